@@ -1,7 +1,6 @@
 import { startBackups } from "./jobs.ts";
 import { logFailure } from "./log.ts";
-import { isMissingMethod } from "./model/missing-method.ts";
-import { fail, must, ok, type Result } from "./model/result.ts";
+import { fail, must, type Result } from "./model/result.ts";
 import { parseSettings, type Settings } from "./settings.ts";
 import { deleteOldArchives } from "./store/activity/archive.ts";
 import { archiveOldActivity, forgetDays } from "./store/activity/archiving.ts";
@@ -109,8 +108,6 @@ async function callExpire(env: Env, expiry: Expiry): Promise<Result<string | und
   try {
     return await env.COORDINATOR.getByName(expiry.vault).expire(expiry);
   } catch (error) {
-    // During a deployment the coordinator may be of release 0.2.0: a later run finds the vault again.
-    if (isMissingMethod(error)) return ok(undefined);
     logFailure("A call to a coordinator", error);
     return fail("unavailable");
   }
@@ -118,14 +115,9 @@ async function callExpire(env: Env, expiry: Expiry): Promise<Result<string | und
 
 /** Lets coordinators sweep contents that have no row. */
 async function watchContents(env: Env, now: number): Promise<Counts> {
-  const found = await findContentsWithoutRow(env.DB, filesOf(env), now, async (vault, keys) => {
-    try {
-      return await env.COORDINATOR.getByName(vault).watchContents(keys);
-    } catch (error) {
-      if (isMissingMethod(error)) return 0; // of release 0.2.0: a later pass finds them again
-      throw error;
-    }
-  });
+  const found = await findContentsWithoutRow(env.DB, filesOf(env), now, (vault, keys) =>
+    env.COORDINATOR.getByName(vault).watchContents(keys),
+  );
   return { content_without_row: found };
 }
 

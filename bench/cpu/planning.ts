@@ -4,7 +4,7 @@
  */
 import { parseItem } from "../../src/model/item-input.ts";
 import type { Item } from "../../src/model/item.ts";
-import type { Change, Operation } from "../../src/model/operation.ts";
+import { type Change, type Operation, OPERATION_FORMAT } from "../../src/model/operation.ts";
 import { parsePatch } from "../../src/model/patch-input.ts";
 import { NOTHING_STORED } from "../../src/model/stored.ts";
 import type { Snapshot } from "../../src/store/commit/snapshot.ts";
@@ -69,6 +69,7 @@ function snapshotOf(items: readonly Item[]): Snapshot {
 const operation = (change: Change, index: number): Operation => ({
   id: `00000000-0000-7000-8000-${String(index).padStart(12, "0")}`,
   vault: VAULT,
+  format: OPERATION_FORMAT,
   actor: TOKEN,
   tokenHash: "",
   size: 0,
@@ -83,7 +84,7 @@ function apply(snapshot: Snapshot, changes: readonly Change[]): Item | undefined
   const refused = answers.find((answer) => !answer.ok);
   if (refused && !refused.ok) throw new Error(JSON.stringify(refused.failure));
   const [first] = answers;
-  return first?.ok ? (first.value.item as Item | undefined) : undefined;
+  return first?.ok ? first.value.item : undefined;
 }
 
 function measure(name: string, snapshot: Snapshot, changes: (index: number) => Change): CpuResult {

@@ -1,15 +1,13 @@
 import { entityTag, fulfils, type Item, type Precondition } from "../model/item.ts";
-import type { AnsweredItem } from "../model/operation.ts";
 import { invalid, ok, type Result } from "../model/result.ts";
 
 /** The entity tags of Items in headers (RFC 9110 section 8.8.3). */
 
-/** The header `ETag` of an Item; none for an answer of release 0.1.0. */
-export const etagHeader = ({ version, nonce }: AnsweredItem): Record<string, string> =>
-  nonce === undefined ? {} : { ETag: `"${entityTag({ version, nonce })}"` };
+/** The header `ETag` of an Item. */
+export const etagHeader = (item: Pick<Item, "version" | "nonce">): Record<string, string> => ({ ETag: `"${entityTag(item)}"` });
 
 const TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
-/** The tags that an Item of this release can have. Those of release 0.1.0, bare versions, match nothing. */
+/** The tags that an Item can have. Another one, as a bare version, matches nothing. */
 const ITEM_TAG = String.raw`"([1-9]\d{0,14}-[\da-f]{16})"`;
 /** Empty elements count for nothing (RFC 9110 section 5.6.1.2). */
 const LIST = new RegExp(String.raw`^[\s,]*${TAG}(?:\s*,[\s,]*${TAG})*[\s,]*$`);

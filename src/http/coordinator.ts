@@ -1,9 +1,8 @@
 import { fingerprint } from "../crypto/seal.ts";
 import type { ContentAddress } from "../model/file.ts";
-import { isMissingMethod } from "../model/missing-method.ts";
-import { type Answer, type Change, type Idempotency, formatOf, type Operation } from "../model/operation.ts";
+import { type Answer, type Change, type Idempotency, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import type { ResealProgress } from "../model/reseal.ts";
-import { fail, ok, type Result } from "../model/result.ts";
+import { ok, type Result } from "../model/result.ts";
 import type { VerifyAnswer, VerifyRequest } from "../model/verify.ts";
 import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webhook.ts";
 import type { RestoreContents } from "../store/restore/ports.ts";
@@ -38,7 +37,7 @@ export async function tryChange(call: Call, vault: string, change: Change, bindi
 async function operationOf(call: Call, vault: string, change: Change, binding: Binding): Promise<Operation> {
   const { c, actor, claims } = call;
   return {
-    format: formatOf(change),
+    format: OPERATION_FORMAT,
     // A new id: the body may have taken minutes, and the log lists writes in the order in which they were sent.
     id: setRequestId(c),
     vault,
@@ -65,48 +64,29 @@ export const recordContent = (call: Call, address: ContentAddress): Promise<Resu
     return ok(undefined);
   });
 
-/** Makes the coordinator ready for a step of a restore. Errors: those of the coordinator; `unavailable`; `version_skew`. */
+/** Makes the coordinator ready for a step of a restore. Errors: those of the coordinator; `unavailable`. */
 export const prepareRestore = (call: Call, vault: string, contents: RestoreContents): Promise<Result<undefined>> =>
-  callNewer(call, vault, "unavailable", (coordinator) => coordinator.prepareRestore(contents));
+  callCoordinator(connect(call, vault), "unavailable", (coordinator) => coordinator.prepareRestore(contents));
 
-/**
- * Sends a request about the webhooks of the vault. Errors: those of the coordinator; `unavailable`; `uncertain`, for a write;
- * `version_skew`, when the coordinator is of release 0.2.0.
- */
+/** Sends a request about the webhooks of the vault. Errors: those of the coordinator; `unavailable`; `uncertain`, for a write. */
 export const sendWebhookRequest = (call: Call, request: WebhookRequest): Promise<Result<readonly Webhook[]>> =>
-  callNewer(call, call.vault, isWebhookWrite(request) ? "uncertain" : "unavailable", (coordinator) =>
+  callCoordinator(connect(call, call.vault), isWebhookWrite(request) ? "uncertain" : "unavailable", (coordinator) =>
     coordinator.webhooks(call.vault, request),
   );
 
 /**
  * Seals some rows of the vault again under new keys. In: the id of the keys that are to be replaced. It may be sent again after every
- * failure. Errors: those of the coordinator; `uncertain`; `version_skew`, when the coordinator is of a release before it.
+ * failure. Errors: those of the coordinator; `uncertain`.
  */
 export async function sendReseal(call: Call, dataKeyId: string): Promise<Result<ResealProgress>> {
   const { vault } = call;
   const operation = await operationOf(call, vault, { kind: "reseal-vault", dataKeyId }, { ids: [vault] });
-  return callNewer(call, vault, "uncertain", (coordinator) => coordinator.reseal({ vault, dataKeyId, operation }));
+  return callCoordinator(connect(call, vault), "uncertain", (coordinator) => coordinator.reseal({ vault, dataKeyId, operation }));
 }
 
-/** Calls a method that coordinators of older releases do not have. Errors: those of the method; `lost`; `version_skew`. */
-const callNewer = <T>(
-  call: Call,
-  vault: string,
-  lost: "uncertain" | "unavailable",
-  method: (coordinator: ReturnType<ReturnType<typeof connect>>) => Promise<Result<T>>,
-): Promise<Result<T>> =>
-  callCoordinator(connect(call, vault), lost, async (coordinator) => {
-    try {
-      return await method(coordinator);
-    } catch (error) {
-      if (isMissingMethod(error)) return fail("version_skew");
-      throw error;
-    }
-  });
-
-/** Asks the coordinator of a vault for `verify`. Errors: those of the coordinator; `unavailable`; `version_skew`, as above. */
+/** Asks the coordinator of a vault for `verify`. Errors: those of the coordinator; `unavailable`. */
 export const sendVerifyRequest = (call: Call, vault: string, request: VerifyRequest): Promise<Result<VerifyAnswer>> =>
-  callNewer(call, vault, "unavailable", (coordinator) => coordinator.verify(vault, request));
+  callCoordinator(connect(call, vault), "unavailable", (coordinator) => coordinator.verify(vault, request));
 
 const connect =
   ({ c }: Call, vault: string) =>

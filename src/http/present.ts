@@ -1,9 +1,8 @@
 import { type Dialect, DIALECTS, writeId } from "../model/dialect.ts";
 import type { File } from "../model/file.ts";
-import { type BrokenItem, type Field, isVersion, type OfVault, type Summary } from "../model/item.ts";
+import { type BrokenItem, type Field, isVersion, type Item, type OfVault, type Summary } from "../model/item.ts";
 import { isId, isOperationId, timeOf } from "../model/ids.ts";
 import { fits, LIMITS } from "../model/limits.ts";
-import type { AnsweredItem } from "../model/operation.ts";
 import { quotaOf, usageOf } from "../model/quota.ts";
 import { codeOfField } from "../model/totp.ts";
 import type { Vault } from "../model/vault.ts";
@@ -46,7 +45,7 @@ export const presentWithUsername = (item: Summary & OfVault, dialect: Dialect): 
 });
 
 /** A full Item. In: Unix milliseconds, for the codes of OTP fields; where its Files are downloaded. */
-export function presentItem(item: AnsweredItem & OfVault, dialect: Dialect, now: number, source?: ContentSource): object {
+export function presentItem(item: Item & OfVault, dialect: Dialect, now: number, source?: ContentSource): object {
   const files = item.files.map((file) => presentFile(file, item, dialect, undefined, source));
   // An Item has up to 1,000 fields, so a long label is not repeated in each of them.
   const labels = new Map(item.sections.map(({ id, label }) => [id, fits(label, LIMITS.repeatedLabel) ? label : ""]));
@@ -59,7 +58,7 @@ export function presentItem(item: AnsweredItem & OfVault, dialect: Dialect, now:
 }
 
 /** The answer to PUT, whose version depends on the dialect. */
-export function presentReplaced(item: AnsweredItem & OfVault, dialect: Dialect, now: number): object {
+export function presentReplaced(item: Item & OfVault, dialect: Dialect, now: number): object {
   return presentItem({ ...item, version: DIALECTS[dialect].versionAfterPut(item.version) }, dialect, now);
 }
 

@@ -2,7 +2,7 @@ import type { Finding } from "../model/finding.ts";
 import type { Item } from "../model/item.ts";
 import { parseItem } from "../model/item-input.ts";
 import { RESTORED_BY_ADMIN } from "../model/editor.ts";
-import type { AnsweredItem, Change } from "../model/operation.ts";
+import type { Change } from "../model/operation.ts";
 import type { Existing, RestoreRequest } from "../model/restore.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { BackupStore } from "../store/backup/ports.ts";
@@ -130,7 +130,7 @@ async function writeItem(
       : { kind: "create-item", item, input: input.value, chosen: true, counted, lost },
     { kind: wanted.state === "ARCHIVED" ? "archive-item" : "unarchive-item", item },
   ];
-  let answered: AnsweredItem | undefined = current;
+  let answered: Item | undefined = current;
   for (const change of isSame ? [] : content) {
     const answer = await sendChange(call, vault, change, { ids: [vault, item] });
     if (!answer.ok) return answer;

@@ -10,30 +10,15 @@ import type { Vault } from "./vault.ts";
  * The newest format of operations that the coordinators of this release accept. A release that adds a kind of change increments
  * the number. The release before it must already refuse that number (docs/decisions, 0011).
  */
-export const OPERATION_FORMAT = 2;
-
-/** The kinds of changes that release 0.2.0 does not know. All others have format 1, so that its coordinators accept them. */
-const FORMAT_2: ReadonlySet<string> = new Set<Change["kind"]>([
-  "restore-version",
-  "destroy-version",
-  "restore-item",
-  "destroy-item",
-  "expire-item",
-  "archive-item",
-  "unarchive-item",
-  "reseal-vault",
-]);
-
-/** The format of an operation with this change. A coordinator of release 0.2.0 would overwrite the Item of a chosen id. */
-export const formatOf = (change: Change): number => (FORMAT_2.has(change.kind) || isChosen(change) ? 2 : 1);
+export const OPERATION_FORMAT = 1;
 
 /** Whether the client has chosen the id of the Item that the change creates. Every other one is random. */
 export const isChosen = (change: Change): change is CreateItem => change.kind === "create-item" && change.chosen === true;
 
 /** One write on its way from the edge to the vault's coordinator: plain data, because it crosses Durable Object RPC. */
 export interface Operation {
-  /** Absent in operations of release 0.1.0. */
-  readonly format?: number | undefined;
+  /** `OPERATION_FORMAT` of the Worker that sends it. */
+  readonly format: number;
   /** A UUIDv7, the id of the request. It is the key of the log entry, so the operation takes effect once. */
   readonly id: string;
   readonly vault: string;
@@ -139,7 +124,7 @@ export type NewContent = Pick<KeyedFile, "id" | "size" | "generation" | "key">;
 export interface Answer {
   /** The id of the File that was written: it is among the Item's Files. */
   readonly file?: string | undefined;
-  readonly item?: AnsweredItem | undefined;
+  readonly item?: Item | undefined;
   /** The name of the vault of `item`, at the moment of this write. */
   readonly vaultName?: string | undefined;
   readonly vault?: Vault | undefined;
@@ -148,6 +133,3 @@ export interface Answer {
   /** What `expire-item` has destroyed. */
   readonly expired?: { readonly items: number; readonly versions: number };
 }
-
-/** An Item in an answer. In an answer of release 0.1.0, also in one of its idempotency records, it has no nonce. */
-export type AnsweredItem = Omit<Item, "nonce"> & Partial<Pick<Item, "nonce">>;

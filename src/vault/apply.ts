@@ -166,9 +166,9 @@ function answerWithoutApplying(operation: Operation, snapshot: Snapshot, working
   const record = idempotency && working.records.get(idempotency.key);
   if (!record) return undefined;
   if (!record.ok) return record;
-  const { request, effect, answer = {} } = record.value;
+  const { request, effect } = record.value;
   if (request !== idempotency.request) return fail("idempotency");
-  return effect ? rebuildAnswer(effect, working, working.vault) : ok(answer);
+  return rebuildAnswer(effect, working, working.vault);
 }
 
 /** Whether the actor's token is not revoked, and is the one that was issued. */

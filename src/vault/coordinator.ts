@@ -68,7 +68,7 @@ export class VaultCoordinator extends DurableObject<Env> {
    * has a format that a later release introduced.
    */
   async write(operation: Operation): Promise<Result<Answer>> {
-    return (operation.format ?? OPERATION_FORMAT) > OPERATION_FORMAT ? fail("version_skew") : this.#queue.submit(operation);
+    return operation.format > OPERATION_FORMAT ? fail("version_skew") : this.#queue.submit(operation);
   }
 
   /** Expires some of what the vault keeps, for the cron trigger. Out: where the next call begins (expiry.ts). */

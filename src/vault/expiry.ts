@@ -1,5 +1,5 @@
 import { operationId } from "../model/ids.ts";
-import { type Answer, formatOf, type Operation, SERVICE } from "../model/operation.ts";
+import { type Answer, type Operation, OPERATION_FORMAT, SERVICE } from "../model/operation.ts";
 import { ok, type Refusal, type Result } from "../model/result.ts";
 import type { Store } from "../store/d1/database.ts";
 import type { DueVault } from "../store/vaults/due-vaults.ts";
@@ -18,7 +18,7 @@ export interface Expiry extends DueVault {
   readonly after: string;
 }
 
-/** What a call has destroyed, beside its result: earlier releases do not count. */
+/** What a call has destroyed, beside its result. */
 export interface Expired {
   /** Deleted Items past their retention. */
   readonly items?: number;
@@ -64,7 +64,7 @@ export async function expireItems(
 /** The write that brings an Item within the settings (deletions.ts). In: its id as an operation. */
 export function expiryOf(vault: string, item: string, id: string): Operation {
   const change = { kind: "expire-item", item } as const;
-  return { format: formatOf(change), id, vault, actor: SERVICE, tokenHash: "", size: 0, origin: NO_ORIGIN, change };
+  return { format: OPERATION_FORMAT, id, vault, actor: SERVICE, tokenHash: "", size: 0, origin: NO_ORIGIN, change };
 }
 
 const NO_ORIGIN = { userAgent: "", requestIp: "" };

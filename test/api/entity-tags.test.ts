@@ -1,7 +1,5 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Answer, Operation } from "../../src/model/operation.ts";
-import type { Result } from "../../src/model/result.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { currentTag, tagAt } from "../support/etags.ts";
 import { advanceClock, HOUR } from "../support/faults.ts";
@@ -113,48 +111,5 @@ describe("a database that was restored and written again up to the same version"
     ];
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 412));
     expect((await call("GET", path)).body).toMatchObject({ title: "written again", version: 3 });
-  });
-});
-
-/** A namespace that changes operations on their way to the coordinator, and answers on their way back. */
-const between = (change: { operation?: (one: Operation) => object; answer?: (one: Answer) => Answer }): Partial<Env> => ({
-  COORDINATOR: {
-    getByName: (name: string) => ({
-      async write(operation: Operation) {
-        const sent = (change.operation?.(operation) ?? operation) as Operation;
-        const result = (await env.COORDINATOR.getByName(name).write(sent)) as Result<Answer>;
-        return result.ok ? { ...result, value: change.answer?.(result.value) ?? result.value } : result;
-      },
-    }),
-  } as unknown as Env["COORDINATOR"],
-});
-
-const withVersions = (operation: Operation) => ({ ...operation, change: { ...operation.change, ifMatch: [1, 2, 3] } });
-
-function withoutNonce({ item, ...rest }: Answer): Answer {
-  const { nonce, ...old } = item!;
-  expect(nonce).toMatch(/^[0-9a-f]{16}$/);
-  return { ...rest, item: old };
-}
-
-describe("while a deployment replaces release 0.1.0", () => {
-  it("an If-Match that a Worker of release 0.1.0 sends, a list of versions, is answered 412 by every kind of write", async () => {
-    const { vault, path, call, writes } = await freshFile();
-    const old = { env: between({ operation: withVersions }), headers: { "If-Match": "*" } };
-    const replies = [
-      await call("PATCH", path, { body: rename("x"), ...old }),
-      await call("PUT", path, { body: { ...LOGIN, vault: { id: vault } }, ...old }),
-      await call("DELETE", path, old),
-      await call("DELETE", `${path}/files/${(await call("GET", path)).body.files[0].id}`, old),
-    ];
-    expect(replies.map(({ status }) => status)).toEqual([412, 412, 412, 412]);
-    expect((await writes.POST({ "If-Match": "*" })).status).toBe(200);
-  });
-
-  it("an Item without a nonce, from a coordinator of release 0.1.0, is answered without an ETag", async () => {
-    const { path, call } = await freshLogin();
-    const reply = await call("PATCH", path, { body: rename("x"), env: between({ answer: withoutNonce }) });
-    expect([reply.status, reply.body.version, reply.headers.get("ETag")]).toEqual([200, 2, null]);
-    expect(await currentTag(call, path)).toEqual(tagAt(2));
   });
 });

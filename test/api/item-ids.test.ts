@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { KEEP_NOTHING, recordOperations, setVariables } from "../support/bindings.ts";
+import { KEEP_NOTHING, setVariables } from "../support/bindings.ts";
 import { client, freshVault, LOGIN, makeToken, makeVault, type Reply } from "../support/service.ts";
 
 /** `Item-Id`, the id that a client chooses for a new Item (contract 10.23 to 10.26). */
@@ -99,7 +99,7 @@ describe("POST with an Item-Id", () => {
     expect((await post()).status).toBe(200);
   });
 
-  it("is a 409 while versions are left of an Item that release 0.2.0 has deleted", async () => {
+  it("is a 409 while versions are left of an Item whose row is lost", async () => {
     const { vault, path, call, post } = await vaultForIds();
     await post();
     await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Later" }] });
@@ -186,16 +186,5 @@ describe("an Idempotency-Key with an Item-Id", () => {
     await call("DELETE", deleted);
     await post(ID, "Chosen", "other key");
     expect(refusal(await post(ID, "Chosen", "key"))).toEqual([409, "overtaken"]);
-  });
-});
-
-describe("the format of the operation", () => {
-  it("is 2 with an Item-Id, because a coordinator of release 0.2.0 would overwrite the Item, and 1 without", async () => {
-    const { items, call } = await vaultForIds();
-    const { COORDINATOR, sent } = recordOperations(env.COORDINATOR);
-    await call("POST", items, { body: LOGIN, headers: { "Item-Id": ID }, env: { COORDINATOR } });
-    expect(sent().format).toBe(2);
-    await call("POST", items, { body: LOGIN, env: { COORDINATOR } });
-    expect(sent().format).toBe(1);
   });
 });

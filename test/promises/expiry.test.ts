@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { operationId } from "../../src/model/ids.ts";
-import { formatOf, SERVICE } from "../../src/model/operation.ts";
+import { OPERATION_FORMAT, SERVICE } from "../../src/model/operation.ts";
 import { cleanUp } from "../../src/scheduled.ts";
 import { openStore } from "../../src/store/d1/database.ts";
 import { rangeOf } from "../../src/store/vaults/due-vaults.ts";
@@ -276,16 +276,6 @@ describe("a run", () => {
     expect(await countsOf(vault)).toMatchObject({ items: 5, deleted: 0, destroyed: 100 });
   });
 
-  it("succeeds while the coordinator is of release 0.2.0, which has no such method", async () => {
-    const { vault } = await deletedItem(31);
-    // The error is the one of workerd, for a method that no coordinator has.
-    type Missing = { missing: () => Promise<unknown> };
-    await run(expiring((one) => (env.COORDINATOR.getByName(one) as unknown as Missing).missing()));
-    expect(await countDeleted(vault)).toBe(1);
-    await run();
-    expect(await countDeleted(vault)).toBe(0);
-  });
-
   it("serves the other vaults when one coordinator fails, and then fails", async () => {
     vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const [broken, other] = [await deletedItem(31), await deletedItem(31)];
@@ -377,7 +367,7 @@ const expire = (vault: string, item: string, actor: string = SERVICE) => {
   const id = operationId(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
   const origin = { userAgent: "", requestIp: "" };
   return env.COORDINATOR.getByName(vault).write({
-    format: formatOf(change),
+    format: OPERATION_FORMAT,
     id,
     vault,
     actor,

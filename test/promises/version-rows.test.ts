@@ -97,7 +97,7 @@ it("agree with each other and with the counts, and each kept version is the one 
       });
       for (const answer of await Promise.all(answers)) {
         expect(kindOf(answer) ?? "invalid").toMatch(/not_found|invalid/);
-        const item = answer.ok ? (answer.value.item as Item | undefined) : undefined;
+        const item = answer.ok ? answer.value.item : undefined;
         if (!item) continue;
         answered.set(`${item.id}/${item.version}`, contentOf(item));
         names.set(

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { type Operation, OPERATION_FORMAT } from "../../src/model/operation.ts";
 import { migrateCoordinator } from "../../src/store/d1/coordinator-schema.ts";
-import { admin, freshVault, LOGIN } from "../support/service.ts";
+import { freshVault, LOGIN } from "../support/service.ts";
 
 /** Two releases at the same time: a deployment replaces Workers and coordinators one after the other. */
 
@@ -25,31 +25,6 @@ describe("an operation of another release", () => {
     expect([reply.headers.get("Item-Vault-Error"), reply.headers.get("Retry-After")]).toEqual(["version_skew", "1"]);
     expect((await call("GET", items)).body).toEqual([]);
   });
-
-  it("is carried out when it has no format, like those of release 0.1.0", async () => {
-    const { items, call } = await freshVault();
-    const reply = await call("POST", items, { body: LOGIN, env: changing((operation) => ({ ...operation, format: undefined })) });
-    expect(reply.status).toBe(200);
-  });
-});
-
-it("a request about webhooks is refused with a 503 and Retry-After by a coordinator that does not know them", async () => {
-  const { vault } = await freshVault();
-  const COORDINATOR = {
-    getByName: (name: string) => {
-      const coordinator = env.COORDINATOR.getByName(name) as unknown as { notKnownYet: () => Promise<unknown> };
-      return { webhooks: () => coordinator.notKnownYet() };
-    },
-  } as unknown as Env["COORDINATOR"];
-  const reply = await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, {
-    body: { url: "https://hooks.example.com" },
-    env: { COORDINATOR },
-  });
-  expect([reply.status, reply.headers.get("Item-Vault-Error"), reply.headers.get("Retry-After")]).toEqual([
-    503,
-    "version_skew",
-    "1",
-  ]);
 });
 
 /** Runs a function on the storage of a new coordinator. */

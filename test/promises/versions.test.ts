@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { operationId } from "../../src/model/ids.ts";
+import { OPERATION_FORMAT } from "../../src/model/operation.ts";
 import { parsePatch } from "../../src/model/patch-input.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { inOneGroup } from "../support/group.ts";
@@ -257,7 +258,16 @@ it("a write that is sent again after its version became an earlier one, in a vau
   const { vault, item, actor, tokenHash, patch } = await writtenItem(1);
   const change = { kind: "patch-item", item, operations: unwrap(parsePatch(retitled("2"))) } as const;
   const id = operationId(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
-  const operation = { id, vault, actor, tokenHash, size: 0, origin: { userAgent: "", requestIp: "" }, change };
+  const operation = {
+    format: OPERATION_FORMAT,
+    id,
+    vault,
+    actor,
+    tokenHash,
+    size: 0,
+    origin: { userAgent: "", requestIp: "" },
+    change,
+  };
   expect((await env.COORDINATOR.getByName(vault).write(operation)).ok).toBe(true);
   await patch("3");
   await env.DB.prepare("UPDATE vaults SET name = 'AAAA' WHERE id = ?").bind(vault).run();

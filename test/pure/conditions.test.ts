@@ -2,7 +2,6 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { etagHeader, isCurrent, parseIfMatch } from "../../src/http/conditions.ts";
 import { fulfils, type Item } from "../../src/model/item.ts";
-import type { AnsweredItem } from "../../src/model/operation.ts";
 
 /** Contract 10.1 to 10.4: entity tags and the headers that compare them (RFC 9110 sections 8.8.3, 13.1.1 and 13.1.2). */
 
@@ -34,10 +33,6 @@ describe("an entity tag", () => {
         expect(ifMatchHolds(tagOf(again), one)).toBe(again.nonce === one.nonce);
       }),
     );
-  });
-
-  it("is not sent with an Item that a coordinator or a record of release 0.1.0 gave, because it has no nonce", () => {
-    expect(etagHeader({ version: 3 } as AnsweredItem)).toEqual({});
   });
 });
 

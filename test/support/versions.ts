@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { hashToken } from "../../src/crypto/token.ts";
 import { operationId } from "../../src/model/ids.ts";
-import { type Answer, type Change, formatOf, SERVICE } from "../../src/model/operation.ts";
+import { type Answer, type Change, OPERATION_FORMAT, SERVICE } from "../../src/model/operation.ts";
 import type { Result } from "../../src/model/result.ts";
 import { client, makeToken, makeVault } from "./service.ts";
 
@@ -15,7 +15,7 @@ export async function freshWriter() {
     const by = change.kind === "expire-item" ? SERVICE : actor;
     const id = operationId(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
     const origin = { userAgent: "", requestIp: "" };
-    const operation = { format: formatOf(change), id, vault, actor: by, tokenHash, size: 0, origin, change };
+    const operation = { format: OPERATION_FORMAT, id, vault, actor: by, tokenHash, size: 0, origin, change };
     return env.COORDINATOR.getByName(vault).write(operation);
   };
   return { vault, items, actor, token, tokenHash, call: client(token), apply };

@@ -6,7 +6,7 @@ import { takeHint } from "./reads.ts";
 
 /**
  * The WebSocket of an isolate to the coordinator of a vault. It belongs to one request, the owner of the channel, in whose
- * context its messages arrive. Without it, for example when the coordinator is of release 0.2.0, the checks find the events.
+ * context its messages arrive. Without it, the checks find the events.
  */
 
 /** Milliseconds before the next try, after the coordinator has closed the WebSocket or refused it. */

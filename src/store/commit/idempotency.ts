@@ -1,7 +1,7 @@
 import type { Take } from "../d1/calls.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { openText, sealText } from "../../crypto/vault-texts.ts";
-import type { Answer, Change, Idempotency } from "../../model/operation.ts";
+import type { Change, Idempotency } from "../../model/operation.ts";
 import { firstIdAt } from "../../model/ids.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
@@ -16,10 +16,7 @@ import { deleteExpired } from "../d1/expiry.ts";
 export interface IdempotencyRecord extends Idempotency {
   /** The operation's id: a UUIDv7, which contains the time. */
   readonly id: string;
-  /** Absent in a record of release 0.1.0, which holds the answer instead. */
-  readonly effect?: Effect | undefined;
-  /** The whole answer, in a record of release 0.1.0. */
-  readonly answer?: Answer | undefined;
+  readonly effect: Effect;
 }
 
 /** What a write did. */
@@ -28,7 +25,7 @@ export interface Effect {
   /** The Item that was written, and its version then; `null` for a vault. A deleted Item has no version. */
   readonly item: string | null;
   readonly version: number | null;
-  /** The nonce of that version: an Item that was destroyed may exist again. Absent in a record of release 0.2.0. */
+  /** The nonce of that version: an Item that was destroyed may exist again. Absent where no Item is answered. */
   readonly nonce?: string | undefined;
   /** The File of the Item that was written. */
   readonly file?: string | undefined;
@@ -41,13 +38,10 @@ export const oldestRecord = (now: number): string => firstIdAt(now - DAY);
 
 const { associatedData } = TABLES.replays;
 
-/**
- * Seals a record: the effect, the hash of the request and the key. The empty answer is for a Worker of release 0.1.0 after a
- * rollback: it reads `answer.item` of each record, and so answers without an Item instead of applying the write again.
- */
+/** Seals a record: the effect, the hash of the request and the key. */
 export const sealRecord = (keys: VaultKeys, vault: string, record: IdempotencyRecord): Promise<string> => {
-  const { id, key, request, effect, answer = {} } = record;
-  return sealText(keys, associatedData.sealed(vault, { id }), JSON.stringify({ key, request, effect, answer }));
+  const { id, key, request, effect } = record;
+  return sealText(keys, associatedData.sealed(vault, { id }), JSON.stringify({ key, request, effect }));
 };
 
 /** Errors: `integrity`. */

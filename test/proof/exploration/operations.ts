@@ -1,5 +1,5 @@
 import { parseItem } from "../../../src/model/item-input.ts";
-import type { Change, Idempotency, Operation } from "../../../src/model/operation.ts";
+import { type Change, type Idempotency, type Operation, OPERATION_FORMAT } from "../../../src/model/operation.ts";
 import { parsePatch } from "../../../src/model/patch-input.ts";
 import type { Result } from "../../../src/model/result.ts";
 import { ACTOR, ITEM, tagsOf, TOKEN_HASH, VAULT } from "./store.ts";
@@ -11,6 +11,7 @@ let operations = 0;
 export const operationOf = (change: Change, idempotency?: Idempotency): Operation => {
   const origin = { userAgent: "", requestIp: "" };
   return {
+    format: OPERATION_FORMAT,
     id: `operation ${++operations}`,
     vault: VAULT,
     actor: ACTOR,

@@ -1,5 +1,5 @@
 import { callCoordinator } from "../../../src/http/retry.ts";
-import { entityTag, type Item } from "../../../src/model/item.ts";
+import { entityTag } from "../../../src/model/item.ts";
 import type { Answer, Operation } from "../../../src/model/operation.ts";
 import { fail, ok, type Result } from "../../../src/model/result.ts";
 import type { Retention } from "../../../src/vault/working.ts";
@@ -104,6 +104,6 @@ function factsOf(answer: Result<Answer>): Pick<Call, "outcome" | "state" | "text
     return { outcome };
   }
   const { item } = answer.value;
-  const state = item && { version: item.version, tag: entityTag(item as Item), content: item.tags };
+  const state = item && { version: item.version, tag: entityTag(item), content: item.tags };
   return { outcome: "ok", state, text: JSON.stringify(item) };
 }
