@@ -25,7 +25,7 @@ export const withoutDestruction = (sql: string): string =>
 
 /** The row of a File belongs to one version too many (store/commit/file-rows.ts). */
 export const withLateEnds = (sql: string): string =>
-  sql.replace("SELECT vault_id, item_id, id, ?4, coalesce", "SELECT vault_id, item_id, id, ?4 + 1, coalesce");
+  sql.replace("SELECT vault_id, item_id, id, ?4,", "SELECT vault_id, item_id, id, ?4 + 1,");
 
 /** A restored Item stays among the deleted ones. */
 export const withoutReturn = (sql: string): string =>

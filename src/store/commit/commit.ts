@@ -14,7 +14,10 @@ import type { TokenHashes } from "./rows.ts";
 import { type FileChange, fileStatement } from "./file-rows.ts";
 import { type VersionChange, versionStatements } from "./version-rows.ts";
 import type { Item } from "../../model/item.ts";
-import { type ItemRow, sealItem } from "../items/items.ts";
+import { type ItemRow, sealItem, type SealedItem } from "../items/items.ts";
+import { columnsInVault } from "../tables/slices.ts";
+import { assignments, insertRow, valuesOf } from "../tables/statements.ts";
+import { TABLES } from "../tables/tables.ts";
 
 /** The effect of a group of writes on a vault. One batch behind the fence writes all of it or nothing. */
 export interface Commit {
@@ -159,14 +162,16 @@ interface ItemChange extends VersionChange {
   readonly after: Item | undefined;
 }
 
+const ITEM_COLUMNS = columnsInVault(TABLES.items) as (keyof SealedItem)[];
+const INDEX_COLUMNS = Object.keys(TABLES.items.derived) as (keyof SealedItem)[];
+/** What each write of an Item changes. */
+const VERSION_COLUMNS = ITEM_COLUMNS.filter((column) => column !== "id" && !INDEX_COLUMNS.includes(column));
+
 const ITEM_SQL = {
-  insertItem: `
-    INSERT INTO items (vault_id, id, version, overview, details, title_index, folded_index) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
-  updateItem: "UPDATE items SET version = ?3, overview = ?4, details = ?5 WHERE vault_id = ?1 AND id = ?2",
+  insertItem: insertRow("items", ["vault_id", ...ITEM_COLUMNS]),
+  updateItem: `UPDATE items SET ${assignments(VERSION_COLUMNS, 3)} WHERE vault_id = ?1 AND id = ?2`,
   // A statement of its own, because SET of an indexed column writes the index even when the value stays the same.
-  renameItem: `
-    UPDATE items SET version = ?3, overview = ?4, details = ?5, title_index = ?6, folded_index = ?7
-    WHERE vault_id = ?1 AND id = ?2`,
+  renameItem: `UPDATE items SET ${assignments([...VERSION_COLUMNS, ...INDEX_COLUMNS], 3)} WHERE vault_id = ?1 AND id = ?2`,
   deleteItem: "DELETE FROM items WHERE vault_id = ?1 AND id = ?2",
 };
 
@@ -188,53 +193,44 @@ async function changeItem(
   const existed = stored.before?.current !== undefined;
   if (!stored.after?.current) return { statements: existed ? [inVault(ITEM_SQL.deleteItem)] : [], row: undefined };
   if (!after || after === before) return { statements: [], row: undefined };
-  const { title_index, folded_index, ...row } = await sealItem(keys, after);
-  const sealed = [row.version, row.overview, row.details];
-  if (!existed) return { statements: [inVault(ITEM_SQL.insertItem, ...sealed, title_index, folded_index)], row };
-  if (before?.title === after.title) return { statements: [inVault(ITEM_SQL.updateItem, ...sealed)], row };
-  return { statements: [inVault(ITEM_SQL.renameItem, ...sealed, title_index, folded_index)], row };
+  const sealed = await sealItem(keys, after);
+  const { title_index: _title, folded_index: _folded, ...row } = sealed;
+  if (!existed) return { statements: [db.prepare(ITEM_SQL.insertItem).bind(vault, ...valuesOf(sealed, ITEM_COLUMNS))], row };
+  const version = valuesOf(sealed, VERSION_COLUMNS);
+  if (before?.title === after.title) return { statements: [inVault(ITEM_SQL.updateItem, ...version)], row };
+  return { statements: [inVault(ITEM_SQL.renameItem, ...version, ...valuesOf(sealed, INDEX_COLUMNS))], row };
 }
 
 /** An impossible number counts as 0, as when it is read (vaults/rows.ts). */
 const POSSIBLE_BYTES = `CASE WHEN sealed_bytes NOT BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER} THEN 0 ELSE sealed_bytes END`;
 
+const VAULT_COLUMNS = Object.keys(TABLES.vaults.columns).filter((column) => column !== "versions_kept") as (keyof VaultRow)[];
+
+/** Columns of a vault that a commit leaves, or changes by what D1 has. */
+const UNSET: ReadonlySet<keyof VaultRow> = new Set(["id", "created_at", "root_key_id", "keys", "resealed", "sealed_bytes"]);
+const STATE_COLUMNS = VAULT_COLUMNS.filter((column) => !UNSET.has(column));
+
 const VAULT_SQL = {
-  insertVault: `
-    INSERT INTO vaults (id, name, description, attribute_version, content_version, items, created, files, file_bytes, updated_at,
-                        quota_items, quota_bytes, quota_file_bytes, deleted, restored, destroyed, sealed_bytes, versions_kept,
-                        created_at, root_key_id, keys)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)`,
+  insertVault: insertRow("vaults", [...VAULT_COLUMNS, "versions_kept"]),
   // Neither the sealed bytes nor `versions_kept` are part of the fence: other statements may have changed them since the row was
   // read (repairs.ts, due-items.ts).
   updateVault: `
-    UPDATE vaults SET name = ?2, description = ?3, attribute_version = ?4, content_version = ?5, items = ?6, created = ?7,
-      files = ?8, file_bytes = ?9, updated_at = ?10, quota_items = ?11, quota_bytes = ?12, quota_file_bytes = ?13,
-      deleted = ?14, restored = ?15, destroyed = ?16, sealed_bytes = max(${POSSIBLE_BYTES} + ?17, 0), versions_kept = max(versions_kept, ?18)
+    UPDATE vaults SET sealed_bytes = max(${POSSIBLE_BYTES} + ?2, 0), versions_kept = max(versions_kept, ?3), ${assignments(STATE_COLUMNS, 4)}
     WHERE id = ?1`,
-};
-
-const WRITE_KEYS = "UPDATE vaults SET root_key_id = ?2, keys = ?3, resealed = NULL WHERE id = ?1";
-
-const stateOf = (row: VaultRow): unknown[] => {
-  const named = [row.id, row.name, row.description];
-  const versions = [row.attribute_version, row.content_version];
-  const counts = [row.items, row.created, row.files, row.file_bytes];
-  const quotas = [row.quota_items, row.quota_bytes, row.quota_file_bytes];
-  return [...named, ...versions, ...counts, row.updated_at, ...quotas, row.deleted, row.restored, row.destroyed];
+  writeKeys: "UPDATE vaults SET root_key_id = ?2, keys = ?3, resealed = NULL WHERE id = ?1",
 };
 
 /** In: the row of a new vault, the bytes of its sealed texts, and the most earlier versions that one of its Items keeps. */
-function insertVault(db: D1Database, row: VaultRow, sealedBytes: number, kept: number): D1PreparedStatement {
-  return db.prepare(VAULT_SQL.insertVault).bind(...stateOf(row), sealedBytes, kept, row.created_at, row.root_key_id, row.keys);
-}
+const insertVault = (db: D1Database, row: VaultRow, sealedBytes: number, kept: number): D1PreparedStatement =>
+  db.prepare(VAULT_SQL.insertVault).bind(...valuesOf({ ...row, sealed_bytes: sealedBytes }, VAULT_COLUMNS), kept);
 
 /**
  * In: the row after the commit, by how many bytes its sealed texts grow, and the most earlier versions that one of the written
  * Items keeps.
  */
 const updateVault = (db: D1Database, row: VaultRow, sealedGrowth: number, kept: number): D1PreparedStatement =>
-  db.prepare(VAULT_SQL.updateVault).bind(...stateOf(row), sealedGrowth, kept);
+  db.prepare(VAULT_SQL.updateVault).bind(row.id, sealedGrowth, kept, ...valuesOf(row, STATE_COLUMNS));
 
 /** Writes the list of keys of a vault that has a new one, in a commit that increments `attribute_version`. In: the row after the commit. */
 const writeKeys = (db: D1Database, row: VaultRow): D1PreparedStatement =>
-  db.prepare(WRITE_KEYS).bind(row.id, row.root_key_id, row.keys);
+  db.prepare(VAULT_SQL.writeKeys).bind(row.id, row.root_key_id, row.keys);

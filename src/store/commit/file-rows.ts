@@ -1,6 +1,8 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { KeyedFile } from "../../model/file.ts";
 import { sealFile } from "../items/files.ts";
+import { assignments, insertRow, valuesOf } from "../tables/statements.ts";
+import { type RowOf, TABLES } from "../tables/tables.ts";
 
 /**
  * The statements that change the rows of Files, in the order of the operations. A row that only earlier versions need moves
@@ -23,18 +25,22 @@ export type FileChange =
 
 const IDS = "(SELECT value FROM json_each(?3))";
 
+const FILE_COLUMNS = Object.keys(TABLES.files.columns) as (keyof RowOf<"files">)[];
+const ENDED_COLUMNS = Object.keys(TABLES.file_versions.columns);
+const KEY_LENGTH = TABLES.files.key.length;
+
 const SQL = {
-  insert: "INSERT INTO files (vault_id, item_id, id, generation, size, sealed, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-  update: "UPDATE files SET generation = ?4, size = ?5, sealed = ?6, since = ?7 WHERE vault_id = ?1 AND item_id = ?2 AND id = ?3",
+  insert: insertRow("files", FILE_COLUMNS),
+  update: `UPDATE files SET ${assignments(FILE_COLUMNS.slice(KEY_LENGTH), 1 + KEY_LENGTH)} WHERE vault_id = ?1 AND item_id = ?2 AND id = ?3`,
   // A row that is in the way is of a version that was lost, as in `item_versions` (version-rows.ts): it is replaced.
   end: `
-    INSERT OR REPLACE INTO file_versions (vault_id, item_id, id, until, since, generation, size, sealed)
-    SELECT vault_id, item_id, id, ?4, since, generation, size, sealed FROM files
+    INSERT OR REPLACE INTO file_versions (${ENDED_COLUMNS.join(", ")})
+    SELECT ${ENDED_COLUMNS.map((column) => (column === "until" ? "?4" : column)).join(", ")} FROM files
     WHERE vault_id = ?1 AND item_id = ?2 AND id IN ${IDS}`,
   remove: `DELETE FROM files WHERE vault_id = ?1 AND item_id = ?2 AND id IN ${IDS}`,
   return: `
-    INSERT INTO files (vault_id, item_id, id, generation, size, sealed, since)
-    SELECT vault_id, item_id, id, generation, size, sealed, ?4 FROM file_versions
+    INSERT INTO files (${FILE_COLUMNS.join(", ")})
+    SELECT ${FILE_COLUMNS.map((column) => (column === "since" ? "?4" : column)).join(", ")} FROM file_versions
     WHERE vault_id = ?1 AND item_id = ?2 AND (id, until) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?3))`,
 };
 
@@ -49,7 +55,8 @@ export async function fileStatement(
   if (change.kind === "put") {
     const { file, since, replaces } = change;
     const sealed = await sealFile(keys, vault, item, file);
-    return bind(replaces ? SQL.update : SQL.insert, file.id, file.generation, file.size, sealed, since);
+    const row = { vault_id: vault, item_id: item, id: file.id, generation: file.generation, size: file.size, sealed, since };
+    return db.prepare(replaces ? SQL.update : SQL.insert).bind(...valuesOf(row, FILE_COLUMNS));
   }
   if (change.kind === "end") return bind(SQL.end, JSON.stringify(change.ids), change.until);
   if (change.kind === "remove") return bind(SQL.remove, JSON.stringify(change.ids));

@@ -1,7 +1,8 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Item } from "../../model/item.ts";
 import { NOTHING_STORED, type StoredItem } from "../../model/stored.ts";
-import { TABLES_OF_ITEM } from "../tables/tables.ts";
+import { insertRow, valuesOf } from "../tables/statements.ts";
+import { type RowOf, TABLES, TABLES_OF_ITEM } from "../tables/tables.ts";
 import { sealItem } from "../items/items.ts";
 
 /**
@@ -21,16 +22,18 @@ export interface VersionChange {
   readonly filesUnused: boolean;
 }
 
+const VERSION_COLUMNS = Object.keys(TABLES.item_versions.columns) as (keyof RowOf<"item_versions">)[];
+
 /**
  * A row that is in the way is replaced: after a restore of some tables by hand it is of a version that was lost, and must not
  * hinder writes.
  */
 const SQL = {
   move: `
-    INSERT OR REPLACE INTO item_versions (vault_id, item_id, version, overview, details)
-    SELECT vault_id, id, version, overview, details FROM items
+    INSERT OR REPLACE INTO item_versions (${VERSION_COLUMNS.join(", ")})
+    SELECT ${VERSION_COLUMNS.map((column) => (column === "item_id" ? "id" : column)).join(", ")} FROM items
     WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))`,
-  insert: "INSERT OR REPLACE INTO item_versions (vault_id, item_id, version, overview, details) VALUES (?1, ?2, ?3, ?4, ?5)",
+  insert: insertRow("item_versions", VERSION_COLUMNS, true),
   // Row by row with the whole key: D1 reads no other version of the Item.
   trim: `
     DELETE FROM item_versions WHERE vault_id = ?1
@@ -71,7 +74,9 @@ export async function versionStatements(
   return {
     first: [
       ...run(SQL.move, idsOf(kept.filter(moves))),
-      ...made.map(({ id, version, overview, details }) => db.prepare(SQL.insert).bind(vault, id, version, overview, details)),
+      ...made.map((row) =>
+        db.prepare(SQL.insert).bind(...valuesOf({ ...row, vault_id: vault, item_id: row.id }, VERSION_COLUMNS)),
+      ),
       ...run(SQL.trim, kept.flatMap(trimmedOf)),
     ],
     last: [
