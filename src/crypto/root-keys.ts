@@ -6,8 +6,8 @@ import { fail, ok, type Result } from "../model/result.ts";
  *     {"active": "k2", "keys": {"k1": "<32 bytes, base64>", "k2": "…"}, "verify": {"k0": "<public key, base64>"}}
  *
  * `keys` open; the one of the id `active` also seals, wraps and signs. `verify` is optional: the Ed25519 public keys (32 bytes, RFC 8032
- * section 5.1.5) of keys that were removed, whose tokens are still accepted (contract 20). Other attributes are ignored, as release
- * 0.2.0 ignores `verify`.
+ * section 5.1.5) of keys that were removed, whose tokens are still accepted (contract 20). Other attributes are ignored, so that a
+ * later release may have more.
  */
 export interface RootKeys {
   readonly active: string;

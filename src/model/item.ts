@@ -110,8 +110,7 @@ export const entityTag = ({ version, nonce }: Pick<Item, "version" | "nonce">): 
 export const isVersion = (version: number): boolean => Number.isSafeInteger(version) && version > 0;
 
 /**
- * An `If-Match` or `If-None-Match` header (RFC 9110 section 13.1): any version, or those with one of these entity tags. A
- * Worker of release 0.1.0 sends version numbers, which match nothing.
+ * An `If-Match` or `If-None-Match` header (RFC 9110 section 13.1): any version, or those with one of these entity tags.
  */
 export type Precondition = "any" | readonly string[];
 

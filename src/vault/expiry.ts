@@ -7,8 +7,7 @@ import { loadDueItems, recordVersionsKept } from "../store/commit/due-items.ts";
 import type { Random } from "./complete.ts";
 
 /**
- * Expires what a vault keeps: deleted Items past their retention, versions beyond the setting, and versions that release 0.2.0
- * left of Items that it deleted. Each Item is a write of its own, in the order of the other writes; the write itself decides
+ * Expires what a vault keeps: deleted Items past their retention, and versions beyond the setting. Each Item is a write of its own, in the order of the other writes; the write itself decides
  * what is due (vault/changes.ts), because the Item may have changed since it was found.
  */
 

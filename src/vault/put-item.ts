@@ -79,8 +79,8 @@ function fit(vault: Vault, growth: Growth, versions: number, write: (kept: numbe
 }
 
 /**
- * Whether an Item is too large. One that already was may stay as large (contract 12.5): release 0.1.0 did not count the names of
- * Files, and without this they could not be deleted one by one.
+ * Whether an Item is too large. One that already was may stay as large (contract 12.5): its Files can then
+ * be deleted one by one.
  */
 function exceedsLimit(size: number, before: Item | undefined): boolean {
   return size > LIMITS.item && (before === undefined || size > sealedTexts(before) + sealedNames(before));

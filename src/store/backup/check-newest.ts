@@ -33,7 +33,7 @@ export async function findNewestFault(
 
 /** The part of the hourly run that looks for the newest backup, and stores what it found for /health. Throws when storage fails. */
 export async function checkNewestBackup(env: Env, now: number): Promise<void> {
-  // The wrangler.toml of the release before has no such bucket.
+  // A wrangler.toml may have no such bucket.
   if (!(env as Partial<Env>).BACKUPS) return;
   const store = must("open the buckets", await openBackupStore(env, now));
   const figures = must("read the figures of backups", await loadBackupFigures(store.db));

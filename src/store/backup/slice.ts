@@ -156,7 +156,7 @@ const headOf = (row: Row): Cursor => ({
 });
 
 /**
- * Whether the log has an entry of every write after a position up to another one. Release 0.2.0 writes entries without numbers,
+ * Whether the log has an entry of every write after a position up to another one. Entries may be lost,
  * and a database that was restored repeats numbers: the time of the position tells.
  */
 const isComplete = (since: Cursor, until: Cursor, { entries, known }: { entries: number; known: number }): boolean =>

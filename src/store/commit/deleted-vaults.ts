@@ -27,7 +27,7 @@ const SQL = {
   finish: `DELETE FROM deleted_vaults WHERE id = ?1 AND NOT (${hasRowsOfVault(TABLES_OF_VAULT)})`,
   unfinished: `SELECT 1 FROM deleted_vaults WHERE ${IS_DELETED}`,
   /**
-   * Rows of a vault that is not listed and whose deletion is in the log: release 0.2.0 does not know their tables. Not those that a
+   * Rows of a vault that is not listed and whose deletion is in the log: the list has lost it. Not those that a
    * restore is writing.
    */
   relist: `
@@ -64,7 +64,7 @@ export async function deleteRows(db: D1Database, vault: string, take: Take): Pro
 }
 
 /**
- * Continues the deletions that no coordinator has finished, and finds those that release 0.2.0 has ended too early. In: Unix
+ * Continues the deletions that no coordinator has finished, and finds those that are not listed although rows are left. In: Unix
  * milliseconds, and what gives the calls after the first one. For the cron trigger: throws when D1 fails.
  */
 export async function deleteRowsOfDeletedVaults(db: D1Database, now: number, take: Take): Promise<void> {

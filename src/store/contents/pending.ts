@@ -42,11 +42,11 @@ export const deletedVault = (sql: SqlStorage): string | undefined =>
 
 /** When a record is swept and its object deleted: Unix milliseconds. */
 export interface Schedule {
-  /** The object is not deleted before. Release 0.1.0 deletes it then, so `due` contains the whole retention. */
+  /** The object is not deleted before. */
   readonly due: number;
   /** The object has had no row since then, as far as the sweeps know; `null` when no sweep missed the row. */
   readonly missing_since: number | null;
-  /** The next sweep; `null` when it is `due`, as in the records of release 0.1.0. */
+  /** The next sweep; `null` when it is `due`. */
   readonly next_sweep: number | null;
 }
 

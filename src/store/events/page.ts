@@ -58,7 +58,7 @@ function entriesAfter(after: Cursor, head: Cursor, entries: readonly VaultEvent[
   return known ? beforeFirstGap(following) : undefined;
 }
 
-/** A Worker of release 0.2.0 writes entries without numbers. The events before such a gap are given, those after it are not. */
+/** Where entries are lost, the events before the gap are given, those after it are not. */
 function beforeFirstGap(entries: readonly VaultEvent[]): readonly VaultEvent[] {
   const gap = entries.findIndex(({ sequence }, index) => index > 0 && sequence !== entries[index - 1]!.sequence + 1);
   return gap < 0 ? entries : entries.slice(0, gap);

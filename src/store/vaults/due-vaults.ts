@@ -56,7 +56,7 @@ interface Vault {
 const RUNS = (7 * DAY) / HOUR;
 
 /**
- * The vault ids that this hour's run looks through for what release 0.2.0 left: from the first to before the second. The ids are
+ * The vault ids that this hour's run looks through for rows of deleted vaults that are not listed: from the first to before the second. The ids are
  * random, so each run of a week takes an equal part of the vaults. In: Unix milliseconds.
  */
 export function rangeOf(now: number): [first: string, end: string] {

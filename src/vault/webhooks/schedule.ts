@@ -5,7 +5,7 @@ import type { Progress } from "../../store/events/webhook-progress.ts";
 
 /** When a webhook is tried again, and when it is given up (contract 17.8 and 17.9). Pure functions; times are Unix milliseconds. */
 
-/** A webhook without news looks for events that no commit has announced, for example those of a coordinator of release 0.2.0. */
+/** A webhook without news looks for events that no commit has announced. */
 const POLL = 15 * MINUTE;
 
 /** The waits double from the first to the longest one. */
