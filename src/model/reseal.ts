@@ -52,13 +52,16 @@ export const START: ResealPosition = {
 /** The text in the column `vaults.resealed`. */
 export const formatPosition = (position: ResealPosition): string => JSON.stringify(position);
 
-/** A text that is none begins again: rows that are under the newest key stay as they are. */
-export function parsePosition(text: string): ResealPosition {
+/**
+ * In: the number of the vault's newest key. A text that is none, or of a reseal under another key, begins again: rows that are under the
+ * newest key stay as they are.
+ */
+export function parsePosition(text: string, keyNumber: number): ResealPosition {
   try {
     const position = JSON.parse(text) as ResealPosition;
     const { stage, after, notUnder, since, items, rows, unreadable } = position;
     const isCounted = [items, rows, unreadable].every((count) => Number.isSafeInteger(count) && count >= 0);
-    const isPass = [notUnder, since].every((number) => number === null || Number.isSafeInteger(number));
+    const isPass = (notUnder === null || notUnder === keyNumber) && (since === null || Number.isSafeInteger(since));
     return RESEAL_STAGES.includes(stage) && Array.isArray(after) && isPass && isCounted ? position : START;
   } catch {
     return START;

@@ -161,6 +161,31 @@ it("the stages of a reseal are the tables with texts under the keys of vaults", 
   expect(RESEAL_STAGES.map((stage) => tableOfStage(stage).name).toSorted()).toEqual(sealed.map(({ name }) => name).toSorted());
 });
 
+describe("a vault whose position in a reseal", () => {
+  const late = { stage: "file_versions", after: [], notUnder: null, since: 1, items: 1, rows: 9, unreadable: 0 };
+  it.each([
+    ["is no JSON", "!"],
+    ["is none", "null"],
+    ["lacks everything", "{}"],
+    ["is of a reseal under another key", JSON.stringify({ ...late, notUnder: 9 })],
+    ["is of an earlier pass, in which a commit came", JSON.stringify(late)],
+    ["is beyond all tables", JSON.stringify({ ...late, stage: "none" })],
+  ])("%s has in the end no text under the earlier key, and loses nothing", async (_, position) => {
+    const full = await fullVault();
+    const before = await everythingIn(full);
+    const old = await newestKeyOf(full.vault);
+    vi.spyOn(console, "warn").mockReturnValue();
+    vi.spyOn(console, "error").mockReturnValue();
+    await halfway(full.vault);
+    await env.DB.prepare("UPDATE vaults SET resealed = ?2 WHERE id = ?1").bind(full.vault, position).run();
+    expect(await resealFully(full.vault)).toMatchObject({ done: true, unreadable: 0 });
+    const texts = await sealedTexts(full.vault);
+    expect(await openUnder(old, texts)).toEqual([]);
+    expect(await openUnder(await newestKeyOf(full.vault), texts)).toHaveLength(texts.length);
+    expect(await everythingIn(full)).toEqual(before);
+  });
+});
+
 describe("a large vault", () => {
   it("is resealed in slices, each of two D1 calls, which write each Item once", async () => {
     const { vault, call } = await freshVault();

@@ -63,7 +63,6 @@ export async function resealSlice(store: Store, id: string, expected: ResealPosi
   const { vault } = opened.value;
   const position = vault.reseal?.position;
   if (!expected || !position || formatPosition(position) !== formatPosition(expected)) return ok({ vault, position });
-  if (position.notUnder !== null && position.notUnder !== vault.keyNumber) return fail("integrity");
   const slice = await resealStages(store.db, opened.value, position, stages, rows);
   const outcome = await tryBatch(store.db, [...moveStatements(store.db, opened.value, slice.next), ...slice.statements]);
   if (outcome === "stale") return ok({ vault, position });

@@ -147,8 +147,9 @@ const plainVault = (row: VaultRow): Omit<Vault, "name" | "description"> => ({
 /** What the list of keys tells: a vault with several is being resealed. Of a damaged list only that is true what SQL compares. */
 function keyStateOf({ keys, resealed }: VaultRow): Pick<Vault, "dataKeyId" | "keyNumber" | "reseal"> {
   const [newest, previous] = parseKeyList(keys);
-  const reseal = previous && { previous: previous.id, position: resealed === null ? START : parsePosition(resealed) };
-  return { dataKeyId: newestKeyId(keys), keyNumber: newest?.number ?? 0, reseal };
+  const keyNumber = newest?.number ?? 0;
+  const position = resealed === null ? START : parsePosition(resealed, keyNumber);
+  return { dataKeyId: newestKeyId(keys), keyNumber, reseal: previous && { previous: previous.id, position } };
 }
 
 /** A vault whose row does not open: it can be listed and deleted, and nothing else. */
