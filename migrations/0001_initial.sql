@@ -179,7 +179,7 @@ CREATE TABLE IF NOT EXISTS file_versions (
 ) STRICT, WITHOUT ROWID;
 
 -- One row a request. A write's is inserted in the batch that has its effect; its id is the operation's UUIDv7, so one
--- B-tree answers both "did this operation happen?" and "what happened last?". Reads and denials come from a queue.
+-- B-tree answers both "did this operation happen?" and "what happened last?". Reads and denials are in log_segments.
 CREATE TABLE IF NOT EXISTS activity (
   vault_id    TEXT NOT NULL, -- of the list of vaults, which is in none: the token that asked for it
   id          TEXT NOT NULL,
@@ -199,12 +199,22 @@ CREATE TABLE IF NOT EXISTS activity (
 
 CREATE INDEX IF NOT EXISTS activity_by_sequence ON activity (vault_id, sequence) WHERE sequence IS NOT NULL;
 
--- How many reads and denials a log holds, which ACTIVITY_MAX_ROWS bounds; and how many were dropped, with the id of the newest.
-CREATE TABLE IF NOT EXISTS logs (
-  vault_id TEXT    NOT NULL PRIMARY KEY, -- the log; with /denials or /sign-ins those of the admin's log; with /dropped what was dropped; with /expired the number
-                                         -- of the last write of a vault that is past the retention
+-- Reads, denials and sign-ins: segments of logs, of one day (UTC) each (docs/decisions, 0044). A flush appends a line to the newest segment
+-- with a lower id that has room, or begins one.
+CREATE TABLE IF NOT EXISTS log_segments (
+  vault_id TEXT    NOT NULL, -- the log; with :denials or :sign-ins those of the admin's log
+  id       TEXT    NOT NULL, -- no entry of the segment has a lower id
+  last_id  TEXT    NOT NULL, -- no entry of the segment, or of an earlier one of the day, has a higher id
   entries  INTEGER NOT NULL,
-  trimmed  TEXT    NOT NULL -- no read or denial has an id up to this one
+  lines    TEXT    NOT NULL, -- one JSON object for each hand-over: its entries, and in a sealed text their origins
+  PRIMARY KEY (vault_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- What has left a log. A log of which nothing has left has no row.
+CREATE TABLE IF NOT EXISTS logs (
+  vault_id TEXT    NOT NULL PRIMARY KEY,
+  expired  INTEGER NOT NULL DEFAULT 0, -- the number of the last write that is past the retention
+  dropped  TEXT    NOT NULL DEFAULT '' -- the id of the newest entry that left because of ACTIVITY_MAX_MB
 ) STRICT, WITHOUT ROWID;
 
 -- The archive of the log in R2: so many objects of a day (UTC, 2026-11-21) are complete, and their entries deleted from here.

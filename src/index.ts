@@ -1,8 +1,7 @@
 import { app } from "./http/app.ts";
 import { type Job, runJob } from "./jobs.ts";
 import { cleanUp } from "./scheduled.ts";
-import { consumeActivity } from "./store/activity/consumer.ts";
-import type { ActivityMessage } from "./store/activity/queue.ts";
+import { consumeMessages, type FlushMessage } from "./store/activity/flush.ts";
 
 export { Secrets } from "./binding/secrets.ts";
 export { VaultCoordinator } from "./vault/coordinator.ts";
@@ -12,9 +11,9 @@ export default {
   async queue(batch, env) {
     // The operator may have named the queues: what a message is shows from where it came.
     const jobs = batch.messages.map(({ body }) => body).filter((body) => "kind" in body);
-    const deliveries = batch.messages.flatMap(({ body, attempts }) => ("kind" in body ? [] : { body, attempts }));
-    if (deliveries.length > 0) await consumeActivity(env, deliveries);
+    const flushes = batch.messages.map(({ body }) => body).filter((body) => "handOvers" in body);
+    if (flushes.length > 0) await consumeMessages(env, flushes);
     for (const job of jobs) await runJob(env, job, Date.now());
   },
   scheduled: (controller, env) => cleanUp(env, controller.scheduledTime),
-} satisfies ExportedHandler<Env, ActivityMessage | Job>;
+} satisfies ExportedHandler<Env, FlushMessage | Job>;

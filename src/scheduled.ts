@@ -4,7 +4,7 @@ import { fail, must, type Result } from "./model/result.ts";
 import { parseSettings, type Settings } from "./settings.ts";
 import { deleteOldArchives } from "./store/activity/archive.ts";
 import { archiveOldActivity, forgetDays } from "./store/activity/archiving.ts";
-import { deleteOldActivity, forgetLogs } from "./store/activity/retention.ts";
+import { deleteOldActivity, forgetLogs, removeOldSegments } from "./store/activity/retention.ts";
 import { INVOCATION_CALLS_MAX, shareCalls, type Take } from "./store/d1/calls.ts";
 import { findContentsWithoutRow } from "./store/contents/without-row.ts";
 import { type Counts, recordCounts } from "./store/health/counters.ts";
@@ -61,7 +61,8 @@ async function cleanLog(env: Env, now: number, take: Take): Promise<Counts> {
   const { activityRetention, activityArchive } = settingsOf(env);
   const before = now - activityRetention;
   const archives = activityArchive > activityRetention;
-  const left = await (archives ? archiveOldActivity(DB, FILES, before, take) : deleteOldActivity(DB, before, take));
+  const rows = await (archives ? archiveOldActivity(DB, FILES, before, take) : deleteOldActivity(DB, before, take));
+  const left = rows + (await removeOldSegments(DB, archives ? FILES : undefined, before, take));
   await forgetLogs(DB);
   return { log_entry: left, log_entry_archived: archives ? left : 0 };
 }

@@ -18,8 +18,8 @@ export interface Settings {
   readonly activityRetention: number;
   /** Milliseconds that an entry can be exported, from the archive in R2 after its retention; at most the retention: no archive. */
   readonly activityArchive: number;
-  /** The most reads and denials of one log. */
-  readonly activityRows: number;
+  /** Bytes of the reads and denials of one log, about. */
+  readonly activityBytes: number;
   /** Bytes that the database may hold: the limit of the operator's plan. */
   readonly databaseLimit: number;
   /** Earlier versions that an Item keeps, besides the current one. */
@@ -43,7 +43,7 @@ const NUMBERS = {
   activityRetention: { variable: "ACTIVITY_RETENTION_DAYS", least: 1, unit: DAY },
   // Absent: entries are deleted after the retention, as before. No upgrade keeps them longer than the operator has decided.
   activityArchive: { variable: "ACTIVITY_ARCHIVE_DAYS", least: 0, unit: DAY, absent: 0 },
-  activityRows: { variable: "ACTIVITY_MAX_ROWS", least: 100, unit: 1, absent: 100_000 },
+  activityBytes: { variable: "ACTIVITY_MAX_MB", least: 1, unit: 1_000_000, absent: 40 },
   databaseLimit: { variable: "DATABASE_LIMIT_MB", least: 1, unit: 1_000_000, absent: 10_000 },
   versionsKept: { variable: "VERSIONS_KEPT", least: 0, most: 100, unit: 1, absent: 10 },
   backupsKept: { variable: "BACKUPS_KEPT", least: 1, unit: 1, absent: 30 },
@@ -112,7 +112,7 @@ interface Numeric {
     | "FILE_RETENTION_DAYS"
     | "ACTIVITY_RETENTION_DAYS"
     | "ACTIVITY_ARCHIVE_DAYS"
-    | "ACTIVITY_MAX_ROWS"
+    | "ACTIVITY_MAX_MB"
     | "DATABASE_LIMIT_MB"
     | "VERSIONS_KEPT"
     | "DELETED_RETENTION_DAYS"

@@ -99,14 +99,14 @@ async function answer(call: BindingCall, store: Store, references: unknown): Pro
     const answers = await answerReferences({ env: call.env, store, claims }, asked.value);
     return answers.ok ? ok({ answers: answers.value, entries: entriesOf(claims, answers.value) }) : answers;
   });
-  if (answered.ok) log(call, store, token, answered.value.entries);
+  if (answered.ok) log(call, token, answered.value.entries);
   return answered.ok ? ok(answered.value.answers) : answered;
 }
 
 /** What stands in the log in place of a client's program. */
 const ORIGIN = { userAgent: "service binding", requestIp: "" };
 
-function log({ env, now, waitUntil }: BindingCall, store: Store, actor: string, entries: readonly Entry[]): void {
+function log({ env, now, waitUntil }: BindingCall, actor: string, entries: readonly Entry[]): void {
   const requested = { requestId: createRequestId(now), actor, origin: ORIGIN };
-  for (const activity of readEntries(requested, entries, now)) waitUntil(sendEntry(env, store, activity));
+  for (const activity of readEntries(requested, entries, now)) waitUntil(sendEntry(env, activity));
 }

@@ -28,6 +28,7 @@ export const KINDS = {
   session: 12,
   signInCode: 13,
   vaultDescription: 14,
+  handOver: 15,
 } as const;
 
 /** The place of a sealed text: its associated data. The text opens in no other place. */

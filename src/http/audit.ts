@@ -5,12 +5,11 @@ import { isId } from "../model/ids.ts";
 import { ADMIN } from "../model/operation.ts";
 import type { Result } from "../model/result.ts";
 import { readEntries, sendEntry } from "../requests/entries.ts";
-import { openStore } from "../store/d1/database.ts";
 import { addressOf, type Context } from "./context.ts";
 import type { Caller, Reply, Route, Target } from "./route.ts";
 
 /**
- * Logs reads and denials of tokens, and what the admin does, through a queue. The commit of a write logs the write. The
+ * Logs reads and denials of tokens, and what the admin does, after the answer. The commit of a write logs the write. The
  * batch that issues or revokes a token has its entry already, which has the same id.
  */
 
@@ -20,10 +19,10 @@ export const originOf = (c: Context): Origin => ({
   requestIp: (addressOf(c) ?? "").slice(0, 64).toWellFormed(),
 });
 
-/** Sends the log entry of a request to the queue, after the response. In: whether the token is authorized. */
+/** Adds the log entry of a request, after the response. In: whether the token is authorized. */
 export function audit(route: Route, caller: Caller, target: Target, allowed: boolean, result: Result<Reply>): void {
   for (const activity of activitiesOf(route, caller, target, allowed, result))
-    caller.c.executionCtx.waitUntil(sendEntry(caller.c.env, caller.store, activity));
+    caller.c.executionCtx.waitUntil(sendEntry(caller.c.env, activity));
 }
 
 function activitiesOf(...request: Parameters<typeof audit>): readonly Activity[] {
@@ -36,11 +35,10 @@ function activitiesOf(...request: Parameters<typeof audit>): readonly Activity[]
 }
 
 /** Logs a request that was refused because it does not have the admin's token. */
-export async function auditRefusal(route: Route, c: Context, { kind }: Failure): Promise<void> {
+export function auditRefusal(route: Route, c: Context, { kind }: Failure): void {
   if (route.access.by !== "admin" || kind !== "unauthorized") return;
-  const store = await openStore(c.env, Date.now());
   const action = route.action === "UNLOGGED" ? "READ" : route.action;
-  if (store.ok) c.executionCtx.waitUntil(sendEntry(c.env, store.value, adminEntry(route, c, action, null, "DENY")));
+  c.executionCtx.waitUntil(sendEntry(c.env, adminEntry(route, c, action, null, "DENY")));
 }
 
 /** An entry of the admin's log. In: the id of the vault, token, webhook or person, if there is one. */

@@ -24,7 +24,7 @@ import type { Caller, Reply, Route, Target } from "./route.ts";
 export async function serve(route: Route, c: Context): Promise<Response> {
   const caller = await authenticate(route, c);
   if (!caller.ok) {
-    await auditRefusal(route, c, caller.failure);
+    auditRefusal(route, c, caller.failure);
     return refuse(c, caller.failure);
   }
   const target = parseTarget(c);

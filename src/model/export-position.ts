@@ -3,10 +3,10 @@ import * as z from "zod";
 /** How far an export of the log has come (contract 23.4): opaque to clients, and plain data without a secret. */
 
 /**
- * The parts of a day, in their order: numbered objects, messages of the queue, and what is still in D1.
+ * The parts of a day, in their order: numbered objects of rows, rows that are still in D1, and segments.
  * `moved`: numbered objects with entries that were in D1 when the export came to them.
  */
-const STAGES = ["numbers", "messages", "rows", "moved"] as const;
+const STAGES = ["numbers", "rows", "moved", "segments"] as const;
 
 const position = z.strictObject({
   /** `2026-11-21`, UTC. */
@@ -14,7 +14,7 @@ const position = z.strictObject({
   stage: z.enum(STAGES),
   /** The next numbered object. */
   number: z.int().min(0).max(999_999_999),
-  /** The key of the last object of a stage without numbers; empty at its beginning. */
+  /** The log and the id of the last segment that was shown whole; empty at the beginning. */
   after: z.string().max(128),
   /** So many entries of the next object were shown. */
   index: z.int().min(0).max(999_999_999),

@@ -1,12 +1,9 @@
 import type { Activity, Origin } from "../model/activity.ts";
-import { logFailure } from "../log.ts";
-import { sealActivity } from "../store/activity/entries.ts";
-import { enqueueActivity } from "../store/activity/queue.ts";
-import type { Store } from "../store/d1/database.ts";
+import { addEntry } from "../store/activity/flush.ts";
 import { isWorthLogging } from "./rate-limit.ts";
 import { createRequestId } from "./request-id.ts";
 
-/** The log entries of reads and denials, on their way to the queue. */
+/** The log entries of reads and denials, on their way to the log. */
 
 /** An entry in the log of a vault. */
 export interface Entry {
@@ -46,12 +43,8 @@ export function readEntries({ requestId, actor, origin }: Requested, entries: re
   });
 }
 
-/** Sends an entry to the queue. Denials are logged up to a limit. A queue that fails is logged, and throws nothing. */
-export async function sendEntry(env: Env, store: Store, activity: Activity): Promise<void> {
+/** Adds an entry to the log after the answer. Denials are logged up to a limit. What fails is logged, and throws nothing. */
+export async function sendEntry(env: Env, activity: Activity): Promise<void> {
   if (activity.result === "DENY" && !(await isWorthLogging(env, activity))) return;
-  try {
-    await enqueueActivity(env.ACTIVITY, await sealActivity(store, activity));
-  } catch (error) {
-    logFailure("The activity queue", error);
-  }
+  await addEntry(env, activity);
 }

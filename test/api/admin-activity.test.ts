@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import type { ActivityRow } from "../../src/store/activity/entries.ts";
+import type { Activity } from "../../src/model/activity.ts";
 import { deliver, drainQueue, recordingQueue } from "../support/activity.ts";
 import { sleep, UNLIMITED, wrapDatabase } from "../support/bindings.ts";
 import { admin, client, freshVault, makeToken, send } from "../support/service.ts";
@@ -194,7 +194,7 @@ describe("GET /v1/admin/activity", () => {
     const { rows, bindings } = recordingQueue();
     const { id, token } = await makeToken({});
     expect((await client(token)("GET", `/v1/vaults/${NOWHERE}`, { env: bindings })).status).toBe(403);
-    await vi.waitFor(() => expect(rows.some(({ actor }: ActivityRow) => actor === id)).toBe(true), UNDER_LOAD);
+    await vi.waitFor(() => expect(rows.some(({ actor }: Activity) => actor === id)).toBe(true), UNDER_LOAD);
     await deliver(rows);
     expect((await admin("GET", `${LOG}?limit=1000`)).text).not.toContain(`"jti":"${id}"`);
   });

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { base32, idBytes } from "../../src/model/ids.ts";
+import { recordingQueue } from "../support/activity.ts";
 import { countingDatabase, seeded } from "../support/bindings.ts";
 import { removeRows } from "../support/restore.ts";
 import { admin, type Client, client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
@@ -197,12 +198,11 @@ async function takeSnapshot(vault: string): Promise<() => Promise<void>> {
 describe("the log", () => {
   it("has no entry of a read of events, and one of a denial", async () => {
     const own = await fresh();
-    const sent: unknown[] = [];
-    const ACTIVITY = { send: async (rows: unknown[]) => sent.push(...rows) } as unknown as Env["ACTIVITY"];
+    const { rows: sent, bindings } = recordingQueue();
     const path = `/v1/vaults/${own.vault}/events`;
-    await own.call("GET", path, { env: { ACTIVITY } });
+    await own.call("GET", path, { env: bindings });
     const outsider: Client = client((await makeToken({ [own.vault]: "w" })).token);
-    expect(kindOf(await outsider("GET", path, { env: { ACTIVITY } }))).toEqual([403, "out_of_scope"]);
+    expect(kindOf(await outsider("GET", path, { env: bindings }))).toEqual([403, "out_of_scope"]);
     const denial: unknown = expect.objectContaining({ action: "READ", result: "DENY", log: own.vault });
     await expect.poll(() => sent, UNDER_LOAD).toEqual([denial]);
   });

@@ -19,9 +19,9 @@ const MALFORMED: readonly (readonly [string, unknown])[] = [
   ),
   ["ACTIVITY_RETENTION_DAYS", 0],
   ["ACTIVITY_RETENTION_DAYS", "0.5"],
-  ["ACTIVITY_MAX_ROWS", ""],
-  ["ACTIVITY_MAX_ROWS", "many"],
-  ["ACTIVITY_MAX_ROWS", 99],
+  ["ACTIVITY_MAX_MB", ""],
+  ["ACTIVITY_MAX_MB", "many"],
+  ["ACTIVITY_MAX_MB", 0],
   ["TOKENS_NOT_BEFORE", "soon"],
 ];
 
@@ -78,8 +78,8 @@ describe("parseSettings", () => {
     [{ FILE_RETENTION_DAYS: "31" }, { fileRetention: 31 * 86_400_000 }],
     [{ ACTIVITY_RETENTION_DAYS: 1 }, { activityRetention: 86_400_000 }],
     [{ ACTIVITY_RETENTION_DAYS: "1.000000001" }, { activityRetention: 86_400_000 }],
-    [{ ACTIVITY_MAX_ROWS: "5000" }, { activityRows: 5000 }],
-    [{ ACTIVITY_MAX_ROWS: undefined }, { activityRows: 100_000 }],
+    [{ ACTIVITY_MAX_MB: "5" }, { activityBytes: 5_000_000 }],
+    [{ ACTIVITY_MAX_MB: undefined }, { activityBytes: 40_000_000 }],
     [{ TOKENS_NOT_BEFORE: undefined }, { tokensNotBefore: 0 }],
     [{ TOKENS_NOT_BEFORE: "1970-01-01T00:00:10Z" }, { tokensNotBefore: 10 }],
   ])("parses numbers and strings: %j gives %j", (bindings, settings) => {

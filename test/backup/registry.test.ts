@@ -11,6 +11,7 @@ import { canary, captureLog, found } from "../support/canary.ts";
 import { advanceClock } from "../support/faults.ts";
 import { freshFile } from "../support/files.ts";
 import { restore } from "../support/restores.ts";
+import { recordingQueue } from "../support/activity.ts";
 import { admin, client, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
@@ -107,11 +108,10 @@ describe("the registry", () => {
   });
 
   it("is in the log of the admin when it is finished, and so is the list of the objects (21.11)", async () => {
-    const entries: unknown[] = [];
-    const ACTIVITY = { send: async (rows: unknown[]) => void entries.push(...rows) } as unknown as Queue;
-    await backUpAll(await allVaults(), { ACTIVITY });
-    await admin("GET", "/v1/admin/backups/objects", { env: { ACTIVITY } });
-    await admin("GET", "/v1/admin/backups/objects?after=0", { env: { ACTIVITY } });
+    const { rows: entries, bindings } = recordingQueue();
+    await backUpAll(await allVaults(), bindings);
+    await admin("GET", "/v1/admin/backups/objects", { env: bindings });
+    await admin("GET", "/v1/admin/backups/objects?after=0", { env: bindings });
     await expect.poll(() => entries.length, UNDER_LOAD).toBe(3);
     expect(entries).toMatchObject([
       { action: "CREATE", resource: "BACKUP" },
@@ -121,11 +121,10 @@ describe("the registry", () => {
   });
 
   it("has an entry for the first object of a minute that is read (21.11)", async () => {
-    const entries: unknown[] = [];
-    const ACTIVITY = { send: async (rows: unknown[]) => void entries.push(...rows) } as unknown as Queue;
+    const { rows: entries, bindings } = recordingQueue();
     const [key] = await keysIn("vaults/");
     const read = async () =>
-      expect((await admin("GET", `/v1/admin/backups/object?key=${key}`, { env: { ACTIVITY } })).status).toBe(200);
+      expect((await admin("GET", `/v1/admin/backups/object?key=${key}`, { env: bindings })).status).toBe(200);
     advanceClock(2 * 60_000);
     for (const _ of [1, 2, 3]) await read();
     await expect.poll(() => entries.length, UNDER_LOAD).toBe(1);

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { manifestKey } from "../../src/store/backup/object-keys.ts";
 import { backUp } from "../support/backup.ts";
+import { recordingQueue } from "../support/activity.ts";
 import { admin, client, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { ignoreChecks } from "../support/migrate.ts";
@@ -118,9 +119,8 @@ it("refuses an after that is no id, and a token that is not the admin's", async 
 });
 
 it("has an entry in the log of the admin (21.11)", async () => {
-  const entries: unknown[] = [];
-  const ACTIVITY = { send: async (rows: unknown[]) => void entries.push(...rows) } as unknown as Queue;
-  await admin("GET", PATH, { env: { ACTIVITY } });
+  const { rows: entries, bindings } = recordingQueue();
+  await admin("GET", PATH, { env: bindings });
   await expect.poll(() => entries.length, UNDER_LOAD).toBe(1);
   expect(entries).toMatchObject([{ action: "READ", resource: "BACKUP" }]);
 });

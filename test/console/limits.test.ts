@@ -1,7 +1,7 @@
-import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { addPerson, serveTeam } from "../support/access.ts";
-import { deliver, drainQueue, idOf, recordingQueue } from "../support/activity.ts";
+import { NOWHERE } from "../../src/crypto/seal.ts";
+import { deliver, drainQueue, idOf, recordingQueue, segmentEntries } from "../support/activity.ts";
 import { countingDatabase, limiterOf, UNLIMITED } from "../support/bindings.ts";
 import { browser, signIn } from "../support/console.ts";
 import { advanceClock } from "../support/faults.ts";
@@ -137,12 +137,11 @@ describe("signing in", () => {
     await browser(undefined)("POST", "/console/session", { body: { token }, env: bindings });
     await vi.waitFor(() => expect(rows).toMatchObject([{ resource: "SESSION" }]), UNDER_LOAD);
     await drainQueue();
-    const copies = Array.from({ length: 130 }, (_, place) => ({ ...rows[0]!, id: idOf(place) }));
-    await deliver(copies, { ACTIVITY_MAX_ROWS: 100 });
-    const left = await env.DB.prepare("SELECT min(id) AS oldest, count(*) AS entries FROM activity WHERE id < ?")
-      .bind(idOf(130))
-      .first();
-    expect(left!["entries"]).toBeLessThanOrEqual(100);
-    expect(left!["oldest"]).toBe(idOf(130 - Number(left!["entries"])));
+    const origin = { userAgent: "x".repeat(256), requestIp: "" };
+    const copies = Array.from({ length: 2_500 }, (_, place) => ({ ...rows[0]!, origin, id: idOf(place) }));
+    await deliver(copies, { ACTIVITY_MAX_MB: 1 });
+    const left = (await segmentEntries(NOWHERE)).filter(({ id }) => id < idOf(2_500));
+    expect([left.length > 1_000, left.length < 2_400]).toEqual([true, true]);
+    expect(left[0]!.id).toBe(idOf(2_500 - left.length));
   });
 });

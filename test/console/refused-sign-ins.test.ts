@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import type { ActivityRow } from "../../src/store/activity/entries.ts";
+import type { Activity } from "../../src/model/activity.ts";
 import { limiterOf, UNLIMITED } from "../support/bindings.ts";
 import { addPerson, newKey, newTeam, serveTeams, signInByAccess, tokenOf } from "../support/access.ts";
-import { recordingQueue } from "../support/activity.ts";
+import { deliver, recordingQueue } from "../support/activity.ts";
 import { browser, signIn } from "../support/console.ts";
 import { admin, makeToken, type Request_, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
@@ -14,10 +14,10 @@ serveTeams();
 
 const attempt = (body: object, options: Request_ = {}) => browser(undefined)("POST", "/console/session", { ...options, body });
 
-const isLast = ({ result, resource }: ActivityRow) => result === "SUCCESS" && resource === "SESSION";
+const isLast = ({ result, resource }: Activity) => result === "SUCCESS" && resource === "SESSION";
 
-/** The rows that requests send to the queue. In: how many these are. The row of a sign-in after them shows that there are no more. */
-async function rowsOf(count: number, act: (bindings: Partial<Env>) => Promise<unknown>): Promise<readonly ActivityRow[]> {
+/** The entries that requests add to the log. In: how many these are. That of a sign-in after them shows that there are no more. */
+async function rowsOf(count: number, act: (bindings: Partial<Env>) => Promise<unknown>): Promise<readonly Activity[]> {
   const { rows, bindings: queue } = recordingQueue();
   const bindings = { ...queue, FAILURE_RATE: UNLIMITED };
   await act(bindings);
@@ -26,7 +26,7 @@ async function rowsOf(count: number, act: (bindings: Partial<Env>) => Promise<un
   return rows.filter((row) => !isLast(row));
 }
 
-const summary = ({ log, action, result, resource, actor, item }: ActivityRow) => [log, action, result, resource, actor, item];
+const summary = ({ log, action, result, resource, actor, item }: Activity) => [log, action, result, resource, actor, item];
 const NOBODY = "00000000-0000-0000-0000-000000000000";
 const DENIED = [NOBODY, "CREATE", "DENY", "SESSION", "admin", null];
 
@@ -43,6 +43,7 @@ describe("a refused sign-in", () => {
       expect((await attempt(body, { env: bindings, headers: { "CF-Connecting-IP": "192.0.2.44" } })).status).toBe(401);
     });
     expect(rows.map(summary)).toEqual([DENIED]);
+    await deliver(rows);
     await vi.waitFor(async () => {
       const { body: entries, text } = await admin("GET", "/v1/admin/activity?result=DENY");
       expect(entries[0]).toMatchObject({

@@ -2,13 +2,15 @@ import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
-import type { ActivityRow } from "../../src/store/activity/entries.ts";
+import { NOWHERE } from "../../src/crypto/seal.ts";
+import type { Activity } from "../../src/model/activity.ts";
+import { createRequestId } from "../../src/requests/request-id.ts";
+import type { FlushMessage } from "../../src/store/activity/flush.ts";
 import { recordDatabaseSize } from "../../src/store/d1/size.ts";
-import { deliver, recordingQueue } from "../support/activity.ts";
+import { deliverMessages, messageOf, segmentEntries } from "../support/activity.ts";
 import { sizedDatabase, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY, wrapBucket } from "../support/faults.ts";
-import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
-import { UNDER_LOAD } from "../support/waits.ts";
+import { admin, freshVault, LOGIN } from "../support/service.ts";
 
 /** A database that is nearly full: the queue's consumer writes reads and denials to R2 (docs/operations.md). */
 
@@ -16,11 +18,11 @@ afterEach(() => void vi.useRealTimers());
 
 const NEARLY_FULL = 9_900_000_000;
 
-/** Delivers rows while the database is nearly full. */
-async function deliverNearlyFull(rows: readonly ActivityRow[], bindings: Partial<Env> = {}, attempts = 1): Promise<void> {
+/** Delivers messages while the database is nearly full. */
+async function deliverNearlyFull(messages: readonly FlushMessage[], bindings: Partial<Env> = {}): Promise<void> {
   recordDatabaseSize(NEARLY_FULL);
   try {
-    await deliver(rows, { DB: sizedDatabase(() => NEARLY_FULL), ...bindings }, attempts);
+    await deliverMessages(messages, { DB: sizedDatabase(() => NEARLY_FULL), ...bindings });
   } finally {
     recordDatabaseSize(0);
   }
@@ -34,60 +36,68 @@ const runCron = (archiveDays: number) =>
     ACTIVITY_ARCHIVE_DAYS: archiveDays,
   });
 
-const byId = (a: ActivityRow, b: ActivityRow) => (a.id < b.id ? -1 : 1);
+const entryOf = (log: string, extra: Partial<Activity>): Activity => ({
+  id: createRequestId(Date.now()),
+  log,
+  action: "READ",
+  result: "SUCCESS",
+  actor: "admin",
+  item: null,
+  version: null,
+  origin: { userAgent: "", requestIp: "" },
+  ...extra,
+});
 
-/** The rows of a read, a denial and a write, which no consumer has inserted. */
-async function makeRows() {
+/** What a flush has of a read and of a denial in the log of a vault, and of what the admin does. */
+async function makeMessages() {
   const fresh = await freshVault();
-  const { rows, bindings } = recordingQueue();
-  const ACTIVITY = { send: async (message: typeof rows) => void rows.push(...message) } as unknown as Env["ACTIVITY"];
-  await fresh.call("GET", fresh.items, { env: { ...bindings, ACTIVITY } });
-  await client((await makeToken({})).token)("POST", fresh.items, { body: LOGIN, env: { ACTIVITY } });
-  await vi.waitFor(() => expect(rows).toHaveLength(2), UNDER_LOAD);
-  const write = { ...rows[0]!, id: crypto.randomUUID(), action: "UPDATE" as const };
-  return { ...fresh, rows: [...rows, write], counted: rows, write };
+  const entries = [entryOf(fresh.vault, {}), entryOf(fresh.vault, { action: "CREATE", result: "DENY" })];
+  const write = entryOf(NOWHERE, { action: "UPDATE", resource: "VAULT", item: fresh.vault });
+  const messages = [await messageOf([entries[0]!, write]), await messageOf([entries[1]!])];
+  return { ...fresh, messages, entries, write };
 }
 
-const idsIn = async (vault: string): Promise<string[]> =>
-  (await env.DB.prepare("SELECT id FROM activity WHERE vault_id = ?1").bind(vault).all<{ id: string }>()).results.map(
-    ({ id }) => id,
-  );
+const idsIn = async (vault: string): Promise<string[]> => {
+  const rows = await env.DB.prepare("SELECT id FROM activity WHERE vault_id = ?1").bind(vault).all<{ id: string }>();
+  return [...rows.results, ...(await segmentEntries(vault))].map(({ id }) => id);
+};
 
 describe("while the database is nearly full", () => {
-  it("reads and denials go to R2, one object a message, and the entries of writes to D1", async () => {
-    const { vault, rows, counted, write } = await makeRows();
+  it("reads and denials go to R2, one object for each hand-over, and what else the admin does to D1", async () => {
+    const { vault, messages, entries, write } = await makeMessages();
     const before = await archived();
-    await deliverNearlyFull(rows);
+    await deliverNearlyFull(messages);
     const keys = (await archived()).filter((one) => !before.includes(one));
-    for (const key of keys) expect(key).toMatch(/^log\/20\d\d-\d\d-\d\d\/q-[0-9a-f-]{36}$/);
+    const day = new Date().toISOString().slice(0, 10);
+    expect(keys).toEqual(entries.map(({ id }) => `log/${day}/s/${vault}/${id}`));
     const ids = await idsIn(vault);
-    expect([ids.includes(write.id), counted.some(({ id }) => ids.includes(id))]).toEqual([true, false]);
-    const objects = await Promise.all(keys.map(async (key) => (await env.FILES.get(key))!.json<ActivityRow[]>()));
-    expect(objects.flat().toSorted(byId)).toEqual(counted.toSorted(byId));
-    expect(keys).toHaveLength(counted.length);
+    expect([ids.includes(entries[0]!.id), ids.includes(entries[1]!.id)]).toEqual([false, false]);
+    expect(await idsIn(NOWHERE)).toContain(write.id);
+    const lines = await Promise.all(keys.map(async (key) => (await env.FILES.get(key))!.text()));
+    expect(lines).toEqual(messages.flatMap(({ handOvers }) => handOvers.map(({ line }) => line)));
   });
 
   it("a message that is delivered again is one object", async () => {
-    const { counted } = await makeRows();
+    const { messages } = await makeMessages();
     const before = (await archived()).length;
-    await deliverNearlyFull(counted);
-    await deliverNearlyFull(counted.slice(1));
-    expect(await archived()).toHaveLength(before + counted.length);
+    await deliverNearlyFull(messages);
+    await deliverNearlyFull(messages.slice(1));
+    expect(await archived()).toHaveLength(before + 2);
   });
 
   it("a message that an earlier delivery has brought to D1 does not go to R2, and the other way round", async () => {
-    const { vault, counted } = await makeRows();
+    const { vault, messages, entries } = await makeMessages();
     const before = await archived();
-    await deliver(counted.slice(0, 1));
-    await deliverNearlyFull(counted, {}, 2);
+    await deliverMessages(messages.slice(0, 1));
+    await deliverNearlyFull(messages);
     expect(await archived()).toHaveLength(before.length + 1);
-    await deliver(counted, {}, 2);
+    await deliverMessages(messages);
     const ids = await idsIn(vault);
-    expect(counted.map(({ id }) => ids.includes(id))).toEqual([true, false]);
+    expect(entries.map(({ id }) => ids.includes(id))).toEqual([true, false]);
   });
 
-  it("a batch whose entries of writes D1 does not take is not archived: the queue may deliver it again in other parts", async () => {
-    const { rows } = await makeRows();
+  it("a message whose rows D1 does not take is not archived: the queue delivers it again", async () => {
+    const { messages } = await makeMessages();
     const before = (await archived()).length;
     const DB = wrapDatabase(
       sizedDatabase(() => NEARLY_FULL),
@@ -97,23 +107,23 @@ describe("while the database is nearly full", () => {
         },
       },
     );
-    await expect(deliverNearlyFull(rows, { DB })).rejects.toThrow("inserted");
+    await expect(deliverNearlyFull(messages, { DB })).rejects.toThrow("could not insert");
     expect(await archived()).toHaveLength(before);
   });
 
-  it("a batch that R2 does not take is delivered again", async () => {
-    const { counted } = await makeRows();
+  it("a message that R2 does not take is delivered again", async () => {
+    const { messages } = await makeMessages();
     const FILES = wrapBucket({ put: () => Promise.reject(new Error("R2")) });
-    await expect(deliverNearlyFull(counted, { FILES })).rejects.toThrow("R2");
+    await expect(deliverNearlyFull(messages, { FILES })).rejects.toThrow("R2");
   });
 });
 
 it("reads and denials go to D1 again as soon as the database has room", async () => {
-  const { vault, counted } = await makeRows();
+  const { vault, messages, entries } = await makeMessages();
   recordDatabaseSize(NEARLY_FULL);
-  await deliver(counted); // the isolate has made no D1 call since
+  await deliverMessages(messages); // the isolate has made no D1 call since
   const ids = await idsIn(vault);
-  expect(counted.map(({ id }) => ids.includes(id))).toEqual(counted.map(() => true));
+  expect(entries.map(({ id }) => ids.includes(id))).toEqual([true, true]);
 });
 
 it.each([
@@ -121,8 +131,8 @@ it.each([
   [20, 30],
   [40, 40],
 ])("with ACTIVITY_ARCHIVE_DAYS = %i the objects are deleted after %i days", async (setting, days) => {
-  const { counted } = await makeRows();
-  await deliverNearlyFull(counted);
+  const { messages } = await makeMessages();
+  await deliverNearlyFull(messages);
   advanceClock(days * DAY);
   await runCron(setting);
   expect(await archived()).not.toEqual([]);
@@ -143,8 +153,9 @@ describe.each([
     ["deleted", 0],
     ["archived", 90],
   ])("keeps no other entry from being %s or exported", async (_, archiveDays) => {
-    const { vault, rows } = await makeRows();
-    await deliver(rows);
+    const { vault, messages, call, items } = await makeMessages();
+    await call("POST", items, { body: LOGIN });
+    await deliverMessages(messages);
     const sound = await idsIn(vault);
     await env.DB.prepare(
       `INSERT INTO activity SELECT vault_id, ?2, action, result, actor, item_id, version, root_key_id, sealed, resource, NULL, at, event

@@ -5,7 +5,8 @@ import { openKeyring, type RootKey } from "../../src/crypto/keyring.ts";
 import { open, seal } from "../../src/crypto/seal.ts";
 import { timeOf } from "../../src/model/ids.ts";
 import type { ActivityRow } from "../../src/store/activity/entries.ts";
-import { readLog, recordingQueue } from "../support/activity.ts";
+import type { SegmentEntry } from "../../src/store/activity/segments.ts";
+import { readLog, segmentEntries } from "../support/activity.ts";
 import { DAY } from "../support/faults.ts";
 import { client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
@@ -17,33 +18,42 @@ async function rootKey(): Promise<RootKey> {
   return keyring.value.active;
 }
 
-/** A vault with a write and a read, and the row of the read. */
+/** A vault with a write and a read, and the row of the write. */
 async function makeEntries() {
   const fresh = await freshVault();
-  await fresh.call("POST", fresh.items, { body: LOGIN, headers: { "User-Agent": "writer/1" } });
-  const queue = recordingQueue();
-  await fresh.call("GET", fresh.items, { env: queue.bindings, headers: { "User-Agent": "reader/1" } });
+  const written = await fresh.call("POST", fresh.items, { body: LOGIN, headers: { "User-Agent": "writer/1" } });
+  await fresh.call("GET", fresh.items, { headers: { "User-Agent": "reader/1" } });
   const { body } = await readLog(fresh.call, 3);
-  return { ...fresh, row: queue.rows[0]!, log: body as { actor: { userAgent: string } }[] };
+  const id = written.headers.get("Request-Id")!;
+  const row = await env.DB.prepare("SELECT id, vault_id AS log, root_key_id, sealed FROM activity WHERE id = ?").bind(id).first();
+  return { ...fresh, row: row as unknown as ActivityRow, log: body as { actor: { userAgent: string } }[] };
 }
 
 /** Whether a row opens under a key. */
-const openUnder = async (key: CryptoKey, { log, id, root_key_id, sealed }: ActivityRow): Promise<boolean> =>
+const openRow = async (key: CryptoKey, { log, id, root_key_id, sealed }: ActivityRow): Promise<boolean> =>
   (await open(key, { kind: "activity", vault: log, record: id, version: 0, key: root_key_id }, sealed)).ok;
 
+/** Whether the line of a segment does. */
+async function openLine(key: CryptoKey, { log, line }: SegmentEntry): Promise<boolean> {
+  const first = String(line!.entries[0]![0]);
+  return (await open(key, { kind: "handOver", vault: log, record: first, version: 0, key: line!.rootKey }, line!.sealed)).ok;
+}
+
 describe("an entry", () => {
-  it("of a read, from the queue, and of a write, from its commit, opens", async () => {
+  it("of a read, from a flush, and of a write, from its commit, opens", async () => {
     const { log } = await makeEntries();
     expect(log.slice(0, 2).map(({ actor }) => actor.userAgent)).toEqual(["reader/1", "writer/1"]);
   });
 
   it("opens under the key of its day and under no other", async () => {
-    const { row } = await makeEntries();
+    const { row, vault } = await makeEntries();
+    const [read] = await segmentEntries(vault);
     const root = await rootKey();
     const day = timeOf(row.id);
-    expect(await openUnder(await dayKey(root, day), row)).toBe(true);
+    const openUnder = async (key: CryptoKey) => [await openRow(key, row), await openLine(key, read!)];
+    expect(await openUnder(await dayKey(root, day))).toEqual([true, true]);
     for (const key of [root.registry, root.wrapping, await dayKey(root, day - DAY), await dayKey(root, day + DAY)])
-      expect(await openUnder(key, row)).toBe(false);
+      expect(await openUnder(key)).toEqual([false, false]);
   });
 
   it.each([

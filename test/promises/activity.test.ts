@@ -2,8 +2,20 @@ import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
-import { type ActivityMessage, enqueueActivity } from "../../src/store/activity/queue.ts";
-import { deliver, fillLog, idOf, readLog, recordingQueue } from "../support/activity.ts";
+import type { Activity } from "../../src/model/activity.ts";
+import { timeOf } from "../../src/model/ids.ts";
+import { createRequestId } from "../../src/requests/request-id.ts";
+import { addEntry, flushBatch, type FlushMessage } from "../../src/store/activity/flush.ts";
+import {
+  deliver,
+  deliverMessages,
+  fillLog,
+  idOf,
+  messageOf,
+  readLog,
+  recordingQueue,
+  segmentEntries,
+} from "../support/activity.ts";
 import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { DAY, advanceClock } from "../support/faults.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
@@ -21,68 +33,129 @@ afterEach(() => {
 
 const failingD1 = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
 
-const entriesOf = async (vault: string) =>
-  (await env.DB.prepare("SELECT id, result FROM activity WHERE vault_id = ?").bind(vault).all<{ id: string }>()).results;
+const entriesOf = async (vault: string): Promise<{ readonly id: string }[]> => {
+  const rows = await env.DB.prepare("SELECT id FROM activity WHERE vault_id = ?").bind(vault).all<{ id: string }>();
+  return [...rows.results, ...(await segmentEntries(vault))];
+};
 
-/** A vault that was read once, and the rows that this read sent to the queue. */
+/** A vault that was read once, and the message that a flush of this read would send to the queue. */
 async function readOnce() {
   const fresh = await freshVault();
   const { rows, bindings } = recordingQueue();
   await fresh.call("GET", fresh.items, { env: bindings });
-  await vi.waitFor(() => expect(rows).toHaveLength(1), UNDER_LOAD);
+  await until(() => rows.length === 1);
+  const message = await messageOf([rows[0]!]);
+  await deliverMessages([message]);
   await readLog(fresh.call, 2);
-  return { ...fresh, rows };
+  return { ...fresh, entry: rows[0]!, message };
 }
 
+/** A read that nobody has flushed. */
+const again = (entry: Activity): Activity => ({ ...entry, id: createRequestId(timeOf(entry.id)) });
+
+const daysOf = (id: string) => Math.floor(timeOf(id) / DAY);
+
+const entryOf = (log: string): Activity => ({
+  id: createRequestId(Date.now()),
+  log,
+  action: "READ",
+  result: "SUCCESS",
+  actor: "admin",
+  item: null,
+  version: null,
+  origin: { userAgent: "", requestIp: "" },
+});
+
 describe("the queue", () => {
-  it("may deliver a row twice, in one batch or in two: the log has one entry", async () => {
-    const { vault, call, rows } = await readOnce();
-    await deliver(rows);
-    await deliver([...rows, ...rows]);
+  it("may deliver a message twice, in one batch or in two: the log has one entry", async () => {
+    const { vault, call, message } = await readOnce();
+    await deliverMessages([message]);
+    await deliverMessages([message, message]);
     await readLog(call, 2);
     expect(await entriesOf(vault)).toHaveLength(2);
   });
 
-  it("gets an error for a batch that D1 does not insert, and may deliver it again", async () => {
-    const { vault, rows } = await readOnce();
-    const [row] = rows;
-    const other = { ...row!, id: row!.id.replace(/.$/, (digit) => (digit === "0" ? "1" : "0")) };
-    await expect(deliver([other], { DB: failingD1 })).rejects.toThrow("activity could not be inserted");
+  it("gets an error for a message that D1 does not take, and may deliver it again", async () => {
+    const { vault, entry } = await readOnce();
+    const other = await messageOf([again(entry)]);
+    await expect(deliverMessages([other], { DB: failingD1 })).rejects.toThrow("could not insert entries of the log");
     expect(await entriesOf(vault)).toHaveLength(2);
-    await deliver([other]);
+    await deliverMessages([other]);
     expect(await entriesOf(vault)).toHaveLength(3);
   });
 
-  it("may fail without an effect on the request", async () => {
-    const { items, call } = await freshVault();
-    const ACTIVITY = { send: () => Promise.reject(new Error("queue")) } as unknown as Env["ACTIVITY"];
-    expect((await call("GET", items, { env: { ACTIVITY } })).status).toBe(200);
+  it("adds no entry for a vault that does not exist", async () => {
+    const { entry } = await readOnce();
+    const vault = crypto.randomUUID();
+    await deliver([{ ...entry, log: vault }]);
+    expect(await entriesOf(vault)).toEqual([]);
   });
 
-  it("gets the rows of concurrent reads in few messages of at most 64 rows", async () => {
-    const { items, call } = await freshVault();
-    // The rows that wait to be sent together do so until all requests have added theirs.
+  it("adds no entry to the log of a deleted vault", async () => {
+    const { vault, entry } = await readOnce();
+    await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    await deliver([again(entry)]);
+    expect(await entriesOf(vault)).toHaveLength(3);
+  });
+});
+
+/** A queue of its own, which makes a batch of its own, and the messages that it gets. */
+function ownQueue(send?: () => Promise<never>) {
+  const messages: FlushMessage[] = [];
+  const ACTIVITY = { send: send ?? (async (message: FlushMessage) => void messages.push(message)) } as unknown as Env["ACTIVITY"];
+  return { messages, bindings: { ACTIVITY } as Partial<Env> };
+}
+
+describe("a flush", () => {
+  it("has the entries of the requests of two seconds, at most 64, and costs one D1 call and one row for each log", async () => {
+    const { vault, items, call } = await freshVault();
+    const { messages, bindings } = ownQueue();
+    const { count, db } = countingDatabase();
+    // The entries wait until all requests have added theirs.
     const { setTimeout: timeout } = globalThis;
     const waiting: (() => void)[] = [];
-    vi.stubGlobal("setTimeout", (run: () => void, delay = 0) => (delay === 200 ? waiting.push(run) : timeout(run, delay)));
-    const sizes: number[] = [];
-    const ACTIVITY = { send: async (message: ActivityMessage) => void sizes.push(message.length) } as unknown as Env["ACTIVITY"];
-    await Promise.all(Array.from({ length: 150 }, () => call("GET", items, { env: { ACTIVITY } })));
-    await until(() => waiting.length + sizes.length === 150);
+    vi.stubGlobal("setTimeout", (run: () => void, delay = 0) => (delay === 2_000 ? waiting.push(run) : timeout(run, delay)));
+    await Promise.all(Array.from({ length: 150 }, () => call("GET", items, { env: bindings })));
+    await until(() => waiting.length === 148); // two batches were full
+    const flushed = addEntry({ ...env, ...bindings, DB: db }, entryOf(vault));
+    await until(() => waiting.length === 149);
+    waiting.at(-1)!();
+    await flushed;
     for (const run of waiting) run();
-    await until(() => sizes.length === 3);
-    expect(sizes).toEqual([64, 64, 22]);
+    await vi.waitFor(async () => expect(await entriesOf(vault)).toHaveLength(152), UNDER_LOAD);
+    expect([messages, count.calls, count.rowsWritten]).toEqual([[], 1, 1]);
   });
 
-  it("gets the row of a request that ended before it sent the row, together with that of the next request", async () => {
-    const { rows } = await readOnce();
-    const sent: number[] = [];
-    const queue = { send: async (message: ActivityMessage) => void sent.push(message.length) } as unknown as Env["ACTIVITY"];
+  it("has the entry of a request that ended before it, together with that of the next request", async () => {
+    const { vault, entry } = await readOnce();
+    const { bindings } = ownQueue();
     const stoppedTimer = vi.spyOn(globalThis, "setTimeout").mockImplementationOnce(() => 0);
-    void enqueueActivity(queue, rows[0]!);
+    void addEntry({ ...env, ...bindings }, again(entry));
     stoppedTimer.mockRestore();
-    await enqueueActivity(queue, rows[0]!);
-    expect(sent).toEqual([2]);
+    vi.stubGlobal("setTimeout", (run: () => void) => queueMicrotask(run));
+    await addEntry({ ...env, ...bindings }, again(entry));
+    vi.unstubAllGlobals();
+    expect(await entriesOf(vault)).toHaveLength(4);
+  });
+
+  it("hands its entries to the queue when D1 fails, also when D1 has stored them: the log has each once", async () => {
+    const { vault, entry } = await readOnce();
+    const lost = wrapDatabase(env.DB, { after: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
+    for (const DB of [failingD1, lost]) {
+      const { messages, bindings } = ownQueue();
+      void addEntry({ ...env, ...bindings }, again(entry));
+      await flushBatch({ ...env, ...bindings, DB });
+      expect(messages).toHaveLength(1);
+      await deliverMessages(messages);
+    }
+    expect(await entriesOf(vault)).toHaveLength(4);
+  });
+
+  it("that fails, and whose queue fails, has no effect on the request", async () => {
+    const { items, call } = await freshVault();
+    const { bindings } = ownQueue(() => Promise.reject(new Error("queue")));
+    expect((await call("GET", items, { env: bindings })).status).toBe(200);
+    await flushBatch({ ...env, ...bindings, DB: failingD1 });
   });
 
   it("gets no denials of a token beyond the rate limit, so that a token without permissions cannot fill the log", async () => {
@@ -98,32 +171,22 @@ describe("the queue", () => {
     const { id, token } = await makeToken({});
     expect((await client(token)("GET", items, { env: { ...bindings, FAILURE_RATE } })).status).toBe(404);
     await vi.waitFor(() => expect(keys).toEqual([id]), UNDER_LOAD);
-    await sleep(300); // longer than rows wait to be sent together
+    await sleep(100);
     expect(rows).toEqual([]);
   });
 
-  it("costs one D1 call a batch", async () => {
-    const { rows } = await readOnce();
-    const { count, db } = countingDatabase();
-    await deliver(
-      Array.from({ length: 100 }, () => rows[0]!),
-      { DB: db },
+  it("of entries of two days makes a segment of each", async () => {
+    const { vault, entry } = await readOnce();
+    const midnight = Math.floor(timeOf(entry.id) / DAY) * DAY;
+    const atMidnight = (time: number) => ({ ...entry, id: createRequestId(time) });
+    await deliver([atMidnight(midnight - 1), atMidnight(midnight)]);
+    const { results } = await env.DB.prepare("SELECT id, last_id FROM log_segments WHERE vault_id = ? ORDER BY id")
+      .bind(vault)
+      .all<{ id: string; last_id: string }>();
+    expect(results.map(({ id, last_id }) => [daysOf(id), daysOf(last_id)])).toEqual(
+      results.map(({ id }) => [daysOf(id), daysOf(id)]),
     );
-    expect(count.calls).toBe(1);
-  });
-
-  it("adds no entry for a vault that does not exist", async () => {
-    const { rows } = await readOnce();
-    const vault = crypto.randomUUID();
-    await deliver([{ ...rows[0]!, log: vault }]);
-    expect(await entriesOf(vault)).toEqual([]);
-  });
-
-  it("adds no entry to the log of a deleted vault", async () => {
-    const { vault, rows } = await readOnce();
-    await admin("DELETE", `/v1/admin/vaults/${vault}`);
-    await deliver([{ ...rows[0]!, id: rows[0]!.id.replace(/.$/, (digit) => (digit === "0" ? "1" : "0")) }]);
-    expect(await entriesOf(vault)).toHaveLength(3);
+    expect(new Set(results.map(({ id }) => daysOf(id))).size).toBe(2);
   });
 });
 
@@ -144,18 +207,33 @@ describe("a write", () => {
   });
 });
 
-describe("a row of the log", () => {
-  it.each([
-    ["another log", "vault_id"],
-    ["another entry", "id"],
-  ])("that was moved to %s does not open: the log has a broken entry in its place", async (_, column) => {
+describe("a segment", () => {
+  it("that was moved to another log does not open: the log has broken entries in its place", async () => {
     const [a, b] = [await readOnce(), await freshVault()];
     const reader = client((await makeToken({ [a.vault]: "r", [b.vault]: "r" })).token);
-    const to = column === "vault_id" ? b.vault : a.rows[0]!.id.replace(/.$/, (digit) => (digit === "0" ? "1" : "0"));
-    await env.DB.prepare(`UPDATE activity SET ${column} = ?1 WHERE id = ?2`).bind(to, a.rows[0]!.id).run();
-    const requestId = column === "id" ? to : a.rows[0]!.id;
-    const entry = (await reader("GET", "/v1/activity")).body.find((one: { requestId: string }) => one.requestId === requestId);
+    await env.DB.prepare("UPDATE log_segments SET vault_id = ?1 WHERE vault_id = ?2").bind(b.vault, a.vault).run();
+    const { body } = await reader("GET", "/v1/activity");
+    const requestId = a.entry.id;
+    const entry = body.find((one: { requestId: string }) => one.requestId === requestId);
     expect(entry).toEqual({ requestId, timestamp: expect.any(String), broken: "integrity" });
+  });
+
+  it("has a broken entry in place of one whose id was changed, and of a line that is damaged, which costs no other line", async () => {
+    const { vault, entry, call } = await readOnce();
+    const entries = [again(entry), again(entry), again(entry)];
+    for (const one of entries) await deliver([one]);
+    const changed = entries[0]!.id.replace(/.$/, (digit) => (digit === "0" ? "1" : "0"));
+    const damaged = "replace(replace(lines, ?2, ?3), '[[\"' || ?4, '[\"' || ?4)";
+    await env.DB.prepare(`UPDATE log_segments SET lines = ${damaged} WHERE vault_id = ?1`)
+      .bind(vault, entries[0]!.id, changed, entries[1]!.id)
+      .run();
+    const { body } = await call("GET", "/v1/activity");
+    const broken = body.filter((one: object) => "broken" in one).map(({ requestId }: { requestId: string }) => requestId);
+    expect(broken).toHaveLength(2);
+    expect(broken).toEqual(expect.arrayContaining([changed, expect.stringMatching(/^[0-9a-f-]{36}\.\d$/)]));
+    const sound = body.map(({ requestId }: { requestId: string }) => requestId);
+    expect(sound).toEqual(expect.arrayContaining([entry.id, entries[2]!.id]));
+    expect(body).toHaveLength(5);
   });
 });
 

@@ -146,13 +146,6 @@ function hasName(path: string): boolean {
   return TERMS.has(singular(noun)) || contributing.includes(`\`${path.replace("src/", "")}\``);
 }
 
-/** Fragments that are still to be merged. */
-const FRAGMENTS = new Set([
-  "src/store/activity/export-objects.ts",
-  "src/store/activity/export-rows.ts",
-  "src/store/activity/slices.ts",
-]);
-
 const linesOf = new Map(sources.map(({ path, text }) => [path, text.split("\n").length - 1]));
 
 /** The most lines of a file (.oxlintrc.json). */
@@ -165,7 +158,7 @@ describe("a file of the Worker whose only importer is its neighbour", () => {
       const [importer, another] = paths.filter((one) => graph.get(one)!.includes(path));
       if (importer === undefined || another !== undefined || folderOf(importer) !== folderOf(path)) return false;
       const isPart = linesOf.get(path)! + linesOf.get(importer)! <= LINES_MAX;
-      return isPart && !TABLES.has(importer) && !hasName(path) && !FRAGMENTS.has(path);
+      return isPart && !TABLES.has(importer) && !hasName(path);
     });
     expect(fragments).toEqual([]);
   });

@@ -1,32 +1,65 @@
 import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
+import { NOWHERE } from "../../src/crypto/seal.ts";
 import worker from "../../src/index.ts";
 import type { Activity } from "../../src/model/activity.ts";
-import { ACTIVITY, type ActivityRow, sealActivity } from "../../src/store/activity/entries.ts";
-import type { ActivityMessage } from "../../src/store/activity/queue.ts";
+import { ACTIVITY, sealActivity } from "../../src/store/activity/entries.ts";
+import { type FlushMessage, flushBatch, sealBatch, takeBatch } from "../../src/store/activity/flush.ts";
+import { entriesOf, type Segment, type SegmentEntry } from "../../src/store/activity/segments.ts";
 import { openStore } from "../../src/store/d1/database.ts";
 import { admin, type Client, type Reply } from "./service.ts";
 import { QUEUED } from "./waits.ts";
 
-/** Helpers for the activity log and the queue whose consumer writes it. */
+/** Helpers for the activity log. */
 
-/** The real queue as a binding, and the rows that were sent to it. */
+/** Bindings with a queue of their own, and the entries that requests with them have added to the log. Nothing flushes what was looked at. */
 export function recordingQueue() {
-  const rows: ActivityRow[] = [];
-  const queue: Pick<Queue<ActivityMessage>, "send"> = {
-    async send(message) {
-      rows.push(...message);
-      return env.ACTIVITY.send(message);
+  const queues: Env["ACTIVITY"][] = [];
+  const rows = new Proxy<Activity[]>([], {
+    get(target, name) {
+      target.push(...queues.flatMap(takeBatch));
+      return Reflect.get(target, name) as unknown;
+    },
+  });
+  const bindings = {
+    // Each request to which the bindings are given has one of its own, so that no batch is full.
+    get ACTIVITY() {
+      queues.push({ send: (message: FlushMessage) => env.ACTIVITY.send(message) } as unknown as Env["ACTIVITY"]);
+      return queues.at(-1)!;
     },
   };
-  return { rows, bindings: { ACTIVITY: queue as Queue<ActivityMessage> } };
+  return { rows: rows as readonly Activity[], bindings };
 }
 
-/** Delivers rows to the Worker's queue handler, one message per row, as the queue does. */
-export async function deliver(rows: readonly ActivityRow[], bindings: Partial<Env> = {}, attempts = 1): Promise<void> {
-  const messages = rows.map((row, index) => ({ id: String(index), timestamp: new Date(), attempts, body: [row] }));
-  const batch = { queue: "item-vault-activity", messages } as unknown as MessageBatch<ActivityMessage>;
+/** What a flush of entries stores. */
+export async function messageOf(entries: readonly Activity[]): Promise<FlushMessage> {
+  const store = await openStore(env, Date.now());
+  if (!store.ok) throw new Error(store.failure.kind);
+  return sealBatch(store.value.keyring, entries);
+}
+
+/** Delivers messages to the Worker's queue handler, as the queue does. */
+export async function deliverMessages(bodies: readonly FlushMessage[], bindings: Partial<Env> = {}): Promise<void> {
+  const messages = bodies.map((body, index) => ({ id: String(index), timestamp: new Date(), attempts: 1, body }));
+  const batch = { queue: "item-vault-activity", messages } as unknown as MessageBatch<FlushMessage>;
   await worker.queue(batch, { ...env, ...bindings });
+}
+
+/** The same of entries, 64 a message. */
+export async function deliver(entries: readonly Activity[], bindings: Partial<Env> = {}): Promise<void> {
+  const bodies: FlushMessage[] = [];
+  for (let first = 0; first < entries.length; first += 64) bodies.push(await messageOf(entries.slice(first, first + 64)));
+  await deliverMessages(bodies, bindings);
+}
+
+/** The entries of the segments of a log, as they are stored, in the order of their ids. */
+export async function segmentEntries(log: string): Promise<SegmentEntry[]> {
+  const { results } = await env.DB.prepare(
+    "SELECT vault_id AS log, id, lines FROM log_segments WHERE vault_id = ?1 OR vault_id GLOB ?1 || ':*'",
+  )
+    .bind(log)
+    .all<Segment>();
+  return results.flatMap(entriesOf).toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 /** Inserts reads into a log, past the service. In: their ids, and what they have that is not that of a read of the vault by the admin. */
@@ -54,23 +87,23 @@ export async function fillUnopenable(log: string, first: number, last: number): 
   await env.DB.prepare(sql).bind(log, first, last).run();
 }
 
-/**
- * Waits until the log has the entry of a request that begins now: the queue has then delivered those of the requests before it. Each of
- * them has a timer until then, timers fire only when the isolate has nothing else to do, and workerd allows 10,000 of a test.
- */
+/** Flushes the log, until it has the entry of a request that begins now: then it has those of the requests before it. */
 export async function untilLogged(): Promise<void> {
   const { headers } = await admin("GET", "/v1/admin/vaults");
-  const last = env.DB.prepare("SELECT 1 FROM activity WHERE id = ?").bind(headers.get("Request-Id"));
-  await vi.waitFor(async () => expect(await last.first()).not.toBeNull(), QUEUED);
+  const id = headers.get("Request-Id")!;
+  await vi.waitFor(async () => {
+    await flushBatch(env);
+    expect((await segmentEntries(NOWHERE)).some((entry) => entry.id === id)).toBe(true);
+  }, QUEUED);
 }
 
 /**
- * Empties the log when the queue has delivered what requests of earlier files have sent to it. For tests that look at the newest
- * entries, whoever made them: such an entry may be newer than theirs, because its test had set the clock forward.
+ * Empties the log, also of what requests of earlier files have added. For tests that look at the newest entries, whoever made them: such an
+ * entry may be newer than theirs, because its test had set the clock forward.
  */
 export async function drainQueue(): Promise<void> {
   await untilLogged();
-  await env.DB.batch(["activity", "logs"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)));
+  await env.DB.batch(["activity", "log_segments", "logs"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)));
 }
 
 /** A UUIDv7-shaped id; the ids of greater numbers are newer. */
@@ -104,7 +137,7 @@ export function nestedLogs(): string[][] {
   return logs;
 }
 
-/** One page of the log. Waits until the log has `count` entries in all, because the queue delivers them later. */
+/** One page of the log. Waits until the log has `count` entries in all, because a flush follows the requests. */
 export async function readLog(call: Client, count: number, query = ""): Promise<Reply> {
   return vi.waitFor(async () => {
     const reply = await call("GET", `/v1/activity${query}`);

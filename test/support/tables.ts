@@ -9,6 +9,7 @@ export const VALUES_OF_KINDS: Readonly<Record<Kind, string | number>> = {
   index: "A".repeat(24),
   sealed: "AQE=",
   keys: "018f0000-0000-7000-8000-000000000003 001 AQEA AQEA",
+  lines: "{}",
   time: 1_700_000_000_000,
   number: 1,
 };

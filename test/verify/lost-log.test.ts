@@ -2,6 +2,8 @@ import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
+import { createRequestId } from "../../src/requests/request-id.ts";
+import { deliver, untilLogged } from "../support/activity.ts";
 import { backUp } from "../support/backup.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { restore } from "../support/restores.ts";
@@ -28,19 +30,38 @@ const ADMIN_LOG = "00000000-0000-0000-0000-000000000000";
 const runCron = (archiveDays: number) =>
   worker.scheduled(createScheduledController({ scheduledTime: new Date() }), { ...env, ACTIVITY_ARCHIVE_DAYS: archiveDays });
 
+const foundInSegments = async (repair = false) =>
+  (await verifyAll({ quick: true, repair })).findings.filter(({ table }) => table === "log_segments");
+
 describe("a log", () => {
-  it.each(["/denials", "/sign-ins"])("of the admin has its count %s verified, and counted again by a repair", async (count) => {
-    await admin("GET", "/v1/admin/vaults");
-    const first = "SELECT count(*) AS n FROM activity WHERE vault_id = ?";
-    await expect.poll(() => env.DB.prepare(first).bind(ADMIN_LOG).first("n"), { timeout: 30_000 }).toBeGreaterThan(0);
-    const upsert = "INSERT INTO logs (vault_id, entries, trimmed) VALUES (?1, ?2, '') ON CONFLICT DO UPDATE SET entries = ?2";
-    await run(upsert, ADMIN_LOG + count, 1_000_000);
-    const found = async (repair = false) =>
-      (await verifyAll({ quick: true, repair })).findings.filter(({ id }) => id === `entries${count}`);
-    const named = { kind: "counter_wrong", vault: ADMIN_LOG, table: "logs", repairable: true };
-    expect(await found()).toMatchObject([named]);
-    expect(await found(true)).toMatchObject([{ ...named, repaired: true }]);
-    expect(await found()).toEqual([]);
+  it.each([
+    ["entries", "entries + 5"],
+    ["last_id", "'x'"],
+  ])("has the column %s of a segment verified against its lines, and repaired", async (column, value) => {
+    await untilLogged();
+    await run(`UPDATE log_segments SET ${column} = ${value} WHERE vault_id = ?`, ADMIN_LOG);
+    const named = { kind: "counter_wrong", vault: ADMIN_LOG, table: "log_segments", repairable: true };
+    expect(await foundInSegments()).toMatchObject([named]);
+    expect(await foundInSegments(true)).toMatchObject([{ ...named, repaired: true }]);
+    expect(await foundInSegments()).toEqual([]);
+  });
+
+  it("has each damaged line of a segment named, and the archive each object with one", async () => {
+    const { vault } = await writtenVault();
+    const entry = { log: vault, action: "READ", result: "SUCCESS", actor: "admin", item: null, version: null } as const;
+    const origin = { userAgent: "", requestIp: "" };
+    for (let line = 0; line < 3; line++) await deliver([{ ...entry, origin, id: createRequestId(Date.now()) }]);
+    await run("UPDATE log_segments SET lines = replace(lines, '\n{', '\n[') WHERE vault_id = ?", vault);
+    const { findings } = await verifyAll({ vault });
+    expect(findings.filter(({ table }) => table === "log_segments")).toMatchObject([
+      { kind: "row_unreadable", vault },
+      { kind: "row_unreadable", vault },
+    ]);
+    advanceClock(32 * DAY);
+    await runCron(90);
+    vi.useRealTimers();
+    const archived = (await verifyAll({})).findings.filter(({ kind }) => kind === "archive_unreadable");
+    expect(archived).toMatchObject([{ id: expect.stringContaining(vault) }]);
   });
 
   it("has its entry named whose damaged id is that of the last one of a slice and a control character", async () => {

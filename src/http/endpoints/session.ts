@@ -45,7 +45,7 @@ export async function signIn(c: Context): Promise<Result<Response>> {
   if (!made.ok) return made;
   const { opened: vaults, token } = granted.value;
   const entry = vaults ? openedEntry(c, grants.token!.id, Object.keys(vaults)) : signInEntry(c, "SUCCESS", token?.id);
-  c.executionCtx.waitUntil(sendEntry(c.env, store, entry));
+  c.executionCtx.waitUntil(sendEntry(c.env, entry));
   setCookie(c, made.value.text, Math.floor((lifetime.expiresAt - store.now) / SECOND));
   return ok(c.json(presentSession({ ...grants, ...lifetime }, store.settings)));
 }

@@ -59,13 +59,13 @@ export async function authenticateSignIn(c: Context, store: Store): Promise<Resu
 
 async function redeemCode(c: Context, store: Store, code: string): Promise<Result<Granted>> {
   const id = await parseConsoleSecret(store.keyring, "sign-in-code", code);
-  if (id === undefined) return refuseSignIn(c, store, await explainFailure(store));
+  if (id === undefined) return refuseSignIn(c, await explainFailure(store));
   const schema = await checkSchema(store.db);
   if (!schema.ok) return schema;
   const holder = { id, admin: await adminFingerprint(c) };
   const granted = isKnownRefused(store, holder) ? fail("unauthorized") : await takeCode(store, id, holder.admin);
   if (!granted.ok && granted.failure.kind === "unauthorized") rememberRefusal(store, holder);
-  return granted.ok ? granted : refuseSignIn(c, store, granted);
+  return granted.ok ? granted : refuseSignIn(c, granted);
 }
 
 async function redeemToken(c: Context, store: Store, token: string): Promise<Result<Granted>> {
@@ -75,14 +75,14 @@ async function redeemToken(c: Context, store: Store, token: string): Promise<Res
     return schema.ok ? ok({ admin }) : schema;
   }
   const claims = await verifyToken(store.keyring, token, store.now, store.settings.tokensNotBefore);
-  if (!claims.ok) return refuseSignIn(c, store, await explainFailure(store));
+  if (!claims.ok) return refuseSignIn(c, await explainFailure(store));
   const limited = await limitToken(c.env, claims.value.id, store.now, LIMITS.signInCost);
   if (limited) return limited;
   const schema = await checkSchema(store.db);
   if (!schema.ok) return schema;
   const inUse = isKnownRefused(store, claims.value) ? fail("unauthorized") : await loadForToken<[]>(store, claims.value);
   if (!inUse.ok && inUse.failure.kind === "unauthorized") rememberRefusal(store, claims.value);
-  return inUse.ok ? ok({ token: claims.value }) : refuseSignIn(c, store, inUse, claims.value.id);
+  return inUse.ok ? ok({ token: claims.value }) : refuseSignIn(c, inUse, claims.value.id);
 }
 
 /** The refusals of somebody who may not sign in; all others are of a request or of the service. */
@@ -104,9 +104,9 @@ export const openedEntry = (c: Context, token: string, vaults: readonly string[]
  * Counts a refused sign-in for the address, and logs it. The entry has nothing of what was sent: that may be most of a secret. Out: the
  * refusal, or `rate`.
  */
-export async function refuseSignIn(c: Context, store: Store, refusal: Refusal, token?: string): Promise<Refusal> {
+export async function refuseSignIn(c: Context, refusal: Refusal, token?: string): Promise<Refusal> {
   const counted = await countFailure(c.env, addressOf(c), refusal);
-  if (LOGGED.has(counted.failure.kind)) c.executionCtx.waitUntil(sendEntry(c.env, store, signInEntry(c, "DENY", token)));
+  if (LOGGED.has(counted.failure.kind)) c.executionCtx.waitUntil(sendEntry(c.env, signInEntry(c, "DENY", token)));
   return counted;
 }
 
@@ -131,7 +131,7 @@ async function signInWithAccess(c: Context, store: Store): Promise<Result<Grante
   // No failed authentication: the console asks so at its start, also where there is no Access.
   if (!access || !token) return fail("unauthorized");
   const identity = await verifyAccessToken(access, token, store.now, reportKeys);
-  if (!identity.ok) return refuseSignIn(c, store, identity);
+  if (!identity.ok) return refuseSignIn(c, identity);
   const { email, expiresAt } = identity.value;
   // Before the look-up, because Access also lets people through whom nobody has invited.
   const limited = await limitToken(c.env, await emailIndex(store.keyring.active, email), store.now, LIMITS.signInCost);
@@ -139,7 +139,7 @@ async function signInWithAccess(c: Context, store: Store): Promise<Result<Grante
   const schema = await checkSchema(store.db);
   if (!schema.ok) return schema;
   const person = await loadPersonByEmail(store, email);
-  return person.ok ? ok({ token: person.value, until: expiresAt * SECOND }) : refuseSignIn(c, store, person);
+  return person.ok ? ok({ token: person.value, until: expiresAt * SECOND }) : refuseSignIn(c, person);
 }
 
 /** Makes a one-time code (contract 24). Like that of the admin, it grants what the request that makes it was authenticated with. */

@@ -1,15 +1,15 @@
-import { fingerprint } from "../../crypto/seal.ts";
-import { timeOf, uuidOf } from "../../model/ids.ts";
+import { timeOf } from "../../model/ids.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { ActivityRow } from "./entries.ts";
+import { type HandOver, lineKey, type Segment, splitLines } from "./segments.ts";
 
 /**
- * The archive of the activity log in R2: entries past their retention, and the reads and denials that came while D1 was nearly
- * full. An object is a JSON array of rows as they are in D1, with their origins sealed, so that it can be read after the
- * root key of its time was removed. The objects of a day (UTC) are
+ * The archive of the activity log in R2: entries past their retention, those that a log has dropped, and the reads and denials that came
+ * while D1 was nearly full. What is sealed is as in D1, so that an object can be read after the root key of its time was removed. The
+ * objects of a day (UTC) are
  *
- *     log/<day>/<number>        entries that were moved from D1, numbered from 0 on (archiving.ts)
- *     log/<day>/q-<id>          one message of the queue
+ *     log/<day>/<number>        rows that were moved from D1, numbered from 0 on (archiving.ts)
+ *     log/<day>/s/<log>/<id>    the lines of a segment, with its key in D1, as in D1
  *
  * No vault has such an id, so no content has such a key.
  */
@@ -18,32 +18,60 @@ export const ARCHIVE = "log/";
 
 const numberedKey = (day: string, number: number): string => `${ARCHIVE}${day}/${String(number).padStart(6, "0")}`;
 
-/** What the keys of the messages of a day begin with: they come after its numbers. */
-export const messagesOf = (day: string): string => `${ARCHIVE}${day}/q-`;
-
 /** The day (UTC) of a time, as `2026-11-21`. In: Unix milliseconds. */
 export const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
+const segmentKey = (day: string, log: string, id: string): string => `${segmentsOf(day)}${log}/${id}`;
+
+/** What the keys of the segments of a day begin with: they come after its numbers. */
+export const segmentsOf = (day: string): string => `${ARCHIVE}${day}/s/`;
+
+/** The segment of an object of the archive; `undefined`: it has rows. */
+export function segmentOf(key: string, lines: string): Segment | undefined {
+  const [, log, id] = /^log\/[^/]+\/s\/([^/]+)\/(.+)$/.exec(key) ?? [];
+  return log === undefined || id === undefined ? undefined : { log, id, lines };
+}
+
 /**
- * Archives the rows of a message of the queue, one object for each of their days. The key contains a hash of the rows, so a
- * message that is delivered again has the same objects. Throws when R2 fails.
+ * Archives a segment under its key, or a hand-over that is not in D1 as a segment of its own. Lines that the object has already stay: a
+ * restored D1 has a segment again that has moved since, with other lines after those of both. Throws when R2 fails, or another run has
+ * written the object meanwhile.
  */
-export async function archiveMessage(bucket: R2Bucket, rows: readonly ActivityRow[]): Promise<void> {
-  for (const [day, ofDay] of Map.groupBy(rows, ({ id }) => dayOf(timeOf(id)))) {
-    const text = JSON.stringify(ofDay);
-    await bucket.put(`${messagesOf(day)}${await hashOf(text)}`, text);
+export async function archiveSegment(bucket: R2Bucket, { log, id, lines }: Segment): Promise<void> {
+  const key = segmentKey(dayOf(timeOf(id)), log, id);
+  if (await bucket.put(key, lines, { onlyIf: new Headers({ "If-None-Match": "*" }) })) return;
+  const object = await bucket.get(key);
+  if (!object) throw new Error("an archived segment was deleted meanwhile");
+  const earlier = await object.text();
+  const all = mergeLines(earlier, lines);
+  if (all === earlier) return;
+  if (!(await bucket.put(key, all, { onlyIf: { etagMatches: object.etag } })))
+    throw new Error("an archived segment was written meanwhile");
+}
+
+/** The lines of two texts, each once, the first text's before the others. */
+export function mergeLines(first: string, second: string): string {
+  const known = new Set(splitLines(first).map(lineKey));
+  const added = splitLines(second).filter((line) => !known.has(lineKey(line)));
+  return [first, ...added].filter((part) => part !== "").join("\n");
+}
+
+/** So many segments up to the one to which a hand-over belongs may have it: since it was stored, few can have come between. */
+export const SEARCHED_SEGMENTS = 8;
+
+/** Whether the archive has a hand-over. Throws when R2 fails. */
+export async function isArchived(bucket: R2Bucket, { log, first }: HandOver): Promise<boolean> {
+  const prefix = `${segmentsOf(dayOf(timeOf(first)))}${log}/`;
+  const keys: string[] = [];
+  for (let cursor: string | undefined, more = true; more;) {
+    const page = await bucket.list({ prefix, ...(cursor !== undefined && { cursor }) });
+    keys.push(...page.objects.map(({ key }) => key).filter((key) => key <= prefix + first));
+    more = page.truncated;
+    cursor = page.truncated ? page.cursor : undefined;
   }
+  for (const key of keys.slice(-SEARCHED_SEGMENTS)) if ((await (await bucket.get(key))?.text())?.includes(first)) return true;
+  return false;
 }
-
-/** The rows of a message that are not archived yet. Throws when R2 fails. */
-export async function withoutArchived(bucket: R2Bucket, rows: readonly ActivityRow[]): Promise<ActivityRow[]> {
-  const left: ActivityRow[] = [];
-  for (const [day, ofDay] of Map.groupBy(rows, ({ id }) => dayOf(timeOf(id))))
-    if (!(await bucket.head(`${messagesOf(day)}${await hashOf(JSON.stringify(ofDay))}`))) left.push(...ofDay);
-  return left;
-}
-
-const hashOf = async (text: string): Promise<string> => uuidOf(Uint8Array.fromBase64(await fingerprint(text)));
 
 /**
  * Writes a numbered object, unless it exists. Out: the rows that it has: those of another run when that was first. The rows

@@ -1,12 +1,14 @@
 import type { Take } from "../d1/calls.ts";
 import { timeOf, timePrefix } from "../../model/ids.ts";
+import { must } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { archiveNumbered, dayOf } from "./archive.ts";
-import { ALL_LOGS, deleteEntries, HAS_DAY, LEAVES, requireBatch, SLICES } from "./retention.ts";
+import { deleteEntries, HAS_DAY, LEAVES, logsIn, SLICES } from "./retention.ts";
+import { runBatch } from "../d1/database.ts";
 import type { ActivityRow } from "./entries.ts";
 
 /**
- * Moves entries past their retention from D1 to the archive in R2, in slices. A slice is an object of its day, with the next
+ * Moves rows past their retention from D1 to the archive in R2, in slices. A slice is an object of its day, with the next
  * number. `archived_days` says how many objects of a day are complete; the batch that deletes the entries of an object from D1
  * raises it. An object is written once: a run that finds the next number taken deletes the entries of that object from D1, and
  * not those that it has read itself. So no entry is in two objects, and none is deleted that is in no object, whenever a run
@@ -23,12 +25,12 @@ export const ROW_COLUMNS = `
 const SQL = {
   // The first entry of each log: the key begins with the log.
   oldest: `
-    ${ALL_LOGS}
+    ${logsIn("activity")}
     SELECT min((SELECT id FROM activity WHERE vault_id = log AND id < ?1 AND ${HAS_DAY} AND ${LEAVES} ORDER BY id LIMIT 1)) AS id
     FROM logs`,
   objects: "SELECT objects FROM archived_days WHERE day = ?1",
   slice: `
-    ${ALL_LOGS}, entries AS (
+    ${logsIn("activity")}, entries AS (
       SELECT ${ROW_COLUMNS} FROM logs CROSS JOIN activity ON vault_id = log AND id >= ?1 AND id < ?2
       WHERE ${LEAVES} LIMIT ${SLICE.entries})
     SELECT log, id, action, result, actor, item, version, root_key_id, sealed, resource, sequence, at, event FROM (
@@ -59,7 +61,8 @@ export async function archiveOldActivity(db: D1Database, bucket: R2Bucket, befor
 }
 
 async function oldestDay(db: D1Database, before: number): Promise<string | undefined> {
-  const [[row]] = await requireBatch<[{ id: string | null }]>(db, db.prepare(SQL.oldest).bind(timePrefix(before)));
+  const statement = db.prepare(SQL.oldest).bind(timePrefix(before));
+  const [[row]] = must("read the oldest entry", await runBatch<[{ id: string | null }]>(db, statement));
   return row?.id ? dayOf(timeOf(row.id)) : undefined;
 }
 
@@ -70,11 +73,12 @@ async function readSlice(
 ): Promise<{ readonly number: number; readonly rows: readonly ActivityRow[] }> {
   const start = Date.parse(day);
   const bounds = [timePrefix(start), timePrefix(Math.min(start + DAY, before))];
-  const [objects, rows] = await requireBatch<[{ objects: number }, ActivityRow]>(
+  const read = await runBatch<[{ objects: number }, ActivityRow]>(
     db,
     db.prepare(SQL.objects).bind(day),
     db.prepare(SQL.slice).bind(...bounds),
   );
+  const [objects, rows] = must("read expired entries", read);
   return { number: objects[0]?.objects ?? 0, rows };
 }
 
@@ -84,4 +88,4 @@ export const completeObject = (db: D1Database, day: string, number: number, rows
 
 /** Deletes the records of the days before that of a time, whose objects were deleted. Throws when D1 fails. */
 export const forgetDays = async (db: D1Database, before: number): Promise<void> =>
-  void (await requireBatch(db, db.prepare(SQL.forget).bind(dayOf(before))));
+  void must("forget archived days", await runBatch(db, db.prepare(SQL.forget).bind(dayOf(before))));

@@ -18,12 +18,12 @@ import { isTime } from "../../model/time.ts";
 import type { Store } from "../d1/database.ts";
 
 /**
- * The rows of the activity log. A commit inserts the entries of its writes (commit/fence.ts); a queue inserts reads and
- * denials (activity/insert.ts). The origin of a request, and the ids of several Items, are sealed under a key that
+ * The rows of the activity log. A commit inserts the entries of its writes (commit/fence.ts), a flush those of
+ * what else the admin does (flush.ts); reads, denials and sign-ins are in segments (segments.ts). The origin of a request, and the ids of several Items, are sealed under a key that
  * the root key derives, because they are shown after the vault was deleted.
  */
 
-/** A row on its way through the queue: plain data, sealed where a user typed it. */
+/** A row on its way to the log: plain data, sealed where a user typed it. */
 export interface ActivityRow extends Omit<Activity, "origin" | "items"> {
   readonly root_key_id: string;
   readonly sealed: string;
@@ -61,7 +61,7 @@ export async function listActivity(keyring: Keyring, row: ActivityRow): Promise<
 }
 
 /** Whether the columns in the clear are those of an entry. Nothing seals them, so another entry's values pass. */
-function isEntry({ id, action, result, actor, item, version, resource, at }: Omit<Activity, "origin" | "items">): boolean {
+export function isEntry({ id, action, result, actor, item, version, resource, at }: Omit<Activity, "origin" | "items">): boolean {
   const known = ACTIONS.includes(action) && RESULTS.includes(result) && (resource == null || ADMIN_RESOURCES.includes(resource));
   const named = isId(id) && (WITHOUT_TOKEN.has(actor) || isId(actor)) && (item === null || isId(item));
   return known && named && (version === null || isVersion(version)) && (at == null || isTime(at));

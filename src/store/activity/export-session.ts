@@ -1,6 +1,6 @@
 import type { ExportPosition } from "../../model/export-position.ts";
 import { ARCHIVE } from "./archive.ts";
-import type { ActivityRow } from "./entries.ts";
+import type { StoredEntry } from "./slices.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 
 /** What the steps of one page of an export share (export.ts). */
@@ -9,7 +9,7 @@ export interface ExportSession {
   readonly store: Store;
   readonly bucket: R2Bucket;
   readonly vault: string | undefined;
-  readonly matches: (row: ActivityRow) => boolean;
+  readonly matches: (row: StoredEntry) => boolean;
   /** No later day is exported. */
   readonly lastDay: string;
   /** How many numbered objects of a day are complete, as far as it is known; an object beyond is completed again, without effect. */
@@ -24,7 +24,7 @@ export interface ExportSession {
 
 /** What a step gives. `next` is where the next one begins; absent at the end of the export. */
 export interface Step {
-  readonly rows: readonly ActivityRow[];
+  readonly rows: readonly StoredEntry[];
   readonly next: ExportPosition | undefined;
 }
 
@@ -63,14 +63,14 @@ export async function loadArchivedDays(session: ExportSession, from: string): Pr
   return first();
 }
 
-/** Takes the rows that match, from an index on, as many as there is room for. Out: also where to go on, unless all were looked at. */
-export function take(
-  rows: readonly ActivityRow[],
+/** Takes the entries that match, from an index on, as many as there is room for. Out: also where to go on, unless all were looked at. */
+export function take<Entry extends StoredEntry>(
+  rows: readonly Entry[],
   from: number,
   room: number,
-  matches: (row: ActivityRow) => boolean,
-): { readonly rows: readonly ActivityRow[]; readonly index: number; readonly done: boolean } {
-  const taken: ActivityRow[] = [];
+  matches: (row: Entry) => boolean,
+): { readonly rows: readonly Entry[]; readonly index: number; readonly done: boolean } {
+  const taken: Entry[] = [];
   let index = from;
   for (; index < rows.length && taken.length < room; index++) if (matches(rows[index]!)) taken.push(rows[index]!);
   return { rows: taken, index, done: index >= rows.length };

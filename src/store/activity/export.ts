@@ -6,10 +6,10 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { dayOf, loadNumbered } from "./archive.ts";
 import { completeObject } from "./archiving.ts";
-import { readMessages } from "./export-objects.ts";
-import { isAfter, loadDayRows, loadNextDay } from "./export-rows.ts";
+import { isAfter, loadDayRows, loadNextDay, readSegments } from "./export-parts.ts";
 import { type ExportSession, loadArchivedDays, openSession, type Step, take } from "./export-session.ts";
-import { type ActivityRow, listActivity } from "./entries.ts";
+import { listStored } from "./page.ts";
+import type { StoredEntry } from "./slices.ts";
 import type { Store } from "../d1/database.ts";
 
 /**
@@ -48,9 +48,9 @@ export async function loadExportPage(
 ): Promise<Result<ExportPage>> {
   try {
     const [first, end] = [timePrefix(since), timePrefix(until)];
-    const matches = ({ log, id }: ActivityRow) => id > first && id < end && (vault === undefined || log === vault);
+    const matches = ({ log, id }: StoredEntry) => id > first && id < end && (vault === undefined || log === vault);
     const session = await openSession(store, bucket, { vault, matches, lastDay: dayOf(until + DAY) }, from?.day ?? dayOf(since));
-    const rows: ActivityRow[] = [];
+    const rows: StoredEntry[] = [];
     let position = from ?? (await nextDay(session, dayOf(since)));
     while (position !== undefined && rows.length < limit && session.calls < CALLS) {
       const step: Result<Step> = await STAGES[position.stage](session, position, limit - rows.length);
@@ -65,17 +65,20 @@ export async function loadExportPage(
   }
 }
 
-async function openPage({ keyring }: Store, rows: readonly ActivityRow[], next: ExportPage["next"]): Promise<Result<ExportPage>> {
+async function openPage({ keyring }: Store, rows: readonly StoredEntry[], next: ExportPage["next"]): Promise<Result<ExportPage>> {
   const activities: ListedActivity[] = [];
-  for (const row of rows) activities.push(await listActivity(keyring, row));
+  for (const row of rows) activities.push(await listStored(keyring, row));
   return ok({ activities, next });
 }
 
 type Stage = (session: ExportSession, position: ExportPosition, room: number) => Promise<Result<Step>>;
 
 const STAGES: Readonly<Record<ExportPosition["stage"], Stage>> = {
-  numbers: (session, position, room) => readNumbered(session, position, room, "messages"),
-  messages: (session, position, room) => readMessages(session, position, room, CALLS),
+  numbers: (session, position, room) => readNumbered(session, position, room, "rows"),
+  segments: async (session, position, room) => {
+    const { rows, next } = await readSegments(session, position, room, CALLS);
+    return ok({ rows, next: next ?? (await nextDay(session, dayOf(Date.parse(position.day) + DAY))) });
+  },
   rows: readRows,
   moved: (session, position, room) => readNumbered(session, position, room, "rows"),
 };
@@ -104,7 +107,7 @@ async function readNumbered(
   return ok({ rows: taken.rows, next: { ...position, ...next } });
 }
 
-/** Shows entries that are in D1, and goes on with the next day after the last one. */
+/** Shows rows that are in D1. */
 async function readRows(session: ExportSession, position: ExportPosition, room: number): Promise<Result<Step>> {
   const { day, number, floor } = position;
   session.calls++;
@@ -117,7 +120,7 @@ async function readRows(session: ExportSession, position: ExportPosition, room: 
   const last = read.value.rows.at(-1);
   const rows = read.value.rows.filter(session.matches);
   if (last && read.value.rows.length === room) return ok({ rows, next: { ...position, floor: [last.log, last.id] } });
-  return ok({ rows, next: await nextDay(session, dayOf(Date.parse(day) + DAY)) });
+  return ok({ rows, next: { ...position, stage: "segments", after: "", index: 0 } });
 }
 
 /** The first day from one on that may have entries. Throws when D1 or R2 fails. */

@@ -19,13 +19,13 @@ export interface Start {
 export interface Slice<Entry extends Identified> {
   readonly log: string;
   readonly entries: readonly Entry[];
-  /** The id of the last entry that was read, whether or not it matches; empty for an empty log. */
+  /** All entries from here on were read, whether or not they match: the id of the last one, or what comes after one that was not read. */
   readonly end: string;
   /** Whether the log may have older entries. Then the slice is not empty. */
   readonly more: boolean;
 }
 
-/** Reads at most `size` entries from each start on, in one call. Out: a slice for each start, of which `more` tells that it is full. */
+/** Reads about `size` entries from each start on, in one call. Out: a slice for each start. */
 export type ReadSlices<Entry extends Identified> = (starts: readonly Start[], size: number) => Promise<Result<Slice<Entry>[]>>;
 
 /** Comes after all ids. */
@@ -47,8 +47,19 @@ const LATER_SLICE = 1_000;
 const firstSize = (logs: number, wanted: number): number =>
   logs * wanted <= ONE_CALL ? wanted : Math.floor(FIRST_SLICES / logs);
 
+/** The entries of slices, the newest first. An id is in one log, and there once, but for an entry that was stored twice. */
 const merge = <Entry extends Identified>(slices: readonly Slice<Entry>[]): Entry[] =>
-  slices.flatMap(({ entries }) => entries).toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  slices
+    .flatMap(({ entries }) => entries)
+    .toSorted((a, b) => (a.id < b.id ? 1 : -1))
+    .filter((entry, index, all) => entry.id !== all[index - 1]?.id);
+
+/** Makes one slice of what several parts of a log have: it ends where the first of them does. */
+export function combine<Entry extends Identified>(log: string, parts: readonly Slice<Entry>[]): Slice<Entry> {
+  const unfinished = parts.filter(({ more }) => more);
+  const end = unfinished.reduce((newest, part) => (part.end > newest ? part.end : newest), "");
+  return { log, entries: merge(parts).filter(({ id }) => id >= end), end, more: unfinished.length > 0 };
+}
 
 /** Adds what was read of some logs to the slices. */
 function extend<Entry extends Identified>(slices: Map<string, Slice<Entry>>, read: readonly Slice<Entry>[]): void {
@@ -107,9 +118,9 @@ export async function readNewest<Entry extends Identified>(
     if (!answer.ok) return answer;
     extend(slices, answer.value);
     size += further;
-    further = Math.min(size, wanted - size); // no log has more than `wanted` of them
+    further = Math.max(1, Math.min(size, wanted - size)); // no log has more than `wanted` of them
     const oldest = merge([...slices.values()])[wanted - 1]?.id ?? "";
-    const unfinished = [...slices.values()].filter((slice) => further > 0 && slice.more && slice.end >= oldest);
+    const unfinished = [...slices.values()].filter((slice) => slice.more && slice.end > oldest);
     starts = unfinished.map((slice) => ({ log: slice.log, before: slice.end }));
   }
   return ok(merge([...slices.values()]));

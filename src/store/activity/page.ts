@@ -1,10 +1,12 @@
+import type { Keyring } from "../../crypto/keyring.ts";
 import type { ActivityFilter, ListedActivity } from "../../model/activity.ts";
 import { timeOf } from "../../model/ids.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { type ActivityRow, listActivity } from "./entries.ts";
+import { listActivity } from "./entries.ts";
 import { readBefore, readNewest, type Start } from "./merge.ts";
-import { COLUMNS, type Entry, type Reader, readSlices } from "./slices.ts";
+import { listSegmentEntry } from "./segments.ts";
+import { type Reader, readSlices, type StoredEntry } from "./slices.ts";
 import type { Store } from "../d1/database.ts";
 
 /** Pages of the activity log, newest entry first. A page reads at most 10,000 rows, whatever the logs hold. */
@@ -38,9 +40,10 @@ export async function loadPageBefore(
   filter?: ActivityFilter,
 ): Promise<Result<ActivityPage>> {
   let dropped: string | undefined;
+  const ended = new Set<string>();
   let told: readonly string[] = reader.logs;
   const read = async (starts: readonly Start[], size: number) => {
-    const answer = await readSlices(store, reader, starts, size, { filter, told });
+    const answer = await readSlices(store, reader, starts, size, { filter, told, ended });
     if (!answer.ok) return answer;
     dropped ??= answer.value.dropped;
     told = [];
@@ -66,9 +69,10 @@ export async function loadPageAt(store: Store, reader: Reader, offset: number, l
   const end = Math.min(offset + limit, LIMITS.activityDepth);
   let total: number | undefined;
   let dropped: string | undefined;
+  const ended = new Set<string>();
   const read = async (starts: readonly Start[], size: number) => {
     const first = total === undefined ? reader.logs : [];
-    const answer = await readSlices(store, reader, starts, size, { counted: first, told: first });
+    const answer = await readSlices(store, reader, starts, size, { counted: first, told: first, ended });
     if (!answer.ok) return answer;
     total ??= answer.value.total;
     dropped ??= answer.value.dropped;
@@ -90,19 +94,22 @@ export async function loadPageAt(store: Store, reader: Reader, offset: number, l
  */
 async function openPage(
   { keyring }: Store,
-  entries: readonly Entry[],
+  entries: readonly StoredEntry[],
   next: string | undefined,
   { limit, item: wanted }: { readonly limit: number; readonly item?: string | undefined },
 ): Promise<Result<ActivityPage>> {
   const activities: ListedActivity[] = [];
-  for (const [place, { log, values }] of entries.entries()) {
-    const { item_id: item, ...columns } = Object.fromEntries(COLUMNS.map((name, index) => [name, values[index]]));
-    const activity = await listActivity(keyring, { ...columns, log, item } as ActivityRow);
+  for (const [place, entry] of entries.entries()) {
+    const activity = await listStored(keyring, entry);
     if (wanted === undefined || names(activity, wanted)) activities.push(activity);
     if (activities.length === limit && place + 1 < entries.length) return ok({ activities, next: activity.id });
   }
   return ok({ activities, next });
 }
+
+/** Opens an entry. */
+export const listStored = (keyring: Keyring, entry: StoredEntry): Promise<ListedActivity> =>
+  "line" in entry ? listSegmentEntry(keyring, entry) : listActivity(keyring, entry);
 
 /** What a broken entry names is not known. */
 const names = (activity: ListedActivity, wanted: string): boolean =>

@@ -1,10 +1,13 @@
 import type { Take } from "../d1/calls.ts";
 import { NOWHERE } from "../../crypto/seal.ts";
 import { timePrefix } from "../../model/ids.ts";
-import { counterOf, IS_COUNTED } from "./insert.ts";
+import { must } from "../../model/result.ts";
+import { archiveSegment } from "./archive.ts";
+import { keysOfSlice } from "../tables/slices.ts";
 import { runBatch } from "../d1/database.ts";
+import type { Segment } from "./segments.ts";
 
-/** Deletes the entries of the activity log that are past their retention, and keeps the counts of `logs` right. */
+/** Deletes what has to leave the log: entries past their retention, and the oldest segments of a log that has too many bytes. */
 
 /** The key of an entry. */
 export interface EntryKey {
@@ -14,14 +17,14 @@ export interface EntryKey {
 
 const KEYS = "SELECT value ->> 0 AS log, value ->> 1 AS id FROM json_each(?1)";
 
-/** The table `logs` of all logs that have entries: each is found by one step in the primary key. */
-export const ALL_LOGS = `
+/** The table `logs` of all logs that have rows in a table: each is found by one step in the primary key. */
+export const logsIn = (table: "activity" | "log_segments"): string => `
   WITH RECURSIVE logs (log) AS (
-    SELECT min(vault_id) FROM activity
-    UNION ALL SELECT (SELECT min(vault_id) FROM activity WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)`;
+    SELECT min(vault_id) FROM ${table}
+    UNION ALL SELECT (SELECT min(vault_id) FROM ${table} WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)`;
 
 /**
- * A condition on a row of `activity`: its id begins with a time, as `timePrefix` writes it. The id of a damaged row may not: it belongs to
+ * A condition on a row: its id begins with a time, as `timePrefix` writes it. The id of a damaged row may not: it belongs to
  * no day, so it is neither archived nor exported, and holds up none of the others. `verify` names it.
  */
 export const HAS_DAY = `
@@ -30,86 +33,146 @@ export const HAS_DAY = `
 /** A condition on a row of `activity`: not the deletion of a vault, which is kept, so that its id is never issued again. */
 export const LEAVES = "NOT (action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS')";
 
-/** SQL: the row of `logs` with the number of the last write of a log that is past the retention: `verify` misses no later one. */
-export const expiredOf = (log: string): string => `${log} || '/expired'`;
+interface StoredSegment extends Segment {
+  readonly lastId: string;
+}
 
-/** The log of a row in `logs`: a UUID, after which the name of a count may follow. */
-export const LOG = "substr(logs.vault_id, 1, 36)";
+const SEGMENT_COLUMNS = "vault_id AS log, id, last_id AS lastId, lines";
+
+/** A flush drops at most so many segments: the next ones go on. */
+const DROPPED = 16;
+
+const OF_LOG = `log_segments WHERE vault_id = ?1 AND ${HAS_DAY}`;
 
 const SQL = {
   // Log by log, because the key begins with the log: else SQLite would read every row.
-  old: `${ALL_LOGS} SELECT log, id FROM logs CROSS JOIN activity ON vault_id = log AND id < ?1 WHERE ${LEAVES} LIMIT 5000`,
-  count: `
-    UPDATE logs SET entries = max(0, entries - deleted)
-    FROM (
-      SELECT counter, count(*) AS deleted FROM (
-        SELECT old.id, ${counterOf("log")} AS counter
-        FROM (${KEYS}) AS old JOIN activity ON vault_id = old.log AND activity.id = old.id WHERE ${IS_COUNTED})
-      WHERE id > (SELECT trimmed FROM logs WHERE vault_id = counter)
-      GROUP BY counter)
-    WHERE vault_id = counter`,
-  /** A damaged number, higher than that of the vault, tells nothing. */
+  old: `${logsIn("activity")} SELECT log, id FROM logs CROSS JOIN activity ON vault_id = log AND id < ?1 WHERE ${LEAVES} LIMIT 5000`,
+  /** The number of the last write that leaves: `verify` misses no later one. A damaged number, higher than that of the vault, tells nothing. */
   numbers: `
-    INSERT INTO logs (vault_id, entries, trimmed)
-    SELECT ${expiredOf("old.log")}, max(sequence), ''
+    INSERT INTO logs (vault_id, expired)
+    SELECT old.log, max(sequence)
     FROM (${KEYS}) AS old JOIN activity ON vault_id = old.log AND activity.id = old.id JOIN vaults ON vaults.id = old.log
     WHERE sequence <= content_version + attribute_version GROUP BY old.log
-    ON CONFLICT (vault_id) DO UPDATE SET entries = max(entries, excluded.entries)`,
+    ON CONFLICT (vault_id) DO UPDATE SET expired = max(expired, excluded.expired)`,
   delete: `DELETE FROM activity WHERE (vault_id, id) IN (${KEYS})`,
   deleted: "SELECT changes() AS deleted",
   // The log of a deleted vault keeps one entry, the deletion.
   forget: `
     DELETE FROM logs
-    WHERE ${LOG} <> '${NOWHERE}' AND NOT EXISTS (SELECT 1 FROM vaults WHERE id = ${LOG})
-      AND NOT EXISTS (SELECT 1 FROM tokens WHERE id = ${LOG})
-      AND (SELECT count(*) FROM (SELECT 1 FROM activity WHERE activity.vault_id = ${LOG} LIMIT 2)) < 2`,
+    WHERE vault_id <> '${NOWHERE}' AND NOT EXISTS (SELECT 1 FROM vaults WHERE id = logs.vault_id)
+      AND NOT EXISTS (SELECT 1 FROM tokens WHERE id = logs.vault_id)
+      AND NOT EXISTS (SELECT 1 FROM log_segments WHERE log_segments.vault_id = logs.vault_id)
+      AND (SELECT count(*) FROM (SELECT 1 FROM activity WHERE activity.vault_id = logs.vault_id LIMIT 2)) < 2`,
+  /** All entries of a segment are of one day: it leaves when the last one is past the retention. */
+  oldSegments: `
+    ${logsIn("log_segments")}
+    SELECT ${SEGMENT_COLUMNS} FROM logs CROSS JOIN log_segments ON vault_id = log AND id < ?1 AND last_id < ?1 WHERE ${HAS_DAY} LIMIT ?2`,
+  /** The oldest segments of a log that have so many bytes together. */
+  oldestSegments: `
+    SELECT ${SEGMENT_COLUMNS} FROM log_segments WHERE vault_id = ?1
+      AND id IN (${keysOfSlice(["id"], "octet_length(lines)", OF_LOG, { rows: DROPPED, bytes: "?2" })})`,
+  /** Not when a line was appended meanwhile. */
+  deleteSegments: `
+    DELETE FROM log_segments WHERE (vault_id, id) IN (${KEYS})
+      AND octet_length(lines) = (
+        SELECT value ->> 2 FROM json_each(?1) WHERE value ->> 0 = log_segments.vault_id AND value ->> 1 = log_segments.id)
+    RETURNING entries`,
+  dropped: `
+    INSERT INTO logs (vault_id, dropped) VALUES (?1, ?2)
+    ON CONFLICT (vault_id) DO UPDATE SET dropped = max(dropped, excluded.dropped)`,
 };
 
 /** The most slices of a run of the cron trigger. */
 export const SLICES = 8;
 
 /**
- * Deletes the entries before a time (Unix milliseconds) without archiving them, in slices of 5,000; the next run continues after
+ * Deletes the rows before a time (Unix milliseconds) without archiving them, in slices of 5,000; the next run continues after
  * eight slices. In: what gives the calls of a slice. Out: how many were deleted. For the cron trigger: throws when D1 fails, so that the
  * run shows as failed.
  */
 export async function deleteOldActivity(db: D1Database, before: number, take: Take): Promise<number> {
   let deleted = 0;
   for (let slice = 0; slice < SLICES && take(2); slice++) {
-    const old = await requireBatch<[EntryKey]>(db, db.prepare(SQL.old).bind(timePrefix(before)));
-    if (old[0].length === 0) break;
-    deleted += await deleteEntries(db, old[0]);
+    const [old] = must("read expired entries", await runBatch<[EntryKey]>(db, db.prepare(SQL.old).bind(timePrefix(before))));
+    if (old.length === 0) break;
+    deleted += await deleteEntries(db, old);
   }
   return deleted;
 }
 
-/** Deletes entries in one D1 call, together with another statement. Out: how many there were. Throws when D1 fails. */
+/** Deletes rows in one D1 call, together with another statement. Out: how many there were. Throws when D1 fails. */
 export async function deleteEntries(
   db: D1Database,
   entries: readonly EntryKey[],
   ...statements: readonly D1PreparedStatement[]
 ): Promise<number> {
   const keys = JSON.stringify(entries.map(({ log, id }) => [log, id]));
-  const bind = (sql: string) => db.prepare(sql).bind(keys);
-  const done = await requireBatch<[never, never, never, { deleted: number }, ...never[]]>(
+  const done = await runBatch<[never, never, { deleted: number }, ...never[]]>(
     db,
-    bind(SQL.count),
-    bind(SQL.numbers),
-    bind(SQL.delete),
+    db.prepare(SQL.numbers).bind(keys),
+    db.prepare(SQL.delete).bind(keys),
     db.prepare(SQL.deleted),
     ...statements,
   );
-  return done[3][0]!.deleted;
+  return must("delete expired entries", done)[2][0]!.deleted;
 }
 
-/** Deletes the counts of the logs of deleted vaults and tokens that have no entry left. Throws when D1 fails. */
-export const forgetLogs = async (db: D1Database): Promise<void> => void (await requireBatch(db, db.prepare(SQL.forget)));
-
-/** As `runBatch`. Throws when D1 fails. */
-export async function requireBatch<Rows extends unknown[]>(
-  ...call: Parameters<typeof runBatch<Rows>>
-): Promise<{ [K in keyof Rows]: Rows[K][] }> {
-  const done = await runBatch<Rows>(...call);
-  if (!done.ok) throw new Error("expired entries could not be deleted");
-  return done.value;
+/**
+ * Moves segments whose entries are all before a time (Unix milliseconds) to the archive, or deletes them where there is none. In: what gives
+ * the calls. Out: how many entries have left D1. Throws when D1 or R2 fails: then nothing is deleted that is not archived.
+ */
+export async function removeOldSegments(
+  db: D1Database,
+  bucket: R2Bucket | undefined,
+  before: number,
+  take: Take,
+): Promise<number> {
+  let deleted = 0;
+  const size = bucket ? MOVED : DELETED;
+  for (let slice = 0; slice < SLICES && take(2 + (bucket ? MOVED : 0)); slice++) {
+    const statement = db.prepare(SQL.oldSegments).bind(timePrefix(before), size);
+    const [old] = must("read expired segments", await runBatch<[StoredSegment]>(db, statement));
+    if (old.length === 0) break;
+    deleted += await removeSegments(db, bucket, old);
+    if (old.length < size) break;
+  }
+  return deleted;
 }
+
+/** Segments of a slice: those that are archived are a call to R2 each. */
+const [MOVED, DELETED] = [6, 100];
+
+/** Moves the oldest segments of a log to the archive, until they have so many bytes. Throws when D1 or R2 fails: the next flush tries again. */
+export async function dropOldest(db: D1Database, bucket: R2Bucket, log: string, bytes: number): Promise<void> {
+  const read = await runBatch<[StoredSegment]>(db, db.prepare(SQL.oldestSegments).bind(log, bytes));
+  const [oldest] = must("read what a log drops", read);
+  const last = oldest
+    .map(({ lastId }) => lastId)
+    .toSorted()
+    .at(-1);
+  if (last === undefined) return;
+  const dropped = db.prepare(SQL.dropped).bind(log.slice(0, NOWHERE.length), last);
+  await removeSegments(db, bucket, oldest, dropped);
+}
+
+/** Out: how many entries have left D1. */
+async function removeSegments(
+  db: D1Database,
+  bucket: R2Bucket | undefined,
+  segments: readonly StoredSegment[],
+  ...statements: readonly D1PreparedStatement[]
+): Promise<number> {
+  if (bucket) await Promise.all(segments.map((segment) => archiveSegment(bucket, segment)));
+  const encoder = new TextEncoder();
+  const keys = JSON.stringify(segments.map(({ log, id, lines }) => [log, id, encoder.encode(lines).length]));
+  const done = await runBatch<[{ entries: number }, ...never[]]>(
+    db,
+    db.prepare(SQL.deleteSegments).bind(keys),
+    ...(statements as [D1PreparedStatement]),
+  );
+  return must("delete segments", done)[0].reduce((sum, { entries }) => sum + entries, 0);
+}
+
+/** Deletes what is told of the logs of deleted vaults and tokens that have no entry left. Throws when D1 fails. */
+export const forgetLogs = async (db: D1Database): Promise<void> =>
+  void must("forget logs", await runBatch(db, db.prepare(SQL.forget)));

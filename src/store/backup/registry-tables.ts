@@ -21,11 +21,22 @@ const REGISTRY_TABLES = backedUpIn("registry");
 
 /** Rows of a slice. None is larger than about 8 KiB. */
 const ROWS = 1_000;
+/** Of segments of the log, which are up to some 80 KiB. */
+const SEGMENTS = 50;
+
+/** FROM and WHERE of a table, ORDER BY, and the rows of a slice. */
+const SOURCES: Readonly<Record<string, readonly [source: string, order: boolean, rows: number]>> = {
+  activity: [LOGS, false, ROWS],
+  log_segments: ["log_segments WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = vault_id)", true, SEGMENTS],
+};
+
+const sourceOf = (name: string) => SOURCES[name] ?? ([`${name} WHERE true`, true, ROWS] as const);
 
 const SQL = REGISTRY_TABLES.map((table) => {
   const { key, name } = table;
-  const [source, order] = name === "activity" ? [LOGS, ""] : [`${name} WHERE true`, `ORDER BY ${key.join(", ")}`];
-  return `SELECT ${backedUpColumns(table).join(", ")} FROM ${source} AND ${isAfterKey(key, 1)} ${order} LIMIT ${ROWS}`;
+  const [source, ordered, rows] = sourceOf(name);
+  const order = ordered ? `ORDER BY ${key.join(", ")}` : "";
+  return `SELECT ${backedUpColumns(table).join(", ")} FROM ${source} AND ${isAfterKey(key, 1)} ${order} LIMIT ${rows}`;
 });
 
 /** Where the reading of the registry is: a table, and the key of the last row that was read. */
@@ -50,6 +61,6 @@ export async function readRegistry(
   if (!read.ok) return read;
   const rows = read.value[0].map((row) => columns.map((column) => row[column]!));
   const following = table + 1 < REGISTRY_TABLES.length ? { table: table + 1, key: [] } : undefined;
-  const next = rows.length < ROWS ? following : { table, key: rows.at(-1)!.slice(0, keys.length) };
+  const next = rows.length < sourceOf(name)[2] ? following : { table, key: rows.at(-1)!.slice(0, keys.length) };
   return ok({ rows: { table: name, columns, rows }, next });
 }

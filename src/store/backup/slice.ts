@@ -2,7 +2,7 @@ import type { Cell, TableRows } from "../../model/backup.ts";
 import type { Cursor } from "../../model/cursor.ts";
 import { firstIdAt } from "../../model/ids.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { HOUR } from "../../model/time.ts";
+import { DAY, HOUR } from "../../model/time.ts";
 import { runBatch } from "../d1/database.ts";
 import {
   columnsInVault,
@@ -39,6 +39,7 @@ const sliceOfAll = (table: NamedTable): string => sliceOfVault(table, SLICE_MAX,
 /** A slice of the rows that writes have changed. ?1 to ?3: as `CHANGED_ITEMS`; from ?4 on the key after which it begins. */
 function sliceOfChanged(table: NamedTable): string {
   const { name, item } = table;
+  if (name === "log_segments") return sliceOfAll(table); // a pass of changes reads none
   if (item === undefined) return sliceOfVault(table, SLICE_MAX, { keyParameter: 4, where: "sequence > ?2 AND sequence <= ?3" });
   const key = keyInVault(table); // its first column has the id of the Item
   const found = `(${CHANGED_ITEMS} AND item_id >= ?4) CROSS JOIN ${name} ON vault_id = ?1 AND ${item} = changed`;
@@ -77,6 +78,12 @@ export interface Pass {
   readonly keys: readonly (readonly KeyValue[] | null)[];
 }
 
+/** By table of the log the first time that may be missing, when entries from a time on may be: a segment grows for a day. */
+const FIRST_ENTRIES = new Map<string, (time: number) => number>([
+  ["activity", (time) => time],
+  ["log_segments", (time) => time - (((time % DAY) + DAY) % DAY)],
+]);
+
 /**
  * In: the position; and for the first pass of a snapshot, which reads entries of reads and denials too, the time (Unix milliseconds)
  * from which on they may be missing. The other passes read only writes: else a vault that is read often would never be done.
@@ -84,10 +91,11 @@ export interface Pass {
 export const startPass = (since?: Cursor, logFrom?: number): Pass => ({
   since,
   wholeLog: since === undefined || logFrom !== undefined,
-  // Entries of reads come through a queue, so they may come late.
-  keys: SLICED.map((table) =>
-    table.name === "activity" && logFrom !== undefined ? [firstIdAt(Math.max(0, logFrom - HOUR))] : firstKey(table),
-  ),
+  keys: SLICED.map((table) => {
+    const firstEntry = FIRST_ENTRIES.get(table.name);
+    if (firstEntry && logFrom !== undefined) return [firstIdAt(Math.max(0, firstEntry(logFrom - HOUR)))];
+    return since !== undefined && table.name === "log_segments" ? null : firstKey(table);
+  }),
 });
 
 export interface Slice {

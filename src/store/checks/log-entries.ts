@@ -1,5 +1,10 @@
 import { type ActivityRow, openActivity } from "../activity/entries.ts";
 import type { Store } from "../d1/database.ts";
+import { NOWHERE } from "../../crypto/seal.ts";
+import { timePrefix, timeOf, isId } from "../../model/ids.ts";
+import { DAY } from "../../model/time.ts";
+import { entriesOf, listSegmentEntry, type Segment } from "../activity/segments.ts";
+import { repairSegment } from "../commit/repairs.ts";
 import { type Fault, fault } from "./fault.ts";
 
 /**
@@ -13,4 +18,54 @@ export async function checkOrigins({ keyring }: Pick<Store, "keyring">, rows: re
       ? []
       : [fault("row_unreadable", { vault: log, table: "activity", id }, "the origin of the entry does not open")],
   );
+}
+
+/** Opens each line of a segment: a line that does not open is one fault. In: where it is, for what is found. */
+export async function checkLines(
+  { keyring }: Pick<Store, "keyring">,
+  segment: Segment,
+  table = "log_segments",
+): Promise<Fault[]> {
+  const entries = entriesOf(segment);
+  const opened = await Promise.all(entries.map((entry) => listSegmentEntry(keyring, entry)));
+  const broken = entries.filter((_, index) => "broken" in opened[index]!);
+  const lines = [...new Map(broken.map((entry) => [entry.line ?? entry, entry])).values()];
+  const vault = segment.log.slice(0, NOWHERE.length);
+  return lines.map(({ id }) => fault("row_unreadable", { vault, table, id }, "the entries of a flush do not open"));
+}
+
+export interface SegmentRow extends Segment {
+  readonly lastId: string;
+  readonly entries: number;
+}
+
+/** Checks a segment in D1: its lines, and what its columns tell of them. */
+export async function checkSegment(store: Pick<Store, "keyring" | "db">, row: SegmentRow): Promise<Fault[]> {
+  const named = { vault: row.log.slice(0, NOWHERE.length), table: "log_segments", id: row.id };
+  const faults = await checkLines(store, row);
+  const sound = entriesOf(row).filter(({ line }) => line !== undefined);
+  if (!isId(row.id)) return [...faults, fault("row_unreadable", named, "the id of the segment is none of an entry")];
+  const start = timeOf(row.id) - (timeOf(row.id) % DAY);
+  const [day, end] = [timePrefix(start), timePrefix(start + DAY)];
+  const isOutside = sound.some(({ id }) => id < row.id || id > end);
+  const last =
+    sound
+      .map(({ id }) => id)
+      .toSorted()
+      .at(-1) ?? row.id;
+  // How many entries a damaged line has is not known.
+  const isCounted = faults.length > 0 || sound.length === row.entries;
+  const isBounded = isId(row.lastId) && row.lastId >= last && row.lastId < end;
+  const repair = () => {
+    const values = { entries: faults.length > 0 ? row.entries : sound.length, last, day, end };
+    return { by: "statement", statement: repairSegment(store.db, row, values) } as const;
+  };
+  return [
+    ...faults,
+    ...(isOutside ? [fault("row_unreadable", named, "the id of the segment is not that of its first entry")] : []),
+    ...(isCounted
+      ? []
+      : [fault("counter_wrong", named, `entries is ${row.entries}, and the lines have ${sound.length}`, repair())]),
+    ...(isBounded ? [] : [fault("counter_wrong", named, "last_id is not that of the last entry", repair())]),
+  ];
 }

@@ -13,7 +13,8 @@ import { openToken, type TokenRow } from "../tokens/token-rows.ts";
 import { openWebhook, type WebhookRow } from "../events/webhook-rows.ts";
 import { type EndedRow, openFileRow } from "./files.ts";
 import { checkCurrent, checkDeletedRow, checkText, type DeletedRow, type IndexedRow } from "./items.ts";
-import { checkOrigins } from "./log-entries.ts";
+import type { Segment } from "../activity/segments.ts";
+import { checkLines, checkOrigins } from "./log-entries.ts";
 import { fault, type Fault } from "./fault.ts";
 
 /** Checks the rows of a part of a backup, table by table, as they would be in D1. */
@@ -81,6 +82,8 @@ const CHECKS: Readonly<Record<TableInParts, RowCheck>> = {
     const log = String(row["vault_id"] ?? vault);
     return only(await checkOrigins(store, [as<ActivityRow>({ ...row, log, item: row["item_id"]! })]));
   },
+  log_segments: async ({ store, vault }, row) =>
+    only(await checkLines(store, as<Segment>({ ...row, log: String(row["vault_id"] ?? vault) }))),
   root_keys: async ({ store }, row) => {
     const root = store.keyring.keys.get(String(row["id"]));
     const isWrong = root !== undefined && !(await openProof(root, String(row["proof"])));

@@ -1,5 +1,5 @@
 import type { Result } from "../../model/result.ts";
-import { counterOf, IS_COUNTED } from "../activity/insert.ts";
+import type { Segment } from "../activity/segments.ts";
 import { COUNTED, missesRowsSql } from "../vaults/counted-rows.ts";
 import { runBatch } from "../d1/database.ts";
 import { TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
@@ -26,11 +26,12 @@ const SQL = {
     INSERT INTO root_key_uses (id, ${USES.join(", ")})
     VALUES (?1, ${USES.map((name) => `(SELECT count(*) FROM ${name} WHERE root_key_id = ?1)`).join(", ")})
     ON CONFLICT (id) DO UPDATE SET ${USES.map((name) => `${name} = excluded.${name}`).join(", ")}`,
-  log: `
-    UPDATE logs SET entries = (
-      SELECT count(*) FROM activity
-      WHERE vault_id = ?1 AND id > logs.trimmed AND ${IS_COUNTED} AND ${counterOf("?1")} = ?2)
-    WHERE vault_id = ?2`,
+  /** A `last_id` that cannot be right becomes the least one that can. */
+  segment: `
+    UPDATE log_segments SET entries = ?3, last_id = max(?4, coalesce((
+      SELECT before.last_id FROM log_segments AS before WHERE before.vault_id = ?1 AND before.id < ?2 AND before.id > ?6
+        AND before.last_id < ?7 ORDER BY before.id DESC LIMIT 1), ''))
+    WHERE vault_id = ?1 AND id = ?2 AND octet_length(lines) = ?5`,
   deletion: `
     INSERT INTO deleted_vaults (id, deleted_at) SELECT ?1, ?2
     WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1) AND NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = ?1)
@@ -48,9 +49,12 @@ export const repairIndexes = (
 /** Counts the uses of a root key again. */
 export const recountUses = (db: D1Database, key: string): D1PreparedStatement => db.prepare(SQL.uses).bind(key);
 
-/** Counts the entries of a log again that one of its counts has. In: the name of the count in `logs`. */
-export const recountLog = (db: D1Database, log: string, counter: string): D1PreparedStatement =>
-  db.prepare(SQL.log).bind(log, counter);
+/** Writes what follows from the lines of a segment, while they are those that were read. */
+export const repairSegment = (
+  db: D1Database,
+  { log, id, lines }: Segment,
+  { entries, last, day, end }: { readonly entries: number; readonly last: string; readonly day: string; readonly end: string },
+): D1PreparedStatement => db.prepare(SQL.segment).bind(log, id, entries, last, new TextEncoder().encode(lines).length, day, end);
 
 /** Lists a vault as deleted, so that its rows are (deleted-vaults.ts), unless it exists or is being restored. In: Unix milliseconds. */
 export const relistDeletion = (db: D1Database, vault: string, now: number): D1PreparedStatement =>

@@ -1,6 +1,4 @@
 import { isTime } from "../../model/time.ts";
-import { droppedOf } from "../activity/insert.ts";
-import { expiredOf, LOG } from "../activity/retention.ts";
 import { ACTIVITY, sealActivity } from "../activity/entries.ts";
 import { proofStatement } from "../keys/root-keys.ts";
 import { isCount, type VaultRow } from "../vaults/rows.ts";
@@ -17,15 +15,12 @@ import { tryBucket } from "../buckets/calls.ts";
 /** The end of a restore: the row of the vault, by which it exists. */
 
 const SQL = {
-  /** The counts of the log begin anew (activity/insert.ts). */
-  forgetCounts: `DELETE FROM logs WHERE vault_id IN (?1, ${droppedOf("?1")})`,
   /** The log of a restored vault begins where that of the snapshot does. */
   expired: `
-    INSERT INTO logs (vault_id, entries, trimmed)
-    SELECT ${expiredOf("?1")}, coalesce(min(sequence) - 1, (SELECT content_version + attribute_version FROM vaults WHERE id = ?1)), ''
+    INSERT INTO logs (vault_id, expired)
+    SELECT ?1, coalesce(min(sequence) - 1, (SELECT content_version + attribute_version FROM vaults WHERE id = ?1))
     FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL
-    ON CONFLICT (vault_id) DO UPDATE SET entries = max(entries, excluded.entries)`,
-  forgetOtherCounts: `DELETE FROM logs WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = ${LOG})`,
+    ON CONFLICT (vault_id) DO UPDATE SET expired = max(expired, excluded.expired)`,
   /** The version is what is left of the number of the last write, which is the sum of both versions. */
   version: (name: string, other: string) => `
     UPDATE vaults SET ${name} = max(0, coalesce((
@@ -77,15 +72,11 @@ async function finishStatements(
       db.prepare(SQL.version(name, other)).bind(row.id),
     ),
     db.prepare(SQL.since).bind(row.id),
-    db.prepare(SQL.forgetCounts).bind(row.id),
     db.prepare(SQL.entry).bind(JSON.stringify([await sealActivity(store, entry)])),
     db.prepare(SQL.expired).bind(row.id),
     endRestore(db, row.id),
   ];
 }
-
-/** The statement of the last step of the registry: its rows include entries of the logs of the admin, of tokens and of deleted vaults. */
-const finishRegistry = (db: D1Database): D1PreparedStatement => db.prepare(SQL.forgetOtherCounts);
 
 const DONE: Position = { phase: "done", part: 0, index: 0, rowsLeftOut: 0 };
 
@@ -97,7 +88,7 @@ export async function finish(ports: RestorePorts, step: Step): Promise<Result<St
   // A snapshot that was under way is of the vault as it was.
   const forgotten = await tryBucket(() => ports.backups.delete([runningKey(step.manifest.vault)]));
   if (!forgotten.ok) return forgotten;
-  const statements = step.row ? await finishStatements(ports, step, step.row) : [finishRegistry(ports.store.db)];
+  const statements = step.row ? await finishStatements(ports, step, step.row) : [];
   const moved = await moveRestore(ports.store.db, step, step.saved, DONE, statements);
   return moved.ok ? ok({ position: DONE, saved: DONE }) : moved;
 }

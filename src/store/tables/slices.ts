@@ -19,8 +19,10 @@ export type KeyValue = string | number | null;
 export const keyInVault = ({ key }: Table): readonly string[] => (key[0] === "vault_id" ? key.slice(1) : key);
 
 /** SQL: the bytes of the sealed texts of a row. */
-export const textBytes = (table: Table, columns: readonly string[] = columnsOfKind(table, "sealed")): string =>
-  columns.map((column) => `octet_length(${column})`).join(" + ") || "0";
+export const textBytes = (
+  table: Table,
+  columns: readonly string[] = [...columnsOfKind(table, "sealed"), ...columnsOfKind(table, "lines")],
+): string => columns.map((column) => `octet_length(${column})`).join(" + ") || "0";
 
 /** The key before all others, without `vault_id`. */
 export const firstKey = (table: Table): KeyValue[] =>
@@ -45,7 +47,7 @@ export function keysOfSlice(
   key: readonly string[],
   bytes: string,
   source: string,
-  { rows, bytes: bytesMax }: { readonly rows: number | string; readonly bytes: number },
+  { rows, bytes: bytesMax }: { readonly rows: number | string; readonly bytes: number | string },
   backwards = false,
 ): string {
   const order = backwards ? descending(key) : key.join(", ");

@@ -16,6 +16,8 @@ export type Kind =
   | "sealed"
   /** The list of the keys of a vault (crypto/key-list.ts). */
   | "keys"
+  /** JSON objects, one a line, each with a sealed text. */
+  | "lines"
   /** Unix milliseconds. */
   | "time"
   /** A number of rows, of bytes, of a version or of a write: from 0 on. */

@@ -209,11 +209,18 @@ export const VAULT_TABLES = {
     backup: { in: ["vault", "registry"] },
     purge: { after: "ACTIVITY_RETENTION_DAYS, also that of a deleted vault; the entry of its deletion stays" },
   },
+  log_segments: {
+    key: ["vault_id", "id"],
+    columns: { vault_id: "text", id: "id", last_id: "id", entries: "number", lines: "lines" },
+    owner: { log: "vault_id" },
+    backup: { in: ["vault", "registry"] },
+    purge: { after: "ACTIVITY_RETENTION_DAYS, when the last entry is past it, or ACTIVITY_MAX_MB" },
+  },
   logs: {
     key: ["vault_id"],
-    columns: { vault_id: "text", entries: "number", trimmed: "text" },
+    columns: { vault_id: "id", expired: "number", dropped: "text" },
     owner: { log: "vault_id" },
-    backup: { not: "a restored log is counted again" },
+    backup: { not: "it tells what has left the log of this database" },
     purge: { after: "the last entry of the log" },
   },
   restores: {

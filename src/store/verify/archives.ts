@@ -1,13 +1,14 @@
 import { ok, type Result } from "../../model/result.ts";
-import { ARCHIVE, parseArchive } from "../activity/archive.ts";
-import { checkOrigins } from "../checks/log-entries.ts";
+import { ARCHIVE, parseArchive, segmentOf } from "../activity/archive.ts";
+import { entriesOf } from "../activity/segments.ts";
+import { checkLines, checkOrigins } from "../checks/log-entries.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 import { afterOf, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { tryBucket } from "../buckets/calls.ts";
 
 /** The stage `archives`: each object of the archive of the log opens (activity/archive.ts), and each entry in it. */
 
-/** Objects of a slice: each has up to 640 entries. */
+/** Objects of a slice. */
 const PAGE_OBJECTS_MAX = 25;
 
 export async function checkArchives({ files, store }: VerifyPorts, { after: [after] }: Position): Promise<Result<Slice>> {
@@ -21,7 +22,12 @@ export async function checkArchives({ files, store }: VerifyPorts, { after: [aft
     if (text.value === undefined) continue; // past its retention meanwhile
     bytes += text.value.length;
     const opened = parseArchive(text.value);
-    if (opened.ok) {
+    const segment = segmentOf(key, text.value);
+    if (segment) {
+      rows += entriesOf(segment).length;
+      const broken = await checkLines(store, segment);
+      if (broken.length > 0) faults.push(fault("archive_unreadable", { id: key }, `${broken.length} of its lines do not open`));
+    } else if (opened.ok) {
       rows += opened.value.length;
       faults.push(...(await checkOrigins(store, opened.value)));
     } else faults.push(fault("archive_unreadable", { id: key }, "the object does not open"));

@@ -1,13 +1,11 @@
 import { ok, type Result } from "../../model/result.ts";
 import type { ActivityRow } from "../activity/entries.ts";
-import { countersIn } from "../activity/insert.ts";
-import { checkOrigins } from "../checks/log-entries.ts";
+import { checkOrigins, checkSegment, type SegmentRow } from "../checks/log-entries.ts";
 import { runBatch } from "../d1/database.ts";
 import { openRecord, type RecordRow } from "../commit/idempotency.ts";
 import { checkNamedItems, lostVersions, type NamedItem, namedItems } from "./lost-items.ts";
 import { fault } from "../checks/fault.ts";
 import { DONE, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
-import { type CountedLog, checkLog, countedEntries } from "./vault.ts";
 import { loadMoment } from "./vault-keys.ts";
 
 /** The stages `records` and `log` of a vault, and `logs`: the logs of the admin, of tokens and of deleted vaults. */
@@ -34,11 +32,7 @@ const SQL = {
   log: `SELECT ${ENTRY} FROM activity WHERE vault_id = ?1 AND id >= ?2 ORDER BY id LIMIT ${SLICE_ROWS_MAX}`,
   items: namedItems(SLICE),
   versions: lostVersions(SLICE),
-  /** The next log that is not of a vault, with its counts. */
-  next: `
-    SELECT next.log, logs.vault_id AS counter, entries, ${countedEntries("next.log")} AS counted
-    FROM (${NEXT}) AS next LEFT JOIN logs ON logs.vault_id IN ${countersIn("next.log")}`,
-  entriesOfNext: `SELECT ${ENTRY} FROM activity WHERE vault_id = (${NEXT}) ORDER BY id LIMIT ${SLICE_ROWS_MAX}`,
+  next: `SELECT ${ENTRY} FROM activity WHERE vault_id = (${NEXT}) ORDER BY id LIMIT ${SLICE_ROWS_MAX}`,
 };
 
 interface LostVersion {
@@ -99,24 +93,49 @@ export async function checkOtherLogs(ports: VerifyPorts, { after }: Position): P
   const { store } = ports;
   const [log = "", entry = ""] = after;
   if (entry !== "") return continueLog(store, String(log), String(entry));
-  const read = await runBatch<[CountedLog & { log: string }, ActivityRow]>(
-    store.db,
-    store.db.prepare(SQL.next).bind(log),
-    store.db.prepare(SQL.entriesOfNext).bind(log),
-  );
+  const read = await runBatch<[ActivityRow]>(store.db, store.db.prepare(SQL.next).bind(log));
   if (!read.ok) return read;
-  const [counts, rows] = read.value;
-  const [next] = counts;
-  if (!next) return ok(DONE);
+  const [rows] = read.value;
+  if (rows.length === 0) return ok(DONE);
   const slice = await sliceOf(store, rows);
-  return ok({
-    ...slice,
-    faults: [...slice.faults, ...checkLog(ports, next.log, counts)],
-    after: [next.log, ...(slice.after ?? [])],
-  });
+  return ok({ ...slice, after: [rows[0]!.log, ...(slice.after ?? [])] });
 }
 
 async function continueLog(store: VerifyPorts["store"], log: string, entry: string): Promise<Result<Slice>> {
   const slice = await checkEntries(store, log, entry);
   return slice.ok ? ok({ ...slice.value, after: [log, ...(slice.value.after ?? [])] }) : slice;
+}
+
+/** Segments of a slice. */
+const SLICE_SEGMENTS_MAX = 50;
+
+const SEGMENT_SQL = (where: string) => `
+  SELECT vault_id AS log, id, last_id AS lastId, entries, lines FROM log_segments
+  WHERE (vault_id, id) > (?1, ?2) AND ${where} ORDER BY vault_id, id LIMIT ${SLICE_SEGMENTS_MAX}`;
+
+/** The segments of a vault. */
+export const checkVaultSegments = (ports: VerifyPorts, position: Position): Promise<Result<Slice>> =>
+  checkSegments(ports, position, SEGMENT_SQL("vault_id = ?3"));
+
+/** The segments of the logs that are not of a vault. */
+export const checkOtherSegments = (ports: VerifyPorts, position: Position): Promise<Result<Slice>> =>
+  checkSegments(
+    ports,
+    position,
+    SEGMENT_SQL("NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = log_segments.vault_id) AND ?3 = ''"),
+  );
+
+async function checkSegments({ store }: VerifyPorts, { vault, after }: Position, sql: string): Promise<Result<Slice>> {
+  const [log = vault, id = ""] = after;
+  const read = await runBatch<[SegmentRow]>(store.db, store.db.prepare(sql).bind(log, id, vault));
+  if (!read.ok) return read;
+  const [rows] = read.value;
+  const faults = (await Promise.all(rows.map((row) => checkSegment(store, row)))).flat();
+  const last = rows.at(-1);
+  return ok({
+    faults,
+    checked: { rows: rows.length },
+    calls: 1,
+    after: rows.length === SLICE_SEGMENTS_MAX ? [last!.log, last!.id] : undefined,
+  });
 }

@@ -1,4 +1,3 @@
-import { expiredOf } from "../activity/retention.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 
 /**
@@ -37,7 +36,7 @@ export const FIRST_GAPS = `
 
 export const LAST_NUMBER = `
   SELECT max(sequence) AS last, min(sequence) AS first,
-    (SELECT entries FROM logs WHERE vault_id = ${expiredOf("?1")}) AS expired, EXISTS (
+    (SELECT logs.expired FROM logs WHERE vault_id = ?1) AS expired, EXISTS (
     SELECT 1 FROM activity WHERE ${UNNUMBERED} AND id > coalesce((
       SELECT id FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL ORDER BY sequence DESC LIMIT 1), '')) AS unnumbered
   FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL`;

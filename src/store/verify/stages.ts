@@ -8,7 +8,7 @@ import { checkParts } from "./backup-parts.ts";
 import { checkRegistry, checkSnapshots } from "./backup-registry.ts";
 import { checkContents } from "./contents.ts";
 import { checkItems } from "./items.ts";
-import { checkOtherLogs, checkRecords, checkVaultLog } from "./logs.ts";
+import { checkOtherLogs, checkOtherSegments, checkRecords, checkVaultLog, checkVaultSegments } from "./logs.ts";
 import { checkObjects, checkPrefixes } from "./objects.ts";
 import { checkEndedTokens, checkKeys, checkSchemaObjects, checkTokens } from "./registry.ts";
 import { checkNewest } from "./newest-backup.ts";
@@ -26,6 +26,7 @@ const DEPLOYMENT: readonly (readonly [string, Stage])[] = [
   ["tokens", checkTokens],
   ["ended", checkEndedTokens],
   ["logs", checkOtherLogs],
+  ["segments", checkOtherSegments],
   ["unknown", checkUnknownVaults],
   ["prefixes", checkPrefixes],
   ["archives", checkArchives],
@@ -37,6 +38,7 @@ const VAULT: readonly (readonly [string, Stage])[] = [
   ["items", checkItems],
   ["records", checkRecords],
   ["log", checkVaultLog],
+  ["log-segments", checkVaultSegments],
   ["contents", checkContents],
   ["objects", checkObjects],
 ];

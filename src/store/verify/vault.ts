@@ -1,35 +1,20 @@
 import { ok, type Result } from "../../model/result.ts";
 import { HOUR } from "../../model/time.ts";
-import { counterOf, IS_COUNTED } from "../activity/insert.ts";
 import { COUNTED, type Counted, missesRows } from "../vaults/counted-rows.ts";
 import { checkVaultRow } from "../checks/vaults.ts";
 import { runBatch } from "../d1/database.ts";
 import type { VaultRow } from "../vaults/rows.ts";
 import type { WebhookRow } from "../events/webhook-rows.ts";
-import { recountLog } from "../commit/repairs.ts";
 import { checkSequence, FIRST_GAPS, type Gap, LAST_NUMBER, type LastNumber } from "./sequence.ts";
 import { fault, type Fault, type Repair } from "../checks/fault.ts";
 import { DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 
 /** The stage `vault`: the row of a vault, its keys, its counters, its webhooks, and the numbers of its log. One D1 call. */
 
-/** SQL: the entries that a row of `logs` counts. In: the expression of the log. */
-export const countedEntries = (log: string): string => `(
-  SELECT count(*) FROM activity WHERE activity.vault_id = ${log} AND activity.id > logs.trimmed AND ${IS_COUNTED}
-    AND ${counterOf("activity.vault_id")} = logs.vault_id)`;
-
 const SQL = {
   vault: "SELECT * FROM vaults WHERE id = ?1",
   webhooks: "SELECT id, sealed, created_at FROM webhooks WHERE vault_id = ?1",
-  log: `SELECT vault_id AS counter, entries, ${countedEntries("?1")} AS counted FROM logs WHERE vault_id = ?1`,
 };
-
-export interface CountedLog {
-  /** The name of the count in `logs`. NULL: the log has no count yet. */
-  readonly counter: string | null;
-  readonly entries: number | null;
-  readonly counted: number;
-}
 
 type Row = VaultRow & { readonly versions_kept: number };
 
@@ -38,38 +23,25 @@ export async function checkVault(ports: VerifyPorts, { vault }: Position): Promi
   const bind = (sql: string, ...values: unknown[]) => store.db.prepare(sql).bind(vault, ...values);
   // A gap among entries that are about to be past the retention comes from the clean-up, which deletes in another order.
   const since = store.now - store.settings.activityRetention + HOUR;
-  const read = await runBatch<[Row, Counted, WebhookRow, CountedLog, Gap, LastNumber]>(
+  const read = await runBatch<[Row, Counted, WebhookRow, Gap, LastNumber]>(
     store.db,
     bind(SQL.vault),
     bind(COUNTED),
     bind(SQL.webhooks),
-    bind(SQL.log),
     bind(FIRST_GAPS, since),
     bind(LAST_NUMBER),
   );
   if (!read.ok) return read;
-  const [[row], [counted], webhooks, logs, gaps, [last]] = read.value;
+  const [[row], [counted], webhooks, gaps, [last]] = read.value;
   if (!row) return ok(DONE); // it was deleted meanwhile
   const recount = { by: "call", key: "recount", run: () => coordinators.recount(vault) } as const;
   const faults = [
     ...(await checkVaultRow(store, row, webhooks)),
     ...checkCounters(vault, row, counted!, recount, acceptLoss ? recount : null),
-    ...checkLog(ports, vault, logs),
     ...checkSequence(vault, row, gaps, last, since),
   ];
   return ok({ faults, checked: { rows: 1 + webhooks.length, bytes: row.name.length + row.description.length }, calls: 1 });
 }
-
-/** The counts of reads, denials and sign-ins in a log: one, and of the admin's log three (contract 13.10). */
-export const checkLog = ({ store }: Pick<VerifyPorts, "store">, log: string, counts: readonly CountedLog[]): Fault[] =>
-  counts.flatMap(({ counter, entries, counted }) => {
-    if (counter === null || entries === counted) return [];
-    const repair = { by: "statement", statement: recountLog(store.db, log, counter) } as const;
-    const id = `entries${counter.slice(log.length)}`;
-    return [
-      fault("counter_wrong", { vault: log, table: "logs", id }, `${id} is ${entries}, and the rows give ${counted}`, repair),
-    ];
-  });
 
 type Counters = Pick<VaultRow, "items" | "deleted" | "created" | "files" | "file_bytes" | "sealed_bytes"> & {
   readonly versions_kept?: number;

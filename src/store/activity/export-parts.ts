@@ -1,0 +1,186 @@
+import type { ExportPosition } from "../../model/export-position.ts";
+import { timeOf, timePrefix } from "../../model/ids.ts";
+import { must, ok, type Result } from "../../model/result.ts";
+import { DAY } from "../../model/time.ts";
+import { dayOf, mergeLines, segmentsOf } from "./archive.ts";
+import { type ExportSession, type Step, take } from "./export-session.ts";
+import { HAS_DAY, logsIn } from "./retention.ts";
+import type { ActivityRow } from "./entries.ts";
+import { entriesOf, logOf, type Segment, type SegmentEntry } from "./segments.ts";
+import { runBatch } from "../d1/database.ts";
+
+/**
+ * What an export of the log reads: the rows of a day that are in D1, and its segments. Log by log, because the keys begin with the log:
+ * besides what it finds, each call reads about three rows for each log.
+ */
+
+const ENTRY = `
+  json_object('log', vault_id, 'id', id, 'action', action, 'result', result, 'actor', actor, 'item', item_id, 'version', version,
+    'root_key_id', root_key_id, 'sealed', sealed, 'resource', resource, 'sequence', sequence, 'at', at, 'event', event)`;
+
+/** The entries of a log within the day that come after the last one that was shown. */
+const OF_LOG = "activity WHERE vault_id = log AND id > CASE WHEN log = ?3 THEN ?4 ELSE ?1 END AND id < ?2";
+
+const ONE_LOG = "WITH logs (log) AS (SELECT ?4)";
+
+type Logged = "activity" | "log_segments";
+
+const SQL = {
+  /** `earlier` counts the entries of the logs before: no log is read after those that fill the page. */
+  entries: `
+    WITH RECURSIVE logs (log, earlier) AS (
+      SELECT coalesce(?6, (SELECT min(vault_id) FROM activity WHERE vault_id >= ?3)), 0
+      UNION ALL
+      SELECT (SELECT min(vault_id) FROM activity WHERE vault_id > log), earlier + (SELECT count(*) FROM (SELECT 1 FROM ${OF_LOG} LIMIT ?5))
+      FROM logs WHERE log IS NOT NULL AND ?6 IS NULL AND earlier < ?5)
+    SELECT (SELECT json_group_array(json(entry)) FROM (SELECT ${ENTRY} AS entry FROM ${OF_LOG} ORDER BY id LIMIT ?5)) AS entries
+    FROM logs WHERE log IS NOT NULL AND earlier < ?5 AND EXISTS (SELECT 1 FROM ${OF_LOG})`,
+  objects: "SELECT objects FROM archived_days WHERE day = ?1",
+  next: (table: Logged, logs = logsIn(table)) => `
+    ${logs}
+    SELECT min((SELECT id FROM ${table} WHERE vault_id = log AND id > ?1 AND id < ?3 AND ${HAS_DAY} ORDER BY id LIMIT 1)) AS id,
+      (SELECT min(day) FROM archived_days WHERE day >= ?2) AS day FROM logs`,
+};
+
+/** The entries of a day that are in D1, and how many objects of the day are complete at the same moment. */
+export interface DayRows {
+  readonly objects: number;
+  readonly rows: readonly ActivityRow[];
+}
+
+/**
+ * Loads entries of a day, in the order of their logs and ids: at most `limit`. In: the log and the id of the last entry that was shown;
+ * the only log, where not all are exported. Errors: `unavailable`.
+ */
+export async function loadDayRows(
+  db: D1Database,
+  day: string,
+  [log, id]: readonly [string, string],
+  limit: number,
+  vault: string | undefined,
+): Promise<Result<DayRows>> {
+  const start = Date.parse(day);
+  const bounds = [timePrefix(start), timePrefix(start + DAY)];
+  const read = await runBatch<[{ objects: number }, { entries: string }]>(
+    db,
+    db.prepare(SQL.objects).bind(day),
+    db.prepare(SQL.entries).bind(...bounds, log, id, limit, vault ?? null),
+  );
+  if (!read.ok) return read;
+  const rows = read.value[1].flatMap(({ entries }) => JSON.parse(entries) as ActivityRow[]);
+  return ok({ objects: read.value[0][0]?.objects ?? 0, rows: rows.toSorted(inOrder).slice(0, limit) });
+}
+
+/** Whether an entry comes after a place in the order of logs and ids. */
+export const isAfter = ({ log, id }: ActivityRow, [floorLog, floorId]: readonly [string, string]): boolean =>
+  log === floorLog ? id > floorId : log > floorLog;
+
+const inOrder = (a: ActivityRow, b: ActivityRow): number => (isAfter(a, [b.log, b.id]) ? 1 : -1);
+
+/**
+ * The first day from one on, up to the last one, that has entries in D1 or complete objects in the archive. Out: `undefined` when there is
+ * none. Both are read at the same moment, so a day whose entries are just being archived is not missed. Errors: `unavailable`.
+ */
+export async function loadNextDay(
+  db: D1Database,
+  from: string,
+  last: string,
+  vault: string | undefined,
+): Promise<Result<string | undefined>> {
+  const values = [
+    timePrefix(Date.parse(from)),
+    from,
+    timePrefix(Date.parse(last) + DAY),
+    ...(vault === undefined ? [] : [vault]),
+  ];
+  const statementOf = (table: Logged) => db.prepare(SQL.next(table, vault === undefined ? undefined : ONE_LOG)).bind(...values);
+  type Row = { id: string | null; day: string | null };
+  const read = await runBatch<[Row, Row]>(db, statementOf("activity"), statementOf("log_segments"));
+  if (!read.ok) return read;
+  const found = read.value.flat();
+  const days = found.flatMap(({ id }) => (id === null ? [] : dayOf(timeOf(id)))).concat(found.flatMap(({ day }) => day ?? []));
+  return ok(days.toSorted()[0]);
+}
+
+/**
+ * Segments: those of a day in the order of their logs and ids, in D1 and in the archive. One that is
+ * moved meanwhile has the same key in both, and the same lines in the same order. D1 is read first: what has left it since is in the archive.
+ */
+
+/** Segments that are read at once. */
+const SEGMENTS_MAX = 16;
+
+/** In the order of the key: the list of logs has it, and so has each log. No log comes between one and the same with ":" and more. */
+const SEGMENTS_SQL = `
+  WITH RECURSIVE logs (log) AS (
+    SELECT min(vault_id) FROM log_segments WHERE vault_id >= max(?3, ?5)
+    UNION ALL SELECT (SELECT min(vault_id) FROM log_segments WHERE vault_id > log) FROM logs
+    WHERE log IS NOT NULL AND (?5 = '' OR ${logOf("log")} = ?5))
+  SELECT vault_id AS log, id, lines FROM logs CROSS JOIN log_segments ON vault_id = log AND id > ?1 AND id < ?2
+  WHERE (vault_id, id) > (?3, ?4) AND (?5 = '' OR ${logOf("vault_id")} = ?5) LIMIT ${SEGMENTS_MAX}`;
+
+/** Shows entries of the segments of a day. In: the most calls of the page. Out: without `next` all were shown. Throws when D1 or R2 fails. */
+export async function readSegments(session: ExportSession, position: ExportPosition, room: number, calls: number): Promise<Step> {
+  const { day, after } = position;
+  const stored = await loadStored(session, day, after);
+  const archived = await listArchived(session, day, after);
+  const keys = [...new Set([...stored.segments.keys(), ...archived.keys])].toSorted();
+  // A key beyond what was read of one of the two places may be in that place too.
+  const certain = keys.filter((key) => key <= stored.end && key <= archived.end);
+  const rows: SegmentEntry[] = [];
+  let next = position;
+  for (const key of certain) {
+    if (rows.length >= room || session.calls >= calls) return { rows, next };
+    const segment = await loadSegment(session, day, key, stored.segments.get(key), archived.keys.has(key));
+    const taken = take(entriesOf(segment), next.index, room - rows.length, session.matches);
+    rows.push(...taken.rows);
+    next = taken.done ? { ...next, after: key, index: 0 } : { ...next, index: taken.index };
+    if (!taken.done) return { rows, next };
+  }
+  const isLast = stored.end === LAST && archived.end === LAST;
+  return { rows, next: isLast ? undefined : next };
+}
+
+/** Comes after all keys. */
+const LAST = "~";
+
+/** The segments of a day in D1 after a key, and the last key up to which there are no others. */
+async function loadStored(session: ExportSession, day: string, after: string) {
+  session.calls++;
+  const start = Date.parse(day);
+  const [log = "", id = ""] = after.split("/");
+  const values = [timePrefix(start), timePrefix(start + DAY), log, id, session.vault ?? ""];
+  const { db } = session.store;
+  const [rows] = must("read segments", await runBatch<[Segment]>(db, db.prepare(SEGMENTS_SQL).bind(...values)));
+  const segments = new Map(rows.map((row) => [`${row.log}/${row.id}`, row.lines]));
+  return { segments, end: rows.length < SEGMENTS_MAX ? LAST : [...segments.keys()].at(-1)! };
+}
+
+/** The same of the archive, without the lines. */
+async function listArchived(session: ExportSession, day: string, after: string) {
+  if (!session.days.includes(day)) return { keys: new Set<string>(), end: LAST };
+  session.calls++;
+  const prefix = segmentsOf(day);
+  const { objects, truncated } = await session.bucket.list({
+    prefix: prefix + (session.vault ?? ""),
+    limit: SEGMENTS_MAX,
+    ...(after !== "" && { startAfter: prefix + after }),
+  });
+  const keys = objects.map(({ key }) => key.slice(prefix.length));
+  return { keys: new Set(keys), end: truncated ? keys.at(-1)! : LAST };
+}
+
+/** An object that was deleted since it was listed has no lines. */
+async function loadSegment(
+  session: ExportSession,
+  day: string,
+  key: string,
+  stored: string | undefined,
+  isArchived: boolean,
+): Promise<Segment> {
+  const [log, id] = key.split("/") as [string, string];
+  if (!isArchived) return { log, id, lines: stored ?? "" };
+  session.calls++;
+  const object = await session.bucket.get(segmentsOf(day) + key);
+  return { log, id, lines: mergeLines((await object?.text()) ?? "", stored ?? "") };
+}

@@ -1,0 +1,195 @@
+import { type Keyring, openKeyring } from "../../crypto/keyring.ts";
+import { NOWHERE } from "../../crypto/seal.ts";
+import { logFailure } from "../../log.ts";
+import type { Activity } from "../../model/activity.ts";
+import { must } from "../../model/result.ts";
+import { parseSettings, type Settings } from "../../settings.ts";
+import { runBatch } from "../d1/database.ts";
+import { confirmLevel } from "../health/room.ts";
+import { archiveSegment, isArchived, SEARCHED_SEGMENTS } from "./archive.ts";
+import { ACTIVITY, type ActivityRow, sealActivity } from "./entries.ts";
+import { dropOldest } from "./retention.ts";
+import { type HandOver, isCounted, logOf, sealHandOvers } from "./segments.ts";
+
+/**
+ * How entries that no commit inserts come into the log. The requests of an isolate share a batch, which one of them flushes after its answer,
+ * by one D1 call: reads, denials and sign-ins into segments, what else the admin does into rows. When D1 fails, the queue takes over. An
+ * isolate that ends before its flush loses the entries of the window (contract 13.7).
+ */
+
+const FLUSH_ENTRIES_MAX = 64;
+/** Of entries as JSON. Sealed and in base64 they and their columns stay below the 128 KB that a queue accepts. */
+const FLUSH_CHARACTERS_MAX = 48_000;
+/** The platform gives `waitUntil` 30 seconds. */
+const FLUSH_WINDOW_MS = 2_000;
+
+/** A line is appended while the segment then has at most so many bytes. A longer line is a segment of its own. */
+const SEGMENT_BYTES_MAX = 32_000;
+
+/** What a flush stores. A message of the queue is one that D1 has not taken. */
+export interface FlushMessage {
+  readonly handOvers: readonly HandOver[];
+  readonly rows: readonly ActivityRow[];
+}
+
+interface Batch {
+  readonly entries: Activity[];
+  characters: number;
+}
+
+const batches = new WeakMap<Queue, Batch>();
+
+/** Ends the batch of the requests with a queue. Out: its entries. */
+export function takeBatch(queue: Queue): readonly Activity[] {
+  const entries = batches.get(queue)?.entries ?? [];
+  batches.delete(queue);
+  return entries;
+}
+
+/**
+ * Adds an entry to the batch and resolves when the batch was flushed or another request will flush it. A full batch is flushed at once; else
+ * the first request whose wait ends flushes it, with I/O of its own: one request must not wait for the I/O of another. Logs what fails.
+ */
+export async function addEntry(env: Env, entry: Activity): Promise<void> {
+  const batch = batches.get(env.ACTIVITY) ?? { entries: [], characters: 0 };
+  batches.set(env.ACTIVITY, batch);
+  batch.entries.push(entry);
+  batch.characters += JSON.stringify(entry).length;
+  const isFull = batch.entries.length >= FLUSH_ENTRIES_MAX || batch.characters >= FLUSH_CHARACTERS_MAX;
+  if (!isFull) await new Promise((resolve) => setTimeout(resolve, FLUSH_WINDOW_MS));
+  if (batches.get(env.ACTIVITY) === batch) await flushBatch(env);
+}
+
+/** Flushes the batch now. Logs what fails. */
+export async function flushBatch(env: Env): Promise<void> {
+  const entries = takeBatch(env.ACTIVITY);
+  if (entries.length === 0) return;
+  try {
+    const settings = must("parse the settings", parseSettings(env));
+    const message = await sealBatch(must("open the root keys", await openKeyring(env.ROOT_KEYS)), entries);
+    try {
+      await storeMessage(env, settings, message, false);
+    } catch (error) {
+      logFailure("A flush of the log", error);
+      await env.ACTIVITY.send(message);
+    }
+  } catch (error) {
+    logFailure("The log", error);
+  }
+}
+
+/** Makes what a flush stores of entries. */
+export async function sealBatch(keyring: Keyring, entries: readonly Activity[]): Promise<FlushMessage> {
+  const [handOvers, rows] = await Promise.all([
+    sealHandOvers(keyring, entries.filter(isCounted)),
+    Promise.all(entries.filter((entry) => !isCounted(entry)).map((entry) => sealActivity({ keyring }, entry))),
+  ]);
+  return { handOvers, rows };
+}
+
+/** The consumer of the queue. Throws when storage fails or a setting is malformed: the queue delivers again. */
+export async function consumeMessages(env: Env, messages: readonly FlushMessage[]): Promise<void> {
+  const settings = must("parse the settings", parseSettings(env));
+  for (const message of messages) await storeMessage(env, settings, message, true);
+}
+
+/**
+ * Stores what a flush has, once, however often the queue delivers it. While the database is nearly full, hand-overs go to the archive in R2,
+ * so that writes have the rest of the space. In: whether an earlier try may have stored it. Throws when storage fails.
+ */
+async function storeMessage(env: Env, settings: Settings, { handOvers, rows }: FlushMessage, isRepeated: boolean): Promise<void> {
+  const db = env.DB;
+  const level = await confirmLevel({ db, settings }, "archive");
+  // While D1 does not answer, the last known size counts.
+  const archives = !level.ok || level.value;
+  const unarchived = isRepeated ? await withoutArchived(env.FILES, handOvers) : handOvers;
+  const inserted = archives ? [] : unarchived;
+  const full = rows.length + inserted.length > 0 ? await insert(db, inserted, rows, settings.activityBytes) : [];
+  if (archives) {
+    const left = isRepeated ? await withoutStored(db, unarchived) : unarchived;
+    for (const { log, first: id, line: lines } of left) await archiveSegment(env.FILES, { log, id, lines });
+  }
+  for (const { log, bytes } of full) {
+    await dropOldest(db, env.FILES, log, bytes - settings.activityBytes).catch((error: unknown) =>
+      logFailure("What a log drops", error),
+    );
+  }
+}
+
+async function withoutArchived(bucket: R2Bucket, handOvers: readonly HandOver[]): Promise<HandOver[]> {
+  const left: HandOver[] = [];
+  for (const handOver of handOvers) if (!(await isArchived(bucket, handOver))) left.push(handOver);
+  return left;
+}
+
+const HANDED = `
+  SELECT value ->> 'log' AS log, value ->> 'first' AS first, value ->> 'last' AS last, value ->> 'day' AS day,
+    value ->> 'end' AS day_end, value ->> 'entries' AS entries, value ->> 'line' AS line FROM json_each(?1)`;
+
+/** Whether the log has a hand-over. A segment without a later id cannot have it, and its text is not read. */
+const IS_STORED = `EXISTS (
+  SELECT 1 FROM (
+    SELECT CASE WHEN last_id >= handed.last THEN instr(lines, handed.first) ELSE 0 END AS found FROM log_segments
+    WHERE vault_id = handed.log AND id > handed.day AND id <= handed.first ORDER BY id DESC LIMIT ${SEARCHED_SEGMENTS})
+  WHERE found > 0)`;
+
+const SQL = {
+  /** Only into a log that exists: that of a vault or token that was not deleted, and the admin's. */
+  append: `
+    INSERT INTO log_segments (vault_id, id, last_id, entries, lines)
+    SELECT handed.log, CASE WHEN octet_length(target.lines) + octet_length(line) < ${SEGMENT_BYTES_MAX} THEN target.id ELSE first END,
+      max(last, coalesce(target.last_id, '')), handed.entries, line
+    FROM (${HANDED}) AS handed LEFT JOIN log_segments AS target ON target.vault_id = handed.log
+      AND target.id = (SELECT max(id) FROM log_segments WHERE vault_id = handed.log AND id > handed.day AND id <= handed.first)
+    WHERE (${logOf("handed.log")} = '${NOWHERE}' OR EXISTS (SELECT 1 FROM vaults WHERE id = handed.log)
+      OR EXISTS (SELECT 1 FROM tokens WHERE id = handed.log)) AND NOT ${IS_STORED}
+    ON CONFLICT (vault_id, id) DO UPDATE SET last_id = max(last_id, excluded.last_id), entries = entries + excluded.entries,
+      lines = lines || char(10) || excluded.lines`,
+  /** `last_id` bounds earlier segments too. */
+  raise: `
+    UPDATE log_segments SET last_id = handed.last FROM (${HANDED}) AS handed
+    WHERE vault_id = handed.log AND log_segments.id > handed.first AND log_segments.id < handed.day_end AND last_id < handed.last`,
+  /** The queue may deliver a row twice, and that of a token is in the batch that issues or revokes it. */
+  rows: `
+    INSERT INTO activity (${ACTIVITY.columns}) SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?1) WHERE true
+    ON CONFLICT (vault_id, id) DO NOTHING`,
+  /** Counted when a segment is begun: in between a log grows by less than a segment. */
+  full: `
+    SELECT vault_id AS log, sum(octet_length(lines)) AS bytes FROM log_segments
+    WHERE vault_id IN (
+      SELECT handed.log FROM (${HANDED}) AS handed
+      WHERE EXISTS (SELECT 1 FROM log_segments AS begun WHERE begun.vault_id = handed.log AND begun.id = handed.first))
+    GROUP BY vault_id HAVING bytes > ?2`,
+  stored: `SELECT log, first FROM (${HANDED}) AS handed WHERE ${IS_STORED}`,
+};
+
+interface FullLog {
+  readonly log: string;
+  readonly bytes: number;
+}
+
+/** Out: the logs that have more than the maximum, in bytes. Throws when D1 fails. */
+async function insert(
+  db: D1Database,
+  handOvers: readonly HandOver[],
+  rows: readonly ActivityRow[],
+  most: number,
+): Promise<readonly FullLog[]> {
+  const handed = JSON.stringify(handOvers);
+  const done = await runBatch<[FullLog, ...never[]]>(
+    db,
+    ...([
+      ...(handOvers.length > 0 ? [db.prepare(SQL.append).bind(handed), db.prepare(SQL.raise).bind(handed)] : []),
+      ...(rows.length > 0 ? [db.prepare(SQL.rows).bind(JSON.stringify(rows))] : []),
+      db.prepare(SQL.full).bind(handed, most),
+    ] as unknown as [D1PreparedStatement]),
+  );
+  return must("insert entries of the log", done).at(-1) as unknown as FullLog[];
+}
+
+async function withoutStored(db: D1Database, handOvers: readonly HandOver[]): Promise<HandOver[]> {
+  if (handOvers.length === 0) return [];
+  const read = await runBatch<[Pick<HandOver, "log" | "first">]>(db, db.prepare(SQL.stored).bind(JSON.stringify(handOvers)));
+  const [stored] = must("read the log", read);
+  return handOvers.filter(({ log, first }) => !stored.some((one) => one.log === log && one.first === first));
+}

@@ -1,0 +1,173 @@
+import { dayKey } from "../../crypto/day-keys.ts";
+import type { Keyring } from "../../crypto/keyring.ts";
+import { NOWHERE, open, seal } from "../../crypto/seal.ts";
+import { type Activity, type AdminResource, type ListedActivity, type Origin, UNKNOWN_ORIGIN } from "../../model/activity.ts";
+import { isId, timeOf, timePrefix } from "../../model/ids.ts";
+import { ADMIN } from "../../model/operation.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { DAY } from "../../model/time.ts";
+import { isEntry } from "./entries.ts";
+
+/**
+ * Segments: how reads, denials and sign-ins are stored (decision 0044). A segment is a row of `log_segments` with entries of one log and one
+ * day (UTC). Its text has one line for each hand-over, which is what one flush has of that log and day, and is only appended to:
+ *
+ *     {"rootKey": id, "entries": [[id, action, result, actor, item, version, resource], …], "sealed": text}
+ *
+ * The sealed text has of each entry the id, the origin, and the ids of several Items. A hand-over has the id of its first entry, which is in
+ * no other one.
+ */
+
+/** The resource of the only entries of the admin's log by others than the admin. A token may name a vault with the id of that log. */
+const SIGN_IN: AdminResource = "SESSION";
+
+/** Whether an entry is a read, a denial or a sign-in, which a token without any vault can repeat as it can repeat a read. */
+export const isCounted = ({ action, result, resource }: Pick<Activity, "action" | "result" | "resource">): boolean =>
+  action === "READ" || result === "DENY" || resource === SIGN_IN;
+
+/**
+ * The logs of segments of a log. Denials and sign-ins of the admin's log are in logs of their own, because others than the admin cause
+ * them: they push out none but their own kind.
+ */
+export const segmentLogsOf = (log: string): readonly string[] =>
+  log === NOWHERE ? [NOWHERE, `${NOWHERE}:denials`, `${NOWHERE}:sign-ins`] : [log];
+
+/** SQL: the log of a segment. In: the expression of its `vault_id`. */
+export const logOf = (expression: string): string => `substr(${expression}, 1, 36)`;
+
+/** The log of segments of an entry; `undefined`: no log has such an entry. */
+function segmentLogOf({ log, actor, result, resource }: Activity): string | undefined {
+  if (log !== NOWHERE) return log;
+  const [reads, denials, signIns] = segmentLogsOf(log);
+  if (result === "DENY") return actor === ADMIN || resource === SIGN_IN ? denials : undefined;
+  if (resource === SIGN_IN) return signIns;
+  return actor === ADMIN ? reads : undefined;
+}
+
+/** The entries that one flush hands over to one log and day. */
+export interface HandOver {
+  /** Of segments. */
+  readonly log: string;
+  /** The first id, which is also that of the hand-over, and the last one; and what the ids of the day begin with, and those of the next day. */
+  readonly first: string;
+  readonly last: string;
+  readonly day: string;
+  readonly end: string;
+  readonly entries: number;
+  readonly line: string;
+}
+
+type Columns = Pick<Activity, "id" | "action" | "result" | "actor" | "item" | "version" | "resource">;
+const COLUMNS = ["id", "action", "result", "actor", "item", "version", "resource"] as const;
+
+interface Line {
+  readonly rootKey: string;
+  readonly entries: readonly (readonly unknown[])[];
+  readonly sealed: string;
+}
+
+/** An entry of a segment as it is stored. */
+export interface SegmentEntry extends Columns {
+  readonly log: string;
+  /** Where the rest is; `undefined`: nothing of the line can be read. */
+  readonly line: Line | undefined;
+  readonly index: number;
+}
+
+/** Makes the hand-overs of entries: one for each log and day. Entries that no log has are left out. */
+export async function sealHandOvers(keyring: Keyring, entries: readonly Activity[]): Promise<HandOver[]> {
+  const groups = Map.groupBy(entries, (entry) => `${segmentLogOf(entry) ?? ""} ${Math.floor(timeOf(entry.id) / DAY)}`);
+  const sound = [...groups].filter(([key]) => !key.startsWith(" "));
+  return Promise.all(sound.map(([key, group]) => sealHandOver(keyring, key.split(" ")[0]!, group)));
+}
+
+async function sealHandOver({ active }: Keyring, log: string, unordered: readonly Activity[]): Promise<HandOver> {
+  const entries = unordered.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const [first, last] = [entries[0]!.id, entries.at(-1)!.id];
+  const time = timeOf(first);
+  const sealed = await seal(
+    await dayKey(active, time),
+    associatedData(log, first, active.id),
+    JSON.stringify(entries.map((entry) => [entry.id, entry.origin.userAgent, entry.origin.requestIp, entry.items])),
+  );
+  const columns = entries.map((entry) => COLUMNS.map((name) => entry[name] ?? null));
+  const line: Line = { rootKey: active.id, entries: columns, sealed };
+  const start = time - (time % DAY);
+  const [day, end] = [timePrefix(start), timePrefix(start + DAY)];
+  return { log, first, last, day, end, entries: entries.length, line: JSON.stringify(line) };
+}
+
+const associatedData = (log: string, handOver: string, key: string) =>
+  ({ kind: "handOver", vault: log.slice(0, NOWHERE.length), record: handOver, version: 0, key }) as const;
+
+/** A segment, or what is archived of one. */
+export interface Segment {
+  /** Of segments. */
+  readonly log: string;
+  /** No entry of the segment has a lower id. */
+  readonly id: string;
+  readonly lines: string;
+}
+
+/** The lines of a text. One damaged character costs one line: where it was the end of a line, the beginning of the next one tells. */
+export const splitLines = (lines: string): string[] => lines.split(/\n|(?=\{"rootKey":)/).filter((line) => line !== "");
+
+/** What tells lines apart: the id of the hand-over, or of a damaged line the line itself. */
+export const lineKey = (text: string): string => (parseLine(text)?.entries[0]?.[0] as string | undefined) ?? text;
+
+function parseLine(text: string): Line | undefined {
+  try {
+    const line = JSON.parse(text) as Line;
+    const isSound =
+      Array.isArray(line.entries) &&
+      line.entries.length > 0 &&
+      line.entries.every((entry) => Array.isArray(entry) && typeof entry[0] === "string");
+    return isSound ? line : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The entries of a segment. A line that cannot be read is one entry, whose id is that of the segment and the number of the line. */
+export function entriesOf({ log, id, lines }: Segment): SegmentEntry[] {
+  const vault = log.slice(0, NOWHERE.length);
+  return splitLines(lines).flatMap((text, number): SegmentEntry[] => {
+    const line = parseLine(text);
+    if (!line) return [{ ...BROKEN, log: vault, id: `${id}.${number}`, line, index: 0 }];
+    return line.entries.map((values, index) => {
+      const columns = Object.fromEntries(COLUMNS.map((name, column) => [name, values[column] ?? null])) as unknown as Columns;
+      return Object.assign(columns, { log: vault, line, index });
+    });
+  });
+}
+
+const BROKEN = { action: "READ", result: "SUCCESS", actor: "", item: null, version: null, resource: null } as const;
+
+type Opened = readonly (readonly [id: string, userAgent: string, requestIp: string, items?: readonly string[]])[];
+
+const opened = new WeakMap<Line, Promise<Result<Opened | undefined>>>();
+
+/** Opens a line. Out: `undefined` when its root key is missing. Errors: `integrity`. */
+async function openLine({ keys }: Keyring, log: string, line: Line): Promise<Result<Opened | undefined>> {
+  const root = keys.get(line.rootKey);
+  if (!root) return ok(undefined);
+  const first = String(line.entries[0]![0]);
+  if (!isId(first)) return fail("integrity");
+  const text = await open(await dayKey(root, timeOf(first)), associatedData(log, first, root.id), line.sealed);
+  return text.ok ? ok(JSON.parse(text.value) as Opened) : text;
+}
+
+/** Opens an entry, and its line once. The origin of one whose root key is missing is unknown (contract 20.6). */
+export async function listSegmentEntry(keyring: Keyring, { line, index, ...columns }: SegmentEntry): Promise<ListedActivity> {
+  const broken = { id: columns.id, log: columns.log, broken: "integrity" } as const;
+  if (!line || !isEntry(columns)) return broken;
+  let reading = opened.get(line);
+  if (!reading) opened.set(line, (reading = openLine(keyring, columns.log, line)));
+  const texts = await reading;
+  if (!texts.ok) return broken;
+  if (!texts.value) return { ...columns, origin: UNKNOWN_ORIGIN };
+  const [id, userAgent, requestIp, items] = texts.value[index] ?? [];
+  if (id !== columns.id) return broken;
+  const origin: Origin = { userAgent: userAgent!, requestIp: requestIp! };
+  return { ...columns, items: items ?? undefined, origin };
+}
