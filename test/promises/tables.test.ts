@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { TIME_END } from "../../src/model/time.ts";
 import { VALUES_OF_KINDS } from "../support/tables.ts";
 import { ALL_TABLES, columnsOfKind, type NamedTable } from "../../src/store/tables/tables.ts";
 
@@ -42,6 +43,20 @@ describe("the catalogue of tables", () => {
     const key = columns.filter(({ pk }) => pk > 0).toSorted((a, b) => a.pk - b.pk);
     expect(table.key).toEqual(key.map(({ name }) => name));
   });
+
+  it.each(ALL_TABLES)(
+    "bounds the numbers and times of $name as the schema does, where that checks them",
+    async ({ name, columns }) => {
+      const sql = await env.DB.prepare("SELECT sql FROM sqlite_schema WHERE name = ?").bind(name).first<string>("sql");
+      const checked = [...sql!.matchAll(/CHECK \((\w+) BETWEEN 0 AND (\d+)\)/g)].map(([, column = "", most]) => [
+        column,
+        Number(most),
+      ]);
+      const bounds = { time: TIME_END - 1, number: Number.MAX_SAFE_INTEGER };
+      const kindOf = (column: string) => columns[column]!.replace("?", "") as keyof typeof bounds;
+      expect(checked).toEqual(checked.map(([column]) => [column, bounds[kindOf(String(column))]]));
+    },
+  );
 
   it.each(ALL_TABLES)("binds each sealed text of $name to its row, and to no other", (table) => {
     const sealed = columnsOfKind(table, "sealed");
