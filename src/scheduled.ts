@@ -57,20 +57,20 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
 }
 
 async function cleanLog(env: Env, now: number, take: Take): Promise<Counts> {
-  const { DB, FILES } = env;
+  const [db, files] = [env.DB, filesOf(env)];
   const { activityRetention, activityArchive } = settingsOf(env);
   const before = now - activityRetention;
   const archives = activityArchive > activityRetention;
-  const rows = await (archives ? archiveOldActivity(DB, FILES, before, take) : deleteOldActivity(DB, before, take));
-  const left = rows + (await removeOldSegments(DB, archives ? FILES : undefined, before, take));
-  await forgetLogs(DB);
+  const rows = await (archives ? archiveOldActivity(db, files, before, take) : deleteOldActivity(db, before, take));
+  const left = rows + (await removeOldSegments(db, archives ? files : undefined, before, take));
+  await forgetLogs(db);
   return { log_entry: left, log_entry_archived: archives ? left : 0 };
 }
 
 async function cleanArchive(env: Env, now: number): Promise<Counts> {
   const { activityRetention, activityArchive } = settingsOf(env);
   const before = now - Math.max(activityRetention, activityArchive);
-  const deleted = await deleteOldArchives(env.FILES, before);
+  const deleted = await deleteOldArchives(filesOf(env), before);
   if (deleted > 0) await forgetDays(env.DB, before);
   return { archive_object: deleted };
 }

@@ -169,8 +169,7 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp
   ["responses", /\bResponse\b|\bc\.json\(/, /^(http\/|vault\/(coordinator|listeners)\.ts)/],
   ["SQL", /\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b/, /^store\//],
   ["D1 objects", /\b(D1Database|D1PreparedStatement)\b/, /^store\//],
-  // The archive of the log follows when its objects are settled.
-  ["R2 objects", /\bR2[A-Z]\w+/, /^store\/(buckets|activity)\//],
+  ["R2 objects", /\bR2[A-Z]\w+/, /^store\/buckets\//],
   // rotation/rewrap.ts writes columns that no commit writes.
   [
     "writes to vaults, Items and Files",

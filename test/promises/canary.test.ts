@@ -10,6 +10,7 @@ import { objectsIn } from "../support/restores.ts";
 import { admin, client, makeToken, type Reply, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { verifyAll } from "../verify/support/verify.ts";
+import { filesOf } from "../../src/store/buckets/r2.ts";
 
 /** Random words in every input. None of them may be in D1 or R2 unencrypted, in a queue message, in a log line or in an error. */
 
@@ -138,7 +139,7 @@ it("none is in an object of the two buckets, with Files, backups and the archive
     env.DB.prepare("UPDATE tokens SET sealed = claims"),
   ]);
   await backUpAll(vaults);
-  expect(await archiveOldActivity(env.DB, env.FILES, Date.now() + DAY, () => true)).toBeGreaterThan(0);
+  expect(await archiveOldActivity(env.DB, filesOf(env), Date.now() + DAY, () => true)).toBeGreaterThan(0);
   const findings = [...(await verifyAll()).findings, ...(await verifyAll({ backup: true })).findings];
   expect(findings.length).toBeGreaterThan(2);
   expect(found(JSON.stringify(findings))).toEqual([]);

@@ -9,6 +9,7 @@ import { type ExportFilter, loadExportPage } from "../../store/activity/export.t
 import { nextPage } from "../headers.ts";
 import { presentExported } from "../present-activity.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
+import { filesOf } from "../../store/buckets/r2.ts";
 
 /** The export of the activity log (contract 23.2 to 23.5). Reading a log is not logged. */
 
@@ -52,7 +53,7 @@ function parse({ query: { rest }, store: { now } }: ParseCall): Result<Export> {
 export const exportActivity = {
   parse,
   async handle({ c, store, dialect, query: { rest } }: Call, { filter, from, limit }: Export): Promise<Result<Reply>> {
-    const page = await loadExportPage(store, c.env.FILES, filter, from, limit);
+    const page = await loadExportPage(store, filesOf(c.env), filter, from, limit);
     if (!page.ok) return page;
     const { activities, next } = page.value;
     if (next) rest.set("cursor", formatPosition(next));

@@ -2,6 +2,8 @@ import { timeOf } from "../../model/ids.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { ActivityRow } from "./entries.ts";
 import { type HandOver, lineKey, type Segment, splitLines } from "./segments.ts";
+import type { Bucket } from "../buckets/bucket.ts";
+import { listAll, pagesOf } from "../buckets/calls.ts";
 
 /**
  * The archive of the activity log in R2: entries past their retention, those that a log has dropped, and the reads and denials that came
@@ -37,16 +39,16 @@ export function segmentOf(key: string, lines: string): Segment | undefined {
  * restored D1 has a segment again that has moved since, with other lines after those of both. Throws when R2 fails, or another run has
  * written the object meanwhile.
  */
-export async function archiveSegment(bucket: R2Bucket, { log, id, lines }: Segment): Promise<void> {
+export async function archiveSegment(bucket: Bucket, { log, id, lines }: Segment): Promise<void> {
   const key = segmentKey(dayOf(timeOf(id)), log, id);
-  if (await bucket.put(key, lines, { onlyIf: new Headers({ "If-None-Match": "*" }) })) return;
+  if ((await bucket.put(key, lines, { onlyIf: { etag: undefined } })) === "stored") return;
   const object = await bucket.get(key);
   if (!object) throw new Error("an archived segment was deleted meanwhile");
   const earlier = await object.text();
   const all = mergeLines(earlier, lines);
   if (all === earlier) return;
-  if (!(await bucket.put(key, all, { onlyIf: { etagMatches: object.etag } })))
-    throw new Error("an archived segment was written meanwhile");
+  const written = await bucket.put(key, all, { onlyIf: { etag: object.etag } });
+  if (written !== "stored") throw new Error("an archived segment was written meanwhile");
 }
 
 /** The lines of two texts, each once, the first text's before the others. */
@@ -60,15 +62,9 @@ export function mergeLines(first: string, second: string): string {
 export const SEARCHED_SEGMENTS = 8;
 
 /** Whether the archive has a hand-over. Throws when R2 fails. */
-export async function isArchived(bucket: R2Bucket, { log, first }: HandOver): Promise<boolean> {
+export async function isArchived(bucket: Bucket, { log, first }: HandOver): Promise<boolean> {
   const prefix = `${segmentsOf(dayOf(timeOf(first)))}${log}/`;
-  const keys: string[] = [];
-  for (let cursor: string | undefined, more = true; more;) {
-    const page = await bucket.list({ prefix, ...(cursor !== undefined && { cursor }) });
-    keys.push(...page.objects.map(({ key }) => key).filter((key) => key <= prefix + first));
-    more = page.truncated;
-    cursor = page.truncated ? page.cursor : undefined;
-  }
+  const keys = (await listAll(bucket, prefix)).map(({ key }) => key).filter((key) => key <= prefix + first);
   for (const key of keys.slice(-SEARCHED_SEGMENTS)) if ((await (await bucket.get(key))?.text())?.includes(first)) return true;
   return false;
 }
@@ -78,21 +74,19 @@ export async function isArchived(bucket: R2Bucket, { log, first }: HandOver): Pr
  * of a number never change. Throws when R2 fails.
  */
 export async function archiveNumbered(
-  bucket: R2Bucket,
+  bucket: Bucket,
   day: string,
   number: number,
   rows: readonly ActivityRow[],
 ): Promise<readonly ActivityRow[]> {
-  const written = await bucket.put(numberedKey(day, number), JSON.stringify(rows), {
-    onlyIf: new Headers({ "If-None-Match": "*" }),
-  });
-  return written ? rows : ((await loadNumbered(bucket, day, number)) ?? []);
+  const written = await bucket.put(numberedKey(day, number), JSON.stringify(rows), { onlyIf: { etag: undefined } });
+  return written === "stored" ? rows : ((await loadNumbered(bucket, day, number)) ?? []);
 }
 
 /** Out: `undefined` when there is no such object. Throws when R2 fails. */
-export async function loadNumbered(bucket: R2Bucket, day: string, number: number): Promise<ActivityRow[] | undefined> {
-  const object = await bucket.get(numberedKey(day, number));
-  return object ? ((await object.json()) as ActivityRow[]) : undefined;
+export async function loadNumbered(bucket: Bucket, day: string, number: number): Promise<ActivityRow[] | undefined> {
+  const text = await (await bucket.get(numberedKey(day, number)))?.text();
+  return text === undefined ? undefined : (JSON.parse(text) as ActivityRow[]);
 }
 
 /** Parses the text of an object. Errors: `integrity`. */
@@ -106,20 +100,19 @@ export function parseArchive(text: string): Result<ActivityRow[]> {
 }
 
 /** Lists of a run of the cron trigger, of a thousand objects each. */
-const LISTS = 5;
+const LISTS_MAX = 5;
 
 /**
  * Deletes the objects of the days before that of a time (Unix milliseconds), some thousands in one run. Out: how many were
  * deleted. The keys are in the order of their days. Throws when R2 fails.
  */
-export async function deleteOldArchives(bucket: R2Bucket, before: number): Promise<number> {
+export async function deleteOldArchives(bucket: Bucket, before: number): Promise<number> {
   let deleted = 0;
-  for (let list = 0; list < LISTS; list++) {
-    const { objects } = await bucket.list({ prefix: ARCHIVE });
+  for await (const { objects } of pagesOf(bucket, { prefix: ARCHIVE }, LISTS_MAX)) {
     const old = objects.map(({ key }) => key).filter((key) => key < ARCHIVE + dayOf(before));
-    if (old.length > 0) await bucket.delete(old);
+    await bucket.delete(old);
     deleted += old.length;
-    if (old.length === 0 || old.length < objects.length) break;
+    if (old.length < objects.length) break;
   }
   return deleted;
 }

@@ -6,6 +6,7 @@ import { archiveNumbered, dayOf } from "./archive.ts";
 import { deleteEntries, HAS_DAY, LEAVES, logsIn, SLICES } from "./retention.ts";
 import { runBatch } from "../d1/database.ts";
 import type { ActivityRow } from "./entries.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /**
  * Moves rows past their retention from D1 to the archive in R2, in slices. A slice is an object of its day, with the next
@@ -49,7 +50,7 @@ const SQL = {
  * gives the calls of a slice; the first call is not one of them. Out: how many entries have left D1. For the cron trigger: throws when
  * D1 or R2 fails. Then nothing is deleted that is not archived.
  */
-export async function archiveOldActivity(db: D1Database, bucket: R2Bucket, before: number, take: Take): Promise<number> {
+export async function archiveOldActivity(db: D1Database, bucket: Bucket, before: number, take: Take): Promise<number> {
   let deleted = 0;
   let day = await oldestDay(db, before);
   for (let slice = 0; slice < SLICES && day !== undefined && take(3); slice++) {

@@ -161,13 +161,13 @@ async function listArchived(session: ExportSession, day: string, after: string) 
   if (!session.days.includes(day)) return { keys: new Set<string>(), end: LAST };
   session.calls++;
   const prefix = segmentsOf(day);
-  const { objects, truncated } = await session.bucket.list({
+  const { objects, next } = await session.bucket.list({
     prefix: prefix + (session.vault ?? ""),
     limit: SEGMENTS_MAX,
-    ...(after !== "" && { startAfter: prefix + after }),
+    after: after === "" ? "" : prefix + after,
   });
   const keys = objects.map(({ key }) => key.slice(prefix.length));
-  return { keys: new Set(keys), end: truncated ? keys.at(-1)! : LAST };
+  return { keys: new Set(keys), end: next === undefined ? LAST : keys.at(-1)! };
 }
 
 /** An object that was deleted since it was listed has no lines. */

@@ -2,12 +2,13 @@ import type { ExportPosition } from "../../model/export-position.ts";
 import { ARCHIVE } from "./archive.ts";
 import type { StoredEntry } from "./slices.ts";
 import { runBatch, type Store } from "../d1/database.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /** What the steps of one page of an export share (export.ts). */
 
 export interface ExportSession {
   readonly store: Store;
-  readonly bucket: R2Bucket;
+  readonly bucket: Bucket;
   readonly vault: string | undefined;
   readonly matches: (row: StoredEntry) => boolean;
   /** No later day is exported. */
@@ -36,7 +37,7 @@ const COMPLETE = `SELECT day, objects FROM archived_days WHERE day >= ?1 ORDER B
 /** Opens a session that begins with a day. Throws when D1 or R2 fails. */
 export async function openSession(
   store: Store,
-  bucket: R2Bucket,
+  bucket: Bucket,
   filter: Pick<ExportSession, "vault" | "matches" | "lastDay">,
   from: string,
 ): Promise<ExportSession> {
@@ -53,13 +54,9 @@ export async function loadArchivedDays(session: ExportSession, from: string): Pr
   const first = () => session.days.find((day) => day >= from);
   if (!session.more || first() !== undefined) return first();
   session.calls++;
-  const { delimitedPrefixes, truncated } = await session.bucket.list({
-    prefix: ARCHIVE,
-    delimiter: "/",
-    startAfter: ARCHIVE + from,
-  });
-  session.days = delimitedPrefixes.map((day) => day.slice(ARCHIVE.length, -1)).toSorted();
-  session.more = truncated;
+  const { folders, next } = await session.bucket.list({ prefix: ARCHIVE, folders: true, after: ARCHIVE + from });
+  session.days = folders.map((day) => day.slice(ARCHIVE.length));
+  session.more = next !== undefined;
   return first();
 }
 

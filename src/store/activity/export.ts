@@ -11,6 +11,7 @@ import { type ExportSession, loadArchivedDays, openSession, type Step, take } fr
 import { listStored } from "./page.ts";
 import type { StoredEntry } from "./slices.ts";
 import type { Store } from "../d1/database.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /**
  * Exports the log, day by day (UTC), the oldest first: first what the archive has of a day, then what is still in D1, log by log. Each
@@ -41,7 +42,7 @@ const CALLS = 40;
  */
 export async function loadExportPage(
   store: Store,
-  bucket: R2Bucket,
+  bucket: Bucket,
   { vault, since, until }: ExportFilter,
   from: ExportPosition | undefined,
   limit: number,

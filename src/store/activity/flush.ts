@@ -10,6 +10,8 @@ import { archiveSegment, isArchived, SEARCHED_SEGMENTS } from "./archive.ts";
 import { ACTIVITY, type ActivityRow, sealActivity } from "./entries.ts";
 import { dropOldest } from "./retention.ts";
 import { type HandOver, isCounted, logOf, sealHandOvers } from "./segments.ts";
+import type { Bucket } from "../buckets/bucket.ts";
+import { filesOf } from "../buckets/r2.ts";
 
 /**
  * How entries that no commit inserts come into the log. The requests of an isolate share a batch, which one of them flushes after its answer,
@@ -98,25 +100,25 @@ export async function consumeMessages(env: Env, messages: readonly FlushMessage[
  * so that writes have the rest of the space. In: whether an earlier try may have stored it. Throws when storage fails.
  */
 async function storeMessage(env: Env, settings: Settings, { handOvers, rows }: FlushMessage, isRepeated: boolean): Promise<void> {
-  const db = env.DB;
+  const [db, files] = [env.DB, filesOf(env)];
   const level = await confirmLevel({ db, settings }, "archive");
   // While D1 does not answer, the last known size counts.
   const archives = !level.ok || level.value;
-  const unarchived = isRepeated ? await withoutArchived(env.FILES, handOvers) : handOvers;
+  const unarchived = isRepeated ? await withoutArchived(files, handOvers) : handOvers;
   const inserted = archives ? [] : unarchived;
   const full = rows.length + inserted.length > 0 ? await insert(db, inserted, rows, settings.activityBytes) : [];
   if (archives) {
     const left = isRepeated ? await withoutStored(db, unarchived) : unarchived;
-    for (const { log, first: id, line: lines } of left) await archiveSegment(env.FILES, { log, id, lines });
+    for (const { log, first: id, line: lines } of left) await archiveSegment(files, { log, id, lines });
   }
   for (const { log, bytes } of full) {
-    await dropOldest(db, env.FILES, log, bytes - settings.activityBytes).catch((error: unknown) =>
+    await dropOldest(db, files, log, bytes - settings.activityBytes).catch((error: unknown) =>
       logFailure("What a log drops", error),
     );
   }
 }
 
-async function withoutArchived(bucket: R2Bucket, handOvers: readonly HandOver[]): Promise<HandOver[]> {
+async function withoutArchived(bucket: Bucket, handOvers: readonly HandOver[]): Promise<HandOver[]> {
   const left: HandOver[] = [];
   for (const handOver of handOvers) if (!(await isArchived(bucket, handOver))) left.push(handOver);
   return left;

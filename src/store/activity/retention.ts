@@ -6,6 +6,7 @@ import { archiveSegment } from "./archive.ts";
 import { keysOfSlice } from "../tables/slices.ts";
 import { runBatch } from "../d1/database.ts";
 import type { Segment } from "./segments.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /** Deletes what has to leave the log: entries past their retention, and the oldest segments of a log that has too many bytes. */
 
@@ -121,12 +122,7 @@ export async function deleteEntries(
  * Moves segments whose entries are all before a time (Unix milliseconds) to the archive, or deletes them where there is none. In: what gives
  * the calls. Out: how many entries have left D1. Throws when D1 or R2 fails: then nothing is deleted that is not archived.
  */
-export async function removeOldSegments(
-  db: D1Database,
-  bucket: R2Bucket | undefined,
-  before: number,
-  take: Take,
-): Promise<number> {
+export async function removeOldSegments(db: D1Database, bucket: Bucket | undefined, before: number, take: Take): Promise<number> {
   let deleted = 0;
   const size = bucket ? MOVED : DELETED;
   for (let slice = 0; slice < SLICES && take(2 + (bucket ? MOVED : 0)); slice++) {
@@ -143,7 +139,7 @@ export async function removeOldSegments(
 const [MOVED, DELETED] = [6, 100];
 
 /** Moves the oldest segments of a log to the archive, until they have so many bytes. Throws when D1 or R2 fails: the next flush tries again. */
-export async function dropOldest(db: D1Database, bucket: R2Bucket, log: string, bytes: number): Promise<void> {
+export async function dropOldest(db: D1Database, bucket: Bucket, log: string, bytes: number): Promise<void> {
   const read = await runBatch<[StoredSegment]>(db, db.prepare(SQL.oldestSegments).bind(log, bytes));
   const [oldest] = must("read what a log drops", read);
   const last = oldest
@@ -158,7 +154,7 @@ export async function dropOldest(db: D1Database, bucket: R2Bucket, log: string, 
 /** Out: how many entries have left D1. */
 async function removeSegments(
   db: D1Database,
-  bucket: R2Bucket | undefined,
+  bucket: Bucket | undefined,
   segments: readonly StoredSegment[],
   ...statements: readonly D1PreparedStatement[]
 ): Promise<number> {
