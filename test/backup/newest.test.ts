@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { REGISTRY } from "../../src/model/backup.ts";
 import { manifestKey } from "../../src/store/backup/object-keys.ts";
 import { cleanUp } from "../../src/scheduled.ts";
+import { emptyBucket } from "../support/empty-bucket.ts";
 import { backUp, backUpAll, snapshotsOf } from "../support/backup.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { listedKey, newStages, rewrapAll } from "../support/root-keys.ts";
@@ -37,13 +38,9 @@ async function findings(backup: boolean): Promise<string[]> {
 
 const newest = async () => manifestKey(REGISTRY, (await snapshotsOf(REGISTRY)).at(-1)!);
 
-async function emptyBucket() {
-  for (const { key } of (await env.BACKUPS.list()).objects) await env.BACKUPS.delete(key);
-}
-
 describe("the newest backup", () => {
   it.each([
-    ["is missing in the bucket", "the bucket was emptied", emptyBucket],
+    ["is missing in the bucket", "the bucket was emptied", () => emptyBucket(env.BACKUPS)],
     ["is missing in the bucket", "its manifest was lost", async () => env.BACKUPS.delete(await newest())],
     ["does not open with ROOT_KEYS", "its manifest was changed", async () => env.BACKUPS.put(await newest(), "{}\nk1 00\n")],
   ])("%s: the hourly run and both runs of verify say so when %s", async (words, _, damage) => {

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
+import { emptyBucket } from "./empty-bucket.ts";
 import { emptyDatabase } from "./migrate.ts";
 
 // The files share the workers, and each file begins with an empty D1 and empty buckets. `reset()` of cloudflare:test does not do this
@@ -7,13 +8,6 @@ import { emptyDatabase } from "./migrate.ts";
 // stay, because those of other vaults do not matter to a file.
 await emptyDatabase();
 
-async function emptyBucket(bucket: R2Bucket): Promise<void> {
-  for (let truncated = true; truncated;) {
-    const page = await bucket.list();
-    if (page.objects.length > 0) await bucket.delete(page.objects.map(({ key }) => key));
-    ({ truncated } = page);
-  }
-}
 await emptyBucket(env.FILES);
 await emptyBucket(env.BACKUPS);
 
