@@ -1,4 +1,5 @@
 import { env } from "cloudflare:workers";
+import { formatPosition, START } from "../../../src/model/reseal.ts";
 import { backUpAll } from "../../support/backup.ts";
 import { rebindCoordinator, wrapDatabase } from "../../support/bindings.ts";
 import { signIn } from "../../support/console.ts";
@@ -43,6 +44,8 @@ async function beginReseal(vault: string): Promise<void> {
   await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { rewrite: withoutMove }) });
   await resealOnce(vault, await dataKeyOf(vault));
   await rebindCoordinator(vault, {});
+  // The position before the first slice, which NULL also stands for.
+  await env.DB.prepare("UPDATE vaults SET resealed = ?2 WHERE id = ?1").bind(vault, formatPosition(START)).run();
 }
 
 /** Leaves two entries of the log that have the type of their event. */
