@@ -1,4 +1,4 @@
-/** The calls of one request to D1, Durable Objects, R2 and the queue. They are counted in requests that are not timed. */
+/** The calls of one request to D1, Durable Objects and R2. They are counted in requests that are not timed. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BenchRequest, fetchJson, sendOrThrow } from "./load.ts";
 
@@ -8,7 +8,8 @@ export interface CallCounts {
   readonly rowsWritten: number;
   readonly objectCalls: number;
   readonly r2: number;
-  readonly queue: number;
+  /** What follows the requests: the flush of their log entries. */
+  readonly flush: Omit<CallCounts, "flush">;
 }
 
 /** The name of a write to an Item that the coordinator has cached. */
@@ -17,22 +18,29 @@ export const REPEATED_PATCH = "PATCH of the same Item again";
 /** Out: the counts of the second of two requests. By then the vault's keys are unwrapped and its coordinator is running. */
 export async function countCalls(request: BenchRequest): Promise<CallCounts> {
   await sendCounted(request);
-  await readCounters();
+  await readCounts();
   await sendCounted(request);
-  return readCounters();
+  return readCounts();
 }
 
 /** Out: the average counts of concurrent requests, which may share D1 calls. In: how many. */
 export async function countConcurrentCalls(request: BenchRequest, clients: number): Promise<CallCounts> {
-  await readCounters();
+  await readCounts();
   await Promise.all(Array.from({ length: clients }, () => sendCounted(request)));
-  const averages = Object.entries(await readCounters()).map(([name, total]) => [name, total / clients]);
-  return Object.fromEntries(averages) as CallCounts & Record<string, number>;
+  const { flush, ...counts } = await readCounts();
+  const average = (total: Readonly<Record<string, number>>) =>
+    Object.fromEntries(Object.entries(total).map(([name, count]) => [name, count / clients])) as unknown as CallCounts["flush"];
+  return { ...average({ ...counts }), flush: average({ ...flush }) };
 }
 
 const sendCounted = (request: BenchRequest) => sendOrThrow({ ...request, variant: "counted" }, true);
 
-async function readCounters(): Promise<CallCounts & Record<string, number>> {
-  await sleep(300); // the service sends the log entries of reads to the queue up to 200 ms after the response
-  return (await fetchJson({ path: "/bench/counters" })) as CallCounts & Record<string, number>;
+/** Waits for the flush, which is two seconds after the response (store/activity/flush.ts). */
+async function readCounts(): Promise<CallCounts> {
+  await sleep(300);
+  const counts = await readCounters();
+  await sleep(2_200);
+  return { ...counts, flush: await readCounters() };
 }
+
+const readCounters = async () => (await fetchJson({ path: "/bench/counters" })) as CallCounts["flush"];

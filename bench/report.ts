@@ -88,9 +88,17 @@ const formatOperations = (operations: readonly OperationResult[]): string =>
 
 const formatCounts = ({ operations, counted }: Results): string =>
   formatTable(
-    ["request", "D1 calls", "rows read", "rows written", "Durable Object calls", "R2 calls", "queue messages"],
-    [...operations, ...counted].map(({ name, counts: { d1, rowsRead, rowsWritten, objectCalls, r2, queue } }) =>
-      [name].concat([d1, rowsRead, rowsWritten, objectCalls, r2, queue].map(formatNumber)),
+    [
+      "request",
+      "D1 calls",
+      "rows read",
+      "rows written",
+      "Durable Object calls",
+      "R2 calls",
+      "rows written by the flush of the log",
+    ],
+    [...operations, ...counted].map(({ name, counts: { d1, rowsRead, rowsWritten, objectCalls, r2, flush } }) =>
+      [name].concat([d1, rowsRead, rowsWritten, objectCalls, r2, flush.rowsWritten].map(formatNumber)),
     ),
   );
 

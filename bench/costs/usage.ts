@@ -6,14 +6,26 @@ const COORDINATOR_MS = 100;
 /** The memory that the platform charges for a Durable Object, in GB. */
 const OBJECT_GB = 0.128;
 
-/** A message has at most 64 KB here, so it is written, read and deleted by one operation each. */
-const QUEUE_OPERATIONS = 3;
+/** Entries of a segment of the log (store/activity/flush.ts) that come alone: about 550 bytes each of 32,000. */
+const SEGMENT_ENTRIES = 55;
 
 /**
- * A log entry of a read or a denial, in a message and a batch of its own, which is the most it can take: the queue's operations, one
- * call of the consumer with 2 ms of CPU, the row of the entry, the row of its log, and later the deletion of the entry.
+ * The log entry of a read or a denial in a flush of its own, which is the most it can take: the rows of the flush, 1 ms of CPU, and its share
+ * of the end of the segment: a row that is deleted, and an object of the archive. In: the rows of the flush.
  */
-export const LOG_ENTRY: Usage = { queue: QUEUE_OPERATIONS, cpu: 2, rowsWritten: 3 };
+export const logEntryOf = ({ rowsRead, rowsWritten }: Flush): Usage => ({
+  cpu: 1,
+  rowsRead,
+  rowsWritten: rowsWritten + 1 / SEGMENT_ENTRIES,
+  r2Writes: 1 / SEGMENT_ENTRIES,
+});
+
+export interface Flush {
+  /** 0: the request has no entry. */
+  readonly d1: number;
+  readonly rowsRead: number;
+  readonly rowsWritten: number;
+}
 
 /** What the benchmark counts of one request. */
 export interface Counted {
@@ -21,8 +33,8 @@ export interface Counted {
   readonly rowsWritten: number;
   readonly objectCalls: number;
   readonly r2: number;
-  /** Messages. */
-  readonly queue: number;
+  /** What follows the request. */
+  readonly flush: Flush;
 }
 
 export interface Beside {
@@ -50,6 +62,6 @@ export function usageOf(counts: Counted, { cpu, deletedLater = 0, objectRows = 0
   };
   return sumOf([
     [1, request],
-    [counts.queue, LOG_ENTRY],
+    [counts.flush.d1, logEntryOf(counts.flush)],
   ]);
 }

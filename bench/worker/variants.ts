@@ -11,7 +11,7 @@ import { intercept, interceptStubs } from "./intercept.ts";
  * The calls since /bench/counters was last requested. Locally the Worker and its Durable Objects run in one isolate, so
  * both count here.
  */
-export const counters = { d1: 0, rowsRead: 0, rowsWritten: 0, objectCalls: 0, r2: 0, queue: 0 };
+export const counters = { d1: 0, rowsRead: 0, rowsWritten: 0, objectCalls: 0, r2: 0 };
 
 const COORDINATOR_METHODS = ["write", "expect", "fetch"];
 const R2_METHODS = ["get", "put", "head", "delete", "list", "createMultipartUpload"];
@@ -27,7 +27,7 @@ const countD1 = (db: D1Database) =>
     return results;
   });
 
-const countCall = (name: "objectCalls" | "r2" | "queue") => (call: () => Promise<unknown>) => {
+const countCall = (name: "objectCalls" | "r2") => (call: () => Promise<unknown>) => {
   counters[name]++;
   return call();
 };
@@ -72,7 +72,6 @@ export const intercepted: Readonly<Record<string, (env: BenchEnv) => Env>> = {
     ...env,
     DB: countD1(env.DB),
     ...countR2(env),
-    ACTIVITY: intercept(env.ACTIVITY, ["send"], countCall("queue")),
     COORDINATOR: interceptStubs(env.COUNTED_COORDINATOR, COORDINATOR_METHODS, countCall("objectCalls")),
   }),
   delayed: (env) => ({

@@ -47,6 +47,12 @@ const matches = (entry: SegmentEntry, { actor, action, result, item, vault }: Ac
 /** The most bytes of the segments of a log that one call reads, but for the first one: they are one value, which D1 limits to 2 MB. */
 const SEGMENTS_BYTES_MAX = 1_000_000;
 
+/** So many segments may have entries on both sides of an id, because the flushes of several isolates overlap. */
+const OVERLAPPING_MAX = 64;
+
+/** SQL: whether a page that ends at what `last_id` bounds would not be older than the id before which it begins. */
+const OVERLAPS = "last_id || '!' >= starts.value ->> 2";
+
 /** SQL: the sum of what the later segments of a log have. */
 const later = (count: string): string => `${runningSum(count, "id DESC")} - ${count}`;
 
@@ -59,11 +65,11 @@ const SEGMENTS = `
     SELECT lines FROM log_segments WHERE vault_id = starts.value ->> 1 AND id = told.id) END))
   FROM (
     SELECT *, lag(isRead, 1, 1) OVER (ORDER BY id DESC) AS isTold FROM (
-      SELECT id, last_id, (last_id >= starts.value ->> 2 OR ${later("CASE WHEN last_id < starts.value ->> 2 THEN max(entries, 1) ELSE 0 END")} < ?2)
+      SELECT id, last_id, (${OVERLAPS} OR ${later(`CASE WHEN ${OVERLAPS} THEN 0 ELSE max(entries, 1) END`)} < ?2)
         AND ${later("bytes")} < ${SEGMENTS_BYTES_MAX} AS isRead
       FROM (
         SELECT id, last_id, entries, octet_length(lines) AS bytes FROM log_segments
-        WHERE vault_id = starts.value ->> 1 AND id < starts.value ->> 2 ORDER BY id DESC LIMIT ?2 + 1))) AS told
+        WHERE vault_id = starts.value ->> 1 AND id < starts.value ->> 2 ORDER BY id DESC LIMIT max(?2, ${OVERLAPPING_MAX}) + 1))) AS told
   WHERE isTold`;
 
 const SQL = {

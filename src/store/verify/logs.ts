@@ -126,7 +126,7 @@ export const checkOtherSegments = (ports: VerifyPorts, position: Position): Prom
   );
 
 async function checkSegments({ store }: VerifyPorts, { vault, after }: Position, sql: string): Promise<Result<Slice>> {
-  const [log = vault, id = ""] = after;
+  const [log = "", id = ""] = after;
   const read = await runBatch<[SegmentRow]>(store.db, store.db.prepare(sql).bind(log, id, vault));
   if (!read.ok) return read;
   const [rows] = read.value;

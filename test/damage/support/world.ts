@@ -28,6 +28,7 @@ const UNKNOWN = ["0b0b0b0b-0000-4000-8000-000000000001", "0b0b0b0b-0000-4000-800
 
 /** Rows of tables that have rows only while something is under way, or since long: they belong to nothing else. */
 const LONELY = [
+  "INSERT INTO logs (vault_id, expired, dropped) SELECT id, 0, '00000000-0000-7000-8000-00000000000' || (unicode(id) % 2) FROM vaults WHERE true ON CONFLICT DO NOTHING",
   `INSERT INTO root_keys (id, proof, fingerprint) VALUES ('k0', 'a proof of a key that was removed', '0123456789abcdef')`,
   `INSERT OR IGNORE INTO root_key_uses (id) VALUES ('k0')`,
   ...UNKNOWN.map((id, place) => `INSERT INTO deleted_vaults (id, deleted_at) VALUES ('${id}', ${1_700_000_000_000 + place})`),

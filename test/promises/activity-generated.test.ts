@@ -1,0 +1,95 @@
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Activity } from "../../src/model/activity.ts";
+import { operationId } from "../../src/model/ids.ts";
+import type { FlushMessage } from "../../src/store/activity/flush.ts";
+import { recordDatabaseSize } from "../../src/store/d1/size.ts";
+import { deliverMessages, messageOf } from "../support/activity.ts";
+import { sizedDatabase, wrapDatabase } from "../support/bindings.ts";
+import { runs } from "../support/runs.ts";
+import { seeded } from "../support/seeded.ts";
+import { admin, type Client, client, makeToken, makeVault } from "../support/service.ts";
+
+/** Whatever becomes of its messages, the log is a plain list of entries: in its pages, filters, total and export (decision 0044). */
+
+afterEach(() => void vi.restoreAllMocks());
+
+const NEARLY_FULL = 9_900_000_000;
+const lost = wrapDatabase(env.DB, { after: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
+const failed = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: D1 DB is overloaded.")) });
+
+/** All entries, page after page. Out: the ids. */
+async function pagesOf(call: Client, path: string): Promise<string[]> {
+  const ids: string[] = [];
+  for (let next: string | undefined = path; next !== undefined;) {
+    const { body, headers } = await call("GET", next);
+    ids.push(...(body as { requestId: string }[]).map(({ requestId }) => requestId));
+    const link = /<([^>]*)>/.exec(headers.get("Link") ?? "")?.[1];
+    next = link && new URL(link).pathname + new URL(link).search;
+  }
+  return ids;
+}
+
+describe.each(Array.from({ length: runs(3, 60) }, (_, seed) => seed + 1))("the history of seed %i", (seed) => {
+  it("gives in pages, by filters, as a total and in the export each entry once, and none of a log outside of the scope", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const random = seeded(seed);
+    const below = (count: number) => Math.floor(random() * count);
+    const [a, b, other] = [await makeVault(), await makeVault(), await makeVault()];
+    const [actors, now] = [[crypto.randomUUID(), crypto.randomUUID()], Date.now() - 60_000];
+    const [delivered, archived]: [Set<string>, Set<string>] = [new Set(), new Set()];
+    const [entries, messages]: [Activity[], FlushMessage[]] = [[], []];
+    /** Entries of the last minute, in any order. */
+    const make = (log: string): Activity => {
+      const id = operationId(now + below(60_000), crypto.getRandomValues(new Uint8Array(10)));
+      const origin = { userAgent: "x".repeat(below(256)), requestIp: "" };
+      const result = below(3) === 0 ? "DENY" : "SUCCESS";
+      return { id, log, action: "READ", result, actor: actors[below(2)]!, item: null, version: null, origin };
+    };
+    for (let step = 0; step < 40; step++) {
+      const log = [a, b, other][below(3)]!;
+      const some = Array.from({ length: 1 + below(30) }, () => make(log));
+      entries.push(...some);
+      const message = await messageOf(some);
+      messages.push(message);
+      const kind = below(10);
+      if (kind === 0) await deliverMessages([message], { DB: lost }).catch(() => undefined);
+      if (kind === 1) await deliverMessages([message], { DB: failed }).catch(() => undefined);
+      if (kind === 2) {
+        recordDatabaseSize(NEARLY_FULL);
+        await deliverMessages([message], { DB: sizedDatabase(() => NEARLY_FULL) });
+        recordDatabaseSize(0);
+        for (const { id } of some) archived.add(id);
+      }
+      // Again, beside another isolate that delivers an earlier message.
+      await Promise.all([deliverMessages([message]), deliverMessages([messages[below(messages.length)]!])]);
+      for (const { id } of some) delivered.add(id);
+    }
+    const { token } = await makeToken({ [a]: "r", [b]: "r" });
+    const call = client(token);
+    const made = (await pagesOf(call, "/v1/activity?limit=1000&action=CREATE")).length;
+    const expected = (matches: (entry: Activity) => boolean) =>
+      entries
+        .filter((entry) => entry.log !== other && !archived.has(entry.id) && matches(entry))
+        .map(({ id }) => id)
+        .toSorted()
+        .toReversed();
+    const all = expected(() => true);
+    const first = "before=ffffffff-ffff-7fff-bfff-ffffffffffff";
+    for (const limit of [1 + below(20), 100, 1000])
+      expect((await pagesOf(call, `/v1/activity?limit=${limit}&${first}`)).filter((id) => delivered.has(id))).toEqual(all);
+    expect((await pagesOf(call, "/v1/activity?limit=37")).filter((id) => delivered.has(id))).toEqual(all);
+    expect(await pagesOf(call, `/v1/activity?result=DENY&limit=50`)).toEqual(expected(({ result }) => result === "DENY"));
+    expect(await pagesOf(call, `/v1/activity?actor=${actors[0]}&vault=${a}`)).toEqual(
+      expected(({ actor, log }) => actor === actors[0] && log === a),
+    );
+    const total = all.length + made;
+    const range = (await call("GET", "/v1/activity?limit=1")).headers.get("Content-Range");
+    expect(range).toBe(`1-1/${total > 1_000 ? "*" : total}`);
+    for (const log of [a, b, other]) {
+      const exported = await pagesOf(admin, `/v1/admin/activity/export?vault=${log}&limit=${1 + below(1000)}`);
+      const ofLog = entries.filter((entry) => entry.log === log).map(({ id }) => id);
+      expect(exported.filter((id) => delivered.has(id)).toSorted()).toEqual(ofLog.toSorted());
+    }
+  });
+});
