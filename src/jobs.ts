@@ -31,7 +31,7 @@ interface Message {
 /** Begins the nightly backup when its hour has come. In: the time of the cron trigger, in Unix milliseconds. */
 export async function startBackups(env: Partial<Env>, now: number): Promise<void> {
   const { backupHour } = must("read the settings", parseSettings(env as Env));
-  // A wrangler.toml may have neither the bucket nor the queue.
+  // A deployment may go without backups: its wrangler.toml has neither the bucket nor the queue.
   if (!env.BACKUPS || !env.JOBS || new Date(now).getUTCHours() !== backupHour) return;
   await env.JOBS.send({ kind: "start", began: now, after: "" } satisfies Job);
 }

@@ -43,7 +43,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     cleanArchive(env, now),
     moveExpiredTokens(env.DB, now, take).then((count) => ({ token: count })),
     deleteExpiredSessions(env.DB, now, take).then((count) => ({ session: count })),
-    deleteRowsOfDeletedVaults(env.DB, now, take),
+    deleteRowsOfDeletedVaults(env.DB, take),
     expireVaults(env, now),
     recordKeys(env, now),
     startBackups(env, now),

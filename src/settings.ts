@@ -41,13 +41,12 @@ const NUMBERS = {
   fileRetention: { variable: "FILE_RETENTION_DAYS", least: 0, unit: DAY },
   // The log also tells which writes took effect, and idempotency records live for a day.
   activityRetention: { variable: "ACTIVITY_RETENTION_DAYS", least: 1, unit: DAY },
-  // Absent: entries are deleted after the retention, as before. No upgrade keeps them longer than the operator has decided.
-  activityArchive: { variable: "ACTIVITY_ARCHIVE_DAYS", least: 0, unit: DAY, absent: 0 },
-  activityBytes: { variable: "ACTIVITY_MAX_MB", least: 1, unit: 1_000_000, absent: 40 },
-  databaseLimit: { variable: "DATABASE_LIMIT_MB", least: 1, unit: 1_000_000, absent: 10_000 },
-  versionsKept: { variable: "VERSIONS_KEPT", least: 0, most: 100, unit: 1, absent: 10 },
-  backupsKept: { variable: "BACKUPS_KEPT", least: 1, unit: 1, absent: 30 },
-  deletedRetention: { variable: "DELETED_RETENTION_DAYS", least: 0, unit: DAY, absent: 30 },
+  activityArchive: { variable: "ACTIVITY_ARCHIVE_DAYS", least: 0, unit: DAY },
+  activityBytes: { variable: "ACTIVITY_MAX_MB", least: 1, unit: 1_000_000 },
+  databaseLimit: { variable: "DATABASE_LIMIT_MB", least: 1, unit: 1_000_000 },
+  versionsKept: { variable: "VERSIONS_KEPT", least: 0, most: 100, unit: 1 },
+  backupsKept: { variable: "BACKUPS_KEPT", least: 1, unit: 1 },
+  deletedRetention: { variable: "DELETED_RETENTION_DAYS", least: 0, unit: DAY },
 } satisfies Readonly<Record<string, Numeric>>;
 
 const parsed = new WeakMap<object, Result<Settings>>();
@@ -120,8 +119,6 @@ interface Numeric {
   readonly least: number;
   readonly most?: number;
   readonly unit: number;
-  /** The value of an absent variable. Without it the variable is required. */
-  readonly absent?: number;
 }
 
 const rfc3339 = z.iso.datetime({ offset: true });
@@ -147,8 +144,7 @@ const parseTestOrigin = (text: string | undefined): Result<string | undefined> =
     : fail("misconfigured", "WEBHOOK_TEST_ORIGIN is not the origin of a port of this machine");
 
 /** wrangler.toml gives numbers, the dashboard gives texts. `Number` alone would accept the empty text as 0. */
-function parseNumber(written: unknown, { variable, least, most = Infinity, unit, absent }: Numeric): Result<number> {
-  const value: unknown = written === undefined ? absent : written;
+function parseNumber(value: unknown, { variable, least, most = Infinity, unit }: Numeric): Result<number> {
   const number = /^\d{1,9}(\.\d{1,9})?$/.test(String(value)) ? Number(value) : Number.NaN;
   // A fraction of a millisecond would give operation ids and due times that no comparison expects.
   if (number > most) return fail("misconfigured", `${variable} is more than ${most}`);

@@ -38,7 +38,7 @@ export const presentBroken = ({ id, vault, version, broken }: BrokenItem, dialec
   broken,
 });
 
-/** A summary with the user name, where the Item has one and its row is of a release that seals it there (contract 11.8). */
+/** A summary with the user name, where the Item has one (contract 11.8). */
 export const presentWithUsername = (item: Summary & OfVault, dialect: Dialect): object => ({
   ...presentSummary(item, dialect),
   username: item.username,

@@ -69,7 +69,7 @@ export interface Summary {
   readonly updatedAt: number;
   /** The id of the token that wrote last. */
   readonly lastEditedBy: string;
-  /** The value of the USERNAME field; absent when that is empty, and in the rows of releases before it. */
+  /** The value of the USERNAME field; absent when that is empty. */
   readonly username?: string | undefined;
 }
 

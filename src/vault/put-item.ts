@@ -36,10 +36,7 @@ export function putItem(
 ): Result<ChangeResult> {
   if (!completed.ok) return completed;
   const item = completed.value;
-  const current = working.items.get(item.id);
-  const before = current?.ok ? current.value : undefined;
-  if (exceedsLimit(sealedTexts(item) + sealedNames(item), before))
-    return invalid(`the Item is larger than ${LIMITS.item} bytes sealed`);
+  if (sealedTexts(item) + sealedNames(item) > LIMITS.item) return invalid(`the Item is larger than ${LIMITS.item} bytes sealed`);
   return putVersion(working, action, item, context, options);
 }
 
@@ -76,12 +73,4 @@ function fit(vault: Vault, growth: Growth, versions: number, write: (kept: numbe
     if (!refused) return ok(measured);
     if (kept === 0) return refused;
   }
-}
-
-/**
- * Whether an Item is too large. One that already was may stay as large (contract 12.5): its Files can then
- * be deleted one by one.
- */
-function exceedsLimit(size: number, before: Item | undefined): boolean {
-  return size > LIMITS.item && (before === undefined || size > sealedTexts(before) + sealedNames(before));
 }

@@ -22,6 +22,14 @@ const MALFORMED: readonly (readonly [string, unknown])[] = [
   ["ACTIVITY_MAX_MB", ""],
   ["ACTIVITY_MAX_MB", "many"],
   ["ACTIVITY_MAX_MB", 0],
+  ...[
+    "ACTIVITY_ARCHIVE_DAYS",
+    "ACTIVITY_MAX_MB",
+    "DATABASE_LIMIT_MB",
+    "VERSIONS_KEPT",
+    "BACKUPS_KEPT",
+    "DELETED_RETENTION_DAYS",
+  ].map((name) => [name, undefined] as const),
   ["TOKENS_NOT_BEFORE", "soon"],
 ];
 
@@ -79,7 +87,6 @@ describe("parseSettings", () => {
     [{ ACTIVITY_RETENTION_DAYS: 1 }, { activityRetention: 86_400_000 }],
     [{ ACTIVITY_RETENTION_DAYS: "1.000000001" }, { activityRetention: 86_400_000 }],
     [{ ACTIVITY_MAX_MB: "5" }, { activityBytes: 5_000_000 }],
-    [{ ACTIVITY_MAX_MB: undefined }, { activityBytes: 40_000_000 }],
     [{ TOKENS_NOT_BEFORE: undefined }, { tokensNotBefore: 0 }],
     [{ TOKENS_NOT_BEFORE: "1970-01-01T00:00:10Z" }, { tokensNotBefore: 10 }],
   ])("parses numbers and strings: %j gives %j", (bindings, settings) => {

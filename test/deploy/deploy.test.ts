@@ -123,15 +123,6 @@ describe("what a deployment would lose", () => {
     );
   });
 
-  it("TOKENS_NOT_BEFORE of release 0.1.0, a variable, becomes a secret", async () => {
-    const { active } = worker();
-    const text = "2026-01-01T00:00:00Z";
-    worker().active = { ...active, bindings: [...active.bindings, { type: "plain_text", name: "TOKENS_NOT_BEFORE", text }] };
-    const { output } = await deploy(cloudflare, folder, "--dry-run");
-    worker().active = active;
-    expect(planOf(output)[0]).toBe("  secrets     set to the value of the variable of the deployed Worker: TOKENS_NOT_BEFORE");
-  });
-
   it.each([
     ["has a vault", "CREATE TABLE vaults (id TEXT) STRICT; INSERT INTO vaults VALUES ('v')"],
     [

@@ -82,13 +82,6 @@ describe("a content without a row", () => {
     await run();
     expect([await pendingRecordsOf(at.vault), await objectsOf(at.vault)]).toEqual([[], [key]]);
   });
-
-  it("is not deleted by release 0.2.0, which does not find its row: the record is never due", async () => {
-    const { at } = await lostContent();
-    advanceClock(3 * DAY);
-    await run();
-    expect((await pendingRecordsOf(at.vault))[0]!.due).toBeGreaterThan(Date.now() + 1000 * 365 * DAY);
-  });
 });
 
 describe("what is not a content without a row", () => {

@@ -28,10 +28,10 @@ const remove = () => at.call("DELETE", `${at.files}/${file}`);
 const replace = () => at.call("PUT", `${at.files}/${file}/content`, { body: BYTES, headers: lengthOf(BYTES) });
 const download = async () => bytesOf(await at.download(file));
 
-/** Records a content as an upload does, or as a commit of release 0.1.0 does. */
+/** Records a content as an upload does. */
 const recordAgain = (due = Date.now() + DAY) =>
   runInDurableObject(env.COORDINATOR.getByName(at.vault), async (_, { storage }) => {
-    storage.sql.exec("INSERT OR REPLACE INTO watched (key, item, due) VALUES (?1, ?2, ?3)", key, at.item, due);
+    storage.sql.exec("INSERT OR REPLACE INTO watched (key, item, due, next_sweep) VALUES (?1, ?2, ?3, ?3)", key, at.item, due);
     await storage.setAlarm(due);
   });
 
@@ -97,15 +97,6 @@ describe("a content that was released", () => {
     await putBack();
     expect(await download()).toEqual(BYTES);
   });
-
-  it("by a coordinator of release 0.1.0 is deleted, after FILE_RETENTION_DAYS more", async () => {
-    await removeRows(at.vault, ["files"]);
-    await recordAgain(Date.now() + 31 * DAY);
-    await passDays(at.vault, 40);
-    expect(await stored()).toBe(true);
-    await passDays(at.vault, 24);
-    expect([await stored(), await pendingRecordsOf(at.vault)]).toEqual([false, []]);
-  });
 });
 
 describe("a D1 that knows neither the vault nor its deletion", () => {
@@ -115,7 +106,11 @@ describe("a D1 that knows neither the vault nor its deletion", () => {
     await recordAgain();
     const putBack = await removeRows(at.vault, ALL);
     await runInDurableObject(env.COORDINATOR.getByName(at.vault), (_, { storage }) =>
-      storage.sql.exec("INSERT INTO watched (key, item, due) VALUES (?1, '', ?2)", `${at.vault}/`, Date.now() + DAY),
+      storage.sql.exec(
+        "INSERT INTO watched (key, item, due, next_sweep) VALUES (?1, '', ?2, ?2)",
+        `${at.vault}/`,
+        Date.now() + DAY,
+      ),
     );
     await passDays(at.vault, 45);
     expect([await objectsOf(at.vault), await pendingRecordsOf(at.vault)]).toMatchObject([{ length: 2 }, { length: 3 }]);

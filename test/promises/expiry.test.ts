@@ -4,7 +4,6 @@ import { operationId } from "../../src/model/ids.ts";
 import { OPERATION_FORMAT, SERVICE } from "../../src/model/operation.ts";
 import { cleanUp } from "../../src/scheduled.ts";
 import { openStore } from "../../src/store/d1/database.ts";
-import { rangeOf } from "../../src/store/vaults/due-vaults.ts";
 import { loadDueItems } from "../../src/store/commit/due-items.ts";
 import { readLog } from "../support/activity.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator } from "../support/bindings.ts";
@@ -21,7 +20,6 @@ import { ignoreChecks } from "../support/migrate.ts";
 beforeAll(() => ignoreChecks(true)); // rows are damaged as only a damage of the file does it
 
 const DAY = 86_400_000;
-const HOUR = DAY / 24;
 
 afterEach(() => {
   vi.useRealTimers();
@@ -179,8 +177,8 @@ describe("a lowered VERSIONS_KEPT", () => {
   });
 });
 
-/** Deletes an Item as release 0.2.0 does: without its versions. */
-async function deleteAsBefore(vault: string, item: string) {
+/** Deletes the row of an Item past the coordinator, without its versions. */
+async function loseRow(vault: string, item: string) {
   await env.DB.batch([
     env.DB.prepare("DELETE FROM items WHERE vault_id = ?1 AND id = ?2").bind(vault, item),
     env.DB.prepare("DELETE FROM files WHERE vault_id = ?1 AND item_id = ?2").bind(vault, item),
@@ -190,32 +188,17 @@ async function deleteAsBefore(vault: string, item: string) {
   ]);
 }
 
-/** A time at which the run looks through the vaults with ids like this one. */
-const turnOf = (vault: string): number => {
-  const now = Date.now();
-  for (let hours = 0; ; hours++) {
-    const [first, end] = rangeOf(now + hours * HOUR);
-    if (first <= vault && vault < end) return now + hours * HOUR;
-  }
-};
-
 describe("versions of an Item whose row is lost", () => {
   it("are served to nobody, and kept by the clean-up, because they are the last copy", async () => {
     const { vault, items, call, path, item, rows } = await writtenItem(4);
-    await deleteAsBefore(vault, item);
+    await loseRow(vault, item);
     expect((await call("GET", `${path}/versions/1`)).status).toBe(404);
     expect((await call("GET", `/v1/vaults/${vault}/deleted-items/${item}`)).status).toBe(404);
     expect((await rows()).versions).toEqual([1, 2, 3]);
     await env.DB.prepare("UPDATE vaults SET versions_kept = 99 WHERE id = ?").bind(vault).run();
-    await run(keeping(1, 0), turnOf(vault));
+    await run(keeping(1, 0));
     expect((await rows()).versions).toEqual([1, 2, 3]);
     expect((await call("GET", items)).body).toEqual([]);
-  });
-
-  it("are looked for in every vault once a week", () => {
-    const bounds = Array.from({ length: 168 }, (_, hour) => rangeOf(hour * HOUR));
-    expect([bounds[0]![0], bounds.at(-1)![1]]).toEqual(["00000000", "g"]);
-    for (const [index, [first]] of bounds.slice(1).entries()) expect(first).toBe(bounds[index]![1]);
   });
 });
 

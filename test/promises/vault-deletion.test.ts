@@ -2,7 +2,6 @@ import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { cleanUp } from "../../src/scheduled.ts";
-import { rangeOf } from "../../src/store/vaults/due-vaults.ts";
 import { SLICE } from "../../src/store/commit/deleted-vaults.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock } from "../support/faults.ts";
@@ -129,27 +128,6 @@ describe("a deleted vault with many rows", () => {
     const log = await env.DB.prepare("SELECT count(*) AS n FROM activity WHERE vault_id = ?").bind(vault).first<number>("n");
     expect(log).toBe(3); // the vault, the Item, the deletion
   });
-});
-
-it("the rows that release 0.2.0 leaves of a vault that it deletes are deleted within a week", async () => {
-  const { vault, items, call } = await freshVault();
-  const { body } = await call("POST", items, { body: LOGIN });
-  await call("DELETE", `${items}/${body.id}`);
-  await admin("DELETE", `/v1/admin/vaults/${vault}`);
-  // The release does not know the tables of versions, so it ends the deletion without their rows.
-  await env.DB.prepare("DELETE FROM deleted_vaults WHERE id = ?").bind(vault).run();
-  const left = async () => {
-    const kept = ["item_versions", "deleted_items"].map((table) => `SELECT vault_id FROM ${table} WHERE vault_id = ?1`);
-    return (await env.DB.prepare(kept.join(" UNION ALL ")).bind(vault).all()).results.length;
-  };
-  expect(await left()).toBe(2);
-  const now = Date.now();
-  const hours = Array.from({ length: 168 }, (_, hour) => now + hour * 3_600_000);
-  await cleanUp(
-    env,
-    hours.find((hour) => rangeOf(hour)[0] <= vault && vault < rangeOf(hour)[1])!,
-  );
-  expect([await left(), await isListed(vault)]).toEqual([0, false]);
 });
 
 it("a slice ends at 8 MiB of sealed texts, and a larger row goes alone", async () => {

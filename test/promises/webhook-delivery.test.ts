@@ -371,7 +371,10 @@ describe("a receiver that fails", () => {
     await receiver.behave("hang");
     const other = newReceiver();
     await addWebhook(vault, other.url);
-    await withStorage(vault, ({ sql }) => void sql.exec("INSERT INTO watched (key, item, due) VALUES ('v/f/g', 'i', 1)"));
+    await withStorage(
+      vault,
+      ({ sql }) => void sql.exec("INSERT INTO watched (key, item, due, next_sweep) VALUES ('v/f/g', 'i', 1, 1)"),
+    );
     await call("POST", items, { body: LOGIN });
     await deliveries(receiver, 1);
     expect(sequencesOf(await deliveries(other, 1))).toEqual([2]);

@@ -7,7 +7,7 @@ import type { Bucket, ListOptions, ObjectContent, ObjectPage, PieceContent, PutO
 /** The bucket of the contents of Files, and of the archive of the log. */
 export const filesOf = ({ FILES }: Pick<Env, "FILES">): Bucket => r2Bucket(FILES);
 
-/** The bucket of backups, if wrangler.toml binds one. */
+/** The bucket of backups, if wrangler.toml binds one: a deployment may go without backups. */
 export const backupsOf = ({ BACKUPS }: { readonly BACKUPS?: R2Bucket }): Bucket | undefined => BACKUPS && r2Bucket(BACKUPS);
 
 export const r2Bucket = (bucket: R2Bucket): Bucket => ({

@@ -3,7 +3,6 @@ import { must, ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { deleteSliceOfVault, hasRowsOfVault } from "../tables/slices.ts";
 import { TABLES_OF_VAULT } from "../tables/tables.ts";
-import { rangeOf } from "../vaults/due-vaults.ts";
 
 /**
  * Deletes the rows of deleted vaults, in slices. The commit of a deletion deletes the row of the vault with its keys and
@@ -26,20 +25,6 @@ const SQL = {
   slices: TABLES_OF_VAULT.map((table) => deleteSliceOfVault(table, SLICE, IS_DELETED)),
   finish: `DELETE FROM deleted_vaults WHERE id = ?1 AND NOT (${hasRowsOfVault(TABLES_OF_VAULT)})`,
   unfinished: `SELECT 1 FROM deleted_vaults WHERE ${IS_DELETED}`,
-  /**
-   * Rows of a vault that is not listed and whose deletion is in the log: the list has lost it. Not those that a
-   * restore is writing.
-   */
-  relist: `
-    INSERT INTO deleted_vaults (id, deleted_at)
-    SELECT vault_id, ?3 FROM (
-      SELECT vault_id FROM item_versions WHERE vault_id >= ?1 AND vault_id < ?2 UNION SELECT vault_id FROM webhooks) AS kept
-    WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = kept.vault_id)
-      AND NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = kept.vault_id)
-      AND EXISTS (
-        SELECT 1 FROM activity
-        WHERE vault_id = kept.vault_id AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS')
-    ON CONFLICT (id) DO NOTHING`,
   deleted: `
     SELECT id FROM deleted_vaults WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = deleted_vaults.id)
     ORDER BY deleted_at LIMIT ${VAULTS}`,
@@ -64,12 +49,11 @@ export async function deleteRows(db: D1Database, vault: string, take: Take): Pro
 }
 
 /**
- * Continues the deletions that no coordinator has finished, and finds those that are not listed although rows are left. In: Unix
- * milliseconds, and what gives the calls after the first one. For the cron trigger: throws when D1 fails.
+ * Continues the deletions that no coordinator has finished. In: what gives the calls after the first one. For the cron trigger: throws
+ * when D1 fails.
  */
-export async function deleteRowsOfDeletedVaults(db: D1Database, now: number, take: Take): Promise<void> {
-  const relist = db.prepare(SQL.relist).bind(...rangeOf(now), now);
-  const read = await runBatch<[never, { id: string }]>(db, relist, db.prepare(SQL.deleted));
-  const [, deleted] = must("read the deleted vaults", read);
+export async function deleteRowsOfDeletedVaults(db: D1Database, take: Take): Promise<void> {
+  const read = await runBatch<[{ id: string }]>(db, db.prepare(SQL.deleted));
+  const [deleted] = must("read the deleted vaults", read);
   for (const { id } of deleted) must("delete the rows of a deleted vault", await deleteRows(db, id, take));
 }

@@ -18,9 +18,6 @@ export interface Pending {
 /** The `item` of a content that was found without a row: its key does not name the Item. */
 export const UNKNOWN_ITEM = "unknown";
 
-/** Earlier releases look for the row of such a content in vain, and delete no content before it is due. */
-const NEVER = 8_640_000_000_000_000;
-
 export const pendingContent = (address: ContentAddress): Pending => ({ key: contentKey(address), item: address.item });
 
 export const pendingVault = (vault: string): Pending => ({ key: `${vault}/`, item: "" });
@@ -46,8 +43,7 @@ export interface Schedule {
   readonly due: number;
   /** The object has had no row since then, as far as the sweeps know; `null` when no sweep missed the row. */
   readonly missing_since: number | null;
-  /** The next sweep; `null` when it is `due`. */
-  readonly next_sweep: number | null;
+  readonly next_sweep: number;
 }
 
 /** A record as it was read. With another `due` or `missing_since` it was written meanwhile. */
@@ -57,7 +53,8 @@ export type PendingRecord = Pending & Schedule;
 export function recordUpload(sql: SqlStorage, address: ContentAddress, now: number): void {
   const { key, item } = pendingContent(address);
   sql.exec(
-    "INSERT INTO watched (key, item, due) VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE SET due = max(due, excluded.due)",
+    `INSERT INTO watched (key, item, due, next_sweep) VALUES (?1, ?2, ?3, ?3)
+     ON CONFLICT (key) DO UPDATE SET due = max(due, excluded.due), next_sweep = max(next_sweep, excluded.next_sweep)`,
     key,
     item,
     now + DAY,
@@ -98,15 +95,14 @@ export function recordWithoutRow(sql: SqlStorage, keys: readonly string[], now: 
   const insert = `
     INSERT INTO watched (key, item, due, missing_since, next_sweep) VALUES (?1, ?2, ?3, ?4, ?5)
     ON CONFLICT (key) DO NOTHING RETURNING key`;
-  return keys.filter((key) => sql.exec(insert, key, UNKNOWN_ITEM, NEVER, now, now + DAY).toArray().length > 0).length;
+  return keys.filter((key) => sql.exec(insert, key, UNKNOWN_ITEM, now, now, now + DAY).toArray().length > 0).length;
 }
 
-/** At most 100 of the records that are due, or due for a sweep. */
+/** At most 100 of the records whose sweep is due. */
 export const listDue = (sql: SqlStorage, now: number): PendingRecord[] =>
   sql
-    .exec<{ key: string; item: string; due: number; missing_since: number | null; next_sweep: number | null }>(
-      `SELECT key, item, due, missing_since, next_sweep FROM watched WHERE due <= ?1 OR next_sweep <= ?1
-       ORDER BY coalesce(next_sweep, due) LIMIT 100`,
+    .exec<{ key: string; item: string; due: number; missing_since: number | null; next_sweep: number }>(
+      `SELECT key, item, due, missing_since, next_sweep FROM watched WHERE next_sweep <= ?1 ORDER BY next_sweep LIMIT 100`,
       now,
     )
     .toArray();
@@ -137,4 +133,4 @@ export const postponed = ({ due, missing_since }: PendingRecord, until: number):
 
 /** The time of the next sweep: Unix milliseconds. */
 export const nextSweep = (sql: SqlStorage): number | undefined =>
-  sql.exec<{ next: number | null }>("SELECT min(coalesce(next_sweep, due)) AS next FROM watched").one().next ?? undefined;
+  sql.exec<{ next: number | null }>("SELECT min(next_sweep) AS next FROM watched").one().next ?? undefined;

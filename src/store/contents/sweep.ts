@@ -43,7 +43,7 @@ export async function sweep(store: Store, bucket: Bucket, records: readonly Pend
     const [vault, file, generation] = key.split("/");
     return { key, item, vault: vault!, file, generation };
   });
-  const unknown = records.filter(isOfUnknownItem).map(({ key }) => key);
+  const unknown = records.filter(({ item }) => item === UNKNOWN_ITEM).map(({ key }) => key);
   const answer = await runBatch<[{ key: string }, { vault: string }, ...{ key: string }[]]>(
     store.db,
     store.db.prepare(SQL.referenced).bind(JSON.stringify(keys)),
@@ -67,8 +67,6 @@ export async function sweep(store: Store, bucket: Bucket, records: readonly Pend
   return ok(swept);
 }
 
-const isOfUnknownItem = ({ item }: PendingRecord): boolean => item === UNKNOWN_ITEM;
-
 /** The objects are deleted, so a failure only leaves them uncounted. A sweep that is repeated counts them again. */
 const countDeleted = (db: D1Database, count: number): Promise<void> =>
   recordCounts(db, { content: count }).catch((error: unknown) => logFailure("The count of contents", error));
@@ -85,9 +83,8 @@ const nextOfUnknown = (record: PendingRecord, now: number): Schedule => ({
 /** Out: `undefined` to delete the object. */
 function nextOfMissing(record: PendingRecord, now: number, retention: number): Schedule | undefined {
   const missing_since = record.missing_since ?? now;
-  const unknown = isOfUnknownItem(record);
-  const due = Math.max(unknown ? 0 : record.due, missing_since + retention);
-  return due <= now ? undefined : { due: unknown ? record.due : due, missing_since, next_sweep: Math.min(due, now + DAY) };
+  const due = Math.max(record.due, missing_since + retention);
+  return due <= now ? undefined : { due, missing_since, next_sweep: Math.min(due, now + DAY) };
 }
 
 /** Out: how many were deleted. */

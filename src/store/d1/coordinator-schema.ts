@@ -5,7 +5,7 @@
 const MIGRATIONS: readonly string[] = [
   // `watched` has the pending contents: see contents/pending.ts. `webhooks` tells how far deliveries are: see events/webhook-progress.ts.
   `CREATE TABLE watched (
-    key TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL, due INTEGER NOT NULL, missing_since INTEGER, next_sweep INTEGER
+    key TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL, due INTEGER NOT NULL, missing_since INTEGER, next_sweep INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE webhooks (
     id TEXT NOT NULL PRIMARY KEY, vault TEXT NOT NULL, state TEXT NOT NULL, sequence INTEGER NOT NULL, at INTEGER NOT NULL,

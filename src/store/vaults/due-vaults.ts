@@ -1,5 +1,4 @@
 import { must } from "../../model/result.ts";
-import { DAY, HOUR } from "../../model/time.ts";
 import type { Settings } from "../../settings.ts";
 import { runBatch } from "../d1/database.ts";
 
@@ -13,11 +12,10 @@ export interface DueVault {
 }
 
 /**
- * Vaults per run: those with expired Items, as many as a run calls, and those of each other kind, which are found only after a
- * change of the settings or of the release. They are drawn at random, so that one whose coordinator fails does not hold up the
- * others.
+ * Vaults per run: those with expired Items, as many as a run calls, and those with surplus versions, which are found only after
+ * `VERSIONS_KEPT` was lowered. They are drawn at random, so that one whose coordinator fails does not hold up the others.
  */
-const VAULTS = { expired: 20, others: 5 };
+const VAULTS = { expired: 20, surplus: 5 };
 
 /** The expired Items that are looked at to find their vaults. */
 const EXPIRED = 5_000;
@@ -29,7 +27,7 @@ const SQL = {
     SELECT DISTINCT vault_id AS vault FROM (
       SELECT vault_id FROM deleted_items AS due WHERE deleted_at > 0 AND deleted_at <= ?1 AND ${EXISTS} ORDER BY deleted_at LIMIT ${EXPIRED})
     ORDER BY random() LIMIT ${VAULTS.expired}`,
-  surplus: `SELECT id AS vault FROM vaults WHERE versions_kept > ?1 ORDER BY random() LIMIT ${VAULTS.others}`,
+  surplus: `SELECT id AS vault FROM vaults WHERE versions_kept > ?1 ORDER BY random() LIMIT ${VAULTS.surplus}`,
 };
 
 /** Out: the vaults of which something is due, each once. In: Unix milliseconds. Throws when D1 fails. */
@@ -50,22 +48,4 @@ export async function findDueVaults(db: D1Database, settings: Settings, now: num
 
 interface Vault {
   readonly vault: string;
-}
-
-/** The hours of a week. */
-const RUNS = (7 * DAY) / HOUR;
-
-/**
- * The vault ids that this hour's run looks through for rows of deleted vaults that are not listed: from the first to before the second. The ids are
- * random, so each run of a week takes an equal part of the vaults. In: Unix milliseconds.
- */
-export function rangeOf(now: number): [first: string, end: string] {
-  const run = Math.floor(now / HOUR) % RUNS;
-  const bound = (part: number) =>
-    part === RUNS
-      ? "g"
-      : Math.ceil((part * 2 ** 32) / RUNS)
-          .toString(16)
-          .padStart(8, "0");
-  return [bound(run), bound(run + 1)];
 }

@@ -31,7 +31,7 @@ export async function backup({ io, options, admin: connect }: Call<typeof BACKUP
   await report(io, steps, options["dry-run"]);
   let lost = 0;
   if (vault === undefined && !options["dry-run"]) {
-    const { number, vaults, findings = [] } = await backUpRegistry(client);
+    const { number, vaults, findings } = await backUpRegistry(client);
     await tell(io, `Backup ${number} has ${plural(vaults, "vault")}`);
     for (const finding of findings) await tell(io, printable(lineOf(finding)));
     if (findings.length > 0) await tell(io, OF_NO_VAULT);

@@ -26,8 +26,8 @@ export interface RegistryStep {
   readonly number: number;
   readonly vaults: number;
   readonly behind: number;
-  /** The rows that belong to no vault and did not open when they were read. A release before the attribute does not answer it. */
-  readonly findings?: readonly Finding[];
+  /** The rows that belong to no vault and did not open when they were read. */
+  readonly findings: readonly Finding[];
   readonly waiting?: { readonly vault: string; readonly missing: boolean };
 }
 

@@ -1,20 +1,19 @@
 import { appendFile, readFile, stat } from "node:fs/promises";
 import { parseDotenv } from "../../frame/dotenv.ts";
 import { CliError } from "../../frame/failure.ts";
-import { type Found, variablesOf } from "./found.ts";
+import type { Found } from "./found.ts";
 import { GENERATORS, secretLines } from "./generate.ts";
 
 /** The secrets of a deployment. One that the Worker has is never replaced, and none is printed or passed on a command line. */
 
 export interface SecretPlan {
   readonly name: string;
-  /** `variable`: the deployed Worker has it as a variable, which the deployment would remove. */
-  readonly from: "worker" | "variable" | "file" | "generated" | "nowhere";
-  /** The value from the file or the variable. */
+  readonly from: "worker" | "file" | "generated" | "nowhere";
+  /** The value from the file. */
   readonly value?: string;
 }
 
-/** An optional secret. Release 0.1.0 had it as a variable. Without it, tokens that were refused would be accepted. */
+/** The optional secret: a file of secrets may have it. */
 const OPTIONAL = "TOKENS_NOT_BEFORE";
 
 /**
@@ -36,11 +35,8 @@ export async function planSecrets(
     if (name === "ROOT_KEYS" && database?.inUse) throw keysMissing(path);
     return { name, from: mayGenerate && name in GENERATORS ? "generated" : "nowhere" };
   });
-  const [inFile, variable] = [file.get(OPTIONAL), variablesOf(worker).get(OPTIONAL)];
-  if (inFile && !has(OPTIONAL)) return [...plans, { name: OPTIONAL, from: "file", value: inFile }];
-  return typeof variable === "string" && variable !== ""
-    ? [...plans, { name: OPTIONAL, from: "variable", value: variable }]
-    : plans;
+  const optional = file.get(OPTIONAL);
+  return optional && !has(OPTIONAL) ? [...plans, { name: OPTIONAL, from: "file", value: optional }] : plans;
 }
 
 const keysMissing = (path: string): CliError =>

@@ -76,6 +76,5 @@ export const STEPS: readonly Step[] = [
 const PLANS = [
   ["generated", "generate into FILE and set"],
   ["file", "set from FILE"],
-  ["variable", "set to the value of the variable of the deployed Worker"],
   ["nowhere", "NOT SET, so the deployment stops here"],
 ] as const;

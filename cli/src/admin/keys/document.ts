@@ -41,7 +41,7 @@ function parseJson(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** The text of a document, without an empty `verify`: release 0.2.0 wrote none. */
+/** The text of a document, without an empty `verify`. */
 export const textOf = ({ verify = {}, ...document }: KeyDocument): string =>
   JSON.stringify({ ...document, ...(Object.keys(verify).length > 0 && { verify }) });
 
