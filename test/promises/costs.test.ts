@@ -1,6 +1,8 @@
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { firstIdAt } from "../../src/model/ids.ts";
+import { addEntry, flushBatch } from "../../src/store/activity/flush.ts";
+import { recordingQueue } from "../support/activity.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { inOneGroup } from "../support/group.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
@@ -59,6 +61,23 @@ describe("a read", () => {
   it("reads at most 8 rows for a GET and a title eq, in a vault of 2 Items and in one of 60", async () => {
     expect(await rowsRead(2)).toBeLessThanOrEqual(8);
     expect(await rowsRead(60)).toBeLessThanOrEqual(8);
+  });
+});
+
+describe("the log entry of a read that comes alone", () => {
+  it("takes one D1 call after the answer, which writes one row, and no message of the queue", async () => {
+    const { items, call } = await countedVault(1);
+    const { rows, bindings } = recordingQueue();
+    for (const _ of [1, 2]) await call("GET", items, { env: bindings });
+    await vi.waitFor(() => expect(rows).toHaveLength(2));
+    const { count, db } = countingDatabase();
+    const ACTIVITY = { send: () => Promise.reject(new Error("no message")) } as unknown as Env["ACTIVITY"];
+    for (const entry of rows) {
+      void addEntry({ ...env, ACTIVITY, DB: db }, entry);
+      await flushBatch({ ...env, ACTIVITY, DB: db });
+    }
+    expect(count).toMatchObject({ calls: 2, rowsWritten: 2 });
+    expect(count.rowsRead).toBeLessThanOrEqual(30);
   });
 });
 
