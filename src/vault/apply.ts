@@ -171,9 +171,9 @@ function answerWithoutApplying(operation: Operation, snapshot: Snapshot, working
   return rebuildAnswer(effect, working, working.vault);
 }
 
-/** Whether the actor's token is not revoked, and is the one that was issued. */
+/** Whether the actor's token is not revoked, and is the one that was issued. An operation without a hash is never that of a revoked token. */
 const isAuthorized = ({ actor, tokenHash }: Operation, { tokens }: Snapshot): boolean =>
-  WITHOUT_TOKEN.has(actor) || tokens.get(actor) === tokenHash;
+  WITHOUT_TOKEN.has(actor) || (tokens.has(actor) && tokens.get(actor) === tokenHash);
 
 /**
  * The answer of an operation that took effect before: its caller, or this coordinator, lost the first answer. The sealed
