@@ -138,6 +138,6 @@ export const webhookMessage = {
 
 export const health = {
   name: "Item Vault",
-  version: "0.2.0",
+  version: "1.0.0",
   dependencies: [{ service: "d1", status: "ACTIVE", message: "The database answers" }],
 };

@@ -2,7 +2,7 @@ import { json, listOfEither, required } from "../content.ts";
 import { adminVault, issuedToken, newToken, newVault, token } from "../examples.ts";
 import { ADMIN, type Row } from "../operation.ts";
 
-/** Vaults and tokens (contract 13.12 to 13.24). Without the secret `ADMIN_TOKEN` the paths do not exist. */
+/** Vaults and tokens (contract 13.12 to 13.23). Without the secret `ADMIN_TOKEN` the paths do not exist. */
 
 const VAULTS = "/v1/admin/vaults";
 const TOKENS = "/v1/admin/tokens";

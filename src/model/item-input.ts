@@ -82,14 +82,14 @@ export function parseCategory(value: unknown): Result<Category> {
  */
 export function parseItem(body: unknown, vault: string, use: "create" | "replace" | { current: Category }): Result<ItemInput> {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return invalid("the Item is not a JSON object");
-  const given = body as Record<string, unknown>;
-  const named = parseVaultReference(given["vault"], vault);
+  const item = body as Record<string, unknown>;
+  const named = parseVaultReference(item["vault"], vault);
   if (!named.ok) return named;
   if (use === "replace" && !named.value) return fail("missing_field", "vault");
-  if (use === "replace" && (given["category"] ?? undefined) === undefined) return fail("missing_field", "category");
-  const category = parseCategory(typeof use === "object" ? (given["category"] ?? use.current) : given["category"]);
+  if (use === "replace" && (item["category"] ?? undefined) === undefined) return fail("missing_field", "category");
+  const category = parseCategory(typeof use === "object" ? (item["category"] ?? use.current) : item["category"]);
   if (!category.ok) return category;
-  const parsed = attributes.safeParse(given);
+  const parsed = attributes.safeParse(item);
   return parsed.success ? ok({ ...parsed.data, category: category.value }) : invalid(explain(parsed.error, "the Item"));
 }
 

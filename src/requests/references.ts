@@ -29,9 +29,9 @@ export interface Asked {
 
 /** Parses `{"references": […]}`. Errors: 400, for another shape. */
 export function parseReferences(body: unknown): Result<readonly Asked[]> {
-  const given = input.safeParse(body);
-  if (!given.success) return invalid(explain(given.error, "the body"));
-  return ok(given.data.references.map((one) => ({ text: one, parsed: parseReference(one) })));
+  const request = input.safeParse(body);
+  if (!request.success) return invalid(explain(request.error, "the body"));
+  return ok(request.data.references.map((one) => ({ text: one, parsed: parseReference(one) })));
 }
 
 /** Who reads. */

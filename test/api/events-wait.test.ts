@@ -182,7 +182,7 @@ describe("a request with `wait`", () => {
     expect((await reply).status).toBe(404);
   });
 
-  it("works with a coordinator of release 0.2.0, which accepts no WebSocket", async () => {
+  it("works while the coordinator accepts no WebSocket", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
     const own = await fresh();
     const stub = { fetch: () => Promise.reject(new TypeError("The receiver does not implement the method fetch")) };

@@ -171,7 +171,7 @@ describe("a cursor is a 410 `cursor_gone` (contract 15.5)", () => {
     expect(numbersOf(await own.events("?after=0"))).toEqual([1, 2, 3, 4]);
   });
 
-  it("when a Worker of release 0.2.0 wrote after it, whose entries have no numbers", async () => {
+  it("when entries after it have no numbers, as a restore of the vault leaves them", async () => {
     const own = await fresh();
     const { last } = (await own.events("?after=latest")).body;
     for (let items = 0; items < 4; items++) await create(own);

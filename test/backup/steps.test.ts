@@ -97,7 +97,7 @@ const run = (sql: string, ...values: unknown[]) =>
 describe("a vault is read wholly again", () => {
   it.each<[string, (vault: string, write: () => Promise<unknown>) => Promise<unknown>]>([
     [
-      "an entry of the log has no number, as release 0.2.0 writes them",
+      "an entry of the log has no number, as a restore of the vault leaves it",
       async (vault, write) => {
         await write();
         await run("UPDATE activity SET sequence = NULL, at = NULL WHERE vault_id = ? AND sequence = 8", vault);

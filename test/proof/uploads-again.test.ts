@@ -24,7 +24,7 @@ const AGAIN = { coordinators: 2, reset: true, faults: 0, kinds: [], awaits: ["re
 /** The first write has a coordinator of its own. */
 const BESIDE = { ...AGAIN, coordinators: 3 } as const;
 
-/** The behaviour of release 0.1.0: a refusal is final, whoever else may still carry out the operation. */
+/** A fault: a refusal is taken as final, whoever else may still carry out the operation. */
 const refusalIsFinal: UploadScenario["plantUpload"] = (ports) => ({
   ...ports,
   write: async (...content) => ({ ...(await ports.write(...content)), tries: 1 }),

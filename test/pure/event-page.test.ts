@@ -72,7 +72,7 @@ interface Write extends Cursor {
 
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.constant("write" as const) },
-  { weight: 1, arbitrary: fc.constant("write of 0.2.0" as const) },
+  { weight: 1, arbitrary: fc.constant("write without a number" as const) },
   { weight: 3, arbitrary: fc.constant("take a cursor" as const) },
   { weight: 1, arbitrary: fc.record({ restore: fc.nat(5) }) },
   { weight: 1, arbitrary: fc.record({ forget: fc.nat(4) }) },

@@ -40,8 +40,8 @@ export async function contentsStep(ports: RestorePorts, step: Step): Promise<Res
 
 async function save({ store }: RestorePorts, step: Step, next: Position, findings: readonly Finding[]): Promise<Result<Stepped>> {
   step.budget.spend(1, 0);
-  const moved = await moveRestore(store.db, step, step.saved, next, []);
-  return moved.ok ? ok({ position: next, saved: next, findings }) : moved;
+  const outcome = await moveRestore(store.db, step, step.saved, next, []);
+  return outcome.ok ? ok({ position: next, saved: next, findings }) : outcome;
 }
 
 /** What a slice of contents belongs to. */

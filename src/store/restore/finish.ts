@@ -89,6 +89,6 @@ export async function finish(ports: RestorePorts, step: Step): Promise<Result<St
   const forgotten = await tryBucket(() => ports.backups.delete([runningKey(step.manifest.vault)]));
   if (!forgotten.ok) return forgotten;
   const statements = step.row ? await finishStatements(ports, step, step.row) : [];
-  const moved = await moveRestore(ports.store.db, step, step.saved, DONE, statements);
-  return moved.ok ? ok({ position: DONE, saved: DONE }) : moved;
+  const outcome = await moveRestore(ports.store.db, step, step.saved, DONE, statements);
+  return outcome.ok ? ok({ position: DONE, saved: DONE }) : outcome;
 }

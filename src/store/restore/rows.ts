@@ -43,8 +43,8 @@ export async function rowsStep(ports: RestorePorts, step: Step): Promise<Result<
     if (!statements.ok) return fail("backup_damaged", `part ${ref.sha256}: ${statements.failure.detail}`);
     const next = position.index + 1 < groups.length ? { ...position, index: position.index + 1 } : following;
     budget.spend(1, 0);
-    const moved = await moveRestore(db, step, saved, next, statements.value);
-    if (!moved.ok) return moved;
+    const outcome = await moveRestore(db, step, saved, next, statements.value);
+    if (!outcome.ok) return outcome;
     if (next === following || budget.isSpent()) return ok({ position: next, saved: next, findings });
     position = saved = next;
   }
@@ -53,8 +53,8 @@ export async function rowsStep(ports: RestorePorts, step: Step): Promise<Result<
 
 async function askBucket(ports: RestorePorts, { position, saved, ...step }: Step): Promise<Result<Stepped>> {
   const next: Position = { ...position, phase: "bucket", part: 0, index: 0 };
-  const moved = await moveRestore(ports.store.db, step, saved, next, []);
-  return moved.ok ? ok({ position: next, saved: next }) : moved;
+  const outcome = await moveRestore(ports.store.db, step, saved, next, []);
+  return outcome.ok ? ok({ position: next, saved: next }) : outcome;
 }
 
 /** What one D1 call writes: rows of one table, or the Items of which the rows of earlier parts do not count. */

@@ -32,7 +32,7 @@ const SQL = {
   vault: "SELECT * FROM vaults WHERE id = ?1",
   /**
    * It refuses the batch also while the vault has no row, as in the middle of a restore: the rows that the restore has written must not get
-   * the texts of a slice of before.
+   * the texts of a slice that was read before it.
    */
   require: fence(isAsRead("resealed IS ?6")),
   /**

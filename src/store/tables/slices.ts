@@ -2,8 +2,8 @@ import type { Table } from "./table.ts";
 import { columnsOfKind, type NamedTable } from "./tables.ts";
 
 /**
- * The SQL of slices: the rows after a key, in the order of the key, bounded by their number and by the bytes of their texts. The only
- * SQL with a running sum. The sizes are added up apart from the texts, which SQLite would copy.
+ * The SQL of slices: the rows after a key, in the order of the key, bounded by their number and by the bytes of their texts. The
+ * sizes are added up apart from the texts, which SQLite would copy.
  */
 
 /** A slice has at most so many rows, and ends with the row by which its sealed texts have so many bytes: the first one is always in it. */

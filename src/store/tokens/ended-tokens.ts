@@ -56,14 +56,14 @@ const EXPIRED = {
 export async function moveExpiredTokens(db: D1Database, now: number, take: Take): Promise<number> {
   let [after, count] = ["", 0];
   while (take(1)) {
-    const moved = await runBatch<[unknown, { id: string }]>(
+    const ended = await runBatch<[unknown, { id: string }]>(
       db,
       ...([EXPIRED.end, EXPIRED.remove].map((sql) => db.prepare(sql).bind(after, now)) as [
         D1PreparedStatement,
         D1PreparedStatement,
       ]),
     );
-    const ids = must("move expired tokens", moved)[1].map(({ id }) => id);
+    const ids = must("move expired tokens", ended)[1].map(({ id }) => id);
     if (ids.length === 0) break;
     count += ids.length;
     after = ids.reduce((last, id) => (id > last ? id : last));

@@ -144,7 +144,7 @@ const plainVault = (row: VaultRow): Omit<Vault, "name" | "description"> => ({
   ...keyStateOf(row),
 });
 
-/** What the list of keys tells: a vault with several is being resealed. Of a damaged list only that is true what SQL compares. */
+/** What the list of keys tells: a vault with several is being resealed. Of a damaged list `dataKeyId` is any text. */
 function keyStateOf({ keys, resealed }: VaultRow): Pick<Vault, "dataKeyId" | "keyNumber" | "reseal"> {
   const [newest, previous] = parseKeyList(keys);
   const keyNumber = newest?.number ?? 0;

@@ -148,7 +148,7 @@ describe("the id of a new Item", () => {
     ["1pux", "1password", "A/x", "59ec80df-ec5a-83ee-ad61-2a0722ea424a"],
     ["bitwarden", "bitwarden", "3f0a5ce0-6f5f-4f2b-9a1c-7a8c2f1d0e11", "47cf1fe5-5a85-880b-9b0d-e70d1ecdc2cb"],
     ["firefox", "firefox", "ü 🔑", "c400c7fc-ccf2-8629-a0bb-9d0248d3b729"],
-  ])("never changes: an import of %s continues those of earlier releases", (format, source, id, derived) => {
+  ])("never changes: an import of %s continues those before it", (format, source, id, derived) => {
     expect(derivedId(format, source, id)).toBe(derived);
   });
 });
