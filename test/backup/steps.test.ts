@@ -1,5 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { type Keyring, openKeyring } from "../../src/crypto/keyring.ts";
+import { macOf } from "../../src/crypto/manifest-mac.ts";
 import { wrapDatabase } from "../support/bindings.ts";
 import { backUp, newestOf, rowsInDatabase, rowsOfParts, snapshotsOf, stepOf } from "../support/backup.ts";
 import { freshFile } from "../support/files.ts";
@@ -77,6 +79,19 @@ describe("a step", () => {
     const { vault } = await freshVault();
     const forged = { number: 1, predecessor: null, parts: [{ sha256: "0".repeat(64), bytes: 1, rows: 1 }] };
     await env.BACKUPS.put(`running/${vault}`, `${JSON.stringify(forged)}\nk1\n${"0".repeat(64)}`);
+    expect(await backUp(vault)).toMatchObject({ state: "done", number: 1 });
+    await expectWhole(vault);
+  });
+
+  it("begins again when the tables of the state are those of another release: its positions are indexes of tables", async () => {
+    const { vault } = await freshVault();
+    const { active } = ((await openKeyring(env.ROOT_KEYS)) as { value: Keyring }).value;
+    const lost = [{ sha256: "0".repeat(64), bytes: 1, rows: 1 }];
+    const pass = { wholeLog: true, keys: Array.from({ length: 9 }, () => null) };
+    const lists = { kept: [], parts: lost, withFiles: [], missing: [], broken: [] };
+    const line = JSON.stringify({ ...lists, number: 1, predecessor: null, keptBase: 0, base: 0, content: 0, copied: 0, pass });
+    const mac = await macOf(active, `running 3 vaults,items ${line}`);
+    await env.BACKUPS.put(`running/${vault}`, `${line}\n${active.id}\n${mac}`);
     expect(await backUp(vault)).toMatchObject({ state: "done", number: 1 });
     await expectWhole(vault);
   });

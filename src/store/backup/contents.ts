@@ -10,12 +10,12 @@ import { tryBucket } from "../buckets/calls.ts";
 /** Copies contents from FILES to BACKUPS as they lie there: sealed. An object is copied once, because it is never overwritten. */
 
 /** The tables whose rows name contents. */
-const NAMING: ReadonlySet<string> = new Set(TABLES_OF_CONTENTS.map(({ name }) => name));
+const CONTENTS_TABLES: ReadonlySet<string> = new Set(TABLES_OF_CONTENTS.map(({ name }) => name));
 
 /** The contents that the rows of a part name, each once. */
 export function contentsOfPart(vault: string, { tables }: Part): ContentAddress[] {
   const addresses = tables
-    .filter(({ table }) => NAMING.has(table))
+    .filter(({ table }) => CONTENTS_TABLES.has(table))
     .flatMap(({ columns, rows }) => {
       const [item, file, generation] = ["item_id", "id", "generation"].map((column) => columns.indexOf(column));
       return rows.map((row) => ({
@@ -29,7 +29,7 @@ export function contentsOfPart(vault: string, { tables }: Part): ContentAddress[
 }
 
 /** Whether a part has rows that name contents. */
-export const namesContents = ({ tables }: Part): boolean => tables.some(({ table }) => NAMING.has(table));
+export const namesContents = ({ tables }: Part): boolean => tables.some(({ table }) => CONTENTS_TABLES.has(table));
 
 /**
  * Copies a content, unless BACKUPS has it. Out: the bytes that were copied, 0 when it was there; `undefined` when FILES does not

@@ -2,6 +2,7 @@ import type { Keyring } from "../../crypto/keyring.ts";
 import { isMacOf, macOf } from "../../crypto/manifest-mac.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { tryBucket } from "../buckets/calls.ts";
+import { ALL_TABLES } from "../tables/tables.ts";
 import { runningKey } from "./object-keys.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
@@ -21,7 +22,10 @@ export interface Loaded<State> {
 /** Incremented when a release changes the state: the state of another release is not continued. */
 const FORMAT = 3;
 
-const signed = (line: string): string => `running ${FORMAT} ${line}`;
+/** The positions in a state are indexes of tables: a release with other tables does not continue it. */
+const TABLES = ALL_TABLES.map(({ name }) => name).join(",");
+
+const signed = (line: string): string => `running ${FORMAT} ${TABLES} ${line}`;
 
 /** Errors: `unavailable`. */
 export async function loadRunning<State>(bucket: Bucket, { keys }: Keyring, vault: string): Promise<Result<Loaded<State>>> {

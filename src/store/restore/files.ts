@@ -2,6 +2,7 @@ import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Cell, Part, TableRows } from "../../model/backup.ts";
 import { type ContentAddress, type KeyedFile, addressOf } from "../../model/file.ts";
 import { type FileRow, openFiles } from "../items/files.ts";
+import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
 
 /** The Files of a part: the contents that its rows name, with their keys. */
 
@@ -20,7 +21,7 @@ export const rowsOf = <Row>({ tables }: Part, name: string): Row[] =>
 
 /** The rows of Files of a part, one for each content: several rows may share one. */
 export function fileRowsOf(part: Part): FileRow[] {
-  const rows = [...rowsOf<FileRow>(part, "files"), ...rowsOf<FileRow>(part, "file_versions")];
+  const rows = TABLES_OF_CONTENTS.flatMap(({ name }) => rowsOf<FileRow>(part, name));
   return [...new Map(rows.map((row) => [`${row.item_id}/${row.id}/${row.generation}`, row])).values()];
 }
 

@@ -7,6 +7,7 @@ import { replacedAfter } from "../backup/part-heads.ts";
 import { checkPart, holdsTime, isImpossible } from "../checks/parts.ts";
 import { findingOf } from "../checks/fault.ts";
 import type { Bucket } from "../buckets/bucket.ts";
+import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
 
 /**
  * What a restore makes of a part with rows that do not open: one damaged row costs no other one (contract 21.24). A row of an Item or a
@@ -14,7 +15,7 @@ import type { Bucket } from "../buckets/bucket.ts";
  * a File or a webhook that does not open is left out, because it would keep the others of its Item or vault from being served.
  */
 
-const LEFT_OUT: ReadonlySet<string> = new Set(["files", "file_versions", "webhooks"]);
+const LEFT_OUT: ReadonlySet<string> = new Set([...TABLES_OF_CONTENTS.map(({ name }) => name), "webhooks"]);
 
 export interface ReadablePart {
   /** The part as it is written. */
