@@ -2,7 +2,6 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { freshItem, pattern, stateOf } from "../support/files.ts";
-import { login, seedItems } from "../support/seed.ts";
 import { seedFiles, type SeededFile } from "../support/seed-files.ts";
 import { LOGIN } from "../support/service.ts";
 
@@ -74,51 +73,5 @@ describe("Files with ordinary names", () => {
     expect((await upload(pattern(1), `?name=${"n".repeat(200)}`)).status).toBe(200);
     const { body } = await upload(pattern(1));
     expect(body).toEqual({ status: 400, message: "files: has more than 1000 entries" });
-  });
-});
-
-/** An Item that an earlier version accepted: one File with a content, and 40 with a section of 15,000 bytes. */
-async function oversizedItem() {
-  const world = await freshItem();
-  const section = "s".repeat(15_000);
-  const item = login(world.vault, "Title", { sections: [{ id: section, label: "" }] });
-  await seedItems(env, world.vault, [item]);
-  const path = `${world.items}/${item.id}`;
-  const files = `${path}/files`;
-  const upload = (name: string) => world.call("POST", `${files}?name=${name}`, { body: pattern(100) });
-  const { body: file } = await upload("f");
-  const ids = await seedFiles(env, world.vault, item.id, copies(40, { name: "f", section }));
-  return { ...world, path, files, upload, file, ids };
-}
-
-describe("an Item that is larger than 512 KiB already", () => {
-  it("is read with its Files", async () => {
-    const { call, path, files, file, ids } = await oversizedItem();
-    expect((await call("GET", path)).body.files.length).toBe(41);
-    expect((await call("GET", files)).body.length).toBe(41);
-    for (const read of [`${files}/${ids[0]}`, `${files}/${file.id}/content`]) expect((await call("GET", read)).status).toBe(200);
-  });
-
-  it("is deleted", async () => {
-    const { call, path, vault } = await oversizedItem();
-    expect((await call("DELETE", path)).status).toBe(204);
-    expect(await env.DB.prepare("SELECT files FROM vaults WHERE id = ?").bind(vault).first("files")).toBe(0);
-  });
-
-  it("loses its Files one by one, and takes a new one when it has become small enough", async () => {
-    const { call, path, files, ids, upload } = await oversizedItem();
-    expect((await upload("g")).body).toEqual(TOO_LARGE);
-    for (const id of ids) expect((await call("DELETE", `${files}/${id}`)).status).toBe(204);
-    expect((await upload("g")).status).toBe(200);
-    expect((await call("GET", path)).body.files.length).toBe(2);
-  });
-
-  it("takes a write that does not make it larger, and refuses one that does", async () => {
-    const { call, path, files, file } = await oversizedItem();
-    const rename = (value: string) => call("PATCH", path, { body: [{ op: "replace", path: "/title", value }] });
-    expect((await call("PUT", `${files}/${file.id}/content`, { body: pattern(200) })).status).toBe(200);
-    expect((await rename("Other")).status).toBe(200);
-    expect((await rename("Longer than before")).body).toEqual(TOO_LARGE);
-    expect((await rename("")).status).toBe(200);
   });
 });

@@ -112,14 +112,14 @@ describe("an entry past the retention", () => {
     expect(await keys()).toEqual([]);
   });
 
-  it.each([0, undefined])("is deleted without an archive when ACTIVITY_ARCHIVE_DAYS is %s", async (days) => {
+  it("is deleted without an archive when ACTIVITY_ARCHIVE_DAYS is 0", async () => {
     const { vault } = await loggedVault();
     advanceClock(31 * DAY);
-    await run({ ACTIVITY_ARCHIVE_DAYS: days });
+    await run({ ACTIVITY_ARCHIVE_DAYS: 0 });
     expect([await idsInD1(vault), await ofVault(vault)]).toEqual([[], []]);
   });
 
-  it.each(["", "-1"])("stays when ACTIVITY_ARCHIVE_DAYS is %j, and the run fails", async (days) => {
+  it.each([undefined, "", "-1"])("stays when ACTIVITY_ARCHIVE_DAYS is %j, and the run fails", async (days) => {
     const { vault, log } = await loggedVault(0);
     advanceClock(31 * DAY);
     const bindings = { ACTIVITY_ARCHIVE_DAYS: days } as unknown as Partial<Env>;

@@ -1,6 +1,7 @@
-import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
+import { createExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { Secrets } from "../../src/index.ts";
+import { flushBatch } from "../../src/store/activity/flush.ts";
 import { type Permission, makeToken } from "./service.ts";
 
 /** Service bindings to the entrypoint `Secrets`, as other Workers have them. */
@@ -16,14 +17,18 @@ export interface Refused {
 export const bind = (props?: unknown): Pick<Secrets, "get" | "resolve"> =>
   (exports as unknown as { Secrets: (options: object) => Secrets }).Secrets(props === undefined ? {} : { props });
 
-/** Calls the entrypoint without RPC, with bindings that replace its own. Out: what the call returned, after it was logged. */
+/**
+ * Calls the entrypoint without RPC, with bindings that replace its own. Out: what the call returned, after the flush of its log entries,
+ * which does not wait until its window ends.
+ */
 export async function callWith<T>(props: unknown, bindings: Partial<Env>, call: (secrets: Secrets) => Promise<T>): Promise<T> {
   const context = createExecutionContext();
   Object.defineProperty(context, "props", { value: props });
+  const bound = { ...env, ...bindings };
   try {
-    return await call(new Secrets(context, { ...env, ...bindings }));
+    return await call(new Secrets(context, bound));
   } finally {
-    await waitOnExecutionContext(context);
+    await flushBatch(bound);
   }
 }
 

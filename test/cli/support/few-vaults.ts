@@ -19,6 +19,7 @@ export async function startFewVaults(
   const finished = { number: 1, vaults: vaults.length, rows: 3, bytes: 500 };
   const steps = states.map((state) => ({
     behind: 0,
+    findings: [],
     ...finished,
     state,
     ...(state === "waiting" && { waiting: { vault: vaults.at(-1), missing: false } }),
