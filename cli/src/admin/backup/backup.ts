@@ -38,7 +38,7 @@ export async function backup({ io, options, admin: connect }: Call<typeof BACKUP
     lost = findings.length;
   }
   if (options.to !== undefined) await mirror(io, client, options.to, options["dry-run"]);
-  return lost > 0 || steps.some(({ findings = [] }) => findings.length > 0) ? EXIT.found : EXIT.ok;
+  return lost > 0 || steps.some((step) => step.findings.length > 0) ? EXIT.found : EXIT.ok;
 }
 
 const AGAIN = { exit: "unavailable", hint: "Run the command again: the others are backed up." } as const;
@@ -117,7 +117,7 @@ async function report(io: Io, steps: readonly VaultStep[], dryRun = false): Prom
     io,
     `Read ${plural(sum("rows"), "row")} (${plural(sum("bytes"), "byte")}) and looked at ${plural(sum("contents"), "content")}; ${counts}`,
   );
-  const findings = steps.flatMap((step) => step.findings ?? []);
+  const findings = steps.flatMap(({ findings: found }) => found);
   for (const finding of findings) await tell(io, printable(lineOf(finding)));
   if (findings.length > 0) await tell(io, DID_NOT_OPEN);
   if (sum("missing") > 0)

@@ -17,7 +17,7 @@ export interface VaultStep {
   readonly contents: number;
   readonly missing: number;
   /** The rows of the snapshot that did not open when they were read. */
-  readonly findings?: readonly Finding[];
+  readonly findings: readonly Finding[];
 }
 
 /** How far the snapshot of the registry is. */
