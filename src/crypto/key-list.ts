@@ -25,8 +25,14 @@ export const KEY_ID_LENGTH = 36;
 /** The characters of its number, with the blanks around it. */
 export const KEY_NUMBER_LENGTH = 5;
 
-/** The id of the newest key; of a damaged list any text. */
-export const newestKeyId = (list: string): string => list.slice(0, KEY_ID_LENGTH);
+/**
+ * The id of the newest key; of a damaged list any text, that of `substr` in SQL: it counts code points, and ends at the first NUL. Each
+ * takes at most two units of UTF-16.
+ */
+export const newestKeyId = (list: string): string =>
+  Array.from(list.slice(0, 2 * KEY_ID_LENGTH).split("\0", 1)[0]!)
+    .slice(0, KEY_ID_LENGTH)
+    .join("");
 
 const LINE = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}) (\d{3}) ([\w+/=]+) ([\w+/=]+)$/;
 

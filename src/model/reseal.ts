@@ -8,15 +8,10 @@ export type ResealStage = (typeof RESEAL_STAGES)[number];
 /** How far a reseal has come. */
 export interface ResealPosition {
   readonly stage: ResealStage;
-  /** The key of the last row that was passed, without the vault; empty at the begin of a stage. */
+  /** The key of the last row that was passed, without the vault; empty at the begin of a stage, and in the last pass. */
   readonly after: readonly (string | number | null)[];
-  /** In the first pass, of all rows, `null`; in the next ones, of the rows that are not under it, the number of the newest key. */
-  readonly notUnder: number | null;
-  /**
-   * The number of the newest write of the vault when this pass began; `null` before its first slice. When it is still that at the end of
-   * the pass, no write has brought a text under an earlier key to where the pass had been.
-   */
-  readonly since: number | null;
+  /** In the first pass, of all rows, `null`; in the last one, of the rows that have a text under one of them, the numbers of the earlier keys. */
+  readonly under: readonly number[] | null;
   /** The Items that the first pass has passed, and all rows. */
   readonly items: number;
   readonly rows: number;
@@ -42,8 +37,7 @@ export interface ResealProgress extends Pick<ResealPosition, "items" | "rows" | 
 export const START: ResealPosition = {
   stage: RESEAL_STAGES[0],
   after: [],
-  notUnder: null,
-  since: null,
+  under: null,
   items: 0,
   rows: 0,
   unreadable: 0,
@@ -53,17 +47,19 @@ export const START: ResealPosition = {
 export const formatPosition = (position: ResealPosition): string => JSON.stringify(position);
 
 /**
- * In: the number of the vault's newest key. A text that is none, or of a reseal under another key, begins again: rows that are under the
- * newest key stay as they are.
+ * In: the numbers of the vault's earlier keys. A text that is none, or of a reseal from other keys, begins again: rows that are under the
+ * newest key stay as they are. A position that is another one than was written costs no row: see store/rotation/reseal.ts.
  */
-export function parsePosition(text: string, keyNumber: number): ResealPosition {
+export function parsePosition(text: string, earlier: readonly number[]): ResealPosition {
   try {
-    const position = JSON.parse(text) as ResealPosition;
-    const { stage, after, notUnder, since, items, rows, unreadable } = position;
+    const { stage, after, under, items, rows, unreadable } = JSON.parse(text) as ResealPosition;
     const isCounted = [items, rows, unreadable].every((count) => Number.isSafeInteger(count) && count >= 0);
-    const isPass = (notUnder === null || notUnder === keyNumber) && (since === null || Number.isSafeInteger(since));
-    return RESEAL_STAGES.includes(stage) && Array.isArray(after) && isPass && isCounted ? position : START;
+    const isPass = under === null ? after.every(isKeyValue) : under.join() === earlier.join() && after.length === 0;
+    const isPosition = RESEAL_STAGES.includes(stage) && isPass && isCounted;
+    return isPosition ? { stage, after: [...after], under, items, rows, unreadable } : START;
   } catch {
     return START;
   }
 }
+
+const isKeyValue = (value: unknown): boolean => typeof value === "string" || Number.isFinite(value);

@@ -107,7 +107,7 @@ export class VaultCoordinator extends DurableObject<Env> {
   /** Seals rows of the vault again under new keys. May be called again at any time. Errors: see reseal.ts. */
   reseal(request: ResealRequest): Promise<Result<ResealProgress>> {
     const write = (operation: Operation) => this.write(operation);
-    return this.#withStore((store) => resealVault(resealPorts(store, this.#turn, write, clock), request));
+    return this.#withStore((store) => resealVault(resealPorts(store, this.#cache, this.#turn, { write, clock }), request));
   }
 
   /** Answers `verify`: see maintenance.ts. */

@@ -84,7 +84,17 @@ export const webhookPorts = (sql: SqlStorage, store: Store, clock: () => number)
 /** The ports of a reseal. In: `turn` runs a slice while no commit runs; `write` carries out an operation. */
 export const resealPorts = (
   store: Store,
+  cache: RowCache,
   turn: Turns,
-  write: ResealPorts["write"],
-  clock: ResealPorts["clock"],
-): ResealPorts => ({ write, clock, slice: (vault, expected) => turn(() => resealSlice(store, vault, expected)) });
+  { write, clock }: Pick<ResealPorts, "write" | "clock">,
+): ResealPorts => ({
+  write,
+  clock,
+  slice: (vault, expected) =>
+    turn(async () => {
+      const slice = await resealSlice(store, vault, expected);
+      // The row of the vault in the cache has the earlier keys and a position, which a PATCH of the vault would show.
+      if (!slice.ok || slice.value.position === undefined) cache.update(undefined);
+      return slice;
+    }),
+});

@@ -162,13 +162,19 @@ it("the stages of a reseal are the tables with texts under the keys of vaults", 
 });
 
 describe("a vault whose position in a reseal", () => {
-  const late = { stage: "file_versions", after: [], notUnder: null, since: 1, items: 1, rows: 9, unreadable: 0 };
+  const late = { stage: "file_versions", after: [] as unknown[], under: null as unknown, items: 1, rows: 9, unreadable: 0 };
   it.each([
     ["is no JSON", "!"],
     ["is none", "null"],
     ["lacks everything", "{}"],
-    ["is of a reseal under another key", JSON.stringify({ ...late, notUnder: 9 })],
-    ["is of an earlier pass, in which a commit came", JSON.stringify(late)],
+    ["is of a reseal from another key", JSON.stringify({ ...late, stage: "webhooks", under: [9] })],
+    ["is of the last pass", JSON.stringify({ ...late, stage: "webhooks", under: [1] })],
+    ["is of the last pass, and has keys that are no list", JSON.stringify({ ...late, under: "1" })],
+    ["is that of the last table", JSON.stringify(late)],
+    ["is after a key that is too short", JSON.stringify({ ...late, after: ["a"] })],
+    ["is after a key that is too long", JSON.stringify({ ...late, stage: "items", after: ["a", "b", "c"] })],
+    ["is after a key of other types", JSON.stringify({ ...late, stage: "items", after: [{}] })],
+    ["is after a text", JSON.stringify({ ...late, stage: "items", after: "a" })],
     ["is beyond all tables", JSON.stringify({ ...late, stage: "none" })],
   ])("%s has in the end no text under the earlier key, and loses nothing", async (_, position) => {
     const full = await fullVault();

@@ -27,27 +27,27 @@ const TABLE_OF_STAGE: Readonly<Record<ResealStage, NamedTable["name"]>> = {
 /** The table of a stage. `test/promises/reseal.test.ts` requires a stage for each table with texts under the keys of vaults. */
 export const tableOfStage = (stage: ResealStage): NamedTable => tableOf(TABLE_OF_STAGE[stage])!;
 
-/** SQL: whether a text of the row is not under the newest key, whose header is ?2. */
-const isUnderAnother = (table: NamedTable): string =>
+/** SQL: whether a text of the row has one of the headers of the JSON array ?2. A text with any other header opens under no earlier key. */
+const hasHeader = (table: NamedTable): string =>
   `(${columnsOfKind(table, "sealed")
-    .map((column) => `substr(${column}, 1, ${HEADER_LENGTH}) <> ?2`)
+    .map((column) => `substr(${column}, 1, ${HEADER_LENGTH}) IN (SELECT value FROM json_each(?2))`)
     .join(" OR ")})`;
 
 /**
- * The statement that reads the next rows of a table. In: the key after which they begin, empty for the first ones; `notUnder`, the number
- * of the newest key, when only rows with a text under another key are read.
+ * The statement that reads the next rows of a table. In: the key after which they begin, empty for the first ones; `under`, the numbers of
+ * the earlier keys, when only rows with a text under one of them are read.
  */
 export function readRows(
   db: D1Database,
   vault: string,
   table: NamedTable,
   after: readonly KeyValue[],
-  notUnder: number | null,
+  under: readonly number[] | null,
 ): D1PreparedStatement {
   const key = after.length > 0 ? after : firstKey(table);
-  if (notUnder === null) return db.prepare(sliceOfVault(table, SLICE)).bind(vault, ...key);
-  const sql = sliceOfVault(table, SLICE, { where: isUnderAnother(table), keyParameter: 3 });
-  return db.prepare(sql).bind(vault, headerOf(notUnder), ...key);
+  if (under === null) return db.prepare(sliceOfVault(table, SLICE)).bind(vault, ...key);
+  const sql = sliceOfVault(table, SLICE, { where: hasHeader(table), keyParameter: 3 });
+  return db.prepare(sql).bind(vault, JSON.stringify(under.map(headerOf)), ...key);
 }
 
 export interface ResealedRow {
@@ -57,7 +57,7 @@ export interface ResealedRow {
   readonly unreadable: boolean;
 }
 
-/** The column in the parameters of `writeSql` with header and nonce of the first sealed column, as they were read. */
+/** The column in the parameters of `writeSql` with header and nonce of the compared column, as they were read. */
 const BEFORE = "before";
 
 /** Seals the texts of a row under the newest key, and makes the blind indexes of an Item under the newest index key. */
@@ -76,8 +76,17 @@ export async function resealRow(keys: VaultKeys, vault: string, table: NamedTabl
   if (table.derived) Object.assign(changes, await indexesOf(keys, vault, { ...row, ...changes }, row));
   if (Object.keys(changes).length === 0) return { changed: undefined, unreadable };
   const key = Object.fromEntries(keyInVault(table).map((column) => [column, row[column]!]));
-  const before = String(row[sealed[0]!]).slice(0, HEADER_AND_NONCE_LENGTH);
+  const before = String(row[comparedColumn(table, Object.keys(changes))]).slice(0, HEADER_AND_NONCE_LENGTH);
   return { changed: { ...key, ...changes, [BEFORE]: before }, unreadable };
+}
+
+/**
+ * The column by which a row is compared: the first that is sealed again, because a text that opens is ASCII, of which SQL and JavaScript take
+ * the same part; of a text that does not open they may not.
+ */
+function comparedColumn(table: NamedTable, changed: readonly string[]): string {
+  const sealed = columnsOfKind(table, "sealed");
+  return sealed.find((column) => changed.includes(column)) ?? sealed[0]!;
 }
 
 /** The blind indexes of an Item that differ from those of the row. In: the row with its new texts, and as it was read. */
@@ -98,7 +107,7 @@ const value = (column: string): string => `new.value ->> '${column}'`;
  * through the list for each row of the vault.
  */
 function writeSql(table: NamedTable, columns: readonly string[]): string {
-  const [compared] = columnsOfKind(table, "sealed");
+  const compared = comparedColumn(table, columns);
   const key = keyInVault(table).map((column) => `AND ${table.name}.${column} = ${value(column)}`);
   return `
     UPDATE ${table.name} SET ${columns.map((column) => `${column} = ${value(column)}`).join(", ")}

@@ -1,7 +1,9 @@
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { formatPosition, RESEAL_STAGES, type ResealPosition, type ResealStage, START } from "../../model/reseal.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Vault } from "../../model/vault.ts";
-import { keyOfNextSlice } from "../tables/slices.ts";
+import { keyInVault, keyOfNextSlice, type KeyValue } from "../tables/slices.ts";
+import type { NamedTable } from "../tables/tables.ts";
 import { type BatchOutcome, runBatch, type Store, tryBatch } from "../d1/database.ts";
 import { fence } from "../d1/fence.ts";
 import { isAsRead, type OpenVault, openVault, valuesAsRead, type VaultRow } from "../vaults/rows.ts";
@@ -12,11 +14,12 @@ import { type Columns, readRows, resealRow, SLICE, tableOfStage, writeRows } fro
  * position, in one batch that takes effect only while the vault is as it was read: no commit and no other slice came in between. So a
  * slice that is repeated, late or of another coordinator does no harm, and D1 alone knows how far the reseal has come.
  *
- * When the earlier key may go: since the vault has a newer one, nothing is sealed under the earlier one. Commits seal under the newest,
+ * When the earlier keys may go: since the vault has a newer one, nothing is sealed under an earlier one. Commits seal under the newest,
  * which their fence compares, and so do webhooks. But commits also copy texts as they are sealed, such as that of a File that a restored
- * version brings back, and a copy may lie where a pass over the tables has been. So passes are repeated, until no commit came between the
- * begin of one and its end: then each row is as the pass has left it. Each pass after the first reads only the rows whose texts have
- * another header than those under the newest key, and those are few: mostly it is one slice, so that no commit can come in between.
+ * version brings back, and a copy may lie where the first pass has been; and the position is a plain column, which may be damaged. So it only
+ * tells which rows need not be read again. What removes the keys is one slice that has seen all rows from the first one to the last, of
+ * all tables, while the vault had the versions that its batch compares: the only slice of a small vault, or else the last pass. That reads only the
+ * rows whose texts have the header of an earlier key. Those are few, or do not open.
  */
 
 /** The vault after a slice. */
@@ -46,7 +49,8 @@ const SQL = {
 
 /**
  * Does one slice. In: where the reseal is expected to be; absent, or when it is elsewhere, the slice only reads. Out: the state of the
- * vault. Errors: `vault_not_found`, those of opening the vault, `unavailable`, `database_full`. After each of them it may be repeated.
+ * vault. Errors: `vault_not_found`, those of opening the vault, `unavailable`, `database_full`; `integrity`, when the last pass finds more than
+ * `LAST_PASS_READS_MAX` slices of rows that do not open. After each of them it may be repeated.
  */
 export async function resealSlice(store: Store, id: string, expected: ResealPosition | undefined): Promise<Result<ResealState>> {
   const stages = expected ? stagesOf(expected) : [];
@@ -61,9 +65,12 @@ export async function resealSlice(store: Store, id: string, expected: ResealPosi
   const opened = await openVault(store, row);
   if (!opened.ok) return opened;
   const { vault } = opened.value;
-  const position = vault.reseal?.position;
+  const position = vault.reseal && checkPosition(vault.reseal.position);
   if (!expected || !position || formatPosition(position) !== formatPosition(expected)) return ok({ vault, position });
-  const slice = await resealStages(store.db, opened.value, position, stages, rows);
+  const pass = position.under === null ? firstPass : lastPass;
+  const done = await pass(store.db, opened.value, position, rows);
+  if (!done.ok) return done;
+  const slice = done.value;
   const outcome = await tryBatch(store.db, [...moveStatements(store.db, opened.value, slice.next), ...slice.statements]);
   if (outcome === "stale") return ok({ vault, position });
   if (outcome !== "committed") return fail(FAILURES[outcome]);
@@ -77,60 +84,116 @@ const FAILURES: Readonly<Record<Exclude<BatchOutcome, "committed" | "stale">, "i
   unknown: "unavailable",
 };
 
-/** The stages that a slice reads: at the begin of one all that follow, so that a small vault takes one slice. */
-const stagesOf = ({ stage, after }: ResealPosition): readonly ResealStage[] =>
-  after.length > 0 ? [stage] : RESEAL_STAGES.slice(RESEAL_STAGES.indexOf(stage));
+/** The position; the begin when it is that of no row of its table: D1 would refuse the values. */
+function checkPosition(position: ResealPosition): ResealPosition {
+  const { stage, after } = position;
+  return after.length === 0 || after.length === keyInVault(tableOfStage(stage)).length ? position : START;
+}
+
+/** The stages that a slice reads: at the begin of one all that follow, so that a small vault takes one slice; in the last pass all. */
+function stagesOf({ stage, after, under }: ResealPosition): readonly ResealStage[] {
+  if (under !== null) return RESEAL_STAGES;
+  return after.length > 0 ? [stage] : RESEAL_STAGES.slice(RESEAL_STAGES.indexOf(stage));
+}
 
 /** Reads the next rows of a stage: those after the position, and of a later stage the first ones. */
-function readStage(db: D1Database, vault: string, stage: ResealStage, position: ResealPosition): D1PreparedStatement {
-  const after = stage === position.stage ? position.after : START.after;
-  return readRows(db, vault, tableOfStage(stage), after, position.notUnder);
-}
+const readStage = (db: D1Database, vault: string, stage: ResealStage, { stage: first, after, under }: ResealPosition) =>
+  readRows(db, vault, tableOfStage(stage), stage === first ? after : START.after, under);
 
 const moveStatements = (db: D1Database, { vault, row }: OpenVault, next: ResealPosition | undefined): D1PreparedStatement[] => [
   db.prepare(SQL.require).bind(...valuesAsRead(vault), row.resealed),
   db.prepare(SQL.move).bind(row.id, next ? formatPosition(next) : null),
 ];
 
+/** What a slice has done, or is to write. */
 interface Slice {
   readonly statements: readonly D1PreparedStatement[];
+  /** Where the reseal goes on; absent when the earlier keys go. */
   readonly next: ResealPosition | undefined;
   readonly reached: ResealPosition;
 }
 
-/** Seals the rows of the stages again, up to the first stage of which rows are left. */
-async function resealStages(
+/** Rows of a table that were sealed again. */
+interface ResealedRows {
+  /** None when no row changes. */
+  readonly statements: readonly D1PreparedStatement[];
+  readonly unreadable: number;
+  /** The key after which further rows may be; `null` when none are left. */
+  readonly left: readonly KeyValue[] | null;
+}
+
+async function resealRows(
+  db: D1Database,
+  keys: VaultKeys,
+  vault: string,
+  table: NamedTable,
+  rows: readonly Columns[],
+): Promise<ResealedRows> {
+  const resealed = await Promise.all(rows.map((row) => resealRow(keys, vault, table, row)));
+  const changed = resealed.flatMap((row) => (row.changed ? [row.changed] : []));
+  const unreadable = resealed.filter((row) => row.unreadable).length;
+  return { statements: writeRows(db, vault, table, changed), unreadable, left: keyOfNextSlice(table, SLICE, rows) };
+}
+
+/** Seals the rows of the stages again, up to the first stage of which rows are left. In: the rows of the stages of `stagesOf`. */
+async function firstPass(
   db: D1Database,
   { vault, keys }: OpenVault,
   from: ResealPosition,
-  stages: readonly ResealStage[],
   read: readonly (readonly Columns[])[],
-): Promise<Slice> {
+): Promise<Result<Slice>> {
   const statements: D1PreparedStatement[] = [];
-  const sequence = vault.contentVersion + vault.attributeVersion;
-  const since = from.since ?? sequence;
-  const { notUnder } = from;
   let position = from;
-  for (const [index, stage] of stages.entries()) {
-    const [table, rows] = [tableOfStage(stage), read[index]!];
-    const resealed = await Promise.all(rows.map((row) => resealRow(keys, vault.id, table, row)));
-    const changed = resealed.flatMap((row) => (row.changed ? [row.changed] : []));
-    statements.push(...writeRows(db, vault.id, table, changed));
-    const left = keyOfNextSlice(table, SLICE, rows);
-    const counted = notUnder === null ? resealed : [];
+  for (const [index, stage] of stagesOf(from).entries()) {
+    const rows = read[index]!;
+    const { left, unreadable, ...done } = await resealRows(db, keys, vault.id, tableOfStage(stage), rows);
+    statements.push(...done.statements);
     position = {
       stage,
       after: left ?? START.after,
-      notUnder,
-      since,
-      items: position.items + (stage === "items" ? counted.length : 0),
-      rows: position.rows + counted.length,
-      unreadable: position.unreadable + counted.filter(({ unreadable }) => unreadable).length,
+      under: null,
+      items: position.items + (stage === "items" ? rows.length : 0),
+      rows: position.rows + rows.length,
+      unreadable: position.unreadable + unreadable,
     };
-    if (left) return { statements, next: position, reached: position };
+    if (left) return ok({ statements, next: position, reached: position });
   }
   const stage = RESEAL_STAGES[RESEAL_STAGES.indexOf(position.stage) + 1];
-  if (stage) return { statements, next: { ...position, stage }, reached: position };
-  const again = { ...position, stage: START.stage, since: null, notUnder: keys.newest.number };
-  return { statements, next: since === sequence ? undefined : again, reached: position };
+  if (stage) return ok({ statements, next: { ...position, stage }, reached: position });
+  const hasSeenAll = from.stage === START.stage && from.after.length === 0;
+  const under = keys.all.slice(1).map(({ number }) => number);
+  return ok({ statements, next: hasSeenAll ? undefined : { ...position, stage: START.stage, under }, reached: position });
+}
+
+/** At most so many D1 calls read on in the last pass: of an invocation, Workers allow 1,000. */
+const LAST_PASS_READS_MAX = 500;
+
+/**
+ * Reads all rows with a text under an earlier key, passes over those that do not open, and seals the others again: those in the last slice of
+ * a table, which is what commits copy. With others the first pass begins again, because the position may have been damaged.
+ * In: the first rows of each stage. Errors: `unavailable`, `integrity`.
+ */
+async function lastPass(
+  db: D1Database,
+  { vault, keys }: OpenVault,
+  position: ResealPosition,
+  read: readonly (readonly Columns[])[],
+): Promise<Result<Slice>> {
+  const statements: D1PreparedStatement[] = [];
+  let reads = 0;
+  for (const [index, stage] of RESEAL_STAGES.entries()) {
+    const table = tableOfStage(stage);
+    let rows = read[index]!;
+    for (;;) {
+      const { left, ...done } = await resealRows(db, keys, vault.id, table, rows);
+      statements.push(...done.statements);
+      if (!left) break;
+      if (done.statements.length > 0) return ok({ statements, next: START, reached: position });
+      if (++reads > LAST_PASS_READS_MAX) return fail("integrity");
+      const more = await runBatch<[Columns]>(db, readRows(db, vault.id, table, left, position.under));
+      if (!more.ok) return more;
+      [rows] = more.value;
+    }
+  }
+  return ok({ statements, next: undefined, reached: position });
 }

@@ -146,10 +146,15 @@ const plainVault = (row: VaultRow): Omit<Vault, "name" | "description"> => ({
 
 /** What the list of keys tells: a vault with several is being resealed. Of a damaged list `dataKeyId` is any text. */
 function keyStateOf({ keys, resealed }: VaultRow): Pick<Vault, "dataKeyId" | "keyNumber" | "reseal"> {
-  const [newest, previous] = parseKeyList(keys);
-  const keyNumber = newest?.number ?? 0;
-  const position = resealed === null ? START : parsePosition(resealed, keyNumber);
-  return { dataKeyId: newestKeyId(keys), keyNumber, reseal: previous && { previous: previous.id, position } };
+  const [newest, ...earlier] = parseKeyList(keys);
+  const [previous] = earlier;
+  const numbers = earlier.map(({ number }) => number);
+  const position = resealed === null ? START : parsePosition(resealed, numbers);
+  return {
+    dataKeyId: newestKeyId(keys),
+    keyNumber: newest?.number ?? 0,
+    reseal: previous && { previous: previous.id, position },
+  };
 }
 
 /** A vault whose row does not open: it can be listed and deleted, and nothing else. */
