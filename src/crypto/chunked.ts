@@ -31,7 +31,7 @@ export const chunkOffset = (index: number): number => HEADER + index * SEALED_CH
 export interface ChunkCipher {
   readonly header: Uint8Array;
   readonly seal: (chunk: Uint8Array, index: number) => Promise<Uint8Array>;
-  /** Rejects when the chunk is not the one of this message at this place. */
+  /** Rejects when the chunk is not the one of this message at this index. */
   readonly open: (sealed: Uint8Array, index: number) => Promise<Uint8Array>;
 }
 

@@ -12,7 +12,7 @@ export interface PasswordRecipe {
 
 export interface Password {
   readonly value: string;
-  /** Bits, rounded to two places. */
+  /** Bits, rounded to two decimals. */
   readonly entropy: number;
 }
 
@@ -121,7 +121,7 @@ const ESTIMATED = 1024;
 /**
  * An upper estimate of the entropy of a value that the client chose. The character classes in the value give the size of
  * the alphabet. A character that equals or follows its predecessor counts as one bit. Linear time; only the first 1,024
- * characters count. Out: bits, rounded to two places.
+ * characters count. Out: bits, rounded to two decimals.
  */
 export function estimateEntropy(value: string): number {
   const pool = CLASSES.reduce((sum, [pattern, size]) => sum + (pattern.test(value) ? size : 0), 0);

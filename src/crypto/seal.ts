@@ -3,7 +3,7 @@ import { idDigits } from "../model/ids.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 
 /**
- * Sealed text: AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce, bound to its place by associated data.
+ * Sealed text: AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce, bound to its row by associated data.
  *
  *     base64( version 1 | algorithm 1 | number of the key 1 | nonce 12 | ciphertext | tag 16 )
  *
@@ -31,13 +31,17 @@ export const KINDS = {
   handOver: 15,
 } as const;
 
-/** The place of a sealed text: its associated data. The text opens in no other place. */
-export interface Place {
+/** What binds a sealed text to its row. The id of the key is added to it. */
+export interface AssociatedData {
   readonly kind: keyof typeof KINDS;
   /** Canonical UUIDs; `NOWHERE` for what belongs to no vault. */
   readonly vault: string;
   readonly record: string;
   readonly version: number;
+}
+
+/** The associated data of a sealed text: the text opens with no other. */
+export interface KeyedAssociatedData extends AssociatedData {
   /** The id of the key: at most 32 ASCII characters. */
   readonly key: string;
 }
@@ -61,13 +65,13 @@ const KEY_ID = 32;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Fixed width, so that no two places give the same bytes: kind 1, vault 16, record 16, version 8, key id 32. */
-function associatedData(place: Place): Uint8Array {
+/** Fixed width, so that no two objects give the same bytes: kind 1, vault 16, record 16, version 8, key id 32. */
+function encodeAssociatedData(associatedData: KeyedAssociatedData): Uint8Array {
   const bytes = new Uint8Array(1 + 16 + 16 + 8 + KEY_ID);
-  bytes[0] = KINDS[place.kind];
-  bytes.subarray(1).setFromHex(idDigits(place.vault) + idDigits(place.record));
-  new DataView(bytes.buffer).setBigUint64(33, BigInt(place.version));
-  encoder.encodeInto(place.key, bytes.subarray(41));
+  bytes[0] = KINDS[associatedData.kind];
+  bytes.subarray(1).setFromHex(idDigits(associatedData.vault) + idDigits(associatedData.record));
+  new DataView(bytes.buffer).setBigUint64(33, BigInt(associatedData.version));
+  encoder.encodeInto(associatedData.key, bytes.subarray(41));
   return bytes;
 }
 
@@ -86,10 +90,10 @@ export const keyNumberOf = (sealed: string): number => {
 /** The length of the sealed form of a text, in characters of base64. */
 export const sealedLength = (text: string): number => 4 * Math.ceil((HEADER + NONCE + encoder.encode(text).length + TAG) / 3);
 
-const algorithm = (nonce: Uint8Array, place: Place) => ({
+const algorithm = (nonce: Uint8Array, associatedData: KeyedAssociatedData) => ({
   name: "AES-GCM",
   iv: nonce,
-  additionalData: associatedData(place),
+  additionalData: encodeAssociatedData(associatedData),
   tagLength: 8 * TAG,
 });
 
@@ -105,19 +109,24 @@ export interface SealOptions {
 }
 
 /** Seals a text (well-formed UTF-16) under an AES-256-GCM key. Out: base64. */
-export async function seal(key: CryptoKey, place: Place, text: string, options?: SealOptions): Promise<string> {
-  return sealBytes(key, place, encoder.encode(text), options);
+export async function seal(
+  key: CryptoKey,
+  associatedData: KeyedAssociatedData,
+  text: string,
+  options?: SealOptions,
+): Promise<string> {
+  return sealBytes(key, associatedData, encoder.encode(text), options);
 }
 
 export async function sealBytes(
   key: CryptoKey,
-  place: Place,
+  associatedData: KeyedAssociatedData,
   plain: Uint8Array,
   { number = SERVICE_KEY, prefix }: SealOptions = {},
 ): Promise<string> {
   const nonce = crypto.getRandomValues(new Uint8Array(NONCE));
   if (prefix) nonce.set(prefix.subarray(0, NONCE_PREFIX));
-  const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm(nonce, place), key, plain));
+  const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm(nonce, associatedData), key, plain));
   return concat(Uint8Array.of(FORMAT, AES_256_GCM, number), nonce, sealed).toBase64();
 }
 
@@ -129,14 +138,19 @@ export const noncePrefix = (sealed: string): Uint8Array =>
  * Opens a sealed text. In: the number of the key of a vault; absent for a key of the service. Errors: `integrity`, for every fault; no
  * part of the text is returned then.
  */
-export async function open(key: CryptoKey, place: Place, sealed: string, number?: number): Promise<Result<string>> {
-  const opened = await openBytes(key, place, sealed, number);
+export async function open(
+  key: CryptoKey,
+  associatedData: KeyedAssociatedData,
+  sealed: string,
+  number?: number,
+): Promise<Result<string>> {
+  const opened = await openBytes(key, associatedData, sealed, number);
   return opened.ok ? ok(decoder.decode(opened.value)) : opened;
 }
 
 export async function openBytes(
   key: CryptoKey,
-  place: Place,
+  associatedData: KeyedAssociatedData,
   sealed: string,
   number: number = SERVICE_KEY,
 ): Promise<Result<Uint8Array>> {
@@ -144,7 +158,7 @@ export async function openBytes(
     const bytes = Uint8Array.fromBase64(sealed, { lastChunkHandling: "strict" });
     if (bytes[0] !== FORMAT || bytes[1] !== AES_256_GCM || bytes[2] !== number) return fail("integrity");
     const nonce = bytes.subarray(HEADER, HEADER + NONCE);
-    return ok(new Uint8Array(await crypto.subtle.decrypt(algorithm(nonce, place), key, bytes.subarray(HEADER + NONCE))));
+    return ok(new Uint8Array(await crypto.subtle.decrypt(algorithm(nonce, associatedData), key, bytes.subarray(HEADER + NONCE))));
   } catch {
     return fail("integrity");
   }

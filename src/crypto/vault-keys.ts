@@ -3,7 +3,7 @@ import { MINUTE } from "../model/time.ts";
 import { createCache } from "./cache.ts";
 import { formatKeyList, KEY_NUMBER_MAX, parseKeyList, type WrappedKey } from "./key-list.ts";
 import type { Keyring, RootKey } from "./keyring.ts";
-import { openBytes, type Place, sealBytes } from "./seal.ts";
+import { type KeyedAssociatedData, openBytes, sealBytes } from "./seal.ts";
 
 /** A vault's own keys: random, wrapped under a root key. Without the wrapped keys no row of the vault opens. */
 
@@ -38,7 +38,12 @@ export interface WrappedKeys {
 const unwrapped = createCache<{ wrapped: string; keys: VaultKeys }>(512, 5 * MINUTE);
 
 /** A wrapped key is bound to its vault, to its own id and number, and to the id of the root key. */
-const place = (kind: "dataKey" | "indexKey", vault: string, { id, number }: Numbered, root: RootKey): Place => ({
+const associatedData = (
+  kind: "dataKey" | "indexKey",
+  vault: string,
+  { id, number }: Numbered,
+  root: RootKey,
+): KeyedAssociatedData => ({
   kind,
   vault,
   record: id,
@@ -69,8 +74,8 @@ export async function addVaultKey(
   const wrapped = {
     id,
     number,
-    data: await sealBytes(root.wrapping, place("dataKey", vault, { id, number }, root), data),
-    index: await sealBytes(root.wrapping, place("indexKey", vault, { id, number }, root), index),
+    data: await sealBytes(root.wrapping, associatedData("dataKey", vault, { id, number }, root), data),
+    index: await sealBytes(root.wrapping, associatedData("indexKey", vault, { id, number }, root), index),
   };
   return {
     keys: { newest: key, all: [key, ...(before?.keys.all ?? [])] },
@@ -87,8 +92,8 @@ export const KEYS_DO_NOT_OPEN = "a vault's keys do not open";
  */
 export async function rewrapVaultKeys(from: RootKey, to: RootKey, vault: string, list: string): Promise<Result<string>> {
   const rewrap = async (kind: "dataKey" | "indexKey", key: WrappedKey, wrapped: string): Promise<string | undefined> => {
-    const opened = await openBytes(from.wrapping, place(kind, vault, key, from), wrapped);
-    return opened.ok ? sealBytes(to.wrapping, place(kind, vault, key, to), opened.value) : undefined;
+    const opened = await openBytes(from.wrapping, associatedData(kind, vault, key, from), wrapped);
+    return opened.ok ? sealBytes(to.wrapping, associatedData(kind, vault, key, to), opened.value) : undefined;
   };
   const keys: WrappedKey[] = [];
   for (const key of parseKeyList(list)) {
@@ -116,8 +121,8 @@ export async function unwrapVaultKeys(
   if (cached?.wrapped === wrapped) return ok(cached.keys);
   const all: VaultKey[] = [];
   for (const key of parseKeyList(list)) {
-    const data = await openBytes(root.wrapping, place("dataKey", vault, key, root), key.data);
-    const index = await openBytes(root.wrapping, place("indexKey", vault, key, root), key.index);
+    const data = await openBytes(root.wrapping, associatedData("dataKey", vault, key, root), key.data);
+    const index = await openBytes(root.wrapping, associatedData("indexKey", vault, key, root), key.index);
     if (!data.ok || !index.ok) return fail("misconfigured", KEYS_DO_NOT_OPEN);
     all.push(await importKey(key, data.value, index.value));
   }

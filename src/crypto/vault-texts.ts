@@ -1,5 +1,14 @@
 import { fail, ok, type Result } from "../model/result.ts";
-import { keyNumberOf, noncePrefix, open, openBytes, type Place, seal, sealBytes } from "./seal.ts";
+import {
+  type AssociatedData,
+  type KeyedAssociatedData,
+  keyNumberOf,
+  noncePrefix,
+  open,
+  openBytes,
+  seal,
+  sealBytes,
+} from "./seal.ts";
 import type { VaultKey, VaultKeys } from "./vault-keys.ts";
 
 /**
@@ -7,10 +16,8 @@ import type { VaultKey, VaultKeys } from "./vault-keys.ts";
  * vault gets a new key (decision 0032), the texts that were not sealed again yet have the number of the key before.
  */
 
-/** The place of a text of a vault. The id of the key is added to it, so a text opens under no other key. */
-export type VaultPlace = Omit<Place, "key">;
-
-const under = (place: VaultPlace, { id }: VaultKey): Place => ({ ...place, key: id });
+/** Adds the id of the key, so that a text opens under no other. */
+const withKey = (associatedData: AssociatedData, { id }: VaultKey): KeyedAssociatedData => ({ ...associatedData, key: id });
 
 const keyOf = ({ all }: VaultKeys, sealed: string): VaultKey | undefined => {
   const number = keyNumberOf(sealed);
@@ -18,13 +25,17 @@ const keyOf = ({ all }: VaultKeys, sealed: string): VaultKey | undefined => {
 };
 
 /** Seals a text under the newest key. In: `prefix`, as of `seal`. */
-export const sealText = ({ newest }: VaultKeys, place: VaultPlace, text: string, prefix?: Uint8Array): Promise<string> =>
-  seal(newest.data, under(place, newest), text, { number: newest.number, prefix });
+export const sealText = (
+  { newest }: VaultKeys,
+  associatedData: AssociatedData,
+  text: string,
+  prefix?: Uint8Array,
+): Promise<string> => seal(newest.data, withKey(associatedData, newest), text, { number: newest.number, prefix });
 
 /** Opens a text. Errors: `integrity`, also when the vault has no key of its number. */
-export async function openText(keys: VaultKeys, place: VaultPlace, sealed: string): Promise<Result<string>> {
+export async function openText(keys: VaultKeys, associatedData: AssociatedData, sealed: string): Promise<Result<string>> {
   const key = keyOf(keys, sealed);
-  return key ? open(key.data, under(place, key), sealed, key.number) : fail("integrity");
+  return key ? open(key.data, withKey(associatedData, key), sealed, key.number) : fail("integrity");
 }
 
 /**
@@ -34,14 +45,14 @@ export async function openText(keys: VaultKeys, place: VaultPlace, sealed: strin
  */
 export async function resealText(
   keys: VaultKeys,
-  place: VaultPlace,
+  associatedData: AssociatedData,
   sealed: string,
   keepsPrefix: boolean,
 ): Promise<Result<string>> {
   const { newest } = keys;
   const key = keyOf(keys, sealed);
-  const opened = key ? await openBytes(key.data, under(place, key), sealed, key.number) : fail("integrity");
+  const opened = key ? await openBytes(key.data, withKey(associatedData, key), sealed, key.number) : fail("integrity");
   if (!opened.ok || key === newest) return opened.ok ? ok(sealed) : opened;
   const prefix = keepsPrefix ? noncePrefix(sealed) : undefined;
-  return ok(await sealBytes(newest.data, under(place, newest), opened.value, { number: newest.number, prefix }));
+  return ok(await sealBytes(newest.data, withKey(associatedData, newest), opened.value, { number: newest.number, prefix }));
 }

@@ -91,7 +91,7 @@ export function uuidOf(bytes: Uint8Array): string {
   return stamped(bytes.toHex(), 4);
 }
 
-/** 32 hexadecimal digits as a UUID, with version and variant in their places (RFC 9562 section 4). */
+/** 32 hexadecimal digits as a UUID, with the bits of version and variant set (RFC 9562 section 4). */
 function stamped(hex: string, version: number): string {
   const variant = 8 + (parseInt(hex[16]!, 16) & 3);
   return hyphenate(`${hex.slice(0, 12)}${version}${hex.slice(13, 16)}${variant.toString(16)}${hex.slice(17)}`);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Keyring, openKeyring } from "../../src/crypto/keyring.ts";
-import { blindIndex, open, type Place, seal } from "../../src/crypto/seal.ts";
+import { blindIndex, open, type KeyedAssociatedData, seal } from "../../src/crypto/seal.ts";
 import { formatKeyList, parseKeyList } from "../../src/crypto/key-list.ts";
 import { addVaultKey, unwrapVaultKeys, type WrappedKeys } from "../../src/crypto/vault-keys.ts";
 
@@ -128,9 +128,9 @@ describe("a derived key", () => {
   it("has one use: the registry key does not open a text that the wrapping key sealed", async () => {
     const { wrapping, registry } = (await keyringOf({ k1: A })).active;
     const id = crypto.randomUUID();
-    const place: Place = { kind: "token", vault: id, record: id, version: 1, key: "k1" };
-    expect((await open(registry, place, await seal(wrapping, place, "x"))).ok).toBe(false);
-    expect((await open(wrapping, place, await seal(wrapping, place, "x"))).ok).toBe(true);
+    const associatedData: KeyedAssociatedData = { kind: "token", vault: id, record: id, version: 1, key: "k1" };
+    expect((await open(registry, associatedData, await seal(wrapping, associatedData, "x"))).ok).toBe(false);
+    expect((await open(wrapping, associatedData, await seal(wrapping, associatedData, "x"))).ok).toBe(true);
   });
 
   it("depends on the root key only: a signature verifies in another keyring with the same root key, and with no other root key", async () => {
@@ -157,8 +157,10 @@ describe("the keys of a vault", () => {
     const { keys, wrapped } = await addVaultKey(await keyringOf({ k1: A }), VAULT, KEY);
     const unwrapped = await unwrap(await keyringOf({ k1: A, k2: B }, "k2"), wrapped);
     const { data, index, id, number } = keys.newest;
-    const place: Place = { kind: "vaultName", vault: VAULT, record: VAULT, version: 1, key: id };
-    const opened = unwrapped.ok ? await open(unwrapped.value.newest.data, place, await seal(data, place, "x")) : unwrapped;
+    const associatedData: KeyedAssociatedData = { kind: "vaultName", vault: VAULT, record: VAULT, version: 1, key: id };
+    const opened = unwrapped.ok
+      ? await open(unwrapped.value.newest.data, associatedData, await seal(data, associatedData, "x"))
+      : unwrapped;
     expect(opened).toEqual({ ok: true, value: "x" });
     expect(unwrapped.ok && (await blindIndex(unwrapped.value.newest.index, "x"))).toBe(await blindIndex(index, "x"));
     expect([id, number, keys.all]).toEqual([KEY.replaceAll("-", ""), 1, [keys.newest]]);

@@ -10,7 +10,7 @@ import {
   NOWHERE,
   open,
   openBytes,
-  type Place,
+  type KeyedAssociatedData,
   seal,
   sealBytes,
   sealedLength,
@@ -24,7 +24,7 @@ const aesKey = () =>
   crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]) as Promise<CryptoKey>;
 const key = await aesKey();
 
-const PLACE: Place = {
+const ASSOCIATED_DATA: KeyedAssociatedData = {
   kind: "details",
   vault: "3fa85f64-5717-4562-b3fc-2c963f66afa6",
   record: "c0ffee00-5717-4562-b3fc-2c963f66afa6",
@@ -44,7 +44,7 @@ describe("a sealed text", () => {
   it("opens as the text that was sealed, for every text", async () => {
     await fc.assert(
       fc.asyncProperty(wellFormed, async (text) => {
-        expect(await open(key, PLACE, await seal(key, PLACE, text))).toEqual({ ok: true, value: text });
+        expect(await open(key, ASSOCIATED_DATA, await seal(key, ASSOCIATED_DATA, text))).toEqual({ ok: true, value: text });
       }),
       { numRuns: runs(100) },
     );
@@ -53,7 +53,10 @@ describe("a sealed text", () => {
   it("opens as the bytes that were sealed, for all bytes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array(), async (bytes) => {
-        expect(await openBytes(key, PLACE, await sealBytes(key, PLACE, bytes))).toEqual({ ok: true, value: bytes });
+        expect(await openBytes(key, ASSOCIATED_DATA, await sealBytes(key, ASSOCIATED_DATA, bytes))).toEqual({
+          ok: true,
+          value: bytes,
+        });
       }),
       { numRuns: runs(100) },
     );
@@ -62,27 +65,27 @@ describe("a sealed text", () => {
   it("has the length that sealedLength returns", async () => {
     await fc.assert(
       fc.asyncProperty(wellFormed, async (text) => {
-        expect(await seal(key, PLACE, text)).toHaveLength(sealedLength(text));
+        expect(await seal(key, ASSOCIATED_DATA, text)).toHaveLength(sealedLength(text));
       }),
       { numRuns: runs(100) },
     );
   });
 
   it("begins with the bytes of its format: version 1, algorithm 1, and the number of its key", async () => {
-    expect([...bytesOf(await seal(key, PLACE, TEXT)).subarray(0, 3)]).toEqual([1, 1, 0]);
-    expect([...bytesOf(await seal(key, PLACE, TEXT, { number: 255 })).subarray(0, 3)]).toEqual([1, 1, 255]);
+    expect([...bytesOf(await seal(key, ASSOCIATED_DATA, TEXT)).subarray(0, 3)]).toEqual([1, 1, 0]);
+    expect([...bytesOf(await seal(key, ASSOCIATED_DATA, TEXT, { number: 255 })).subarray(0, 3)]).toEqual([1, 1, 255]);
   });
 
   it("has a header in its first 4 characters, from which SQL and keyNumberOf tell the number of its key", async () => {
     for (const number of [0, 1, 2, 63, 64, 255]) {
-      const sealed = await seal(key, PLACE, TEXT, { number });
+      const sealed = await seal(key, ASSOCIATED_DATA, TEXT, { number });
       expect([sealed.slice(0, HEADER_LENGTH), keyNumberOf(sealed)]).toEqual([headerOf(number), number]);
     }
     for (const text of ["", "AQ", "AQE=", "!!!!"]) expect(keyNumberOf(text)).toBeNaN();
   });
 
-  it("differs each time, in nonce and ciphertext, although text and place are the same", async () => {
-    const sealed = await Promise.all(Array.from({ length: 50 }, () => seal(key, PLACE, TEXT)));
+  it("differs each time, in nonce and ciphertext, although text and associated data are the same", async () => {
+    const sealed = await Promise.all(Array.from({ length: 50 }, () => seal(key, ASSOCIATED_DATA, TEXT)));
     expect(new Set(sealed).size).toBe(50);
     expect(new Set(sealed.map((one) => bytesOf(one).slice(3, 15).toHex())).size).toBe(50);
     expect(new Set(sealed.map((one) => bytesOf(one).slice(15, 21).toHex())).size).toBe(50);
@@ -90,74 +93,77 @@ describe("a sealed text", () => {
 
   it("has a nonce that begins with the given prefix, and differs each time all the same", async () => {
     const prefix = crypto.getRandomValues(new Uint8Array(NONCE_PREFIX));
-    const texts = await Promise.all(Array.from({ length: 50 }, () => seal(key, PLACE, TEXT, { prefix })));
+    const texts = await Promise.all(Array.from({ length: 50 }, () => seal(key, ASSOCIATED_DATA, TEXT, { prefix })));
     expect(texts.map(noncePrefix)).toEqual(texts.map(() => prefix));
     expect(new Set(texts.map((sealed) => bytesOf(sealed).subarray(3, 15).toHex())).size).toBe(50);
-    expect(await open(key, PLACE, texts[0]!)).toEqual({ ok: true, value: TEXT });
+    expect(await open(key, ASSOCIATED_DATA, texts[0]!)).toEqual({ ok: true, value: TEXT });
   });
 
   it("has a random nonce without a given prefix", async () => {
-    const prefixes = await Promise.all(Array.from({ length: 50 }, async () => noncePrefix(await seal(key, PLACE, TEXT))));
+    const prefixes = await Promise.all(
+      Array.from({ length: 50 }, async () => noncePrefix(await seal(key, ASSOCIATED_DATA, TEXT))),
+    );
     expect(new Set(prefixes.map((prefix) => prefix.toHex())).size).toBe(50);
   });
 
   it("does not contain the text", async () => {
-    expect(new TextDecoder("latin1").decode(bytesOf(await seal(key, PLACE, TEXT)))).not.toContain("dawn");
+    expect(new TextDecoder("latin1").decode(bytesOf(await seal(key, ASSOCIATED_DATA, TEXT)))).not.toContain("dawn");
   });
 });
 
 describe("open refuses a sealed text", () => {
   it("when any bit of it is flipped", async () => {
-    const bytes = bytesOf(await seal(key, PLACE, TEXT));
+    const bytes = bytesOf(await seal(key, ASSOCIATED_DATA, TEXT));
     for (let bit = 0; bit < bytes.length * 8; bit++) {
       const flipped = Uint8Array.from(bytes);
       flipped[bit >> 3]! ^= 1 << (bit & 7);
-      expect(await open(key, PLACE, flipped.toBase64()), `bit ${bit}`).toEqual(INTEGRITY);
+      expect(await open(key, ASSOCIATED_DATA, flipped.toBase64()), `bit ${bit}`).toEqual(INTEGRITY);
     }
   });
 
   it("when it is truncated at any position", async () => {
-    const sealed = await seal(key, PLACE, TEXT);
+    const sealed = await seal(key, ASSOCIATED_DATA, TEXT);
     for (let length = 0; length < sealed.length; length++) {
-      expect(await open(key, PLACE, sealed.slice(0, length)), `${length} characters`).toEqual(INTEGRITY);
+      expect(await open(key, ASSOCIATED_DATA, sealed.slice(0, length)), `${length} characters`).toEqual(INTEGRITY);
     }
     const bytes = bytesOf(sealed);
     for (let length = 0; length < bytes.length; length++) {
-      expect(await open(key, PLACE, bytes.slice(0, length).toBase64()), `${length} bytes`).toEqual(INTEGRITY);
+      expect(await open(key, ASSOCIATED_DATA, bytes.slice(0, length).toBase64()), `${length} bytes`).toEqual(INTEGRITY);
     }
   });
 
   it("when bytes are appended to it", async () => {
-    const sealed = await seal(key, PLACE, TEXT);
-    expect(await open(key, PLACE, new Uint8Array([...bytesOf(sealed), 0]).toBase64())).toEqual(INTEGRITY);
-    expect(await open(key, PLACE, `${sealed}AAAA`)).toEqual(INTEGRITY);
+    const sealed = await seal(key, ASSOCIATED_DATA, TEXT);
+    expect(await open(key, ASSOCIATED_DATA, new Uint8Array([...bytesOf(sealed), 0]).toBase64())).toEqual(INTEGRITY);
+    expect(await open(key, ASSOCIATED_DATA, `${sealed}AAAA`)).toEqual(INTEGRITY);
   });
 
   it("when it is any other text", async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.string(), fc.base64String()), async (text) => {
-        expect(await open(key, PLACE, text)).toEqual(INTEGRITY);
+        expect(await open(key, ASSOCIATED_DATA, text)).toEqual(INTEGRITY);
       }),
       { numRuns: runs(100) },
     );
   });
 
   it("under another number of its key", async () => {
-    const sealed = await seal(key, PLACE, TEXT, { number: 2 });
-    expect(await open(key, PLACE, sealed, 2)).toEqual({ ok: true, value: TEXT });
-    for (const number of [undefined, 0, 1, 3, 258, NaN]) expect(await open(key, PLACE, sealed, number)).toEqual(INTEGRITY);
+    const sealed = await seal(key, ASSOCIATED_DATA, TEXT, { number: 2 });
+    expect(await open(key, ASSOCIATED_DATA, sealed, 2)).toEqual({ ok: true, value: TEXT });
+    for (const number of [undefined, 0, 1, 3, 258, NaN])
+      expect(await open(key, ASSOCIATED_DATA, sealed, number)).toEqual(INTEGRITY);
   });
 
   it("under another key", async () => {
-    expect(await open(await aesKey(), PLACE, await seal(key, PLACE, TEXT))).toEqual(INTEGRITY);
+    expect(await open(await aesKey(), ASSOCIATED_DATA, await seal(key, ASSOCIATED_DATA, TEXT))).toEqual(INTEGRITY);
   });
 
   it("as another kind, for every pair of kinds", async () => {
-    const kinds = Object.keys(KINDS) as Place["kind"][];
+    const kinds = Object.keys(KINDS) as KeyedAssociatedData["kind"][];
     for (const kind of kinds) {
-      const sealed = await seal(key, { ...PLACE, kind }, TEXT);
+      const sealed = await seal(key, { ...ASSOCIATED_DATA, kind }, TEXT);
       for (const other of kinds) {
-        expect(await open(key, { ...PLACE, kind: other }, sealed)).toEqual(
+        expect(await open(key, { ...ASSOCIATED_DATA, kind: other }, sealed)).toEqual(
           kind === other ? { ok: true, value: TEXT } : INTEGRITY,
         );
       }
@@ -165,13 +171,13 @@ describe("open refuses a sealed text", () => {
     expect(new Set(Object.values(KINDS)).size).toBe(kinds.length);
   });
 
-  it.each<[string, Partial<Place>]>([
-    ["another vault", { vault: PLACE.record }],
+  it.each<[string, Partial<KeyedAssociatedData>]>([
+    ["another vault", { vault: ASSOCIATED_DATA.record }],
     ["no vault", { vault: NOWHERE }],
-    ["a vault whose id differs in one bit", { vault: PLACE.vault.replace(/6$/, "7") }],
-    ["another record", { record: PLACE.vault }],
-    ["a record whose id differs in one bit", { record: PLACE.record.replace(/6$/, "7") }],
-    ["vault and record exchanged", { vault: PLACE.record, record: PLACE.vault }],
+    ["a vault whose id differs in one bit", { vault: ASSOCIATED_DATA.vault.replace(/6$/, "7") }],
+    ["another record", { record: ASSOCIATED_DATA.vault }],
+    ["a record whose id differs in one bit", { record: ASSOCIATED_DATA.record.replace(/6$/, "7") }],
+    ["vault and record exchanged", { vault: ASSOCIATED_DATA.record, record: ASSOCIATED_DATA.vault }],
     ["the next version", { version: 8 }],
     ["the previous version", { version: 6 }],
     ["a version that differs in its high bits only", { version: 7 + 2 ** 40 }],
@@ -179,10 +185,10 @@ describe("open refuses a sealed text", () => {
     ["a longer key id with the same beginning", { key: "k11" }],
     ["a shorter key id", { key: "k" }],
     ["no key id", { key: "" }],
-  ])("in a place with %s", async (_, change) => {
-    const sealed = await seal(key, PLACE, TEXT);
-    expect(await open(key, { ...PLACE, ...change }, sealed)).toEqual(INTEGRITY);
-    const sealedThere = await seal(key, { ...PLACE, ...change }, TEXT);
-    expect(await open(key, PLACE, sealedThere)).toEqual(INTEGRITY);
+  ])("with the associated data of %s", async (_, change) => {
+    const sealed = await seal(key, ASSOCIATED_DATA, TEXT);
+    expect(await open(key, { ...ASSOCIATED_DATA, ...change }, sealed)).toEqual(INTEGRITY);
+    const sealedThere = await seal(key, { ...ASSOCIATED_DATA, ...change }, TEXT);
+    expect(await open(key, ASSOCIATED_DATA, sealedThere)).toEqual(INTEGRITY);
   });
 });

@@ -4,7 +4,7 @@ import { openKeyring } from "../../src/crypto/keyring.ts";
 import { blindIndex, open } from "../../src/crypto/seal.ts";
 import { addVaultKey, unwrapVaultKeys, type VaultKey, type VaultKeys } from "../../src/crypto/vault-keys.ts";
 import type { Vault } from "../../src/model/vault.ts";
-import type { VaultPlace } from "../../src/crypto/vault-texts.ts";
+import type { AssociatedData } from "../../src/crypto/seal.ts";
 import { type NamedTable, tableOf, TABLES_OF_VAULT } from "../../src/store/tables/tables.ts";
 import { sealVault, type VaultRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
 import { admin } from "./service.ts";
@@ -47,7 +47,7 @@ export async function giveLastKey(vault: string): Promise<void> {
 
 interface SealedText {
   readonly where: string;
-  readonly place: VaultPlace;
+  readonly place: AssociatedData;
   readonly sealed: string;
 }
 

@@ -100,7 +100,7 @@ function streamEvents(call: Call, { events, start, last, more }: EventPage, seco
   });
 }
 
-/** The answer with a stream as its body. In: opens the stream; HEAD opens none, and takes no place. Errors: `rate`. */
+/** The answer with a stream as its body. In: opens the stream; HEAD opens none, and does not count as a request that waits. Errors: `rate`. */
 export function openStream({ c, claims }: Call, open: () => ReadableStream): Result<Reply> {
   const headers = { ...uncompressed(c), "Content-Type": "text/event-stream" };
   if (c.req.method === "HEAD") return ok({ response: c.body(null, 200, headers), action: "UNLOGGED" });

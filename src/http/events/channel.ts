@@ -38,7 +38,7 @@ export interface Listener {
   seenAt: number;
   checkedAt: number;
   revoked: boolean;
-  /** Whether the request has to end, because another token has less than its share of the places. */
+  /** Whether the request has to end, because another token has less than its share of the requests. */
   displaced: boolean;
 }
 

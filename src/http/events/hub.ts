@@ -14,8 +14,8 @@ export const channels = new Map<string, Channel>();
 const LEASE = 30 * SECOND;
 
 /**
- * Makes sure that there is a place for another request of the token (contract 15.11). Errors: `rate`, when as many of its requests wait in
- * this isolate as one token may have, or all places are taken and the token has its share of them.
+ * Makes sure that another request of the token may wait in this isolate (contract 15.11). Errors: `rate`, when the token has
+ * `tokenListeners` requests there, or all tokens together have `listeners` and this one has its share of them.
  */
 export function admit(token: string): Result<undefined> {
   // Only requests that wait remove the others: without this, an isolate in which all have ended would refuse every new one.

@@ -1,6 +1,6 @@
 import { dayKey } from "../../crypto/day-keys.ts";
 import type { Keyring, RootKey } from "../../crypto/keyring.ts";
-import { open, type Place, seal } from "../../crypto/seal.ts";
+import { type KeyedAssociatedData, open, seal } from "../../crypto/seal.ts";
 import {
   ACTIONS,
   type Activity,
@@ -35,8 +35,8 @@ export async function sealActivity(
   { origin, items, ...activity }: Activity,
 ): Promise<ActivityRow> {
   const root = keyring.active;
-  const { key, place } = await keyOf(root, activity);
-  return { ...activity, root_key_id: root.id, sealed: await seal(key, place, JSON.stringify({ ...origin, items })) };
+  const { key, associatedData } = await keyOf(root, activity);
+  return { ...activity, root_key_id: root.id, sealed: await seal(key, associatedData, JSON.stringify({ ...origin, items })) };
 }
 
 /** Opens a row. The origin of one whose root key is missing is unknown, and so are the ids of several Items. Errors: `integrity`. */
@@ -47,8 +47,8 @@ export async function openActivity(
   if (!isEntry(activity)) return fail("integrity");
   const root = keys.get(root_key_id);
   if (!root) return ok({ ...activity, origin: UNKNOWN_ORIGIN });
-  const { key, place } = await keyOf(root, activity);
-  const text = await open(key, place, sealed);
+  const { key, associatedData } = await keyOf(root, activity);
+  const text = await open(key, associatedData, sealed);
   if (!text.ok) return text;
   const { items, ...origin } = JSON.parse(text.value) as Origin & Pick<Activity, "items">;
   return ok({ ...activity, items, origin });
@@ -67,11 +67,14 @@ export function isEntry({ id, action, result, actor, item, version, resource, at
   return known && named && (version === null || isVersion(version)) && (at == null || isTime(at));
 }
 
-/** The key of an entry, which is that of its day, and its place. */
-async function keyOf(root: RootKey, { log, id }: Pick<Activity, "log" | "id">): Promise<{ key: CryptoKey; place: Place }> {
+/** The key of an entry, which is that of its day, and its associated data. */
+async function keyOf(
+  root: RootKey,
+  { log, id }: Pick<Activity, "log" | "id">,
+): Promise<{ key: CryptoKey; associatedData: KeyedAssociatedData }> {
   return {
     key: await dayKey(root, timeOf(id)),
-    place: { kind: "activity", vault: log, record: id, version: 0, key: root.id },
+    associatedData: { kind: "activity", vault: log, record: id, version: 0, key: root.id },
   };
 }
 

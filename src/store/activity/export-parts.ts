@@ -71,7 +71,7 @@ export async function loadDayRows(
   return ok({ objects: read.value[0][0]?.objects ?? 0, rows: rows.toSorted(inOrder).slice(0, limit) });
 }
 
-/** Whether an entry comes after a place in the order of logs and ids. */
+/** Whether an entry comes after a position in the order of logs and ids. */
 export const isAfter = ({ log, id }: ActivityRow, [floorLog, floorId]: readonly [string, string]): boolean =>
   log === floorLog ? id > floorId : log > floorLog;
 
@@ -125,7 +125,7 @@ export async function readSegments(session: ExportSession, position: ExportPosit
   const stored = await loadStored(session, day, after);
   const archived = await listArchived(session, day, after);
   const keys = [...new Set([...stored.segments.keys(), ...archived.keys])].toSorted();
-  // A key beyond what was read of one of the two places may be in that place too.
+  // A key beyond what was read of the rows or of the archive may exist there too.
   const certain = keys.filter((key) => key <= stored.end && key <= archived.end);
   const rows: SegmentEntry[] = [];
   let next = position;

@@ -99,10 +99,10 @@ async function openPage(
   { limit, item: wanted }: { readonly limit: number; readonly item?: string | undefined },
 ): Promise<Result<ActivityPage>> {
   const activities: ListedActivity[] = [];
-  for (const [place, entry] of entries.entries()) {
+  for (const [index, entry] of entries.entries()) {
     const activity = await listStored(keyring, entry);
     if (wanted === undefined || names(activity, wanted)) activities.push(activity);
-    if (activities.length === limit && place + 1 < entries.length) return ok({ activities, next: activity.id });
+    if (activities.length === limit && index + 1 < entries.length) return ok({ activities, next: activity.id });
   }
   return ok({ activities, next });
 }

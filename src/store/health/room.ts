@@ -29,10 +29,10 @@ export async function requireRoom(store: Store): Promise<Result<undefined>> {
 }
 
 /**
- * Whether so many sealed bytes fit in place of those that the database has of a vault. The rows are counted only when they would not fit
- * beside each other; the counter of the vault may be damaged. Errors: `unavailable`.
+ * Whether the database has room for sealed bytes that replace those of a vault. The rows of the vault are counted only when both would not
+ * fit beside each other, because the counter of the vault may be damaged. In: the bytes. Errors: `unavailable`.
  */
-export async function hasRoomInPlaceOf({ db, settings }: Store, vault: string, bytes: number): Promise<Result<boolean>> {
+export async function hasRoomToReplace({ db, settings }: Store, vault: string, bytes: number): Promise<Result<boolean>> {
   if (!reachesLevel(settings, "refuse", bytes)) return ok(true);
   const read = await runBatch<[Counted]>(db, db.prepare(COUNTED).bind(vault));
   if (!read.ok) return read;

@@ -3,7 +3,7 @@ import { type Existing, type Position, type RestoreRequest, type Skipped, START 
 import { fail, ok, type Result } from "../../model/result.ts";
 import { isCount, type VaultRow } from "../vaults/rows.ts";
 import { bytesOf } from "../backup/begin.ts";
-import { hasRoomInPlaceOf } from "../health/room.ts";
+import { hasRoomToReplace } from "../health/room.ts";
 import { checkOrigin, chooseSnapshot, compareExisting, openSnapshot } from "./choose.ts";
 import type { RestorePorts } from "./ports.ts";
 import { beginRestore, type Known, loadKnown, type Restore } from "./progress.ts";
@@ -51,7 +51,7 @@ export async function begin({ store, backups }: RestorePorts, request: RestoreRe
   const position = goesOn ? running.position : START;
   const begun = { manifest, sha256, known: known.value, existing, position, row: row.value, skipped };
   if (goesOn) return ok(begun);
-  const room = await hasRoomInPlaceOf(store, vault, sealedBytesOf(begun));
+  const room = await hasRoomToReplace(store, vault, sealedBytesOf(begun));
   if (!room.ok) return room;
   if (dryRun) return ok({ ...begun, room: room.value });
   if (!room.value) return fail("database_full"); // nothing may be removed that cannot be written again

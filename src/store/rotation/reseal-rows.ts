@@ -1,6 +1,6 @@
 import { blindIndex, HEADER_AND_NONCE_LENGTH, HEADER_LENGTH, headerOf } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import { resealText, type VaultPlace } from "../../crypto/vault-texts.ts";
+import { resealText } from "../../crypto/vault-texts.ts";
 import type { ResealStage } from "../../model/reseal.ts";
 import { foldedIndex } from "../items/folded-index.ts";
 import { openSummary } from "../items/items.ts";
@@ -67,9 +67,9 @@ export async function resealRow(keys: VaultKeys, vault: string, table: NamedTabl
   const changes: Record<string, string> = {};
   for (const column of sealed) {
     const text = String(row[column]);
-    const place: VaultPlace = table.associatedData![column]!(vault, row as never);
+    const associatedData = table.associatedData![column]!(vault, row as never);
     // The nonce of `details` makes the entity tag of the version, which does not change.
-    const resealed = await resealText(keys, place, text, column === "details");
+    const resealed = await resealText(keys, associatedData, text, column === "details");
     if (!resealed.ok) unreadable = true;
     else if (resealed.value !== text) changes[column] = resealed.value;
   }

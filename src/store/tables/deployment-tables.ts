@@ -1,5 +1,5 @@
-import { NOWHERE } from "../../crypto/seal.ts";
-import type { AssociatedData, Table } from "./table.ts";
+import { type AssociatedData, NOWHERE } from "../../crypto/seal.ts";
+import type { Table } from "./table.ts";
 
 /** The tables of what belongs to no vault. */
 

@@ -1,4 +1,4 @@
-import type { Place } from "../../crypto/seal.ts";
+import type { AssociatedData } from "../../crypto/seal.ts";
 
 /** What the catalogue (tables.ts) tells of a table: what its columns hold, whose the rows are, and what becomes of them. */
 
@@ -25,9 +25,6 @@ export type Kind =
 
 /** What a column holds. With a question mark it may be NULL. */
 export type ColumnKind = Kind | `${Kind}?`;
-
-/** What binds a sealed text to its row. The id of the key is added to it (crypto/seal.ts). */
-export type AssociatedData = Omit<Place, "key">;
 
 export interface Table {
   /** The primary key, in its order. */

@@ -1,4 +1,5 @@
-import type { AssociatedData, Table } from "./table.ts";
+import type { AssociatedData } from "../../crypto/seal.ts";
+import type { Table } from "./table.ts";
 
 /** The tables of vaults and of their logs. */
 

@@ -16,7 +16,7 @@ import { listTokens, type ListedToken } from "./tokens.ts";
  */
 
 const SQL = {
-  /** One statement, so that of two requests for one email, or for the last place, D1 lets one insert its row. */
+  /** One statement, so that of two requests for one email, or for the last row below the limit, D1 lets one insert its row. */
   insert: `
     INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, person) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2, ?7
     WHERE NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
