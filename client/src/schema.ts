@@ -234,7 +234,7 @@ export interface UrlInput {
 
 /** A section of an Item. Without an id it gets a generated one (contract 2.13). */
 export interface SectionInput {
-  /** Of a new section at most 255 bytes (contract 2.14). At most 65536 bytes of UTF-8. */
+  /** At most 255 bytes (contract 2.14). At most 65536 bytes of UTF-8. */
   id?: string | null;
   /** The label. At most 65536 bytes of UTF-8. */
   label?: string | null;
@@ -282,7 +282,7 @@ export interface NewItem {
   title?: string | null;
   category: Category;
   favorite?: boolean | null;
-  /** The tags, in this order. Together at most 16384 bytes (contract 12.9). */
+  /** The tags, in this order. Together at most 16384 bytes (contract 12.1). */
   tags?: string[] | null;
   /** The URLs, in this order. */
   urls?: UrlInput[] | null;
@@ -303,7 +303,7 @@ export interface ItemReplacement {
   title?: string | null;
   category: Category;
   favorite?: boolean | null;
-  /** The tags, in this order. Together at most 16384 bytes (contract 12.9). */
+  /** The tags, in this order. Together at most 16384 bytes (contract 12.1). */
   tags?: string[] | null;
   /** The URLs, in this order. */
   urls?: UrlInput[] | null;

@@ -18,7 +18,7 @@ const attributes: Readonly<Record<string, Schema>> = {
   title: optionalText("The title.", LIMITS.title),
   category: ref("Category"),
   favorite: nullable({ type: "boolean", default: false }),
-  tags: list(text("A tag."), `The tags, in this order. Together at most ${LIMITS.tags} bytes (contract 12.9).`),
+  tags: list(text("A tag."), `The tags, in this order. Together at most ${LIMITS.tags} bytes (contract 12.1).`),
   urls: list(ref("UrlInput"), "The URLs, in this order."),
   sections: list(ref("SectionInput"), "The sections, in this order."),
   fields: list(ref("FieldInput"), "The fields, in this order."),
@@ -31,7 +31,7 @@ export const itemInputSchemas: Readonly<Record<string, Schema>> = {
     ["href"],
   ),
   SectionInput: open("A section of an Item. Without an id it gets a generated one (contract 2.13).", {
-    id: optionalText(`Of a new section at most ${LIMITS.sectionId} bytes (contract 2.14).`),
+    id: optionalText(`At most ${LIMITS.sectionId} bytes (contract 2.14).`),
     label: optionalText("The label."),
   }),
   SectionReferenceInput: open("The section of a field. A section that the Item does not declare is added (contract 2.15).", {

@@ -1,10 +1,9 @@
 import { estimateEntropy, generatePassword, type Password } from "../crypto/password.ts";
-import { RESTORED_BY_ADMIN } from "../model/editor.ts";
 import { base32 } from "../model/ids.ts";
 import { typeRules } from "../model/field-types.ts";
 import type { Field, Item, Section } from "../model/item.ts";
 import type { FieldInput, ItemInput, RecipeInput } from "../model/item-input.ts";
-import { fits, LIMITS, sizeOf } from "../model/limits.ts";
+import { fits, LIMITS } from "../model/limits.ts";
 import { purposeRules } from "../model/purposes.ts";
 import { CHARACTER_SET_NAMES, RECIPE_LENGTH } from "../model/recipe.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
@@ -21,8 +20,7 @@ export type ServiceAttributes = Pick<
 
 /**
  * Completes an Item (contract 2 and 7): absent ids, labels and types, sections that only fields name, generated values,
- * entropy. In: `before`, the current Item: an unchanged value keeps its entropy, the section of a File stays, and so may a
- * long id of a section. Errors: 400, with the path.
+ * entropy. In: `before`, the current Item: an unchanged value keeps its entropy, and the section of a File stays. Errors: 400, with the path.
  */
 export function complete(input: ItemInput, service: ServiceAttributes, before: Item | undefined, random: Random): Result<Item> {
   const fields: Field[] = [];
@@ -36,24 +34,12 @@ export function complete(input: ItemInput, service: ServiceAttributes, before: I
     fields.push(field.value);
   }
   const declared = named.sections.map(({ id, label }) => ({ id: id ?? base32(random(16)), label: label ?? "" }));
-  if (hasTooLongTags(tags, before, service)) return invalid(`tags: are longer than ${LIMITS.tags} bytes together`);
-  const tooLong = newLongId(declared, before?.sections ?? []);
+  if (!fits(tags.join(""), LIMITS.tags)) return invalid(`tags: are longer than ${LIMITS.tags} bytes together`);
+  const tooLong = declared.findIndex(({ id }) => !fits(id, LIMITS.sectionId));
   if (tooLong >= 0) return invalid(`sections[${tooLong}].id: is longer than ${LIMITS.sectionId} bytes`);
   const sections = [...declared, ...sectionsOfFiles(service, declared, before)];
   const item: Item = { ...service, title, category, tags, urls, favorite, sections, fields };
   return checkWhole(item) ?? ok(item);
-}
-
-/** Tags from before the limit stay (contract 12.9), and a restore by the admin writes what the Item had. */
-function hasTooLongTags(tags: readonly string[], before: Item | undefined, { lastEditedBy }: ServiceAttributes): boolean {
-  if (lastEditedBy === RESTORED_BY_ADMIN || fits(tags.join(""), LIMITS.tags)) return false;
-  return before === undefined || !fits(tags.join(""), sizeOf(before.tags.join("")));
-}
-
-/** The index of the first section whose id is too long and new; -1 without one. Ids from before the limit stay (contract 2.14). */
-function newLongId(sections: readonly Section[], before: readonly Section[]): number {
-  const known = new Set(before.map(({ id }) => id));
-  return sections.findIndex(({ id }) => !fits(id, LIMITS.sectionId) && !known.has(id));
 }
 
 /** The sections that Files name and the input does not declare. They keep their labels. */

@@ -1,10 +1,8 @@
-import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/model/limits.ts";
-import { login, seedItems } from "../support/seed.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 
-/** The tags of an Item have at most 16 KiB together (contract 12.1 and 12.9). */
+/** The tags of an Item have at most 16 KiB together (contract 12.1). */
 
 /** Three tags of so many bytes together; of "é", each character has two. */
 const tagsOf = (bytes: number, character = "x"): string[] => {
@@ -34,19 +32,5 @@ describe("the tags of an Item together", () => {
     expect((await write(LIMITS.tags + 1)).body).toEqual(TOO_LONG);
     expect((await call("GET", `${items}/${id}`)).body.version).toBe(1);
     expect((await write(LIMITS.tags)).status).toBe(200);
-  });
-
-  it("of a stored Item that has more stay readable; a write that makes them no longer takes effect, and any other is a 400", async () => {
-    const { vault, items, call } = await freshVault();
-    const tags = tagsOf(30_000);
-    const stored = login(vault, "Stored", { tags });
-    await seedItems(env, vault, [stored]);
-    const path = `${items}/${stored.id}`;
-    expect((await call("GET", path)).body.tags).toEqual(tags);
-    expect((await call("GET", items)).body[0].tags).toEqual(tags);
-    const patch = (operation: object) => call("PATCH", path, { body: [operation] });
-    expect((await patch({ op: "replace", path: "/title", value: "Changed" })).body.tags).toEqual(tags);
-    expect((await patch({ op: "add", path: "/tags/-", value: "x" })).body).toEqual(TOO_LONG);
-    expect((await patch({ op: "replace", path: "/tags", value: tagsOf(29_999) })).status).toBe(200);
   });
 });

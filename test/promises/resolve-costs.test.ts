@@ -5,7 +5,7 @@ import { countingDatabase } from "../support/bindings.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { client, makeToken, makeVault } from "../support/service.ts";
 
-/** What `POST /v1/resolve` costs in D1 calls and rows (decision 0021), and that it finds every Item before and after the backfill. */
+/** What `POST /v1/resolve` costs in D1 calls and rows (decision 0021). */
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
 

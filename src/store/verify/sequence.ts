@@ -2,7 +2,8 @@ import { fault, type Fault } from "../checks/fault.ts";
 
 /**
  * The numbers of writes in the log of a vault (contract 15.3). Each write has the number after the one before it. Entries that a
- * restored backup does not have lose theirs (decision 0034), so what lies beside such an entry is no gap, and a restore accepts the loss. Which numbers are past the retention, the clean-up records.
+ * restored backup does not have lose theirs (decision 0034), so what lies beside such an entry is no gap, and a restore accepts the
+ * loss. Which numbers are past the retention, the clean-up records.
  */
 
 /** Two entries that follow each other by their numbers. */
