@@ -40,7 +40,7 @@ const claims: fc.Arbitrary<Claims> = fc.record({
 });
 
 describe("signToken", () => {
-  // The hashes in the rows of tokens depend on it: a row from before the hashes gets that of its token, signed again.
+  // The hashes in the rows of tokens depend on it: the token of a repeated request is signed again, and compared with its row.
   it("gives the same text in every release", async () => {
     const keyring = await keyringOf(secret("k1", { k1: ROOT("a") }));
     const [id, vault] = ["3fa85f64-5717-4562-b3fc-2c963f66afa6", "0b5a1c1e-6f8f-4d5e-9d53-3a4b8a9f0c11"];
