@@ -17,11 +17,11 @@ export type Job =
   | { readonly kind: "vault"; readonly began: number; readonly vault: string }
   | { readonly kind: "registry"; readonly began: number };
 
-/** So long the registry waits for the vaults of the run; then it is written with older snapshots of some. */
-const PATIENCE = 6 * HOUR;
+/** How long the registry waits for the vaults of the run. After that it is written with older snapshots of some vaults. */
+const REGISTRY_WAIT_MS = 6 * HOUR;
 
-/** Seconds until a step is repeated: while another driver works on it; while the registry waits. */
-const DELAY = { busy: 60, waiting: 600 };
+/** The time until a step is repeated. `busy`: another driver works on it. `waiting`: the registry waits for vaults. */
+const DELAY_SECONDS = { busy: 60, waiting: 600 };
 
 interface Message {
   readonly body: Job;
@@ -43,23 +43,23 @@ export async function runJob(env: Env, job: Job, now: number): Promise<void> {
   if (first) await env.JOBS.sendBatch([first, ...others]);
 }
 
-/** After so long a run is given up: the next one has begun, or is about to. */
-const GIVEN_UP = 20 * HOUR;
+/** After this time a run is given up: the next one has begun, or is about to. */
+const GIVE_UP_MS = 20 * HOUR;
 
 /** Carries out a job. Out: the messages that follow it. */
 async function messagesAfter(store: BackupStore, job: Job): Promise<Result<Message[]>> {
-  if (store.now > job.began + GIVEN_UP) return ok([]);
+  if (store.now > job.began + GIVE_UP_MS) return ok([]);
   if (job.kind === "start") return startVaults(store, job);
   return job.kind === "vault" ? continueVault(store, job) : continueRegistry(store, job);
 }
 
 /** Vaults of one message: a queue accepts 100 messages at once. */
-const VAULTS = 90;
+const MESSAGE_VAULTS_MAX = 90;
 
 async function startVaults(store: BackupStore, { began, after }: Job & { kind: "start" }): Promise<Result<Message[]>> {
-  const ids = await listVaultIds(store.db, after, VAULTS);
+  const ids = await listVaultIds(store.db, after, MESSAGE_VAULTS_MAX);
   if (!ids.ok) return ids;
-  const last = ids.value.length === VAULTS ? ids.value.at(-1)! : undefined;
+  const last = ids.value.length === MESSAGE_VAULTS_MAX ? ids.value.at(-1)! : undefined;
   const following: Job = last === undefined ? { kind: "registry", began } : { kind: "start", began, after: last };
   return ok([...ids.value.map((vault): Message => ({ body: { kind: "vault", began, vault } })), { body: following }]);
 }
@@ -68,17 +68,17 @@ async function continueVault(store: BackupStore, job: Job & { kind: "vault" }): 
   const step = await backupStep(store, job.vault);
   if (!step.ok) return step;
   const { state } = step.value;
-  if (state === "busy") return ok([{ body: job, delaySeconds: DELAY.busy }]);
+  if (state === "busy") return ok([{ body: job, delaySeconds: DELAY_SECONDS.busy }]);
   return ok(state === "reading" || state === "copying" ? [{ body: job }] : []);
 }
 
 async function continueRegistry(store: BackupStore, job: Job & { kind: "registry" }): Promise<Result<Message[]>> {
-  const step = await registryStep(store, { began: job.began, until: job.began + PATIENCE });
+  const step = await registryStep(store, { began: job.began, until: job.began + REGISTRY_WAIT_MS });
   if (!step.ok) return step;
   const { state, waiting } = step.value;
   if (state === "done" || state === "unrestored") return ok([]);
-  if (!waiting) return ok([{ body: job, ...(state === "busy" && { delaySeconds: DELAY.busy }) }]);
+  if (!waiting) return ok([{ body: job, ...(state === "busy" && { delaySeconds: DELAY_SECONDS.busy }) }]);
   // A vault that was made after the run began has no message.
   const missing: Message[] = waiting.missing ? [{ body: { kind: "vault", began: job.began, vault: waiting.vault } }] : [];
-  return ok([...missing, { body: job, delaySeconds: DELAY.waiting }]);
+  return ok([...missing, { body: job, delaySeconds: DELAY_SECONDS.waiting }]);
 }

@@ -25,7 +25,7 @@ import { filesOf } from "./store/buckets/r2.ts";
  * deleted vaults 1, of due vaults 1, of root keys 2, of contents 2, of the newest backup 2, of damages
  * 1, of the counts 1.
  */
-const UNSHARED_CALLS = 13;
+const UNSHARED_D1_CALLS = 13;
 
 /**
  * The hourly task of the cron trigger: archives or deletes what is past its retention, and deletes the rows of deleted vaults; ends expired
@@ -36,7 +36,7 @@ const UNSHARED_CALLS = 13;
  * the next run continues.
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {
-  const take = shareCalls(INVOCATION_CALLS_MAX - UNSHARED_CALLS);
+  const take = shareCalls(INVOCATION_CALLS_MAX - UNSHARED_D1_CALLS);
   const parts = await Promise.allSettled<Counts | void>([
     deleteOldRecords(env.DB, now, take).then((count) => ({ idempotency_record: count })),
     cleanLog(env, now, take),
@@ -80,8 +80,8 @@ async function recordKeys(env: Env, now: number): Promise<void> {
   must("record the root keys", await recordRootKeys(must("open the store", await openStore(env, now))));
 }
 
-/** Calls of coordinators per run: on the free plan an invocation makes at most 50 calls in all. */
-const CALLS = 20;
+/** The most calls of coordinators in a run: on the free plan an invocation makes at most 50 calls in all. */
+const COORDINATOR_CALLS_MAX = 20;
 
 /**
  * Lets the coordinators of some vaults expire deleted Items and versions, as far as the calls of a run suffice; the next run
@@ -93,7 +93,7 @@ async function expireVaults(env: Env, now: number): Promise<Counts> {
   const waiting: Expiry[] = Array.from(due, (vault) => ({ ...vault, after: "" }));
   let failures = 0;
   const counts = { item: 0, version: 0 };
-  for (let calls = 0; calls < CALLS && waiting.length > 0; calls++) {
+  for (let calls = 0; calls < COORDINATOR_CALLS_MAX && waiting.length > 0; calls++) {
     const expiry = waiting.shift()!;
     const answer: Result<string | undefined> & Expired = await callExpire(env, expiry);
     counts.item += answer.items ?? 0;

@@ -15,9 +15,9 @@ export interface AccessIdentity {
   readonly expiresAt: number;
 }
 
-const LONGEST = 16 * 1024;
-/** Tokens are made by other machines, whose clocks may be ahead by so much. */
-const SKEW = MINUTE;
+const TOKEN_CHARACTERS_MAX = 16 * 1024;
+/** Other machines make the tokens, and their clocks may be ahead. */
+const CLOCK_SKEW_MS_MAX = MINUTE;
 /** Parameters that name or bring a key, or ask for more than a signature. Access sends none; none is followed. */
 const FOREIGN = ["jku", "jwk", "x5u", "x5c", "crit", "b64", "zip"];
 
@@ -38,7 +38,7 @@ export async function verifyAccessToken(
   now: number,
   report: (error: unknown) => void,
 ): Promise<Result<AccessIdentity>> {
-  if (token.length > LONGEST || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return fail("unauthorized");
+  if (token.length > TOKEN_CHARACTERS_MAX || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return fail("unauthorized");
   let unavailable = false;
   try {
     const { payload } = await jwtVerify(
@@ -61,7 +61,7 @@ export async function verifyAccessToken(
         issuer: access.issuer,
         audience: access.audience,
         requiredClaims: ["exp", "iat"],
-        clockTolerance: SKEW / SECOND,
+        clockTolerance: CLOCK_SKEW_MS_MAX / SECOND,
         currentDate: new Date(now),
       },
     );
@@ -95,6 +95,6 @@ const isUnknownKey = (error: unknown): boolean =>
 function parseIdentity({ email, exp, iat, type, common_name: service }: JWTPayload, now: number): AccessIdentity | undefined {
   if (typeof email !== "string" || !isEmail(email) || service !== undefined) return undefined;
   if (type !== undefined && type !== "app") return undefined;
-  if (exp! * SECOND <= now || iat! * SECOND > now + SKEW) return undefined;
+  if (exp! * SECOND <= now || iat! * SECOND > now + CLOCK_SKEW_MS_MAX) return undefined;
   return { email: normalizeEmail(email), expiresAt: exp! };
 }

@@ -9,23 +9,23 @@ import { concat } from "./bytes.ts";
  * A chunk is 16 KiB and a tag. The last chunk is always shorter and may be empty, so a truncation is always detected.
  */
 
-export const CHUNK = 16 * 1024;
-const TAG = 16;
-export const SEALED_CHUNK = CHUNK + TAG;
-const SALT = 24;
-const COMMITMENT = 32;
-export const HEADER = SALT + COMMITMENT;
-const KEY = 32;
-const NONCE = 12;
+export const CHUNK_BYTES = 16 * 1024;
+const TAG_BYTES = 16;
+export const SEALED_CHUNK_BYTES = CHUNK_BYTES + TAG_BYTES;
+const SALT_BYTES = 24;
+const COMMITMENT_BYTES = 32;
+export const HEADER_BYTES = SALT_BYTES + COMMITMENT_BYTES;
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
 
 /** The sealed size of `size` plain bytes. */
-export const sealedFileSize = (size: number): number => HEADER + size + TAG * chunkCount(size);
+export const sealedFileSize = (size: number): number => HEADER_BYTES + size + TAG_BYTES * chunkCount(size);
 
 /** The number of chunks of `size` plain bytes: a multiple of 16 KiB ends with an empty chunk. */
-export const chunkCount = (size: number): number => Math.floor(size / CHUNK) + 1;
+export const chunkCount = (size: number): number => Math.floor(size / CHUNK_BYTES) + 1;
 
 /** The offset of sealed chunk `index`. */
-export const chunkOffset = (index: number): number => HEADER + index * SEALED_CHUNK;
+export const chunkOffset = (index: number): number => HEADER_BYTES + index * SEALED_CHUNK_BYTES;
 
 /** One message: its header, and how its chunks are sealed and opened. */
 export interface ChunkCipher {
@@ -37,24 +37,24 @@ export interface ChunkCipher {
 
 /** A cipher for a new message. In: the input key (32 random bytes) and the context that the message is bound to. */
 export async function createCipher(inputKey: Uint8Array, context: Uint8Array): Promise<ChunkCipher> {
-  return cipherOf(inputKey, context, crypto.getRandomValues(new Uint8Array(SALT)));
+  return cipherOf(inputKey, context, crypto.getRandomValues(new Uint8Array(SALT_BYTES)));
 }
 
 /** The cipher of a message with this header. Errors: `integrity`, when key, context and commitment do not belong together. */
 export async function recoverCipher(inputKey: Uint8Array, context: Uint8Array, header: Uint8Array): Promise<Result<ChunkCipher>> {
-  if (header.length !== HEADER) return fail("integrity");
-  const cipher = await cipherOf(inputKey, context, header.subarray(0, SALT));
+  if (header.length !== HEADER_BYTES) return fail("integrity");
+  const cipher = await cipherOf(inputKey, context, header.subarray(0, SALT_BYTES));
   return crypto.subtle.timingSafeEqual(cipher.header, header) ? ok(cipher) : fail("integrity");
 }
 
 async function cipherOf(inputKey: Uint8Array, context: Uint8Array, salt: Uint8Array): Promise<ChunkCipher> {
   const info = concat(new TextEncoder().encode("c2sp.org/chunked-encryption@v1+AEAD_AES_256_GCM\0"), salt, context);
-  const derived = await expand(inputKey, info, KEY + NONCE + COMMITMENT);
-  const key = await crypto.subtle.importKey("raw", derived.subarray(0, KEY), "AES-GCM", false, ["encrypt", "decrypt"]);
-  const base = derived.subarray(KEY, KEY + NONCE);
-  const algorithm = (index: number) => ({ name: "AES-GCM", iv: nonceOf(base, index), tagLength: 8 * TAG });
+  const derived = await expand(inputKey, info, KEY_BYTES + NONCE_BYTES + COMMITMENT_BYTES);
+  const key = await crypto.subtle.importKey("raw", derived.subarray(0, KEY_BYTES), "AES-GCM", false, ["encrypt", "decrypt"]);
+  const base = derived.subarray(KEY_BYTES, KEY_BYTES + NONCE_BYTES);
+  const algorithm = (index: number) => ({ name: "AES-GCM", iv: nonceOf(base, index), tagLength: 8 * TAG_BYTES });
   return {
-    header: concat(salt, derived.subarray(KEY + NONCE)),
+    header: concat(salt, derived.subarray(KEY_BYTES + NONCE_BYTES)),
     seal: async (chunk, index) => new Uint8Array(await crypto.subtle.encrypt(algorithm(index), key, chunk)),
     open: async (sealed, index) => new Uint8Array(await crypto.subtle.decrypt(algorithm(index), key, sealed)),
   };
@@ -64,7 +64,7 @@ async function cipherOf(inputKey: Uint8Array, context: Uint8Array, salt: Uint8Ar
 function nonceOf(base: Uint8Array, index: number): Uint8Array {
   const nonce = base.slice();
   const view = new DataView(nonce.buffer);
-  view.setUint32(NONCE - 4, view.getUint32(NONCE - 4) ^ index);
+  view.setUint32(NONCE_BYTES - 4, view.getUint32(NONCE_BYTES - 4) ^ index);
   return nonce;
 }
 

@@ -19,14 +19,14 @@ export interface ConsoleSecret {
   readonly id: string;
 }
 
-const RANDOM = 24;
-const MAC = 8;
+const RANDOM_BYTES = 24;
+const MAC_BYTES = 8;
 
 const derived = new WeakMap<CryptoKey, Map<Use, CryptoKey>>();
 
 /** Makes a new text under the active root key. */
 export async function createConsoleSecret({ active }: Keyring, use: Use): Promise<ConsoleSecret> {
-  const random = crypto.getRandomValues(new Uint8Array(RANDOM));
+  const random = crypto.getRandomValues(new Uint8Array(RANDOM_BYTES));
   const bytes = concat(random, await macOf(active, use, random));
   return { text: bytes.toBase64({ alphabet: "base64url", omitPadding: true }), id: await idOf(bytes) };
 }
@@ -36,8 +36,8 @@ export async function parseConsoleSecret({ keys }: Keyring, use: Use, text: stri
   if (!/^[\w-]{42}[AEIMQUYcgkosw048]$/.test(text)) return undefined; // the last character has two unused bits (RFC 4648 section 3.5)
   const bytes = Uint8Array.fromBase64(text, { alphabet: "base64url" });
   for (const root of keys.values()) {
-    const mac = await macOf(root, use, bytes.subarray(0, RANDOM));
-    if (crypto.subtle.timingSafeEqual(mac, bytes.subarray(RANDOM))) return idOf(bytes);
+    const mac = await macOf(root, use, bytes.subarray(0, RANDOM_BYTES));
+    if (crypto.subtle.timingSafeEqual(mac, bytes.subarray(RANDOM_BYTES))) return idOf(bytes);
   }
   return undefined;
 }
@@ -45,7 +45,7 @@ export async function parseConsoleSecret({ keys }: Keyring, use: Use, text: stri
 const idOf = async (bytes: Uint8Array): Promise<string> => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
 
 const macOf = async (root: RootKey, use: Use, random: Uint8Array): Promise<Uint8Array> =>
-  new Uint8Array(await crypto.subtle.sign("HMAC", await keyOf(root, use), random)).slice(0, MAC);
+  new Uint8Array(await crypto.subtle.sign("HMAC", await keyOf(root, use), random)).slice(0, MAC_BYTES);
 
 async function keyOf({ base }: RootKey, use: Use): Promise<CryptoKey> {
   const keys = derived.get(base) ?? new Map<Use, CryptoKey>();

@@ -5,8 +5,8 @@ import { deriveKey, type RootKey } from "./keyring.ts";
  * allows 2^32 texts under one key (NIST SP 800-38D section 8.3), which 1,000 entries a second reach in 50 days.
  */
 
-/** More days than one page of the log usually shows. */
-const KEPT = 64;
+/** More keys than one page of the log usually needs. */
+const CACHED_KEYS_MAX = 64;
 
 const derived = new WeakMap<CryptoKey, Map<string, CryptoKey>>();
 
@@ -15,7 +15,7 @@ export async function dayKey({ base }: RootKey, time: number): Promise<CryptoKey
   const day = new Date(time).toISOString().slice(0, 10);
   const keys = derived.get(base) ?? new Map<string, CryptoKey>();
   const key = keys.get(day) ?? (await deriveKey(base, `activity/${day}`));
-  if (keys.size >= KEPT) keys.clear();
+  if (keys.size >= CACHED_KEYS_MAX) keys.clear();
   derived.set(base, keys.set(day, key));
   return key;
 }

@@ -116,7 +116,7 @@ const CLASSES = [
   [/[\x20-\x2f\x3a-\x40\x5b-\x60\x7b-\x7e]/, 33],
   [/[^\x20-\x7e]/, 100],
 ] as const;
-const ESTIMATED = 1024;
+const ESTIMATED_CHARACTERS_MAX = 1024;
 
 /**
  * An upper estimate of the entropy of a value that the client chose. The character classes in the value give the size of
@@ -127,7 +127,7 @@ export function estimateEntropy(value: string): number {
   const pool = CLASSES.reduce((sum, [pattern, size]) => sum + (pattern.test(value) ? size : 0), 0);
   let bits = 0;
   let before = Number.NaN;
-  for (const character of value.slice(0, ESTIMATED)) {
+  for (const character of value.slice(0, ESTIMATED_CHARACTERS_MAX)) {
     const point = character.codePointAt(0)!;
     bits += Math.abs(point - before) <= 1 ? 1 : Math.log2(pool);
     before = point;

@@ -1,15 +1,15 @@
 import { concat } from "./bytes.ts";
-import { CHUNK, type ChunkCipher, chunkCount, SEALED_CHUNK } from "./chunked.ts";
+import { CHUNK_BYTES, type ChunkCipher, chunkCount, SEALED_CHUNK_BYTES } from "./chunked.ts";
 
 /**
  * Streams are sealed and opened in pieces of 64 chunks, about 1 MiB: few large reads, and one piece in memory at a time.
  * Small pieces cost more than the encryption.
  */
 
-const CHUNKS = 64;
+const PIECE_CHUNKS = 64;
 
 /** Bytes of a plain piece. The last piece of a stream is shorter, and may be empty. */
-export const PIECE = CHUNKS * CHUNK;
+export const PIECE_BYTES = PIECE_CHUNKS * CHUNK_BYTES;
 
 /** What is needed of a BYOB reader. */
 export type Reader = Pick<ReadableStreamBYOBReader, "readAtLeast" | "cancel">;
@@ -32,22 +32,22 @@ export async function* readPieces(reader: Reader, size: number): AsyncGenerator<
 /** Seals plain pieces. Out: the header, then pieces of sealed chunks; returns what the plain pieces return. */
 export async function* sealPieces<R>(cipher: ChunkCipher, plain: AsyncGenerator<Uint8Array, R>): AsyncGenerator<Uint8Array, R> {
   yield cipher.header;
-  return yield* transform(plain, 0, CHUNK, plainChunks, cipher.seal);
+  return yield* transform(plain, 0, CHUNK_BYTES, plainChunks, cipher.seal);
 }
 
 /** The number of chunks of a plain piece. The last chunk of a stream is always shorter than the others, and may be empty. */
-const plainChunks = (length: number): number => (length < PIECE ? chunkCount(length) : CHUNKS);
+const plainChunks = (length: number): number => (length < PIECE_BYTES ? chunkCount(length) : PIECE_CHUNKS);
 
 /** The number of chunks of a sealed piece. */
-const sealedChunks = (length: number): number => Math.ceil(length / SEALED_CHUNK);
+const sealedChunks = (length: number): number => Math.ceil(length / SEALED_CHUNK_BYTES);
 
 /**
  * Opens the sealed chunks of a stream, from chunk `first` on. Throws when one does not open.
  * The caller checks by the sizes that the stream ends where it should: see chunked.ts.
  */
 export function openStream(cipher: ChunkCipher, reader: Reader, first: number): AsyncGenerator<Uint8Array, void> {
-  const sealed = readPieces(reader, CHUNKS * SEALED_CHUNK);
-  return transform(sealed, first, SEALED_CHUNK, sealedChunks, cipher.open);
+  const sealed = readPieces(reader, PIECE_CHUNKS * SEALED_CHUNK_BYTES);
+  return transform(sealed, first, SEALED_CHUNK_BYTES, sealedChunks, cipher.open);
 }
 
 /** Cuts each piece into chunks and passes each chunk, with its number in the stream, through `convert`. */

@@ -18,7 +18,7 @@ export interface RootKeys {
 /** The id of a key that is written without one. */
 const ONLY = "k1";
 const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
-const SIZE = 32;
+const ROOT_KEY_BYTES = 32;
 
 /** What .dev.vars.example has in place of a secret. */
 const PLACEHOLDER = /^replace-me/;
@@ -74,7 +74,7 @@ function parseTable(value: unknown): Map<string, Uint8Array> | undefined {
 function decode(text: string): Uint8Array | undefined {
   try {
     const bytes = Uint8Array.fromBase64(text);
-    return bytes.length === SIZE ? bytes : undefined;
+    return bytes.length === ROOT_KEY_BYTES ? bytes : undefined;
   } catch {
     return undefined;
   }

@@ -52,22 +52,22 @@ const FORMAT = 1;
 const AES_256_GCM = 1;
 /** The number in texts under keys of the service: those derived from root keys. Keys of vaults have the numbers from 1 on. */
 const SERVICE_KEY = 0;
-const NONCE = 12;
+const NONCE_BYTES = 12;
 /** The bytes of a nonce that the caller of `seal` may draw. */
-export const NONCE_PREFIX = 8;
-const HEADER = 3;
+export const NONCE_PREFIX_BYTES = 8;
+const HEADER_BYTES = 3;
 /** The characters of a sealed text that are its header, and those that are its header and its nonce. */
 export const HEADER_LENGTH = 4;
 export const HEADER_AND_NONCE_LENGTH = 20;
-const TAG = 16;
-const KEY_ID = 32;
+const TAG_BYTES = 16;
+const KEY_ID_BYTES = 32;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Fixed width, so that no two objects give the same bytes: kind 1, vault 16, record 16, version 8, key id 32. */
 function encodeAssociatedData(associatedData: KeyedAssociatedData): Uint8Array {
-  const bytes = new Uint8Array(1 + 16 + 16 + 8 + KEY_ID);
+  const bytes = new Uint8Array(1 + 16 + 16 + 8 + KEY_ID_BYTES);
   bytes[0] = KINDS[associatedData.kind];
   bytes.subarray(1).setFromHex(idDigits(associatedData.vault) + idDigits(associatedData.record));
   new DataView(bytes.buffer).setBigUint64(33, BigInt(associatedData.version));
@@ -88,13 +88,14 @@ export const keyNumberOf = (sealed: string): number => {
 };
 
 /** The length of the sealed form of a text, in characters of base64. */
-export const sealedLength = (text: string): number => 4 * Math.ceil((HEADER + NONCE + encoder.encode(text).length + TAG) / 3);
+export const sealedLength = (text: string): number =>
+  4 * Math.ceil((HEADER_BYTES + NONCE_BYTES + encoder.encode(text).length + TAG_BYTES) / 3);
 
 const algorithm = (nonce: Uint8Array, associatedData: KeyedAssociatedData) => ({
   name: "AES-GCM",
   iv: nonce,
   additionalData: encodeAssociatedData(associatedData),
-  tagLength: 8 * TAG,
+  tagLength: 8 * TAG_BYTES,
 });
 
 /** What the caller of `seal` may choose. */
@@ -102,7 +103,7 @@ export interface SealOptions {
   /** The number of the key of a vault; absent for a key of the service. */
   readonly number?: number | undefined;
   /**
-   * The first bytes of the nonce, for a caller that has to know them before: `NONCE_PREFIX` random bytes, drawn for this one text
+   * The first bytes of the nonce, for a caller that has to know them before: `NONCE_PREFIX_BYTES` random bytes, drawn for this one text
    * (decision 0015).
    */
   readonly prefix?: Uint8Array | undefined;
@@ -124,15 +125,15 @@ export async function sealBytes(
   plain: Uint8Array,
   { number = SERVICE_KEY, prefix }: SealOptions = {},
 ): Promise<string> {
-  const nonce = crypto.getRandomValues(new Uint8Array(NONCE));
-  if (prefix) nonce.set(prefix.subarray(0, NONCE_PREFIX));
+  const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+  if (prefix) nonce.set(prefix.subarray(0, NONCE_PREFIX_BYTES));
   const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm(nonce, associatedData), key, plain));
   return concat(Uint8Array.of(FORMAT, AES_256_GCM, number), nonce, sealed).toBase64();
 }
 
 /** The first bytes of the nonce of a sealed text that opens. */
 export const noncePrefix = (sealed: string): Uint8Array =>
-  Uint8Array.fromBase64(sealed.slice(HEADER_LENGTH, HEADER_AND_NONCE_LENGTH)).subarray(0, NONCE_PREFIX);
+  Uint8Array.fromBase64(sealed.slice(HEADER_LENGTH, HEADER_AND_NONCE_LENGTH)).subarray(0, NONCE_PREFIX_BYTES);
 
 /**
  * Opens a sealed text. In: the number of the key of a vault; absent for a key of the service. Errors: `integrity`, for every fault; no
@@ -157,8 +158,12 @@ export async function openBytes(
   try {
     const bytes = Uint8Array.fromBase64(sealed, { lastChunkHandling: "strict" });
     if (bytes[0] !== FORMAT || bytes[1] !== AES_256_GCM || bytes[2] !== number) return fail("integrity");
-    const nonce = bytes.subarray(HEADER, HEADER + NONCE);
-    return ok(new Uint8Array(await crypto.subtle.decrypt(algorithm(nonce, associatedData), key, bytes.subarray(HEADER + NONCE))));
+    const nonce = bytes.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES);
+    return ok(
+      new Uint8Array(
+        await crypto.subtle.decrypt(algorithm(nonce, associatedData), key, bytes.subarray(HEADER_BYTES + NONCE_BYTES)),
+      ),
+    );
   } catch {
     return fail("integrity");
   }

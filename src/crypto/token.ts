@@ -43,7 +43,7 @@ const AUDIENCE = "item-vault";
 const BINDING_AUDIENCE = "item-vault-binding";
 /** Of the row of a person, for the same reason. */
 const PERSON_AUDIENCE = "item-vault-person";
-const LONGEST = 16 * 1024;
+const TOKEN_CHARACTERS_MAX = 16 * 1024;
 const verified = createCache<VerifiedClaims>(1024, MINUTE);
 
 const header = (key: VerifyingKey) => ({ alg: "EdDSA", typ: "JWT", kid: key.id });
@@ -125,7 +125,7 @@ async function verifySignature(keyring: Keyring, token: string, now: number): Pr
  * public key was kept. So the algorithm comes from the key, and no header parameter is interpreted.
  */
 function findKey(keyring: Keyring, token: string): VerifyingKey | undefined {
-  if (token.length > LONGEST || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
+  if (token.length > TOKEN_CHARACTERS_MAX || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
   const parts = token.split(".");
   const canonical = parts.every((part) => {
     try {

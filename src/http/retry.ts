@@ -2,7 +2,7 @@ import { logFailure } from "../log.ts";
 import { describe, type Failure, type FailureKind } from "../model/failure.ts";
 import { fail, type Result } from "../model/result.ts";
 
-const TRIES = 3;
+const TRIES_MAX = 3;
 
 /** The answer of a coordinator. */
 export interface Tried<T> {
@@ -28,7 +28,7 @@ export async function tryCoordinator<C, T>(
     } catch (error) {
       logFailure("A call to a coordinator", error);
       if ((error as { overloaded?: boolean }).overloaded) return { answer: fail(tries === 1 ? "unavailable" : lost), tries };
-      if (tries === TRIES) return { answer: fail(lost), tries };
+      if (tries === TRIES_MAX) return { answer: fail(lost), tries };
     }
   }
 }

@@ -1,5 +1,5 @@
 import { parse as parseDisposition } from "content-disposition";
-import { PIECE } from "../crypto/pieces.ts";
+import { PIECE_BYTES } from "../crypto/pieces.ts";
 import type { ContentAddress } from "../model/file.ts";
 import { fits, LIMITS } from "../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
@@ -84,7 +84,7 @@ async function* checkPieces(
       const next = await pieces.next();
       if (next.done) return next.value.ok ? ok({ size, hash }) : next.value;
       const plain = next.value;
-      const last = plain.length < PIECE;
+      const last = plain.length < PIECE_BYTES;
       size += plain.length;
       if (size > LIMITS.file) return fail("body_too_large", String(LIMITS.file));
       // The platform checks this for HTTP; a Worker that calls this one may send another length.

@@ -6,12 +6,12 @@ import { idDigits } from "./ids.ts";
  * first four bytes of its id, the number and the time. 100 vaults take about 1.8 KB, which fits into a header.
  */
 
-const VERSION = 1;
+const CURSORS_VERSION = 1;
 
 /** Hexadecimal digits of an id. The vaults of one token differ in them; if two do not, the times of the writes tell them apart. */
-const PREFIX = 8;
+const VAULT_PREFIX_DIGITS = 8;
 
-const prefixOf = (vault: string): string => idDigits(vault).slice(0, PREFIX);
+const prefixOf = (vault: string): string => idDigits(vault).slice(0, VAULT_PREFIX_DIGITS);
 
 /** An integer from 0 to 2^53 in groups of seven bits, the lowest first. */
 function* varint(value: number): Generator<number> {
@@ -22,7 +22,7 @@ function* varint(value: number): Generator<number> {
 }
 
 export function formatCursors(positions: ReadonlyMap<string, Cursor>): string {
-  const bytes = [VERSION];
+  const bytes = [CURSORS_VERSION];
   for (const [vault, { sequence, at }] of positions)
     bytes.push(...Uint8Array.fromHex(prefixOf(vault)), ...varint(sequence), ...varint(at));
   return Uint8Array.from(bytes).toBase64({ alphabet: "base64url", omitPadding: true });
@@ -34,7 +34,7 @@ export function formatCursors(positions: ReadonlyMap<string, Cursor>): string {
  */
 export function parseCursors(text: string, vaults: readonly string[]): Map<string, Cursor> | undefined {
   const bytes = decode(text);
-  if (bytes?.[0] !== VERSION) return undefined;
+  if (bytes?.[0] !== CURSORS_VERSION) return undefined;
   const positions = new Map<string, Cursor>();
   let index = 1;
   const next = (): number => {
@@ -47,7 +47,7 @@ export function parseCursors(text: string, vaults: readonly string[]): Map<strin
     return Number.NaN;
   };
   while (index < bytes.length) {
-    const prefix = bytes.subarray(index, (index += PREFIX / 2)).toHex();
+    const prefix = bytes.subarray(index, (index += VAULT_PREFIX_DIGITS / 2)).toHex();
     const position = { sequence: next(), at: next() };
     if (!Number.isSafeInteger(position.sequence) || !Number.isSafeInteger(position.at)) return undefined;
     const vault = vaults.find((one) => prefixOf(one) === prefix && !positions.has(one));

@@ -2,12 +2,12 @@ import * as z from "zod";
 
 /** Email addresses of people (contract 25.2). */
 
-const LONGEST = 254; // characters (RFC 5321 section 4.5.3.1.3, without the angle brackets)
+const EMAIL_CHARACTERS_MAX = 254; // characters (RFC 5321 section 4.5.3.1.3, without the angle brackets)
 
 /** One `@` between texts without white space and control characters. The identity provider checks more than that. */
 const EMAIL = /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u;
 
-export const isEmail = (text: string): boolean => text.length <= LONGEST && text.isWellFormed() && EMAIL.test(text);
+export const isEmail = (text: string): boolean => text.length <= EMAIL_CHARACTERS_MAX && text.isWellFormed() && EMAIL.test(text);
 
 /**
  * The form in which emails are stored and compared: the letters A to Z in lower case. No other character is changed, because
@@ -19,4 +19,4 @@ export const normalizeEmail = (email: string): string => email.replaceAll(/[A-Z]
 export const emailInput = z
   .string("is not a string")
   .transform((text) => normalizeEmail(text.trim()))
-  .refine(isEmail, `is not an email address of at most ${LONGEST} characters`);
+  .refine(isEmail, `is not an email address of at most ${EMAIL_CHARACTERS_MAX} characters`);

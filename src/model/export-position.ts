@@ -16,7 +16,7 @@ const position = z.strictObject({
   number: z.int().min(0).max(999_999_999),
   /** The log and the id of the last segment that was shown whole; empty at the beginning. */
   after: z.string().max(128),
-  /** So many entries of the next object were shown. */
+  /** The number of entries of the next object that were shown. */
   index: z.int().min(0).max(999_999_999),
   /** The log and the id of the last entry that was shown from D1; empty at the beginning. */
   floor: z.tuple([z.string().max(40), z.string().max(40)]),

@@ -29,7 +29,7 @@ export const LIMITS = {
   vaultItems: 100_000, // the default quotas of a vault
   vaultBytes: 256 * 1024 * 1024,
   vaultFileBytes: 10 * 1024 * 1024 * 1024,
-  growth: 64, // by so many bytes a sealed text may vary, for example with the digits of an entropy, and count as not larger
+  growth: 64, // bytes that a sealed text may gain and count as not larger, for example with the digits of an entropy
   tokenVaults: 100,
   tokenLifetime: 365 * 24 * 60 * 60,
   tokenLifetimeDefault: 90 * 24 * 60 * 60,
@@ -47,7 +47,7 @@ export const LIMITS = {
   webhooks: 10, // a vault
   webhookUrl: 2 * 1024,
   people: 1_000,
-  webhookSecret: 7 * 24 * 60 * 60, // for so long a replaced secret may sign
+  webhookSecret: 7 * 24 * 60 * 60, // seconds that a replaced secret may sign
 } as const;
 
 const encoder = new TextEncoder();

@@ -11,7 +11,7 @@ export interface TotpParameters {
   readonly algorithm: Algorithm;
   /** Of a code: 6 to 8. */
   readonly digits: number;
-  /** For so many seconds a code is valid. */
+  /** Seconds for which a code is valid. */
   readonly period: number;
 }
 

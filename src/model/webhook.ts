@@ -45,7 +45,7 @@ export interface WebhookChange {
   readonly enabled?: boolean | undefined;
   /** Makes the webhook active again: from the event where it stopped, or only with events from now on. */
   readonly resume?: "cursor" | "latest" | undefined;
-  /** Makes a new secret. The previous one also signs for so many seconds. */
+  /** Makes a new secret. The value is the number of seconds for which the previous one also signs. */
   readonly rotateSecret?: number | undefined;
 }
 

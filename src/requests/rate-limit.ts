@@ -7,7 +7,7 @@ import { logFailure } from "../log.ts";
 /** Rate limits, counted by the platform (the `ratelimits` of wrangler.toml): each Cloudflare location counts for itself. */
 
 /** An isolate calls the platform's limiter once for this many requests of a token. */
-const BUNDLE = 50;
+const BUNDLE_REQUESTS = 50;
 
 interface Usage {
   /** Requests since the last call of the limiter. */
@@ -24,9 +24,9 @@ export async function limitToken(env: Env, token: string, now: number, cost = 1)
   const usage = tokens.get(token, now) ?? { uncounted: 0, limited: false };
   tokens.set(token, usage, now);
   usage.uncounted += cost;
-  if (usage.uncounted < BUNDLE && !usage.limited) return undefined;
-  const bundles = Math.max(1, Math.floor(usage.uncounted / BUNDLE));
-  usage.uncounted = Math.max(0, usage.uncounted - bundles * BUNDLE);
+  if (usage.uncounted < BUNDLE_REQUESTS && !usage.limited) return undefined;
+  const bundles = Math.max(1, Math.floor(usage.uncounted / BUNDLE_REQUESTS));
+  usage.uncounted = Math.max(0, usage.uncounted - bundles * BUNDLE_REQUESTS);
   usage.limited = false;
   for (let counted = 0; counted < bundles && !usage.limited; counted++) usage.limited = !(await within(env.TOKEN_RATE, token));
   return usage.limited ? fail("rate") : undefined;

@@ -9,7 +9,7 @@ import { CHARACTER_SET_NAMES, RECIPE_LENGTH } from "../model/recipe.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { withNames } from "./names.ts";
 
-/** Returns so many random bytes. It is a parameter, so that the functions here are pure. */
+/** Returns random bytes. In: their number. It is a parameter, so that the functions here are pure. */
 export type Random = (size: number) => Uint8Array;
 
 /** The attributes of an Item that the service sets, not the client. */

@@ -23,13 +23,13 @@ import { answerVerify, prepareRestore } from "./maintenance.ts";
 import { answerWebhooks } from "./webhooks/admin.ts";
 
 /** A group holds its Items in memory, sealed and opened, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
-const GROUP = 32;
+const GROUP_OPERATIONS_MAX = 32;
 
 /** A group also holds the bodies of its operations, parsed: four of the largest, or 32 of 128 KiB. */
-const GROUP_BYTES = 4 * LIMITS.body;
+const GROUP_BYTES_MAX = 4 * LIMITS.body;
 
 /** Characters of sealed text in the cache: a thousand ordinary Items. Vaults that share an isolate share its memory. */
-const CACHED = 1024 * 1024;
+const CACHED_CHARACTERS_MAX = 1024 * 1024;
 
 const clock = () => Date.now();
 
@@ -42,7 +42,7 @@ const clock = () => Date.now();
  * During a deployment, Workers of one release call coordinators of another: the names of the methods stay.
  */
 export class VaultCoordinator extends DurableObject<Env> {
-  readonly #cache = createRowCache(CACHED);
+  readonly #cache = createRowCache(CACHED_CHARACTERS_MAX);
   readonly #turn = createTurns(); // of commits and the slices of a reseal: each would refuse the other
   readonly #sweepTurn = createTurns(); // of sweeps of contents, and steps of a restore
   readonly #queue = createQueue<Operation, Result<Answer>>({
@@ -54,8 +54,8 @@ export class VaultCoordinator extends DurableObject<Env> {
     },
     waiting: LIMITS.waitingWrites,
     waitingBytes: LIMITS.waitingBytes,
-    group: GROUP,
-    groupBytes: GROUP_BYTES,
+    group: GROUP_OPERATIONS_MAX,
+    groupBytes: GROUP_BYTES_MAX,
   });
 
   constructor(ctx: DurableObjectState, env: Env) {

@@ -25,9 +25,9 @@ export interface Expired {
   readonly versions?: number;
 }
 
-/** Items per call, and how many of them wait in the queue at once: other writes to the vault come in between. */
-const ITEMS = 128;
-const AT_ONCE = 32;
+/** Items of a call, and those of them that wait in the queue at once: other writes to the vault come in between. */
+const CALL_ITEMS_MAX = 128;
+const QUEUED_ITEMS_MAX = 32;
 
 /**
  * Expires some Items of a vault. Out: where the next call begins; `undefined` when all of it is done. It may be called again at
@@ -39,13 +39,15 @@ export async function expireItems(
   random: Random,
   write: (operation: Operation) => Promise<Result<Answer>>,
 ): Promise<Result<string | undefined> & Expired> {
-  const due = await loadDueItems(store, vault, versions, after, ITEMS);
+  const due = await loadDueItems(store, vault, versions, after, CALL_ITEMS_MAX);
   if (!due.ok) return due;
   const { items, next } = due.value;
   let failed: Refusal | undefined;
   const counts = { items: 0, versions: 0 };
-  for (let from = 0; from < items.length; from += AT_ONCE) {
-    const operations = items.slice(from, from + AT_ONCE).map((item) => expiryOf(vault, item, operationId(store.now, random(10))));
+  for (let from = 0; from < items.length; from += QUEUED_ITEMS_MAX) {
+    const operations = items
+      .slice(from, from + QUEUED_ITEMS_MAX)
+      .map((item) => expiryOf(vault, item, operationId(store.now, random(10))));
     const answers = await Promise.all(operations.map(write));
     failed ??= answers.find((answer) => !answer.ok);
     for (const { expired } of answers.flatMap((answer) => (answer.ok ? answer.value : []))) {

@@ -6,7 +6,7 @@ import type { Commit } from "../store/commit/commit.ts";
 import type { Snapshot } from "../store/commit/snapshot.ts";
 import { applyGroup, type Plan } from "./apply.ts";
 import { GROWTH } from "./growth.ts";
-import { isOver, type PacedGroup, PATIENCE, waitForRead, WRITES } from "./pacing.ts";
+import { isOver, type PacedGroup, GROUP_PATIENCE_MS, waitForRead, SNAPSHOT_WRITES_MAX } from "./pacing.ts";
 import type { CommitPorts } from "./ports.ts";
 import type { Vault } from "../model/vault.ts";
 import type { VersionRef } from "../store/commit/kept-rows.ts";
@@ -163,8 +163,8 @@ const startGroup = (operations: readonly Operation[], time: number): Group => ({
   admitted: new Set(),
   open: [],
   uncertain: false,
-  until: time + PATIENCE,
-  writesLeft: WRITES,
+  until: time + GROUP_PATIENCE_MS,
+  writesLeft: SNAPSHOT_WRITES_MAX,
 });
 
 /** Some operations of a group as a group of their own, with what is known of earlier attempts, and in the same time. */
@@ -172,7 +172,7 @@ const partOf = (group: Group, operations: readonly Operation[]): Group => ({
   ...group,
   operations,
   request: requestFor(operations),
-  writesLeft: WRITES,
+  writesLeft: SNAPSHOT_WRITES_MAX,
 });
 
 /** An attempt of unknown outcome. */
@@ -186,7 +186,7 @@ interface Attempt {
 }
 
 function recordAttempt(group: Group, { commit, answers, entries, time }: Attempt): void {
-  if (group.attempted.size === 0) group.until = time + PATIENCE;
+  if (group.attempted.size === 0) group.until = time + GROUP_PATIENCE_MS;
   // A vault that does not open is not `before`, and can only be deleted.
   group.open = [...group.open, commit.before?.vault ?? commit.deleted];
   group.uncertain = true;

@@ -1,13 +1,13 @@
 /** How often the commit loop (group.ts) calls D1, and how long. docs/consistency.md adds up the times. */
 
-/** How often a group is written from a snapshot that was loaded. */
-export const WRITES = 5;
+/** How often a group is written from snapshots that were loaded. */
+export const SNAPSHOT_WRITES_MAX = 5;
 
 /**
- * Milliseconds in which a group begins D1 calls: from its start, and once more from the end of the first attempt of unknown
+ * The time in which a group begins D1 calls: from its start, and once more from the end of the first attempt of unknown
  * outcome, because only a read tells whether that attempt took effect.
  */
-export const PATIENCE = 10_000;
+export const GROUP_PATIENCE_MS = 10_000;
 
 /** The ports of the commit loop to time. */
 export interface PacingPorts {
@@ -32,7 +32,7 @@ export const isOver = ({ clock }: PacingPorts, { until }: PacedGroup): boolean =
  * nothing can have happened to gets one read more than writes: the last one tells why the write before it was refused.
  */
 export async function waitForRead(ports: PacingPorts, group: PacedGroup, reads: number): Promise<boolean> {
-  if (reads > WRITES && !group.uncertain) return false;
+  if (reads > SNAPSHOT_WRITES_MAX && !group.uncertain) return false;
   if (reads > 0 && !isOver(ports, group)) await ports.backOff(reads);
   return !isOver(ports, group);
 }

@@ -59,12 +59,12 @@ export const databasePorts = (store: Store, cache: RowCache, storage: StoragePor
 
 export const drawRandom: Random = (size) => crypto.getRandomValues(new Uint8Array(size));
 
-/** The longest wait between two reads of a D1 that does not recover, in milliseconds. */
-const LONGEST_WAIT = 2_000;
+/** The longest wait between two reads of a D1 that does not recover. */
+const WAIT_MS_MAX = 2_000;
 
 /** Up to 4, 8, 16… milliseconds, at random, so that two coordinators do not collide again. */
 const backOff = (retry: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(2 ** (retry + 1), LONGEST_WAIT)));
+  new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(2 ** (retry + 1), WAIT_MS_MAX)));
 
 /** The contents that a row references because of the commit. A content that the commit also releases is none of them. */
 export function committedContents({ vault, files, released }: Commit): readonly ContentAddress[] {

@@ -19,7 +19,7 @@ export interface ResealRequest {
 }
 
 /** The most slices, and about the most milliseconds, of one call: two D1 calls a slice. */
-export const RUN = { slices: 5, time: 5 * SECOND };
+export const RUN_MAX = { slices: 5, milliseconds: 5 * SECOND };
 
 export interface ResealPorts {
   /** Does one slice while no commit runs: see `resealSlice`. */
@@ -34,10 +34,10 @@ export interface ResealPorts {
  * done, so that a repeated request never begins a second one. Errors: those of `slice` and `write`.
  */
 export async function resealVault(ports: ResealPorts, request: ResealRequest): Promise<Result<ResealProgress>> {
-  const until = ports.clock() + RUN.time;
+  const until = ports.clock() + RUN_MAX.milliseconds;
   let expected: ResealPosition | undefined;
   let state: ResealState | undefined;
-  for (let slices = 0; slices < RUN.slices && (slices === 0 || ports.clock() < until); slices++) {
+  for (let slices = 0; slices < RUN_MAX.slices && (slices === 0 || ports.clock() < until); slices++) {
     const slice = await ports.slice(request.vault, expected);
     if (!slice.ok) return slice;
     state = slice.value;

@@ -1,4 +1,4 @@
-import { NONCE_PREFIX } from "../crypto/seal.ts";
+import { NONCE_PREFIX_BYTES } from "../crypto/seal.ts";
 import type { Action } from "../model/activity.ts";
 import type { KeyedFile } from "../model/file.ts";
 import { fulfils, type Item, type Precondition } from "../model/item.ts";
@@ -90,7 +90,7 @@ export function editFiles(
 }
 
 /** Drawn for each version in each attempt to write it, so that no two texts have the same. */
-export const drawNonce = (random: Random): string => random(NONCE_PREFIX).toHex();
+export const drawNonce = (random: Random): string => random(NONCE_PREFIX_BYTES).toHex();
 
 const storedFile = (item: string, file: KeyedFile, since: number): StoredFile => {
   const { id, generation, size } = file;

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { concat } from "../../src/crypto/bytes.ts";
-import { CHUNK, chunkCount, chunkOffset, HEADER, sealedFileSize } from "../../src/crypto/chunked.ts";
+import { CHUNK_BYTES, chunkCount, chunkOffset, HEADER_BYTES, sealedFileSize } from "../../src/crypto/chunked.ts";
 import { keyOf, type Place, wrapBucket } from "../support/faults.ts";
 import { bytesOf, freshItem, itemIn, lengthOf, pattern } from "../support/files.ts";
 import { isLong, sample } from "../support/runs.ts";
@@ -14,8 +14,8 @@ import { shareVault } from "../support/service.ts";
 
 const INTEGRITY = { status: 500, message: "integrity: a stored record does not open as what it claims to be" };
 const SMALL = pattern(40);
-const THREE = pattern(2 * CHUNK + 100);
-const LARGE = pattern(70 * CHUNK + 5); // more than one piece of 64 chunks
+const THREE = pattern(2 * CHUNK_BYTES + 100);
+const LARGE = pattern(70 * CHUNK_BYTES + 5); // more than one piece of 64 chunks
 
 const sharedVault = shareVault();
 let at: Place;
@@ -99,23 +99,26 @@ describe("an object of R2 that was cut, extended or deleted", () => {
     const whole = await stored(key);
     for (const cut of cuts) {
       await env.FILES.put(key, whole.slice(0, cut));
-      for (const place of [0, CHUNK, THREE.length - 1]) {
+      for (const place of [0, CHUNK_BYTES, THREE.length - 1]) {
         const response = await range(file, place, place, at, { FILES: RANGE_CHECKING });
         await expectRefused(response, THREE.slice(place, place + 1), `byte ${place} when cut at ${cut}`);
       }
     }
   });
 
-  it.each([0, 1, CHUNK, 2 * CHUNK, 5])("is refused when bytes were appended to a content of %i bytes", async (length) => {
-    const bytes = pattern(length);
-    const file = await add(bytes);
-    const key = await keyOf(at.vault, file);
-    const whole = await stored(key);
-    for (const more of sample([1, 15, 16, 17, CHUNK + 16], 3)) {
-      await env.FILES.put(key, concat(whole, whole.slice(-more), new Uint8Array(more)));
-      await expectRefusedEverywhere(file, bytes, `${more} more`);
-    }
-  });
+  it.each([0, 1, CHUNK_BYTES, 2 * CHUNK_BYTES, 5])(
+    "is refused when bytes were appended to a content of %i bytes",
+    async (length) => {
+      const bytes = pattern(length);
+      const file = await add(bytes);
+      const key = await keyOf(at.vault, file);
+      const whole = await stored(key);
+      for (const more of sample([1, 15, 16, 17, CHUNK_BYTES + 16], 3)) {
+        await env.FILES.put(key, concat(whole, whole.slice(-more), new Uint8Array(more)));
+        await expectRefusedEverywhere(file, bytes, `${more} more`);
+      }
+    },
+  );
 
   it("is refused when it is missing", async () => {
     const file = await add(THREE);
@@ -172,9 +175,9 @@ describe("a flipped bit", () => {
     for (const chunk of [...always, ...sample(others, others.length)]) {
       await env.FILES.put(key, withFlippedBit(whole, chunkOffset(chunk) + 3));
       await expectRefused(await at.download(file), LARGE, `chunk ${chunk}`);
-      const start = chunk * CHUNK;
+      const start = chunk * CHUNK_BYTES;
       await expectRefused(await range(file, start, start + 2), LARGE.slice(start, start + 3), `range in chunk ${chunk}`);
-      const other = ((chunk + 1) % count) * CHUNK;
+      const other = ((chunk + 1) % count) * CHUNK_BYTES;
       expect(await bytesOf(await range(file, other, other + 2))).toEqual(LARGE.slice(other, other + 3));
     }
   });
@@ -226,14 +229,14 @@ describe("an object that was sealed for another place is refused", () => {
     const [one, two, three] = [0, 1, 2].map(chunkOffset);
     await env.FILES.put(key, concat(whole.slice(0, one), whole.slice(two, three), whole.slice(one, two), whole.slice(three)));
     await expectRefusedEverywhere(file, THREE, "reordered");
-    for (const start of [0, CHUNK]) await expectRefused(await range(file, start, start), THREE.slice(0, 1), "reordered");
+    for (const start of [0, CHUNK_BYTES]) await expectRefused(await range(file, start, start), THREE.slice(0, 1), "reordered");
   });
 
   // The salt has 24 bytes. With its own salt an object would open under any commitment, if that were not compared.
   it.each([
-    ["salt and commitment", 0, HEADER],
+    ["salt and commitment", 0, HEADER_BYTES],
     ["salt", 0, 24],
-    ["commitment", 24, HEADER],
+    ["commitment", 24, HEADER_BYTES],
   ])("when its header has the %s of another content", async (_, from, to) => {
     const donor = await itemIn(await sharedVault());
     const file = await add(SMALL);

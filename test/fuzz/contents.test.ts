@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { concat } from "../../src/crypto/bytes.ts";
-import { CHUNK, chunkOffset, createCipher, HEADER, recoverCipher, sealedFileSize } from "../../src/crypto/chunked.ts";
-import { openStream, PIECE, readPieces, sealPieces } from "../../src/crypto/pieces.ts";
+import { CHUNK_BYTES, chunkOffset, createCipher, HEADER_BYTES, recoverCipher, sealedFileSize } from "../../src/crypto/chunked.ts";
+import { openStream, PIECE_BYTES, readPieces, sealPieces } from "../../src/crypto/pieces.ts";
 import { byteStream } from "../support/faults.ts";
 import { bytesOf, freshItem, pattern } from "../support/files.ts";
 import { runs } from "../support/runs.ts";
@@ -18,16 +18,24 @@ const near = (boundaries: number[], most: number) =>
     .tuple(fc.constantFrom(...boundaries), fc.integer({ min: -2, max: 2 }))
     .map(([boundary, offset]) => Math.min(Math.max(0, boundary + offset), most));
 const size = fc.oneof(
-  { weight: 12, arbitrary: fc.oneof(near([0, CHUNK, 2 * CHUNK, 3 * CHUNK], 4 * CHUNK), fc.nat(4 * CHUNK)) },
-  { weight: 1, arbitrary: near([PIECE, PIECE + CHUNK], 2 * PIECE) },
+  {
+    weight: 12,
+    arbitrary: fc.oneof(near([0, CHUNK_BYTES, 2 * CHUNK_BYTES, 3 * CHUNK_BYTES], 4 * CHUNK_BYTES), fc.nat(4 * CHUNK_BYTES)),
+  },
+  { weight: 1, arbitrary: near([PIECE_BYTES, PIECE_BYTES + CHUNK_BYTES], 2 * PIECE_BYTES) },
 );
 /** How many bytes the source stream gives in one read. */
-const step = fc.oneof(fc.integer({ min: 1000, max: 70_000 }), fc.constantFrom(CHUNK, CHUNK + 16, PIECE, PIECE + 64 * 16));
+const step = fc.oneof(
+  fc.integer({ min: 1000, max: 70_000 }),
+  fc.constantFrom(CHUNK_BYTES, CHUNK_BYTES + 16, PIECE_BYTES, PIECE_BYTES + 64 * 16),
+);
 
 /** The first and the last position of a range in `total` bytes, often at the boundary of a chunk. */
 const rangeIn = (total: number) =>
   fc
-    .tuple(...[0, 1].map(() => fc.oneof(fc.nat(total - 1), near([0, CHUNK, 2 * CHUNK, PIECE, total], total - 1))))
+    .tuple(
+      ...[0, 1].map(() => fc.oneof(fc.nat(total - 1), near([0, CHUNK_BYTES, 2 * CHUNK_BYTES, PIECE_BYTES, total], total - 1))),
+    )
     .map((ends) => ends.toSorted((a, b) => a - b) as [number, number]);
 const content = size.chain((total) =>
   fc.record({ total: fc.constant(total), range: fc.option(total > 0 ? rangeIn(total) : fc.constant(null)), step }),
@@ -43,29 +51,29 @@ const collect = async (pieces: AsyncGenerator<Uint8Array>) => {
 
 describe("a sealed content", () => {
   it("has the length that sealedFileSize returns, and opens as a whole or from any chunk to any other chunk", async () => {
-    const plain = pattern(2 * PIECE);
+    const plain = pattern(2 * PIECE_BYTES);
     await fc.assert(
       fc.asyncProperty(content, async ({ total, range, step: bytesPerRead }) => {
         const bytes = plain.subarray(0, total);
         const lengths: number[] = [];
         const plainPieces = (async function* () {
-          for await (const piece of readPieces(reader(bytes, bytesPerRead), PIECE)) {
+          for await (const piece of readPieces(reader(bytes, bytesPerRead), PIECE_BYTES)) {
             lengths.push(piece.length);
             yield piece;
           }
         })();
         const sealed = await collect(sealPieces(await createCipher(KEY, CONTEXT), plainPieces));
-        expect([sealed.length, lengths.findIndex((length) => length < PIECE)]).toEqual([
+        expect([sealed.length, lengths.findIndex((length) => length < PIECE_BYTES)]).toEqual([
           sealedFileSize(total),
           lengths.length - 1,
         ]);
-        const cipher = await recoverCipher(KEY, CONTEXT, sealed.slice(0, HEADER));
+        const cipher = await recoverCipher(KEY, CONTEXT, sealed.slice(0, HEADER_BYTES));
         if (!cipher.ok) throw new Error("the header was refused");
         const [start, end] = range ?? [0, total - 1];
-        const [first, last] = [Math.floor(start / CHUNK), Math.floor((range ? end : total) / CHUNK)];
+        const [first, last] = [Math.floor(start / CHUNK_BYTES), Math.floor((range ? end : total) / CHUNK_BYTES)];
         const chunks = sealed.slice(chunkOffset(first), chunkOffset(last + 1));
         const opened = await collect(openStream(cipher.value, reader(chunks, bytesPerRead), first));
-        const skipped = first * CHUNK;
+        const skipped = first * CHUNK_BYTES;
         expect(opened.slice(start - skipped, end + 1 - skipped).toHex() === bytes.slice(start, end + 1).toHex()).toBe(true);
       }),
       { numRuns: runs(20) },
@@ -73,7 +81,7 @@ describe("a sealed content", () => {
   });
 });
 
-const SIZES = [0, 1, 10, CHUNK - 1, CHUNK, 3 * CHUNK, 3 * CHUNK + 7, PIECE + 5];
+const SIZES = [0, 1, 10, CHUNK_BYTES - 1, CHUNK_BYTES, 3 * CHUNK_BYTES, 3 * CHUNK_BYTES + 7, PIECE_BYTES + 5];
 let request: Awaited<ReturnType<typeof rotatingTokens>>;
 let files: { path: string; bytes: Uint8Array }[];
 
@@ -105,7 +113,10 @@ function expected(range: ByteRange | undefined, bytes: Uint8Array): [number, str
   return start < end ? [206, `bytes ${start}-${end - 1}/${length}`, bytes.slice(start, end)] : [416, `bytes */${length}`];
 }
 
-const position = fc.oneof(near([0, 1, 10, CHUNK, 2 * CHUNK, 3 * CHUNK, PIECE], 2 * PIECE), fc.nat(PIECE + 20));
+const position = fc.oneof(
+  near([0, 1, 10, CHUNK_BYTES, 2 * CHUNK_BYTES, 3 * CHUNK_BYTES, PIECE_BYTES], 2 * PIECE_BYTES),
+  fc.nat(PIECE_BYTES + 20),
+);
 const validRange: fc.Arbitrary<ByteRange> = fc.oneof(
   fc.tuple(position, position).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const),
   position.map((first) => [first, undefined] as const),

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { parseKeyList } from "../../src/crypto/key-list.ts";
 import { headerOf } from "../../src/crypto/seal.ts";
 import { SLICE } from "../../src/store/rotation/reseal-rows.ts";
-import { RUN } from "../../src/vault/reseal.ts";
+import { RUN_MAX } from "../../src/vault/reseal.ts";
 import {
   dataKeyOf,
   keysOfVault,
@@ -19,18 +19,18 @@ import { admin, freshVault, LOGIN } from "../support/service.ts";
 /** The end of a reseal: when the earlier keys go, and that they always do (contract 20.21 to 20.25, decision 0032). */
 
 const SIZES = { ...SLICE };
-const LENGTH = { ...RUN };
+const LENGTH = { ...RUN_MAX };
 
 beforeEach(() => {
   SLICE.rows = 10;
   // The first request only begins, and does one slice.
-  RUN.slices = 2;
+  RUN_MAX.slices = 2;
   vi.spyOn(console, "warn").mockReturnValue();
   vi.spyOn(console, "error").mockReturnValue();
 });
 afterEach(() => {
   Object.assign(SLICE, SIZES);
-  Object.assign(RUN, LENGTH);
+  Object.assign(RUN_MAX, LENGTH);
   vi.restoreAllMocks();
 });
 

@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { cleanUp } from "../../src/scheduled.ts";
-import { SLICE } from "../../src/store/commit/deleted-vaults.ts";
+import { SLICE_MAX } from "../../src/store/commit/deleted-vaults.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock } from "../support/faults.ts";
 import { removeRows } from "../support/restore.ts";
@@ -67,7 +67,7 @@ const deletion = (vault: string) => admin("DELETE", `/v1/admin/vaults/${vault}`)
 const ring = (vault: string) => runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
 
 describe("a deleted vault with many rows", () => {
-  const ROWS = 2 * SLICE.rows + 1;
+  const ROWS = 2 * SLICE_MAX.rows + 1;
   let [vault, path]: string[] = [];
   let call: Client;
   let slices: Slices;
@@ -105,7 +105,7 @@ describe("a deleted vault with many rows", () => {
     expect(await countRows(vault!)).toEqual([0, 0, 0]);
     expect(await isListed(vault!)).toBe(false);
     expect(slices.changed.length).toBe(3);
-    expect(Math.max(...slices.changed)).toBeLessThanOrEqual(TABLES.length * SLICE.rows);
+    expect(Math.max(...slices.changed)).toBeLessThanOrEqual(TABLES.length * SLICE_MAX.rows);
   });
 
   it("loses them by the alarm when the coordinator was evicted after the commit", async () => {
@@ -145,12 +145,12 @@ it("a slice ends at 8 MiB of sealed texts, and a larger row goes alone", async (
 
 it("with a retention of 0 the contents are swept after the rows are gone, because the sweep ends the deletion by the alarm", async () => {
   const { vault } = await freshVault();
-  await addRows(vault, 11 * SLICE.rows);
+  await addRows(vault, 11 * SLICE_MAX.rows);
   await rebindCoordinator(vault, { FILE_RETENTION_DAYS: 0 });
   await deletion(vault);
   advanceClock(2 * MINUTE);
   await ring(vault);
-  expect(await countRows(vault)).toEqual([SLICE.rows, SLICE.rows, SLICE.rows]);
+  expect(await countRows(vault)).toEqual([SLICE_MAX.rows, SLICE_MAX.rows, SLICE_MAX.rows]);
   await ring(vault);
   expect(await countRows(vault)).toEqual([0, 0, 0]);
   expect(await isListed(vault)).toBe(false);

@@ -2,7 +2,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SLICE } from "../../src/store/rotation/reseal-rows.ts";
-import { RUN } from "../../src/vault/reseal.ts";
+import { RUN_MAX } from "../../src/vault/reseal.ts";
 import { rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { everythingIn, fullVault, type FullVault, passwordTo } from "../support/full-vault.ts";
 import { recordNonces } from "../support/nonces.ts";
@@ -26,17 +26,17 @@ import { admin } from "../support/service.ts";
  */
 
 const SIZES = { ...SLICE };
-const LENGTH = { ...RUN };
+const LENGTH = { ...RUN_MAX };
 
 beforeEach(() => {
   SLICE.rows = runs(3, 1);
-  RUN.slices = 2;
+  RUN_MAX.slices = 2;
   vi.spyOn(console, "warn").mockReturnValue();
   vi.spyOn(console, "error").mockReturnValue();
 });
 afterEach(() => {
   Object.assign(SLICE, SIZES);
-  Object.assign(RUN, LENGTH);
+  Object.assign(RUN_MAX, LENGTH);
   vi.restoreAllMocks();
 });
 

@@ -2,7 +2,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SLICE } from "../../src/store/rotation/reseal-rows.ts";
-import { RUN } from "../../src/vault/reseal.ts";
+import { RUN_MAX } from "../../src/vault/reseal.ts";
 import { rebindCoordinator, renewCoordinator, seeded, wrapDatabase } from "../support/bindings.ts";
 import { alternatingCoordinators } from "../support/concurrent-patches.ts";
 import { advanceClock } from "../support/faults.ts";
@@ -22,7 +22,7 @@ import { newReceiver } from "../support/webhooks.ts";
  */
 
 const SIZES = { ...SLICE };
-const LENGTH = { ...RUN };
+const LENGTH = { ...RUN_MAX };
 
 beforeEach(() => {
   vi.spyOn(console, "warn").mockReturnValue();
@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   Object.assign(SLICE, SIZES);
-  Object.assign(RUN, LENGTH);
+  Object.assign(RUN_MAX, LENGTH);
   vi.useRealTimers();
   vi.restoreAllMocks();
 });
@@ -38,7 +38,7 @@ afterEach(() => {
 /** Lets each request do one slice of so many rows. */
 function inSlicesOf(rows: number): void {
   SLICE.rows = rows;
-  RUN.slices = 2;
+  RUN_MAX.slices = 2;
 }
 
 async function expectNothingUnder(old: Awaited<ReturnType<typeof newestKeyOf>>, vault: string): Promise<void> {

@@ -2,12 +2,12 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { concat } from "../../src/crypto/bytes.ts";
 import {
-  CHUNK,
+  CHUNK_BYTES,
   type ChunkCipher,
   chunkCount,
   chunkOffset,
   createCipher,
-  HEADER,
+  HEADER_BYTES,
   recoverCipher,
   sealedFileSize,
 } from "../../src/crypto/chunked.ts";
@@ -78,7 +78,10 @@ const sealWithService = async (cipher: ChunkCipher, message: Uint8Array): Promis
   concat(cipher.header, ...(await Promise.all(split(message).map((chunk, index) => cipher.seal(chunk, index)))));
 
 const message = fc
-  .tuple(fc.constantFrom(0, 1, 100, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 7), fc.nat(255))
+  .tuple(
+    fc.constantFrom(0, 1, 100, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 2 * CHUNK_BYTES, 3 * CHUNK_BYTES + 7),
+    fc.nat(255),
+  )
   .map(([size, first]) => Uint8Array.from({ length: size }, (_, at) => first + at * 31));
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const salt = fc.uint8Array({ minLength: 24, maxLength: 24 });
@@ -139,7 +142,7 @@ describe("the format of a sealed content", () => {
     await fc.assert(
       fc.asyncProperty(key, context, salt, message, async (k, c, s, m) => {
         const sealed = await sealReference(k, c, s, m);
-        const cipher = await recoverCipher(k, c, sealed.slice(0, HEADER));
+        const cipher = await recoverCipher(k, c, sealed.slice(0, HEADER_BYTES));
         if (!cipher.ok) throw new Error("the header was refused");
         const chunks = Array.from({ length: chunkCount(m.length) }, (_, index) =>
           cipher.value.open(sealed.slice(chunkOffset(index), chunkOffset(index + 1)), index),

@@ -5,7 +5,7 @@ import {
   headerOf,
   keyNumberOf,
   KINDS,
-  NONCE_PREFIX,
+  NONCE_PREFIX_BYTES,
   noncePrefix,
   NOWHERE,
   open,
@@ -92,7 +92,7 @@ describe("a sealed text", () => {
   });
 
   it("has a nonce that begins with the given prefix, and differs each time all the same", async () => {
-    const prefix = crypto.getRandomValues(new Uint8Array(NONCE_PREFIX));
+    const prefix = crypto.getRandomValues(new Uint8Array(NONCE_PREFIX_BYTES));
     const texts = await Promise.all(Array.from({ length: 50 }, () => seal(key, ASSOCIATED_DATA, TEXT, { prefix })));
     expect(texts.map(noncePrefix)).toEqual(texts.map(() => prefix));
     expect(new Set(texts.map((sealed) => bytesOf(sealed).subarray(3, 15).toHex())).size).toBe(50);

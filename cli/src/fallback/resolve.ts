@@ -20,7 +20,7 @@ interface FallbackCall {
   readonly access: () => Promise<Pick<Access, "host" | "token">>;
 }
 
-const CLOCK_TOLERANCE = 300_000; // milliseconds
+const CLOCK_TOLERANCE_MS = 300_000;
 
 /**
  * The values that `resolve` returns, which are stored in the file of `--fallback`. When `resolve` fails because the service does not
@@ -62,7 +62,7 @@ async function loadValues(
   if (!snapshot || snapshot.host !== host) throw unusable("the fallback file is damaged, or of another token or host");
   const passed = Date.now() - snapshot.at;
   const age = Math.max(0, passed);
-  if (passed < -CLOCK_TOLERANCE)
+  if (passed < -CLOCK_TOLERANCE_MS)
     throw unusable("the fallback file is of a later time than the clock shows, so its age is not known");
   if (age > maxAge) throw unusable(`the fallback file is ${describeDuration(age)} old`);
   const missing = references.filter((reference) => !Object.hasOwn(snapshot.values, reference));

@@ -18,14 +18,14 @@ export interface Snapshot {
 }
 
 const MAGIC = Buffer.from("IVFALL01");
-const SALT = 16;
-const NONCE = 12;
-const TAG = 16;
+const SALT_BYTES = 16;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
 
 const keyOf = (token: string, salt: Uint8Array) => Buffer.from(hkdfSync("sha256", token, salt, "item-vault fallback file", 32));
 
 export function sealSnapshot(snapshot: Snapshot, token: string): Buffer {
-  const [salt, nonce] = [randomBytes(SALT), randomBytes(NONCE)];
+  const [salt, nonce] = [randomBytes(SALT_BYTES), randomBytes(NONCE_BYTES)];
   const cipher = createCipheriv("aes-256-gcm", keyOf(token, salt), nonce).setAAD(MAGIC);
   const sealed = Buffer.concat([cipher.update(JSON.stringify(snapshot), "utf8"), cipher.final()]);
   return Buffer.concat([MAGIC, salt, nonce, sealed, cipher.getAuthTag()]);
@@ -33,7 +33,13 @@ export function sealSnapshot(snapshot: Snapshot, token: string): Buffer {
 
 /** Out: `undefined` when the file is damaged, or sealed under another token. */
 export function openSnapshot(bytes: Buffer, token: string): Snapshot | undefined {
-  const parts = [MAGIC.length, SALT, NONCE, bytes.length - MAGIC.length - SALT - NONCE - TAG, TAG];
+  const parts = [
+    MAGIC.length,
+    SALT_BYTES,
+    NONCE_BYTES,
+    bytes.length - MAGIC.length - SALT_BYTES - NONCE_BYTES - TAG_BYTES,
+    TAG_BYTES,
+  ];
   if (parts[3]! < 0 || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;
   let at = 0;
   const [, salt, nonce, sealed, tag] = parts.map((length) => bytes.subarray(at, (at += length))) as [
@@ -44,7 +50,7 @@ export function openSnapshot(bytes: Buffer, token: string): Snapshot | undefined
     Buffer,
   ];
   try {
-    const decipher = createDecipheriv("aes-256-gcm", keyOf(token, salt), nonce, { authTagLength: TAG });
+    const decipher = createDecipheriv("aes-256-gcm", keyOf(token, salt), nonce, { authTagLength: TAG_BYTES });
     decipher.setAAD(MAGIC).setAuthTag(tag);
     return JSON.parse(Buffer.concat([decipher.update(sealed), decipher.final()]).toString("utf8")) as Snapshot;
   } catch {

@@ -9,13 +9,13 @@ export interface ConnectionOptions {
   readonly "allow-http"?: boolean | undefined;
 }
 
-/** Seconds that the service may be silent. A request of the admin may be a step of a backup or a restore, and takes longer. */
-const SILENCE = { user: 10, admin: 60 } as const;
+/** How long the service may be silent. A request of the admin may be a step of a backup or a restore, and takes longer. */
+const SILENCE_SECONDS_MAX = { user: 10, admin: 60 } as const;
 
 /** Milliseconds that the service may be silent. Errors: throws a CliError for what is no number of seconds. */
 export function timeoutOf(env: Io["env"], { timeout }: ConnectionOptions, admin = false): number {
   const given = timeout ?? (env["ITEM_VAULT_TIMEOUT"] || undefined);
-  if (given === undefined) return SILENCE[admin ? "admin" : "user"] * 1000;
+  if (given === undefined) return SILENCE_SECONDS_MAX[admin ? "admin" : "user"] * 1000;
   const seconds = /^\d{1,5}(\.\d{1,3})?$/.test(given) ? Number(given) : 0;
   if (seconds > 0) return seconds * 1000;
   const name = timeout === undefined ? "ITEM_VAULT_TIMEOUT" : "--timeout";

@@ -1,12 +1,12 @@
 /** Which of some words a mistyped one may mean. */
 
-/** How many letters are inserted, left out, replaced or exchanged with their neighbour at most. */
-const MISTAKES = 2;
+/** The most letters that are inserted, left out, replaced or exchanged with their neighbour. */
+const MISTAKES_MAX = 2;
 
 /** The name with the fewest mistakes; `undefined` when every name has more than two, or as many as it has letters. */
 export function nearestOf(names: readonly string[], typed: string): string | undefined {
   const all = names.map((name) => ({ name, mistakes: distanceOf(name, typed) }));
-  const near = all.filter(({ name, mistakes }) => mistakes <= MISTAKES && mistakes < Math.min(name.length, typed.length));
+  const near = all.filter(({ name, mistakes }) => mistakes <= MISTAKES_MAX && mistakes < Math.min(name.length, typed.length));
   return near.toSorted((one, other) => one.mistakes - other.mistakes)[0]?.name;
 }
 

@@ -44,7 +44,7 @@ export async function run({ io, args, options, client: connect }: EditCall): Pro
   if (!(await editInteractively(io, current.item, replace))) await tell(io, "Nothing was changed");
 }
 
-const ATTEMPTS = 5;
+const TRIES_MAX = 5;
 
 /**
  * Changes the Item by operations that depend on its fields. When somebody else changes it meanwhile, they are made again from what it
@@ -56,7 +56,7 @@ async function patch(client: Client, path: string, operationsFor: (item: Item) =
     try {
       return await request<Item>(client, "PATCH", path, { headers: ifMatch(etag), json: operationsFor(item) });
     } catch (error) {
-      if (attempt === ATTEMPTS || !(error instanceof ItemVaultError && error.status === 412)) throw error;
+      if (attempt === TRIES_MAX || !(error instanceof ItemVaultError && error.status === 412)) throw error;
     }
   }
 }

@@ -24,7 +24,7 @@ interface Entry {
 const RESOURCES = ["item", "vault", "token", "webhook"] as const;
 type Resource = (typeof RESOURCES)[number];
 
-const LARGEST_PAGE = 1000;
+const PAGE_ENTRIES_MAX = 1000;
 
 type Options = Call<typeof ACTIVITY_OPTIONS>["options"];
 
@@ -36,7 +36,7 @@ export async function run({ io, options, client, admin }: Call<typeof ACTIVITY_O
   // One entry more tells whether there are more.
   const { before, actor, action, result } = options;
   const found = await (options.admin ? findInAdminLog : findInLog)(connected, options);
-  const query = { limit: Math.min(limit + 1, LARGEST_PAGE), before, actor, action, result, ...found };
+  const query = { limit: Math.min(limit + 1, PAGE_ENTRIES_MAX), before, actor, action, result, ...found };
   const entries: (Entry | BrokenActivityEntry)[] = [];
   let gap: string | null = null;
   const onPage = (headers: Headers) => void (gap = headers.get("Item-Vault-Log-Gap"));

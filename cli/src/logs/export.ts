@@ -11,7 +11,7 @@ import { startProgress } from "../output/progress.ts";
 import type { ACTIVITY_EXPORT_OPTIONS } from "./options.ts";
 
 /** Entries of a page: the most that the service gives. */
-const PAGE = 1000;
+const PAGE_ENTRIES_MAX = 1000;
 
 /** `activity export`: one entry a line, as the service gives it (contract 23.2). */
 export async function run({ io, options, admin }: Call<typeof ACTIVITY_EXPORT_OPTIONS>): Promise<void> {
@@ -23,7 +23,12 @@ export async function run({ io, options, admin }: Call<typeof ACTIVITY_EXPORT_OP
   const progress = startProgress(io, "", undefined, (done) => plural(done, "entry", "entries"));
   let count = 0;
   async function* lines(): AsyncGenerator<Uint8Array> {
-    for await (const entry of entriesOf(connected, "/v1/admin/activity/export", { limit: PAGE, since, until, vault })) {
+    for await (const entry of entriesOf(connected, "/v1/admin/activity/export", {
+      limit: PAGE_ENTRIES_MAX,
+      since,
+      until,
+      vault,
+    })) {
       count++;
       if (file !== undefined) progress.add(1);
       yield new TextEncoder().encode(`${jsonOf(entry)}\n`);

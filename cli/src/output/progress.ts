@@ -5,8 +5,8 @@ import { cut } from "./text.ts";
 
 /** A bar on stderr for what takes long. Nothing is written when stderr is no terminal. */
 
-const WIDTH = 30;
-const INTERVAL = 100; // milliseconds between two drawings
+const BAR_CHARACTERS = 30;
+const DRAW_INTERVAL_MS = 100;
 
 export interface Progress {
   /** Adds to what is done. */
@@ -41,7 +41,7 @@ export function startProgress(
     const text = `${barOf(done, all)}${unit(done, all)} ${printable(label)}${timeLeft(done, all, drawn - begun)}`;
     stderr.write(`\r\u001B[K${cut(text, (stderr.columns || 80) - 1)}`);
   };
-  const drawInTime = () => void (Date.now() - drawn >= INTERVAL && draw());
+  const drawInTime = () => void (Date.now() - drawn >= DRAW_INTERVAL_MS && draw());
   return {
     add(amount) {
       done += amount;
@@ -60,8 +60,8 @@ export function startProgress(
 function barOf(done: number, total: number | undefined): string {
   if (!total) return "";
   const share = Math.min(1, done / total);
-  const filled = Math.round(share * WIDTH);
-  return `[${"#".repeat(filled)}${"-".repeat(WIDTH - filled)}] ${String(Math.floor(share * 100)).padStart(3)} % `;
+  const filled = Math.round(share * BAR_CHARACTERS);
+  return `[${"#".repeat(filled)}${"-".repeat(BAR_CHARACTERS - filled)}] ${String(Math.floor(share * 100)).padStart(3)} % `;
 }
 
 /** In: milliseconds since the beginning. Out: nothing in the first two seconds, which tell too little. */

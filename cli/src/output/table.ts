@@ -7,7 +7,7 @@ const GAP = "  ";
 /** Only these columns are cut, because a part of an id, a time or a value is of no use. */
 const CUT = new Set(["TITLE", "TAGS", "NAME", "SECTION", "FIELD"]);
 /** A column is cut to no less than this, also when the terminal is narrower. */
-const LEAST = 8;
+const COLUMN_WIDTH_MIN = 8;
 
 /**
  * Rows below a heading, each column as wide as its widest cell. `columns`: the width of the terminal; where the table is wider, the
@@ -52,8 +52,8 @@ function fit(widths: readonly number[], mayCut: readonly boolean[], room: number
   const sum = () => fitted.reduce((total, width) => total + width, 0);
   for (let over = sum() - room; over > 0; over = sum() - room) {
     const widest = Math.max(...fitted.filter((_, index) => mayCut[index]));
-    if (widest <= LEAST) break; // also -Infinity, without such a column
-    const next = Math.max(LEAST, ...fitted.filter((width, index) => mayCut[index] && width < widest));
+    if (widest <= COLUMN_WIDTH_MIN) break; // also -Infinity, without such a column
+    const next = Math.max(COLUMN_WIDTH_MIN, ...fitted.filter((width, index) => mayCut[index] && width < widest));
     fitted[fitted.findIndex((width, index) => mayCut[index] && width === widest)] = Math.max(next, widest - over);
   }
   return fitted;

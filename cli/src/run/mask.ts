@@ -77,12 +77,12 @@ function patternsOf(values: readonly string[]): Uint8Array[] {
     value.trimEnd(),
     JSON.stringify(value).slice(1, -1),
     encodeURIComponent(value.toWellFormed()),
-    ...value.split(/\r?\n/).filter((line, _, lines) => lines.length > 1 && line.length >= SHORTEST_LINE),
+    ...value.split(/\r?\n/).filter((line, _, lines) => lines.length > 1 && line.length >= LINE_CHARACTERS_MIN),
   ]);
   return [...new Set(texts)].filter((text) => text !== "").map((text) => Buffer.from(text));
 }
 
-const SHORTEST_LINE = 8; // characters: shorter lines of a value, such as `}`, are in any output
+const LINE_CHARACTERS_MIN = 8; // shorter lines of a value, such as `}`, are in any output
 
 /** A stream that masks. */
 export function createMaskStream(values: readonly string[]): Transform {

@@ -88,14 +88,14 @@ async function exitCode({ io }: RunCall, child: Child): Promise<number> {
   });
 }
 
-const PATIENCE = 10_000; // milliseconds between SIGTERM and SIGKILL
+const KILL_DELAY_MS = 10_000; // between SIGTERM and SIGKILL
 
 async function stop(child: Child): Promise<void> {
   child.kill("SIGTERM");
   const timer = setTimeout(() => {
     child.kill("SIGKILL");
     child.release();
-  }, PATIENCE);
+  }, KILL_DELAY_MS);
   await child.ended.catch(() => undefined);
   clearTimeout(timer);
 }

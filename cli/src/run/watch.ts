@@ -13,8 +13,8 @@ interface Watch {
   readonly signal: AbortSignal;
 }
 
-const PAUSE = 300; // milliseconds: writes that follow each other are one change
-const RETRY = 10_000; // milliseconds until the next attempt, when the service did not answer
+const SETTLE_MS = 300; // writes that follow each other are one change
+const RETRY_MS = 10_000; // until the next attempt, when the service did not answer
 
 /**
  * Calls `onChange` each time that a write to a vault has changed one of the values. An event names the Item and no value, so the
@@ -22,19 +22,19 @@ const RETRY = 10_000; // milliseconds until the next attempt, when the service d
  */
 export async function watchValues(
   client: Client,
-  { values, resolve, onChange, say, signal, retry = RETRY }: Watch & { readonly retry?: number },
+  { values, resolve, onChange, say, signal, retry = RETRY_MS }: Watch & { readonly retry?: number },
 ): Promise<void> {
   let current = values;
   let due = false;
   let checking: Promise<void> | undefined;
 
   async function check(): Promise<void> {
-    let pause = PAUSE;
+    let pause = SETTLE_MS;
     while (due && !signal.aborted) {
       await wait(pause, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       due = false;
-      pause = PAUSE;
+      pause = SETTLE_MS;
       const next = await resolve(signal).catch((error: unknown) => {
         if (signal.aborted) return;
         say(`a vault has changed, but its secrets cannot be resolved: ${messageOf(error)}`);

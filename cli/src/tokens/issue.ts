@@ -12,7 +12,7 @@ import { secondsOf } from "../frame/duration.ts";
 import { TOKENS } from "./manage.ts";
 import type { TOKEN_CREATE_OPTIONS, TOKEN_REISSUE_OPTIONS } from "./options.ts";
 
-const LONGEST_WAIT = 7 * 86_400; // seconds; a timer of Node ends after 24 days at the latest
+const WAIT_SECONDS_MAX = 7 * 86_400; // a timer of Node ends after 24 days at the latest
 
 /** `token create`: prints the token alone, so that a pipe can take it. */
 export async function create({ io, args, options, admin: connect }: Call<typeof TOKEN_CREATE_OPTIONS>): Promise<void> {
@@ -36,7 +36,7 @@ export async function create({ io, args, options, admin: connect }: Call<typeof 
  */
 export async function reissue({ io, args, options, admin: connect }: Call<typeof TOKEN_REISSUE_OPTIONS>): Promise<void> {
   const overlap = options.overlap === undefined ? undefined : secondsOf("--overlap", options.overlap);
-  if (options.wait && (overlap === undefined || overlap > LONGEST_WAIT))
+  if (options.wait && (overlap === undefined || overlap > WAIT_SECONDS_MAX))
     throw new CliError("--wait needs --overlap, of at most 7d", { exit: "usage" });
   const asked = lifetimeOf(options["expires-in"]);
   const admin = await connect();

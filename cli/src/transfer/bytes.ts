@@ -4,11 +4,11 @@
 export function base64Of(bytes: Uint8Array): string {
   let binary = "";
   // In parts, because a call takes a bounded number of arguments.
-  for (let at = 0; at < bytes.length; at += PART) binary += String.fromCharCode(...bytes.subarray(at, at + PART));
+  for (let at = 0; at < bytes.length; at += PART_BYTES) binary += String.fromCharCode(...bytes.subarray(at, at + PART_BYTES));
   return btoa(binary);
 }
 
-const PART = 0x2000; // bytes
+const PART_BYTES = 0x2000;
 
 /** The bytes of base64 with or without its padding. Out: `undefined` for a text that is none. */
 export function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> | undefined {

@@ -3,13 +3,13 @@ import { sourceFault } from "./text.ts";
 /** Reads JSON of a source. Each error names the path of the fault, for example `accounts[0].vaults`, and never a value. */
 
 /** Deeper than any of the formats. Recursive code may walk what was parsed. */
-const DEEPEST = 100;
+const DEPTH_MAX = 100;
 
 const [QUOTE, BACKSLASH, BRACKET, BRACE] = [0x22, 0x5c, 0x5b, 0x7b];
 
 /** Errors: throws a CliError for a text that is no JSON, or too deep. */
 export function parseJson(text: string, path: string): JsonValue {
-  if (depthOf(text) > DEEPEST) throw sourceFault(path, `is nested deeper than ${DEEPEST} levels`);
+  if (depthOf(text) > DEPTH_MAX) throw sourceFault(path, `is nested deeper than ${DEPTH_MAX} levels`);
   try {
     return new JsonValue(JSON.parse(text), path);
   } catch {

@@ -2,7 +2,7 @@ import type { Loss } from "./model.ts";
 
 /** Counts what a target cannot hold. */
 
-const EXAMPLES = 3;
+const EXAMPLES_MAX = 3;
 
 export class Losses {
   readonly #counts = new Map<string, { count: number; examples: string[] }>();
@@ -12,7 +12,8 @@ export class Losses {
     if (count === 0) return;
     const entry = this.#counts.get(what) ?? { count: 0, examples: [] };
     entry.count += count;
-    if (title !== undefined && entry.examples.length < EXAMPLES && !entry.examples.includes(title)) entry.examples.push(title);
+    if (title !== undefined && entry.examples.length < EXAMPLES_MAX && !entry.examples.includes(title))
+      entry.examples.push(title);
     this.#counts.set(what, entry);
   }
 
@@ -20,7 +21,7 @@ export class Losses {
     for (const { what, count, examples = [] } of losses) {
       this.add(what, undefined, count);
       const entry = this.#counts.get(what);
-      if (entry) entry.examples.push(...examples.slice(0, EXAMPLES - entry.examples.length));
+      if (entry) entry.examples.push(...examples.slice(0, EXAMPLES_MAX - entry.examples.length));
     }
   }
 

@@ -87,7 +87,7 @@ export type Argon2id = (parameters: {
   readonly iterations: number;
   readonly memorySize: number; // KiB
   readonly parallelism: number;
-  readonly hashLength: number; // bytes
+  readonly hashLength: number;
   readonly outputType: "binary";
 }) => Promise<Uint8Array>;
 
@@ -102,11 +102,11 @@ export interface ImportFormat {
   read(bytes: Uint8Array, options: ReadOptions): Promise<Transfer>;
 }
 
-const HEAD = 4096; // bytes
+const HEAD_BYTES = 4096;
 
 /** The formats of which a file has the signs. */
 export function matchingFormats(formats: readonly ImportFormat[], bytes: Uint8Array, fileName: string): ImportFormat[] {
-  const head = bytes.subarray(0, HEAD);
+  const head = bytes.subarray(0, HEAD_BYTES);
   return formats.filter((format) => format.matches(head, fileName));
 }
 

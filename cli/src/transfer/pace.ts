@@ -6,17 +6,17 @@ import type { Client } from "@item-vault/client";
  * A little less than the service accepts of one token, about 2,000 in 10 seconds (contract 12.1). A request beyond that is refused, and has
  * to wait longer than one that comes in time.
  */
-const PER_SECOND = 195;
+const REQUESTS_PER_SECOND = 195;
 /** How many requests may make up for a pause. In 10 seconds there are at most 195 × 10 + 50. */
-const BURST = 50;
+const BURST_REQUESTS_MAX = 50;
 
 /** Out: a function that makes clients of which the requests, all together, begin at this rate at most, after a burst. */
-export function createPace(perSecond = PER_SECOND): (client: Client) => Client {
+export function createPace(perSecond = REQUESTS_PER_SECOND): (client: Client) => Client {
   const interval = 1000 / perSecond;
   let next = Number.NEGATIVE_INFINITY;
   const begin = async (): Promise<void> => {
     const now = performance.now();
-    next = Math.max(next + interval, now - BURST * interval);
+    next = Math.max(next + interval, now - BURST_REQUESTS_MAX * interval);
     if (next > now) await new Promise((resolve) => setTimeout(resolve, next - now));
   };
   return (client) => ({

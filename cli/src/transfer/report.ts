@@ -6,7 +6,7 @@ import { cut } from "../output/text.ts";
 /** What an import prints. */
 
 /** The columns of a terminal that a title takes at most. */
-const WIDEST = 60;
+const TITLE_WIDTH_MAX = 60;
 
 /** The content of a source in one line. */
 export function describeSource(format: string, items: readonly TransferItem[]): string {
@@ -37,7 +37,7 @@ export const describeDiffering = (titles: readonly string[]): string =>
 
 /** Titles in one line, escaped. `all`: how many there are. */
 export function quoteTitles(titles: readonly string[], all = titles.length): string {
-  const shown = titles.map((title) => `“${cut(printable(title), WIDEST)}”`).join(", ");
+  const shown = titles.map((title) => `“${cut(printable(title), TITLE_WIDTH_MAX)}”`).join(", ");
   return all > titles.length ? `${shown} and ${all - titles.length} more` : shown;
 }
 

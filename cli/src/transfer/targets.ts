@@ -76,7 +76,7 @@ function chooseWithHint(readable: readonly TargetVault[], name: string): Service
   }
 }
 
-const TOKEN_LIFETIME = 24 * 60 * 60; // seconds
+const TOKEN_LIFETIME_SECONDS = 24 * 60 * 60;
 
 /**
  * Makes the vaults that do not exist yet, and a token that writes to all of them: no token reads a vault that was made after it.
@@ -92,7 +92,7 @@ async function makeVaults(names: readonly string[], { admin, issued }: TargetOpt
     vaults.push([name, service.chooseVault(existing, name)]);
   }
   const permissions = Object.fromEntries(vaults.map(([, { id }]) => [id, "rw"]));
-  const wanted = { name: "item-vault import", vaults: permissions, expiresIn: TOKEN_LIFETIME };
+  const wanted = { name: "item-vault import", vaults: permissions, expiresIn: TOKEN_LIFETIME_SECONDS };
   const token = await post<{ id: string; token: string }>(client, "tokens", wanted);
   const writer = await issued(token.token);
   return {

@@ -3,14 +3,14 @@ import { CliError } from "../frame/failure.ts";
 /** Bytes of a source as text. */
 
 /** The longest text that is parsed: strings of the runtime end at about 512 MiB. */
-const LONGEST = 500 * 1024 * 1024;
+const TEXT_BYTES_MAX = 500 * 1024 * 1024;
 
 /**
  * Decodes UTF-8, or UTF-16 with a byte order mark; the mark is dropped. `path` names the text in the error.
  * Errors: throws a CliError for bytes that are no such text.
  */
 export function decodeText(bytes: Uint8Array, path: string): string {
-  if (bytes.length > LONGEST) throw sourceFault(path, `is larger than ${LONGEST / 1024 / 1024} MiB`);
+  if (bytes.length > TEXT_BYTES_MAX) throw sourceFault(path, `is larger than ${TEXT_BYTES_MAX / 1024 / 1024} MiB`);
   const encoding =
     bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "utf-8";
   try {

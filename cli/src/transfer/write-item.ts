@@ -48,7 +48,7 @@ interface Current {
 
 type Loaded = Current & { readonly item: ServiceItem };
 
-const COLLISIONS = 5;
+const COLLISIONS_MAX = 5;
 
 /** SHA-256 in Base64 of contents that were read: by the id of a File of the service, whose content never changes, or by a File of the source. */
 export type Digests = Map<string | TransferFile, string>;
@@ -73,7 +73,7 @@ export async function writeItem(target: Target, { id, steps, found }: Planned): 
   for (let collisions = 0; current.done < steps.length;) {
     if (current.item && !(await isMadeBy(target, { ...current, item: current.item }, steps, digests))) return "differs";
     const next = await take(target, current, steps[current.done]!, digests);
-    if (!next && ++collisions > COLLISIONS) return "differs";
+    if (!next && ++collisions > COLLISIONS_MAX) return "differs";
     // Another import of the same source has written: continue where it is.
     current = next ?? (await loadItem(target, current.id)) ?? current;
   }

@@ -18,7 +18,7 @@ export interface Counts {
 }
 
 /** Requests in flight. A vault's coordinator writes what waits as one group. */
-const IN_FLIGHT = 16;
+const REQUESTS_IN_FLIGHT_MAX = 16;
 
 /** Failures of one Item; the import goes on with the next one. Any other failure would be that of every Item. */
 const OF_ONE_ITEM = new Set([400, 409, 412, 413, 500]);
@@ -47,7 +47,7 @@ export async function writeItems(
     }
   };
   try {
-    await inParallel(planned, writeOne, { most: IN_FLIGHT, signal });
+    await inParallel(planned, writeOne, { most: REQUESTS_IN_FLIGHT_MAX, signal });
     return { counts, differing, failures, fatal: undefined };
   } catch (error) {
     return { counts, differing, failures, fatal: signal.aborted ? undefined : (error as Error) };

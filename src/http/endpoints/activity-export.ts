@@ -20,7 +20,7 @@ interface Export {
 }
 
 /** Milliseconds: the clocks of two locations differ by less. No entry has a later time. */
-const FUTURE = HOUR;
+const FUTURE_MS_MAX = HOUR;
 
 const rfc3339 = z.iso.datetime({ offset: true });
 
@@ -44,7 +44,7 @@ function parse({ query: { rest }, store: { now } }: ParseCall): Result<Export> {
   const from = cursor === null ? undefined : parsePosition(cursor);
   if (cursor !== null && from === undefined) return invalid("cursor: is not one that this service gave");
   return ok({
-    filter: { vault: parsed, since: since.value, until: Math.min(until.value, now + FUTURE) },
+    filter: { vault: parsed, since: since.value, until: Math.min(until.value, now + FUTURE_MS_MAX) },
     from,
     limit: limit.value ?? 50,
   });

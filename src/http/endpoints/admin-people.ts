@@ -23,8 +23,8 @@ const personChange = z.object({
 
 type NewPerson = z.output<typeof newPerson>;
 
-/** The row of a person does not expire: 9999-12-31T23:59:59Z, in Unix seconds. */
-const NEVER = 253_402_300_799;
+/** The row of a person does not expire: 9999-12-31T23:59:59Z. */
+const NEVER_EXPIRES_SECONDS = 253_402_300_799;
 
 const PERSON = { resource: "PERSON" } as const;
 
@@ -33,11 +33,11 @@ export async function listPeople({ c, store }: Call): Promise<Result<Reply>> {
   return people.ok ? ok({ response: streamList(c, groupsOf(people.value)) }) : people;
 }
 
-/** People of a piece of the answer. */
-const PIECE_ROWS = 10;
+/** The number of people in a piece of the answer. */
+const PIECE_PEOPLE = 10;
 
 function* groupsOf(texts: readonly string[]): Generator<readonly string[]> {
-  for (let from = 0; from < texts.length; from += PIECE_ROWS) yield texts.slice(from, from + PIECE_ROWS);
+  for (let from = 0; from < texts.length; from += PIECE_PEOPLE) yield texts.slice(from, from + PIECE_PEOPLE);
 }
 
 export async function getPerson({ c, store, person: id }: Call): Promise<Result<Reply>> {
@@ -56,7 +56,7 @@ export const addPerson = {
     if (!room.ok) return room;
     const id = await newId(call, "new person");
     const issuedAt = Math.floor(store.now / 1000);
-    const claims: Claims = { id, name: email, dialect: "uuid", vaults, issuedAt, expiresAt: NEVER, person: true };
+    const claims: Claims = { id, name: email, dialect: "uuid", vaults, issuedAt, expiresAt: NEVER_EXPIRES_SECONDS, person: true };
     const added = await insertPerson(store, claims, adminEntry(PERSON, c, "CREATE", id));
     return added.ok ? ok({ response: c.json(presentPerson(added.value)), made: id }) : added;
   },

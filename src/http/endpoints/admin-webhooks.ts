@@ -15,7 +15,7 @@ import type { Call, ParseCall, Reply } from "../route.ts";
 /** /v1/admin/vaults/{v}/webhooks (contract 17): lists, creates, changes and deletes the webhooks of a vault. */
 
 /** Seconds for which a secret that is replaced also signs, unless the request says otherwise. */
-const OVERLAP = DAY / SECOND;
+const OVERLAP_SECONDS = DAY / SECOND;
 
 /** In: the origin for tests, if one is set. */
 const url = (testOrigin: string | undefined) =>
@@ -34,7 +34,7 @@ const OVERLAP_FAULT = `is neither true nor an integer from 0 to ${LIMITS.webhook
 const rotateSecret = optional(
   z.union(
     [
-      z.literal(true, OVERLAP_FAULT).transform(() => OVERLAP),
+      z.literal(true, OVERLAP_FAULT).transform(() => OVERLAP_SECONDS),
       z.int(OVERLAP_FAULT).min(0, OVERLAP_FAULT).max(LIMITS.webhookSecret, OVERLAP_FAULT),
     ],
     OVERLAP_FAULT,

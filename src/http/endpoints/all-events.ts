@@ -43,15 +43,15 @@ function parse(call: ParseCall): Result<Input> {
   return ok({ starts, seconds: seconds.value });
 }
 
-/** So many events of all vaults together are read at first. The stream reads on. */
-const FIRST_READ = 1_000;
+/** The most events of all vaults together that the first read fetches. The stream reads on. */
+const FIRST_READ_EVENTS_MAX = 1_000;
 
 export const streamAllEvents = {
   parse,
   /** Errors: `unauthorized` (revoked), `cursor_gone` (of one of the vaults), `rate`. */
   async handle(call: Call, { starts, seconds }: Input): Promise<Result<Reply>> {
     const { c, store, claims, dialect } = call;
-    const limit = Math.max(10, Math.floor(FIRST_READ / Math.max(1, starts.length)));
+    const limit = Math.max(10, Math.floor(FIRST_READ_EVENTS_MAX / Math.max(1, starts.length)));
     const pages = await loadPages(
       store,
       starts.map(({ vault, after }) => [vault, after]),

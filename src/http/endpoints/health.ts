@@ -71,8 +71,8 @@ interface CachedReport {
   readonly text: Promise<string>;
 }
 
-/** How long a report is reused, in milliseconds: without a bound, every anonymous request would cost storage calls. */
-const REUSED = 5_000;
+/** How long a report is reused: without that, every anonymous request would cost storage calls. */
+const REPORT_REUSE_MS = 5_000;
 
 /** By `env` object, which the platform keeps for the life of the isolate. */
 const reports = new WeakMap<Env, CachedReport>();
@@ -88,7 +88,7 @@ function cachedReport(c: Context): Promise<string> {
   if (known && now < known.until) return known.text;
   const text = makeReport(c.env);
   // Stored before the await, so that concurrent requests share the report.
-  reports.set(c.env, { until: now + REUSED, text });
+  reports.set(c.env, { until: now + REPORT_REUSE_MS, text });
   // Else the calls would be cancelled with this request, and the others would wait for ever.
   c.executionCtx.waitUntil(text);
   return text;

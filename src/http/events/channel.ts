@@ -42,8 +42,8 @@ export interface Listener {
   displaced: boolean;
 }
 
-/** So many events are kept for requests that are slower than others, besides those of the last read. */
-const KEPT = 64;
+/** Events that a channel keeps for slow requests, besides those of the last read. */
+const BUFFERED_EVENTS_MAX = 64;
 
 /** In: the position after which nothing was read yet; whether there may be later events. */
 export const createChannel = (vault: string, head: Cursor, stale: boolean): Channel => ({
@@ -69,7 +69,7 @@ export function eventsAfter({ start, events }: Channel, position: Cursor): reado
 
 /** Appends events that follow `head`. In: the position after them. */
 export function append(channel: Channel, events: readonly VaultEvent[], last: Cursor): void {
-  const excess = Math.max(0, channel.events.length + events.length - Math.max(KEPT, events.length));
+  const excess = Math.max(0, channel.events.length + events.length - Math.max(BUFFERED_EVENTS_MAX, events.length));
   const { sequence, at } = channel.events[excess - 1] ?? channel.start;
   channel.start = { sequence, at };
   channel.events = [...channel.events.slice(excess), ...events];

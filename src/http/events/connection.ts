@@ -9,12 +9,12 @@ import { takeHint } from "./reads.ts";
  * context its messages arrive. Without it, the checks find the events.
  */
 
-/** Milliseconds before the next try, after the coordinator has closed the WebSocket or refused it. */
-const CLOSED = SECOND;
-const REFUSED = 12 * SECOND;
+/** The time before the next try, after the coordinator has closed the WebSocket or refused it. */
+const RETRY_CLOSED_MS = SECOND;
+const RETRY_REFUSED_MS = 12 * SECOND;
 
-/** Milliseconds for a coordinator to answer. A check waits for it, and has to be complete within 15 s after the one before. */
-const ANSWER = 2 * SECOND;
+/** The time in which a coordinator has to answer. A check waits for it, and has to be complete within 15 s after the one before. */
+const ANSWER_TIMEOUT_MS = 2 * SECOND;
 
 /** Whether a request should open a WebSocket. In: Unix milliseconds. */
 export const isUnconnected = ({ owner, connectAt }: Channel, now: number): boolean => owner === undefined && connectAt <= now;
@@ -35,7 +35,7 @@ export async function connect(
   const opening = open(env, vault);
   const socket = await inTime(opening);
   if (!socket || channel.owner !== listener) {
-    release(channel, listener, REFUSED);
+    release(channel, listener, RETRY_REFUSED_MS);
     void opening.then((late) => late?.close(1000));
     return undefined;
   }
@@ -44,7 +44,7 @@ export async function connect(
     const current = channels.get(vault);
     if (current) act(current);
   };
-  const onEnd = () => withChannel((current) => release(current, listener, CLOSED));
+  const onEnd = () => withChannel((current) => release(current, listener, RETRY_CLOSED_MS));
   socket.addEventListener("message", ({ data }) => withChannel((current) => takeHint(current, String(data))));
   socket.addEventListener("close", onEnd);
   socket.addEventListener("error", onEnd);
@@ -54,7 +54,7 @@ export async function connect(
 /** Out: the WebSocket, or `undefined` when the coordinator does not answer in time. */
 async function inTime(opening: Promise<WebSocket | undefined>): Promise<WebSocket | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(resolve, ANSWER);
+  const timer = setTimeout(resolve, ANSWER_TIMEOUT_MS);
   const socket = await Promise.race([opening, promise]);
   clearTimeout(timer);
   return socket;

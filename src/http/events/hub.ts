@@ -10,8 +10,8 @@ export const listeners = new Set<Listener>();
 
 export const channels = new Map<string, Channel>();
 
-/** A request that has not run for so long has ended without notice. It joins again if it runs after all. Milliseconds. */
-const LEASE = 30 * SECOND;
+/** A request that has not run for this time has ended without notice. It joins again if it runs after all. */
+const LISTENER_LEASE_MS = 30 * SECOND;
 
 /**
  * Makes sure that another request of the token may wait in this isolate (contract 15.11). Errors: `rate`, when the token has
@@ -72,5 +72,5 @@ export function leaveChannel(listener: Listener, vault: string): void {
 
 /** Removes the requests that have ended without notice. In: Unix milliseconds. */
 export function removeEnded(now: number): void {
-  for (const listener of listeners) if (listener.seenAt < now - LEASE) leave(listener);
+  for (const listener of listeners) if (listener.seenAt < now - LISTENER_LEASE_MS) leave(listener);
 }

@@ -10,24 +10,24 @@ import { channels, listeners, removeEnded } from "./hub.ts";
 
 /** What one request of the isolate reads for all others, and only one at a time. */
 
-/** Milliseconds between two checks. A revoked token is noticed within this time and a D1 call: 15 s in all. */
-const PERIOD = 12 * SECOND;
-/** Milliseconds after which a check, or a read, that gave no result is tried by another request. */
-const CHECK_TIME = 2 * SECOND;
-const READ_TIME = 11 * SECOND;
+/** The time between two checks. A revoked token is noticed within this time and a D1 call: 15 s in all. */
+const CHECK_INTERVAL_MS = 12 * SECOND;
+/** After this time another request repeats a check, or a read, that gave no result. */
+const CHECK_TIMEOUT_MS = 2 * SECOND;
+const READ_TIMEOUT_MS = 11 * SECOND;
 
 /** When the next check of all tokens and vaults is due: Unix milliseconds. */
 export const check = { due: 0 };
 
 /** In: Unix milliseconds. A time that is too far away was set before the clock went back. */
-export const isCheckDue = (now: number): boolean => check.due <= now || check.due > now + PERIOD;
+export const isCheckDue = (now: number): boolean => check.due <= now || check.due > now + CHECK_INTERVAL_MS;
 
 /** Checks all tokens and vaults of the isolate in one D1 call. */
 export async function checkAll(store: Store): Promise<void> {
   const now = Date.now();
-  check.due = now + CHECK_TIME;
+  check.due = now + CHECK_TIMEOUT_MS;
   removeEnded(now);
-  if (await checkSome(store, [...listeners], [...channels.values()])) check.due = now + PERIOD;
+  if (await checkSome(store, [...listeners], [...channels.values()])) check.due = now + CHECK_INTERVAL_MS;
 }
 
 /** Checks tokens and vaults in one D1 call. Out: whether D1 answered. */
@@ -69,7 +69,7 @@ export const isReadable = ({ stale, readingUntil }: Channel, now: number): boole
 /** Reads the events after the head of a channel, for all requests that wait for them. One D1 call, two after a restore. */
 export async function readChannel(store: Store, channel: Channel): Promise<void> {
   const { hint, vault } = channel;
-  channel.readingUntil = Date.now() + READ_TIME;
+  channel.readingUntil = Date.now() + READ_TIMEOUT_MS;
   channel.stale = false;
   const page = await loadEvents(store, vault, channel.head, LIMITS.page);
   const gone = !page.ok && page.failure.kind === "cursor_gone";

@@ -33,8 +33,8 @@ export type News =
   /** The database was restored, and the position is none of its log any more. The session continues at the newest write. */
   | { readonly kind: "reset"; readonly vault: string; readonly position: Cursor };
 
-/** A request's own reads fetch at most so many events of a vault. */
-const OWN_READ = 250;
+/** The most events of a vault that one read for one request fetches. */
+const OWN_READ_EVENTS_MAX = 250;
 
 /** In: the position in each vault after the last event that was sent. */
 export function createSession(
@@ -118,7 +118,7 @@ function forget({ listener, positions, sockets }: Session, vault: string): News 
 
 async function readBehind(session: Session, behind: readonly (readonly [string, Cursor])[]): Promise<News[]> {
   session.calls++;
-  const limit = Math.max(10, Math.floor(OWN_READ / behind.length));
+  const limit = Math.max(10, Math.floor(OWN_READ_EVENTS_MAX / behind.length));
   const pages = await loadPages(session.store, behind, limit, session.claims);
   if (!pages.ok) {
     session.listener.revoked ||= pages.failure.kind === "unauthorized";

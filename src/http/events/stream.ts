@@ -18,11 +18,11 @@ export interface Format {
   readonly endsEmpty: boolean;
 }
 
-/** A comment is sent after so many milliseconds without an event, so that both sides notice a lost connection. */
-const HEARTBEAT = 15 * SECOND;
+/** After this time without an event a comment is sent, so that both sides notice a lost connection. */
+const HEARTBEAT_MS = 15 * SECOND;
 
-/** After so many milliseconds a reader connects again. */
-const RETRY = 2 * SECOND;
+/** The time after which a reader connects again. */
+const RECONNECT_MS = 2 * SECOND;
 
 /**
  * The body of a stream. Nothing is read ahead of the client: `pull` is called when it takes more. It ends when the token is
@@ -43,8 +43,8 @@ export function streamNews(
   const write = (news: readonly News[]) => news.map((one) => textOf(one, sent, format)).join("");
 
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    const opening = queue && `retry: ${RETRY}\n${idLine(sent, format)}\n`;
-    const outcome = queue ? { news: queue } : await waitForNews(session, Math.min(end, Date.now() + HEARTBEAT));
+    const opening = queue && `retry: ${RECONNECT_MS}\n${idLine(sent, format)}\n`;
+    const outcome = queue ? { news: queue } : await waitForNews(session, Math.min(end, Date.now() + HEARTBEAT_MS));
     queue = undefined;
     if (session.closed) return;
     const news = "news" in outcome ? outcome.news : [];

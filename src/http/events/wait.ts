@@ -11,11 +11,11 @@ export type Outcome = { readonly news: readonly News[] } | { readonly ended: End
 
 type EndReason = "closed" | "unauthorized" | "unavailable" | "call_limit";
 
-/** A token that could not be checked for so long counts as revoked. Milliseconds. */
-const UNCHECKED = 30 * SECOND;
+/** A token that could not be checked for this time counts as revoked. */
+const UNCHECKED_MS_MAX = 30 * SECOND;
 
 /** A Worker may send 1,000 queries to D1 for one request (developers.cloudflare.com/d1/platform/limits); a call has up to 2. */
-const CALLS = 450;
+const SESSION_CALLS_MAX = 450;
 
 /** Waits for news of the vaults of the session. In: the time when the wait ends, in Unix milliseconds. */
 export async function waitForNews(session: Session, until: number): Promise<Outcome> {
@@ -47,8 +47,8 @@ const expiryOf = ({ expiresAt, session }: Session["claims"]): number =>
 function endOf({ listener, claims, calls, closed }: Session, now: number): EndReason | undefined {
   if (closed || listener.displaced) return "closed";
   if (listener.revoked || now >= expiryOf(claims)) return "unauthorized";
-  if (now >= listener.checkedAt + UNCHECKED) return "unavailable";
-  return calls >= CALLS ? "call_limit" : undefined;
+  if (now >= listener.checkedAt + UNCHECKED_MS_MAX) return "unavailable";
+  return calls >= SESSION_CALLS_MAX ? "call_limit" : undefined;
 }
 
 /** Does one task that is due for all requests of the isolate. Out: whether there was one. */
@@ -66,14 +66,14 @@ async function workForAll(session: Session, now: number): Promise<boolean> {
 }
 
 /** A Worker may open six connections at a time (developers.cloudflare.com/workers/platform/limits). */
-const AT_ONCE = 6;
+const CONNECTIONS_AT_ONCE_MAX = 6;
 
 /** Opens the WebSockets of channels until the next check is due, and then looks for writes of the time before. */
 async function connectAll(session: Session, channels: readonly Channel[]): Promise<void> {
   const { env, store, listener, sockets } = session;
-  for (let first = 0; first < channels.length && !isCheckDue(Date.now()); first += AT_ONCE) {
+  for (let first = 0; first < channels.length && !isCheckDue(Date.now()); first += CONNECTIONS_AT_ONCE_MAX) {
     await Promise.all(
-      channels.slice(first, first + AT_ONCE).map(async (channel) => {
+      channels.slice(first, first + CONNECTIONS_AT_ONCE_MAX).map(async (channel) => {
         const wanted = !session.closed && isUnconnected(channel, Date.now());
         const socket = wanted ? await connect(env, channel, listener, sockets.get(channel.vault)) : undefined;
         if (socket && session.closed) socket.close(1000);
@@ -89,7 +89,7 @@ async function connectAll(session: Session, channels: readonly Channel[]): Promi
 /** When there may be something to do. In between, news wake the request. */
 function* dueTimes(session: Session): Generator<number> {
   yield check.due;
-  yield session.listener.checkedAt + UNCHECKED;
+  yield session.listener.checkedAt + UNCHECKED_MS_MAX;
   yield expiryOf(session.claims);
   if (session.retryAt > Date.now()) yield session.retryAt;
   for (const { stale, readingUntil, owner, connectAt } of channelsOf(session)) {

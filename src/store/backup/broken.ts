@@ -10,7 +10,7 @@ import type { Slice } from "./slice.ts";
 
 /** The rows that do not open when a backup reads them: it has them as they are, and names them. */
 
-/** A manifest names so many. */
+/** The most broken rows that a manifest names. */
 export const BROKEN_ROWS_MAX = 1_000;
 
 const unreadable = (faults: Awaited<ReturnType<typeof checkPart>>["faults"]): Finding[] =>

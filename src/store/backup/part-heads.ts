@@ -19,14 +19,14 @@ export async function replacedAfter(bucket: Bucket, manifest: Manifest, part: nu
 }
 
 /** The first bytes of a part: its head is longer only after a change of many Items. */
-const HEAD_BYTES = 64 * 1024;
+const HEAD_BYTES_MAX = 64 * 1024;
 
 /** `replaces` of a part. The text is authenticated in the slice of the part; one that is damaged replaces nothing. */
 function readHead(bucket: Bucket, vault: string, { sha256, bytes }: PartRef): Promise<Result<readonly string[]>> {
   return tryBucket(async () => {
     const key = partKey(vault, sha256);
     if (!(await bucket.head(key))) return [];
-    const first = await (await bucket.get(key, { offset: 0, length: Math.min(HEAD_BYTES, bytes) }))?.text();
+    const first = await (await bucket.get(key, { offset: 0, length: Math.min(HEAD_BYTES_MAX, bytes) }))?.text();
     const text = first === undefined || first.includes("\n") ? first : await (await bucket.get(key))?.text();
     try {
       return (JSON.parse(text?.split("\n", 1)[0] ?? "{}") as { replaces?: string[] }).replaces ?? [];

@@ -14,8 +14,8 @@ interface Report {
   readonly message: string;
 }
 
-/** After so long without a backup there is a warning. */
-const LATE_MILLISECONDS = 3 * DAY;
+/** After this time without a backup there is a warning. */
+const LATE_MS = 3 * DAY;
 
 const active = (message: string): Result<Report> => ok({ status: "ACTIVE", message });
 const warning = (message: string): Result<Report> => ok({ status: "WARNING", message });
@@ -48,7 +48,7 @@ export async function probeBackups(
     ...(behind > 0 ? [`of ${behind} vaults it has no snapshot or an older one`] : []),
     ...(broken > 0 ? [`${broken} of its rows did not open: run "item-vault admin backup", which names them`] : []),
   ];
-  const isLate = (at ?? oldestVault ?? now) < now - LATE_MILLISECONDS;
+  const isLate = (at ?? oldestVault ?? now) < now - LATE_MS;
   return isLate || lacks.length > 0 ? warning([last, ...lacks].join(", and ")) : active(last);
 }
 

@@ -16,7 +16,7 @@ import { deleteWhere, tryBucket } from "../buckets/calls.ts";
 const PAGE_FOLDERS_MAX = 20;
 
 /** Parts that no manifest names may belong to a snapshot that is under way. */
-const YOUNG_MILLISECONDS = DAY;
+const YOUNG_MS = DAY;
 
 /**
  * Looks through some folders. In: the last folder before them; empty for the first. Out: the last one; `undefined` when there are no
@@ -115,11 +115,7 @@ async function deleteBefore(store: BackupStore, vault: string, first: number): P
   return tryBucket(async () => {
     await backups.delete(old.map((number) => manifestKey(vault, number)));
     if (vault !== REGISTRY && (await backups.head(runningKey(vault)))) return undefined;
-    await deleteWhere(
-      backups,
-      partKey(vault, ""),
-      ({ key, uploaded }) => !named.has(key) && uploaded.getTime() < now - YOUNG_MILLISECONDS,
-    );
+    await deleteWhere(backups, partKey(vault, ""), ({ key, uploaded }) => !named.has(key) && uploaded.getTime() < now - YOUNG_MS);
     return undefined;
   });
 }

@@ -19,18 +19,18 @@ const LOGS = `(
 
 const REGISTRY_TABLES = backedUpIn("registry");
 
-/** Rows of a slice. None is larger than about 8 KiB. */
-const ROWS = 1_000;
-/** Of segments of the log, which are up to some 80 KiB. */
-const SEGMENTS = 50;
+/** The most rows of a slice. A row has up to about 8 KiB. */
+const SLICE_ROWS_MAX = 1_000;
+/** The most segments of the log in a slice. A segment has up to about 80 KiB. */
+const SLICE_SEGMENTS_MAX = 50;
 
 /** FROM and WHERE of a table, ORDER BY, and the rows of a slice. */
 const SOURCES: Readonly<Record<string, readonly [source: string, order: boolean, rows: number]>> = {
-  activity: [LOGS, false, ROWS],
-  log_segments: ["log_segments WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = vault_id)", true, SEGMENTS],
+  activity: [LOGS, false, SLICE_ROWS_MAX],
+  log_segments: ["log_segments WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = vault_id)", true, SLICE_SEGMENTS_MAX],
 };
 
-const sourceOf = (name: string) => SOURCES[name] ?? ([`${name} WHERE true`, true, ROWS] as const);
+const sourceOf = (name: string) => SOURCES[name] ?? ([`${name} WHERE true`, true, SLICE_ROWS_MAX] as const);
 
 const SQL = REGISTRY_TABLES.map((table) => {
   const { key, name } = table;

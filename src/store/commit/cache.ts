@@ -118,11 +118,11 @@ const rowsOf = (vault: VaultRow, entries: readonly Entry[], tokens: RowRequest["
   records: [],
 });
 
-/** Characters of the row of an ended File, about. */
-const ENDED = 100;
+/** About the characters of the row of an ended File. */
+const ENDED_FILE_CHARACTERS = 100;
 
 const sizeOf = ({ item, files, kept }: Entry): number =>
   item.overview.length +
   item.details.length +
   files.reduce((sum, { sealed }) => sum + sealed.length, 0) +
-  kept.ended.length * ENDED;
+  kept.ended.length * ENDED_FILE_CHARACTERS;

@@ -11,23 +11,23 @@ import { TABLES_OF_VAULT } from "../tables/tables.ts";
  */
 
 /** The most rows of each table, and about the most bytes of sealed text of each table, that one D1 call deletes. */
-export const SLICE = { rows: 100, bytes: 8 * 1024 * 1024 };
+export const SLICE_MAX = { rows: 100, bytes: 8 * 1024 * 1024 };
 
-/** The most D1 calls per vault and run. */
-const CALLS = 10;
+/** The most D1 calls for one vault in one run. */
+const VAULT_D1_CALLS_MAX = 10;
 
-/** Vaults per run of the cron trigger. */
-const VAULTS = 2;
+/** The most vaults of one run of the cron trigger. */
+const RUN_VAULTS_MAX = 2;
 
 const IS_DELETED = "NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1) AND EXISTS (SELECT 1 FROM deleted_vaults WHERE id = ?1)";
 
 const SQL = {
-  slices: TABLES_OF_VAULT.map((table) => deleteSliceOfVault(table, SLICE, IS_DELETED)),
+  slices: TABLES_OF_VAULT.map((table) => deleteSliceOfVault(table, SLICE_MAX, IS_DELETED)),
   finish: `DELETE FROM deleted_vaults WHERE id = ?1 AND NOT (${hasRowsOfVault(TABLES_OF_VAULT)})`,
   unfinished: `SELECT 1 FROM deleted_vaults WHERE ${IS_DELETED}`,
   deleted: `
     SELECT id FROM deleted_vaults WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = deleted_vaults.id)
-    ORDER BY deleted_at LIMIT ${VAULTS}`,
+    ORDER BY deleted_at LIMIT ${RUN_VAULTS_MAX}`,
 };
 
 /** The statement that records the deletion of a vault, for the batch that deletes its row. In: Unix milliseconds. */
@@ -40,7 +40,7 @@ export const recordDeletion = (db: D1Database, vault: string, now: number): D1Pr
  */
 export async function deleteRows(db: D1Database, vault: string, take: Take): Promise<Result<boolean>> {
   const statements = [...SQL.slices, SQL.finish, SQL.unfinished];
-  for (let call = 0; call < CALLS && take(1); call++) {
+  for (let call = 0; call < VAULT_D1_CALLS_MAX && take(1); call++) {
     const done = await runBatch<unknown[]>(db, ...statements.map((sql) => db.prepare(sql).bind(vault)));
     if (!done.ok) return done;
     if (done.value.at(-1)!.length === 0) return ok(false);

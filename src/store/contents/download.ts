@@ -1,11 +1,11 @@
 import { concat } from "../../crypto/bytes.ts";
 import {
-  CHUNK,
+  CHUNK_BYTES,
   type ChunkCipher,
   chunkOffset,
-  HEADER,
+  HEADER_BYTES,
   recoverCipher,
-  SEALED_CHUNK,
+  SEALED_CHUNK_BYTES,
   sealedFileSize,
 } from "../../crypto/chunked.ts";
 import { openStream, type Reader } from "../../crypto/pieces.ts";
@@ -86,15 +86,15 @@ async function readAll(bucket: Bucket, address: ContentAddress): Promise<Found |
   const object = await bucket.get(contentKey(address));
   if (!object) return undefined;
   const reader = object.body.getReader({ mode: "byob" });
-  const { value } = await reader.readAtLeast(HEADER, new Uint8Array(HEADER));
+  const { value } = await reader.readAtLeast(HEADER_BYTES, new Uint8Array(HEADER_BYTES));
   return { size: object.size, header: value ?? new Uint8Array(), reader };
 }
 
 async function readSome(bucket: Bucket, address: ContentAddress, { start, end }: ByteRange): Promise<Found | undefined> {
-  const [first, last] = [Math.floor(start / CHUNK), Math.floor(end / CHUNK)];
-  const chunks = { offset: chunkOffset(first), length: (last - first + 1) * SEALED_CHUNK };
+  const [first, last] = [Math.floor(start / CHUNK_BYTES), Math.floor(end / CHUNK_BYTES)];
+  const chunks = { offset: chunkOffset(first), length: (last - first + 1) * SEALED_CHUNK_BYTES };
   const [head, object] = await Promise.all([
-    bucket.get(contentKey(address), { offset: 0, length: HEADER }),
+    bucket.get(contentKey(address), { offset: 0, length: HEADER_BYTES }),
     bucket.get(contentKey(address), chunks),
   ]);
   if (!head || !object) return undefined;
@@ -103,8 +103,8 @@ async function readSome(bucket: Bucket, address: ContentAddress, { start, end }:
 
 /** The opened chunks, cut to the range. */
 async function* openRange(cipher: ChunkCipher, reader: Reader, { start, end }: ByteRange): AsyncGenerator<Uint8Array> {
-  const first = Math.floor(start / CHUNK);
-  let position = first * CHUNK;
+  const first = Math.floor(start / CHUNK_BYTES);
+  let position = first * CHUNK_BYTES;
   try {
     for await (const piece of openStream(cipher, reader, first)) {
       yield piece.subarray(Math.max(0, start - position), Math.max(0, end + 1 - position));

@@ -1,5 +1,5 @@
 import { createCipher, sealedFileSize } from "../../crypto/chunked.ts";
-import { PIECE, type Reader, readPieces, sealPieces } from "../../crypto/pieces.ts";
+import { PIECE_BYTES, type Reader, readPieces, sealPieces } from "../../crypto/pieces.ts";
 import type { ContentAddress } from "../../model/file.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { putPieces, type UploadPieces } from "./pieces.ts";
@@ -32,7 +32,7 @@ export async function putContent<R>(
 
 async function* bodyPieces(reader: Reader): UploadPieces<undefined> {
   try {
-    yield* readPieces(reader, PIECE);
+    yield* readPieces(reader, PIECE_BYTES);
     return ok(undefined);
   } catch {
     return invalid("the body ended early, or is not what its headers say");

@@ -17,7 +17,7 @@ const POSITION = "positions/contents";
 const RUN_MAX = { lists: 2, vaults: 10 };
 
 /** A younger object may be an upload whose row is not committed yet: such an upload is swept after a day. */
-const AGE_MILLISECONDS = 2 * DAY;
+const AGE_MS_MIN = 2 * DAY;
 
 /** Vault ids are hexadecimal, so the keys of all contents come before this one. */
 const END = "g";
@@ -49,7 +49,7 @@ export async function findContentsWithoutRow(
   let [position, found, failed] = [(await (await bucket.get(POSITION))?.text()) ?? "", 0, false];
   for (let list = 0, vaults = RUN_MAX.vaults; list < RUN_MAX.lists && vaults > 0; list++) {
     const { objects, next } = await bucket.list({ after: position });
-    const old = objects.filter(({ key, uploaded }) => CONTENT.test(key) && uploaded.getTime() <= now - AGE_MILLISECONDS);
+    const old = objects.filter(({ key, uploaded }) => CONTENT.test(key) && uploaded.getTime() <= now - AGE_MS_MIN);
     const missing = await withoutRow(
       db,
       old.map(({ key }) => key),

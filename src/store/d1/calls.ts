@@ -3,7 +3,7 @@
 /** The D1 calls of one invocation on the free plan. */
 export const INVOCATION_CALLS_MAX = 50;
 
-/** Takes so many calls. Out: `false`, and takes none, when so many are not left. */
+/** Takes calls. In: how many. Out: `false` when fewer are left; then it takes none. */
 export type Take = (calls: number) => boolean;
 
 /** Calls that several tasks share: each takes those of its next step, so none of them uses up what the others need for theirs. */

@@ -29,7 +29,7 @@ export function recordDatabaseSize(bytes: number): void {
 /** Bytes; `undefined` before the first D1 call of this isolate. */
 export const databaseSize = (): number | undefined => lastSize;
 
-/** Whether the last known size, with so many bytes more, has this level or a higher one. */
+/** Whether the last known size reaches a level or a higher one. In: bytes that are added to it. */
 export function reachesLevel({ databaseLimit }: Pick<Settings, "databaseLimit">, level: DatabaseLevel, bytes = 0): boolean {
   const [, share] = LEVELS.find(([name]) => name === level) ?? ["ok", 0];
   return (lastSize ?? 0) + bytes >= share * databaseLimit;

@@ -13,11 +13,11 @@ import { HEAD_COLUMNS } from "../vaults/rows.ts";
 
 /** Loads events: the numbered entries of the activity log. They are ids and numbers in the clear, so nothing is opened. */
 
-/** From the oldest entry on, so many entries of all vaults are read at once to find gaps among them. */
-const OLDEST = 1_000;
+/** The most entries of all vaults, from the oldest one on, that one read searches for gaps. */
+const OLDEST_ENTRIES_MAX = 1_000;
 
-/** No number of a write: nothing is read. */
-const NEVER = Number.MAX_SAFE_INTEGER;
+/** A number that no write reaches: nothing after it is read. */
+const NO_SEQUENCE = Number.MAX_SAFE_INTEGER;
 
 // One row a vault, with its entries as JSON. The index activity_by_sequence gives them in order.
 const SQL = `
@@ -65,7 +65,7 @@ export async function loadPages(
   token?: TokenIdentity,
 ): Promise<Result<ReadonlyMap<string, Result<EventPage>>>> {
   const oldest = starts.some(([, after]) => after === "oldest");
-  const most = 1 + (oldest ? Math.max(limit, Math.floor(OLDEST / starts.length)) : limit); // the entry of a cursor is read too
+  const most = 1 + (oldest ? Math.max(limit, Math.floor(OLDEST_ENTRIES_MAX / starts.length)) : limit); // the entry of a cursor is read too
   const numbers = JSON.stringify(starts.map(([vault, after]) => [vault, numberOf(after)]));
   const statement = store.db.prepare(SQL).bind(numbers, most);
   const read = await (token ? loadForToken<[Row]>(store, token, statement) : runBatch<[Row]>(store.db, statement));
@@ -75,7 +75,7 @@ export async function loadPages(
 }
 
 function numberOf(after: After): number {
-  if (after === "latest") return NEVER;
+  if (after === "latest") return NO_SEQUENCE;
   return after === "oldest" ? 0 : after.sequence;
 }
 

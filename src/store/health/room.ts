@@ -55,7 +55,7 @@ const ENDED_BYTES = `
     EXCEPT SELECT id, generation, size FROM files WHERE vault_id = vaults.id AND item_id = items.id)) AS ended`;
 
 /**
- * Checks before an upload that the Item exists and that a content of so many bytes fits. A content of unknown length counts
+ * Checks before an upload that the Item exists and that a content fits. In: its bytes. A content of unknown length counts
  * as 1 byte. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `database_full`, `quota`.
  */
 export async function requireRoomForFile(

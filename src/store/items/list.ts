@@ -11,12 +11,11 @@ import { brokenItem, type ItemRow, openSummary } from "./items.ts";
 
 /** Lists of Items, loaded in slices, so that a vault of any size fits into memory. */
 
-/** A slice holds at most 2,000 rows. */
-export const ROWS = 2_000;
+export const SLICE_ROWS_MAX = 2_000;
 /** A slice ends with the row by which its sealed summaries exceed 4 MiB. One may have half a MiB. */
-export const OCTETS = 4 * 1024 * 1024;
-/** So few rows stay within the bound whatever they hold: they are not measured. */
-const FEW = 8;
+export const SLICE_BYTES_MAX = 4 * 1024 * 1024;
+/** This number of rows stays below `SLICE_BYTES_MAX` whatever the rows hold, so their bytes are not summed. */
+const UNMEASURED_ROWS_MAX = 8;
 
 /** Part of a list. */
 export interface Slice extends OfVault {
@@ -48,10 +47,10 @@ const smallPage = (source: string) => `SELECT id, version, overview FROM ${sourc
 export function largePage(source: string, columns = "id, version, overview"): string {
   const rows = `${source} AND id > ?3`;
   // With the row by which the sum exceeds the bound; and one more, as above.
-  const keys = keysOfSlice(["id"], OVERVIEW_BYTES, rows, { rows: "?4", bytes: OCTETS + 1 });
+  const keys = keysOfSlice(["id"], OVERVIEW_BYTES, rows, { rows: "?4", bytes: SLICE_BYTES_MAX + 1 });
   return `
     SELECT ${columns} FROM ${rows} ORDER BY id LIMIT CASE
-      WHEN (SELECT sum(octets) FROM (SELECT ${OVERVIEW_BYTES} AS octets FROM ${rows} ORDER BY id LIMIT ?4)) <= ${OCTETS} THEN ?4 + 1
+      WHEN (SELECT sum(octets) FROM (SELECT ${OVERVIEW_BYTES} AS octets FROM ${rows} ORDER BY id LIMIT ?4)) <= ${SLICE_BYTES_MAX} THEN ?4 + 1
       ELSE 1 + (SELECT count(*) FROM (${keys})) END`;
 }
 
@@ -69,12 +68,12 @@ export async function loadSlice(
   access: VaultAccess,
   readings: readonly Filter[],
   after: string,
-  most: number = ROWS,
+  most: number = SLICE_ROWS_MAX,
   archived = false,
 ): Promise<Result<Slice>> {
   const title = titleOf(readings[0]!);
   // The first slice of a title is expected to hold few Items.
-  const limit = title !== undefined && after === "" ? FEW : most;
+  const limit = title !== undefined && after === "" ? UNMEASURED_ROWS_MAX : most;
   const found = await (title === undefined
     ? load(store, access, [], after, limit)
     : loadTitled(store, access, title, after, limit));
@@ -94,7 +93,7 @@ export async function loadSlice(
 /** The number of rows in the slice: at most `limit`, up to the row that exceeds the bound. */
 export function fitting(rows: readonly Pick<Row, "overview">[], limit: number): number {
   let octets = 0;
-  const end = rows.findIndex(({ overview }) => (octets += overview.length) > OCTETS);
+  const end = rows.findIndex(({ overview }) => (octets += overview.length) > SLICE_BYTES_MAX);
   return Math.min(limit, end < 0 ? rows.length : end + 1);
 }
 
@@ -102,7 +101,7 @@ export function fitting(rows: readonly Pick<Row, "overview">[], limit: number): 
 function load(store: Store, access: VaultAccess, indexes: readonly string[], after: string, most: number) {
   const listed = [ALL, TITLED][indexes.length] ?? TITLED_UNDER_SEVERAL;
   const index = indexes.length > 1 ? JSON.stringify(indexes) : (indexes[0] ?? "");
-  const sql = (most > FEW ? largePage : smallPage)(listed);
+  const sql = (most > UNMEASURED_ROWS_MAX ? largePage : smallPage)(listed);
   const rows = store.db.prepare(sql).bind(access.vault, index, after, most);
   return loadFromVault<unknown, [Row]>(store, access, NOTHING, rows);
 }

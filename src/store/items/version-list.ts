@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import { type Joined, joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
 import { keysOfSlice } from "../tables/slices.ts";
-import { OCTETS, OVERVIEW_BYTES } from "./list.ts";
+import { SLICE_BYTES_MAX, OVERVIEW_BYTES } from "./list.ts";
 import { brokenItem, type ItemRow, openSummary } from "./items.ts";
 
 /** Lists the versions of an Item, page by page. */
@@ -26,7 +26,7 @@ const EARLIER = "item_versions WHERE vault_id = ?1 AND item_id = ?2 AND version 
 /** The sizes are read first, because SQLite reads them without the texts. */
 const PAGE = `
     SELECT version, overview FROM ${EARLIER} AND version >= (
-      SELECT min(version) FROM (${keysOfSlice(["version"], OVERVIEW_BYTES, EARLIER, { rows: "?4", bytes: OCTETS + 1 }, true)}))
+      SELECT min(version) FROM (${keysOfSlice(["version"], OVERVIEW_BYTES, EARLIER, { rows: "?4", bytes: SLICE_BYTES_MAX + 1 }, true)}))
     ORDER BY version DESC`;
 
 /** The newest version of an Item, with its summary if that belongs to the page, and the number of the oldest earlier one. */

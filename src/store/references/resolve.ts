@@ -11,7 +11,7 @@ import {
   loadMore,
   loadVaultsAndItems,
   loadWanted,
-  ITEMS_MAX,
+  CALL_ITEMS_MAX,
   type Reader,
   type Wanted,
 } from "./rows.ts";
@@ -53,8 +53,8 @@ function createIndexer(): (keys: VaultKeys, name: string) => Promise<string[]> {
   };
 }
 
-/** So often a request begins again because a vault got new keys between two of its D1 calls. */
-const TRIES = 3;
+/** How often a request is tried when a vault gets new keys between two of its D1 calls. */
+const TRIES_MAX = 3;
 
 /**
  * Out: what each reference stands for, in their order. Errors: `unauthorized` (revoked), `unavailable`; of a reference
@@ -69,7 +69,7 @@ export async function resolveReferences(
     const keysInUse: KeysInUse = { ids: new Map(), replaced: false };
     const resolved = await resolveOnce(store, { ...reading, keysInUse }, references);
     if (!keysInUse.replaced) return resolved;
-    if (tries === TRIES) return fail("unavailable");
+    if (tries === TRIES_MAX) return fail("unavailable");
   }
 }
 
@@ -99,7 +99,7 @@ async function resolveOnce(
   if (!first.ok) return first;
   const [vaultRows, rows] = first.value;
   // There may be more: then the Items of the right vaults are asked for.
-  if (rows.length === ITEMS_MAX.guessed) guesses.clear();
+  if (rows.length === CALL_ITEMS_MAX.guessed) guesses.clear();
   const vaults = await openVaults(store, vaultRows);
   for (const { id, keys } of vaultRows) reading.keysInUse?.ids.set(id, newestKeyId(keys));
   const begun = await Promise.all(

@@ -48,16 +48,16 @@ export interface FoundRow {
 export type ListedRow = KeyRow & NameRow;
 
 /** The most characters of sealed texts that one call loads. */
-const CHARACTERS = 4 * 1024 * 1024;
+const CALL_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 /**
- * So many Items are loaded by one call at most. What 100 references name is fewer than the first, except with many vaults. The second
- * one has room for all that they may name: for each an id, and three Items of its title, or six while the vault gets new keys.
+ * The most Items that one call loads. 100 references name fewer than `guessed`, except with many vaults. `wanted` has room for all that
+ * 100 references may name: for each an Item by its id, and three by their title, or six while the vault gets new keys.
  */
-export const ITEMS_MAX = { guessed: 200, wanted: 7 * LIMITS.references };
+export const CALL_ITEMS_MAX = { guessed: 200, wanted: 7 * LIMITS.references };
 
-/** So many Items of one title are looked at: a live one, an archived one, and one that makes the title ambiguous. */
-export const SAME_TITLE = 3;
+/** The most Items of one title that are looked at: a live one, an archived one, and one that makes the title ambiguous. */
+export const SAME_TITLE_ITEMS_MAX = 3;
 
 /** Without the hint SQLite takes the primary key and reads every Item. */
 const BY_FOLDED_TITLE = "items INDEXED BY items_by_folded_title";
@@ -77,23 +77,23 @@ const SQL = {
       UNION ALL
       SELECT vault, ids.value FROM wanted CROSS JOIN json_each((
         SELECT json_group_array(id) FROM (
-          SELECT id FROM ${BY_FOLDED_TITLE} WHERE vault_id = vault AND folded_index = folded LIMIT ${SAME_TITLE}))) AS ids
+          SELECT id FROM ${BY_FOLDED_TITLE} WHERE vault_id = vault AND folded_index = folded LIMIT ${SAME_TITLE_ITEMS_MAX}))) AS ids
       WHERE folded IS NOT NULL
       LIMIT ?2),
     sized AS MATERIALIZED (
       SELECT vault_id, items.id, ${runningSum(BYTES)} AS total
       FROM found CROSS JOIN items ON vault_id = vault AND items.id = found.id)
     SELECT items.vault_id, items.id, version, folded_index AS folded,
-      CASE WHEN total <= ${CHARACTERS} THEN overview END AS overview,
-      CASE WHEN total <= ${CHARACTERS} THEN details END AS details
+      CASE WHEN total <= ${CALL_CHARACTERS_MAX} THEN overview END AS overview,
+      CASE WHEN total <= ${CALL_CHARACTERS_MAX} THEN details END AS details
     FROM sized CROSS JOIN items ON items.vault_id = sized.vault_id AND items.id = sized.id`,
 };
 
-/** The columns of a row whose texts are small enough that `ITEMS_MAX.guessed` of them fit into one call. */
+/** The columns of a row whose texts are small enough that `CALL_ITEMS_MAX.guessed` of them fit into one call. */
 const GUESSED = `
   items.vault_id, items.id, version, folded_index AS folded,
-  iif(${BYTES} <= ${CHARACTERS / ITEMS_MAX.guessed}, overview, NULL) AS overview,
-  iif(${BYTES} <= ${CHARACTERS / ITEMS_MAX.guessed}, details, NULL) AS details`;
+  iif(${BYTES} <= ${CALL_CHARACTERS_MAX / CALL_ITEMS_MAX.guessed}, overview, NULL) AS overview,
+  iif(${BYTES} <= ${CALL_CHARACTERS_MAX / CALL_ITEMS_MAX.guessed}, details, NULL) AS details`;
 
 /** A quarter of the time of `SQL.items`, which also loads large Items. The texts of the lists begin with the id of a vault. */
 const GUESSES = `
@@ -102,7 +102,7 @@ const GUESSES = `
   UNION ALL
   SELECT ${GUESSED} FROM json_each(?2) AS titles
   CROSS JOIN ${BY_FOLDED_TITLE} ON items.vault_id = substr(titles.value, 1, 36) AND folded_index = substr(titles.value, 37)
-  LIMIT ${ITEMS_MAX.guessed}`;
+  LIMIT ${CALL_ITEMS_MAX.guessed}`;
 
 const KEYS = "SELECT id, keys FROM vaults WHERE id IN (SELECT value FROM json_each(?1))";
 
@@ -147,5 +147,5 @@ export async function loadVaultsAndItems(
 /** Loads Items, in one D1 call. Errors: `unauthorized` (revoked), `unavailable`. */
 export async function loadWanted(store: Store, reader: Reader, wanted: readonly Wanted[]): Promise<Result<FoundRow[]>> {
   const vaults = wanted.map(({ vault }) => vault);
-  return loadMore<FoundRow>(store, reader, vaults, store.db.prepare(SQL.items).bind(listOf(wanted), ITEMS_MAX.wanted));
+  return loadMore<FoundRow>(store, reader, vaults, store.db.prepare(SQL.items).bind(listOf(wanted), CALL_ITEMS_MAX.wanted));
 }

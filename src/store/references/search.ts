@@ -6,7 +6,7 @@ import { fieldFinder, type FoundField } from "../../model/named.ts";
 import { type Attribute, namesNone, namesSeveral, type Reference } from "../../model/reference.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { openItem } from "../items/items.ts";
-import { type FoundRow, SAME_TITLE, type Wanted } from "./rows.ts";
+import { type FoundRow, SAME_TITLE_ITEMS_MAX, type Wanted } from "./rows.ts";
 import type { ReferencedVault } from "./vaults.ts";
 import { type Dialect, DIALECTS } from "../../model/dialect.ts";
 import { codeOfField } from "../../model/totp.ts";
@@ -99,7 +99,7 @@ function createLookUp(item: Item, context: ReferenceContext): (reference: Refere
 /** The end of a search. In: how many Items have the indexed title. */
 export function concludeSearch({ byId, byTitle }: Search, titled: number): Hit {
   if (byId) return byId;
-  if (titled >= SAME_TITLE || byTitle.length > 1) return namesSeveral("Items of the vault");
+  if (titled >= SAME_TITLE_ITEMS_MAX || byTitle.length > 1) return namesSeveral("Items of the vault");
   return byTitle[0] ?? namesNone("Item of the vault");
 }
 

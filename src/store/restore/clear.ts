@@ -1,7 +1,7 @@
 import { type ContentAddress, addressOf } from "../../model/file.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
-import { SLICE as PURGE_SLICE } from "../commit/deleted-vaults.ts";
+import { SLICE_MAX as PURGE_SLICE } from "../commit/deleted-vaults.ts";
 import { fence } from "../d1/fence.ts";
 import { deleteSliceOfVault, hasRowsOfVault, keyInVault } from "../tables/slices.ts";
 import { TABLES_OF_CONTENTS, TABLES_OF_VAULT } from "../tables/tables.ts";

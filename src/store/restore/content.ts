@@ -1,4 +1,4 @@
-import { HEADER, type ChunkCipher, recoverCipher, SEALED_CHUNK, sealedFileSize } from "../../crypto/chunked.ts";
+import { HEADER_BYTES, type ChunkCipher, recoverCipher, SEALED_CHUNK_BYTES, sealedFileSize } from "../../crypto/chunked.ts";
 import { readPieces, type Reader } from "../../crypto/pieces.ts";
 import type { ContentAddress, KeyedFile } from "../../model/file.ts";
 import type { Finding } from "../../model/finding.ts";
@@ -14,14 +14,14 @@ import { tryBucket } from "../buckets/calls.ts";
 
 /** Copies contents from a backup to FILES. Every chunk is authenticated on the way, and nothing is stored when one does not open. */
 
-/** Sealed chunks that are read at once. */
-const READ_CHUNKS = 64;
+/** The most sealed chunks of one read. */
+const READ_CHUNKS_MAX = 64;
 
 const keyOf = (file: KeyedFile): Uint8Array => Uint8Array.fromBase64(file.key);
 
 /** Whether FILES has the content: an object of its size, with the header that belongs to its key and address. Throws when the bucket fails. */
 async function hasContent(files: Bucket, address: ContentAddress, file: KeyedFile): Promise<boolean> {
-  const object = await files.get(contentKey(address), { offset: 0, length: HEADER });
+  const object = await files.get(contentKey(address), { offset: 0, length: HEADER_BYTES });
   if (object?.size !== sealedFileSize(file.size)) {
     await object?.body.cancel();
     return false;
@@ -73,7 +73,7 @@ async function copyAuthentic(
   to: Bucket | undefined,
   { address, file }: PartFile,
 ): Promise<Result<undefined>> {
-  const header = await reader.readAtLeast(HEADER, new Uint8Array(HEADER));
+  const header = await reader.readAtLeast(HEADER_BYTES, new Uint8Array(HEADER_BYTES));
   const cipher = await recoverCipher(keyOf(file), contextOf(address), header.value ?? new Uint8Array());
   if (!cipher.ok) return fail("integrity");
   const pieces = authentic(cipher.value, reader);
@@ -114,10 +114,10 @@ async function readAll(pieces: UploadPieces<undefined>): Promise<Result<undefine
 async function* authentic(cipher: ChunkCipher, reader: Reader): UploadPieces<undefined> {
   yield cipher.header;
   let index = 0;
-  for await (const piece of readPieces(reader, READ_CHUNKS * SEALED_CHUNK)) {
+  for await (const piece of readPieces(reader, READ_CHUNKS_MAX * SEALED_CHUNK_BYTES)) {
     const copy = piece.slice(); // the buffer is used again for the next piece
-    for (let at = 0; at < copy.length; at += SEALED_CHUNK, index++) {
-      const opened = await cipher.open(copy.slice(at, at + SEALED_CHUNK), index).catch(() => undefined);
+    for (let at = 0; at < copy.length; at += SEALED_CHUNK_BYTES, index++) {
+      const opened = await cipher.open(copy.slice(at, at + SEALED_CHUNK_BYTES), index).catch(() => undefined);
       if (!opened) return fail("integrity");
     }
     if (copy.length > 0) yield copy;

@@ -6,7 +6,7 @@ import { columnsOfKind, type NamedTable } from "./tables.ts";
  * sizes are added up apart from the texts, which SQLite would copy.
  */
 
-/** A slice has at most so many rows, and ends with the row by which its sealed texts have so many bytes: the first one is always in it. */
+/** The most rows of a slice, and the bytes of sealed texts with which it ends: the row that reaches them is its last one. The first row is always in it. */
 export interface SliceBounds {
   readonly rows: number;
   readonly bytes: number;

@@ -16,8 +16,8 @@ const verified = createCache<VerifiedClaims>(1024, MINUTE);
 
 const SQL = "SELECT * FROM tokens WHERE id = ?1";
 
-/** A read begins again so often at most: the row changes with a revocation, and with each rotation of root keys. */
-const ATTEMPTS = 3;
+/** How often a read is tried: the row changes with a revocation, and with each rotation of root keys. */
+const TRIES_MAX = 3;
 
 /**
  * Reads with the claims of a token. They are loaded with one D1 call and cached for a minute per isolate; `read` compares their hash
@@ -41,7 +41,7 @@ export async function readWithToken<T>(
       verified.set(name, claims, store.now);
     }
     const done = await readIfCurrent(store, claims, read);
-    if (done.ok || done.failure.kind !== "unauthorized" || attempt === ATTEMPTS) return done;
+    if (done.ok || done.failure.kind !== "unauthorized" || attempt === TRIES_MAX) return done;
     refused = claims;
     claims = undefined;
   }

@@ -120,8 +120,8 @@ export async function loadPerson(store: Store, id: string): Promise<Result<Liste
   return listed.ok ? ok(listed.value[0]!) : listed;
 }
 
-/** A change that finds another row than it read is tried again so many times. */
-const TRIES = 3;
+/** How often a change is tried when it finds another row than it read. */
+const TRIES_MAX = 3;
 
 /**
  * Replaces the vaults of a person, and grants them anew: the time of issue changes, and with it the hash of the row, so the person's
@@ -130,7 +130,7 @@ const TRIES = 3;
  */
 export async function updatePerson(store: Store, id: string, vaults: Claims["vaults"], entry: Activity): Promise<Result<Claims>> {
   const { db, keyring, now } = store;
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
     const read = await runBatch<[TokenRow]>(db, db.prepare(SQL.one).bind(id));
     if (!read.ok) return read;
     const [row] = read.value[0];

@@ -27,8 +27,8 @@ export const missesRows = (name: CountOfItems, row: Readonly<Record<CountOfItems
 export const missesRowsSql = (name: CountOfItems, found: string): string =>
   `(vaults.${name} > ${found} AND vaults.${name} <= vaults.created)`;
 
-/** A damaged size counts as nothing: the sum of impossible ones fails the query, and no quota would hold it. */
-const SIZE_MAX = 2 ** 40;
+/** A larger size is damaged and counts as nothing: a sum with it would fail the query, or exceed every quota. */
+const FILE_BYTES_MAX = 2 ** 40;
 
 /** SQL: the bytes of the sealed texts of a table that `sealed_bytes` counts. */
 const bytesIn = (table: NamedTable): string =>
@@ -46,7 +46,7 @@ export const COUNTED = `
     (SELECT count(*) FROM deleted_items WHERE vault_id = ?1) AS deleted,
     (SELECT count(*) FROM files WHERE vault_id = ?1
       AND EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND items.id = files.item_id)) AS files,
-    (SELECT coalesce(sum(CASE WHEN size BETWEEN 0 AND ${SIZE_MAX} THEN size ELSE 0 END), 0) FROM (
+    (SELECT coalesce(sum(CASE WHEN size BETWEEN 0 AND ${FILE_BYTES_MAX} THEN size ELSE 0 END), 0) FROM (
       ${TABLES_OF_CONTENTS.map(({ name }) => `SELECT item_id, id, generation, size FROM ${name} WHERE vault_id = ?1`).join(" UNION ")})) AS file_bytes,
     ${SEALED_BYTES} AS sealed_bytes,
     (SELECT coalesce(max(kept), 0) FROM (

@@ -12,22 +12,22 @@ export interface DueVault {
 }
 
 /**
- * Vaults per run: those with expired Items, as many as a run calls, and those with surplus versions, which are found only after
- * `VERSIONS_KEPT` was lowered. They are drawn at random, so that one whose coordinator fails does not hold up the others.
+ * The most vaults of one run. `expired`: vaults with expired Items. `surplus`: vaults with more versions than are kept, which exist only
+ * after `VERSIONS_KEPT` was lowered. They are drawn at random, so that a vault whose coordinator fails does not delay the others.
  */
-const VAULTS = { expired: 20, surplus: 5 };
+const RUN_VAULTS_MAX = { expired: 20, surplus: 5 };
 
-/** The expired Items that are looked at to find their vaults. */
-const EXPIRED = 5_000;
+/** The most expired Items that are read to find their vaults. */
+const EXPIRED_ITEMS_MAX = 5_000;
 
 const EXISTS = "EXISTS (SELECT 1 FROM vaults WHERE id = due.vault_id)";
 
 const SQL = {
   expired: `
     SELECT DISTINCT vault_id AS vault FROM (
-      SELECT vault_id FROM deleted_items AS due WHERE deleted_at > 0 AND deleted_at <= ?1 AND ${EXISTS} ORDER BY deleted_at LIMIT ${EXPIRED})
-    ORDER BY random() LIMIT ${VAULTS.expired}`,
-  surplus: `SELECT id AS vault FROM vaults WHERE versions_kept > ?1 ORDER BY random() LIMIT ${VAULTS.surplus}`,
+      SELECT vault_id FROM deleted_items AS due WHERE deleted_at > 0 AND deleted_at <= ?1 AND ${EXISTS} ORDER BY deleted_at LIMIT ${EXPIRED_ITEMS_MAX})
+    ORDER BY random() LIMIT ${RUN_VAULTS_MAX.expired}`,
+  surplus: `SELECT id AS vault FROM vaults WHERE versions_kept > ?1 ORDER BY random() LIMIT ${RUN_VAULTS_MAX.surplus}`,
 };
 
 /** Out: the vaults of which something is due, each once. In: Unix milliseconds. Throws when D1 fails. */

@@ -1,4 +1,11 @@
-import { chunkCount, chunkOffset, HEADER, recoverCipher, SEALED_CHUNK, sealedFileSize } from "../../crypto/chunked.ts";
+import {
+  chunkCount,
+  chunkOffset,
+  HEADER_BYTES,
+  recoverCipher,
+  SEALED_CHUNK_BYTES,
+  sealedFileSize,
+} from "../../crypto/chunked.ts";
 import { openStream } from "../../crypto/pieces.ts";
 import type { FindingKind } from "../../model/finding.ts";
 import type { ContentAddress, KeyedFile } from "../../model/file.ts";
@@ -35,7 +42,7 @@ export async function sizeFault(bucket: Bucket, key: string, expected: number): 
 }
 
 /**
- * Authenticates the chunks of a content from one on, at most about so many bytes. Out: the bytes that were read, a fault, and the next
+ * Authenticates the chunks of a content from one on. In: about the most bytes. Out: the bytes that were read, a fault, and the next
  * chunk when the content is not at its end. Errors: `unavailable`.
  */
 export async function authenticateContent(
@@ -47,7 +54,7 @@ export async function authenticateContent(
   most: number,
 ): Promise<Result<{ readonly bytes: number; readonly fault?: ContentFault | undefined; readonly chunk?: number | undefined }>> {
   const count = chunkCount(file.size);
-  const last = Math.min(count, first + Math.max(1, Math.floor(most / SEALED_CHUNK)));
+  const last = Math.min(count, first + Math.max(1, Math.floor(most / SEALED_CHUNK_BYTES)));
   const end = last === count ? sealedFileSize(file.size) : chunkOffset(last);
   const whole = first === 0 && last === count;
   const start = first === 0 ? 0 : chunkOffset(first);
@@ -55,7 +62,7 @@ export async function authenticateContent(
   const size = whole ? ok(undefined) : await sizeFault(bucket, key, sealedFileSize(file.size));
   if (!size.ok || size.value) return size.ok ? ok({ bytes: 0, fault: size.value }) : size;
   const object = await tryBucket(() => bucket.get(key, whole ? undefined : { offset: start, length: end - start }));
-  const head = first === 0 ? ok(undefined) : await tryBucket(() => bucket.get(key, { offset: 0, length: HEADER }));
+  const head = first === 0 ? ok(undefined) : await tryBucket(() => bucket.get(key, { offset: 0, length: HEADER_BYTES }));
   if (!object.ok) return object;
   if (!head.ok) return head;
   if (!object.value) return ok({ bytes: 0, fault: MISSING });
@@ -69,7 +76,7 @@ export async function authenticateContent(
   try {
     const header = head.value ? new Uint8Array(await head.value.arrayBuffer()) : await readHeader(reader);
     const cipher = await recoverCipher(Uint8Array.fromBase64(file.key), contextOf(address), header);
-    if (!cipher.ok) return ok({ bytes: HEADER, fault: { kind: "content_damaged", detail: "its header does not open" } });
+    if (!cipher.ok) return ok({ bytes: HEADER_BYTES, fault: { kind: "content_damaged", detail: "its header does not open" } });
     for await (const piece of openStream(cipher.value, reader, first)) chunk += chunkCount(Math.max(0, piece.length - 1));
   } catch {
     return ok({ bytes: end - start, fault: damaged(chunk, count) });
@@ -80,6 +87,6 @@ export async function authenticateContent(
 }
 
 async function readHeader(reader: ReadableStreamBYOBReader): Promise<Uint8Array> {
-  const { value } = await reader.readAtLeast(HEADER, new Uint8Array(HEADER));
+  const { value } = await reader.readAtLeast(HEADER_BYTES, new Uint8Array(HEADER_BYTES));
   return value ?? new Uint8Array();
 }

@@ -53,7 +53,7 @@ export type Stage = (ports: VerifyPorts, position: Position) => Promise<Result<S
 
 export const DONE: Slice = { faults: [], checked: {}, calls: 1 };
 
-/** D1 calls of a request, about: the free plan allows 50 in an invocation. And bytes, so that it ends in time. */
+/** About the most D1 calls of a request, of which the free plan allows 50, and about the most bytes that it reads, so that it ends in time. */
 export const REQUEST_MAX = { calls: 30, bytes: 32 * 1024 * 1024 };
 
 /** Where the slice after a page of the bucket begins. */

@@ -19,8 +19,8 @@ import type { Cursor } from "../../model/cursor.ts";
 
 /** The admin's requests about webhooks. Only the coordinator of the vault answers them, because the progress is in its storage. */
 
-/** A change that finds another version of the row than it read is tried again so many times. */
-const TRIES = 3;
+/** How often a change is tried when it finds another version of the row than it read. */
+const TRIES_MAX = 3;
 
 type Answer = Result<readonly Webhook[]>;
 type Of<K extends WebhookRequest["kind"]> = Extract<WebhookRequest, { kind: K }>;
@@ -39,9 +39,9 @@ export async function answerWebhooks(ports: WebhookPorts, vault: string, request
     case "get":
       return answerOne(ports, loaded.value, find(loaded.value, request.id));
     case "create":
-      return create(ports, vault, loaded.value, request, TRIES);
+      return create(ports, vault, loaded.value, request, TRIES_MAX);
     case "update":
-      return update(ports, vault, loaded.value, request, TRIES);
+      return update(ports, vault, loaded.value, request, TRIES_MAX);
     default:
       return remove(ports, vault, loaded.value, request);
   }

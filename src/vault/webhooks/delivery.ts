@@ -24,8 +24,8 @@ import { eventMessage, type Message, resetMessage } from "./message.ts";
  * for all webhooks at the same position.
  */
 
-/** For so long a row of one storage may lack its row in the other one, because a request is writing them. */
-const BEING_WRITTEN = MINUTE;
+/** A request that writes the rows of both storages may take this long: until then a row may lack the other one. */
+const BEING_WRITTEN_MS = MINUTE;
 
 /**
  * Sets the alarm after a commit, when webhooks wait for its event. The commit's answer does not wait until that is durable: an alarm
@@ -56,8 +56,8 @@ export async function runWebhooks(ports: WebhookPorts): Promise<void> {
     ...ports,
     vault,
     head: loaded.value.head,
-    until: clock() + RUN.time,
-    budget: { messages: RUN.messages },
+    until: clock() + RUN_MAX.milliseconds,
+    budget: { messages: RUN_MAX.messages },
     load: pageLoader(ports, vault),
   };
   const known = new Map(loaded.value.webhooks.map((webhook) => [webhook.id, webhook]));
@@ -87,10 +87,10 @@ export function reconcile({ sql, clock }: WebhookPorts, vault: string, { head, w
   const ids = new Set(webhooks.map(({ id }) => id));
   for (const progress of listProgress(sql)) {
     const { id, state, due, createdAt, deletionNoticeAt } = progress;
-    const ended = state === "DELETED" ? due <= now : !ids.has(id) && createdAt < now - BEING_WRITTEN;
+    const ended = state === "DELETED" ? due <= now : !ids.has(id) && createdAt < now - BEING_WRITTEN_MS;
     if (ended) deleteProgress(sql, id);
     // The vault is still there, so its deletion has failed.
-    else if (deletionNoticeAt !== null && deletionNoticeAt < now - BEING_WRITTEN)
+    else if (deletionNoticeAt !== null && deletionNoticeAt < now - BEING_WRITTEN_MS)
       replaceProgress(sql, progress, { ...progress, deletionNotice: null, deletionNoticeAt: null });
   }
   const known = new Set(listProgress(sql).map(({ id }) => id));
@@ -128,7 +128,7 @@ export const newProgress = (
 /** Delivers events to one webhook, one at a time and in order. */
 
 /** The most messages, and about the most milliseconds, of one run of the alarm. On the free plan an invocation sends at most 50. */
-const RUN = { messages: 40, time: 20 * SECOND };
+const RUN_MAX = { messages: 40, milliseconds: 20 * SECOND };
 
 /** What the webhooks of a run have in common. */
 interface Run extends WebhookPorts {
@@ -148,7 +148,7 @@ function pageLoader({ store }: WebhookPorts, vault: string): Run["load"] {
   const pages = new Map<string, Promise<Result<EventPage>>>();
   return (after) => {
     const key = `${after.sequence} ${after.at}`;
-    const page = pages.get(key) ?? loadEvents(store, vault, after, RUN.messages);
+    const page = pages.get(key) ?? loadEvents(store, vault, after, RUN_MAX.messages);
     pages.set(key, page);
     return page;
   };

@@ -8,8 +8,8 @@ import type { WebhookPorts } from "./ports.ts";
 
 /** One attempt to deliver a message. */
 
-/** For so many milliseconds a receiver may take its time to answer. */
-const TIMEOUT = 15 * SECOND;
+/** The time in which a receiver has to answer. */
+const ANSWER_TIMEOUT_MS = 15 * SECOND;
 
 /** Sends a message. Out: `undefined` when the receiver has answered with 2xx; else why the attempt failed. Never throws. */
 export async function sendMessage(
@@ -36,7 +36,7 @@ export async function sendMessage(
 async function post(url: string, request: RequestInit): Promise<Omit<DeliveryError, "at"> | undefined> {
   const controller = new AbortController();
   // AbortSignal.timeout() has a timer that cannot be cleared, and that keeps the coordinator from being evicted.
-  const timer = setTimeout(() => controller.abort(), TIMEOUT);
+  const timer = setTimeout(() => controller.abort(), ANSWER_TIMEOUT_MS);
   try {
     const { status, body } = await fetch(url, { ...request, signal: controller.signal });
     // The body is not read: the receiver could send one without end.
@@ -52,7 +52,7 @@ async function post(url: string, request: RequestInit): Promise<Omit<DeliveryErr
 }
 
 /** A Worker has six connections at a time. One of them stays free for D1 and for the writes of the vault. */
-const CONNECTIONS = 5;
+const CONNECTIONS_MAX = 5;
 
 /** Runs a function for each value, in their order, five at a time. */
 export async function inParallel<T>(values: readonly T[], run: (value: T) => Promise<void>): Promise<void> {
@@ -60,5 +60,5 @@ export async function inParallel<T>(values: readonly T[], run: (value: T) => Pro
   const worker = async (): Promise<void> => {
     for (let value = waiting.shift(); value !== undefined; value = waiting.shift()) await run(value);
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, worker));
+  await Promise.all(Array.from({ length: CONNECTIONS_MAX }, worker));
 }

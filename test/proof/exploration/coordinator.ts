@@ -6,7 +6,7 @@ import type { Snapshot } from "../../../src/store/commit/snapshot.ts";
 import { commitGroup } from "../../../src/vault/group.ts";
 import type { CommitPorts } from "../../../src/vault/ports.ts";
 import { committedContents } from "../../../src/vault/ports.ts";
-import { WRITES } from "../../../src/vault/pacing.ts";
+import { SNAPSHOT_WRITES_MAX } from "../../../src/vault/pacing.ts";
 import { createQueue } from "../../../src/vault/queue.ts";
 import { type Faults, never, RESET } from "./faults.ts";
 import { type ModelStore, sealedEntry } from "./store.ts";
@@ -104,7 +104,7 @@ function startCoordinator(
     },
     // The waits after the last write are long: the loop then reads twice more before it gives up.
     async backOff(retry) {
-      waited += retry > WRITES ? 4_000 : 1;
+      waited += retry > SNAPSHOT_WRITES_MAX ? 4_000 : 1;
     },
     databaseLevel: () => "ok",
     onDefect: (error) => {

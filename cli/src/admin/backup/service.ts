@@ -37,7 +37,7 @@ export interface StepOptions {
 }
 
 /** Another driver, for example the nightly backup, works on the same snapshot. */
-const BUSY = 1_000; // milliseconds
+const BUSY_RETRY_MS = 1_000;
 
 /**
  * Repeats the step of a vault until its snapshot is done. Out: the last answer; `undefined` when the vault was deleted. `onStep` gets each
@@ -53,7 +53,7 @@ export async function backUpVault(
     const step = await sendStep(client, vault, { full, dryRun });
     if (!step) return undefined;
     onStep(step);
-    if (step.state === "busy") await setTimeout(BUSY);
+    if (step.state === "busy") await setTimeout(BUSY_RETRY_MS);
     else if (step.state !== "reading" && step.state !== "copying") return step;
   }
 }
@@ -77,6 +77,6 @@ export async function backUpRegistry(client: Client): Promise<RegistryStep> {
       throw new CliError("The database is new, and the bucket has the backups of another one", UNRESTORED);
     if (step.state === "done") return step;
     if (step.waiting) await backUpVault(client, step.waiting.vault, {});
-    if (step.state === "busy") await setTimeout(BUSY);
+    if (step.state === "busy") await setTimeout(BUSY_RETRY_MS);
   }
 }

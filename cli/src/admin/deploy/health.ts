@@ -9,7 +9,7 @@ interface Health {
   readonly dependencies: readonly { readonly service: string; readonly status: string; readonly message: string }[];
 }
 
-const PAUSE = 2_000; // milliseconds between two questions
+const QUESTION_INTERVAL_MS = 2_000;
 
 /**
  * Waits until /health shows the version with no dependency in ERROR: a new address and a new version take a while to reach every location.
@@ -20,12 +20,12 @@ export async function waitForHealth(url: string, version: string, patience: numb
   while (true) {
     const [fault, warnings] = await ask(url, version);
     if (fault === undefined) return warnings;
-    if (Date.now() + PAUSE > until)
+    if (Date.now() + QUESTION_INTERVAL_MS > until)
       throw new CliError(`${url}/health: ${printable(fault)}`, {
         exit: "unavailable",
         hint: "Correct this and start again. `npx wrangler rollback` deploys the version before.",
       });
-    await wait(PAUSE);
+    await wait(QUESTION_INTERVAL_MS);
   }
 }
 

@@ -87,6 +87,6 @@ async function readSecrets(path: string): Promise<Map<string, string>> {
 }
 
 /** The fewest characters of a secret that is set for the first time: the service refuses a shorter one. */
-const LEAST = 32;
+const SECRET_CHARACTERS_MIN = 32;
 
-const isWeak = (name: string, value: string): boolean => name.endsWith("_TOKEN") && value.length < LEAST;
+const isWeak = (name: string, value: string): boolean => name.endsWith("_TOKEN") && value.length < SECRET_CHARACTERS_MIN;

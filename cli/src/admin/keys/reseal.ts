@@ -102,7 +102,7 @@ async function resealVault(io: Io, admin: Client, vault: KeyedVault, before: num
 }
 
 /** The requests of this command may be sent again after every failure (contract 20.23). */
-const TRIES = 6;
+const TRIES_MAX = 6;
 
 async function again<T>(send: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -110,7 +110,7 @@ async function again<T>(send: () => Promise<T>): Promise<T> {
       return await send();
     } catch (error) {
       const passes = error instanceof ItemVaultError && [0, 429, 503].includes(error.status) && error.kind !== "misconfigured";
-      if (!passes || tries === TRIES) throw error;
+      if (!passes || tries === TRIES_MAX) throw error;
       await new Promise((resolve) => setTimeout(resolve, (error.retryAfter ?? 1) * 1_000));
     }
   }

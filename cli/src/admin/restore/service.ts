@@ -37,9 +37,9 @@ export interface RestoreBody {
   readonly cursor?: string;
 }
 
-/** What is restored and did not answer is asked again after so many milliseconds; a coordinator may be starting anew. */
-const PAUSE = 2_000;
-const TRIES = 5;
+/** The time before a request that got no answer is sent again: a coordinator may be starting anew. */
+const RETRY_MS = 2_000;
+const TRIES_MAX = 5;
 
 export const sendRestore = (client: Client, json: RestoreBody): Promise<Restoration> =>
   request<Restoration>(client, "POST", "/v1/admin/restores", { json });
@@ -57,8 +57,8 @@ export async function restoreAll(client: Client, body: RestoreBody, onStep: (ste
       failures = 0;
     } catch (error) {
       const passes = error instanceof ItemVaultError && (error.status === 0 || error.status >= 500);
-      if (!passes || ++failures >= TRIES) throw error;
-      await setTimeout(PAUSE);
+      if (!passes || ++failures >= TRIES_MAX) throw error;
+      await setTimeout(RETRY_MS);
     }
   }
 }

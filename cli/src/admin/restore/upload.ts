@@ -34,10 +34,11 @@ export async function listKnown(client: Client): Promise<Set<string>> {
 }
 
 /** Larger objects are streamed, and sent once; the others can be sent again. */
-const STREAMED = 8 * 1024 * 1024;
+const BUFFERED_BYTES_MAX = 8 * 1024 * 1024;
 
 export async function uploadObject(client: Client, folder: string, { key, size }: StoredObject): Promise<void> {
   const path = join(folder, key);
-  const body = size > STREAMED ? (Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>) : await readFile(path);
+  const body =
+    size > BUFFERED_BYTES_MAX ? (Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>) : await readFile(path);
   await client.send("PUT", `${BACKUPS}/object`, { query: { key }, body, headers: { "Content-Length": String(size) } });
 }

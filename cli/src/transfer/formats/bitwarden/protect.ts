@@ -22,7 +22,7 @@ const KDF_MAX: Readonly<Record<number, Readonly<Record<string, number>>>> = {
   [PBKDF2]: { kdfIterations: 2_000_000 },
   [ARGON2ID]: { kdfIterations: 10, kdfMemory: 1024, kdfParallelism: 16 },
 };
-const ITERATIONS = 600_000;
+const KDF_ITERATIONS = 600_000;
 
 /** Opens an export. Out: its JSON text. Errors: CliError for a wrong password, a damaged file, and costs out of bounds. */
 export async function unprotect(document: JsonValue, password: string, argon2id?: Argon2id): Promise<string> {
@@ -38,7 +38,7 @@ export async function unprotect(document: JsonValue, password: string, argon2id?
 
 /** Protects the text of an export with PBKDF2 of 600,000 rounds, Bitwarden's own default. */
 export async function protect(text: string, password: string): Promise<Readonly<Record<string, unknown>>> {
-  const document = { salt: base64Of(crypto.getRandomValues(new Uint8Array(16))), kdfType: PBKDF2, kdfIterations: ITERATIONS };
+  const document = { salt: base64Of(crypto.getRandomValues(new Uint8Array(16))), kdfType: PBKDF2, kdfIterations: KDF_ITERATIONS };
   const keys = await deriveKeys(new JsonValue(document, "export"), password);
   return {
     encrypted: true,

@@ -10,8 +10,8 @@ import { unprotect } from "./protect.ts";
 
 const FILE = "The file";
 
-/** The largest data.json that is unpacked, in bytes. */
-const LARGEST_DATA = 256 * 1024 * 1024;
+/** The largest data.json that is unpacked. */
+const DATA_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Reads an export of Bitwarden: JSON, JSON under a password, or a zip file with attachments. */
 export async function readBitwarden(bytes: Uint8Array, options: ReadOptions): Promise<Transfer> {
@@ -44,7 +44,7 @@ export async function readBitwarden(bytes: Uint8Array, options: ReadOptions): Pr
 async function unpackData(entries: readonly Entry[]): Promise<Uint8Array> {
   const data = entries.find(({ name }) => name === "data.json");
   if (!data) throw sourceFault(FILE, "has no data.json: it is no export of Bitwarden");
-  if (data.size > LARGEST_DATA) throw sourceFault("data.json", "is larger than 256 MiB");
+  if (data.size > DATA_BYTES_MAX) throw sourceFault("data.json", "is larger than 256 MiB");
   return data.read();
 }
 

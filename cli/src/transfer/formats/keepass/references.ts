@@ -6,8 +6,8 @@ import { childOf, childrenOf, textOf, type XmlElement } from "./xml.ts";
 
 const FIELDS: Readonly<Record<string, string>> = { T: "Title", U: "UserName", P: "Password", A: "URL", N: "Notes" };
 
-/** References in referenced values are followed so deep; KeePass has a similar limit. */
-const DEEPEST = 10;
+/** How deep references in referenced values are followed. KeePass has a similar limit. */
+const DEPTH_MAX = 10;
 
 /** A value with more references, or one that names a longer value, would grow without bounds. */
 const REFERENCES_MAX = 1_000;
@@ -24,7 +24,7 @@ export function referenceResolver(top: XmlElement, losses: Losses): (value: stri
     value.replaceAll(/\{REF:(\w)@(\w):([^{}]*)\}/gi, (reference, field: string, by: string, text: string) => {
       const entry = by.toUpperCase() === "I" ? entries.get(text.toLowerCase()) : undefined;
       const name = FIELDS[field.toUpperCase()];
-      const named = entry && name && depth < DEEPEST && left-- > 0 ? (stringsOf(entry).get(name)?.value ?? "") : undefined;
+      const named = entry && name && depth < DEPTH_MAX && left-- > 0 ? (stringsOf(entry).get(name)?.value ?? "") : undefined;
       const found = named !== undefined && named.length <= VALUE_CHARACTERS_MAX ? named : undefined;
       losses.add(`references to other entries (${found === undefined ? "kept as text" : "replaced by a copy of the value"})`);
       return found === undefined ? reference : resolve(found, depth + 1);

@@ -13,7 +13,7 @@ export interface XmlElement {
   text: string;
 }
 
-const DEEPEST = 256;
+const DEPTH_MAX = 256;
 
 /** The root element. Errors: throws a CliError with the line of the fault. */
 export function parseXml(text: string, path: string): XmlElement {
@@ -40,7 +40,7 @@ export function parseXml(text: string, path: string): XmlElement {
       const element = parseTag(text.slice(next + 1, end), (what) => fault(what, next));
       parent.children.push(element);
       if (text[end - 1] !== "/") open.push(element);
-      if (open.length > DEEPEST) throw fault(`nests deeper than ${DEEPEST} elements`, next);
+      if (open.length > DEPTH_MAX) throw fault(`nests deeper than ${DEPTH_MAX} elements`, next);
     }
   }
   const [first, ...others] = root.children;
