@@ -4,6 +4,7 @@ import { parseKeyList } from "../../src/crypto/key-list.ts";
 import { headerOf } from "../../src/crypto/seal.ts";
 import { SLICE } from "../../src/store/rotation/reseal-rows.ts";
 import { RUN_MAX } from "../../src/vault/reseal.ts";
+import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import {
   dataKeyOf,
   keysOfVault,
@@ -76,6 +77,46 @@ describe("the earlier key of a vault whose position is damaged", () => {
     expect(await openUnder(old, texts)).toEqual([]);
     expect(await openUnder(await newestKeyOf(vault), texts)).toHaveLength(texts.length);
     expect((await call("GET", `${items}/${ids[40]}`)).status).toBe(200);
+  });
+});
+
+describe("a copy of a text under the earlier key, in a commit between the reads of the last pass and its batch", () => {
+  it("is under the new key in the end", async () => {
+    const { vault, ids } = await vaultOf(30);
+    const [old, dataKey] = [await newestKeyOf(vault), await dataKeyOf(vault)];
+    const item = await env.DB.prepare("SELECT overview, details FROM items WHERE id = ?").bind(ids[0]).first();
+    for (let position = null; position === null || JSON.parse(position).under === null; position = await positionOf(vault))
+      expect((await resealOnce(vault, dataKey)).body.done).toBe(false);
+    let state: "waiting" | "next" | "done" = "waiting";
+    const copy = () =>
+      env.DB.batch([
+        env.DB.prepare("INSERT INTO item_versions (vault_id, item_id, version, overview, details) VALUES (?, ?, 1, ?, ?)").bind(
+          vault,
+          ids[0],
+          item!["overview"],
+          item!["details"],
+        ),
+        env.DB.prepare("UPDATE vaults SET content_version = content_version + 1 WHERE id = ?").bind(vault),
+      ]);
+    const DB = wrapDatabase(env.DB, {
+      rewrite: (sql) => {
+        if (state === "waiting" && /UPDATE vaults SET resealed/.test(sql)) state = "next";
+        return sql;
+      },
+      before: async () => {
+        if (state !== "next") return;
+        state = "done";
+        await copy();
+      },
+    });
+    await rebindCoordinator(vault, { DB });
+    expect((await resealOnce(vault, dataKey)).body.done).toBe(false);
+    expect(state).toBe("done");
+    await rebindCoordinator(vault, {});
+    expect(await openUnder(old, await sealedTexts(vault))).toHaveLength(2);
+    expect(await resealUnderWrites(vault, dataKey)).toMatchObject({ done: true, unreadable: 0 });
+    const texts = await sealedTexts(vault);
+    expect(await openUnder(await newestKeyOf(vault), texts)).toHaveLength(texts.length);
   });
 });
 
