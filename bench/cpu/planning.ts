@@ -106,9 +106,9 @@ const create = (body: object, item: string): Change => {
   return { kind: "create-item", item, input: input.value };
 };
 const patch = (body: readonly object[]): Change => {
-  const operations = parsePatch(body);
-  if (!operations.ok) throw new Error("the body is refused");
-  return { kind: "patch-item", item: ITEM, operations: operations.value };
+  const edits = parsePatch(body);
+  if (!edits.ok) throw new Error("the body is refused");
+  return { kind: "patch-item", item: ITEM, edits: edits.value };
 };
 
 const idOf = (index: number) => `00000000-0000-4000-8000-${String(100 + index).padStart(12, "0")}`;

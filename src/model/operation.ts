@@ -2,7 +2,7 @@ import type { Origin } from "./activity.ts";
 import type { KeyedFile } from "./file.ts";
 import type { Item, Precondition } from "./item.ts";
 import type { ItemInput } from "./item-input.ts";
-import type { PatchOperation } from "./patch-input.ts";
+import type { Edit } from "./patch-input.ts";
 import type { QuotaChange } from "./quota.ts";
 import type { Vault } from "./vault.ts";
 
@@ -79,7 +79,7 @@ export type Change =
   | {
       readonly kind: "patch-item";
       readonly item: string;
-      readonly operations: readonly PatchOperation[];
+      readonly edits: readonly Edit[];
       readonly ifMatch?: Precondition | undefined;
     }
   | { readonly kind: "delete-item"; readonly item: string; readonly ifMatch?: Precondition | undefined }

@@ -14,7 +14,7 @@ import { filesOf } from "../store/buckets/r2.ts";
 /** The alarm of a coordinator: what it does without a request. A coordinator has one alarm, for the task that is due first. */
 
 /** Milliseconds until the alarm deletes rows of a deleted vault: the answer to the deletion goes out first. */
-const RETRY_SOON_MS = SECOND;
+const ROW_DELETION_DELAY_MS = SECOND;
 
 /** Milliseconds until the alarm tries again after D1 has failed. */
 const RETRY_LATER_MS = MINUTE;
@@ -64,7 +64,8 @@ export async function setAlarm(storage: DurableObjectStorage): Promise<void> {
 }
 
 /** Starts the deletion of the rows of the vault, which was deleted. */
-export const startRowDeletion = (storage: DurableObjectStorage): Promise<void> => storage.setAlarm(Date.now() + RETRY_SOON_MS);
+export const startRowDeletion = (storage: DurableObjectStorage): Promise<void> =>
+  storage.setAlarm(Date.now() + ROW_DELETION_DELAY_MS);
 
 /** Out: milliseconds until the next slice; `undefined` when no rows are left. */
 async function deleteVaultRows(sql: SqlStorage, { DB }: Env): Promise<number | undefined> {
@@ -72,7 +73,7 @@ async function deleteVaultRows(sql: SqlStorage, { DB }: Env): Promise<number | u
   if (vault === undefined) return undefined;
   const left = await deleteRows(DB, vault, shareCalls(INVOCATION_CALLS_MAX));
   if (!left.ok) return RETRY_LATER_MS;
-  return left.value ? RETRY_SOON_MS : undefined;
+  return left.value ? ROW_DELETION_DELAY_MS : undefined;
 }
 
 /** Sweeps the pending contents that are due. After an error they are due again in an hour. */

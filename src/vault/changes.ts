@@ -57,8 +57,8 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
 
   "replace-item": (working, change, context) => replaceItem(working, context, change),
 
-  "patch-item": (working, { item: id, operations, ifMatch }, context) =>
-    editItem(working, context, id, ifMatch, (item) => (operations.length > 0 ? applyPatch(item, operations) : ok(undefined))),
+  "patch-item": (working, { item: id, edits, ifMatch }, context) =>
+    editItem(working, context, id, ifMatch, (item) => (edits.length > 0 ? applyPatch(item, edits) : ok(undefined))),
 
   "delete-item": deleteItem,
 

@@ -12,7 +12,7 @@ import {
   urlAttributes,
   urlInput,
 } from "../model/item-input.ts";
-import type { PatchOperation } from "../model/patch-input.ts";
+import type { Edit } from "../model/patch-input.ts";
 import { parseIndex, parsePointer } from "../model/pointer.ts";
 import { fail, invalid, ok, type Refusal, type Result } from "../model/result.ts";
 import { explain, text } from "../model/text.ts";
@@ -25,16 +25,16 @@ import { withNames } from "./names.ts";
  *     /sections[/<id>[/label]]   /fields[/<id>[/<attribute>]]
  */
 
-/** Applies the operations in order, all or none. Errors: 400, naming the operation's index and path. */
-export function applyPatch(item: Item, operations: readonly PatchOperation[]): Result<ItemInput> {
+/** Applies the edits in order, all or none. Errors: 400, naming the index and the path of the edit. */
+export function applyPatch(item: Item, edits: readonly Edit[]): Result<ItemInput> {
   let draft = draftOf(item);
-  for (const [index, operation] of operations.entries()) {
-    const next = applyOne(draft, operation, item);
-    if (!next.ok) return locate(next, index, operation.path);
+  for (const [index, edit] of edits.entries()) {
+    const next = applyOne(draft, edit, item);
+    if (!next.ok) return locate(next, index, edit.path);
     const same = next.value.fields === draft.fields && next.value.sections === draft.sections;
     // A removal adds no name. A new list of sections may lack some that the fields name.
-    const before = operation.path === "/sections" ? undefined : draft;
-    draft = same || operation.op === "remove" ? next.value : withNames(next.value, before);
+    const before = edit.path === "/sections" ? undefined : draft;
+    draft = same || edit.op === "remove" ? next.value : withNames(next.value, before);
   }
   return ok(draft);
 }
@@ -58,72 +58,71 @@ function locate({ failure }: Refusal, index: number, path: string): Refusal {
   return failure.kind === "invalid" ? invalid(`operation ${index} (${echo(path)}): ${failure.detail}`) : { ok: false, failure };
 }
 
-type Edit = (draft: ItemInput, operation: PatchOperation, rest: readonly string[], item: Item) => Result<ItemInput>;
+type Editor = (draft: ItemInput, edit: Edit, rest: readonly string[], item: Item) => Result<ItemInput>;
 
-function applyOne(draft: ItemInput, operation: PatchOperation, item: Item): Result<ItemInput> {
-  const tokens = parsePointer(operation.path);
+function applyOne(draft: ItemInput, edit: Edit, item: Item): Result<ItemInput> {
+  const tokens = parsePointer(edit.path);
   if (!tokens.ok) return tokens;
   const [attribute = "", ...rest] = tokens.value;
-  const edit = edits.get(attribute);
-  if (!edit) return invalid(READ_ONLY.has(attribute) ? "is read-only" : "names no attribute that can be changed");
-  return edit(draft, operation, rest, item);
+  const editor = editors.get(attribute);
+  if (!editor) return invalid(READ_ONLY.has(attribute) ? "is read-only" : "names no attribute that can be changed");
+  return editor(draft, edit, rest, item);
 }
 
-const edits = new Map<string, Edit>([
+const editors = new Map<string, Editor>([
   ["", replaceWhole],
   ["category", editCategory],
-  ["title", (draft, operation, rest) => setAttribute(draft, operation, rest, "title")],
-  ["favorite", (draft, operation, rest) => setAttribute(draft, operation, rest, "favorite")],
+  ["title", (draft, edit, rest) => setAttribute(draft, edit, rest, "title")],
+  ["favorite", (draft, edit, rest) => setAttribute(draft, edit, rest, "favorite")],
   ["tags", editTags],
   ["urls", editUrls],
   ["sections", editSections],
   ["fields", editFields],
 ]);
 
-function replaceWhole(draft: ItemInput, operation: PatchOperation, rest: readonly string[], item: Item): Result<ItemInput> {
-  if (rest.length > 0 || operation.op !== "replace") return invalid("the whole Item can only be replaced");
-  return parseItem(operation.value, item.vault, { current: draft.category });
+function replaceWhole(draft: ItemInput, edit: Edit, rest: readonly string[], item: Item): Result<ItemInput> {
+  if (rest.length > 0 || edit.op !== "replace") return invalid("the whole Item can only be replaced");
+  return parseItem(edit.value, item.vault, { current: draft.category });
 }
 
-function editCategory(draft: ItemInput, operation: PatchOperation, rest: readonly string[]): Result<ItemInput> {
+function editCategory(draft: ItemInput, edit: Edit, rest: readonly string[]): Result<ItemInput> {
   if (rest.length > 0) return invalid("the path goes too deep");
-  const category = parseCategory(operation.op === "remove" ? undefined : operation.value);
+  const category = parseCategory(edit.op === "remove" ? undefined : edit.value);
   return category.ok ? ok({ ...draft, category: category.value }) : category;
 }
 
 type Attribute = keyof typeof itemAttributes;
 
-function setAttribute(draft: ItemInput, operation: PatchOperation, rest: readonly string[], name: Attribute): Result<ItemInput> {
+function setAttribute(draft: ItemInput, edit: Edit, rest: readonly string[], name: Attribute): Result<ItemInput> {
   if (rest.length > 0) return invalid("the path goes too deep");
-  const value = valueOf<unknown>(operation, itemAttributes[name]);
+  const value = valueOf<unknown>(edit, itemAttributes[name]);
   return value.ok ? ok({ ...draft, [name]: value.value }) : value;
 }
 
-function editTags(draft: ItemInput, operation: PatchOperation, rest: readonly string[]): Result<ItemInput> {
+function editTags(draft: ItemInput, edit: Edit, rest: readonly string[]): Result<ItemInput> {
   const [token, ...deeper] = rest;
-  if (token === undefined || deeper.length > 0) return setAttribute(draft, operation, deeper, "tags");
-  const tags = editEntry(draft.tags, token, operation, text());
+  if (token === undefined || deeper.length > 0) return setAttribute(draft, edit, deeper, "tags");
+  const tags = editEntry(draft.tags, token, edit, text());
   return tags.ok ? ok({ ...draft, tags: tags.value }) : tags;
 }
 
-function editUrls(draft: ItemInput, operation: PatchOperation, rest: readonly string[]): Result<ItemInput> {
+function editUrls(draft: ItemInput, edit: Edit, rest: readonly string[]): Result<ItemInput> {
   const [token, attribute, ...deeper] = rest;
-  if (token === undefined || deeper.length > 0) return setAttribute(draft, operation, deeper, "urls");
+  if (token === undefined || deeper.length > 0) return setAttribute(draft, edit, deeper, "urls");
   if (attribute === undefined) {
-    const urls = editEntry(draft.urls, token, operation, urlInput);
+    const urls = editEntry(draft.urls, token, edit, urlInput);
     return urls.ok ? ok({ ...draft, urls: urls.value }) : urls;
   }
   const index = parseIndex(token, draft.urls.length, "replace");
   if (!index.ok) return index;
-  const url = editAttribute(draft.urls[index.value]!, attribute, operation, urlAttributes);
+  const url = editAttribute(draft.urls[index.value]!, attribute, edit, urlAttributes);
   return url.ok ? ok({ ...draft, urls: draft.urls.with(index.value, url.value) }) : url;
 }
 
-function editSections(draft: ItemInput, operation: PatchOperation, rest: readonly string[]): Result<ItemInput> {
-  const adds = operation.op === "add" && !Array.isArray(operation.value);
-  const edited =
-    rest.length > 0 || adds ? editOneSection(draft, operation, rest) : setAttribute(draft, operation, rest, "sections");
-  if (!edited.ok || operation.op !== "remove" || rest.length > 1) return edited;
+function editSections(draft: ItemInput, edit: Edit, rest: readonly string[]): Result<ItemInput> {
+  const adds = edit.op === "add" && !Array.isArray(edit.value);
+  const edited = rest.length > 0 || adds ? editOneSection(draft, edit, rest) : setAttribute(draft, edit, rest, "sections");
+  if (!edited.ok || edit.op !== "remove" || rest.length > 1) return edited;
   // A field that names a removed section would declare it again.
   const [removed] = rest;
   const fields = draft.fields.map((field) =>
@@ -134,15 +133,15 @@ function editSections(draft: ItemInput, operation: PatchOperation, rest: readonl
 
 const noSuchSection = () => invalid("there is no such section");
 
-function editOneSection(draft: ItemInput, operation: PatchOperation, rest: readonly string[]): Result<ItemInput> {
+function editOneSection(draft: ItemInput, edit: Edit, rest: readonly string[]): Result<ItemInput> {
   const { label } = sectionInput.shape;
-  const sections = editRecord(draft.sections, rest, operation, sectionInput, { label }, noSuchSection);
+  const sections = editRecord(draft.sections, rest, edit, sectionInput, { label }, noSuchSection);
   return sections.ok ? ok({ ...draft, sections: sections.value }) : sections;
 }
 
-function editFields(draft: ItemInput, operation: PatchOperation, rest: readonly string[]): Result<ItemInput> {
-  if (rest.length === 0 && operation.op !== "add") return setAttribute(draft, operation, rest, "fields");
-  const fields = editRecord(draft.fields, rest, operation, fieldInput, fieldAttributes, (id) => fail("missing_field", id));
+function editFields(draft: ItemInput, edit: Edit, rest: readonly string[]): Result<ItemInput> {
+  if (rest.length === 0 && edit.op !== "add") return setAttribute(draft, edit, rest, "fields");
+  const fields = editRecord(draft.fields, rest, edit, fieldInput, fieldAttributes, (id) => fail("missing_field", id));
   return fields.ok ? ok({ ...draft, fields: fields.value }) : fields;
 }
 
@@ -166,26 +165,24 @@ const READ_ONLY = new Set([
 function editRecord<R extends { id?: string | undefined }>(
   list: R[],
   rest: readonly string[],
-  operation: PatchOperation,
+  edit: Edit,
   schema: z.ZodType<R>,
   attributes: Attributes,
   missing: (id: string) => Refusal,
 ): Result<R[]> {
   const [id, attribute, ...deeper] = rest;
   if (deeper.length > 0) return invalid("the path goes too deep");
-  if (id === undefined) return map(valueOf(operation, schema), (entry) => [...list, entry]);
+  if (id === undefined) return map(valueOf(edit, schema), (entry) => [...list, entry]);
   const index = list.findIndex((entry) => entry.id === id);
   if (attribute !== undefined) {
     const entry = list[index];
-    return entry
-      ? map(editAttribute(entry, attribute, operation, attributes), (edited) => list.with(index, edited))
-      : missing(id);
+    return entry ? map(editAttribute(entry, attribute, edit, attributes), (edited) => list.with(index, edited)) : missing(id);
   }
-  if (index < 0 && operation.op !== "add") return missing(id);
-  if (operation.op === "remove") return ok(list.toSpliced(index, 1));
+  if (index < 0 && edit.op !== "add") return missing(id);
+  if (edit.op === "remove") return ok(list.toSpliced(index, 1));
   const named = entryId.safeParse(id);
   if (!named.success) return invalid(`the path's ${explain(named.error, "id")}`);
-  const entry = valueOf(operation, schema);
+  const entry = valueOf(edit, schema);
   if (!entry.ok) return entry;
   if (entry.value.id !== undefined && entry.value.id !== id) return invalid("the value has another id than the path");
   const edited = { ...entry.value, id };
@@ -196,27 +193,27 @@ function editRecord<R extends { id?: string | undefined }>(
 const entryId = text().min(1, "is empty");
 
 /** Edits a list by index. */
-function editEntry<V>(list: V[], token: string, operation: PatchOperation, schema: z.ZodType<V>): Result<V[]> {
-  const index = parseIndex(token, list.length, operation.op);
+function editEntry<V>(list: V[], token: string, edit: Edit, schema: z.ZodType<V>): Result<V[]> {
+  const index = parseIndex(token, list.length, edit.op);
   if (!index.ok) return index;
-  if (operation.op === "remove") return ok(list.toSpliced(index.value, 1));
-  return map(valueOf(operation, schema), (value) => list.toSpliced(index.value, operation.op === "add" ? 0 : 1, value));
+  if (edit.op === "remove") return ok(list.toSpliced(index.value, 1));
+  return map(valueOf(edit, schema), (value) => list.toSpliced(index.value, edit.op === "add" ? 0 : 1, value));
 }
 
 type Attributes = Readonly<Record<string, z.ZodType>>;
 
-function editAttribute<R extends object>(record: R, name: string, operation: PatchOperation, attributes: Attributes): Result<R> {
+function editAttribute<R extends object>(record: R, name: string, edit: Edit, attributes: Attributes): Result<R> {
   if (READ_ONLY.has(name)) return invalid("is read-only");
   const schema = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
   if (!schema) return invalid("names no attribute that can be changed");
-  return map(valueOf(operation, schema), (value) => ({ ...record, [name]: value }));
+  return map(valueOf(edit, schema), (value) => ({ ...record, [name]: value }));
 }
 
-/** The operation's value, parsed by the schema. `remove` gives the value that the schema gives to an absent attribute. */
-function valueOf<V>(operation: PatchOperation, schema: z.ZodType<V>): Result<V> {
-  const removes = operation.op === "remove";
-  if (!removes && (operation.value ?? undefined) === undefined) return invalid("needs a value");
-  const parsed = schema.safeParse(removes ? undefined : operation.value);
+/** The value of an edit, parsed by the schema. `remove` gives the value that the schema gives to an absent attribute. */
+function valueOf<V>(edit: Edit, schema: z.ZodType<V>): Result<V> {
+  const removes = edit.op === "remove";
+  if (!removes && (edit.value ?? undefined) === undefined) return invalid("needs a value");
+  const parsed = schema.safeParse(removes ? undefined : edit.value);
   return parsed.success ? ok(parsed.data) : invalid(explain(parsed.error, "value"));
 }
 

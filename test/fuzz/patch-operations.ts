@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { PatchOperation } from "../../src/model/patch-input.ts";
+import type { Edit } from "../../src/model/patch-input.ts";
 
 /**
  * Random operations of a PATCH for patch.test.ts. Most are valid, because the first operation that is refused ends the
@@ -125,7 +125,7 @@ const operations: [weight: number, path: fc.Arbitrary<string>, value: fc.Arbitra
   [20, oneof(...valid.map(([pathOf]) => pathOf)), invalidValue],
   [15, invalidPath, oneof(invalidValue, word, field)],
 ];
-const operation: fc.Arbitrary<PatchOperation> = oneof(
+const operation: fc.Arbitrary<Edit> = oneof(
   ...operations.map(([weight, pathOf, value]) => ({ weight, arbitrary: record({ op, path: pathOf, value }) })),
 );
 

@@ -49,7 +49,7 @@ function changeOf({ kind, file, version }: { kind: string; file: number; version
       return {
         kind: "patch-item",
         item,
-        operations: unwrap(parsePatch([{ op: "replace", path: "/title", value: `title ${draw}` }])),
+        edits: unwrap(parsePatch([{ op: "replace", path: "/title", value: `title ${draw}` }])),
       };
     case "add": // the id of a File is new with each upload
       return { kind: "add-file", item, file: { ...content, id: crypto.randomUUID(), name: `file ${draw}` } };

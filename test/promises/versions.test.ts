@@ -39,7 +39,7 @@ describe("kept versions", () => {
 
   it("contain those that a group makes and replaces", async () => {
     const { apply, item, rows, call, path } = await writtenItem(1, 3);
-    const patch = (value: string) => apply({ kind: "patch-item", item, operations: unwrap(parsePatch(retitled(value))) });
+    const patch = (value: string) => apply({ kind: "patch-item", item, edits: unwrap(parsePatch(retitled(value))) });
     const answers = await Promise.all(["2", "3", "4", "5", "6"].map(patch));
     expect(answers.map(({ ok }) => ok)).toEqual(Array(5).fill(true));
     expect((await rows()).versions).toEqual([3, 4, 5]);
@@ -256,7 +256,7 @@ describe("a group that does several things to one Item", () => {
 
 it("a write that is sent again after its version became an earlier one, in a vault that does not open, ends after two D1 calls", async () => {
   const { vault, item, actor, tokenHash, patch } = await writtenItem(1);
-  const change = { kind: "patch-item", item, operations: unwrap(parsePatch(retitled("2"))) } as const;
+  const change = { kind: "patch-item", item, edits: unwrap(parsePatch(retitled("2"))) } as const;
   const id = operationId(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
   const operation = {
     format: OPERATION_FORMAT,

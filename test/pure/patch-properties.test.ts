@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Item } from "../../src/model/item.ts";
-import type { PatchOperation } from "../../src/model/patch-input.ts";
+import type { Edit } from "../../src/model/patch-input.ts";
 import { complete } from "../../src/vault/complete.ts";
 import { applyPatch } from "../../src/vault/patch.ts";
 import { runs } from "../support/runs.ts";
@@ -53,7 +53,7 @@ const itemOf = ({ fields, ...rest }: Model): Item => ({
 
 /** One operation, and its effect on the model. */
 interface Step {
-  readonly operation: PatchOperation;
+  readonly operation: Edit;
   /** Applies the operation to the model. Out: `false` when PATCH must refuse the operation. */
   readonly run: (model: Model) => boolean;
 }
@@ -66,7 +66,7 @@ const id = fc.oneof(
 );
 const word = fc.constantFrom("", "x", "toString", "/~", "日本");
 
-function editEntry<V>(list: V[], kind: PatchOperation["op"], index: number | "-", value: V): boolean {
+function editEntry<V>(list: V[], kind: Edit["op"], index: number | "-", value: V): boolean {
   const at = index === "-" ? list.length : index;
   if (kind === "add") return at <= list.length && (list.splice(at, 0, value), true);
   if (index === "-" || at >= list.length) return false;

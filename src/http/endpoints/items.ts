@@ -73,13 +73,13 @@ export const replaceItem = {
 
 export const patchItem = {
   parse({ body, item, ifMatch }: ParseCall): Result<Change> {
-    const operations = parsePatch(body!.json);
-    return operations.ok ? ok({ kind: "patch-item", item, operations: operations.value, ifMatch }) : operations;
+    const edits = parsePatch(body!.json);
+    return edits.ok ? ok({ kind: "patch-item", item, edits: edits.value, ifMatch }) : edits;
   },
   async handle(call: Call, change: Change): Promise<Result<Reply>> {
     const reply = await writeItem(presentItem)(call, change);
     // An empty patch only reads, and no commit logs it.
-    const reads = change.kind === "patch-item" && change.operations.length === 0;
+    const reads = change.kind === "patch-item" && change.edits.length === 0;
     return reply.ok && reads ? ok({ ...reply.value, action: "READ" }) : reply;
   },
 };

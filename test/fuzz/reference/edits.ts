@@ -1,4 +1,4 @@
-import type { PatchOperation } from "../../../src/model/patch-input.ts";
+import type { Edit } from "../../../src/model/patch-input.ts";
 import { type Reader, refuse } from "./values.ts";
 
 /** Pointers, and edits of lists and attributes in place, for the reference implementation in patch.ts. */
@@ -17,13 +17,13 @@ export function pointer(path: string): string[] {
 }
 
 /** The position in a list of that length: its index in canonical form, or `-` for the end of the list. */
-export function index(token: string, length: number, op: PatchOperation["op"]): number {
+export function index(token: string, length: number, op: Edit["op"]): number {
   const indexes = Array.from({ length: op === "add" ? length + 1 : length }, (_, position) => String(position));
   if (op === "add" && token === "-") return length;
   return indexes.includes(token) ? Number(token) : refuse();
 }
 
-export function editEntry<T>(all: T[], token: string, op: PatchOperation["op"], read: () => T): void {
+export function editEntry<T>(all: T[], token: string, op: Edit["op"], read: () => T): void {
   const at = index(token, all.length, op);
   if (op === "remove") all.splice(at, 1);
   else all.splice(at, op === "add" ? 0 : 1, read());

@@ -1,5 +1,5 @@
 import type { Item } from "../../../src/model/item.ts";
-import type { PatchOperation } from "../../../src/model/patch-input.ts";
+import type { Edit } from "../../../src/model/patch-input.ts";
 import { editAttribute, editEntry, editRecord, index, pointer } from "./edits.ts";
 import {
   bool,
@@ -26,7 +26,7 @@ import { type Completed, completed } from "./complete.ts";
 /** An Item; or the refusal, with the index of the operation if one operation causes it. */
 export type Outcome = Completed | { readonly refused: Refused; readonly at?: number };
 
-export function patchReference(item: Item, operations: readonly PatchOperation[]): Outcome {
+export function patchReference(item: Item, operations: readonly Edit[]): Outcome {
   const draft: Draft = structuredClone({ ...(item as Omit<Item, "fields"> & Draft), fields: [] });
   draft.fields = item.fields.map(({ section: id, ...rest }) => ({ ...rest, section: id === undefined ? undefined : { id } }));
   for (const [at, operation] of operations.entries()) {
@@ -68,7 +68,7 @@ function addImpliedNames(draft: Draft): void {
   }
 }
 
-function step(draft: Draft, operation: PatchOperation, vault: string): void {
+function step(draft: Draft, operation: Edit, vault: string): void {
   const { op, path, value } = operation;
   const [head, ...rest] = pointer(path);
   const [first = "", second = ""] = rest;

@@ -39,7 +39,7 @@ export function changeOf(kind: ChangeKind, value: string, ifMatch?: number): Cha
   const body = { vault: { id: VAULT }, category: "LOGIN", tags: [value] };
   if (kind === "put") return { kind: "replace-item", ...condition, input: unwrap(parseItem(body, VAULT, "replace")) };
   if (kind === "delete") return { kind: "delete-item", ...condition };
-  return { kind: "patch-item", ...condition, operations: unwrap(parsePatch([{ op: "add", path: "/tags/-", value }])) };
+  return { kind: "patch-item", ...condition, edits: unwrap(parsePatch([{ op: "add", path: "/tags/-", value }])) };
 }
 
 function unwrap<T>(result: Result<T>): T {
