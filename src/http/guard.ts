@@ -10,7 +10,7 @@ import type { ConsoleSession } from "../store/tokens/sessions.ts";
 import { countFailure, limitToken } from "../requests/rate-limit.ts";
 import { sessionOf } from "./console-session.ts";
 import { addressOf, type Context } from "./context.ts";
-import { expiryOf } from "./present-token.ts";
+import { expiryOf } from "./present/tokens.ts";
 import type { Access, Caller, Route, Target } from "./route.ts";
 import { requireSecret } from "./secret.ts";
 

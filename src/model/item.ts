@@ -2,7 +2,7 @@ import type { FieldType } from "./field-types.ts";
 import type { File } from "./file.ts";
 import type { Purpose } from "./purposes.ts";
 
-/** An Item (contract 2), in the shape that the store seals and http/present.ts writes. */
+/** An Item (contract 2), in the shape that the store seals and http/present/items.ts writes. */
 
 export const CATEGORIES = [
   "LOGIN",

@@ -62,9 +62,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "vault/webhooks": [".", "model", "crypto", ...STORE],
   requests: [".", "model", "crypto", ...STORE, "zod"],
   binding: [".", "model", ...STORE, "requests", "cloudflare:workers", "zod"],
-  http: [".", "model", "crypto", ...STORE, "requests", "http/endpoints", "hono", "content-disposition"],
+  http: [".", "model", "crypto", ...STORE, "requests", "http/endpoints", "http/present", "hono", "content-disposition"],
+  "http/present": [".", "model", "crypto", ...STORE],
   "http/events": [".", "model", "crypto", ...STORE, "http"],
-  "http/endpoints": [".", "model", "crypto", ...STORE, "requests", "http", "http/events", "zod", "package.json"],
+  "http/endpoints": [".", "model", "crypto", ...STORE, "requests", "http", "http/events", "http/present", "zod", "package.json"],
   ...Object.fromEntries(
     STORE_FOLDERS.flatMap((layer, index) =>
       layer.map((name) => [
@@ -83,7 +84,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The folder of an imported file, or the package: `hono` for `hono/utils/url`. */
-function placeOf(name: string): string {
+function folderOrPackageOf(name: string): string {
   const source = worker.find(({ path }) => path === name);
   if (source) return source.folder;
   return name.endsWith("package.json") ? "package.json" : name.startsWith("@") ? name : name.split("/")[0]!;
@@ -93,7 +94,7 @@ describe("every file of the Worker", () => {
   it("imports only the folders and packages that its folder may import", () => {
     const violations = worker.flatMap(({ path, folder, imports }) =>
       imports
-        .filter((name) => ![folder, ...(MAY_IMPORT[folder] ?? [])].includes(placeOf(name)))
+        .filter((name) => ![folder, ...(MAY_IMPORT[folder] ?? [])].includes(folderOrPackageOf(name)))
         .map((name) => `${path} imports ${name}`),
     );
     expect(violations).toEqual([]);

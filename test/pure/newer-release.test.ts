@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { presentItem } from "../../src/http/present.ts";
+import { presentItem } from "../../src/http/present/items.ts";
 import { describe as describeFailure, type FailureKind } from "../../src/model/failure.ts";
 import type { FieldType } from "../../src/model/field-types.ts";
 import { covers } from "../../src/model/permission.ts";

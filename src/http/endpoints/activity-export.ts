@@ -7,7 +7,7 @@ import { invalid, ok, type Result } from "../../model/result.ts";
 import { HOUR } from "../../model/time.ts";
 import { type ExportFilter, loadExportPage } from "../../store/activity/export.ts";
 import { nextPage } from "../headers.ts";
-import { presentExported } from "../present-activity.ts";
+import { presentExported } from "../present/activity.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { filesOf } from "../../store/buckets/r2.ts";
 

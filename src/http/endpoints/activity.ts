@@ -8,8 +8,8 @@ import { invalid, ok, type Result } from "../../model/result.ts";
 import { NEWEST } from "../../store/activity/merge.ts";
 import { type ActivityPage, loadPageAt, loadPageBefore } from "../../store/activity/page.ts";
 import { nextPage, uncompressed } from "../headers.ts";
-import { presentTime } from "../present.ts";
-import { presentActivity } from "../present-activity.ts";
+import { presentTime } from "../present/time.ts";
+import { presentActivity } from "../present/activity.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { ACTIONS, type ActivityFilter, RESULTS } from "../../model/activity.ts";
 

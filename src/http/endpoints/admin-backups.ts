@@ -11,7 +11,7 @@ import { withBuckets } from "../../store/backup/ports.ts";
 import { registryStep } from "../../store/backup/registry.ts";
 import { backupStep, planSnapshot } from "../../store/backup/snapshot.ts";
 import { type BackedUpVault, listVaults } from "../../store/restore/list-vaults.ts";
-import { presentTime } from "../present.ts";
+import { presentTime } from "../present/time.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** /v1/admin/backups (contract 21): steps of backups, snapshots, and the objects of the bucket. */

@@ -9,7 +9,7 @@ import { requireRoom } from "../../store/health/room.ts";
 import { adminEntry } from "../audit.ts";
 import { streamList } from "../json-list.ts";
 import { newId } from "../new-id.ts";
-import { presentPerson } from "../present-person.ts";
+import { presentPerson } from "../present/people.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** /v1/admin/people (contract 25): adds, lists, changes and removes people. */

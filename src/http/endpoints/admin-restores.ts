@@ -12,7 +12,7 @@ import { restoreSlice } from "../../store/restore/run.ts";
 import { createRequestId } from "../../requests/request-id.ts";
 import { originOf } from "../audit.ts";
 import { prepareRestore } from "../coordinator.ts";
-import { presentTime } from "../present.ts";
+import { presentTime } from "../present/time.ts";
 import { restoreItem } from "../restore-item.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 

@@ -9,7 +9,7 @@ import { endToken } from "../../store/tokens/ended-tokens.ts";
 import { insertToken, loadToken, loadTokens } from "../../store/tokens/tokens.ts";
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";
-import { presentIssuedToken, presentListedToken } from "../present-token.ts";
+import { presentIssuedToken, presentListedToken } from "../present/tokens.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** /v1/admin/tokens: issues, lists and revokes tokens. */

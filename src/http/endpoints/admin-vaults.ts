@@ -7,7 +7,7 @@ import { explain, optional, text } from "../../model/text.ts";
 import { loadAllVaults } from "../../store/vaults/vaults.ts";
 import { sendChange, sendReseal } from "../coordinator.ts";
 import { newId } from "../new-id.ts";
-import { presentAdminVault, presentListedVault } from "../present.ts";
+import { presentAdminVault, presentListedVault } from "../present/vaults.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** /v1/admin/vaults: lists, creates, changes, deletes and reseals vaults. */

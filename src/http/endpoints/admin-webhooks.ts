@@ -9,7 +9,7 @@ import { webhookUrlFault } from "../../model/webhook-url.ts";
 import { requireRoom } from "../../store/health/room.ts";
 import { sendWebhookRequest } from "../coordinator.ts";
 import { newId } from "../new-id.ts";
-import { presentWebhook } from "../present-webhook.ts";
+import { presentWebhook } from "../present/webhooks.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** /v1/admin/vaults/{v}/webhooks (contract 17): lists, creates, changes and deletes the webhooks of a vault. */

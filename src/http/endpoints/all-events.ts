@@ -5,7 +5,7 @@ import { invalid, ok, type Result } from "../../model/result.ts";
 import { loadPages } from "../../store/events/events.ts";
 import { createSession, joinHub, type News } from "../events/session.ts";
 import { streamNews } from "../events/stream.ts";
-import { presentVaultEvent, presentVaultId } from "../present-event.ts";
+import { presentVaultEvent, presentVaultId } from "../present/events.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { openStream, parseSeconds, startOf } from "./events.ts";
 

@@ -9,7 +9,7 @@ import { admit } from "../events/hub.ts";
 import { closeSession, createSession, joinHub } from "../events/session.ts";
 import { streamNews } from "../events/stream.ts";
 import { waitForNews } from "../events/wait.ts";
-import { presentEvent, presentVaultId } from "../present-event.ts";
+import { presentEvent, presentVaultId } from "../present/events.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { uncompressed } from "../headers.ts";
 

@@ -5,7 +5,7 @@ import { deleteContent } from "../../store/contents/upload.ts";
 import { loadFile } from "../../store/items/files.ts";
 import { requireRoomForFile } from "../../store/health/room.ts";
 import { recordContent, sendChange, tryChange } from "../coordinator.ts";
-import { presentFile } from "../present.ts";
+import { presentFile } from "../present/items.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { parseName, parseSection, parseUploadHeaders, receiveContent, type UploadHeaders } from "../upload.ts";
 import { uploadContent } from "../upload-content.ts";

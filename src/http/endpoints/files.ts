@@ -7,7 +7,7 @@ import { loadContent } from "../../store/contents/download.ts";
 import { loadFile, loadFiles } from "../../store/items/files.ts";
 import { loadFileOfVersion } from "../../store/items/versions.ts";
 import { sendContent } from "../download.ts";
-import { presentFile } from "../present.ts";
+import { presentFile } from "../present/items.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { filesOf } from "../../store/buckets/r2.ts";
 

@@ -7,7 +7,7 @@ import { loadSlice, type Slice } from "../../store/items/list.ts";
 import { recordDamage } from "../../store/health/damages.ts";
 import { nextPage } from "../headers.ts";
 import { streamList } from "../json-list.ts";
-import { presentBroken, presentSummary, presentWithUsername } from "../present.ts";
+import { presentBroken, presentSummary, presentWithUsername } from "../present/items.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { reportName } from "./items.ts";
 

@@ -7,7 +7,7 @@ import { recordDamage } from "../../store/health/damages.ts";
 import { loadItem } from "../../store/items/items.ts";
 import { etagHeader, isCurrent } from "../conditions.ts";
 import { sendChange } from "../coordinator.ts";
-import { presentItem, presentReplaced } from "../present.ts";
+import { presentItem, presentReplaced } from "../present/items.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** Endpoints 2 to 6 and 17: an Item. */

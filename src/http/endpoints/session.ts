@@ -8,7 +8,7 @@ import type { Grants, Lifetime } from "../../store/tokens/session-rows.ts";
 import { type ConsoleSession, deleteSession, insertSession } from "../../store/tokens/sessions.ts";
 import { adminFingerprint, requireConsole, requireSession, sessionIdOf, sessionOfId, setCookie } from "../console-session.ts";
 import type { Context } from "../context.ts";
-import { presentSession } from "../present-session.ts";
+import { presentSession } from "../present/sessions.ts";
 import { authenticateSignIn, type Granted, openedEntry, signInEntry } from "./sign-in.ts";
 
 /** /console/session: the session of the console (contract 24). Only the console sends these requests, so they have no row of a token. */

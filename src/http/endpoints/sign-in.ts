@@ -27,7 +27,7 @@ import { logFailure } from "../../log.ts";
 import { SECOND } from "../../model/time.ts";
 import type { Grants } from "../../store/tokens/session-rows.ts";
 import { loadPersonByEmail } from "../../store/tokens/sign-in-person.ts";
-import { presentTime } from "../present.ts";
+import { presentTime } from "../present/time.ts";
 import type { Call, Reply } from "../route.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { ok, type Result } from "../../model/result.ts";
 import { loadForToken } from "../../store/vaults/authorized.ts";
-import { presentToken } from "../present-token.ts";
+import { presentToken } from "../present/tokens.ts";
 import type { Call, Reply } from "../route.ts";
 
 /** Endpoint 14: the token of the request. Its claims are those that were issued, which the store checks with the revocation. */

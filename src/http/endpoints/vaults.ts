@@ -2,7 +2,7 @@ import { type Filter, parseFilter, passingVaults } from "../../model/filter.ts";
 import { readableVaults } from "../../model/permission.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadVault, loadVaults } from "../../store/vaults/vaults.ts";
-import { presentVault } from "../present.ts";
+import { presentVault } from "../present/vaults.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** Endpoint 10: the vaults that a token reads. */

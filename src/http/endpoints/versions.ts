@@ -5,8 +5,8 @@ import { ok, type Result } from "../../model/result.ts";
 import { loadVersions } from "../../store/items/version-list.ts";
 import { loadVersion } from "../../store/items/versions.ts";
 import { nextPage } from "../headers.ts";
-import { presentItem } from "../present.ts";
-import { presentVersion, sourceOfVersion } from "../present-history.ts";
+import { presentItem } from "../present/items.ts";
+import { presentVersion, sourceOfVersion } from "../present/history.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { sendItem, writeItem } from "./items.ts";
 

@@ -9,7 +9,7 @@ import { FIELD_TYPE_NAMES } from "../../../src/model/field-types.ts";
 import { CATEGORIES } from "../../../src/model/item.ts";
 import { parseItem } from "../../../src/model/item-input.ts";
 import { parsePatch } from "../../../src/model/patch-input.ts";
-import { presentItem } from "../../../src/http/present.ts";
+import { presentItem } from "../../../src/http/present/items.ts";
 import { complete } from "../../../src/vault/complete.ts";
 import { applyPatch } from "../../../src/vault/patch.ts";
 import { runs } from "../../support/runs.ts";

@@ -1,7 +1,7 @@
-import { type Dialect, writeId } from "../model/dialect.ts";
-import type { VaultEvent } from "../model/event.ts";
-import { presentTime } from "./present.ts";
-import { writeActor } from "./present-activity.ts";
+import { type Dialect, writeId } from "../../model/dialect.ts";
+import type { VaultEvent } from "../../model/event.ts";
+import { presentTime } from "./time.ts";
+import { writeActor } from "./activity.ts";
 
 /** An event (contract 15.2), in the dialect of the token. */
 export const presentEvent = ({ sequence, type, item, version, actor, at }: VaultEvent, dialect: Dialect): object => ({

@@ -1,7 +1,7 @@
-import type { Claims } from "../crypto/token.ts";
-import { type Dialect, writeId } from "../model/dialect.ts";
-import type { ListedToken } from "../store/tokens/tokens.ts";
-import { presentTime } from "./present.ts";
+import type { Claims } from "../../crypto/token.ts";
+import { type Dialect, writeId } from "../../model/dialect.ts";
+import type { ListedToken } from "../../store/tokens/tokens.ts";
+import { presentTime } from "./time.ts";
 
 /** Tokens on the wire (contract 13.14 to 13.15). */
 

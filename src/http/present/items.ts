@@ -1,17 +1,11 @@
-import { type Dialect, DIALECTS, writeId } from "../model/dialect.ts";
-import type { File } from "../model/file.ts";
-import { type BrokenItem, type Field, isVersion, type Item, type OfVault, type Summary } from "../model/item.ts";
-import { isId, isOperationId, timeOf } from "../model/ids.ts";
-import { fits, LIMITS } from "../model/limits.ts";
-import { quotaOf, usageOf } from "../model/quota.ts";
-import { codeOfField } from "../model/totp.ts";
-import type { Vault } from "../model/vault.ts";
-import type { ListedVault } from "../store/vaults/vaults.ts";
+import { type Dialect, DIALECTS, writeId } from "../../model/dialect.ts";
+import type { File } from "../../model/file.ts";
+import { type BrokenItem, type Field, isVersion, type Item, type OfVault, type Summary } from "../../model/item.ts";
+import { fits, LIMITS } from "../../model/limits.ts";
+import { codeOfField } from "../../model/totp.ts";
+import { presentTime } from "./time.ts";
 
-/** From the model to the wire (contract 2), in the dialect of the token (contract 3). */
-
-/** In: Unix milliseconds. Out: ISO 8601 in UTC. */
-export const presentTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
+/** Items and Files on the wire (contract 2), in the dialect of the token (contract 3). */
 
 export function presentSummary(item: Summary & OfVault, dialect: Dialect): object {
   return {
@@ -106,44 +100,5 @@ export function presentFile(
     content_path: DIALECTS[dialect].contentPath(path),
     section: file.section === undefined ? undefined : { id: file.section },
     content: content?.toBase64(),
-  };
-}
-
-/** A Vault for the admin, with its quotas, what it uses of them, and its keys. */
-export const presentAdminVault = (vault: Vault): object => ({
-  ...presentVault(vault, "uuid"),
-  quota: quotaOf(vault),
-  usage: usageOf(vault),
-  ...presentKeys(vault),
-});
-
-function presentKeys({ dataKeyId, reseal, createdAt }: Vault): object {
-  // Keys with another id than a UUIDv7 are those that the vault was created with.
-  const dataKey = {
-    id: dataKeyId,
-    createdAt: presentTime(isId(dataKeyId) && isOperationId(dataKeyId) ? timeOf(dataKeyId) : createdAt),
-  };
-  if (!reseal) return { dataKey };
-  const { stage, items, rows, unreadable } = reseal.position;
-  return { dataKey, reseal: { replaces: reseal.previous, stage, items, rows, unreadable } };
-}
-
-/** As `presentAdminVault`: a vault whose row does not open has no name and no description, but the kind of the failure. */
-export function presentListedVault({ vault, refusal }: ListedVault): object {
-  if (!refusal) return presentAdminVault(vault);
-  return { ...presentAdminVault(vault), name: undefined, description: undefined, broken: refusal.failure.kind };
-}
-
-export function presentVault(vault: Vault, dialect: Dialect): object {
-  return {
-    id: writeId(vault.id, dialect),
-    name: vault.name,
-    description: vault.description,
-    attributeVersion: vault.attributeVersion,
-    contentVersion: vault.contentVersion,
-    items: vault.items,
-    type: "USER_CREATED",
-    createdAt: presentTime(vault.createdAt),
-    updatedAt: presentTime(vault.updatedAt),
   };
 }

@@ -1,8 +1,8 @@
-import { DAY } from "../model/time.ts";
-import type { Settings } from "../settings.ts";
-import { actingToken, type Grants, type Lifetime } from "../store/tokens/session-rows.ts";
-import { presentTime } from "./present.ts";
-import { presentToken } from "./present-token.ts";
+import { DAY } from "../../model/time.ts";
+import type { Settings } from "../../settings.ts";
+import { actingToken, type Grants, type Lifetime } from "../../store/tokens/session-rows.ts";
+import { presentTime } from "./time.ts";
+import { presentToken } from "./tokens.ts";
 
 /**
  * A session of the console on the wire (contract 24.4). The token is as `GET /v1/token` answers it. The settings are those that the texts

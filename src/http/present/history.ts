@@ -1,8 +1,9 @@
-import { type Dialect, writeId } from "../model/dialect.ts";
-import type { BrokenItem, Deletion, Item, OfVault, Summary } from "../model/item.ts";
-import type { ListedVersion } from "../store/items/version-list.ts";
-import { isTime } from "../model/time.ts";
-import { type ContentSource, presentBroken, presentItem, presentSummary, presentTime } from "./present.ts";
+import { type Dialect, writeId } from "../../model/dialect.ts";
+import type { BrokenItem, Deletion, Item, OfVault, Summary } from "../../model/item.ts";
+import type { ListedVersion } from "../../store/items/version-list.ts";
+import { isTime } from "../../model/time.ts";
+import { type ContentSource, presentBroken, presentItem, presentSummary } from "./items.ts";
+import { presentTime } from "./time.ts";
 
 /** Versions and deleted Items on the wire (contract 14). */
 

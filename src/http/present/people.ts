@@ -1,7 +1,7 @@
-import { addedAt } from "../store/tokens/people.ts";
-import type { ListedToken } from "../store/tokens/tokens.ts";
-import { presentTime } from "./present.ts";
-import { presentScope } from "./present-token.ts";
+import { addedAt } from "../../store/tokens/people.ts";
+import type { ListedToken } from "../../store/tokens/tokens.ts";
+import { presentTime } from "./time.ts";
+import { presentScope } from "./tokens.ts";
 
 /** A person for the admin (contract 25.1), also one whose row does not open. */
 export function presentPerson(person: ListedToken): object {

@@ -1,10 +1,10 @@
-import { NOWHERE } from "../crypto/seal.ts";
-import type { Activity, BrokenActivity, ListedActivity } from "../model/activity.ts";
-import { type Dialect, writeId } from "../model/dialect.ts";
-import { timeOf } from "../model/ids.ts";
-import { ADMIN, WITHOUT_TOKEN } from "../model/operation.ts";
-import { isTime } from "../model/time.ts";
-import { presentTime } from "./present.ts";
+import { NOWHERE } from "../../crypto/seal.ts";
+import type { Activity, BrokenActivity, ListedActivity } from "../../model/activity.ts";
+import { type Dialect, writeId } from "../../model/dialect.ts";
+import { timeOf } from "../../model/ids.ts";
+import { ADMIN, WITHOUT_TOKEN } from "../../model/operation.ts";
+import { isTime } from "../../model/time.ts";
+import { presentTime } from "./time.ts";
 
 /** One entry of the activity log (contract 13). Its own id and the id of the token's row are UUIDs in both dialects. */
 export function presentActivity(activity: ListedActivity, dialect: Dialect): object {

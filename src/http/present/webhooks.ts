@@ -1,5 +1,5 @@
-import type { Webhook } from "../model/webhook.ts";
-import { presentTime } from "./present.ts";
+import type { Webhook } from "../../model/webhook.ts";
+import { presentTime } from "./time.ts";
 
 /** Webhooks on the wire (contract 17.1). */
 
