@@ -23,7 +23,7 @@ const FLUSH_ENTRIES_MAX = 64;
 /** Of entries as JSON. Sealed and in base64 they and their columns stay below the 128 KB that a queue accepts. */
 const FLUSH_CHARACTERS_MAX = 48_000;
 /** The platform gives `waitUntil` 30 seconds. */
-const FLUSH_WINDOW_MS = 2_000;
+export const FLUSH_WINDOW_MS = 2_000;
 
 /** A line is appended while the segment then has at most so many bytes. A longer line is a segment of its own. */
 const SEGMENT_BYTES_MAX = 32_000;
