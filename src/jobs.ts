@@ -3,7 +3,7 @@ import { HOUR } from "./model/time.ts";
 import { parseSettings } from "./settings.ts";
 import { type BackupStore, openBackupStore } from "./store/backup/ports.ts";
 import { registryStep } from "./store/backup/registry.ts";
-import { backupStep } from "./store/backup/snapshot.ts";
+import { backupStep } from "./store/backup/vault.ts";
 import { listVaultIds } from "./store/backup/vault-ids.ts";
 
 /**
@@ -17,7 +17,7 @@ export type Job =
   | { readonly kind: "vault"; readonly began: number; readonly vault: string }
   | { readonly kind: "registry"; readonly began: number };
 
-/** How long the registry waits for the vaults of the run. After that it is written with older snapshots of some vaults. */
+/** How long the registry waits for the vaults of the run. After that it is written with older backups of some vaults. */
 const REGISTRY_WAIT_MS = 6 * HOUR;
 
 /** The time until a step is repeated. `busy`: another driver works on it. `waiting`: the registry waits for vaults. */

@@ -6,7 +6,7 @@ import type { Change } from "../model/operation.ts";
 import type { Existing, RestoreRequest } from "../model/restore.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { BackupStore } from "../store/backup/ports.ts";
-import { checkOrigin, chooseSnapshot, openSnapshot } from "../store/restore/choose.ts";
+import { checkOrigin, chooseBackup, openVaultRow } from "../store/restore/choose.ts";
 import { bringContent } from "../store/restore/content.ts";
 import type { PartFile } from "../store/restore/files.ts";
 import { type CurrentItem, findItem, loadCurrentItem } from "../store/restore/item.ts";
@@ -16,7 +16,7 @@ import { prepareRestore, sendChange } from "./coordinator.ts";
 import type { Call } from "./route.ts";
 
 /**
- * Restores one Item of a vault that exists, by ordinary writes through its coordinator: the Item becomes as the snapshot has it, and what
+ * Restores one Item of a vault that exists, by ordinary writes through its coordinator: the Item becomes as the backup has it, and what
  * it was stays as its earlier versions (contract 21.28). Interrupted between two writes, the same request continues.
  */
 
@@ -40,12 +40,12 @@ export async function restoreItem(
 ): Promise<Result<ItemRestoration>> {
   const known = await loadKnown(store.db, vault);
   if (!known.ok) return known;
-  const chosen = await chooseSnapshot(store, store.backups, vault, snapshot);
+  const chosen = await chooseBackup(store, store.backups, vault, snapshot);
   if (!chosen.ok) return chosen;
   const { manifest } = chosen.value;
   const checked = checkOrigin(known.value, manifest);
   if (!checked.ok) return checked;
-  const row = await openSnapshot(store, manifest);
+  const row = await openVaultRow(store, manifest);
   if (!row.ok) return row;
   const [found, current] = [await findItem(store, manifest, row.value, item), await loadCurrentItem(store, vault, item)];
   if (!found.ok) return found;
@@ -74,7 +74,7 @@ function compare({ item, deleted, broken }: CurrentItem, wanted: Item): Existing
   return item.updatedAt > wanted.updatedAt && item.lastEditedBy !== RESTORED_BY_ADMIN ? "newer" : "older";
 }
 
-/** The Files of the Item that the snapshot brings back, and what keeps it from bringing back the others. */
+/** The Files of the Item that the backup brings back, and what keeps it from bringing back the others. */
 interface WantedFiles {
   readonly files: readonly PartFile[];
   readonly findings: readonly Finding[];
@@ -144,8 +144,8 @@ async function writeItem(
 }
 
 /**
- * The changes that make the Files those of the snapshot. A content comes back under its own key, so nothing is sealed again. A File that
- * the snapshot names and cannot bring back stays as it is.
+ * The changes that make the Files those of the backup. A content comes back under its own key, so nothing is sealed again. A File that
+ * the backup names and cannot bring back stays as it is.
  */
 function fileChanges(item: string, current: Item["files"], { files: wanted, findings }: WantedFiles): Change[] {
   const ids = new Set([...wanted.map(({ file }) => file.id), ...findings.map(({ file }) => file)]);

@@ -1,9 +1,10 @@
 import type { Finding } from "./finding.ts";
 
 /**
- * The format of backups (decision 0033). A backup of a vault is a chain of snapshots. A snapshot is a manifest and the parts that it
- * names. A part holds rows as they lie in D1: every text of a user is sealed. The registry is the snapshot of what belongs to no
- * vault: proofs of root keys, names of tokens, the admin's log, and which snapshot of each vault belongs to it.
+ * The format of backups (decision 0033). A backup of a vault, which the API calls a snapshot, is a manifest and the parts that it
+ * names. The backups of a vault are numbered, and each manifest has the hash of the one before it: they form a chain. A part holds rows
+ * as D1 has them: every text of a user is sealed. The registry is the backup of what belongs to no vault: proofs of root keys, names of
+ * tokens and the admin's log. It also names the backup of each vault that belongs to it.
  */
 
 /** A release that changes the format increments it, and reads the earlier ones. */
@@ -39,8 +40,8 @@ export interface PartRef {
   readonly rows: number;
 }
 
-/** Which snapshot of a vault belongs to a registry. */
-export interface SnapshotRef {
+/** Which backup of a vault belongs to a registry. */
+export interface VaultBackupRef {
   readonly vault: string;
   readonly number: number;
   /** SHA-256 of the text of the manifest, in hexadecimal. */
@@ -53,19 +54,19 @@ export interface Manifest {
   readonly deployment: string;
   /** The id of the vault, or `REGISTRY`. */
   readonly vault: string;
-  /** 1 for the first snapshot of the vault. */
+  /** 1 for the first backup of the vault. */
   readonly number: number;
   /** SHA-256 of the manifest with the number before, in hexadecimal; `null` for the first. */
   readonly predecessor: string | null;
-  /** When the snapshot was finished: Unix milliseconds. */
+  /** When the backup was finished: Unix milliseconds. */
   readonly at: number;
-  /** The snapshot has the entries of reads and denials that were in the log until then: Unix milliseconds; absent in the registry. */
+  /** The backup has the entries of reads and denials that were in the log until then: Unix milliseconds; absent in the registry. */
   readonly logUntil?: number;
   /** The version of the schema (migrations/) that the rows have. */
   readonly schema: number;
-  /** The row of the vault at the moment of the snapshot, by column; absent in the registry. */
+  /** The row of the vault at the moment of the backup, by column; absent in the registry. */
   readonly row?: Readonly<Record<string, Cell>>;
-  /** The parts in the order in which they apply. The first ones may be those of earlier snapshots. */
+  /** The parts in the order in which they apply. The first ones may be those of earlier backups. */
   readonly parts: readonly PartRef[];
   /** How many of the first parts were read when the vault was last read wholly: the others have what changed since. */
   readonly base: number;
@@ -74,7 +75,7 @@ export interface Manifest {
   /** The rows that did not open when they were read; absent where there are none. */
   readonly broken?: readonly Finding[];
   /** Only in the registry. */
-  readonly snapshots?: readonly SnapshotRef[];
-  /** Only in the registry: the ids of the root keys without which it, or a snapshot that it names, does not open. */
+  readonly snapshots?: readonly VaultBackupRef[];
+  /** Only in the registry: the ids of the root keys without which it, or a backup that it names, does not open. */
   readonly rootKeys?: readonly string[];
 }

@@ -6,9 +6,9 @@ import type { Finding } from "./finding.ts";
 /** What is restored: one vault, or with `REGISTRY` what belongs to no vault. */
 export interface RestoreRequest {
   readonly vault: string;
-  /** The number of the snapshot; absent: the one that a restore has begun with, else the newest. */
+  /** The number of the backup; absent: the one that a restore has begun with, else the newest. */
   readonly snapshot?: number | undefined;
-  /** Whether something newer than the snapshot may be replaced. */
+  /** Whether something newer than the backup may be replaced. */
   readonly overwrite: boolean;
   /** Nothing changes: the answer tells what would be done. */
   readonly dryRun: boolean;
@@ -16,10 +16,10 @@ export interface RestoreRequest {
   readonly cursor?: string | undefined;
 }
 
-/** What the database has of the vault: nothing, its deletion, or a vault that is newer than the snapshot or is not. */
+/** What the database has of the vault: nothing, its deletion, or a vault that is newer than the backup or is not. */
 export type Existing = "none" | "deleted" | "older" | "newer";
 
-/** A newer snapshot of the registry that is not restored. */
+/** A newer backup of the registry that is not restored. */
 export interface Skipped {
   readonly snapshot: number;
   readonly reason: string;

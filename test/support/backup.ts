@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { type Job, runJob } from "../../src/jobs.ts";
 import type { Cell, Manifest, Part } from "../../src/model/backup.ts";
 import type { Result } from "../../src/model/result.ts";
-import { listSnapshots, loadNewest, loadPart } from "../../src/store/backup/load.ts";
+import { listBackupNumbers, loadNewest, loadPart } from "../../src/store/backup/load.ts";
 import { type BackupStore, openBackupStore } from "../../src/store/backup/ports.ts";
 import { admin, type Request_ } from "./service.ts";
 import { r2Bucket } from "../../src/store/buckets/r2.ts";
@@ -61,7 +61,8 @@ export function valueOf<T>(result: Result<T>): T {
   return result.value;
 }
 
-export const snapshotsOf = async (vault: string): Promise<number[]> => valueOf(await listSnapshots(r2Bucket(env.BACKUPS), vault));
+export const snapshotsOf = async (vault: string): Promise<number[]> =>
+  valueOf(await listBackupNumbers(r2Bucket(env.BACKUPS), vault));
 
 /** The newest manifest of a vault, and its parts. */
 export async function newestOf(vault: string): Promise<{ manifest: Manifest; parts: Part[] }> {

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { backupStep } from "../../src/store/backup/snapshot.ts";
+import { backupStep } from "../../src/store/backup/vault.ts";
 import { registryStep } from "../../src/store/backup/registry.ts";
 import { REGISTRY } from "../../src/model/backup.ts";
 import { manifestKey, partKey } from "../../src/store/backup/object-keys.ts";

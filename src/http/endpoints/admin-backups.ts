@@ -5,16 +5,16 @@ import { fits } from "../../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { MINUTE } from "../../model/time.ts";
 import { explain, optional } from "../../model/text.ts";
-import { listObjects, type ListedSnapshot, loadObject, loadSnapshots } from "../../store/backup/list.ts";
+import { listObjects, type ListedBackup, loadObject, loadBackups } from "../../store/backup/list.ts";
 import { isBackupKey } from "../../store/backup/object-keys.ts";
 import { withBuckets } from "../../store/backup/ports.ts";
 import { registryStep } from "../../store/backup/registry.ts";
-import { backupStep, planSnapshot } from "../../store/backup/snapshot.ts";
+import { backupStep, planBackup } from "../../store/backup/vault.ts";
 import { type BackedUpVault, listVaults } from "../../store/restore/list-vaults.ts";
 import { presentTime } from "../present/time.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
-/** /v1/admin/backups (contract 21): steps of backups, snapshots, and the objects of the bucket. */
+/** /v1/admin/backups (contract 21): the steps of a backup, the list of backups, and the objects of the bucket. */
 
 const step = z.object({ full: optional(z.boolean("is not a boolean")), dryRun: optional(z.boolean("is not a boolean")) });
 
@@ -25,19 +25,19 @@ const parseStep = ({ body }: ParseCall): Result<Step> => {
   return input.success ? ok(input.data) : invalid(explain(input.error, "the step"));
 };
 
-/** Continues the snapshot of a vault. */
+/** Continues the backup of a vault. */
 export const backUpVault = {
   parse: parseStep,
   async handle({ c, store, vault }: Call, { full = false, dryRun = false }: Step): Promise<Result<Reply>> {
     const buckets = withBuckets(store, c.env);
     if (!buckets.ok) return buckets;
-    const done = await (dryRun ? planSnapshot : backupStep)(buckets.value, vault, full);
+    const done = await (dryRun ? planBackup : backupStep)(buckets.value, vault, full);
     if (!done.ok) return done;
     return done.value.state === "deleted" ? fail("vault_not_found") : ok({ response: c.json(done.value), action: "UNLOGGED" });
   },
 };
 
-/** Continues the snapshot of the registry. Its end is logged. */
+/** Continues the backup of the registry. Its end is logged. */
 export async function backUpRegistry({ c, store }: Call): Promise<Result<Reply>> {
   const buckets = withBuckets(store, c.env);
   if (!buckets.ok) return buckets;
@@ -46,19 +46,19 @@ export async function backUpRegistry({ c, store }: Call): Promise<Result<Reply>>
   return ok({ response: c.json(done.value), action: done.value.state === "done" ? "CREATE" : "UNLOGGED" });
 }
 
-export const listBackups = (call: Call): Promise<Result<Reply>> => answerSnapshots(call, REGISTRY);
+export const listBackups = (call: Call): Promise<Result<Reply>> => answerBackups(call, REGISTRY);
 
 /** Also of a vault that does not exist any more. */
-export const listVaultBackups = (call: Call): Promise<Result<Reply>> => answerSnapshots(call, call.vault);
+export const listVaultBackups = (call: Call): Promise<Result<Reply>> => answerBackups(call, call.vault);
 
-async function answerSnapshots({ c, store }: Call, vault: string): Promise<Result<Reply>> {
+async function answerBackups({ c, store }: Call, vault: string): Promise<Result<Reply>> {
   const buckets = withBuckets(store, c.env);
   if (!buckets.ok) return buckets;
-  const listed = await loadSnapshots(buckets.value, vault);
-  return listed.ok ? ok({ response: c.json(listed.value.map(presentSnapshot)) }) : listed;
+  const listed = await loadBackups(buckets.value, vault);
+  return listed.ok ? ok({ response: c.json(listed.value.map(presentBackup)) }) : listed;
 }
 
-function presentSnapshot({ number, manifest }: ListedSnapshot) {
+function presentBackup({ number, manifest }: ListedBackup) {
   if (!manifest) return { number, broken: "integrity" };
   const { at, parts, snapshots, missing, broken: findings } = manifest;
   const sum = (name: "rows" | "bytes") => parts.reduce((total, part) => total + part[name], 0);

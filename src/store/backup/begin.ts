@@ -5,14 +5,14 @@ import type { Finding } from "../../model/finding.ts";
 import type { Cursor } from "../../model/cursor.ts";
 import { ok, type Result } from "../../model/result.ts";
 import type { OpenManifest } from "./manifest.ts";
-import { listSnapshots, loadManifest } from "./load.ts";
+import { listBackupNumbers, loadManifest } from "./load.ts";
 import { presentPart } from "./part.ts";
 import type { BackupStore } from "./ports.ts";
 import { type Pass, type Slice, startPass, WHOLE } from "./slice.ts";
 
-/** How the snapshot of a vault begins: with nothing, or with what the snapshot before it has. */
+/** How the backup of a vault begins: with nothing, or with what the backup before it has. */
 
-/** The state of a snapshot between its slices: plain data, stored as JSON (running.ts). */
+/** The state of a backup between its slices: plain data, stored as JSON (running.ts). */
 export interface Running {
   readonly number: number;
   /** SHA-256 of the manifest before; `null` for the first one, and when that one is not authentic. */
@@ -41,7 +41,7 @@ export interface Running {
   readonly broken: readonly Finding[];
 }
 
-/** The state of the vault that the snapshot has. */
+/** The state of the vault that the backup has. */
 export interface Moment {
   readonly at: number;
   readonly row: Readonly<Record<string, Cell>>;
@@ -50,17 +50,17 @@ export interface Moment {
   readonly lastPart: PartRef;
 }
 
-/** The end of the chain of snapshots of a vault. */
+/** The end of the chain of backups of a vault. */
 export interface Newest {
-  /** 0 without a snapshot. */
+  /** 0 without a backup. */
   readonly number: number;
   /** Absent when there is none, or it is not authentic. */
   readonly open: OpenManifest | undefined;
 }
 
-/** The newest snapshot of a vault. Errors: `unavailable`. */
+/** The newest backup of a vault. Errors: `unavailable`. */
 export async function findNewest({ backups, keyring }: BackupStore, vault: string): Promise<Result<Newest>> {
-  const numbers = await listSnapshots(backups, vault);
+  const numbers = await listBackupNumbers(backups, vault);
   if (!numbers.ok) return numbers;
   const number = numbers.value.at(-1) ?? 0;
   if (number === 0) return ok({ number, open: undefined });
@@ -77,7 +77,7 @@ export async function findNewest({ backups, keyring }: BackupStore, vault: strin
 export const stateOfKeys = ({ keys }: Slice["row"]): string => JSON.stringify(parseKeyList(String(keys)).map(({ id }) => id));
 
 /**
- * Whether the vault is as its newest snapshot has it, and that one is authenticated by the active root key: else another key would be
+ * Whether the vault is as its newest backup has it, and that one is authenticated by the active root key: else another key would be
  * needed as long as nothing changes. In: what a slice has read.
  */
 export async function isUnchanged({ active }: Keyring, vault: string, newest: Newest, slice: Slice): Promise<boolean> {
@@ -95,15 +95,15 @@ const CHANGES_MAX = { share: 0.5, parts: 60 };
 /** Of the texts of parts. */
 export const bytesOf = (parts: readonly PartRef[]): number => parts.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** Whether the next snapshot may continue a manifest. */
+/** Whether the next backup may continue a manifest. */
 const isContinued = ({ parts, base, row }: Manifest, keys: string): boolean =>
   row !== undefined &&
   stateOfKeys(row) === keys &&
   parts.length - base < CHANGES_MAX.parts &&
   bytesOf(parts.slice(base)) <= CHANGES_MAX.share * bytesOf(parts.slice(0, base));
 
-/** The state of a new snapshot. In: whether everything is read; the row of the vault. */
-export function beginSnapshot(now: number, newest: Newest, slice: Slice, full: boolean): Running {
+/** The state of a new backup. In: whether everything is read; the row of the vault. */
+export function beginBackup(now: number, newest: Newest, slice: Slice, full: boolean): Running {
   const { open } = newest;
   const begun = beginAgain(now, { number: newest.number + 1, predecessor: open?.sha256 ?? null });
   const continued = !full && open !== undefined && open.manifest.deployment === slice.deployment;
@@ -121,10 +121,10 @@ export function beginSnapshot(now: number, newest: Newest, slice: Slice, full: b
   };
 }
 
-/** The row of the vault, and the rows that belong to the vault, are read again in every snapshot. */
+/** The row of the vault, and the rows that belong to the vault, are read again in every backup. */
 const isOfKept = ({ table }: Finding): boolean => table !== "vaults" && !WHOLE.some(({ name }) => name === table);
 
-/** The state of a snapshot that reads everything. */
+/** The state of a backup that reads everything. */
 export const beginAgain = (now: number, { number, predecessor }: Pick<Running, "number" | "predecessor">): Running => ({
   number,
   predecessor,

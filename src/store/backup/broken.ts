@@ -16,7 +16,7 @@ export const BROKEN_ROWS_MAX = 1_000;
 const unreadable = (faults: Awaited<ReturnType<typeof checkPart>>["faults"]): Finding[] =>
   faults.filter(({ kind }) => kind === "row_unreadable").map((one) => findingOf(one));
 
-/** The broken rows of a slice of a vault. In: the row of the vault that was read with it; the number of the snapshot. */
+/** The broken rows of a slice of a vault. In: the row of the vault that was read with it; the number of the backup. */
 export async function findBroken(store: BackupStore, row: Slice["row"], number: number, part: Part): Promise<Finding[]> {
   const vault = row as unknown as VaultRow;
   const keys = await openKeys(store, vault);

@@ -1,7 +1,7 @@
 import { REGISTRY } from "../../model/backup.ts";
 import { must, ok, type Result } from "../../model/result.ts";
 import { type BackupFigures, loadBackupFigures, recordCheck } from "../health/backup-figures.ts";
-import { listSnapshots, loadManifest } from "./load.ts";
+import { listBackupNumbers, loadManifest } from "./load.ts";
 import { keysOfRegistry } from "./needed-keys.ts";
 import { type BackupStore, openBackupStore } from "./ports.ts";
 
@@ -21,7 +21,7 @@ export async function findNewestFault(
   { backups, keyring }: Pick<BackupStore, "backups" | "keyring">,
   { number = 0 }: Pick<BackupFigures, "number">,
 ): Promise<Result<number>> {
-  const numbers = await listSnapshots(backups, REGISTRY);
+  const numbers = await listBackupNumbers(backups, REGISTRY);
   if (!numbers.ok) return numbers;
   const newest = numbers.value.at(-1) ?? 0;
   if (newest < number) return ok(1);

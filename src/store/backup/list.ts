@@ -1,28 +1,28 @@
 import type { Manifest } from "../../model/backup.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { listSnapshots, loadManifest } from "./load.ts";
+import { listBackupNumbers, loadManifest } from "./load.ts";
 import { isBackupKey } from "./object-keys.ts";
 import type { BackupStore } from "./ports.ts";
 import { tryBucket } from "../buckets/calls.ts";
 import type { OpenObject } from "../buckets/bucket.ts";
 
-/** Lists snapshots, and the objects of the bucket for a copy of it. */
+/** Lists backups, and the objects of the bucket for a copy of it. */
 
-/** A snapshot; without a manifest when it is not authentic. */
-export interface ListedSnapshot {
+/** A backup; without a manifest when it is not authentic. */
+export interface ListedBackup {
   readonly number: number;
   readonly manifest: Manifest | undefined;
 }
 
-/** The most snapshots of a list. */
-const LISTED_SNAPSHOTS_MAX = 100;
+/** The most backups of a list. */
+const LISTED_BACKUPS_MAX = 100;
 
-/** The newest snapshots of a vault, or of the registry, the newest first. Errors: `unavailable`. */
-export async function loadSnapshots({ backups, keyring }: BackupStore, vault: string): Promise<Result<ListedSnapshot[]>> {
-  const numbers = await listSnapshots(backups, vault);
+/** The newest backups of a vault, or of the registry, the newest first. Errors: `unavailable`. */
+export async function loadBackups({ backups, keyring }: BackupStore, vault: string): Promise<Result<ListedBackup[]>> {
+  const numbers = await listBackupNumbers(backups, vault);
   if (!numbers.ok) return numbers;
-  const listed: ListedSnapshot[] = [];
-  for (const number of numbers.value.slice(-LISTED_SNAPSHOTS_MAX).toReversed()) {
+  const listed: ListedBackup[] = [];
+  for (const number of numbers.value.slice(-LISTED_BACKUPS_MAX).toReversed()) {
     const open = await loadManifest(backups, keyring, { vault, number });
     if (!open.ok && open.failure.kind === "unavailable") return open;
     listed.push({ number, manifest: open.ok ? open.value.manifest : undefined });

@@ -22,15 +22,15 @@ const loadObject = (bucket: Bucket, key: string): Promise<Result<Uint8Array | un
 export async function loadManifest(
   bucket: Bucket,
   keyring: Keyring,
-  snapshot: Pick<Manifest, "vault" | "number">,
+  backup: Pick<Manifest, "vault" | "number">,
 ): Promise<Result<OpenManifest>> {
-  const text = await loadObject(bucket, manifestKey(snapshot.vault, snapshot.number));
+  const text = await loadObject(bucket, manifestKey(backup.vault, backup.number));
   if (!text.ok) return text;
-  return text.value ? parseManifest(keyring, snapshot, text.value) : fail("backup_not_found");
+  return text.value ? parseManifest(keyring, backup, text.value) : fail("backup_not_found");
 }
 
-/** The numbers of the snapshots of a vault, the oldest first. Errors: `unavailable`. */
-export const listSnapshots = (bucket: Bucket, vault: string): Promise<Result<number[]>> =>
+/** The numbers of the backups of a vault, the oldest first. Errors: `unavailable`. */
+export const listBackupNumbers = (bucket: Bucket, vault: string): Promise<Result<number[]>> =>
   tryBucket(async () => {
     const objects = await listAll(bucket, manifestPrefix(vault));
     return objects.flatMap(({ key }) => Number(/(\d+)\.manifest$/.exec(key)?.[1] ?? []) || []);
@@ -38,7 +38,7 @@ export const listSnapshots = (bucket: Bucket, vault: string): Promise<Result<num
 
 /** The newest manifest of a vault. Errors: `backup_not_found`, those of `loadManifest`. */
 export async function loadNewest(bucket: Bucket, keyring: Keyring, vault: string): Promise<Result<OpenManifest>> {
-  const numbers = await listSnapshots(bucket, vault);
+  const numbers = await listBackupNumbers(bucket, vault);
   if (!numbers.ok) return numbers;
   const number = numbers.value.at(-1);
   return number === undefined ? fail("backup_not_found") : loadManifest(bucket, keyring, { vault, number });
@@ -77,7 +77,7 @@ export const listFolders = (bucket: Bucket, after: string, limit: number): Promi
   });
 
 /**
- * The newest of some snapshots that opens. In: their numbers, the oldest first, and what opens one. Out: also those after it, which do not
+ * The newest of some backups that opens. In: their numbers, the oldest first, and what opens one. Out: also those after it, which do not
  * open, the newest first. Errors: `unavailable`.
  */
 export async function findOpen<T>(
@@ -85,11 +85,11 @@ export async function findOpen<T>(
   open: (number: number) => Promise<Result<T>>,
 ): Promise<Result<{ readonly newest: T | undefined; readonly skipped: readonly Skipped[] }>> {
   const skipped: Skipped[] = [];
-  for (const snapshot of numbers.toReversed()) {
-    const opened = await open(snapshot);
+  for (const number of numbers.toReversed()) {
+    const opened = await open(number);
     if (opened.ok) return ok({ newest: opened.value, skipped });
     if (opened.failure.kind === "unavailable") return opened;
-    skipped.push({ snapshot, reason: opened.failure.detail ?? "it is missing" });
+    skipped.push({ snapshot: number, reason: opened.failure.detail ?? "it is missing" });
   }
   return ok({ newest: undefined, skipped });
 }

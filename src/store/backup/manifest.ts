@@ -28,12 +28,12 @@ export async function presentManifest({ active }: Keyring, manifest: Manifest): 
  */
 export async function parseManifest(
   { keys }: Keyring,
-  snapshot: Pick<Manifest, "vault" | "number">,
+  backup: Pick<Manifest, "vault" | "number">,
   text: Uint8Array,
 ): Promise<Result<OpenManifest>> {
   const refused = (fault: string, data: Pick<Failure, "missingKey"> = {}): Refusal => ({
     ok: false,
-    failure: { kind: "backup_damaged", detail: `manifest ${snapshot.number} of ${snapshot.vault} ${fault}`, ...data },
+    failure: { kind: "backup_damaged", detail: `manifest ${backup.number} of ${backup.vault} ${fault}`, ...data },
   });
   const [line = "", signature = "", rest] = new TextDecoder().decode(text).split("\n");
   const [key = "", mac = ""] = signature.split(" ");
@@ -45,6 +45,6 @@ export async function parseManifest(
   if (!(await isMacOf(root, line, mac))) return refused("is not authentic");
   const manifest = JSON.parse(line) as Manifest;
   if (manifest.format > BACKUP_FORMAT) return refused("was written by a newer release");
-  if (manifest.vault !== snapshot.vault || manifest.number !== snapshot.number) return refused("is that of another snapshot");
+  if (manifest.vault !== backup.vault || manifest.number !== backup.number) return refused("is that of another snapshot");
   return ok({ manifest, sha256: await sha256(text), rootKey: key });
 }

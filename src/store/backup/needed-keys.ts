@@ -2,7 +2,7 @@ import type { Keyring } from "../../crypto/keyring.ts";
 import { type Cell, REGISTRY, type TableRows } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { tableOf } from "../tables/tables.ts";
-import { findOpen, listSnapshots, loadManifest } from "./load.ts";
+import { findOpen, listBackupNumbers, loadManifest } from "./load.ts";
 import type { OpenManifest } from "./manifest.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
@@ -19,7 +19,7 @@ export function keysOfRows({ table, columns, rows }: TableRows): readonly (Cell 
   return column < 0 ? [] : rows.map((row) => row[column]);
 }
 
-/** The ids that a registry and its snapshots need. */
+/** The ids that a registry and its backups need. */
 export const keysOfRegistry = ({ manifest, rootKey }: OpenManifest): readonly string[] =>
   withKeys(manifest.rootKeys ?? [], [rootKey]);
 
@@ -28,7 +28,7 @@ export const keysOfRegistry = ({ manifest, rootKey }: OpenManifest): readonly st
  */
 export async function loadNeededKeys(backups: Bucket | undefined, keyring: Keyring): Promise<Result<ReadonlySet<string>>> {
   if (!backups) return ok(new Set());
-  const numbers = await listSnapshots(backups, REGISTRY);
+  const numbers = await listBackupNumbers(backups, REGISTRY);
   if (!numbers.ok) return numbers;
   const found = await findOpen(numbers.value, (number) => loadManifest(backups, keyring, { vault: REGISTRY, number }));
   return found.ok ? ok(new Set(found.value.newest ? keysOfRegistry(found.value.newest) : [])) : found;

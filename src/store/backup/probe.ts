@@ -4,7 +4,7 @@ import { REGISTRY } from "../../model/backup.ts";
 import { loadBackupFigures } from "../health/backup-figures.ts";
 import { isInUse } from "../d1/deployment.ts";
 import { NEWEST_FAULTS } from "./check-newest.ts";
-import { listSnapshots } from "./load.ts";
+import { listBackupNumbers } from "./load.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
 /** The check of /health on the nightly backup. */
@@ -56,6 +56,6 @@ export async function probeBackups(
 async function isUnrestored(db: D1Database, bucket: Bucket): Promise<Result<boolean>> {
   const used = await isInUse(db);
   if (!used.ok || used.value) return used.ok ? ok(false) : used;
-  const numbers = await listSnapshots(bucket, REGISTRY);
+  const numbers = await listBackupNumbers(bucket, REGISTRY);
   return numbers.ok ? ok(numbers.value.length > 0) : numbers;
 }

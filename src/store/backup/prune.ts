@@ -1,21 +1,21 @@
 import { type Manifest, REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
-import { listFolders, listSnapshots, loadManifest, loadNewest } from "./load.ts";
+import { listFolders, listBackupNumbers, loadManifest, loadNewest } from "./load.ts";
 import { backupContent, folderOf, manifestKey, partKey, runningKey } from "./object-keys.ts";
 import type { BackupStore } from "./ports.ts";
 import { deleteWhere, tryBucket } from "../buckets/calls.ts";
 
 /**
- * Deletes snapshots that no kept registry names: those before the one that the oldest kept registry names, then parts that no kept
- * manifest names. Contents stay, except those of vaults whose last snapshot goes. Nothing goes where a manifest is not authentic.
+ * Deletes backups that no kept registry names: those before the one that the oldest kept registry names, then parts that no kept
+ * manifest names. Contents stay, except those of vaults whose last backup goes. Nothing goes where a manifest is not authentic.
  * A vault that was deleted and restored is in newer registries only, so all kept ones are read before a vault goes.
  */
 
 /** Folders of one call. */
 const PAGE_FOLDERS_MAX = 20;
 
-/** Parts that no manifest names may belong to a snapshot that is under way. */
+/** Parts that no manifest names may belong to a backup that is under way. */
 const YOUNG_MS = DAY;
 
 /**
@@ -24,7 +24,7 @@ const YOUNG_MS = DAY;
  */
 export async function prune(store: BackupStore, after: string): Promise<Result<string | undefined>> {
   const { backups, keyring } = store;
-  const registries = await listSnapshots(backups, REGISTRY);
+  const registries = await listBackupNumbers(backups, REGISTRY);
   if (!registries.ok) return registries;
   const first = await findFirstKept(store, registries.value);
   if (!first.ok) return first;
@@ -76,7 +76,7 @@ async function findFirstKept(
   return ok(numbers.at(-settings.backupsKept));
 }
 
-/** The numbers of the snapshots that a registry names, by vault. */
+/** The numbers of the backups that a registry names, by vault. */
 const firstOf = ({ snapshots = [] }: Manifest): ReadonlyMap<string, number> =>
   new Map(snapshots.map(({ vault, number }) => [vault, number]));
 
@@ -99,10 +99,10 @@ async function findGone(
   return ok(gone);
 }
 
-/** Deletes the snapshots before a number, and the parts that only they name. */
+/** Deletes the backups before a number, and the parts that only they name. */
 async function deleteBefore(store: BackupStore, vault: string, first: number): Promise<Result<undefined>> {
   const { backups, keyring, now } = store;
-  const numbers = await listSnapshots(backups, vault);
+  const numbers = await listBackupNumbers(backups, vault);
   if (!numbers.ok) return numbers;
   const old = numbers.value.filter((number) => number < first);
   if (old.length === 0) return ok(undefined);
@@ -120,7 +120,7 @@ async function deleteBefore(store: BackupStore, vault: string, first: number): P
   });
 }
 
-/** Deletes a vault that no kept registry names and whose last snapshot is older than all of them: the vault was deleted before. */
+/** Deletes a vault that no kept registry names and whose last backup is older than all of them: the vault was deleted before. */
 async function deleteVault(
   { backups, keyring }: BackupStore,
   vault: string,

@@ -4,7 +4,7 @@ import { runBatch } from "../d1/database.ts";
 import { isAfterKey } from "../tables/slices.ts";
 import { backedUpColumns, backedUpIn } from "../tables/tables.ts";
 
-/** Reads what the registry's snapshot has: the rows that belong to no vault. */
+/** Reads what the registry's backup has: the rows that belong to no vault. */
 
 /**
  * The logs of the admin, of tokens and of deleted vaults. They are found log by log, because the key begins with the log: else SQLite

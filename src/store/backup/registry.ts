@@ -1,4 +1,4 @@
-import { BACKUP_FORMAT, type Cell, type Manifest, type PartRef, REGISTRY, type SnapshotRef } from "../../model/backup.ts";
+import { BACKUP_FORMAT, type Cell, type Manifest, type PartRef, REGISTRY, type VaultBackupRef } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { runBatch } from "../d1/database.ts";
@@ -18,51 +18,51 @@ import type { Finding } from "../../model/finding.ts";
 import type { OpenManifest } from "./manifest.ts";
 
 /**
- * Makes the snapshot of the registry, in steps: finds the newest snapshot of each vault, reads what belongs to no vault, writes the
- * manifest, then deletes snapshots that are too old. The rows of its tables do not depend on one another, so they are not read again.
+ * Makes the backup of the registry, in steps: finds the newest backup of each vault, reads what belongs to no vault, writes the
+ * manifest, then deletes backups that are too old. The rows of its tables do not depend on one another, so they are not read again.
  */
 
 /** What a step answers. */
 export interface RegistryReport {
   /**
-   * `waiting`: a vault has no snapshot, or none of this run; `busy`: another driver has continued; `unrestored`: the database was never
+   * `waiting`: a vault has no backup, or none of this run; `busy`: another driver has continued; `unrestored`: the database was never
    * used, and the bucket has the backups of one that was: they are to be restored, and nothing is written.
    */
   readonly state: "reading" | "waiting" | "pruning" | "done" | "busy" | "unrestored";
   readonly number: number;
-  /** The vaults whose snapshots are found so far. */
+  /** The vaults whose backups are found so far. */
   readonly vaults: number;
-  /** Vaults without a snapshot of this run that are not waited for any more. */
+  /** Vaults without a backup of this run that are not waited for any more. */
   readonly behind: number;
-  /** Rows of all snapshots of the backup that did not open when they were read. */
+  /** Rows of the registry, and of the backups that it names, that did not open when they were read. */
   readonly broken: number;
-  /** Those of them that belong to no vault. */
+  /** Those of the registry. */
   readonly findings: readonly Finding[];
-  /** The vault that is waited for, and whether it has no snapshot at all. */
+  /** The vault that is waited for, and whether it has no backup at all. */
   readonly waiting?: { readonly vault: string; readonly missing: boolean };
 }
 
 /** The state between two steps: plain data, stored as JSON (running.ts). */
 interface RunningRegistry {
-  /** When it began: Unix milliseconds. An earlier run is not continued, because its snapshots may be older ones. */
+  /** When it began: Unix milliseconds. An earlier run is not continued, because its backups may be older ones. */
   readonly began: number;
   readonly number: number;
   readonly predecessor: string | null;
-  /** The id of the last vault whose snapshot was looked for; `null`: all were. */
+  /** The id of the last vault whose backup was looked for; `null`: all were. */
   readonly after: string | null;
-  readonly snapshots: readonly SnapshotRef[];
-  /** The ids of the root keys that the snapshots and the rows of tokens need. */
+  readonly snapshots: readonly VaultBackupRef[];
+  /** The ids of the root keys that the backups and the rows of tokens need. */
   readonly rootKeys: readonly string[];
   readonly bytes: number;
   readonly behind: number;
-  /** Rows of the snapshots and of the registry that did not open when they were read. */
+  /** Rows of the registry, and of the backups that it names, that did not open when they were read. */
   readonly broken: number;
   /** Those of the registry. */
   readonly findings: readonly Finding[];
   /** Absent when all rows are read. */
   readonly position: Position | undefined;
   readonly parts: readonly PartRef[];
-  /** The last folder that was looked through for old snapshots; absent before the manifest is written. */
+  /** The last folder that was looked through for old backups; absent before the manifest is written. */
   readonly pruned?: string | undefined;
 }
 
@@ -84,7 +84,7 @@ const NEXT_VAULTS = `SELECT * FROM vaults WHERE id > ?1 ORDER BY id LIMIT ${VAUL
 
 /**
  * In: the run, which makes one registry however often its messages are delivered; absent: vaults that changed more than a day after
- * their snapshot count as behind. Errors: `unavailable`.
+ * their backup count as behind. Errors: `unavailable`.
  */
 export async function registryStep(store: BackupStore, run?: Run): Promise<Result<RegistryReport>> {
   const { backups, keyring, now } = store;
@@ -104,7 +104,7 @@ export async function registryStep(store: BackupStore, run?: Run): Promise<Resul
     running = next.value;
     const { waiting, ...state } = next.value;
     if (waiting) return save(store, loaded.value, state, { ...reportOf("waiting", state), waiting });
-    // Stored at once: a deletion of old snapshots that fails must not repeat the registry. One page of folders may take many calls of R2.
+    // Stored at once: a deletion of old backups that fails must not repeat the registry. One page of folders may take many calls of R2.
     if (state.pruned !== undefined) break;
   }
   return save(store, loaded.value, running, reportOf(running.pruned === undefined ? "reading" : "pruning", running));
@@ -128,7 +128,7 @@ async function begin(store: BackupStore, run: Run | undefined): Promise<Result<R
 }
 
 async function advance(store: BackupStore, run: Run, running: RunningRegistry): Promise<Result<Next | "busy" | "finished">> {
-  if (running.after !== null) return collectSnapshots(store, run, running);
+  if (running.after !== null) return collectBackups(store, run, running);
   if (running.pruned !== undefined) {
     const pruned = await prune(store, running.pruned);
     return pruned.ok ? ok(pruned.value === undefined ? "finished" : { ...running, pruned: pruned.value }) : pruned;
@@ -220,8 +220,8 @@ const reportOf = (
 
 type Row = Readonly<Record<string, Cell>>;
 
-/** Adds the newest snapshots of the next vaults, up to one that is waited for. Errors: `unavailable`. */
-async function collectSnapshots(store: BackupStore, run: Run, running: RunningRegistry): Promise<Result<Next>> {
+/** Adds the newest backups of the next vaults, up to one that is waited for. Errors: `unavailable`. */
+async function collectBackups(store: BackupStore, run: Run, running: RunningRegistry): Promise<Result<Next>> {
   const read = await runBatch<[Row]>(store.db, store.db.prepare(NEXT_VAULTS).bind(running.after));
   if (!read.ok) return read;
   const [rows] = read.value;
@@ -240,19 +240,19 @@ async function collectSnapshots(store: BackupStore, run: Run, running: RunningRe
 
 const idOf = (row: Row): string => String(row["id"]);
 
-/** Whether a vault has changed and has no snapshot of the run. */
+/** Whether a vault has changed and has no backup of the run. */
 const isBehind = (row: Row, { open }: Newest, { began }: Run): boolean =>
   !open || (open.manifest.at < began && JSON.stringify(open.manifest.row) !== JSON.stringify(row));
 
 function add(running: RunningRegistry, vault: string, open: OpenManifest | undefined, behind: boolean): RunningRegistry {
   const { manifest } = open ?? {};
   const bytes = manifest?.parts.reduce((sum, part) => sum + part.bytes, 0) ?? 0;
-  const snapshot = open ? [{ vault, number: open.manifest.number, sha256: open.sha256 }] : [];
+  const newest = open ? [{ vault, number: open.manifest.number, sha256: open.sha256 }] : [];
   const { snapshots, rootKeys } = running;
   return {
     ...running,
     after: vault,
-    snapshots: [...snapshots, ...snapshot],
+    snapshots: [...snapshots, ...newest],
     rootKeys: open ? withKeys(rootKeys, [open.rootKey, open.manifest.row?.["root_key_id"]]) : rootKeys,
     bytes: running.bytes + bytes,
     behind: running.behind + (behind ? 1 : 0),

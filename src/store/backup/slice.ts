@@ -85,7 +85,7 @@ const FIRST_ENTRIES = new Map<string, (time: number) => number>([
 ]);
 
 /**
- * In: the position; and for the first pass of a snapshot, which reads entries of reads and denials too, the time (Unix milliseconds)
+ * In: the position; and for the first pass of a backup, which reads entries of reads and denials too, the time (Unix milliseconds)
  * from which on they may be missing. The other passes read only writes: else a vault that is read often would never be done.
  */
 export const startPass = (since?: Cursor, logFrom?: number): Pass => ({

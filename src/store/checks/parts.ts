@@ -74,7 +74,7 @@ const CHECKS: Readonly<Record<TableInParts, RowCheck>> = {
   files: checkFileRow,
   file_versions: checkFileRow,
   webhooks: async ({ keys, vault }, row) => {
-    // Its time is checked with the other numbers: a restore writes the time of the snapshot in its place.
+    // Its time is checked with the other numbers: a restore writes the time of the backup instead.
     const { id, definition } = await openWebhook(keys!, vault, as<WebhookRow>({ ...row, created_at: 1 }));
     return only(definition ? [] : [fault("row_unreadable", { vault, table: "webhooks", id }, "the webhook does not open")]);
   },
@@ -113,7 +113,7 @@ export const checkNumbers = (vault: string, table: string, row: Row): Fault[] =>
       return fault("row_unreadable", { vault, table, ...named }, detail);
     });
 
-/** In: the Items whose rows later parts replace; the number of the snapshot, which the findings name. */
+/** In: the Items whose rows later parts replace; the number of the backup, which the findings name. */
 export async function checkPart(
   context: Context,
   snapshot: number,
@@ -135,7 +135,7 @@ export async function checkPart(
       const checked = await check(context, row);
       const closed = checked.faults.some(({ kind }) => kind === "row_unreadable");
       const wrong = closed ? [] : checkNumbers(context.vault, table, row);
-      faults.push(...[...checked.faults, ...wrong].map((one) => ofSnapshot(one, snapshot)));
+      faults.push(...[...checked.faults, ...wrong].map((one) => ofBackup(one, snapshot)));
       if (closed || wrong.length > 0) broken.set(cells, !closed);
       if (checked.file) files.push({ item: String(row["item_id"]), file: checked.file });
       count.rows++;
@@ -148,7 +148,7 @@ export async function checkPart(
 }
 
 /** A finding of a row in a backup. Nothing in a backup is repaired: the next backup reads the row again. */
-const ofSnapshot = ({ repair: _repair, vault, ...found }: Fault, snapshot: number): Fault => ({
+const ofBackup = ({ repair: _repair, vault, ...found }: Fault, snapshot: number): Fault => ({
   ...found,
   ...(vault !== undefined && vault !== NOWHERE && { vault }),
   snapshot,

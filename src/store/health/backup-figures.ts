@@ -6,10 +6,10 @@ import { runBatch, type Store } from "../d1/database.ts";
 export interface BackupFigures {
   /** When its registry was written: Unix milliseconds; absent without a backup. */
   readonly at: number | undefined;
-  /** Its vaults, and the bytes of the parts of their snapshots. */
+  /** Its vaults, and the bytes of the parts of their backups. */
   readonly vaults: number;
   readonly bytes: number;
-  /** Vaults that had changed and had no snapshot of the run. */
+  /** Vaults that had changed and had no backup of the run. */
   readonly behind: number;
   /** Rows that did not open when they were read. */
   readonly broken: number;

@@ -4,7 +4,7 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import { isCount, type VaultRow } from "../vaults/rows.ts";
 import { bytesOf } from "../backup/begin.ts";
 import { hasRoomToReplace } from "../health/room.ts";
-import { checkOrigin, chooseSnapshot, compareExisting, openSnapshot } from "./choose.ts";
+import { checkOrigin, chooseBackup, compareExisting, openVaultRow } from "./choose.ts";
 import type { RestorePorts } from "./ports.ts";
 import { beginRestore, type Known, loadKnown, type Restore } from "./progress.ts";
 import { loadManifest } from "../backup/load.ts";
@@ -20,15 +20,15 @@ export interface Begun extends Restore {
   readonly position: Position;
   /** The row of the vault; absent in the registry. */
   readonly row: VaultRow | undefined;
-  /** Newer snapshots that were not chosen; absent where one was asked for. */
+  /** Newer backups that were not chosen; absent where one was asked for. */
   readonly skipped?: readonly Skipped[] | undefined;
   /** Whether the database has room for the rows; absent when the restore has begun, and D1 decides. */
   readonly room?: boolean;
 }
 
 /**
- * Checks a request, and records that a restore begins unless it has begun or nothing may change. Errors: those of `chooseSnapshot`,
- * `checkOrigin` and `openSnapshot`; `backup_newer`; `database_full`; `unavailable`.
+ * Checks a request, and records that a restore begins unless it has begun or nothing may change. Errors: those of `chooseBackup`,
+ * `checkOrigin` and `openVaultRow`; `backup_newer`; `database_full`; `unavailable`.
  */
 export async function begin({ store, backups }: RestorePorts, request: RestoreRequest): Promise<Result<Begun>> {
   const { vault, snapshot, overwrite, dryRun } = request;
@@ -37,13 +37,13 @@ export async function begin({ store, backups }: RestorePorts, request: RestoreRe
   const { running } = known.value;
   const unfinished = await unfinishedNumber({ store, backups }, vault, running);
   if (!unfinished.ok) return unfinished;
-  const chosen = await chooseSnapshot(store, backups, vault, snapshot ?? unfinished.value);
+  const chosen = await chooseBackup(store, backups, vault, snapshot ?? unfinished.value);
   if (!chosen.ok) return chosen;
   const { manifest, sha256, skipped } = chosen.value;
   const goesOn = running?.manifest === sha256;
   const checked = vault === REGISTRY ? checkEmpty(known.value, goesOn) : checkOrigin(known.value, manifest);
   if (!checked.ok) return checked;
-  const row = vault === REGISTRY ? ok(undefined) : await openSnapshot(store, manifest);
+  const row = vault === REGISTRY ? ok(undefined) : await openVaultRow(store, manifest);
   if (!row.ok) return row;
   const existing = row.value ? compareExisting(known.value, manifest, row.value) : "none";
   if (existing === "newer" && !overwrite)
@@ -59,7 +59,7 @@ export async function begin({ store, backups }: RestorePorts, request: RestoreRe
   return recorded.ok ? ok(begun) : recorded;
 }
 
-/** The sealed bytes of the rows of a snapshot: at most those of its parts. A damaged count counts as if there were none. */
+/** The sealed bytes of the rows of a backup: at most those of its parts. A damaged count counts as if there were none. */
 function sealedBytesOf({ manifest, row }: Pick<Begun, "manifest" | "row">): number {
   const most = bytesOf(manifest.parts);
   const stored = row?.sealed_bytes ?? most;
@@ -75,7 +75,7 @@ function checkEmpty({ inUse, running }: Known, goesOn: boolean): Result<undefine
 }
 
 /**
- * The number of the snapshot with which a restore goes on by default. That of the registry has not ended while a vault that it names
+ * The number of the backup with which a restore goes on by default. That of the registry has not ended while a vault that it names
  * is neither there nor deleted since: a nightly backup may have written a newer registry meanwhile, which lacks that vault. Errors:
  * `unavailable`.
  */

@@ -2,7 +2,7 @@ import { newestKeyId } from "../../crypto/key-list.ts";
 import { type Manifest, REGISTRY } from "../../model/backup.ts";
 import type { Existing, Skipped } from "../../model/restore.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
-import { findOpen, listSnapshots, loadManifest, loadNewest } from "../backup/load.ts";
+import { findOpen, listBackupNumbers, loadManifest, loadNewest } from "../backup/load.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
 import type { Store } from "../d1/database.ts";
 import { SCHEMA } from "../d1/schema.ts";
@@ -10,22 +10,22 @@ import { type KeyRow, openKeys, type VaultRow } from "../vaults/rows.ts";
 import type { Known } from "./progress.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
-/** Which snapshot is restored, and whether it may be. */
+/** Which backup is restored, and whether it may be. */
 
 const refused = ({ vault, number }: Pick<Manifest, "vault" | "number">, fault: string): Refusal =>
   fail("backup_damaged", `snapshot ${number} of ${vault === REGISTRY ? "the registry" : vault} ${fault}`);
 
 /**
- * The manifest of a snapshot. In: its number, or `undefined` for the newest one. Errors: `backup_not_found`; `backup_damaged`, also when
- * the snapshot is not the one that the registry or the chain of the vault has; `unavailable`.
+ * The manifest of a backup. In: its number, or `undefined` for the newest one. Errors: `backup_not_found`; `backup_damaged`, also when
+ * the backup is not the one that the registry or the chain of the vault has; `unavailable`.
  */
-export async function chooseSnapshot(
+export async function chooseBackup(
   { keyring }: Store,
   backups: Bucket,
   vault: string,
   wanted: number | undefined,
 ): Promise<Result<OpenManifest & { readonly skipped?: readonly Skipped[] }>> {
-  const numbers = await listSnapshots(backups, vault);
+  const numbers = await listBackupNumbers(backups, vault);
   if (!numbers.ok) return numbers;
   const chosen = vault === REGISTRY && wanted === undefined ? await findRegistry(keyring, backups, numbers.value) : undefined;
   if (chosen && !chosen.ok) return chosen;
@@ -35,7 +35,7 @@ export async function chooseSnapshot(
   if (!found.ok) return found;
   if (numbers.value.includes(number - 1)) {
     const before = await loadManifest(backups, keyring, { vault, number: number - 1 });
-    // A damaged predecessor takes nothing from this snapshot, which names all of its parts. One that begins anew names none: the one
+    // A damaged predecessor takes nothing from this backup, which names all of its parts. One that begins anew names none: the one
     // before was not authentic then, for example because its root key was removed for a while.
     const { predecessor } = found.value.manifest;
     if (before.ok && predecessor !== null && before.value.sha256 !== predecessor)
@@ -83,8 +83,8 @@ async function compareWithRegistry(
 }
 
 /**
- * Whether this release and this deployment can restore a snapshot. One of another deployment needs a free id: a vault that is there is the
- * same one only when it has the data keys of the snapshot. Errors: `backup_damaged`.
+ * Whether this release and this deployment can restore a backup. One of another deployment needs a free id: a vault that is there is the
+ * same one only when it has the data keys of the backup. Errors: `backup_damaged`.
  */
 export function checkOrigin({ deployment, vault }: Known, manifest: Manifest): Result<undefined> {
   if (manifest.schema > SCHEMA.newest) return refused(manifest, "was made by a newer release");
@@ -100,7 +100,7 @@ export function checkOrigin({ deployment, vault }: Known, manifest: Manifest): R
  * Checks that the root key of the vault is there and opens its keys. Out: the row of the vault. Errors: `backup_damaged`, with a detail
  * that names the root key.
  */
-export async function openSnapshot(store: Store, manifest: Manifest): Promise<Result<VaultRow>> {
+export async function openVaultRow(store: Store, manifest: Manifest): Promise<Result<VaultRow>> {
   const row = manifest.row as unknown as KeyRow | undefined;
   const named = Object.keys(row ?? {}).every((column) => /^[a-z_]+$/.test(column));
   if (row?.id !== manifest.vault || !named) return refused(manifest, "has no row of its vault");
@@ -110,7 +110,7 @@ export async function openSnapshot(store: Store, manifest: Manifest): Promise<Re
   return keys.ok ? ok(row as VaultRow) : refused(manifest, `does not open with the root key ${row.root_key_id}`);
 }
 
-/** What D1 has of the vault, compared with a snapshot. */
+/** What D1 has of the vault, compared with a backup. */
 export function compareExisting({ vault, deleted, webhook }: Known, manifest: Manifest, row: VaultRow): Existing {
   if (!vault) return deleted ? "deleted" : "none";
   const sequence = row.content_version + row.attribute_version;

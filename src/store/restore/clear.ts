@@ -10,13 +10,13 @@ import { NO_CONTENTS, type RestorePorts } from "./ports.ts";
 import type { Step, Stepped } from "./step.ts";
 import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 
-/** Removes what D1 has of a vault before the rows of a snapshot are written. */
+/** Removes what D1 has of a vault before the rows of a backup are written. */
 
 /** Rows of Files, and entries of the log, that one step takes. */
 const SLICE_ROWS_MAX = { files: 200, entries: 1_000 };
 
 const SQL = {
-  /** Refuses another state than the one that was compared with the snapshot. JavaScript has rounded a time that is none. */
+  /** Refuses another state than the one that was compared with the backup. JavaScript has rounded a time that is none. */
   deleteVault: `
     DELETE FROM vaults WHERE id = ?1 AND content_version + attribute_version = ?2 AND CAST(updated_at AS REAL) = ?3 AND ${NEWEST_KEY_ID} = ?4`,
   isGone: fence("NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1)"),
@@ -30,7 +30,7 @@ const SQL = {
   deleteRows: TABLES_OF_VAULT.map((table) =>
     deleteSliceOfVault(table, TABLES_OF_CONTENTS.includes(table) ? { ...PURGE_SLICE, rows: SLICE_ROWS_MAX.files } : PURGE_SLICE),
   ),
-  /** The entries stay in the log. They are no events of the vault as the snapshot has it, unless the snapshot has them too. */
+  /** The entries stay in the log. They are no events of the vault as the backup has it, unless the backup has them too. */
   unnumber: `
     UPDATE activity SET sequence = NULL, at = NULL WHERE vault_id = ?1
       AND id IN (SELECT id FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL LIMIT ${SLICE_ROWS_MAX.entries})`,
@@ -69,7 +69,7 @@ const deleteLeftovers = (db: D1Database, vault: string): D1PreparedStatement[] =
 
 /**
  * The second phase: the row of the vault is removed, if there is one, and then its other rows. The contents that they name stay in FILES
- * for the retention, and for good where the snapshot names them too. Errors: those of `moveRestore`, `unavailable`.
+ * for the retention, and for good where the backup names them too. Errors: those of `moveRestore`, `unavailable`.
  */
 export async function clearStep({ store, prepare }: RestorePorts, step: Step): Promise<Result<Stepped>> {
   const { manifest, position, known, budget } = step;

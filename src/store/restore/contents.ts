@@ -107,7 +107,7 @@ async function restoreContent(
   budget.spend(0, 3);
   const found = await bringContent(ports, one, { dryRun });
   if (!found.ok || !found.value) return found;
-  // Where a later part has other Files of the Item, the snapshot does not need the content.
+  // Where a later part has other Files of the Item, the backup does not need the content.
   const replaced = await replacedAfter(ports.backups, manifest, position.part);
   if (!replaced.ok) return replaced;
   return ok(replaced.value.has(one.address.item) ? undefined : { ...found.value, snapshot: manifest.number });

@@ -15,7 +15,7 @@ import { tryBucket } from "../buckets/calls.ts";
 /** The end of a restore: the row of the vault, by which it exists. */
 
 const SQL = {
-  /** The log of a restored vault begins where that of the snapshot does. */
+  /** The log of a restored vault begins where that of the backup does. */
   expired: `
     INSERT INTO logs (vault_id, expired)
     SELECT ?1, coalesce(min(sequence) - 1, (SELECT content_version + attribute_version FROM vaults WHERE id = ?1))
@@ -39,7 +39,7 @@ const VERSIONS = [
   ["attribute_version", "content_version"],
 ] as const;
 
-/** A value of the row of a vault, or what stands for one that no vault can have. In: when the snapshot was made, Unix milliseconds. */
+/** A value of the row of a vault, or what stands for one that no vault can have. In: when the backup was made, Unix milliseconds. */
 function mend(column: string, value: unknown, at: number): unknown {
   if (typeof value !== "number") return value;
   if (holdsTime("vaults", column)) return isTime(value) ? value : at;
@@ -48,7 +48,7 @@ function mend(column: string, value: unknown, at: number): unknown {
 
 /**
  * The statements of the last step of a vault: its row, by which it exists, and the entry of its log. Of what no row can have a time becomes
- * that of the snapshot, a quota the default, a count that of the rows, and a version follows from the log.
+ * that of the backup, a quota the default, a count that of the rows, and a version follows from the log.
  */
 async function finishStatements(
   { store, entry }: RestorePorts,
@@ -82,10 +82,10 @@ const DONE: Position = { phase: "done", part: 0, index: 0, rowsLeftOut: 0 };
 
 /** Errors: those of `moveRestore`, `unavailable`. */
 export async function finish(ports: RestorePorts, step: Step): Promise<Result<Stepped>> {
-  // What the coordinator has cached is not the vault of the snapshot.
+  // What the coordinator has cached is not the vault of the backup.
   const prepared = step.row ? await ports.prepare(NO_CONTENTS) : ok(undefined);
   if (!prepared.ok) return prepared;
-  // A snapshot that was under way is of the vault as it was.
+  // A backup that was under way is of the vault as it was.
   const forgotten = await tryBucket(() => ports.backups.delete([runningKey(step.manifest.vault)]));
   if (!forgotten.ok) return forgotten;
   const statements = step.row ? await finishStatements(ports, step, step.row) : [];

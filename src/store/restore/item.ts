@@ -13,10 +13,10 @@ import { COUNTED_AS } from "../verify/lost-items.ts";
 import { fault, findingOf } from "../checks/fault.ts";
 import { openPartFiles, type PartFile, rowsOf } from "./files.ts";
 
-/** One Item: as a snapshot has it, and as the database has it. */
+/** One Item: as a backup has it, and as the database has it. */
 
-export interface SnapshotItem {
-  /** Of an Item that is deleted in the snapshot the last version. */
+export interface BackedUpItem {
+  /** Of an Item that is deleted in the backup the last version. */
   readonly item: Item;
   readonly files: readonly PartFile[];
   /** The Files of the Item that do not open, and are not brought back. */
@@ -27,10 +27,10 @@ type Version = Omit<ItemRow, "id"> & { readonly item_id: string };
 type Deleted = { readonly id: string; readonly version: number };
 
 /**
- * Finds an Item in a snapshot, whose parts are all read. In: the row of the vault in the snapshot. Errors: `backup_not_found`, when the
- * snapshot does not have the Item; `backup_damaged`, `unavailable`.
+ * Finds an Item in a backup, whose parts are all read. In: the row of the vault in the backup. Errors: `backup_not_found`, when the
+ * backup does not have the Item; `backup_damaged`, `unavailable`.
  */
-export async function findItem(store: BackupStore, manifest: Manifest, row: VaultRow, id: string): Promise<Result<SnapshotItem>> {
+export async function findItem(store: BackupStore, manifest: Manifest, row: VaultRow, id: string): Promise<Result<BackedUpItem>> {
   let items: ItemRow[] = [];
   let versions: Version[] = [];
   let deleted: Deleted[] = [];

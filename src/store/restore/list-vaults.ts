@@ -1,14 +1,14 @@
 import type { Skipped } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { findOpen, listFolders, listSnapshots, loadManifest } from "../backup/load.ts";
+import { findOpen, listFolders, listBackupNumbers, loadManifest } from "../backup/load.ts";
 import type { BackupStore } from "../backup/ports.ts";
 import { isCount, openKeys, openName } from "../vaults/rows.ts";
-import { openSnapshot } from "./choose.ts";
+import { openVaultRow } from "./choose.ts";
 
 /** The vaults that the bucket of backups has, by name: what can be restored after a vault, or the database, is gone. */
 
-/** A snapshot of a vault that opens. */
-interface NamedSnapshot {
+/** A backup of a vault, opened. */
+interface NamedBackup {
   readonly number: number;
   /** When it was finished: Unix milliseconds. */
   readonly at: number;
@@ -19,9 +19,9 @@ interface NamedSnapshot {
 
 export interface BackedUpVault {
   readonly id: string;
-  /** The newest snapshot that opens; `undefined` when none of those that were tried does. */
-  readonly newest: NamedSnapshot | undefined;
-  /** The snapshots that were tried and do not open, the newest first. */
+  /** The newest backup that opens; `undefined` when none of those that were tried does. */
+  readonly newest: NamedBackup | undefined;
+  /** The backups that were tried and do not open, the newest first. */
   readonly skipped: readonly Skipped[];
 }
 
@@ -33,7 +33,7 @@ export interface VaultPage {
 
 /** R2 calls of a page: one, and for each of its vaults a list and as many manifests as are tried. */
 const PAGE_VAULTS_MAX = 20;
-const TRIED_SNAPSHOTS_MAX = 3;
+const TRIED_BACKUPS_MAX = 3;
 
 /** A page of the vaults, in the order of their ids. In: the id after which it begins, or an empty text. Errors: `unavailable`. */
 export async function listVaults(store: BackupStore, after: string): Promise<Result<VaultPage>> {
@@ -49,21 +49,21 @@ export async function listVaults(store: BackupStore, after: string): Promise<Res
 }
 
 async function findNamed(store: BackupStore, id: string): Promise<Result<BackedUpVault>> {
-  const numbers = await listSnapshots(store.backups, id);
+  const numbers = await listBackupNumbers(store.backups, id);
   if (!numbers.ok) return numbers;
-  const found = await findOpen(numbers.value.slice(-TRIED_SNAPSHOTS_MAX), (number) => openNamed(store, id, number));
+  const found = await findOpen(numbers.value.slice(-TRIED_BACKUPS_MAX), (number) => openNamed(store, id, number));
   return found.ok ? ok({ id, ...found.value }) : found;
 }
 
 /**
- * Opens the name of the vault in a snapshot. A damaged number or time keeps no snapshot out of the list, because a restore mends it.
+ * Opens the name of the vault in a backup. A damaged number or time keeps no backup out of the list, because a restore mends it.
  * Errors: `backup_not_found`, `backup_damaged`, `unavailable`.
  */
-async function openNamed(store: BackupStore, vault: string, number: number): Promise<Result<NamedSnapshot>> {
+async function openNamed(store: BackupStore, vault: string, number: number): Promise<Result<NamedBackup>> {
   const found = await loadManifest(store.backups, store.keyring, { vault, number });
   if (!found.ok) return found;
   const { manifest } = found.value;
-  const row = await openSnapshot(store, manifest);
+  const row = await openVaultRow(store, manifest);
   if (!row.ok) return row;
   const keys = await openKeys(store, row.value);
   const name = keys.ok ? await openName(keys.value, row.value) : keys;

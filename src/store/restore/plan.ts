@@ -47,7 +47,7 @@ export async function planSlice(ports: RestorePorts, begun: Begun, budget: Budge
   return ok({ findings, next: undefined });
 }
 
-/** Checks that the backup has the parts of a snapshot with their sizes, without reading them. Errors: `backup_damaged`, `unavailable`. */
+/** Checks that the bucket has the parts of a backup with their sizes, without reading them. Errors: `backup_damaged`, `unavailable`. */
 async function checkParts(backups: Bucket, { vault, parts }: Manifest): Promise<Result<undefined>> {
   const sizes = await loadPartSizes(backups, vault);
   if (!sizes.ok) return sizes;

@@ -45,7 +45,7 @@ const SQL = {
   begin: `
     INSERT INTO restores (vault_id, number, manifest, position) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (vault_id) DO UPDATE SET number = ?2, manifest = ?3, position = ?4`,
-  // The backups of this database go on with the name that the snapshot has.
+  // The backups of this database go on with the name that the backup has.
   adopt: `UPDATE deployment SET id = ?1 WHERE NOT ${IN_USE}`,
   isAt: fence("EXISTS (SELECT 1 FROM restores WHERE vault_id = ?1 AND manifest = ?2 AND position = ?3)"),
   move: "UPDATE restores SET position = ?2 WHERE vault_id = ?1",

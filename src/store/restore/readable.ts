@@ -64,7 +64,7 @@ const isWritten = (table: string, columns: readonly string[], row: readonly Cell
 /** The first version with a File: a damaged one becomes 0 and so costs no File. Of one that replaced another, finish.ts sets it. */
 const isSince = (table: string, column: string): boolean => table === "files" && column === "since";
 
-/** A value, or what stands for one that no row can have: 0 for a first version, else the time of the snapshot, in Unix milliseconds. */
+/** A value, or what stands for one that no row can have: 0 for a first version, else the time of the backup, in Unix milliseconds. */
 const possibleCell = (table: string, column: string, value: Cell, at: number): Cell => {
   if (!isImpossible(table, column, value)) return value;
   return isSince(table, column) ? 0 : at;

@@ -94,7 +94,7 @@ function chunk<T>(list: readonly T[], size: (one: T) => number): T[][] {
   return chunks;
 }
 
-/** What becomes of a row that is there already: an entry of the log stays, and is an event of the snapshot again; a segment only grows. */
+/** What becomes of a row that is there already: an entry of the log stays, and is an event again, as in the backup; a segment only grows. */
 const CONFLICT: Readonly<Record<string, string>> = {
   activity: "ON CONFLICT (vault_id, id) DO UPDATE SET sequence = excluded.sequence, at = excluded.at",
   log_segments: `ON CONFLICT (vault_id, id) DO UPDATE SET last_id = max(last_id, excluded.last_id), entries = excluded.entries,

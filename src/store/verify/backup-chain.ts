@@ -1,6 +1,6 @@
 import { type Manifest, type PartRef, REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { listSnapshots, loadManifest, loadPartSizes } from "../backup/load.ts";
+import { listBackupNumbers, loadManifest, loadPartSizes } from "../backup/load.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
 import { partKey } from "../backup/object-keys.ts";
 import type { Store } from "../d1/database.ts";
@@ -10,7 +10,7 @@ import type { Position, Slice, VerifyPorts } from "./stage.ts";
 
 /**
  * The stage `chain` of a backup: each manifest that is kept is authentic, follows the one before it, and the bucket has its parts. The
- * parts of the newest snapshot are opened by the stage `parts`.
+ * parts of the newest backup are opened by the stage `parts`.
  */
 
 /** Manifests of a slice. */
@@ -18,7 +18,7 @@ const SLICE_MANIFESTS_MAX = 20;
 
 /** The position is `[number]`: the last manifest that was checked. */
 export async function checkChain(ports: VerifyPorts, { vault, after: [after = 0] }: Position): Promise<Result<Slice>> {
-  const numbers = await listSnapshots(ports.backups, vault);
+  const numbers = await listBackupNumbers(ports.backups, vault);
   if (!numbers.ok) return numbers;
   const left = numbers.value.filter((number) => number > Number(after)).slice(0, SLICE_MANIFESTS_MAX);
   const parts = await loadPartSizes(ports.backups, vault);
@@ -78,7 +78,7 @@ async function openManifest(
   if (opened.ok) return ok({ open: opened.value, faults: [] });
   if (opened.failure.kind === "unavailable") return opened;
   const detail = opened.failure.detail ?? "the manifest is missing";
-  const named = namedSnapshot(vault, number);
+  const named = namedBackup(vault, number);
   const removed = await keys.find(opened.failure.missingKey);
   if (!removed.ok) return removed;
   const id = removed.value;
@@ -111,11 +111,11 @@ function removedKeys(store: Store): RemovedKeys {
 }
 
 /** The registry has no vault. */
-export const namedSnapshot = (vault: string, snapshot: number) => (vault === REGISTRY ? { snapshot } : { vault, snapshot });
+export const namedBackup = (vault: string, snapshot: number) => (vault === REGISTRY ? { snapshot } : { vault, snapshot });
 
 /** In: whether the manifest is the oldest one that is kept: those before it were deleted. */
 function checkLink({ vault, number, predecessor }: Manifest, previous: Before, isOldest: boolean): Fault[] {
-  const broken = (detail: string) => [fault("chain_broken", namedSnapshot(vault, number), detail)];
+  const broken = (detail: string) => [fault("chain_broken", namedBackup(vault, number), detail)];
   if (isOldest) return [];
   if (previous.number !== number - 1) return broken(`snapshot ${number - 1} is missing`);
   // A manifest that is not authentic is a finding of its own. The one after it begins anew, and names no predecessor.
@@ -129,6 +129,6 @@ function missingParts({ vault, number, parts }: Manifest, sizes: ReadonlyMap<str
   return parts.filter(wrong).map(({ sha256, bytes }) => {
     const size = sizes.get(partKey(vault, sha256));
     const detail = size === undefined ? "the part is missing" : `the part has ${size} bytes instead of ${bytes}`;
-    return fault("part_wrong", { ...namedSnapshot(vault, number), id: sha256 }, detail);
+    return fault("part_wrong", { ...namedBackup(vault, number), id: sha256 }, detail);
   });
 }

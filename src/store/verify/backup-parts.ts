@@ -2,7 +2,7 @@ import type { Manifest } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadNewest, loadPart } from "../backup/load.ts";
 import { openKeys, type VaultRow } from "../vaults/rows.ts";
-import { namedSnapshot } from "./backup-chain.ts";
+import { namedBackup } from "./backup-chain.ts";
 import { replacedAfter } from "../backup/part-heads.ts";
 import { type CheckedRows, checkPart } from "../checks/parts.ts";
 import { fault, type Fault } from "../checks/fault.ts";
@@ -15,7 +15,7 @@ import { contentKey } from "../contents/object-keys.ts";
 import { authenticateContent, CONTENT_SLICE_MAX, sizeFault } from "./content.ts";
 
 /**
- * The stage `parts` of a backup: every row of the newest snapshot that counts opens, under the keys in the row of its manifest, and every
+ * The stage `parts` of a backup: every row of the newest backup that counts opens, under the keys in the row of its manifest, and every
  * content that it names is there and opens. A slice is a part, or some of the contents that it names.
  */
 
@@ -47,7 +47,7 @@ export async function checkParts(ports: VerifyPorts, { vault, after }: Position)
   const { manifest } = newest.value;
   const row = manifest.row as unknown as VaultRow;
   const progress = progressOf(after);
-  const named = namedSnapshot(vault, manifest.number);
+  const named = namedBackup(vault, manifest.number);
   const faults: Fault[] = [];
   if (after.length === 0) faults.push(...(await checkVaultRow(store, row, [])).map((one) => Object.assign(one, named)));
   const keys = await openKeys(store, row);
@@ -88,7 +88,7 @@ function checkCounts({ vault, number }: Manifest, row: VaultRow, { items, delete
     .filter((name) => row[name] !== null && row[name] !== counted[name])
     .map((name) => {
       const detail = `${name} is ${row[name]}, and the rows give ${counted[name]}`;
-      return fault("counter_wrong", { ...namedSnapshot(vault, number), table: "vaults", id: name }, detail);
+      return fault("counter_wrong", { ...namedBackup(vault, number), table: "vaults", id: name }, detail);
     });
 }
 
@@ -129,7 +129,7 @@ async function checkCopies(
     bytes += result.bytes;
     if (result.fault) {
       const known = missing.includes(contentKey(address)) ? "; it was missing already when the snapshot was made" : "";
-      const named = { ...namedSnapshot(vault, number), item, file: file.id, id: file.generation };
+      const named = { ...namedBackup(vault, number), item, file: file.id, id: file.generation };
       faults.push(fault(result.fault.kind, named, result.fault.detail + known));
     }
     if ("chunk" in result && result.chunk !== undefined)

@@ -1,12 +1,12 @@
 import { REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadManifest, loadNewest, loadPart } from "../backup/load.ts";
-import { namedSnapshot } from "./backup-chain.ts";
+import { namedBackup } from "./backup-chain.ts";
 import { checkPart } from "../checks/parts.ts";
 import { type Fault, fault } from "../checks/fault.ts";
 import { DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 
-/** The stages `registry` and `snapshots` of a backup: what belongs to no vault, and the snapshots of vaults that the registry names. */
+/** The stages `registry` and `snapshots` of a backup: the registry, and the backups of vaults that it names. */
 
 /** A slice is a part. The position is `[part]`. */
 export async function checkRegistry(ports: VerifyPorts, { after: [after = 0] }: Position): Promise<Result<Slice>> {
@@ -32,30 +32,30 @@ export async function checkRegistry(ports: VerifyPorts, { after: [after = 0] }: 
 }
 
 /** Manifests of a slice. */
-const SLICE_SNAPSHOTS_MAX = 20;
+const SLICE_BACKUPS_MAX = 20;
 
 /** The position is `[index]`. */
-export async function checkSnapshots(ports: VerifyPorts, { after: [after = 0] }: Position): Promise<Result<Slice>> {
+export async function checkNamedBackups(ports: VerifyPorts, { after: [after = 0] }: Position): Promise<Result<Slice>> {
   const { backups, store } = ports;
   const newest = await loadNewest(backups, store.keyring, REGISTRY);
   if (!newest.ok) return newest.failure.kind === "unavailable" ? newest : ok(DONE);
   const { number: registry, snapshots = [] } = newest.value.manifest;
   const from = Number(after);
   const faults: Fault[] = [];
-  for (const { vault, number, sha256 } of snapshots.slice(from, from + SLICE_SNAPSHOTS_MAX)) {
+  for (const { vault, number, sha256 } of snapshots.slice(from, from + SLICE_BACKUPS_MAX)) {
     const open = await loadManifest(backups, store.keyring, { vault, number });
     if (!open.ok && open.failure.kind === "unavailable") return open;
     const isMissing = !open.ok && open.failure.kind === "backup_not_found";
     if (isMissing)
-      faults.push(fault("manifest_wrong", namedSnapshot(vault, number), `registry ${registry} names it, and it is missing`));
+      faults.push(fault("manifest_wrong", namedBackup(vault, number), `registry ${registry} names it, and it is missing`));
     else if (!open.ok && open.failure.missingKey !== undefined)
       faults.push(
-        fault("manifest_wrong", namedSnapshot(vault, number), `registry ${registry} names it, and its root key is missing`),
+        fault("manifest_wrong", namedBackup(vault, number), `registry ${registry} names it, and its root key is missing`),
       );
     // Another one that is not authentic is a finding of the stage `chain` of its vault.
     else if (open.ok && open.value.sha256 !== sha256)
-      faults.push(fault("manifest_wrong", namedSnapshot(vault, number), `it is not the one that registry ${registry} names`));
+      faults.push(fault("manifest_wrong", namedBackup(vault, number), `it is not the one that registry ${registry} names`));
   }
-  const next = from + SLICE_SNAPSHOTS_MAX;
-  return ok({ faults, checked: {}, calls: SLICE_SNAPSHOTS_MAX, after: next < snapshots.length ? [next] : undefined });
+  const next = from + SLICE_BACKUPS_MAX;
+  return ok({ faults, checked: {}, calls: SLICE_BACKUPS_MAX, after: next < snapshots.length ? [next] : undefined });
 }

@@ -1,11 +1,11 @@
 import { REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { listFolders, listSnapshots } from "../backup/load.ts";
+import { listFolders, listBackupNumbers } from "../backup/load.ts";
 import { runBatch } from "../d1/database.ts";
 import { checkArchives } from "./archives.ts";
 import { checkChain } from "./backup-chain.ts";
 import { checkParts } from "./backup-parts.ts";
-import { checkRegistry, checkSnapshots } from "./backup-registry.ts";
+import { checkRegistry, checkNamedBackups } from "./backup-registry.ts";
 import { checkContents } from "./contents.ts";
 import { checkItems } from "./items.ts";
 import { checkOtherLogs, checkOtherSegments, checkRecords, checkVaultLog, checkVaultSegments } from "./logs.ts";
@@ -47,7 +47,7 @@ const VAULT: readonly (readonly [string, Stage])[] = [
 const REGISTRY_BACKUP: readonly (readonly [string, Stage])[] = [
   ["registries", (ports, position) => checkChain(ports, { ...position, vault: REGISTRY })],
   ["registry", checkRegistry],
-  ["snapshots", checkSnapshots],
+  ["snapshots", checkNamedBackups],
   ["newest", checkNewest],
 ];
 
@@ -96,7 +96,7 @@ async function nextVault(db: D1Database, after: string): Promise<Result<Position
 /** Whether a vault exists, or has a backup. Errors: `unavailable`. */
 export async function hasVault({ store, backups }: VerifyPorts, vault: string, backup: boolean): Promise<Result<boolean>> {
   if (backup) {
-    const numbers = await listSnapshots(backups, vault);
+    const numbers = await listBackupNumbers(backups, vault);
     return numbers.ok ? ok(numbers.value.length > 0) : numbers;
   }
   const read = await runBatch<[unknown]>(store.db, store.db.prepare("SELECT 1 FROM vaults WHERE id = ?1").bind(vault));

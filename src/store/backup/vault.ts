@@ -2,7 +2,7 @@ import { BACKUP_FORMAT, type Manifest } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { SCHEMA } from "../d1/schema.ts";
-import { beginAgain, beginSnapshot, findNewest, isUnchanged, type Running, stateOfKeys } from "./begin.ts";
+import { beginAgain, beginBackup, findNewest, isUnchanged, type Running, stateOfKeys } from "./begin.ts";
 import type { BackupStore } from "./ports.ts";
 import { deleteRunning, type Loaded, loadRunning, saveRunning } from "./running.ts";
 import { isRead, readSlice, type Slice, SLICED, startPass } from "./slice.ts";
@@ -13,24 +13,24 @@ import { loadPart } from "./load.ts";
 import { BROKEN_ROWS_MAX, findBroken, findBrokenVault } from "./broken.ts";
 
 /**
- * Makes the snapshot of a vault, in steps. Rows are read in slices; then the Items that the log names since are read again, until
- * one slice, which is one transaction of D1, has all of them: its moment is that of the snapshot. Then the contents are copied, and the
+ * Makes the backup of a vault, in steps. Rows are read in slices; then the Items that the log names since are read again, until
+ * one slice, which is one transaction of D1, has all of them: its moment is that of the backup. Then the contents are copied, and the
  * manifest is written last. A step may be repeated, and killed anywhere: what is stored is the state of running.ts, parts and
  * contents under their own names, and a manifest that is written once.
  */
 
 /** What a step of a backup did. */
 export interface StepReport {
-  /** `busy`: another driver has continued the snapshot; `unchanged`: the newest snapshot is the state of the vault. */
+  /** `busy`: another driver has continued the backup; `unchanged`: the newest backup is the state of the vault. */
   readonly state: "planned" | "reading" | "copying" | "done" | "unchanged" | "deleted" | "busy";
-  /** The number of the snapshot; 0 when there is none. */
+  /** The number of the backup; 0 when there is none. */
   readonly number: number;
-  /** Rows and bytes that this snapshot has read, contents that it has looked at, and contents that FILES did not have. */
+  /** Rows and bytes that this backup has read, contents that it has looked at, and contents that FILES did not have. */
   readonly rows: number;
   readonly bytes: number;
   readonly contents: number;
   readonly missing: number;
-  /** The rows of the snapshot that did not open when they were read. */
+  /** The rows of the backup that did not open when they were read. */
   readonly findings: readonly Finding[];
 }
 
@@ -40,7 +40,7 @@ const STEP_ACTIONS_MAX = 8;
 const NONE = { rows: 0, bytes: 0, contents: 0, missing: 0, findings: [] };
 
 /**
- * Carries out a step of the snapshot of a vault. In: `full` reads everything, also what the snapshot before has.
+ * Carries out a step of the backup of a vault. In: `full` reads everything, also what the backup before has.
  * Errors: `unavailable`.
  */
 export async function backupStep(store: BackupStore, vault: string, full = false): Promise<Result<StepReport>> {
@@ -62,10 +62,10 @@ export async function backupStep(store: BackupStore, vault: string, full = false
 }
 
 /**
- * What a snapshot would read, without a change. Out: `planned` with about the rows (Items, or writes since the snapshot before), the
+ * What a backup would read, without a change. Out: `planned` with about the rows (Items, or writes since the backup before), the
  * bytes and the Files of it; else `unchanged` or `deleted`. Errors: `unavailable`.
  */
-export async function planSnapshot(store: BackupStore, vault: string, full: boolean): Promise<Result<StepReport>> {
+export async function planBackup(store: BackupStore, vault: string, full: boolean): Promise<Result<StepReport>> {
   const begun = await begin(store, vault, full);
   if (!begun.ok) return begun;
   if ("state" in begun.value) return ok(begun.value);
@@ -85,7 +85,7 @@ export async function planSnapshot(store: BackupStore, vault: string, full: bool
   return ok({ ...NONE, state: "planned", number, rows: count("content_version") + count("attribute_version") - since.sequence });
 }
 
-/** Out: the state of a new snapshot, or a report when none is needed. */
+/** Out: the state of a new backup, or a report when none is needed. */
 async function begin(
   store: BackupStore,
   vault: string,
@@ -101,7 +101,7 @@ async function begin(
     const { number, open } = newest.value;
     return ok({ ...NONE, state: "unchanged", number, findings: open?.manifest.broken ?? [] });
   }
-  return ok({ ...beginSnapshot(store.now, newest.value, read.value, full), planned: read.value.row });
+  return ok({ ...beginBackup(store.now, newest.value, read.value, full), planned: read.value.row });
 }
 
 async function finish(store: BackupStore, vault: string, loaded: Loaded<Running>, running: Running): Promise<Result<StepReport>> {
@@ -156,7 +156,7 @@ const report = (state: StepReport["state"], { number, parts, copied, missing, br
 /** Out: the next state; `finished` when only the manifest is left; `deleted` when the vault does not exist any more. */
 type Next = Result<Running | "finished" | "deleted">;
 
-/** Carries out the smallest step of a snapshot: a slice of rows, or some contents. Errors: `unavailable`. */
+/** Carries out the smallest step of a backup: a slice of rows, or some contents. Errors: `unavailable`. */
 function advance(store: BackupStore, vault: string, running: Running): Promise<Next> {
   return running.moment ? copySome(store, vault, running) : readSome(store, vault, running);
 }
@@ -185,7 +185,7 @@ async function readSome(store: BackupStore, vault: string, running: Running): Pr
   return isRead(slice.next) ? endPass(store, vault, next, slice, running.pass.start === undefined) : ok(next);
 }
 
-/** Contents that were missing before, and are looked for again in each snapshot. */
+/** Contents that were missing before, and are looked for again in each backup. */
 const RETRIED_CONTENTS_MAX = 100;
 
 /** In: whether the pass was one slice: then all rows are of its moment. */
@@ -211,7 +211,7 @@ async function copySome(store: BackupStore, vault: string, running: Running): Pr
   const [index] = withFiles;
   if (index === undefined) return ok("finished");
   const part = await loadPart(store.backups, { vault, deployment: moment!.deployment }, parts[index]!);
-  // A part of this snapshot was lost or damaged meanwhile.
+  // A part of this backup was lost or damaged meanwhile.
   if (!part.ok) return part.failure.kind === "unavailable" ? part : ok(beginAgain(store.now, running));
   const keys = contentsOfPart(vault, part.value).map(contentKey);
   const done = await copyContents(store, keys.slice(content));
