@@ -10,20 +10,20 @@ import { presentPart } from "./part.ts";
 import type { BackupStore } from "./ports.ts";
 import { type Pass, type Slice, startPass, WHOLE } from "./slice.ts";
 
-/** How the backup of a vault begins: with nothing, or with what the backup before it has. */
+/** How a backup of a vault begins: without parts, or with the parts of the backup before it. */
 
 /** The state of a backup between its slices: plain data, stored as JSON (running.ts). */
 export interface Running {
   readonly number: number;
-  /** SHA-256 of the manifest before; `null` for the first one, and when that one is not authentic. */
+  /** SHA-256 of the manifest before; `null` for the first manifest, and when the one before is not authentic. */
   readonly predecessor: string | null;
-  /** What the predecessor has: its parts without the last one, and how many of them are its base. */
+  /** The parts of the predecessor without the last one, and how many of them are its base. */
   readonly kept: readonly PartRef[];
   readonly keptBase: number;
   /** The new parts, and which of them name contents. */
   readonly parts: readonly PartRef[];
   readonly withFiles: readonly number[];
-  /** What must not change while rows are read: see `stateOfKeys`. */
+  /** The state of the keys of the vault, which must not change while rows are read (`stateOfKeys`). */
   readonly keys: string | undefined;
   readonly pass: Pass;
   /** When the first pass began: Unix milliseconds. */
@@ -37,11 +37,11 @@ export interface Running {
   readonly copied: number;
   /** Contents that FILES does not have. */
   readonly missing: readonly string[];
-  /** Rows that do not open. */
+  /** The rows that do not open. */
   readonly broken: readonly Finding[];
 }
 
-/** The state of the vault that the backup has. */
+/** The state of the vault in the backup. */
 export interface Moment {
   readonly at: number;
   readonly row: Readonly<Record<string, Cell>>;
@@ -70,15 +70,15 @@ export async function findNewest({ backups, keyring }: BackupStore, vault: strin
 }
 
 /**
- * Which keys the vault has: no entry of the log tells this. A row may be read before it is
- * sealed again, and opens all the same: the manifest has the list of keys as it was when the last row was read, and this state shows that
- * no key has gone since the first one.
+ * Which keys the vault has. No entry of the log tells it. A row may be read before a reseal has sealed it again, and still opens, because
+ * the manifest has the list of keys as it was when the last row was read. This state shows that no key was removed since the first row was
+ * read.
  */
 export const stateOfKeys = ({ keys }: Slice["row"]): string => JSON.stringify(parseKeyList(String(keys)).map(({ id }) => id));
 
 /**
- * Whether the vault is as its newest backup has it, and that one is authenticated by the active root key: else another key would be
- * needed as long as nothing changes. In: what a slice has read.
+ * Whether the newest backup has the present state of the vault and is authenticated by the active root key. A backup under another root
+ * key is made again, because that key would be needed until the vault changes. In: what a slice has read.
  */
 export async function isUnchanged({ active }: Keyring, vault: string, newest: Newest, slice: Slice): Promise<boolean> {
   const { manifest, rootKey } = newest.open ?? {};
@@ -89,13 +89,15 @@ export async function isUnchanged({ active }: Keyring, vault: string, newest: Ne
   return manifest.parts.at(-1)?.sha256 === ref.sha256;
 }
 
-/** What changes of a vault may weigh before it is read wholly again: a share of the base in bytes, and parts. */
+/**
+ * The most that changes of a vault may amount to before all of it is read again: a share of the bytes of the base, and a number of parts.
+ */
 const CHANGES_MAX = { share: 0.5, parts: 60 };
 
-/** Of the texts of parts. */
+/** The bytes of the texts of parts. */
 export const bytesOf = (parts: readonly PartRef[]): number => parts.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** Whether the next backup may continue a manifest. */
+/** Whether the next backup may continue this manifest. */
 const isContinued = ({ parts, base, row }: Manifest, keys: string): boolean =>
   row !== undefined &&
   stateOfKeys(row) === keys &&
@@ -121,7 +123,7 @@ export function beginBackup(now: number, newest: Newest, slice: Slice, full: boo
   };
 }
 
-/** The row of the vault, and the rows that belong to the vault, are read again in every backup. */
+/** Every backup reads the row of the vault, and the rows that belong to no Item, again. */
 const isOfKept = ({ table }: Finding): boolean => table !== "vaults" && !WHOLE.some(({ name }) => name === table);
 
 /** The state of a backup that reads everything. */

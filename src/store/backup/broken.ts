@@ -8,7 +8,7 @@ import { openKeys, type VaultRow } from "../vaults/rows.ts";
 import type { BackupStore } from "./ports.ts";
 import type { Slice } from "./slice.ts";
 
-/** The rows that do not open when a backup reads them: it has them as they are, and names them. */
+/** The rows that do not open when a backup reads them. The backup has them as they are, and its manifest names them. */
 
 /** The most broken rows that a manifest names. */
 export const BROKEN_ROWS_MAX = 1_000;

@@ -6,10 +6,11 @@ import { keysOfRegistry } from "./needed-keys.ts";
 import { type BackupStore, openBackupStore } from "./ports.ts";
 
 /**
- * Whether the newest backup is there and opens with the present root keys. A bucket that was emptied else looks like one without backups.
+ * Whether the newest backup exists and opens with the present root keys. Without this check a bucket that was emptied looks like one that
+ * never had backups.
  */
 
-/** By the number that is stored of it (backup-figures.ts). */
+/** The faults by the number that is stored (backup-figures.ts). */
 export const NEWEST_FAULTS: readonly (string | undefined)[] = [
   undefined,
   "the newest backup is missing in the bucket",

@@ -7,7 +7,7 @@ import { backupContent } from "./object-keys.ts";
 import type { BackupStore } from "./ports.ts";
 import { tryBucket } from "../buckets/calls.ts";
 
-/** Copies contents from FILES to BACKUPS as they lie there: sealed. An object is copied once, because it is never overwritten. */
+/** Copies contents from FILES to BACKUPS. They stay sealed. Each object is copied once, because it is never overwritten. */
 
 /** The tables whose rows name contents. */
 const CONTENTS_TABLES: ReadonlySet<string> = new Set(TABLES_OF_CONTENTS.map(({ name }) => name));
@@ -32,8 +32,8 @@ export function contentsOfPart(vault: string, { tables }: Part): ContentAddress[
 export const namesContents = ({ tables }: Part): boolean => tables.some(({ table }) => CONTENTS_TABLES.has(table));
 
 /**
- * Copies a content, unless BACKUPS has it. Out: the bytes that were copied, 0 when it was there; `undefined` when FILES does not
- * have it. Errors: `unavailable`.
+ * Copies a content, unless BACKUPS has it. Out: the bytes that were copied, 0 when BACKUPS had it; `undefined` when FILES does not have
+ * it. Errors: `unavailable`.
  */
 function copyContent({ backups, files }: BackupStore, key: string): Promise<Result<number | undefined>> {
   return tryBucket(async () => {
@@ -45,17 +45,17 @@ function copyContent({ backups, files }: BackupStore, key: string): Promise<Resu
   });
 }
 
-/** What one call copies at most: contents, and about the bytes of them; and how many at once. */
+/** The most contents of one call, about the most bytes of them, and the most that are copied at once. */
 const COPIED_MAX = { contents: 100, bytes: 64 * 1024 * 1024, atOnce: 4 };
 
 interface Copied {
-  /** How many of the contents are done. */
+  /** The number of contents that are done. */
   readonly done: number;
-  /** Those that FILES does not have. */
+  /** The contents that FILES does not have. */
   readonly missing: readonly string[];
 }
 
-/** Copies contents in their order, as far as one call may. In: their keys in FILES. Errors: `unavailable`. */
+/** Copies contents in their order, up to the bounds of one call. In: their keys in FILES. Errors: `unavailable`. */
 export async function copyContents(store: BackupStore, keys: readonly string[]): Promise<Result<Copied>> {
   const missing: string[] = [];
   let bytes = 0;

@@ -44,7 +44,7 @@ export function listObjects({ backups }: BackupStore, after: string): Promise<Re
   });
 }
 
-/** An object as it lies in the bucket. Errors: `backup_not_found`, `unavailable`. */
+/** An object as the bucket has it. Errors: `backup_not_found`, `unavailable`. */
 export async function loadObject({ backups }: BackupStore, key: string): Promise<Result<OpenObject>> {
   const object = await tryBucket(() => backups.get(key));
   if (!object.ok) return object;

@@ -9,7 +9,7 @@ import { FOLDERS, folderOf, manifestKey, manifestPrefix, partKey } from "./objec
 import { listAll, pagesOf, tryBucket } from "../buckets/calls.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
-/** Loads the objects of a backup from the bucket. Nothing that these functions return is unauthenticated. */
+/** Loads the objects of a backup from the bucket. The manifests and parts that these functions return are authentic. */
 
 /** Errors: `unavailable`. */
 const loadObject = (bucket: Bucket, key: string): Promise<Result<Uint8Array | undefined>> =>
@@ -63,8 +63,8 @@ export interface FolderPage {
 }
 
 /**
- * A page of the vaults that have a folder in the bucket, in the order of their ids. A folder of another name is passed over. In: the id after
- * which it begins, or an empty text. Errors: `unavailable`.
+ * A page of the vaults that have a folder in the bucket, in the order of their ids. Other folders are left out. In: the id after which it
+ * begins, or an empty text. Errors: `unavailable`.
  */
 export const listFolders = (bucket: Bucket, after: string, limit: number): Promise<Result<FolderPage>> =>
   tryBucket(async () => {
@@ -77,7 +77,7 @@ export const listFolders = (bucket: Bucket, after: string, limit: number): Promi
   });
 
 /**
- * The newest of some backups that opens. In: their numbers, the oldest first, and what opens one. Out: also those after it, which do not
+ * The newest backup that opens. In: the numbers of the backups, the oldest first; what opens one. Out: also the newer ones, which do not
  * open, the newest first. Errors: `unavailable`.
  */
 export async function findOpen<T>(

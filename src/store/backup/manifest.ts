@@ -23,7 +23,7 @@ export async function presentManifest({ active }: Keyring, manifest: Manifest): 
 }
 
 /**
- * Parses and authenticates the text of a manifest. In: where it was found, which an exchanged manifest does not name. Errors:
+ * Parses and authenticates the text of a manifest. In: the vault and number of its key in the bucket, which it has to name. Errors:
  * `backup_damaged`, with a detail that names the manifest and the fault, and with `missingKey` when ROOT_KEYS lacks its root key.
  */
 export async function parseManifest(

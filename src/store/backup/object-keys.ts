@@ -5,13 +5,13 @@ import type { ContentAddress } from "../../model/file.ts";
 
 const NUMBER_DIGITS = 8;
 
-/** What the folders of all vaults, and of the registry, begin with. */
+/** The prefix of the folders of all vaults and of the registry. */
 export const FOLDERS = "vaults/";
 
 /** The folder of a vault, or of the registry. */
 export const folderOf = (vault: string): string => `${FOLDERS}${vault}`;
 
-/** Manifests sort by their numbers. */
+/** The keys of manifests sort by their numbers. */
 export const manifestKey = (vault: string, number: number): string =>
   `${folderOf(vault)}/${String(number).padStart(NUMBER_DIGITS, "0")}.manifest`;
 
@@ -23,7 +23,7 @@ export const runningKey = (vault: string): string => `running/${vault}`;
 
 export const partKey = (vault: string, hash: string): string => `${folderOf(vault)}/parts/${hash}`;
 
-/** A content as it lies in R2, sealed under a key that the row of its File holds. */
+/** A content, as FILES has it: sealed under a key in the row of its File. */
 export const backupContentKey = (content: ContentAddress): string => backupContent(contentKey(content));
 
 /** In: the key of the content in FILES. */

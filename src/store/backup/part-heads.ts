@@ -4,7 +4,7 @@ import { partKey } from "./object-keys.ts";
 import { tryBucket } from "../buckets/calls.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
-/** The heads of parts, which tell which rows of earlier parts do not count. */
+/** The heads of parts. They name the Items of which the rows in earlier parts do not count. */
 
 /** The Items whose rows later parts replace. The parts of the base replace nothing. Errors: `unavailable`. */
 export async function replacedAfter(bucket: Bucket, manifest: Manifest, part: number): Promise<Result<ReadonlySet<string>>> {
@@ -18,10 +18,10 @@ export async function replacedAfter(bucket: Bucket, manifest: Manifest, part: nu
   return ok(replaced);
 }
 
-/** The first bytes of a part: its head is longer only after a change of many Items. */
+/** The bytes of a part that are read for its head. A head is longer only after a change of many Items. */
 const HEAD_BYTES_MAX = 64 * 1024;
 
-/** `replaces` of a part. The text is authenticated in the slice of the part; one that is damaged replaces nothing. */
+/** `replaces` of a part. The text is authenticated when the part itself is read. Of a damaged head no Item is replaced. */
 function readHead(bucket: Bucket, vault: string, { sha256, bytes }: PartRef): Promise<Result<readonly string[]>> {
   return tryBucket(async () => {
     const key = partKey(vault, sha256);

@@ -11,10 +11,10 @@ interface Head {
   readonly replaces: readonly string[];
 }
 
-/** Where a part belongs. */
+/** The backup that a part belongs to. */
 export type PartOwner = Pick<Head, "deployment" | "vault">;
 
-/** Out: the text of a part, and what the manifest says of it. Equal rows give an equal text, so a repeated slice has one object. */
+/** Out: the text of a part, and its entry in the manifest. Equal rows give an equal text, so a repeated slice writes the same object. */
 export async function presentPart(owner: PartOwner, part: Part): Promise<{ readonly text: Uint8Array; readonly ref: PartRef }> {
   const head: Head = { format: BACKUP_FORMAT, deployment: owner.deployment, vault: owner.vault, replaces: part.replaces };
   const text = new TextEncoder().encode([head, ...part.tables].map((line) => `${JSON.stringify(line)}\n`).join(""));
@@ -23,8 +23,8 @@ export async function presentPart(owner: PartOwner, part: Part): Promise<{ reado
 }
 
 /**
- * Parses the text of a part that a manifest names. The hash of the manifest, which is authenticated, covers the text: a text that
- * passes is trusted. Errors: `backup_damaged`, with a detail that names the part and the fault.
+ * Parses the text of a part that a manifest names. The manifest is authenticated and has the hash of the text, so a text with this hash is
+ * trusted. Errors: `backup_damaged`, with a detail that names the part and the fault.
  */
 export async function parsePart(owner: PartOwner, ref: PartRef, text: Uint8Array): Promise<Result<Part>> {
   const refused = (fault: string) => fail("backup_damaged", `part ${ref.sha256} ${fault}`);

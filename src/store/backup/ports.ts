@@ -3,7 +3,7 @@ import { openStore, type Store } from "../d1/database.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { backupsOf, filesOf } from "../buckets/r2.ts";
 
-/** What the functions of backups work with. */
+/** The stores and buckets that the functions of backups use. */
 export interface BackupStore extends Store {
   /** The bucket BACKUPS. */
   readonly backups: Bucket;
@@ -20,7 +20,7 @@ export function withBuckets(
   return backups ? ok({ ...store, backups, files: filesOf(env) }) : fail("misconfigured", "no bucket BACKUPS is bound");
 }
 
-/** As `openStore`, with the buckets. */
+/** Opens a store as `openStore`, with the buckets. */
 export async function openBackupStore(env: Env, now: number): Promise<Result<BackupStore>> {
   const store = await openStore(env, now);
   return store.ok ? withBuckets(store.value, env) : store;

@@ -52,7 +52,7 @@ export async function probeBackups(
   return isLate || lacks.length > 0 ? warning([last, ...lacks].join(", and ")) : active(last);
 }
 
-/** Whether the database was never used, and the bucket has backups. Errors: `unavailable`. */
+/** Whether the bucket has backups although the database was never used. Errors: `unavailable`. */
 async function isUnrestored(db: D1Database, bucket: Bucket): Promise<Result<boolean>> {
   const used = await isInUse(db);
   if (!used.ok || used.value) return used.ok ? ok(false) : used;

@@ -7,20 +7,21 @@ import type { BackupStore } from "./ports.ts";
 import { deleteWhere, tryBucket } from "../buckets/calls.ts";
 
 /**
- * Deletes backups that no kept registry names: those before the one that the oldest kept registry names, then parts that no kept
- * manifest names. Contents stay, except those of vaults whose last backup goes. Nothing goes where a manifest is not authentic.
- * A vault that was deleted and restored is in newer registries only, so all kept ones are read before a vault goes.
+ * Deletes old backups. Of each vault it deletes the backups before the one that the oldest kept registry names, then the parts that no
+ * remaining manifest names. Contents are kept, except those of a vault whose last backup is deleted. Where a manifest is not authentic,
+ * nothing is deleted. Only newer registries name a vault that was deleted and restored, so all kept registries are read before the backups
+ * of a vault are deleted.
  */
 
-/** Folders of one call. */
+/** The most folders of one call. */
 const PAGE_FOLDERS_MAX = 20;
 
-/** Parts that no manifest names may belong to a backup that is under way. */
+/** A younger part that no manifest names may belong to a backup that is under way. */
 const YOUNG_MS = DAY;
 
 /**
- * Looks through some folders. In: the last folder before them; empty for the first. Out: the last one; `undefined` when there are no
- * more. Errors: `unavailable`.
+ * Deletes old backups in some folders. In: the folder after which the call begins; empty for the first call. Out: the last folder of the
+ * call; `undefined` when there are no more. Errors: `unavailable`.
  */
 export async function prune(store: BackupStore, after: string): Promise<Result<string | undefined>> {
   const { backups, keyring } = store;
@@ -50,15 +51,16 @@ export async function prune(store: BackupStore, after: string): Promise<Result<s
       kept === undefined ? await deleteVault(store, vault, oldest.value.manifest) : await deleteBefore(store, vault, kept);
     if (!pruned.ok) return pruned;
   }
-  // The registry goes last: until then the numbers of the vaults are known.
+  // The registry comes last, because it names the backups of the vaults.
   if (next !== undefined) return ok(next);
   const pruned = await deleteBefore(store, REGISTRY, number);
   return pruned.ok ? ok(undefined) : pruned;
 }
 
 /**
- * The number of the oldest registry that is kept: BACKUPS_KEPT of them, and all that are not older than as many days, so that backups made
- * one after another push none out. Out: `undefined` when there is none. Errors: `unavailable`.
+ * The number of the oldest registry that is kept. The newest BACKUPS_KEPT registries are kept, and all that are not older than
+ * BACKUPS_KEPT days, so that several backups on one day do not displace those of other days. Out: `undefined` when there is none. Errors:
+ * `unavailable`.
  */
 async function findFirstKept(
   { backups, keyring, settings, now }: BackupStore,
@@ -68,7 +70,7 @@ async function findFirstKept(
   for (const number of numbers.slice(0, -settings.backupsKept)) {
     const open = await loadManifest(backups, keyring, { vault: REGISTRY, number });
     if (!open.ok && open.failure.kind === "unavailable") return open;
-    // One that is not authentic any more, because its root key was removed, has the age of its object.
+    // A registry that is not authentic any more, because its root key was removed, has the age of its object.
     const head = open.ok ? ok(undefined) : await tryBucket(() => backups.head(manifestKey(REGISTRY, number)));
     if (!head.ok) return head;
     if ((open.ok ? open.value.manifest.at : (head.value?.uploaded.getTime() ?? 0)) >= since) return ok(number);
@@ -81,8 +83,8 @@ const firstOf = ({ snapshots = [] }: Manifest): ReadonlyMap<string, number> =>
   new Map(snapshots.map(({ vault, number }) => [vault, number]));
 
 /**
- * Those of the vaults that no registry names; none when a registry is not authentic. The newest registry comes first, because it names the
- * vaults that are new. Errors: `unavailable`.
+ * The vaults that no registry names; none when a registry is not authentic. In: the numbers of the registries, the oldest first; the
+ * vaults. The newest registry is read first, because it names the newest vaults. Errors: `unavailable`.
  */
 async function findGone(
   { backups, keyring }: BackupStore,
@@ -120,7 +122,10 @@ async function deleteBefore(store: BackupStore, vault: string, first: number): P
   });
 }
 
-/** Deletes a vault that no kept registry names and whose last backup is older than all of them: the vault was deleted before. */
+/**
+ * Deletes the backups of a vault that no kept registry names, if the last one is older than all kept registries: the vault was deleted
+ * before them.
+ */
 async function deleteVault(
   { backups, keyring }: BackupStore,
   vault: string,

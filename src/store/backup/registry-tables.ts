@@ -4,11 +4,12 @@ import { runBatch } from "../d1/database.ts";
 import { isAfterKey } from "../tables/slices.ts";
 import { backedUpColumns, backedUpIn } from "../tables/tables.ts";
 
-/** Reads what the registry's backup has: the rows that belong to no vault. */
+/** Reads the rows of the registry: those that belong to no vault. */
 
 /**
- * The logs of the admin, of tokens and of deleted vaults. They are found log by log, because the key begins with the log: else SQLite
- * would read every row. The order is that of the key: the list of logs has it, and so has each log.
+ * The entries of the logs of the admin, of tokens and of deleted vaults. The query goes from log to log, because the key begins with the
+ * log; otherwise SQLite would read every row. The result is in the order of the key without a sort, because the list of logs and each log
+ * are in that order.
  */
 const LOGS = `(
     WITH RECURSIVE logs (log) AS (
@@ -24,7 +25,7 @@ const SLICE_ROWS_MAX = 1_000;
 /** The most segments of the log in a slice. A segment has up to about 80 KiB. */
 const SLICE_SEGMENTS_MAX = 50;
 
-/** FROM and WHERE of a table, ORDER BY, and the rows of a slice. */
+/** For some tables: FROM and WHERE, whether ORDER BY is needed, and the most rows of a slice. */
 const SOURCES: Readonly<Record<string, readonly [source: string, order: boolean, rows: number]>> = {
   activity: [LOGS, false, SLICE_ROWS_MAX],
   log_segments: ["log_segments WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = vault_id)", true, SLICE_SEGMENTS_MAX],
@@ -39,7 +40,7 @@ const SQL = REGISTRY_TABLES.map((table) => {
   return `SELECT ${backedUpColumns(table).join(", ")} FROM ${source} AND ${isAfterKey(key, 1)} ${order} LIMIT ${rows}`;
 });
 
-/** Where the reading of the registry is: a table, and the key of the last row that was read. */
+/** A position in the registry: the index of a table, and the key of the last row that was read. */
 export interface Position {
   readonly table: number;
   readonly key: readonly Cell[];

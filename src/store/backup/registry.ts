@@ -22,23 +22,23 @@ import type { OpenManifest } from "./manifest.ts";
  * manifest, then deletes backups that are too old. The rows of its tables do not depend on one another, so they are not read again.
  */
 
-/** What a step answers. */
+/** The answer of a step. */
 export interface RegistryReport {
   /**
-   * `waiting`: a vault has no backup, or none of this run; `busy`: another driver has continued; `unrestored`: the database was never
-   * used, and the bucket has the backups of one that was: they are to be restored, and nothing is written.
+   * `waiting`: a vault has no backup, or none of this run. `busy`: another driver has continued the registry. `unrestored`: the database
+   * was never used, and the bucket has backups of a database that was used. Nothing is written, because these backups have to be restored.
    */
   readonly state: "reading" | "waiting" | "pruning" | "done" | "busy" | "unrestored";
   readonly number: number;
-  /** The vaults whose backups are found so far. */
+  /** The number of vaults whose backups were found so far. */
   readonly vaults: number;
-  /** Vaults without a backup of this run that are not waited for any more. */
+  /** The number of vaults without a backup of this run for which the registry does not wait any more. */
   readonly behind: number;
   /** Rows of the registry, and of the backups that it names, that did not open when they were read. */
   readonly broken: number;
   /** Those of the registry. */
   readonly findings: readonly Finding[];
-  /** The vault that is waited for, and whether it has no backup at all. */
+  /** The vault for which the registry waits, and whether it has no backup at all. */
   readonly waiting?: { readonly vault: string; readonly missing: boolean };
 }
 
@@ -48,7 +48,7 @@ interface RunningRegistry {
   readonly began: number;
   readonly number: number;
   readonly predecessor: string | null;
-  /** The id of the last vault whose backup was looked for; `null`: all were. */
+  /** The id of the last vault whose backup was looked up; `null`: those of all vaults were. */
   readonly after: string | null;
   readonly snapshots: readonly VaultBackupRef[];
   /** The ids of the root keys that the backups and the rows of tokens need. */
@@ -59,10 +59,10 @@ interface RunningRegistry {
   readonly broken: number;
   /** Those of the registry. */
   readonly findings: readonly Finding[];
-  /** Absent when all rows are read. */
+  /** The next rows to read; absent when all rows are read. */
   readonly position: Position | undefined;
   readonly parts: readonly PartRef[];
-  /** The last folder that was looked through for old backups; absent before the manifest is written. */
+  /** The last folder whose old backups were deleted; absent before the manifest is written. */
   readonly pruned?: string | undefined;
 }
 
@@ -74,10 +74,10 @@ export interface Run {
   readonly until: number;
 }
 
-/** Groups of vaults, or slices of rows, of one step. */
+/** The most groups of vaults, or slices of rows, of one step. */
 const STEP_ACTIONS_MAX = 8;
 
-/** Vaults of a group: two calls of R2 for each. */
+/** The most vaults of a group. Each takes two calls of R2. */
 const VAULTS_MAX = 20;
 
 const NEXT_VAULTS = `SELECT * FROM vaults WHERE id > ?1 ORDER BY id LIMIT ${VAULTS_MAX}`;
@@ -104,7 +104,8 @@ export async function registryStep(store: BackupStore, run?: Run): Promise<Resul
     running = next.value;
     const { waiting, ...state } = next.value;
     if (waiting) return save(store, loaded.value, state, { ...reportOf("waiting", state), waiting });
-    // Stored at once: a deletion of old backups that fails must not repeat the registry. One page of folders may take many calls of R2.
+    // The state is stored at once, so that a failed deletion of old backups does not repeat the registry. A page of folders may take
+    // many calls of R2.
     if (state.pruned !== undefined) break;
   }
   return save(store, loaded.value, running, reportOf(running.pruned === undefined ? "reading" : "pruning", running));
@@ -136,7 +137,7 @@ async function advance(store: BackupStore, run: Run, running: RunningRegistry): 
   return running.position ? readSlice(store, running, running.position) : writeRegistry(store, running);
 }
 
-/** The root keys that the database has proofs of, or ROOT_KEYS has: a damaged row may name one that never was. */
+/** The root keys of which the database has proofs, or which ROOT_KEYS has. A damaged row may name a key that never existed. */
 async function loadProven({ db, keyring }: BackupStore): Promise<Result<ReadonlySet<string>>> {
   const read = await runBatch<[ProofRow]>(db, proofsStatement(db));
   return read.ok ? ok(new Set([...keyring.keys.keys(), ...read.value[0].map(({ id }) => id)])) : read;
@@ -220,7 +221,7 @@ const reportOf = (
 
 type Row = Readonly<Record<string, Cell>>;
 
-/** Adds the newest backups of the next vaults, up to one that is waited for. Errors: `unavailable`. */
+/** Adds the newest backups of the next vaults, up to a vault for which the registry waits. Errors: `unavailable`. */
 async function collectBackups(store: BackupStore, run: Run, running: RunningRegistry): Promise<Result<Next>> {
   const read = await runBatch<[Row]>(store.db, store.db.prepare(NEXT_VAULTS).bind(running.after));
   if (!read.ok) return read;

@@ -7,14 +7,14 @@ import { runningKey } from "./object-keys.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
 /**
- * The state of a backup between its slices: an object in BACKUPS, authenticated as manifests are, because a manifest is made from
- * it. A slice replaces only the state that it began with, so of two drivers at once one continues and the other begins again from
- * what is stored.
+ * The state of a backup between its slices: an object in BACKUPS, authenticated as manifests are, because a manifest is made from it. A
+ * slice replaces only the state with which it began. So of two drivers at the same time one continues, and the other begins again from the
+ * stored state.
  */
 
-/** What was loaded: the state, and what identifies it. */
+/** A state that was loaded, and what identifies it. */
 export interface Loaded<State> {
-  /** Absent: there is none, or it is not authentic, or of another release; then a new one begins. */
+  /** Absent when there is no state, or it is not authentic or of another release. Then a new backup begins. */
   readonly state: State | undefined;
   readonly etag: string | undefined;
 }
@@ -22,7 +22,7 @@ export interface Loaded<State> {
 /** Incremented when a release changes the state: the state of another release is not continued. */
 const FORMAT = 3;
 
-/** The positions in a state are indexes of tables: a release with other tables does not continue it. */
+/** The positions in a state are indexes of tables, so a release with other tables does not continue it. */
 const TABLES = ALL_TABLES.map(({ name }) => name).join(",");
 
 const signed = (line: string): string => `running ${FORMAT} ${TABLES} ${line}`;
@@ -39,7 +39,7 @@ export async function loadRunning<State>(bucket: Bucket, { keys }: Keyring, vaul
   });
 }
 
-/** Replaces the state that was loaded. Out: `false` when it is another one meanwhile. Errors: `unavailable`. */
+/** Replaces the state that was loaded. Out: `false` when another driver has replaced it since. Errors: `unavailable`. */
 export async function saveRunning<State>(
   bucket: Bucket,
   { active }: Keyring,
@@ -52,7 +52,7 @@ export async function saveRunning<State>(
   return tryBucket(async () => (await bucket.put(runningKey(vault), text, { onlyIf: { etag } })) === "stored");
 }
 
-/** Deletes the state that was loaded. That of another driver, which has continued meanwhile, stays. Errors: `unavailable`. */
+/** Deletes the state that was loaded, unless another driver has replaced it since. Errors: `unavailable`. */
 export async function deleteRunning<State>(bucket: Bucket, vault: string, { etag }: Loaded<State>): Promise<Result<undefined>> {
   if (etag === undefined) return ok(undefined);
   return tryBucket(async () => {

@@ -17,14 +17,14 @@ import {
 } from "../tables/slices.ts";
 import { backedUpIn, type NamedTable } from "../tables/tables.ts";
 
-/** Reads slices of the rows of a vault. A slice is one D1 call, so a transaction: all that it reads is of one moment. */
+/** Reads slices of the rows of a vault. A slice is one D1 call, which is one transaction: it reads all rows at one moment. */
 
 /** The most rows of a table in a slice, and about the most bytes of their sealed texts. */
 export const SLICE_MAX = { rows: 1_000, bytes: 2 * 1024 * 1024 };
 
 const isOfVault = ({ owner, item }: NamedTable) => item === undefined && owner !== undefined && "vault" in owner;
 
-/** The tables whose rows belong to the vault and not to an Item: they are few, and read whole in each slice. */
+/** The tables whose rows belong to the vault and not to an Item. They have few rows, so each slice reads all of them. */
 export const WHOLE = backedUpIn("vault").filter(isOfVault);
 export const SLICED = backedUpIn("vault").filter((table) => !isOfVault(table));
 
@@ -66,27 +66,30 @@ const SQL = {
   changed: SLICED.map(sliceOfChanged),
 };
 
-/** Reading the rows of a vault once: all of them, or those that have changed since a position. */
+/** A pass: it reads all rows of a vault, or those that have changed since a position. */
 export interface Pass {
-  /** The position after which changes are read; absent: all rows are. */
+  /** The position after which changes are read; absent when all rows are read. */
   readonly since?: Cursor | undefined;
-  /** Where the pass began; absent before the first slice. */
+  /** The position of the vault when the pass began; absent before the first slice. */
   readonly start?: Cursor | undefined;
-  /** Whether all entries of the log after the key are read; else only those of the writes of the pass. */
+  /** Whether the pass reads all entries of the log after the key, or only those of its writes. */
   readonly wholeLog: boolean;
-  /** By table the last key that was read; `null`: all rows are read. */
+  /** The last key that was read of each table; `null` when all of its rows are read. */
   readonly keys: readonly (readonly KeyValue[] | null)[];
 }
 
-/** By table of the log the first time that may be missing, when entries from a time on may be: a segment grows for a day. */
+/**
+ * For each table of the log: the time from which on rows may be missing, in terms of the time from which on entries may be. A segment
+ * grows for a day.
+ */
 const FIRST_ENTRIES = new Map<string, (time: number) => number>([
   ["activity", (time) => time],
   ["log_segments", (time) => time - (((time % DAY) + DAY) % DAY)],
 ]);
 
 /**
- * In: the position; and for the first pass of a backup, which reads entries of reads and denials too, the time (Unix milliseconds)
- * from which on they may be missing. The other passes read only writes: else a vault that is read often would never be done.
+ * In: the position; for the first pass of a backup the time from which on entries of reads and denials may be missing, in Unix
+ * milliseconds. Only the first pass reads these entries: otherwise the backup of a vault that is read often would never end.
  */
 export const startPass = (since?: Cursor, logFrom?: number): Pass => ({
   since,
@@ -105,10 +108,10 @@ export interface Slice {
   readonly deployment: string;
   /** Whether the log tells all changes of the pass. */
   readonly complete: boolean;
-  /** The Items that are read again; empty but in the first slice of a pass. */
+  /** The Items that are read again; empty except in the first slice of a pass. */
   readonly replaces: readonly string[];
   readonly tables: readonly TableRows[];
-  /** Those of the tables of `WHOLE`. */
+  /** The rows of the tables of `WHOLE`. */
   readonly ofVault: readonly TableRows[];
   /** The pass after the slice. */
   readonly next: Pass;
@@ -164,8 +167,8 @@ const headOf = (row: Row): Cursor => ({
 });
 
 /**
- * Whether the log has an entry of every write after a position up to another one. Entries may be lost,
- * and a database that was restored repeats numbers: the time of the position tells.
+ * Whether the log has an entry of every write after a position, up to another position. Entries may be lost. A restored database repeats
+ * numbers, which the time of the position shows.
  */
 const isComplete = (since: Cursor, until: Cursor, { entries, known }: { entries: number; known: number }): boolean =>
   since.sequence === until.sequence

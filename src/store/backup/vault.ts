@@ -13,19 +13,19 @@ import { loadPart } from "./load.ts";
 import { BROKEN_ROWS_MAX, findBroken, findBrokenVault } from "./broken.ts";
 
 /**
- * Makes the backup of a vault, in steps. Rows are read in slices; then the Items that the log names since are read again, until
- * one slice, which is one transaction of D1, has all of them: its moment is that of the backup. Then the contents are copied, and the
- * manifest is written last. A step may be repeated, and killed anywhere: what is stored is the state of running.ts, parts and
- * contents under their own names, and a manifest that is written once.
+ * Makes the backup of a vault, in steps. The first pass reads all rows in slices. Each further pass reads the Items again that the log
+ * names since the pass before. The last pass is one slice, which is one transaction of D1: the backup has the state of the vault at that
+ * moment. Then the contents are copied, and the manifest is written last. A step may be repeated, and may be killed at any point: it
+ * stores only its state (running.ts), parts and contents under their own names, and a manifest that is written once.
  */
 
-/** What a step of a backup did. */
+/** The answer of a step. */
 export interface StepReport {
-  /** `busy`: another driver has continued the backup; `unchanged`: the newest backup is the state of the vault. */
+  /** `busy`: another driver has continued the backup. `unchanged`: the newest backup has the state of the vault. */
   readonly state: "planned" | "reading" | "copying" | "done" | "unchanged" | "deleted" | "busy";
   /** The number of the backup; 0 when there is none. */
   readonly number: number;
-  /** Rows and bytes that this backup has read, contents that it has looked at, and contents that FILES did not have. */
+  /** The rows and bytes that this backup has read, the contents that it has looked up, and the contents that FILES did not have. */
   readonly rows: number;
   readonly bytes: number;
   readonly contents: number;
@@ -34,15 +34,12 @@ export interface StepReport {
   readonly findings: readonly Finding[];
 }
 
-/** Slices, or groups of contents, of one step. */
+/** The most slices, or groups of contents, of one step. */
 const STEP_ACTIONS_MAX = 8;
 
 const NONE = { rows: 0, bytes: 0, contents: 0, missing: 0, findings: [] };
 
-/**
- * Carries out a step of the backup of a vault. In: `full` reads everything, also what the backup before has.
- * Errors: `unavailable`.
- */
+/** Carries out a step of the backup of a vault. In: `full` reads all rows, also those that the backup before has. Errors: `unavailable`. */
 export async function backupStep(store: BackupStore, vault: string, full = false): Promise<Result<StepReport>> {
   const loaded = await loadRunning<Running>(store.backups, store.keyring, vault);
   if (!loaded.ok) return loaded;
@@ -62,8 +59,8 @@ export async function backupStep(store: BackupStore, vault: string, full = false
 }
 
 /**
- * What a backup would read, without a change. Out: `planned` with about the rows (Items, or writes since the backup before), the
- * bytes and the Files of it; else `unchanged` or `deleted`. Errors: `unavailable`.
+ * Tells what a backup would read, and changes nothing. Out: `planned`, with about the number of rows (Items, or writes since the backup
+ * before), of bytes and of Files; or `unchanged` or `deleted`. Errors: `unavailable`.
  */
 export async function planBackup(store: BackupStore, vault: string, full: boolean): Promise<Result<StepReport>> {
   const begun = await begin(store, vault, full);
@@ -110,7 +107,7 @@ async function finish(store: BackupStore, vault: string, loaded: Loaded<Running>
   return finishStep(store, vault, loaded, report(written.value ? "done" : "busy", running));
 }
 
-/** Deletes the state, and answers. */
+/** Deletes the state. Out: the answer. */
 async function finishStep(
   { backups }: BackupStore,
   vault: string,
@@ -185,10 +182,10 @@ async function readSome(store: BackupStore, vault: string, running: Running): Pr
   return isRead(slice.next) ? endPass(store, vault, next, slice, running.pass.start === undefined) : ok(next);
 }
 
-/** Contents that were missing before, and are looked for again in each backup. */
+/** The most contents, missing from earlier backups, that each backup looks up again. */
 const RETRIED_CONTENTS_MAX = 100;
 
-/** In: whether the pass was one slice: then all rows are of its moment. */
+/** In: whether the pass was one slice, so that it has read all rows at one moment. */
 async function endPass(store: BackupStore, vault: string, running: Running, slice: Slice, single: boolean): Promise<Next> {
   const { pass, parts } = running;
   const base = pass.since ? running.base : parts.length;

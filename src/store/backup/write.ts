@@ -9,14 +9,14 @@ import type { Bucket } from "../buckets/bucket.ts";
 
 /** Writes the objects of a backup. */
 
-/** Writes a part. The same rows give the same object, so a slice may be repeated. Errors: `unavailable`. */
+/** Writes a part. Equal rows give the same object, so a slice may be repeated. Errors: `unavailable`. */
 export async function writePart(bucket: Bucket, owner: PartOwner, part: Part): Promise<Result<PartRef>> {
   const { text, ref } = await presentPart(owner, part);
   const written = await tryBucket(() => bucket.put(partKey(owner.vault, ref.sha256), text));
   return written.ok ? ok(ref) : written;
 }
 
-/** Writes a manifest, never over another one. Out: whether the manifest of that number is this one now. Errors: `unavailable`. */
+/** Writes a manifest, unless the bucket has one of its number. Out: whether the bucket has this one. Errors: `unavailable`. */
 export async function writeManifest(bucket: Bucket, keyring: Keyring, manifest: Manifest): Promise<Result<boolean>> {
   const text = await presentManifest(keyring, manifest);
   const key = manifestKey(manifest.vault, manifest.number);

@@ -11,7 +11,7 @@ import { loadManifest } from "../backup/load.ts";
 import { knownVaults } from "../contents/known-vaults.ts";
 import { runBatch } from "../d1/database.ts";
 
-/** The checks before the first step of a restore, which each request repeats. Nothing is written before all of them passed. */
+/** The checks of a request to restore. Every request makes them, and nothing is written before all of them have passed. */
 
 /** A restore that may go on. */
 export interface Begun extends Restore {
@@ -20,9 +20,9 @@ export interface Begun extends Restore {
   readonly position: Position;
   /** The row of the vault; absent in the registry. */
   readonly row: VaultRow | undefined;
-  /** Newer backups that were not chosen; absent where one was asked for. */
+  /** Newer backups that were not chosen; absent when the request names a backup. */
   readonly skipped?: readonly Skipped[] | undefined;
-  /** Whether the database has room for the rows; absent when the restore has begun, and D1 decides. */
+  /** Whether the database has room for the rows; absent when the restore has begun: then D1 decides. */
   readonly room?: boolean;
 }
 
@@ -54,19 +54,19 @@ export async function begin({ store, backups }: RestorePorts, request: RestoreRe
   const room = await hasRoomToReplace(store, vault, sealedBytesOf(begun));
   if (!room.ok) return room;
   if (dryRun) return ok({ ...begun, room: room.value });
-  if (!room.value) return fail("database_full"); // nothing may be removed that cannot be written again
+  if (!room.value) return fail("database_full"); // rows are removed only if there is room to write those of the backup
   const recorded = await beginRestore(store.db, begun, position);
   return recorded.ok ? ok(begun) : recorded;
 }
 
-/** The sealed bytes of the rows of a backup: at most those of its parts. A damaged count counts as if there were none. */
+/** The sealed bytes of the rows of a backup. A count that is damaged, or higher than the bytes of the parts, is replaced by these. */
 function sealedBytesOf({ manifest, row }: Pick<Begun, "manifest" | "row">): number {
   const most = bytesOf(manifest.parts);
   const stored = row?.sealed_bytes ?? most;
   return isCount(stored) ? Math.min(stored, most) : most;
 }
 
-/** The registry is restored into a deployment that has nothing, or goes on where it was interrupted. */
+/** The registry can be restored only when the deployment never had vaults or tokens, or when its restore was interrupted. */
 function checkEmpty({ inUse, running }: Known, goesOn: boolean): Result<undefined> {
   const interrupted = running !== undefined && (goesOn || running.position.phase !== "done");
   return inUse && !interrupted
@@ -75,9 +75,9 @@ function checkEmpty({ inUse, running }: Known, goesOn: boolean): Result<undefine
 }
 
 /**
- * The number of the backup with which a restore goes on by default. That of the registry has not ended while a vault that it names
- * is neither there nor deleted since: a nightly backup may have written a newer registry meanwhile, which lacks that vault. Errors:
- * `unavailable`.
+ * The number of the backup with which a restore continues by default. The restore of a registry has not ended while a vault that it names
+ * neither exists nor was deleted since. The newest registry may be a later one that lacks this vault, because a nightly backup has run
+ * since. Errors: `unavailable`.
  */
 async function unfinishedNumber(
   { store, backups }: Pick<RestorePorts, "store" | "backups">,

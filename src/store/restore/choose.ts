@@ -10,14 +10,14 @@ import { type KeyRow, openKeys, type VaultRow } from "../vaults/rows.ts";
 import type { Known } from "./progress.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
-/** Which backup is restored, and whether it may be. */
+/** Chooses the backup to restore, and checks whether it can be restored. */
 
 const refused = ({ vault, number }: Pick<Manifest, "vault" | "number">, fault: string): Refusal =>
   fail("backup_damaged", `snapshot ${number} of ${vault === REGISTRY ? "the registry" : vault} ${fault}`);
 
 /**
- * The manifest of a backup. In: its number, or `undefined` for the newest one. Errors: `backup_not_found`; `backup_damaged`, also when
- * the backup is not the one that the registry or the chain of the vault has; `unavailable`.
+ * The manifest of a backup. In: its number, or `undefined` for the newest one. Errors: `backup_not_found`; `backup_damaged`, also when the
+ * registry or the chain of the vault has another hash for this number; `unavailable`.
  */
 export async function chooseBackup(
   { keyring }: Store,
@@ -35,7 +35,7 @@ export async function chooseBackup(
   if (!found.ok) return found;
   if (numbers.value.includes(number - 1)) {
     const before = await loadManifest(backups, keyring, { vault, number: number - 1 });
-    // A damaged predecessor takes nothing from this backup, which names all of its parts. One that begins anew names none: the one
+    // A damaged predecessor does not matter: this backup names all of its parts. A backup that begins a new chain names none: the one
     // before was not authentic then, for example because its root key was removed for a while.
     const { predecessor } = found.value.manifest;
     if (before.ok && predecessor !== null && before.value.sha256 !== predecessor)
@@ -46,8 +46,8 @@ export async function chooseBackup(
 }
 
 /**
- * The newest registry that is authentic and names vaults. After the loss of a database, a new one may have written registries without
- * vaults, or under another root key. Out: also those that were skipped, and why; without any such registry the newest number.
+ * The newest registry that is authentic and names vaults. After the loss of a database, a new database may have written registries without
+ * vaults, or under another root key. Out: also the registries that were skipped, and why. When no registry qualifies, the newest number.
  * Errors: `unavailable`.
  */
 async function findRegistry(
@@ -83,8 +83,8 @@ async function compareWithRegistry(
 }
 
 /**
- * Whether this release and this deployment can restore a backup. One of another deployment needs a free id: a vault that is there is the
- * same one only when it has the data keys of the backup. Errors: `backup_damaged`.
+ * Checks that this release and this deployment can restore a backup. For a backup of another deployment, the id of the vault has to be
+ * free, or the vault of this id has to have the data keys of the backup. Errors: `backup_damaged`.
  */
 export function checkOrigin({ deployment, vault }: Known, manifest: Manifest): Result<undefined> {
   if (manifest.schema > SCHEMA.newest) return refused(manifest, "was made by a newer release");
@@ -97,8 +97,8 @@ export function checkOrigin({ deployment, vault }: Known, manifest: Manifest): R
 }
 
 /**
- * Checks that the root key of the vault is there and opens its keys. Out: the row of the vault. Errors: `backup_damaged`, with a detail
- * that names the root key.
+ * Checks that ROOT_KEYS has the root key of the vault, and that it opens the keys of the vault. Out: the row of the vault. Errors:
+ * `backup_damaged`, with a detail that names the root key.
  */
 export async function openVaultRow(store: Store, manifest: Manifest): Promise<Result<VaultRow>> {
   const row = manifest.row as unknown as KeyRow | undefined;
@@ -110,7 +110,7 @@ export async function openVaultRow(store: Store, manifest: Manifest): Promise<Re
   return keys.ok ? ok(row as VaultRow) : refused(manifest, `does not open with the root key ${row.root_key_id}`);
 }
 
-/** What D1 has of the vault, compared with a backup. */
+/** Compares the vault in D1 with a backup. */
 export function compareExisting({ vault, deleted, webhook }: Known, manifest: Manifest, row: VaultRow): Existing {
   if (!vault) return deleted ? "deleted" : "none";
   const sequence = row.content_version + row.attribute_version;

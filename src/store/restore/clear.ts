@@ -10,13 +10,15 @@ import { NO_CONTENTS, type RestorePorts } from "./ports.ts";
 import type { Step, Stepped } from "./step.ts";
 import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 
-/** Removes what D1 has of a vault before the rows of a backup are written. */
+/** Deletes the rows of a vault in D1, before the rows of a backup are written. */
 
-/** Rows of Files, and entries of the log, that one step takes. */
+/** The most rows of Files, and the most entries of the log, of one step. */
 const SLICE_ROWS_MAX = { files: 200, entries: 1_000 };
 
 const SQL = {
-  /** Refuses another state than the one that was compared with the backup. JavaScript has rounded a time that is none. */
+  /**
+   * Refuses a vault whose state is not the one that was compared with the backup. A damaged time is compared as JavaScript has rounded it.
+   */
   deleteVault: `
     DELETE FROM vaults WHERE id = ?1 AND content_version + attribute_version = ?2 AND CAST(updated_at AS REAL) = ?3 AND ${NEWEST_KEY_ID} = ?4`,
   isGone: fence("NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1)"),
@@ -26,11 +28,11 @@ const SQL = {
       SELECT item_id, id, generation FROM ${table.name} WHERE vault_id = ?1
       ORDER BY ${keyInVault(table).join(", ")} LIMIT ${SLICE_ROWS_MAX.files}`,
   ),
-  /** Of Files no row whose content was not read, and so not recorded. */
+  /** Of Files a slice has the rows that `files` has read, whose contents were recorded before. */
   deleteRows: TABLES_OF_VAULT.map((table) =>
     deleteSliceOfVault(table, TABLES_OF_CONTENTS.includes(table) ? { ...PURGE_SLICE, rows: SLICE_ROWS_MAX.files } : PURGE_SLICE),
   ),
-  /** The entries stay in the log. They are no events of the vault as the backup has it, unless the backup has them too. */
+  /** The entries stay in the log without a number, so they are no events. The entries that the backup has too get their numbers again. */
   unnumber: `
     UPDATE activity SET sequence = NULL, at = NULL WHERE vault_id = ?1
       AND id IN (SELECT id FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL LIMIT ${SLICE_ROWS_MAX.entries})`,
@@ -38,9 +40,9 @@ const SQL = {
     SELECT 1 WHERE ${hasRowsOfVault(TABLES_OF_VAULT)} OR EXISTS (SELECT 1 FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL)`,
 };
 
-/** What D1 has of a vault besides its row. */
+/** The rows of a vault in D1, besides its own row. */
 interface Leftovers {
-  /** Whether there is anything. */
+  /** Whether there are any rows. */
   readonly any: boolean;
   /** The contents that the next slice of rows of Files names. */
   readonly contents: readonly ContentAddress[];
@@ -68,8 +70,8 @@ const deleteLeftovers = (db: D1Database, vault: string): D1PreparedStatement[] =
   [...SQL.deleteRows, SQL.unnumber].map((sql) => db.prepare(sql).bind(vault));
 
 /**
- * The second phase: the row of the vault is removed, if there is one, and then its other rows. The contents that they name stay in FILES
- * for the retention, and for good where the backup names them too. Errors: those of `moveRestore`, `unavailable`.
+ * The second phase: it deletes the row of the vault, if there is one, and then the other rows. Their contents stay in FILES for the
+ * retention. The contents that the backup names too are not deleted at all. Errors: those of `moveRestore`, `unavailable`.
  */
 export async function clearStep({ store, prepare }: RestorePorts, step: Step): Promise<Result<Stepped>> {
   const { manifest, position, known, budget } = step;

@@ -19,7 +19,10 @@ const READ_CHUNKS_MAX = 64;
 
 const keyOf = (file: KeyedFile): Uint8Array => Uint8Array.fromBase64(file.key);
 
-/** Whether FILES has the content: an object of its size, with the header that belongs to its key and address. Throws when the bucket fails. */
+/**
+ * Whether FILES has an object of the size of the content, with the header that belongs to its key and address. Throws when the bucket
+ * fails.
+ */
 async function hasContent(files: Bucket, address: ContentAddress, file: KeyedFile): Promise<boolean> {
   const object = await files.get(contentKey(address), { offset: 0, length: HEADER_BYTES });
   if (object?.size !== sealedFileSize(file.size)) {
@@ -29,15 +32,15 @@ async function hasContent(files: Bucket, address: ContentAddress, file: KeyedFil
   return (await recoverCipher(keyOf(file), contextOf(address), new Uint8Array(await object.arrayBuffer()))).ok;
 }
 
-/** What is wrong with a content. */
+/** The fault of a content. */
 interface Damage {
   readonly kind: "content_missing" | "content_damaged";
   readonly detail: string;
 }
 
 /**
- * Reads a content and authenticates it. In: the bucket that has it, under which key; where it is copied to, if it is. Out: what is wrong
- * with it. Errors: `unavailable`.
+ * Reads a content and authenticates it. In: the bucket and the key; where to copy it, if it is copied. Out: its fault. Errors:
+ * `unavailable`.
  */
 async function readContent(
   from: Bucket,
@@ -83,11 +86,11 @@ async function copyAuthentic(
 export interface ContentOptions {
   /** The content is only authenticated, and not copied. */
   readonly dryRun: boolean;
-  /** What FILES has is read wholly. */
+  /** A content that FILES has is read to its end. */
   readonly thorough?: boolean;
 }
 
-/** Copies a content that FILES does not have. Out: what is wrong with it in the backup. Errors: `unavailable`. */
+/** Copies a content that FILES does not have. Out: the fault of the content in the backup. Errors: `unavailable`. */
 export async function bringContent(
   { backups, files }: Pick<BackupStore, "backups" | "files">,
   wanted: PartFile,

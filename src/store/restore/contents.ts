@@ -13,11 +13,11 @@ import { moveRestore } from "./progress.ts";
 import type { Budget, Step, Stepped } from "./step.ts";
 
 /**
- * The first phase: every part is loaded and checked, and the contents that FILES does not have are copied. The vault is as it was. The last
- * phase asks the bucket again, because a sweep that had begun before may have deleted some since.
+ * The first phase: it loads and checks every part, and copies the contents that FILES does not have. It does not change the vault. The
+ * last phase asks the bucket again, because a sweep that began before the restore may have deleted contents since.
  */
 
-/** Contents whose records the coordinator makes at once. */
+/** The most contents that the coordinator records in one call. */
 const RECORDED_CONTENTS_MAX = 50;
 
 /** Checks one part, and copies its contents as far as the budget goes. Errors: `backup_damaged`, `unavailable`, those of `moveRestore`. */
@@ -32,7 +32,7 @@ export async function contentsStep(ports: RestorePorts, step: Step): Promise<Res
   const copied = await copyContents(ports, { ...step, row: step.row! }, part.value, position.index, false);
   if (!copied.ok) return copied;
   const { next: index, findings: found } = copied.value;
-  // Named once: in the last phase.
+  // The last phase makes the findings, so that there is one for each row.
   const findings = isLast ? found : [];
   const next: Position = index === undefined ? { ...position, part: position.part + 1, index: 0 } : { ...position, index };
   return budget.isSpent() ? save(ports, step, next, findings) : ok({ position: next, saved, findings });
@@ -44,7 +44,7 @@ async function save({ store }: RestorePorts, step: Step, next: Position, finding
   return outcome.ok ? ok({ position: next, saved: next, findings }) : outcome;
 }
 
-/** What a slice of contents belongs to. */
+/** The part and the vault of a slice of contents. */
 interface Slice {
   readonly manifest: Manifest;
   readonly row: VaultRow;
@@ -55,13 +55,14 @@ interface Slice {
 export interface CopiedContents {
   /** The index of the next File; `undefined` when the part has no more. */
   readonly next: number | undefined;
-  /** The contents that the backup does not have as they were. */
+  /** The contents that are missing or damaged in the backup. */
   readonly findings: readonly Finding[];
 }
 
 /**
- * Copies the contents of a part that FILES does not have, from a File on. In: `dryRun` only authenticates them. A content that is missing
- * or does not open is named, and keeps no other one back. Errors: `unavailable`, those of opening the keys.
+ * Copies the contents of a part that FILES does not have, from the File of an index on. In: `dryRun` only authenticates them. A content
+ * that is missing or does not open becomes a finding, and the other contents are still copied. Errors: `unavailable`, those of opening the
+ * keys.
  */
 export async function copyContents(
   ports: RestorePorts,
@@ -97,7 +98,7 @@ export async function copyContents(
   return ok({ next: undefined, findings });
 }
 
-/** Out: what is wrong with the content in the backup, where FILES does not have it. */
+/** Out: the fault of the content in the backup, when FILES does not have it. */
 async function restoreContent(
   ports: RestorePorts,
   { manifest, position, budget }: Slice,
@@ -107,7 +108,7 @@ async function restoreContent(
   budget.spend(0, 3);
   const found = await bringContent(ports, one, { dryRun });
   if (!found.ok || !found.value) return found;
-  // Where a later part has other Files of the Item, the backup does not need the content.
+  // When a later part replaces the Files of the Item, the backup does not need the content.
   const replaced = await replacedAfter(ports.backups, manifest, position.part);
   if (!replaced.ok) return replaced;
   return ok(replaced.value.has(one.address.item) ? undefined : { ...found.value, snapshot: manifest.number });

@@ -12,21 +12,21 @@ import { ok, type Result } from "../../model/result.ts";
 import { runningKey } from "../backup/object-keys.ts";
 import { tryBucket } from "../buckets/calls.ts";
 
-/** The end of a restore: the row of the vault, by which it exists. */
+/** The last phase: it inserts the row of the vault, with which the vault exists again. */
 
 const SQL = {
-  /** The log of a restored vault begins where that of the backup does. */
+  /** The log of a restored vault begins with the first entry of the backup. */
   expired: `
     INSERT INTO logs (vault_id, expired)
     SELECT ?1, coalesce(min(sequence) - 1, (SELECT content_version + attribute_version FROM vaults WHERE id = ?1))
     FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL
     ON CONFLICT (vault_id) DO UPDATE SET expired = max(expired, excluded.expired)`,
-  /** The version is what is left of the number of the last write, which is the sum of both versions. */
+  /** The number of the last write is the sum of both versions, so one version follows from the other and the number. */
   version: (name: string, other: string) => `
     UPDATE vaults SET ${name} = max(0, coalesce((
       SELECT max(sequence) FROM activity WHERE vault_id = ?1 AND sequence <= ${Number.MAX_SAFE_INTEGER}), 0) - ${other})
     WHERE id = ?1`,
-  /** Of a File that replaced another one, and whose first version was damaged: where the row of that one ends. */
+  /** The first version of a File whose number was damaged: the one at which the row of the File before it ends. */
   since: `
     UPDATE files SET since = coalesce((
       SELECT max(until) FROM file_versions AS ended WHERE vault_id = ?1 AND item_id = files.item_id AND id = files.id), 0)
@@ -39,7 +39,7 @@ const VERSIONS = [
   ["attribute_version", "content_version"],
 ] as const;
 
-/** A value of the row of a vault, or what stands for one that no vault can have. In: when the backup was made, Unix milliseconds. */
+/** A value of the row of a vault, or the replacement of an impossible value. In: when the backup was made, Unix milliseconds. */
 function mend(column: string, value: unknown, at: number): unknown {
   if (typeof value !== "number") return value;
   if (holdsTime("vaults", column)) return isTime(value) ? value : at;
@@ -47,8 +47,8 @@ function mend(column: string, value: unknown, at: number): unknown {
 }
 
 /**
- * The statements of the last step of a vault: its row, by which it exists, and the entry of its log. Of what no row can have a time becomes
- * that of the backup, a quota the default, a count that of the rows, and a version follows from the log.
+ * The statements of the last step of a vault: its row, with which it exists again, and the entry in its log. Impossible values are
+ * replaced: a time by that of the backup, a quota by the default, a count by that of the rows, and a version by what follows from the log.
  */
 async function finishStatements(
   { store, entry }: RestorePorts,
@@ -60,7 +60,7 @@ async function finishStatements(
     Object.entries(damaged).map(([column, value]) => [column, mend(column, value, manifest.at)]),
   ) as unknown as VaultRow;
   const isMended = JSON.stringify(row) !== JSON.stringify(damaged);
-  // Rows may have been read before they were sealed again: a reseal that is under way begins anew with the rows.
+  // The backup may have rows that a reseal had not sealed again yet. So a reseal that was under way begins again with the first row.
   const inserted: VaultRow = { ...row, resealed: null };
   const columns = Object.keys(inserted);
   const values = columns.map((column) => `?1 ->> '${column}'`).join(", ");
@@ -82,10 +82,10 @@ const DONE: Position = { phase: "done", part: 0, index: 0, rowsLeftOut: 0 };
 
 /** Errors: those of `moveRestore`, `unavailable`. */
 export async function finish(ports: RestorePorts, step: Step): Promise<Result<Stepped>> {
-  // What the coordinator has cached is not the vault of the backup.
+  // The cache of the coordinator has the rows before the restore.
   const prepared = step.row ? await ports.prepare(NO_CONTENTS) : ok(undefined);
   if (!prepared.ok) return prepared;
-  // A backup that was under way is of the vault as it was.
+  // A backup that was under way has read the rows before the restore.
   const forgotten = await tryBucket(() => ports.backups.delete([runningKey(step.manifest.vault)]));
   if (!forgotten.ok) return forgotten;
   const statements = step.row ? await finishStatements(ports, step, step.row) : [];

@@ -13,13 +13,13 @@ import { COUNTED_AS } from "../verify/lost-items.ts";
 import { fault, findingOf } from "../checks/fault.ts";
 import { openPartFiles, type PartFile, rowsOf } from "./files.ts";
 
-/** One Item: as a backup has it, and as the database has it. */
+/** One Item, in a backup and in the database. */
 
 export interface BackedUpItem {
-  /** Of an Item that is deleted in the backup the last version. */
+  /** The current version, or the last version of an Item that is deleted in the backup. */
   readonly item: Item;
   readonly files: readonly PartFile[];
-  /** The Files of the Item that do not open, and are not brought back. */
+  /** The Files of the Item that do not open. They are not restored. */
   readonly findings: readonly Finding[];
 }
 
@@ -27,8 +27,8 @@ type Version = Omit<ItemRow, "id"> & { readonly item_id: string };
 type Deleted = { readonly id: string; readonly version: number };
 
 /**
- * Finds an Item in a backup, whose parts are all read. In: the row of the vault in the backup. Errors: `backup_not_found`, when the
- * backup does not have the Item; `backup_damaged`, `unavailable`.
+ * Finds an Item in a backup. It reads all parts. In: the row of the vault in the backup. Errors: `backup_not_found`, when the backup does
+ * not have the Item; `backup_damaged`, `unavailable`.
  */
 export async function findItem(store: BackupStore, manifest: Manifest, row: VaultRow, id: string): Promise<Result<BackedUpItem>> {
   let items: ItemRow[] = [];
@@ -73,9 +73,9 @@ export interface CurrentItem {
   readonly deleted: boolean;
   /** Whether the Item exists and does not open. */
   readonly broken: boolean;
-  /** The count that still has the Item, when its row was lost. */
+  /** The count of the vault that still includes the Item, when its row was lost. */
   readonly counted?: CountedAs | undefined;
-  /** When it neither exists nor is deleted: rows of it may be left. */
+  /** Whether the Item neither exists nor is deleted. Rows of it may be left. */
   readonly lost?: LostItem | undefined;
 }
 

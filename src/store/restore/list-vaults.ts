@@ -5,7 +5,7 @@ import type { BackupStore } from "../backup/ports.ts";
 import { isCount, openKeys, openName } from "../vaults/rows.ts";
 import { openVaultRow } from "./choose.ts";
 
-/** The vaults that the bucket of backups has, by name: what can be restored after a vault, or the database, is gone. */
+/** Lists the vaults that have backups, with their names, so that a vault can be found after it, or the database, was lost. */
 
 /** A backup of a vault, opened. */
 interface NamedBackup {
@@ -19,7 +19,7 @@ interface NamedBackup {
 
 export interface BackedUpVault {
   readonly id: string;
-  /** The newest backup that opens; `undefined` when none of those that were tried does. */
+  /** The newest backup that opens; `undefined` when none of the tried backups opens. */
   readonly newest: NamedBackup | undefined;
   /** The backups that were tried and do not open, the newest first. */
   readonly skipped: readonly Skipped[];
@@ -31,7 +31,7 @@ export interface VaultPage {
   readonly next: string | undefined;
 }
 
-/** R2 calls of a page: one, and for each of its vaults a list and as many manifests as are tried. */
+/** A page takes one R2 call, and for each vault one list and up to `TRIED_BACKUPS_MAX` manifests. */
 const PAGE_VAULTS_MAX = 20;
 const TRIED_BACKUPS_MAX = 3;
 
@@ -56,8 +56,8 @@ async function findNamed(store: BackupStore, id: string): Promise<Result<BackedU
 }
 
 /**
- * Opens the name of the vault in a backup. A damaged number or time keeps no backup out of the list, because a restore mends it.
- * Errors: `backup_not_found`, `backup_damaged`, `unavailable`.
+ * Opens the name of the vault in a backup. A backup whose row of the vault has a damaged number or time is listed too, because a restore
+ * replaces the value. Errors: `backup_not_found`, `backup_damaged`, `unavailable`.
  */
 async function openNamed(store: BackupStore, vault: string, number: number): Promise<Result<NamedBackup>> {
   const found = await loadManifest(store.backups, store.keyring, { vault, number });

@@ -12,11 +12,11 @@ import { readablePart } from "./readable.ts";
 import { partKey } from "../backup/object-keys.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
-/** A restore without a change: opens what the restore would open, in slices. */
+/** A dry run of a restore: it opens everything that the restore would open, in slices, and changes nothing. */
 
 export interface Planned {
   readonly findings: readonly Finding[];
-  /** Where the next slice begins: the indexes of a part and of a File in it; absent at the end. */
+  /** The position at which the next slice begins: the indexes of a part and of a File in it; absent at the end. */
   readonly next: string | undefined;
 }
 

@@ -4,9 +4,9 @@ import type { Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
-/** What a restore works with. */
+/** The stores, buckets and coordinator that a restore uses. */
 
-/** Contents that get rows, and contents whose rows are about to be deleted. */
+/** `expected`: contents that get rows. `released`: contents whose rows are about to be deleted. */
 export interface RestoreContents {
   readonly expected: readonly ContentAddress[];
   readonly released: readonly ContentAddress[];

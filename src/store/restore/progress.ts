@@ -8,11 +8,11 @@ import { IN_USE } from "../d1/deployment.ts";
 import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 
 /**
- * How far a restore is: a row of `restores`, which each step moves in the batch that has its effect. Two requests that do the same
- * step at the same time take effect once: the position that the second one expects is gone, so D1 rolls its batch back.
+ * The progress of a restore: a row of `restores` with a position, which each step moves in the batch with its effect. When two requests do
+ * the same step at the same time, one takes effect: the second one expects a position that has changed, so D1 rolls its batch back.
  */
 
-/** The columns that tell which state of a vault D1 has. */
+/** The columns that identify the state of a vault in D1. */
 export interface VaultState {
   readonly sequence: number;
   readonly updated_at: number;
@@ -20,14 +20,14 @@ export interface VaultState {
   readonly newest_key: string;
 }
 
-/** What D1 knows of what is to be restored. */
+/** The state in D1 of the vault or registry to restore. */
 export interface Known {
   /** The restore that has begun. */
   readonly running: { readonly number: number; readonly manifest: string; readonly position: Position } | undefined;
   readonly vault: VaultState | undefined;
   /** Whether the log has the deletion of the vault. */
   readonly deleted: boolean;
-  /** When the newest webhook was made: Unix milliseconds. A time that no row can have tells nothing. */
+  /** When the newest webhook was made: Unix milliseconds. An impossible time is ignored. */
   readonly webhook: number;
   /** The id of the deployment, and whether it has or had vaults or tokens. */
   readonly deployment: string;
@@ -45,7 +45,7 @@ const SQL = {
   begin: `
     INSERT INTO restores (vault_id, number, manifest, position) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (vault_id) DO UPDATE SET number = ?2, manifest = ?3, position = ?4`,
-  // The backups of this database go on with the name that the backup has.
+  // The backups of this database continue under the deployment of the backup.
   adopt: `UPDATE deployment SET id = ?1 WHERE NOT ${IN_USE}`,
   isAt: fence("EXISTS (SELECT 1 FROM restores WHERE vault_id = ?1 AND manifest = ?2 AND position = ?3)"),
   move: "UPDATE restores SET position = ?2 WHERE vault_id = ?1",
@@ -92,8 +92,8 @@ export async function beginRestore(
 }
 
 /**
- * Carries out a step: moves the position and runs the statements, all or nothing. Errors: `busy`, when another request has moved the
- * position; `database_full`; `unavailable`, also when the step may have taken effect: then the position tells.
+ * Carries out a step: moves the position and runs the statements in one batch. Errors: `busy`, when another request has moved the
+ * position; `database_full`; `unavailable`, also when the step may have taken effect, which the position shows.
  */
 export async function moveRestore(
   db: D1Database,

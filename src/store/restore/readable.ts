@@ -20,7 +20,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([...TABLES_OF_CONTENTS.map(({ name
 export interface ReadablePart {
   /** The part as it is written. */
   readonly part: Part;
-  /** How many rows were left out. */
+  /** The number of rows that were left out. */
   readonly rowsLeftOut: number;
   /** The rows that do not open and that no later part replaces. */
   readonly findings: readonly Finding[];
@@ -61,10 +61,13 @@ const isWritten = (table: string, columns: readonly string[], row: readonly Cell
     (column, index) => holdsTime(table, column) || isSince(table, column) || !isImpossible(table, column, row[index]!),
   );
 
-/** The first version with a File: a damaged one becomes 0 and so costs no File. Of one that replaced another, finish.ts sets it. */
+/**
+ * The first version that has a File. A damaged number becomes 0, so that the File is kept. When the File replaced another one, finish.ts
+ * sets the number.
+ */
 const isSince = (table: string, column: string): boolean => table === "files" && column === "since";
 
-/** A value, or what stands for one that no row can have: 0 for a first version, else the time of the backup, in Unix milliseconds. */
+/** A value, or the replacement of an impossible value: 0 for a first version, else the time of the backup, in Unix milliseconds. */
 const possibleCell = (table: string, column: string, value: Cell, at: number): Cell => {
   if (!isImpossible(table, column, value)) return value;
   return isSince(table, column) ? 0 : at;

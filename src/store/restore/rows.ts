@@ -14,8 +14,8 @@ import { readablePart } from "./readable.ts";
 import type { Step, Stepped } from "./step.ts";
 
 /**
- * The third phase: the rows of the parts are written, oldest part first. Carries out what is left of
- * one part, as far as the budget goes. Errors: `backup_damaged`, `unavailable`, those of `moveRestore`.
+ * The third phase: it writes the rows of the parts, the oldest part first. A call writes the next groups of one part, up to the budget.
+ * Errors: `backup_damaged`, `unavailable`, those of `moveRestore`.
  */
 export async function rowsStep(ports: RestorePorts, step: Step): Promise<Result<Stepped>> {
   const { manifest, budget } = step;
@@ -57,16 +57,18 @@ async function askBucket(ports: RestorePorts, { position, saved, ...step }: Step
   return outcome.ok ? ok({ position: next, saved: next }) : outcome;
 }
 
-/** What one D1 call writes: rows of one table, or the Items of which the rows of earlier parts do not count. */
+/** The rows that one D1 call writes: rows of one table, or the Items of which the rows in earlier parts do not count. */
 type RowGroup = { readonly kind: "replace"; readonly items: readonly string[] } | ({ readonly kind: "insert" } & TableRows);
 
 /** The most rows of a group, and about the most characters: D1 takes a parameter of 2 MB. */
 const GROUP_MAX = { rows: 2_000, characters: 768 * 1024 };
 
-/** The tables whose rows belong to the vault: those of the last part count. The entries of the log are in every part. */
+/**
+ * The tables whose rows belong to the vault and not to an Item. Only their rows in the last part count. Every part has entries of the log.
+ */
 const OF_VAULT: ReadonlySet<string> = new Set(WHOLE.map(({ name }) => name));
 
-/** The groups of a part, in the order in which they are written. A repeated step finds the same ones. In: whether it is the last part. */
+/** The groups of a part, in the order in which they are written: the same groups each time. In: whether it is the last part. */
 const groupsOf = ({ replaces, tables }: Part, last: boolean): RowGroup[] => [
   ...chunk(replaces, (id) => id.length).map((items) => ({ kind: "replace" as const, items })),
   ...tables
@@ -94,7 +96,10 @@ function chunk<T>(list: readonly T[], size: (one: T) => number): T[][] {
   return chunks;
 }
 
-/** What becomes of a row that is there already: an entry of the log stays, and is an event again, as in the backup; a segment only grows. */
+/**
+ * By table, what an insert does when the row exists: an entry of the log stays and gets its number again; a segment is replaced only by a
+ * longer one.
+ */
 const CONFLICT: Readonly<Record<string, string>> = {
   activity: "ON CONFLICT (vault_id, id) DO UPDATE SET sequence = excluded.sequence, at = excluded.at",
   log_segments: `ON CONFLICT (vault_id, id) DO UPDATE SET last_id = max(last_id, excluded.last_id), entries = excluded.entries,
@@ -126,14 +131,17 @@ const replaceStatements = (db: D1Database, vault: string, items: readonly string
     return [db.prepare(sql).bind(vault, JSON.stringify(items))];
   });
 
-/** A token comes back as one that has ended: its name stays, and it opens nothing. With the column that its backup does not have. */
+/**
+ * A token of a backup becomes an ended token: its name is kept, and it grants nothing. `added` is the column that the backup does not
+ * have.
+ */
 const RESTORED_TOKENS = { into: "ended_tokens", added: { ended_at: "min(value ->> 'expires_at', ?2)" } };
 
 const TABLES_OF_REGISTRY = backedUpIn("registry");
 
 /**
- * The statements of a group of rows of the registry: nothing that is there is replaced. In: Unix milliseconds. Errors: `backup_damaged`,
- * for a table that the registry of no release has.
+ * The statements of a group of rows of the registry. They replace no row. In: Unix milliseconds. Errors: `backup_damaged`, for a table
+ * that the registry of no release has.
  */
 function registryStatements(db: D1Database, group: RowGroup, now: number): Result<D1PreparedStatement[]> {
   if (group.kind === "replace") return ok([]);

@@ -11,9 +11,9 @@ import { rowsStep } from "./rows.ts";
 import { newBudget, type Step, type Stepped } from "./step.ts";
 
 /**
- * Restores a vault from its backup, in slices. While its rows are written the vault has no row of its own, and without that nothing
- * serves or opens the others; the last step inserts it, so the vault is there at once and whole. Each step moves a position in D1
- * together with its effect, so an interrupted restore goes on where it was, and a step that is repeated has no effect.
+ * Restores a vault from its backup, in slices. While the rows are written, the row of the vault itself is missing, so no request can read
+ * or open the others. The last step inserts it, so the vault appears complete. Each step moves a position in D1 in the batch with its
+ * effect. So an interrupted restore continues at its position, and a repeated step has no effect.
  */
 
 type RunStep = (ports: RestorePorts, step: Step) => Promise<Result<Stepped>>;
@@ -26,7 +26,7 @@ const STEPS: Readonly<Record<Exclude<(typeof PHASES)[number], "done">, RunStep>>
 };
 
 /**
- * Carries out a slice of a restore. Out: how far it is. Errors: those of `begin`; `backup_damaged`, with a detail that names the part or
+ * Carries out a slice of a restore. Out: its progress. Errors: those of `begin`; `backup_damaged`, with a detail that names the part or
  * content; `busy`, `database_full`, `unavailable`, after which the same request continues.
  */
 export async function restoreSlice(

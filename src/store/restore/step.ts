@@ -2,22 +2,22 @@ import type { Position } from "../../model/restore.ts";
 import type { Finding } from "../../model/finding.ts";
 import type { Begun } from "./begin.ts";
 
-/** A restore at a step. */
+/** A restore that has begun, for one step. */
 export interface Step extends Begun {
   readonly budget: Budget;
-  /** The position that D1 has: steps that only read do not move it. */
+  /** The position in D1. Steps that only read do not move it. */
   readonly saved: Position;
 }
 
-/** What a step has done. */
+/** The result of a step. */
 export interface Stepped {
   readonly position: Position;
   readonly saved: Position;
-  /** What it has found that does not open. */
+  /** The rows and contents that do not open. */
   readonly findings?: readonly Finding[] | undefined;
 }
 
-/** What a request may still do. */
+/** The budget that is left of a request. */
 export interface Budget {
   /** Counts calls. */
   readonly spend: (d1: number, r2: number) => void;

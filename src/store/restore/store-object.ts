@@ -6,9 +6,9 @@ import type { BackupStore } from "../backup/ports.ts";
 import type { ObjectHead, PutOptions, PutOutcome } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
 
-/** Stores an object of a backup that lies in a folder of the operator's. */
+/** Stores an object of a backup that the operator's command line uploads from a folder. */
 
-/** An object on its way: its length in bytes is known. */
+/** An object as it is uploaded, with its length in bytes. */
 export interface Incoming {
   readonly length: number;
   readonly body: ReadableStream<Uint8Array>;
@@ -19,7 +19,10 @@ const MANIFEST_BYTES_MAX = 16 * 1024 * 1024;
 
 type Put = (store: BackupStore, key: string, incoming: Incoming) => Promise<Result<PutOutcome>>;
 
-/** A content of another length is damaged: a copy was cut off. A part or a manifest of the bucket was checked when it was stored. */
+/**
+ * A content that the bucket has with another length is a copy that was cut off, so it is replaced. A part or a manifest of the bucket was
+ * checked when it was stored.
+ */
 const isReplaced = (key: string, there: ObjectHead, { length }: Incoming): boolean =>
   key.startsWith("contents/") && there.size !== length;
 
@@ -32,7 +35,7 @@ const put = (
 
 const NEW = { onlyIf: { etag: undefined } } as const;
 
-/** How a kind of object is checked. An object that no manifest names harms nothing, so a content is not checked. */
+/** How each kind of object is checked. A content is not checked, because the restore authenticates it. */
 const KINDS: readonly (readonly [pattern: RegExp, put: Put])[] = [
   [/\.manifest$/, putManifest],
   [/\/parts\//, (store, key, incoming) => put(store, key, incoming, { ...NEW, sha256: key.slice(-64) })],
@@ -41,7 +44,7 @@ const KINDS: readonly (readonly [pattern: RegExp, put: Put])[] = [
 
 /**
  * Stores an object unless the bucket has it; a content of another length is replaced. Out: whether it was stored. Errors: 400, for a key
- * that is none of a backup; `backup_damaged`, for a part that is not the one of its name and a manifest that is not authentic;
+ * that no object of a backup has; `backup_damaged`, for a part whose hash is not its name, and for a manifest that is not authentic;
  * `unavailable`.
  */
 export async function storeObject(store: BackupStore, key: string, incoming: Incoming): Promise<Result<boolean>> {

@@ -8,7 +8,7 @@ import { tryBucket } from "../buckets/calls.ts";
 
 /** The stage `archives`: each object of the archive of the log opens (activity/archive.ts), and each entry in it. */
 
-/** Objects of a slice. */
+/** The most objects of a slice. */
 const PAGE_OBJECTS_MAX = 25;
 
 export async function checkArchives({ files, store }: VerifyPorts, { after: [after] }: Position): Promise<Result<Slice>> {

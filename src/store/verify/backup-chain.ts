@@ -13,7 +13,7 @@ import type { Position, Slice, VerifyPorts } from "./stage.ts";
  * parts of the newest backup are opened by the stage `parts`.
  */
 
-/** Manifests of a slice. */
+/** The most manifests of a slice. */
 const SLICE_MANIFESTS_MAX = 20;
 
 /** The position is `[number]`: the last manifest that was checked. */
@@ -67,7 +67,7 @@ async function before(
   return opened.ok ? ok({ number, open: opened.value.open }) : opened;
 }
 
-/** A manifest, or what is wrong with it. Errors: `unavailable`, `misconfigured`. */
+/** A manifest, or its fault. Errors: `unavailable`, `misconfigured`. */
 async function openManifest(
   { backups, store }: VerifyPorts,
   vault: string,
@@ -88,11 +88,11 @@ async function openManifest(
   });
 }
 
-/** The keys that were removed, read at most once for all manifests of a slice. */
+/** The root keys that were removed, loaded at most once for all manifests of a slice. */
 interface RemovedKeys {
   /**
-   * The key that a manifest needs, when it was removed and nothing that is served needs it. A manifest may also be damaged so that it names
-   * a key that never was. Errors: those of `loadKnownKeys`.
+   * The root key that a manifest needs, if it was removed and no served row needs it. A damaged manifest may also name a key that never
+   * existed. Errors: those of `loadKnownKeys`.
    */
   readonly find: (key: string | undefined) => Promise<Result<string | undefined>>;
   /** The D1 calls that it took. */
@@ -113,12 +113,12 @@ function removedKeys(store: Store): RemovedKeys {
 /** The registry has no vault. */
 export const namedBackup = (vault: string, snapshot: number) => (vault === REGISTRY ? { snapshot } : { vault, snapshot });
 
-/** In: whether the manifest is the oldest one that is kept: those before it were deleted. */
+/** In: whether the manifest is the oldest one. Those before it were deleted. */
 function checkLink({ vault, number, predecessor }: Manifest, previous: Before, isOldest: boolean): Fault[] {
   const broken = (detail: string) => [fault("chain_broken", namedBackup(vault, number), detail)];
   if (isOldest) return [];
   if (previous.number !== number - 1) return broken(`snapshot ${number - 1} is missing`);
-  // A manifest that is not authentic is a finding of its own. The one after it begins anew, and names no predecessor.
+  // A manifest that is not authentic is a finding of its own. The next one begins a new chain and names no predecessor.
   return !previous.open || predecessor === null || previous.open.sha256 === predecessor
     ? []
     : broken(`snapshot ${number - 1} is not its predecessor`);

@@ -15,14 +15,14 @@ import { contentKey } from "../contents/object-keys.ts";
 import { authenticateContent, CONTENT_SLICE_MAX, sizeFault } from "./content.ts";
 
 /**
- * The stage `parts` of a backup: every row of the newest backup that counts opens, under the keys in the row of its manifest, and every
- * content that it names is there and opens. A slice is a part, or some of the contents that it names.
+ * The stage `parts` of a backup. It opens each row of the newest backup that no later part replaces, under the keys in the row of the
+ * manifest, and reads each content that a row names. A slice is a part, or some of its contents.
  */
 
-/** Stands for the bytes after a damaged part: the counters cannot fit then. */
+/** Marks the number of bytes after a damaged part, with which the counters cannot be compared. */
 const DAMAGED = -1;
 
-/** How far the stage is: the part, the contents of it that are done, the next chunk, and what the parts before have. */
+/** The position of the stage: the part, the number of its contents that are done, the next chunk, and the counts of the parts before. */
 interface Progress {
   readonly part: number;
   readonly content: number;
@@ -80,7 +80,7 @@ export async function checkParts(ports: VerifyPorts, { vault, after }: Position)
   });
 }
 
-/** The counters that the rows of all parts give. After a damaged part they cannot fit. */
+/** Compares the counters of the vault with the rows of all parts. After a damaged part they cannot be compared. */
 function checkCounts({ vault, number }: Manifest, row: VaultRow, { items, deleted, bytes }: Progress): Fault[] {
   if (bytes === DAMAGED) return [];
   const counted = { items, deleted, sealed_bytes: bytes };
@@ -105,7 +105,7 @@ interface CheckedCopies {
   readonly next?: ContentPosition | undefined;
 }
 
-/** Checks some of the contents that the rows of a part name. In: the rows of a part; the first content, and its first chunk. Errors: `unavailable`. */
+/** Checks some of the contents that the rows of a part name. In: the first content, and its first chunk. Errors: `unavailable`. */
 async function checkCopies(
   { backups, quick }: VerifyPorts,
   { vault, number, missing = [] }: Manifest,

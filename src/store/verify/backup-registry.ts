@@ -31,7 +31,7 @@ export async function checkRegistry(ports: VerifyPorts, { after: [after = 0] }: 
   return ok({ faults: rows.faults, checked: { rows: rows.rows, bytes: ref.bytes }, calls: 2, after: next });
 }
 
-/** Manifests of a slice. */
+/** The most manifests of a slice. */
 const SLICE_BACKUPS_MAX = 20;
 
 /** The position is `[index]`. */
@@ -52,7 +52,7 @@ export async function checkNamedBackups(ports: VerifyPorts, { after: [after = 0]
       faults.push(
         fault("manifest_wrong", namedBackup(vault, number), `registry ${registry} names it, and its root key is missing`),
       );
-    // Another one that is not authentic is a finding of the stage `chain` of its vault.
+    // Any other manifest that is not authentic is a finding of the stage `chain` of its vault.
     else if (open.ok && open.value.sha256 !== sha256)
       faults.push(fault("manifest_wrong", namedBackup(vault, number), `it is not the one that registry ${registry} names`));
   }

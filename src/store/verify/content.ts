@@ -14,9 +14,9 @@ import { contextOf } from "../contents/object-keys.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
 
-/** Authenticates a content as it lies in a bucket: that of Files, or that of backups. */
+/** Authenticates a content in a bucket: FILES or BACKUPS. */
 
-/** What one slice reads at most: bytes, so that it ends in time, and contents, each of which is a call of the bucket. */
+/** The most that one slice reads: bytes, so that it ends in time, and contents, each of which takes a call of the bucket. */
 export const CONTENT_SLICE_MAX = { bytes: 32 * 1024 * 1024, contents: 200 };
 
 export interface ContentFault {

@@ -12,9 +12,9 @@ import { DONE, keyAfter, type Position, type Slice, type VerifyPorts } from "./s
 import { loadMoment } from "./vault-keys.ts";
 import { backupContentKey } from "../backup/object-keys.ts";
 
-/** The stage `contents`: each content that a row names exists, has its size, and every chunk of it opens. */
+/** The stage `contents` checks that each content that a row names exists, has its size, and opens in every chunk. */
 
-/** Items of a slice that have Files. */
+/** The most Items of a slice. Only Items that have Files count. */
 const SLICE_ITEMS_MAX = 20;
 
 const next = ({ name }: NamedTable) =>
@@ -56,7 +56,7 @@ export async function checkContents(ports: VerifyPorts, { vault, after }: Positi
 
 const nameOf = ({ file, generation }: ContentAddress): string => `${file}/${generation}`;
 
-/** Where the Items after these rows begin. */
+/** The position at which the Items after these rows begin. */
 const afterId = (rows: readonly FileRow[]): string =>
   keyAfter(rows.reduce((last, { item_id }) => (item_id > last ? item_id : last), ""));
 
@@ -109,14 +109,14 @@ async function checkContent(
   if (!quick) {
     const read = () => authenticateContent(files, key, address, file, chunk, most);
     const first = await read();
-    // A connection that broke off looks the same: only what fails twice is damaged.
+    // A lost connection looks the same, so only a content that fails twice is damaged.
     return first.ok && first.value.fault?.kind === "content_damaged" ? read() : first;
   }
   const found = await sizeFault(files, key, sealedFileSize(file.size));
   return found.ok ? ok({ bytes: 0, fault: found.value }) : found;
 }
 
-/** A content whose row is gone was released meanwhile, and may be deleted. */
+/** Out: the finding, if a row still names the content. A content whose row was deleted meanwhile was released, and may be deleted. */
 async function confirm(ports: VerifyPorts, address: ContentAddress, file: KeyedFile, found: ContentFault): Promise<Fault[]> {
   const { store } = ports;
   const { vault, item, file: id, generation } = address;

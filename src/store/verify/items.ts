@@ -11,7 +11,7 @@ import type { Fault } from "../checks/fault.ts";
 import { DONE, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { type ListsOf, loadMoment } from "./vault-keys.ts";
 
-/** The stage `items`: every row of Items, their versions and their Files, Item by Item. */
+/** The stage `items` checks every row of Items, versions and Files, Item by Item. */
 
 /** The most Items of a slice, and about the most bytes of their sealed texts. */
 export const SLICE_MAX = { items: 250, bytes: 4 * 1024 * 1024 };
@@ -40,10 +40,10 @@ const SQL = {
   ended: rowsIn("file_versions"),
 };
 
-/** The rows of several Items: as in items, deleted_items, item_versions, files and file_versions. */
+/** The rows of several Items, in this order: of items, deleted_items, item_versions, files and file_versions. */
 type Rows = [IndexedRow, DeletedRow, ItemRow, FileRow, EndedRow];
 
-/** In two D1 calls: the first one finds where the slice ends, the second one reads its rows at one moment. */
+/** Loads a slice in two D1 calls: the first one finds its end, the second one reads its rows at one moment. */
 export async function checkItems(ports: VerifyPorts, { vault, after: [after = ""] }: Position): Promise<Result<Slice>> {
   const { db } = ports.store;
   const sizes = await runBatch<[Size]>(db, db.prepare(SQL.sizes).bind(vault, after));
@@ -78,7 +78,7 @@ interface Size {
   readonly bytes: number;
 }
 
-/** The last Item of the slice: the first one is in it however large it is. */
+/** The last Item of the slice. A slice has at least one Item, however large that is. */
 function endOf(sizes: readonly Size[]): string | undefined {
   let [sum, end] = [0, sizes[0]?.id];
   for (const { id, bytes } of sizes) {

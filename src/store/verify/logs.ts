@@ -10,7 +10,7 @@ import { loadMoment } from "./vault-keys.ts";
 
 /** The stages `records` and `log` of a vault, and `logs`: the logs of the admin, of tokens and of deleted vaults. */
 
-/** Rows of a slice. */
+/** The most rows of a slice. */
 const SLICE_ROWS_MAX = 1_000;
 
 const ENTRY = `
@@ -24,7 +24,7 @@ const NEXT = `
     WHERE log IS NOT NULL AND EXISTS (SELECT 1 FROM vaults WHERE id = log))
   SELECT log FROM others WHERE log IS NOT NULL AND NOT EXISTS (SELECT 1 FROM vaults WHERE id = log)`;
 
-/** What is checked of the writes of a slice. */
+/** The columns of the writes of a slice that are checked. */
 const SLICE = `SELECT id, item_id, version, sequence, event FROM activity WHERE vault_id = ?1 AND id >= ?2 ORDER BY id LIMIT ${SLICE_ROWS_MAX}`;
 
 const SQL = {
@@ -106,7 +106,7 @@ async function continueLog(store: VerifyPorts["store"], log: string, entry: stri
   return slice.ok ? ok({ ...slice.value, after: [log, ...(slice.value.after ?? [])] }) : slice;
 }
 
-/** Segments of a slice. */
+/** The most segments of a slice. */
 const SLICE_SEGMENTS_MAX = 50;
 
 const SEGMENT_SQL = (where: string) => `

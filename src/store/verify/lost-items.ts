@@ -3,8 +3,8 @@ import { RESTORE } from "../checks/items.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 
 /**
- * Items that the log has and the database has not: their rows were lost, or are those of an earlier version. The log tells it as long as it
- * keeps the entries of writes, 30 days by default.
+ * Finds Items of which the log has a write and the database has no row, or only the row of an earlier version. This is possible as long as
+ * the log keeps the entries of writes, 30 days by default.
  */
 
 /** The row of an Item that entries of the log name, at the moment at which they were read. */
@@ -20,7 +20,7 @@ export interface NamedItem {
   readonly written: number | null;
 }
 
-/** SQL: whether fewer Items of the vault ?1 are deleted than its count says. Without a retention an Item that is deleted has no row. */
+/** SQL: whether the vault ?1 has fewer deleted Items than its count says. With a retention of 0 a deleted Item has no row. */
 const MISSES_DELETED = `(
   SELECT ${missesRowsSql("deleted", "(SELECT count(*) FROM deleted_items WHERE vault_id = ?1)")} FROM vaults WHERE id = ?1)`;
 
@@ -47,7 +47,7 @@ export const lostVersions = (entries: string): string => `
 /**
  * SQL: the Items that some entries of the log of the vault ?1 name. In: SQL of the entries. The last writes to all Items without a row are
  * found in one scan of the log, which has no index by Item, and so are those to all Items whose rows have an earlier version than an
- * entry. The last write of all counts: an Item that was made again under its id, also by a restore, begins anew with version 1. SQLite
+ * entry. Only the last write counts, because an Item that was made again under its id, also by a restore, begins with version 1. SQLite
  * takes `ended` and `version` from the row with the largest sequence.
  */
 export const namedItems = (entries: string): string => `
@@ -73,15 +73,17 @@ export const namedItems = (entries: string): string => `
   SELECT item, named.version, deleted, item IN (SELECT item_id FROM last WHERE last.ended) AS ended, newest.version AS written
   FROM named LEFT JOIN newest ON newest.item_id = item`;
 
-/** SQL: whether more Files are in the count of the vault ?1 than its Items have, so that it still has those of Items that were lost. */
+/**
+ * SQL: whether the count of Files of the vault ?1 is higher than the number of its Files, so that it still includes those of lost Items.
+ */
 const COUNTS_LOST_FILES = `
   files > (SELECT count(*) FROM files AS found WHERE vault_id = ?1
     AND EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND items.id = found.item_id))`;
 
 /**
- * SQL: `counted`, the count of the vault ?1 that still has the Item ?2, which has no row; NULL: none has it. The last write that the log
- * has tells it; an Item that the log does not name is taken for one of those that are missing. `filesCounted`: whether the count of Files
- * has those of lost Items.
+ * SQL. `counted`: the count of the vault ?1 that still includes the Item ?2, which has no row; NULL when none does. It follows from the
+ * last write of the Item in the log; an Item without an entry is taken for one of those that are missing. `filesCounted`: whether the
+ * count of Files includes those of lost Items.
  */
 export const COUNTED_AS = `
   SELECT CASE

@@ -4,7 +4,7 @@ import { loadBackupFigures } from "../health/backup-figures.ts";
 import { fault } from "../checks/fault.ts";
 import { DONE, type Stage } from "./stage.ts";
 
-/** The stage that looks for the newest backup at once, as the hourly run does. */
+/** The stage that checks the newest backup, as the hourly run does (backup/check-newest.ts). */
 export const checkNewest: Stage = async ({ store, backups }) => {
   const figures = await loadBackupFigures(store.db);
   if (!figures.ok) return figures;

@@ -8,13 +8,13 @@ import { tryBucket } from "../buckets/calls.ts";
 
 /**
  * The stages `objects`, of a vault, and `prefixes`: objects of the bucket without rows. An object is created before its row and deleted
- * after it, and the coordinator knows those in between (contents/pending.ts), so they are no findings.
+ * after it. The coordinator has a record of the object in the time between (contents/pending.ts), so it is no finding.
  */
 
-/** Objects of a slice. */
+/** The most objects of a slice. */
 const PAGE_OBJECTS_MAX = 1_000;
 
-/** Folders of a slice: each unknown one is a call of its coordinator. */
+/** The most folders of a slice. Each unknown one takes a call of a coordinator. */
 const PAGE_FOLDERS_MAX = 30;
 
 /** The keys of the list ?2 that no row of the vault ?1 names. A key has no Item, so all rows of Files of the vault are read. */
@@ -48,7 +48,10 @@ async function unnamedOf(db: D1Database, vault: string, keys: readonly string[])
   return read.ok ? ok(read.value[0].map(({ key }) => key)) : read;
 }
 
-/** The rows are read again after the coordinator: an upload that was recorded may be committed meanwhile, which ends its record. */
+/**
+ * The rows are read again after the answer of the coordinator, because a commit between the two reads inserts the row and deletes the
+ * record.
+ */
 async function confirmOrphans(
   { files, store, coordinators }: VerifyPorts,
   vault: string,
@@ -63,7 +66,7 @@ async function confirmOrphans(
   if (!again.ok) return again;
   const first = again.value[0];
   if (first === undefined) return ok([]);
-  // One list instead of many heads: what was deleted meanwhile is not in it.
+  // One list instead of many calls of `head`: objects that were deleted meanwhile are not in it.
   const now = await tryBucket(() => files.list({ prefix: `${vault}/`, limit: PAGE_OBJECTS_MAX, after: first.slice(0, -1) }));
   if (!now.ok) return now;
   const existing = new Set(now.value.objects.map(({ key }) => key));

@@ -12,9 +12,9 @@ import { recountUses } from "../commit/repairs.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 import { keyAfter, type Position, REQUEST_MAX, type Slice, type VerifyPorts } from "./stage.ts";
 
-/** The stages of what belongs to no vault: `keys`, `tokens` and `ended`. */
+/** The stages `keys`, `tokens` and `ended`, of rows that belong to no vault. */
 
-/** Rows of a slice: each live token is signed again. */
+/** The most rows of a slice. Each live token is signed again. */
 const SLICE_ROWS_MAX = 500;
 
 const COUNTS = TABLES_BY_ROOT_KEY.map(({ name }) => name as Count);
@@ -36,7 +36,8 @@ type Count = Exclude<keyof RowOf<"root_key_uses">, "id">;
 type Uses = { readonly id: string } & Readonly<Record<Count | `counted_${Count}`, number>>;
 
 /**
- * The objects of the schema. One D1 call. Without a table the next stages fail: then the request ends here, so that the table is named.
+ * Checks the objects of the schema, in one D1 call. When a table is missing, the request ends here, because the next stages would fail
+ * without naming the table.
  */
 export async function checkSchemaObjects({ store }: VerifyPorts): Promise<Result<Slice>> {
   const schema = await loadSchema(store.db);
@@ -74,13 +75,16 @@ const checkUses = (db: D1Database, row: Uses): Fault[] =>
     ),
   );
 
-/** Ended tokens only have names, so a key that they alone need may be removed. */
+/** A root key that only ended tokens need may be removed, because only their names are sealed under it. */
 function checkPresence({ id, counted_vaults: vaults, counted_tokens: tokens }: Uses, present: boolean): Fault[] {
   if (present || vaults + tokens === 0) return [];
   return [fault("root_key_missing", { table: "root_keys", id }, `${vaults} vaults and ${tokens} tokens need it`)];
 }
 
-/** The row needs a root key that is missing, which the stage `keys` names; or it opens, and the key that signed the token was removed. */
+/**
+ * The failures that are no findings. `misconfigured`: the row needs a missing root key, which the stage `keys` names. `signer_removed`:
+ * the row opens, and the key that signed the token was removed.
+ */
 const UNCHECKED: ReadonlySet<FailureKind> = new Set(["misconfigured", "signer_removed"]);
 
 /** The allow-list: each row opens, and gives the token that was issued. */
@@ -99,13 +103,13 @@ export const checkTokens = (ports: VerifyPorts, position: Position): Promise<Res
     return changed.map((what) => fault("token_changed", { table: "tokens", id: row.id }, what));
   });
 
-/** What the column `person` of a row has to be. */
+/** The value that the column `person` of a row has to have. */
 async function indexOf({ store }: VerifyPorts, { root_key_id }: TokenRow, { person, name }: Claims): Promise<string | null> {
   const root = store.keyring.keys.get(root_key_id);
   return person && root ? emailIndex(root, name) : null;
 }
 
-/** Tokens that have ended. A root key that was removed leaves their names unknown, which is no fault. */
+/** Checks the tokens that have ended. A name that needs a removed root key does not open, which is no fault. */
 export const checkEndedTokens = (ports: VerifyPorts, position: Position): Promise<Result<Slice>> =>
   checkTokenRows(ports, position, "ended", async (row) => {
     const { ended_at: endedAt } = row as TokenRow & { readonly ended_at: number };

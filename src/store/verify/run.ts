@@ -4,9 +4,9 @@ import { runBatch } from "../d1/database.ts";
 import { type Fault, findingOf } from "../checks/fault.ts";
 import { type Position, REQUEST_MAX, type Stage, type VerifyPorts } from "./stage.ts";
 
-/** Runs slices of stages from a position, as many as fit into one request, and repairs what they find when told to. */
+/** Runs slices of stages from a position, as many as fit into one request, and repairs their findings if the request says so. */
 
-/** What is verified: its stages, one after the other, and what follows the last of them. */
+/** The plan of a run: its stages, in their order, and what follows the last one. */
 export interface Plan {
   readonly stages: readonly (readonly [name: string, stage: Stage])[];
   /** The first position after the stages of a vault; `undefined` at the end. Errors: `unavailable`. */
@@ -16,7 +16,7 @@ export interface Plan {
 export interface Verified {
   readonly findings: readonly Finding[];
   readonly checked: Checked;
-  /** Absent: everything is verified. */
+  /** Absent when everything is verified. */
   readonly next: Position | undefined;
 }
 
@@ -56,10 +56,10 @@ async function follow(
   return next ? ok({ stage: next[0], vault, after: [] }) : following(vault);
 }
 
-/** Statements of one batch: a batch of D1 has one transaction. */
+/** The most statements of one batch of D1, which is one transaction. */
 const BATCH_STATEMENTS_MAX = 100;
 
-/** Out: the findings, with what became of each. A repair that fails leaves its finding: the next run finds it again. */
+/** Repairs. Out: the findings, with the result of each repair. After a failed repair the next run has the finding again. */
 async function repairAll({ store }: VerifyPorts, faults: readonly Fault[]): Promise<Finding[]> {
   const statements = faults.flatMap(({ repair }) => (repair?.by === "statement" ? [repair.statement] : []));
   let written = true;

@@ -1,9 +1,9 @@
 import { fault, type Fault } from "../checks/fault.ts";
 
 /**
- * The numbers of writes in the log of a vault (contract 15.3). Each write has the number after the one before it. Entries that a
- * restored backup does not have lose theirs (decision 0034), so what lies beside such an entry is no gap, and a restore accepts the
- * loss. Which numbers are past the retention, the clean-up records.
+ * The numbers of writes in the log of a vault (contract 15.3). Each write has the number after the one before it. After a restore, entries
+ * that the backup does not have lose their numbers (decision 0034), so a gap beside such an entry is no finding. The clean-up records
+ * which numbers are past the retention.
  */
 
 /** Two entries that follow each other by their numbers. */
@@ -13,10 +13,10 @@ export interface Gap {
 }
 
 export interface LastNumber {
-  /** NULL: the log has no numbered entry. */
+  /** NULL when the log has no numbered entry. */
   readonly last: number | null;
   readonly first: number | null;
-  /** The number of the last write that is past the retention. NULL: none is. */
+  /** The number of the last write that is past the retention; NULL when there is none. */
   readonly expired: number | null;
   /** Whether the log has writes without a number. */
   readonly unnumbered: number;

@@ -4,11 +4,11 @@ import type { Fault } from "../checks/fault.ts";
 import type { Store } from "../d1/database.ts";
 import type { Bucket, ObjectPage } from "../buckets/bucket.ts";
 
-/** A stage of `verify` looks at one kind of stored data in slices. stages.ts lists the stages. */
+/** A stage of `verify` checks one kind of stored data in slices. stages.ts lists the stages. */
 
-/** What the stages ask the coordinator of a vault, which records the contents that may have no row (contents/pending.ts). */
+/** The requests of the stages to the coordinator of a vault, which records the contents that may have no row (contents/pending.ts). */
 export interface Coordinators {
-  /** Out: those of the keys that are recorded: uploads that have begun, and released contents. */
+  /** Out: the keys that are recorded, those of begun uploads and of released contents. */
   pending(vault: string, keys: readonly string[]): Promise<Result<readonly string[]>>;
   /** Records contents without rows as released. The sweep deletes them after the retention, if they have no row then. */
   release(vault: string, keys: readonly string[]): Promise<Result<unknown>>;
@@ -21,30 +21,33 @@ export interface VerifyPorts {
   readonly files: Bucket;
   readonly backups: Bucket;
   readonly coordinators: Coordinators;
-  /** Whether contents are only looked for, and not read. */
+  /** Whether the stage only checks that contents exist, and does not read them. */
   readonly quick: boolean;
-  /** Whether a repair takes Items that are missing out of the counts of their vault. */
+  /** Whether a repair removes missing Items from the counts of their vault. */
   readonly acceptLoss: boolean;
 }
 
-/** Where a slice begins. Plain data, which the caller gets as an opaque text. */
+/** The position at which a slice begins: plain data, which the client gets as an opaque text. */
 export interface Position {
   readonly stage: string;
   /** Empty for stages that belong to no vault. */
   readonly vault: string;
-  /** Where the slice begins, in parts; empty at the beginning. */
+  /** The parts of the key at which the slice begins; empty at the beginning. */
   readonly after: readonly (string | number)[];
 }
 
-/** The first key after this one: a slice includes the key at which it begins, so that the first one has a damaged row without a key. */
+/**
+ * The first key after a key. A slice includes the key at which it begins, so that the first slice includes a damaged row with an empty
+ * key.
+ */
 export const keyAfter = (key: string): string => `${key}\0`;
 
 export interface Slice {
   readonly faults: readonly Fault[];
   readonly checked: Partial<Checked>;
-  /** The calls of D1, R2 and coordinators, about: they bound how many slices one request does. */
+  /** About the number of calls of D1, R2 and coordinators. It limits the slices of one request. */
   readonly calls: number;
-  /** Where the next slice of the stage begins; absent when the stage is done. */
+  /** The position at which the next slice of the stage begins; absent when the stage is done. */
   readonly after?: Position["after"] | undefined;
 }
 
@@ -53,8 +56,8 @@ export type Stage = (ports: VerifyPorts, position: Position) => Promise<Result<S
 
 export const DONE: Slice = { faults: [], checked: {}, calls: 1 };
 
-/** About the most D1 calls of a request, of which the free plan allows 50, and about the most bytes that it reads, so that it ends in time. */
+/** About the most D1 calls of a request (the free plan allows 50), and about the most bytes that it reads, so that it ends in time. */
 export const REQUEST_MAX = { calls: 30, bytes: 32 * 1024 * 1024 };
 
-/** Where the slice after a page of the bucket begins. */
+/** The position at which the slice after a page of the bucket begins. */
 export const afterOf = ({ next }: ObjectPage): Slice["after"] => (next === undefined ? undefined : [next]);

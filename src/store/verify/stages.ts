@@ -18,7 +18,7 @@ import { checkUnknownVaults } from "./unknown.ts";
 import { checkVault } from "./vault.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
-/** The stages of a run, in their order: those of the whole deployment, and those of each vault. */
+/** The stages of a run, in their order: those of the deployment, then those of each vault. */
 
 const DEPLOYMENT: readonly (readonly [string, Stage])[] = [
   ["schema", checkSchemaObjects],
@@ -43,7 +43,7 @@ const VAULT: readonly (readonly [string, Stage])[] = [
   ["objects", checkObjects],
 ];
 
-/** Those of a backup: of the registry, and of each vault. */
+/** The stages of a backup: those of the registry, then those of each vault. */
 const REGISTRY_BACKUP: readonly (readonly [string, Stage])[] = [
   ["registries", (ports, position) => checkChain(ports, { ...position, vault: REGISTRY })],
   ["registry", checkRegistry],
@@ -60,7 +60,7 @@ const LISTS = [DEPLOYMENT, VAULT, REGISTRY_BACKUP, VAULT_BACKUP];
 
 export const STAGE_NAMES: readonly string[] = LISTS.flat().map(([name]) => name);
 
-/** Where a run begins: with what belongs to no vault, or with one vault. In: whether a backup is verified. */
+/** The position at which a run begins: the first stage of the deployment, or of one vault. In: whether a backup is verified. */
 export function firstPosition(vault: string | undefined, backup: boolean): Position {
   const [whole, one] = backup ? ["registries", "chain"] : ["schema", "vault"];
   return { stage: vault === undefined ? whole : one, vault: vault ?? "", after: [] };
@@ -76,7 +76,7 @@ export const planOf =
     return { stages, following: (vault) => (only === undefined ? next(vault) : Promise.resolve(ok(undefined))) };
   };
 
-/** The first stage of the next vault that has a backup, also of a vault that was deleted. */
+/** The position at the first stage of the next vault that has a backup. The vault may have been deleted. */
 async function nextBackup(bucket: Bucket, after: string): Promise<Result<Position | undefined>> {
   const page = await listFolders(bucket, after, 1);
   if (!page.ok) return page;
@@ -84,7 +84,7 @@ async function nextBackup(bucket: Bucket, after: string): Promise<Result<Positio
   return ok(vault === undefined ? undefined : firstPosition(vault, true));
 }
 
-/** The first stage of the vault after one, in the order of ids. */
+/** The position at the first stage of the next vault, in the order of the ids. */
 async function nextVault(db: D1Database, after: string): Promise<Result<Position | undefined>> {
   const next = db.prepare("SELECT id FROM vaults WHERE id > ?1 ORDER BY id LIMIT 1").bind(after);
   const read = await runBatch<[{ id: string }]>(db, next);

@@ -6,11 +6,11 @@ import { fault, type Fault } from "../checks/fault.ts";
 import type { Slice, VerifyPorts } from "./stage.ts";
 
 /**
- * The stage `unknown`: rows of vaults that have no row and are not being deleted (commit/deleted-vaults.ts). Those of a vault that is
- * being restored are named, and never repaired: the repair deletes rows. One D1 call.
+ * The stage `unknown` finds rows whose vault has no row and is not being deleted (commit/deleted-vaults.ts). Those of a vault that is
+ * being restored are findings without a repair, because the repair deletes rows. One D1 call.
  */
 
-/** The vault ids of a table, one after the other, because the keys begin with them: else SQLite would read every row. */
+/** The vault ids of a table. The query goes from id to id, because the keys begin with them; otherwise SQLite would read every row. */
 const unknownIn = ({ name: table }: NamedTable) => `
   WITH RECURSIVE named (id) AS (
     SELECT min(vault_id) FROM ${table}
@@ -42,7 +42,7 @@ export async function checkUnknownVaults({ store }: VerifyPorts): Promise<Result
     found.map(({ vault, rows, deleted, restoring }): Fault => {
       if (restoring) return fault("vault_unknown", { vault, table: TABLES_OF_VAULT[index]!.name }, RESTORING);
       const detail = `${rows} rows; the log ${deleted ? "has" : "does not have"} the deletion of the vault`;
-      // Without the deletion the row of the vault may be what was lost: the rows are all that is left.
+      // When the log has no deletion, the row of the vault may have been lost, and these rows are all that is left.
       const repair = deleted ? ({ by: "statement", statement: relistDeletion(db, vault, now) } as const) : undefined;
       return fault("vault_unknown", { vault, table: TABLES_OF_VAULT[index]!.name }, detail, repair);
     }),

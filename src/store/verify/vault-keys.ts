@@ -14,8 +14,8 @@ export interface VaultMoment<Rows extends unknown[]> {
 }
 
 /**
- * Loads rows of a vault with its keys, in one D1 call. Out: `undefined` when the vault was deleted, or its keys do not open: that is
- * a finding of the stage `vault`, and no row of it can be checked. Errors: `unavailable`.
+ * Loads rows of a vault with its keys, in one D1 call. Out: `undefined` when the vault was deleted or its keys do not open, because then
+ * no row can be checked. Keys that do not open are a finding of the stage `vault`. Errors: `unavailable`.
  */
 export async function loadMoment<Rows extends unknown[]>(
   { store }: Pick<VerifyPorts, "store">,

@@ -9,7 +9,7 @@ import { checkSequence, FIRST_GAPS, type Gap, LAST_NUMBER, type LastNumber } fro
 import { fault, type Fault, type Repair } from "../checks/fault.ts";
 import { DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 
-/** The stage `vault`: the row of a vault, its keys, its counters, its webhooks, and the numbers of its log. One D1 call. */
+/** The stage `vault` checks the row of a vault, its keys, its counters, its webhooks, and the numbers of its log. One D1 call. */
 
 const SQL = {
   vault: "SELECT * FROM vaults WHERE id = ?1",
@@ -21,7 +21,7 @@ type Row = VaultRow & { readonly versions_kept: number };
 export async function checkVault(ports: VerifyPorts, { vault }: Position): Promise<Result<Slice>> {
   const { store, coordinators, acceptLoss } = ports;
   const bind = (sql: string, ...values: unknown[]) => store.db.prepare(sql).bind(vault, ...values);
-  // A gap among entries that are about to be past the retention comes from the clean-up, which deletes in another order.
+  // Gaps among the oldest entries come from the clean-up, which does not delete in the order of the numbers.
   const since = store.now - store.settings.activityRetention + HOUR;
   const read = await runBatch<[Row, Counted, WebhookRow, Gap, LastNumber]>(
     store.db,
@@ -49,12 +49,12 @@ type Counters = Pick<VaultRow, "items" | "deleted" | "created" | "files" | "file
 
 const NAMED = "Those that the log names are findings of their own, the others cannot be named";
 
-/** Counters that are the number of their rows. */
+/** Counters that have to equal the rows. */
 const EXACT = ["items", "deleted", "files", "file_bytes", "sealed_bytes"] as const;
 
 /**
- * Compares the counters in the row of a vault with its rows, both at one moment. In: what counts them again (commit/repairs.ts), and what
- * repairs a count of Items that are missing, when their loss is accepted.
+ * Compares the counters in the row of a vault with its rows, both read at one moment. In: the repair that counts the rows again
+ * (commit/repairs.ts); the repair of a count that includes missing Items, when their loss is accepted.
  */
 function checkCounters(vault: string, row: Counters, counted: Counted, repair?: Repair, loss: Repair | null = null): Fault[] {
   const wrong = (name: string, stored: number, found: string, by: Repair | null | undefined = repair) =>
