@@ -4,29 +4,32 @@ import { DAY } from "./model/time.ts";
 import { type Access, parseAccess } from "./model/access.ts";
 
 /**
- * The variables of wrangler.toml and the secret TOKENS_NOT_BEFORE, parsed once for all layers. One malformed setting, or a secret that
- * may be known or guessed, refuses every data route.
+ * The variables of wrangler.toml and the secret TOKENS_NOT_BEFORE, parsed once for all layers. While one setting is malformed, or a secret
+ * may be known or guessed, every data route is refused.
  */
 export interface Settings {
   /** Unix seconds. A token that was issued before is refused. */
   readonly tokensNotBefore: number;
   /** Bytes. A larger File is not inlined. */
   readonly inlineLimit: number;
-  /** Milliseconds that the content of a deleted File stays in R2. */
+  /** Milliseconds for which R2 keeps the content of a deleted File. */
   readonly fileRetention: number;
-  /** Milliseconds that an entry stays in the activity log. */
+  /** Milliseconds for which the activity log keeps an entry. */
   readonly activityRetention: number;
-  /** Milliseconds that an entry can be exported, from the archive in R2 after its retention; at most the retention: no archive. */
+  /**
+   * Milliseconds for which an entry can be exported: after the retention from the archive in R2. There is no archive when this is not
+   * longer than the retention.
+   */
   readonly activityArchive: number;
-  /** Bytes of the reads and denials of one log, about. */
+  /** About the most bytes of the reads and denials of one log. */
   readonly activityBytes: number;
   /** Bytes that the database may hold: the limit of the operator's plan. */
   readonly databaseLimit: number;
-  /** Earlier versions that an Item keeps, besides the current one. */
+  /** Number of earlier versions that an Item keeps besides the current one. */
   readonly versionsKept: number;
-  /** Milliseconds that a deleted Item can be restored; 0: a deletion destroys the Item at once. */
+  /** Milliseconds for which a deleted Item can be restored; 0: a deletion destroys the Item at once. */
   readonly deletedRetention: number;
-  /** Registries of backups that are kept, with the snapshots that they name. */
+  /** Number of nightly backups to keep. */
   readonly backupsKept: number;
   /** The hour (UTC) in which the nightly backup begins; `undefined`: there is none. */
   readonly backupHour: number | undefined;
@@ -92,7 +95,10 @@ function parseAll(env: Env): Result<Settings> {
 /** The fewest characters of ADMIN_TOKEN and METRICS_TOKEN, which only their randomness protects. `openssl rand -base64 32` prints 44. */
 const SECRET_CHARACTERS_MIN = 32;
 
-/** Why a secret may be known or guessed: it is still that of `.dev.vars.example`, or short. An absent one has no routes to protect. */
+/**
+ * Why a secret may be known or guessed: it is still the one of `.dev.vars.example`, or it is short. An absent secret needs no check,
+ * because its routes do not exist.
+ */
 export function weaknessOf(secret: string | undefined): string | undefined {
   if (!secret) return undefined;
   if (/^\s*replace-me/i.test(secret)) return "is a placeholder";
@@ -137,7 +143,7 @@ function parseHour(value: number | string | undefined): Result<number | undefine
     : fail("misconfigured", "BACKUP_HOUR is neither off nor 0 to 23");
 }
 
-/** Only this machine: the setting must not open a private network to webhooks. */
+/** Accepts only this machine, because the setting must not open a private network to webhooks. */
 const parseTestOrigin = (text: string | undefined): Result<string | undefined> =>
   !text || /^https?:\/\/(127\.0\.0\.1|localhost|\[::1\]):\d{1,5}$/.test(text)
     ? ok(text || undefined)

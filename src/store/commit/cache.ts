@@ -24,11 +24,11 @@ export interface RowCache {
 /** What a commit did to the rows of its vault. */
 export interface WrittenRows {
   readonly vault: VaultRow;
-  /** The Items as they are stored now. */
+  /** The Items after the commit. */
   readonly items: readonly ItemRow[];
-  /** What is kept of Items besides, by their ids. */
+  /** The kept versions and Files of Items, by their ids. */
   readonly kept: ReadonlyMap<string, KeptRows>;
-  /** The ids of those Items that are new, and so have no Files. */
+  /** The ids of the new Items, which have no Files. */
   readonly created: readonly string[];
   /** The ids of deleted Items, and of Items whose Files or only earlier versions changed: the next write reads them. */
   readonly unknown: readonly string[];
@@ -43,7 +43,7 @@ interface Entry {
   readonly kept: KeptRows;
 }
 
-/** In: how many characters of sealed text the cache holds at most, about. */
+/** In: about the most characters of sealed text in the cache. */
 export function createRowCache(limit: number): RowCache {
   let vault: VaultRow | undefined;
   const items = new Map<string, Entry>();
@@ -95,7 +95,7 @@ export function createRowCache(limit: number): RowCache {
       vault = written.vault;
       const created = new Set(written.created);
       for (const item of written.items) {
-        // An Item that was evicted meanwhile stays out of the cache: it may have Files.
+        // An Item that was evicted meanwhile is not added again, because it may have Files.
         const files = created.has(item.id) ? [] : items.get(item.id)?.files;
         if (files) insert({ item, files, kept: written.kept.get(item.id) ?? NOTHING_KEPT });
       }

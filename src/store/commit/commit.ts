@@ -33,7 +33,7 @@ export interface Commit {
   /** By how many bytes the sealed texts of Items and Files grow. */
   readonly sealedGrowth: number;
   readonly items: readonly ItemChange[];
-  /** In the order of the operations: some of them change what earlier ones have written. */
+  /** In the order of the operations, because some of them change rows that earlier ones have written. */
   readonly files: readonly FileChange[];
   /** Contents that no row references after the commit. They are recorded as pending before it. */
   readonly released: readonly ContentAddress[];
@@ -59,7 +59,7 @@ const SQL = {
     INSERT INTO past_writes (action, writes) SELECT key, value FROM json_each(?1) WHERE true
     ON CONFLICT (action) DO UPDATE SET writes = past_writes.writes + excluded.writes`,
   deleteVault: "DELETE FROM vaults WHERE id = ?1",
-  /** A restore that was begun and given up. */
+  /** Deletes a restore that was begun and given up. */
   deleteRestore: "DELETE FROM restores WHERE vault_id = ?1",
 };
 
@@ -82,8 +82,8 @@ export async function writeCommit(store: Store, cache: RowCache, commit: Commit)
 }
 
 /**
- * Writes the records of operations that changed nothing. No row changes that the cache may have. The operations did nothing, so the
- * answers are true without the records too, for which D1 may have no room (contract 10.12).
+ * Writes the idempotency records of operations that changed nothing. It changes no row that the cache may have. The answers hold even when
+ * D1 has no room for the records, because the operations changed nothing (contract 10.12).
  */
 async function writeRecords(store: Store, commit: Commit): Promise<CommitAttempt> {
   const { keys, vault } = commit.before!;
@@ -138,13 +138,13 @@ async function updateBatch(store: Store, commit: Commit, rows: readonly Activity
   };
 }
 
-/** How many earlier versions an Item keeps; a deleted Item has its last version among them. */
+/** The number of earlier versions that an Item keeps, which include the last version of a deleted Item. */
 const countKept = ({ stored: { after } }: ItemChange): number =>
   after ? after.versions.length - Number(after.current === undefined) : 0;
 
 /**
- * Deletes the vault's row, with its keys; deleted-vaults.ts deletes its other rows afterwards.
- * The log entries stay for the retention, and the entry of the vault's deletion for ever: no id is issued twice.
+ * Deletes the vault's row, with its keys; deleted-vaults.ts deletes its other rows afterwards. The log entries are kept for the retention.
+ * The record of the deletion is kept for ever, so that no id is issued twice.
  */
 function deleteBatch(store: Store, commit: Commit, rows: readonly ActivityRow[]): Batch {
   const { db } = store;
@@ -164,7 +164,7 @@ interface ItemChange extends VersionChange {
 
 const ITEM_COLUMNS = columnsInVault(TABLES.items) as (keyof SealedItem)[];
 const INDEX_COLUMNS = Object.keys(TABLES.items.derived) as (keyof SealedItem)[];
-/** What each write of an Item changes. */
+/** The columns that each write of an Item changes. */
 const VERSION_COLUMNS = ITEM_COLUMNS.filter((column) => column !== "id" && !INDEX_COLUMNS.includes(column));
 
 const ITEM_SQL = {
@@ -206,7 +206,7 @@ const POSSIBLE_BYTES = `CASE WHEN sealed_bytes NOT BETWEEN 0 AND ${Number.MAX_SA
 
 const VAULT_COLUMNS = Object.keys(TABLES.vaults.columns).filter((column) => column !== "versions_kept") as (keyof VaultRow)[];
 
-/** Columns of a vault that a commit leaves, or changes by what D1 has. */
+/** The columns of a vault that a commit does not change, or changes relative to their value in D1. */
 const UNSET: ReadonlySet<keyof VaultRow> = new Set(["id", "created_at", "root_key_id", "keys", "resealed", "sealed_bytes"]);
 const STATE_COLUMNS = VAULT_COLUMNS.filter((column) => !UNSET.has(column));
 

@@ -1,23 +1,23 @@
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 
-/** The Items of one vault of which something is past its retention: see vault/expiry.ts. */
+/** Finds the Items of one vault of which something is past its retention (vault/expiry.ts). */
 
 export interface DueItems {
-  /** In the order of their ids: Items that exist, and deleted ones. */
+  /** Existing and deleted Items, in the order of their ids. */
   readonly items: readonly string[];
   /** The id after which the next call begins; absent when there are no more. */
   readonly next: string | undefined;
 }
 
-/** Not those with an impossible time, as in vault/deletions.ts. */
+/** Items with an impossible time are left out, as in vault/deletions.ts. */
 const EXPIRED = `
   SELECT id FROM deleted_items WHERE vault_id = ?1 AND id > ?2 AND deleted_at > 0 AND deleted_at <= ?4 ORDER BY id LIMIT ?3`;
 
 /**
- * More versions than are kept, of a deleted Item one more. Not those of an Item that neither exists nor is deleted: its row was lost, and
- * they are the last copy (decision 0035). Not in a UNION with the other statement: for that SQLite would read and sort the versions of all
- * Items that follow.
+ * Items with more versions than are kept; a deleted Item keeps one more. An Item that neither exists nor is deleted is left out, because
+ * its row was lost and the versions are the last copy (decision 0035). There is no UNION with the other statement, because SQLite would
+ * read and sort the versions of all following Items for it.
  */
 const SURPLUS = `
   SELECT item_id AS id FROM item_versions AS kept WHERE vault_id = ?1 AND item_id > ?2 GROUP BY item_id
@@ -30,7 +30,7 @@ const SURPLUS = `
 const SQL = {
   expired: EXPIRED,
   surplus: SURPLUS,
-  /** Not a write to the vault: the value only tells the cron trigger where to look, and a commit only raises it. */
+  /** This is no write to the vault. The value only tells the cron trigger which vaults to read, and a commit only raises it. */
   lower: `
     UPDATE vaults SET versions_kept = ?2 WHERE id = ?1 AND versions_kept > ?2 AND NOT EXISTS (
       SELECT 1 FROM item_versions AS kept WHERE vault_id = ?1 GROUP BY item_id
@@ -41,7 +41,7 @@ interface Id {
   readonly id: string;
 }
 
-/** Loads at most `most` Items after an id. In: whether the versions are looked through too. Errors: `unavailable`. */
+/** Loads at most `most` Items after an id. In: whether Items with too many versions are loaded too. Errors: `unavailable`. */
 export async function loadDueItems(
   { db, settings, now }: Store,
   vault: string,
@@ -58,7 +58,7 @@ export async function loadDueItems(
   return ok({ items, next: items.length === most ? items.at(-1) : undefined });
 }
 
-/** Records that no Item of a vault keeps more versions than the setting says, if that is so. Errors: `unavailable`. */
+/** Records that no Item of a vault keeps more versions than the setting, if that is true. Errors: `unavailable`. */
 export async function recordVersionsKept({ db, settings }: Store, vault: string): Promise<Result<unknown>> {
   return runBatch(db, db.prepare(SQL.lower).bind(vault, settings.versionsKept));
 }

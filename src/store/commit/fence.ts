@@ -17,7 +17,7 @@ import type { TokenHashes } from "./rows.ts";
  * The fence also requires that no token was revoked, that the tokens are those that were issued, and that the
  * Idempotency-Keys are unused, and that nothing is kept of an Item whose id a client has chosen for a new one: a deleted Item
  * has its versions, and of one whose row was lost Files may be left (contract 10.23). The
- * primary key of the log refuses an operation that took effect before. A snapshot out of the cache assumes all of that.
+ * primary key of the log refuses an operation that took effect before. A snapshot from the cache assumes all of these.
  */
 const HOLDS = `${isAsRead()}
   AND NOT EXISTS (SELECT 1 FROM json_each(?7) AS actor WHERE NOT EXISTS (
@@ -39,7 +39,7 @@ const FENCED_RECORDS = `
   INSERT OR REPLACE INTO replays (vault_id, key, id, sealed)
   SELECT ${FENCED_VAULT}, value ->> 'key', value ->> 'id', value ->> 'sealed' FROM json_each(?6)`;
 
-/** What the fence checks besides the state of the vault. */
+/** The conditions of the fence besides the state of the vault. */
 interface Assumptions {
   /** The actors of the whole group, including those whose operations write nothing. */
   readonly actors: TokenHashes;
@@ -52,7 +52,7 @@ interface Assumptions {
 export const fencedEntries = (store: Store, vault: Vault, assumptions: Assumptions, entries: readonly ActivityRow[]) =>
   fenced(FENCED_ENTRIES, store, vault, assumptions, entries);
 
-/** The same for a commit without log entries. In: the rows of its idempotency records. */
+/** The fence of a commit without log entries. In: the rows of its idempotency records. */
 export const fencedRecords = (store: Store, vault: Vault, assumptions: Assumptions, rows: readonly RecordRow[]) =>
   fenced(FENCED_RECORDS, store, vault, assumptions, rows);
 

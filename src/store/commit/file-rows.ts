@@ -5,8 +5,8 @@ import { assignments, insertRow, valuesOf } from "../tables/statements.ts";
 import { type RowOf, TABLES } from "../tables/tables.ts";
 
 /**
- * The statements that change the rows of Files, in the order of the operations. A row that only earlier versions need moves
- * to `file_versions`, and back when a version is restored, sealed as it is.
+ * The statements that change the rows of Files, in the order of the operations. A row that only earlier versions need moves to
+ * `file_versions`. When a version is restored, it moves back. The sealed text does not change.
  */
 
 export type FileChange =
@@ -32,7 +32,7 @@ const KEY_LENGTH = TABLES.files.key.length;
 const SQL = {
   insert: insertRow("files", FILE_COLUMNS),
   update: `UPDATE files SET ${assignments(FILE_COLUMNS.slice(KEY_LENGTH), 1 + KEY_LENGTH)} WHERE vault_id = ?1 AND item_id = ?2 AND id = ?3`,
-  // A row that is in the way is of a version that was lost, as in `item_versions` (version-rows.ts): it is replaced.
+  // An existing row belongs to a version that was lost, as in `item_versions` (version-rows.ts), so it is replaced.
   end: `
     INSERT OR REPLACE INTO file_versions (${ENDED_COLUMNS.join(", ")})
     SELECT ${ENDED_COLUMNS.map((column) => (column === "until" ? "?4" : column)).join(", ")} FROM files

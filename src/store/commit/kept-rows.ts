@@ -4,7 +4,7 @@ import type { ItemRow } from "../items/items.ts";
 
 /** The rows of earlier versions and of deleted Items, as a group of writes needs them. */
 
-/** What is kept of an Item besides its current version, without the texts. */
+/** The earlier versions and ended Files of an Item, without the texts. */
 export interface KeptRows {
   readonly versions: readonly StoredVersion[];
   readonly ended: readonly EndedFile[];

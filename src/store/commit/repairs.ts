@@ -6,7 +6,10 @@ import { TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
 
 /** The statements by which `verify` repairs what can be computed again from other rows (decision 0035). */
 
-/** SQL: the count of a kind of Items. While rows are missing it stays, unless the loss is accepted (?2): nothing else tells how many. */
+/**
+ * SQL: the count of a kind of Items. While rows are missing the count is not changed, unless the loss is accepted (?2), because only the
+ * count tells how many are missing.
+ */
 const leaving = (name: "items" | "deleted"): string =>
   `CASE WHEN NOT ?2 AND ${missesRowsSql(name, `counted.${name}`)} THEN vaults.${name} ELSE counted.${name} END`;
 
@@ -38,7 +41,7 @@ const SQL = {
     ON CONFLICT (id) DO NOTHING`,
 };
 
-/** Writes the indexes of a title, while the row is the one that was read. */
+/** Writes the indexes of a title, if the row has not changed since it was read. */
 export const repairIndexes = (
   db: D1Database,
   vault: string,
@@ -49,7 +52,7 @@ export const repairIndexes = (
 /** Counts the uses of a root key again. */
 export const recountUses = (db: D1Database, key: string): D1PreparedStatement => db.prepare(SQL.uses).bind(key);
 
-/** Writes what follows from the lines of a segment, while they are those that were read. */
+/** Writes the columns that follow from the lines of a segment, if the lines have not changed since they were read. */
 export const repairSegment = (
   db: D1Database,
   { log, id, lines }: Segment,

@@ -17,7 +17,7 @@ import { type AppliedOperation, loadRows, type RowRequest, type Rows, type Token
 export interface Snapshot {
   /** Absent when the vault does not exist, or does not open. */
   readonly opened: OpenVault | undefined;
-  /** The vault when it does not open: it can be deleted, and every other operation gets the refusal. */
+  /** The vault that does not open. It can be deleted; every other operation gets the refusal. */
   readonly broken?: BrokenVault | undefined;
   /** Whether the vault exists or existed: the log keeps the deletion of a vault. */
   readonly everExisted: boolean;
@@ -25,7 +25,7 @@ export interface Snapshot {
   readonly tokens: TokenHashes;
   /** A record that does not open fails only the operations on it. */
   readonly items: ReadonlyMap<string, Result<Item>>;
-  /** Of each Item that does not open, or whose row is lost, the Files whose rows open. */
+  /** The Files whose rows open, of each Item that does not open or whose row is lost. */
   readonly filesOfBroken: ReadonlyMap<string, readonly File[]>;
   /** The earlier versions whose texts were requested, by `versionKey`. */
   readonly versions: ReadonlyMap<string, Result<Item>>;
@@ -65,8 +65,8 @@ function writtenVersions({ records, applied }: Snapshot): VersionRef[] {
 }
 
 /**
- * Whether the rows of the Item are not loaded, or the version is a kept one whose texts are not. Without keys, in a vault that does
- * not open, no text is opened, and none is loaded for that.
+ * Whether the rows of the Item are not loaded, or those of an earlier version that is needed. In a vault that does not open there are no
+ * keys, so no texts of versions are needed.
  */
 const isUnknown =
   ({ items, created }: RowRequest, { opened, stored, versions }: Snapshot) =>
@@ -77,8 +77,8 @@ const isUnknown =
   };
 
 /**
- * A snapshot out of the cache, without a D1 call; `undefined` when a row is missing there. It may be out of date, and it
- * assumes that no token was revoked and that no operation took effect before. The fence of the commit checks all of that.
+ * A snapshot from the cache, without a D1 call; `undefined` when the cache lacks a row. It may be out of date, and it assumes that no
+ * token was revoked and that no operation of the group took effect before. The fence of the commit checks these assumptions.
  */
 export async function cachedSnapshot(store: Store, cache: RowCache, request: RowRequest): Promise<Result<Snapshot> | undefined> {
   const rows = cache.get(request);
@@ -141,7 +141,7 @@ async function openEach<Row, V>(
   return new Map(await Promise.all(rows.map(async (row) => [name(row), await open(row)] as const)));
 }
 
-/** What the rows of a snapshot tell without being opened. */
+/** The part of a snapshot for which no row has to be opened. */
 
 /** What D1 holds of each Item that has rows, by the ids of the Items. */
 function storedItems({ items, filesOf, kept, deleted }: Rows): Map<string, StoredItem> {

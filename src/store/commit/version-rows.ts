@@ -6,12 +6,12 @@ import { type RowOf, TABLES, TABLES_OF_ITEM } from "../tables/tables.ts";
 import { sealItem } from "../items/items.ts";
 
 /**
- * The statements that keep, trim and destroy versions. A version that lies in D1 moves as it is sealed. Each statement serves
- * all Items of the group, so their number does not grow with the group; only a version that the group itself has made and
- * replaced is sealed in a statement of its own.
+ * The statements that keep, trim and destroy versions. A version in D1 moves without being opened. Each statement serves all Items of the
+ * group, so their number does not grow with the group; only a version that the group itself has made and replaced is sealed in a statement
+ * of its own.
  */
 
-/** What a group does to the rows of an Item. */
+/** The changes of a group to the rows of an Item. */
 export interface VersionChange {
   readonly id: string;
   /** The rows before and after; absent where there are none. */
@@ -25,8 +25,8 @@ export interface VersionChange {
 const VERSION_COLUMNS = Object.keys(TABLES.item_versions.columns) as (keyof RowOf<"item_versions">)[];
 
 /**
- * A row that is in the way is replaced: after a restore of some tables by hand it is of a version that was lost, and must not
- * hinder writes.
+ * An existing row is replaced. It exists only when some tables were restored by hand: then it belongs to a version that was lost, and must
+ * not block writes.
  */
 const SQL = {
   move: `
@@ -90,11 +90,11 @@ export async function versionStatements(
 
 const idsOf = (changes: readonly VersionChange[]): string[] => changes.map(({ id }) => id);
 
-/** Whether the version that lies in `items` is kept as an earlier one. */
+/** Whether the version in `items` becomes a kept earlier version. */
 const moves = ({ stored: { before, after } }: VersionChange): boolean =>
   before?.current !== undefined && after!.versions.some(({ version }) => version === before.current!.version);
 
-/** The versions that were kept and are not any more. */
+/** The versions that were kept before the group and are not kept after it. */
 function trimmedOf({ id, stored: { before = NOTHING_STORED, after } }: VersionChange): (readonly [string, number])[] {
   const left = new Set(after!.versions.map(({ version }) => version));
   return before.versions.filter(({ version }) => !left.has(version)).map(({ version }) => [id, version] as const);

@@ -24,8 +24,8 @@ const SQL = {
 type Row = Pick<StoredWebhook, "id" | "sealed" | "createdAt">;
 
 /**
- * In: the id of the keys of its text. Out: whether the row was inserted; not when the vault is gone or full, has the id or other keys.
- * Errors: `uncertain`, `unavailable`, `database_full`.
+ * In: the id of the keys of its text. Out: whether the row was inserted. It is not when the vault was deleted, has as many webhooks as it
+ * may, has one with this id, or has other keys. Errors: `uncertain`, `unavailable`, `database_full`.
  */
 export const insertWebhook = (
   { db }: Store,
@@ -34,7 +34,9 @@ export const insertWebhook = (
   { id, sealed, createdAt }: Row,
 ): Promise<Result<boolean>> => change(db, db.prepare(SQL.insert).bind(vault, id, sealed, createdAt, dataKeyId));
 
-/** Out: whether the row was replaced; not when it or the keys have changed since it was read. In, errors: as `insertWebhook`. */
+/**
+ * Out: whether the row was replaced. It is not when the row or the keys have changed since they were read. In, errors: as `insertWebhook`.
+ */
 export const replaceWebhook = (
   { db }: Store,
   vault: string,

@@ -24,10 +24,9 @@ export interface ByteRange {
 }
 
 /**
- * Opens a content, or the chunks that a range needs.
- * Out: its bytes, in pieces. The first piece was opened already, so a fault in it is an error and not a broken stream.
- * The iteration throws at a later chunk that does not open. Errors: `integrity`, also when R2 holds more, fewer or other
- * bytes than the row says; `unavailable`.
+ * Opens a content, or the chunks that a range needs. Out: its bytes, in pieces. The first piece is opened before this returns, so that a
+ * fault in it is an error and not a broken stream. The iteration throws at a later chunk that does not open. Errors: `integrity`, also
+ * when R2 holds more, fewer or other bytes than the row says; `unavailable`.
  */
 export async function openContent(
   bucket: Bucket,
@@ -63,7 +62,7 @@ async function closeDamaged({ reader }: Found): Promise<Refusal> {
   return fail("integrity");
 }
 
-/** A whole content, for a small one. Errors: as `openContent`. */
+/** Loads a small content as a whole. Errors: as `openContent`. */
 export async function loadContent(bucket: Bucket, address: ContentAddress, file: KeyedFile): Promise<Result<Uint8Array>> {
   const opened = await openContent(bucket, address, file);
   if (!opened.ok) return opened;
@@ -75,7 +74,7 @@ export async function loadContent(bucket: Bucket, address: ContentAddress, file:
 }
 
 interface Found {
-  /** Of the whole object, in bytes. */
+  /** The size of the whole object in bytes. */
   readonly size: number;
   readonly header: Uint8Array;
   /** Positioned at the first chunk of the range. */
@@ -116,7 +115,7 @@ async function* openRange(cipher: ChunkCipher, reader: Reader, { start, end }: B
   }
 }
 
-/** The same pieces, of which the first was opened already. */
+/** The same pieces. The first one was opened already. */
 async function withFirstOpened(pieces: AsyncGenerator<Uint8Array>): Promise<Result<AsyncGenerator<Uint8Array>>> {
   try {
     const first = await pieces.next();

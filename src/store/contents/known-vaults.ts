@@ -8,8 +8,9 @@ const DELETED = `EXISTS (
 const SQL = `SELECT value AS vault FROM json_each(?1) WHERE ${EXISTS} OR (NOT ${IS_RESTORED} AND ${DELETED})`;
 
 /**
- * The statement that reads which vaults D1 has, or has the deletion of: `{vault}`. Any other D1 proves nothing about a vault, nor does one
- * from which a restore has removed the vault. Before that a restore needs no content of FILES: it copies those that it lacks at its end.
+ * The statement that reads which vaults D1 knows: `{vault}`. D1 knows a vault when it has its row or its deletion. When it does not know
+ * the vault, or a restore has deleted the row, missing rows prove nothing about the contents of the vault. Before that, a restore does not
+ * rely on FILES, because its last phase copies the contents that FILES lacks.
  */
 export const knownVaults = (db: D1Database, vaults: readonly string[]): D1PreparedStatement =>
   db.prepare(SQL).bind(JSON.stringify(vaults));

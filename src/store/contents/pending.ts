@@ -10,7 +10,7 @@ import { contentKey } from "./object-keys.ts";
  */
 
 export interface Pending {
-  /** A key of R2; with an empty `item` the prefix of all keys of a deleted vault. */
+  /** A key of R2. With an empty `item` it is the prefix of all keys of a deleted vault. */
   readonly key: string;
   readonly item: string;
 }
@@ -22,7 +22,7 @@ export const pendingContent = (address: ContentAddress): Pending => ({ key: cont
 
 export const pendingVault = (vault: string): Pending => ({ key: `${vault}/`, item: "" });
 
-/** Out: those of the keys that are recorded; all of them when the deletion of the vault is. */
+/** Out: the keys that are recorded; all keys when the deletion of the vault is recorded. */
 export const listPending = (sql: SqlStorage, keys: readonly string[]): string[] =>
   sql
     .exec<{ key: string }>(
@@ -39,14 +39,14 @@ export const deletedVault = (sql: SqlStorage): string | undefined =>
 
 /** When a record is swept and its object deleted: Unix milliseconds. */
 export interface Schedule {
-  /** The object is not deleted before. */
+  /** The time before which the object is not deleted. */
   readonly due: number;
-  /** The object has had no row since then, as far as the sweeps know; `null` when no sweep missed the row. */
+  /** The time since which the object has had no row, as far as the sweeps know; `null` when every sweep has found the row. */
   readonly missing_since: number | null;
   readonly next_sweep: number;
 }
 
-/** A record as it was read. With another `due` or `missing_since` it was written meanwhile. */
+/** A record as it was read. When its `due` or `missing_since` has changed since, it was written meanwhile. */
 export type PendingRecord = Pending & Schedule;
 
 /** Records a content before its upload, due in a day. */
@@ -61,11 +61,13 @@ export function recordUpload(sql: SqlStorage, address: ContentAddress, now: numb
   );
 }
 
-/** Lets no object be deleted for a day, because a restore is writing the rows that name some of them. In: Unix milliseconds. */
+/**
+ * Postpones every deletion of an object by a day, because a restore is writing rows that name some of the objects. In: Unix milliseconds.
+ */
 export const postponeDeletions = (sql: SqlStorage, now: number): void =>
   void sql.exec("UPDATE watched SET due = max(due, ?1)", now + DAY);
 
-/** Records contents before a commit that releases them: they have no row from now on, unless the commit fails. */
+/** Records contents before a commit that releases them, after which no row names them. */
 export function recordReleased(sql: SqlStorage, contents: readonly Pending[], now: number, retention: number): void {
   // With a retention of 0 the alarm leaves the commit a minute.
   const firstSweep = now + Math.min(Math.max(retention, MINUTE), DAY);
@@ -124,7 +126,7 @@ export function updateRecord(sql: SqlStorage, { key, due, missing_since }: Pendi
   );
 }
 
-/** The schedule of a record that no sweep can decide before a time. */
+/** The schedule of a record on which no sweep can decide before a time. */
 export const postponed = ({ due, missing_since }: PendingRecord, until: number): Schedule => ({
   due: Math.max(due, until),
   missing_since,

@@ -2,7 +2,7 @@ import type { Result } from "../../model/result.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
 
-/** Pieces of a content on its way into a bucket. A refusal as the return value ends the upload, and nothing is stored. */
+/** The pieces of a content that is uploaded. When the generator returns a refusal, the upload ends and nothing is stored. */
 export type UploadPieces<R> = AsyncGenerator<Uint8Array, Result<R>>;
 
 /**
@@ -26,7 +26,7 @@ export async function putPieces<R>(
   return stored.ok ? returned.value! : stored;
 }
 
-/** The pieces, whose end is missing when they return a refusal: so nothing is stored. */
+/** The pieces. After a refusal the stream fails before its end, so that nothing is stored. */
 async function* accepted<R>(pieces: UploadPieces<R>, returned: { value?: Result<R> }): AsyncGenerator<Uint8Array, void> {
   returned.value = yield* pieces;
   if (!returned.value.ok) throw new Error("the pieces were refused");

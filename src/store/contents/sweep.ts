@@ -11,12 +11,12 @@ import type { Bucket } from "../buckets/bucket.ts";
 import { deleteWhere, tryBucket } from "../buckets/calls.ts";
 
 /**
- * The sweep of pending contents. D1 may be a database that was restored, perhaps only for a while, or an empty one. So a
- * sweep that finds no row marks the content, and the content is deleted when every sweep during the retention found none.
- * A D1 that knows neither the vault nor its deletion proves nothing, nor does one from which a restore has removed the vault.
+ * The sweep of pending contents. D1 may be an empty database, or one that was restored to an earlier time, perhaps only for a while. So a
+ * sweep that finds no row only marks the content. It is deleted when no sweep during the retention has found a row. A missing row proves
+ * nothing when D1 knows neither the vault nor its deletion, or when a restore has deleted the row of the vault.
  */
 
-/** What a sweep makes of a record. */
+/** The result of a sweep for a record. */
 export interface Swept {
   readonly record: PendingRecord;
   /** The record's new schedule; absent to delete the record. */
@@ -35,9 +35,7 @@ const SQL = {
        ${TABLES_OF_CONTENTS.map(isReferencedBy).join(" ")}`,
 };
 
-/**
- * Deletes the objects that have had no row for the retention. Out: what becomes of each record. Errors: `unavailable`.
- */
+/** Deletes the objects that have had no row for the retention. Out: the result for each record. Errors: `unavailable`. */
 export async function sweep(store: Store, bucket: Bucket, records: readonly PendingRecord[]): Promise<Result<Swept[]>> {
   const keys = records.map(({ key, item }) => {
     const [vault, file, generation] = key.split("/");
@@ -67,11 +65,11 @@ export async function sweep(store: Store, bucket: Bucket, records: readonly Pend
   return ok(swept);
 }
 
-/** The objects are deleted, so a failure only leaves them uncounted. A sweep that is repeated counts them again. */
+/** Counts the deleted objects. A count that fails is not repeated; a sweep that is repeated counts the same objects again. */
 const countDeleted = (db: D1Database, count: number): Promise<void> =>
   recordCounts(db, { content: count }).catch((error: unknown) => logFailure("The count of contents", error));
 
-/** A record that is younger than an hour may belong to a commit that is on its way to D1: the record stays. */
+/** A record that is younger than an hour is kept, because the commit that releases the content may still be on its way to D1. */
 const nextOfReferenced = (record: PendingRecord, now: number): Schedule | undefined =>
   record.missing_since !== null && record.missing_since > now - HOUR ? { ...record, next_sweep: now + HOUR } : undefined;
 

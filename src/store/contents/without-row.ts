@@ -10,13 +10,13 @@ import type { Bucket } from "../buckets/bucket.ts";
  * cron trigger looks through a part of the bucket; coordinators sweep what it finds (sweep.ts), so nothing is deleted here.
  */
 
-/** The key of the object that holds the last key that was looked at: no content has such a key. */
+/** The key of the object that stores the position: the last key that was read. No content has such a key. */
 const POSITION = "positions/contents";
 
-/** Lists per run, of a thousand objects each, and vaults whose coordinators are called. */
+/** The most lists of a run, of 1,000 objects each, and the most vaults whose coordinators it calls. */
 const RUN_MAX = { lists: 2, vaults: 10 };
 
-/** A younger object may be an upload whose row is not committed yet: such an upload is swept after a day. */
+/** A younger object may belong to an upload whose row is not committed yet. Such an upload is swept after a day. */
 const AGE_MS_MIN = 2 * DAY;
 
 /** Vault ids are hexadecimal, so the keys of all contents come before this one. */
@@ -24,7 +24,10 @@ const END = "g";
 
 const CONTENT = /^[0-9a-f-]{36}\/[0-9a-f-]{36}\/[0-9a-f-]{36}$/;
 
-/** The files and earlier files of the vaults of the keys are read, because a key does not name the Item, which their keys begin with. */
+/**
+ * The query reads all rows of Files of the vaults of the keys. The primary keys of these rows begin with the Item, which the key of a
+ * content does not name.
+ */
 const REFERENCED = TABLES_OF_CONTENTS.map(
   ({ name }) => `
       SELECT vault_id || '/' || id || '/' || generation AS key FROM ${name}
@@ -36,9 +39,9 @@ export const referencedStatement = (db: D1Database, keys: readonly string[]): D1
   db.prepare(REFERENCED).bind(JSON.stringify(keys));
 
 /**
- * Looks through the next part of the bucket, and hands the keys of contents without a row to `watch`, vault by vault. A vault that D1
- * does not know proves nothing. In: Unix milliseconds. Out: how many `watch` has not known before. Throws when D1, R2 or a `watch`
- * fails. A part is looked through again when the run ends early, and goes on behind a `watch` that fails.
+ * Looks through the next part of the bucket, and hands the keys of contents without a row to `watch`, vault by vault. A vault that D1 does
+ * not know proves nothing. In: Unix milliseconds. Out: the number of keys that `watch` did not know. Throws when D1, R2 or a `watch`
+ * fails. A run that ends early is repeated from the same position; one whose `watch` failed continues after it.
  */
 export async function findContentsWithoutRow(
   db: D1Database,

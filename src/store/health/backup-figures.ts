@@ -1,7 +1,7 @@
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 
-/** What the last backup of everything was: rows of the table `counters`, for /health and /metrics. */
+/** The figures of the last nightly backup, for /health and /metrics: rows of the table `counters`. */
 
 export interface BackupFigures {
   /** When its registry was written: Unix milliseconds; absent without a backup. */
@@ -15,10 +15,10 @@ export interface BackupFigures {
   readonly broken: number;
   /** The number of its registry. */
   readonly number: number | undefined;
-  /** When the hourly run last looked for it: Unix milliseconds; and what it found (backup/check-newest.ts). */
+  /** When the hourly run last checked the backup, in Unix milliseconds, and the fault that it found (backup/check-newest.ts). */
   readonly checkedAt: number | undefined;
   readonly fault: number;
-  /** When the oldest vault was created; absent without vaults. Only where there is no backup. */
+  /** When the oldest vault was created; absent without vaults, and when there is a backup. */
   readonly oldestVault?: number | undefined;
 }
 
@@ -63,7 +63,7 @@ export async function recordBackup(
   return record(db, values);
 }
 
-/** Records what the hourly run found of the newest backup. Errors: `unavailable`. */
+/** Records the fault of the newest backup that the hourly run found. Errors: `unavailable`. */
 export const recordCheck = ({ db, now }: Store, fault: number): Promise<Result<undefined>> =>
   record(db, { [NAMES.checkedAt]: now, [NAMES.fault]: fault });
 

@@ -11,7 +11,7 @@ const SQL = "SELECT count(*) AS vaults, total(coalesce(quota_bytes, ?1)) AS quot
 const MEGABYTE = 1_000_000;
 const inMegabytes = (bytes: number): string => (bytes / MEGABYTE).toLocaleString("en", { maximumFractionDigits: 1 });
 
-/** What a level means for the operator; absent where nothing has to be done. */
+/** The effect of a level, for the operator; absent when nothing has to be done. */
 const EFFECTS: Readonly<Record<DatabaseLevel, string | undefined>> = {
   ok: undefined,
   warning: "it is nearly full",

@@ -29,8 +29,8 @@ const SQL = {
 };
 
 /**
- * Adds counts in one D1 call, with one row written for each kind; without a count no call. The caller adds them after the work, so
- * a run that is killed in between is not counted, and none is counted twice. Throws when D1 fails.
+ * Adds counts in one D1 call, which writes one row for each kind. Without counts it makes no call. The caller adds them after the work, so
+ * a run that is killed before that is not counted, and no run is counted twice. Throws when D1 fails.
  */
 export async function recordCounts(db: D1Database, counts: Counts): Promise<void> {
   const added = Object.entries(counts).filter(([, count]) => count > 0);

@@ -18,7 +18,7 @@ import { KEY_COLUMNS, type KeyRow, NEWEST_KEY_NONCE, openKeys } from "../vaults/
 
 const PREFIX = "damaged/";
 
-/** The most rows that are kept: more say nothing else to an operator. */
+/** The most records that are kept. More would tell an operator nothing new. */
 const ROWS_MAX = 1_000;
 
 const KEPT = `name >= '${PREFIX}' AND name < 'damaged0'`;
@@ -26,7 +26,10 @@ const KEPT = `name >= '${PREFIX}' AND name < 'damaged0'`;
 /** SQL: the header and nonce of a sealed text (crypto/seal.ts): each text has its own, and they open nothing. */
 const nonceOf = (column: string) => `substr(${column}, 1, ${HEADER_AND_NONCE_LENGTH})`;
 
-/** A name outlives its row, so it has nothing of what is sealed: without its keys a deleted vault cannot be decrypted (contract 13.13). */
+/**
+ * The name of a counter outlives its row, so it has nothing of the sealed text: without its keys a deleted vault cannot be decrypted
+ * (contract 13.13).
+ */
 const NAME_OF = {
   item: `json_array(vault_id, id, version, ${nonceOf("overview")} || ${nonceOf("details")})`,
   vault: `json_array(id, NULL, ${NEWEST_KEY_NONCE} || ${nonceOf("name")} || ${nonceOf("description")})`,
@@ -54,12 +57,12 @@ const SQL = {
     GROUP BY kind`,
 };
 
-/** What was recorded by this isolate in the last minute: a list that is read again and again writes once. */
+/** The records that this isolate wrote in the last minute, so that a list that is read repeatedly writes each once. */
 const recorded = createCache<true>(256, MINUTE);
 
 /**
  * Records rows of a vault that did not open: Items by their ids, or without ids the row of the vault. One D1 call, and for a vault one
- * before it, because with wrong root keys no vault is damaged. It never fails: what is not recorded is met again.
+ * before it, because with wrong root keys no vault is damaged. It never fails: a row that is not recorded is recorded at the next read.
  */
 export async function recordDamage(store: Store, vault: string, items: readonly string[]): Promise<void> {
   const { db, now } = store;
@@ -93,7 +96,7 @@ export async function recordItemDamage(store: Store, vault: string, item: string
 
 const forgetStatement = (db: D1Database, now: number): D1PreparedStatement => db.prepare(SQL.forget).bind(now - DAY);
 
-/** Deletes the records of what was not read in the last day. In: Unix milliseconds. Throws when D1 fails. */
+/** Deletes the records of rows that were not read in the last day. In: Unix milliseconds. Throws when D1 fails. */
 export const forgetDamages = async (db: D1Database, now: number): Promise<void> => {
   await forgetStatement(db, now).run();
 };
@@ -104,7 +107,7 @@ export const showsDamage = ({ kind, detail }: Failure): boolean =>
 
 export const DAMAGED = ["item", "vault"] as const;
 
-/** How many damaged rows were read in the last day and are still as they were; kinds without one are absent. */
+/** The number of damaged rows, by kind, that were read in the last day and have not changed since; kinds without one are absent. */
 export type Damages = ReadonlyMap<string, number>;
 
 export interface DamageRow {

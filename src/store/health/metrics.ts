@@ -27,7 +27,7 @@ export interface Metrics {
   /** Writes to Items since the service was set up, by action. */
   readonly writes: Readonly<Record<string, number>>;
   readonly backups: BackupFigures;
-  /** What the clean-up has deleted or moved, by kind (counters.ts); kinds without one are absent. */
+  /** The number of rows and objects that the clean-up has deleted or moved, by kind (counters.ts); kinds without one are absent. */
   readonly cleaned: ReadonlyMap<string, number>;
   /** Rows that did not open when they were read in the last day, by kind. */
   readonly damages: Damages;

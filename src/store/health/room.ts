@@ -6,7 +6,7 @@ import { runBatch, type Store } from "../d1/database.ts";
 import { type DatabaseLevel, reachesLevel } from "../d1/size.ts";
 import { probeDatabase } from "./probes.ts";
 
-/** Refusals of writes that grow, before their cost arises. The commit loop decides: see vault/growth.ts. */
+/** Early refusals of writes that would make the database larger. The commit loop makes the final decision (vault/growth.ts). */
 
 /**
  * Whether the database has reached a level. When the last known size has, D1 is asked for the current one, because this isolate
@@ -48,7 +48,7 @@ interface Usage {
   readonly ended: number;
 }
 
-/** These contents go first when there is no room for the new one. */
+/** These contents are deleted first when there is no room for the new one. */
 const ENDED_BYTES = `
   (SELECT coalesce(sum(size), 0) FROM (
     SELECT id, generation, size FROM file_versions WHERE vault_id = vaults.id AND item_id = items.id

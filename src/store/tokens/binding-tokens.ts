@@ -11,7 +11,7 @@ import { signAgain, type TokenRow } from "./token-rows.ts";
  * authenticated: the token is signed again, and its hash has to be the one that was stored when it was issued (decision 0025).
  */
 
-/** By keyring and token id. */
+/** Loaded claims by keyring and token id. */
 const verified = createCache<VerifiedClaims>(1024, MINUTE);
 
 const SQL = "SELECT * FROM tokens WHERE id = ?1";

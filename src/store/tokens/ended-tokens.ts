@@ -4,10 +4,10 @@ import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import type { Activity } from "../../model/activity.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 
-/** The end of tokens and people: revoked or removed, when the next request finds no row, or expired. */
+/** The end of tokens and people: they are revoked or removed, or they expire. The next request finds no row. */
 
 const REVOKED = {
-  // A token that has expired already ended then.
+  // A token that has expired already ended at that time.
   end: `
     INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
     SELECT id, root_key_id, sealed, created_at, expires_at, min(expires_at, ?2), signed_by FROM tokens WHERE id = ?1
@@ -17,8 +17,8 @@ const REVOKED = {
 };
 
 /**
- * Revokes a token, or removes a person. The row moves to the ended tokens, unless D1 has no room for it: then its name is lost, and the
- * entry of the log is that of the queue. What has ended stays as it is. In: the entry of the admin's log.
+ * Revokes a token, or removes a person. The row moves to the ended tokens. When D1 has no room for that, it is deleted: then its name is
+ * lost, and the queue writes the entry of the log. A token that has ended already is not changed. In: the entry of the admin's log.
  * Errors: `token_not_found`, those of `refusalOfWrite`.
  */
 export async function endToken(store: Store, id: string, entry: Activity): Promise<Result<undefined>> {
@@ -37,7 +37,7 @@ export async function endToken(store: Store, id: string, entry: Activity): Promi
 }
 
 const EXPIRED = {
-  /** The same rows as `remove` deletes: both run in one transaction. */
+  /** Copies the rows that `remove` deletes: both run in one transaction. */
   end: `
     INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
     SELECT id, root_key_id, sealed, created_at, expires_at, expires_at, signed_by FROM tokens

@@ -11,8 +11,8 @@ import { openToken, sealToken, type TokenRow } from "./token-rows.ts";
 import { listTokens, type ListedToken } from "./tokens.ts";
 
 /**
- * People, for the admin routes (contract 25). A person is a row of `tokens` whose token nobody has the text of, so all that checks,
- * seals again, backs up and names tokens holds for people too. The email is the name of the token.
+ * People, for the admin routes (contract 25). A person is a row of `tokens` of which nobody has the text of the token. So the checks,
+ * rotations, backups and names of tokens apply to people too. The email is the name of the token.
  */
 
 const SQL = {
@@ -28,7 +28,7 @@ const SQL = {
   same: "SELECT id FROM tokens WHERE person IN (SELECT value FROM json_each(?1))",
   ids: "SELECT id FROM tokens WHERE person IS NOT NULL",
   slice: "SELECT * FROM tokens WHERE id IN (SELECT value FROM json_each(?1)) AND person IS NOT NULL",
-  /** Only the row that was read: a rewrap or another change may have written it meanwhile. */
+  /** Changes the row only if it has not changed since it was read: a rewrap or another request may have written it. */
   update: `
     UPDATE tokens SET root_key_id = ?2, sealed = ?3, created_at = ?4, claims = ?5, person = ?6, signed_by = ?2
     WHERE id = ?1 AND sealed = ?7 RETURNING id`,
@@ -36,7 +36,7 @@ const SQL = {
 
 type Id = Pick<TokenRow, "id">;
 
-/** What a person's row holds, under the active root key. */
+/** The columns of the row of a person, under the active root key. */
 async function rowOf({ keyring: { active } }: Store, claims: Claims) {
   const [sealed, token, index] = await Promise.all([
     sealToken(active, claims),
@@ -83,7 +83,7 @@ async function repeated({ keyring }: Store, wanted: Claims, row: TokenRow): Prom
 const requestOf = ({ name, vaults }: Claims): string =>
   JSON.stringify([name, Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 
-/** A row has up to 7 KiB. Of all rows at once D1's answer and what is made of it took 74 MiB. */
+/** A row has up to 7 KiB. A query for all rows at once took 74 MiB of memory. */
 const sliceRowsMax = 50;
 
 /**
@@ -138,7 +138,7 @@ export async function updatePerson(store: Store, id: string, vaults: Claims["vau
     const opened = await openToken(keyring, row);
     if (!opened.ok) return opened;
     const { issuedAt, since = issuedAt } = opened.value;
-    // Later than before also within one second: else a change back would bring earlier sessions back.
+    // Later than the time before, also within one second: otherwise a change back to the same vaults would make earlier sessions valid.
     const claims = { ...opened.value, vaults, since, issuedAt: Math.max(Math.floor(now / 1000), issuedAt + 1) };
     const { key, sealed, createdAt, hash, index } = await rowOf(store, claims);
     const done = await runBatch<[Id, never, never]>(
@@ -153,13 +153,13 @@ export async function updatePerson(store: Store, id: string, vaults: Claims["vau
   return fail("busy");
 }
 
-/** Removes a person. One who was removed before stays so. Errors: `person_not_found`, those of `refusalOfWrite`. */
+/** Removes a person. When the person was removed before, it changes nothing. Errors: `person_not_found`, those of `refusalOfWrite`. */
 export async function deletePerson(store: Store, id: string, entry: Activity): Promise<Result<undefined>> {
   const { db, keyring } = store;
   const read = await runBatch<[Id, TokenRow]>(db, db.prepare(SQL.one).bind(id), db.prepare(SQL.ended).bind(id));
   if (!read.ok) return read;
   const [[live], [ended]] = read.value;
-  // Whose a row is that does not open is unknown, and what has ended stays as it is.
+  // A row that does not open may be that of a token, and a person who has ended is not changed.
   const opened = ended && (await openToken(keyring, ended));
   if (!live && (!opened || (opened.ok && !opened.value.person))) return fail("person_not_found");
   const done = await endToken(store, id, entry);

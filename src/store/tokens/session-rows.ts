@@ -6,8 +6,8 @@ import type { Store } from "../d1/database.ts";
 import { TABLES } from "../tables/tables.ts";
 
 /**
- * The rows of sessions and of one-time codes. What a row grants is sealed and bound to the row's id, so whoever writes to D1 can
- * neither make a session nor widen one, and a code does not open as a session.
+ * The rows of sessions and of one-time codes. The grants are sealed and bound to the id of the row. So write access to D1 is not enough to
+ * make a session or to extend one, and a code does not open as a session.
  */
 
 export interface SessionRow {
@@ -19,7 +19,7 @@ export interface SessionRow {
   readonly hash: string | null;
 }
 
-/** What a session may do, and a code gives. */
+/** The grants of a session or of a one-time code. */
 export interface Grants {
   /** As the admin: the fingerprint of ADMIN_TOKEN, so that the grant ends when the secret changes. */
   readonly admin?: string | undefined;

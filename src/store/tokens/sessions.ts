@@ -15,7 +15,7 @@ const SQL = {
   load: `SELECT ${COLUMNS} FROM sessions WHERE id = ?1`,
   take: `DELETE FROM sessions WHERE id = ?1 RETURNING ${COLUMNS}`,
   delete: "DELETE FROM sessions WHERE id = ?1",
-  /** Leaves room for one row: those that expire last stay. */
+  /** Deletes the rows that expire first, so that there is room for one more. */
   trim: `
     DELETE FROM sessions WHERE id IN (
       SELECT id FROM sessions WHERE token_id IS ?1 ORDER BY expires_at DESC LIMIT -1 OFFSET ${LIMITS.sessions - 1})`,
@@ -29,7 +29,7 @@ export interface ConsoleSession extends Grants, Lifetime {
   readonly id: string;
 }
 
-/** By keyring and id. */
+/** Opened sessions by keyring and id. */
 const opened = createCache<ConsoleSession>(1024, MINUTE);
 
 /**

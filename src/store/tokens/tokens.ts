@@ -62,14 +62,14 @@ async function issueAgain({ keyring }: Store, wanted: Claims, row: TokenRow): Pr
   return row.claims === hash && requestOf(claims) === requestOf(wanted) ? signed : fail("idempotency");
 }
 
-/** What a request for a token asks for, as a text that is equal for equal requests. */
+/** The attributes of the requested token, as a text that is equal for equal requests. */
 const requestOf = ({ name, dialect, vaults, issuedAt, expiresAt, binding }: Claims): string =>
   JSON.stringify([name, dialect, Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1)), expiresAt - issuedAt, binding]);
 
 /** A row of `ended_tokens`, or without the time of its end one of the allow-list. */
 type EndedRow = TokenRow & { ended_at?: number };
 
-/** What is known of a token whose row does not open: a root key is missing, or the row is damaged. Times in Unix seconds. */
+/** The attributes of a token whose row does not open because a root key is missing or the row is damaged. Times are Unix seconds. */
 export interface BrokenToken {
   readonly id: string;
   readonly broken: "misconfigured" | "integrity";

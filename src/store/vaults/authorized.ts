@@ -39,7 +39,7 @@ type AuthorizingRow = ((KeyRow & NameRow) | { id: null }) & { token: string | nu
 /** What one D1 call has loaded of a vault. */
 export interface FromVault<Row, Rows extends unknown[]> {
   readonly keys: VaultKeys;
-  /** Opens the name of the vault. Out: `undefined` when it does not open: it is not the row that was asked for. */
+  /** Opens the name of the vault. Out: `undefined` when it does not open, because the request did not ask for the vault itself. */
   readonly openName: () => Promise<string | undefined>;
   readonly joined: Row;
   readonly rows: { [K in keyof Rows]: Rows[K][] };

@@ -1,9 +1,9 @@
 import { textBytes } from "../tables/slices.ts";
 import { ALL_TABLES, type NamedTable, TABLES_OF_CONTENTS } from "../tables/tables.ts";
 
-/** The counts that the rows of a vault give, which the counters in its own row have to be. */
+/** Counts the rows of a vault. The counters in the row of the vault have to equal these counts. */
 
-/** What the rows of a vault give. */
+/** The counts of the rows of a vault. */
 export interface Counted {
   readonly items: number;
   readonly deleted: number;
@@ -17,13 +17,13 @@ export interface Counted {
 type CountOfItems = "items" | "deleted";
 
 /**
- * Whether the count of a vault says that rows of Items are missing: it is higher than the rows give, and no more than were ever created. A
- * higher one is damaged.
+ * Whether the count of a vault shows that rows of Items are missing: it is higher than the number of rows, and not higher than the number
+ * of Items ever created. A still higher count is damaged.
  */
 export const missesRows = (name: CountOfItems, row: Readonly<Record<CountOfItems | "created", number>>, found: number): boolean =>
   row[name] > found && row[name] <= row.created;
 
-/** SQL: the same, of a row of `vaults`. In: the expression of what the rows give. */
+/** SQL: the same, for a row of `vaults`. In: the expression for the number of rows. */
 export const missesRowsSql = (name: CountOfItems, found: string): string =>
   `(vaults.${name} > ${found} AND vaults.${name} <= vaults.created)`;
 
@@ -34,7 +34,7 @@ const FILE_BYTES_MAX = 2 ** 40;
 const bytesIn = (table: NamedTable): string =>
   `(SELECT coalesce(sum(${textBytes(table)}), 0) FROM ${table.name} WHERE vault_id = ?1)`;
 
-/** SQL: those of all rows of the vault ?1. */
+/** SQL: the bytes of the sealed texts of all rows of the vault ?1. */
 export const SEALED_BYTES = ALL_TABLES.filter(({ counters }) => counters?.includes("sealed_bytes"))
   .map(bytesIn)
   .join(" + ");

@@ -2,12 +2,15 @@ import { must } from "../../model/result.ts";
 import type { Settings } from "../../settings.ts";
 import { runBatch } from "../d1/database.ts";
 
-/** Finds the vaults that keep more than the settings say. Their coordinators delete it, because only they write rows of a vault. */
+/**
+ * Finds the vaults that keep more than the settings allow. Their coordinators delete the surplus, because only a coordinator writes the
+ * rows of its vault.
+ */
 
 /** What a run of the cron trigger sends to a coordinator. Plain data, because it crosses Durable Object RPC. */
 export interface DueVault {
   readonly vault: string;
-  /** Whether earlier versions have to be looked through, besides the deleted Items. */
+  /** Whether the call checks earlier versions too, besides deleted Items. */
   readonly versions: boolean;
 }
 
@@ -30,7 +33,7 @@ const SQL = {
   surplus: `SELECT id AS vault FROM vaults WHERE versions_kept > ?1 ORDER BY random() LIMIT ${RUN_VAULTS_MAX.surplus}`,
 };
 
-/** Out: the vaults of which something is due, each once. In: Unix milliseconds. Throws when D1 fails. */
+/** Out: the vaults of which something is due, without repetition. In: Unix milliseconds. Throws when D1 fails. */
 export async function findDueVaults(db: D1Database, settings: Settings, now: number): Promise<DueVault[]> {
   const found = await runBatch<[Vault, Vault]>(
     db,

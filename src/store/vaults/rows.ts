@@ -14,10 +14,13 @@ import { type RowOf, TABLES } from "../tables/tables.ts";
 
 export const KEY_COLUMNS = "vaults.id, root_key_id, vaults.keys";
 
-/** SQL: the id of the newest key of a row of `vaults`: what every commit compares. */
+/** SQL: the id of the newest key of a row of `vaults`, which every commit compares. */
 export const NEWEST_KEY_ID = `substr(vaults.keys, 1, ${KEY_ID_LENGTH})`;
 
-/** SQL: whether the vault ?1 is as it was read, for a fence (d1/fence.ts). ?2 to ?5: `valuesAsRead`. In: a further condition on its row. */
+/**
+ * SQL: whether the vault ?1 has not changed since it was read, for a fence (d1/fence.ts). ?2 to ?5: `valuesAsRead`. In: a further
+ * condition on its row.
+ */
 export const isAsRead = (also = "true"): string => `EXISTS (
   SELECT 1 FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4 AND ${NEWEST_KEY_ID} = ?5
     AND ${also})`;
@@ -26,10 +29,10 @@ export const isAsRead = (also = "true"): string => `EXISTS (
 export const valuesAsRead = ({ id, contentVersion, attributeVersion, updatedAt, dataKeyId }: Vault) =>
   [id, contentVersion, attributeVersion, updatedAt, dataKeyId] as const;
 
-/** SQL: the id and the number of that key, and the header and the nonce of its wrapped data key: they reveal nothing of it. */
+/** SQL: the id and the number of the newest key, and the header and the nonce of its wrapped data key, which reveal nothing of the key. */
 export const NEWEST_KEY_NONCE = `substr(vaults.keys, 1, ${KEY_ID_LENGTH + KEY_NUMBER_LENGTH + HEADER_AND_NONCE_LENGTH})`;
 
-/** The sealed name of a vault, with what opens it besides the keys. */
+/** The sealed name of a vault, with the version that is part of its associated data. */
 export const NAME_COLUMNS = "vaults.name, vaults.attribute_version";
 
 /** The position after the newest write of a vault: a `Cursor`. */
@@ -57,7 +60,7 @@ export interface OpenVault {
 
 const { associatedData } = TABLES.vaults;
 
-/** Seals the name and the description of a vault: apart, because the answers with its Items have the name only. */
+/** Seals the name and the description of a vault as two texts, because answers with its Items need the name only. */
 export async function sealVault(keys: VaultKeys, vault: Vault): Promise<VaultTexts> {
   const bound = { attribute_version: vault.attributeVersion };
   const [name, description] = await Promise.all([
@@ -98,15 +101,15 @@ async function openTexts(keys: VaultKeys, row: VaultRow): Promise<Result<Pick<Va
   return description.ok ? ok({ name: name.value, description: description.value }) : description;
 }
 
-/** Counts, of which an impossible one is read as 0, so that it costs no request. `verify --repair` mends those that the rows tell. */
+/** Counts. An impossible value is read as 0, so that no request fails. `verify --repair` repairs the counts that follow from the rows. */
 const COUNTED_COLUMNS = ["items", "created", "deleted", "restored", "destroyed", "files", "file_bytes", "sealed_bytes"] as const;
-/** Numbers that nothing else tells: with an impossible one a vault does not open. */
+/** Numbers that follow from no other row. A vault with an impossible one does not open. */
 const OWN_NUMBERS = ["attribute_version", "content_version", "quota_items", "quota_bytes", "quota_file_bytes"] as const;
 
-/** Whether a column can hold the value: a number from 0 on that JavaScript does not round, or none. */
+/** Whether a column can hold the value: an integer from 0 on that JavaScript does not round, or NULL. */
 export const isCount = (value: number | null): boolean => value === null || (Number.isSafeInteger(value) && value >= 0);
 
-/** What is wrong with the times and numbers in the clear, in words: with one that is impossible no write goes on. */
+/** The fault of an impossible time or number of the row, in words. No write may continue with one. */
 export const wrongVaultColumns = (row: VaultRow): string[] => [
   ...(["created_at", "updated_at"] as const).filter((name) => !isTime(row[name])).map((name) => `${name} is no time`),
   ...OWN_NUMBERS.filter((name) => !isCount(row[name])).map((name) => `${name} is no number of the service`),
@@ -119,7 +122,7 @@ const withCounts = (row: VaultRow, names: readonly CountName[]): VaultRow => ({
   ...Object.fromEntries(names.map((name) => [name, isCount(row[name]) ? row[name] : 0])),
 });
 
-/** The row with 0 for each impossible time and number, for what is told of a vault that does not open. */
+/** The row with 0 for each impossible time and number, to present a vault that does not open. */
 const possibleRow = (row: VaultRow): VaultRow => ({
   ...withCounts(row, [...COUNTED_COLUMNS, ...OWN_NUMBERS]),
   created_at: possibleTime(row.created_at),
@@ -144,7 +147,10 @@ const plainVault = (row: VaultRow): Omit<Vault, "name" | "description"> => ({
   ...keyStateOf(row),
 });
 
-/** What the list of keys tells: a vault with several is being resealed. Of a damaged list `dataKeyId` is any text. */
+/**
+ * The attributes that follow from the list of keys. A vault with several keys is being resealed. When the list is damaged, `dataKeyId` may
+ * be any text.
+ */
 function keyStateOf({ keys, resealed }: VaultRow): Pick<Vault, "dataKeyId" | "keyNumber" | "reseal"> {
   const [newest, ...earlier] = parseKeyList(keys);
   const [previous] = earlier;
@@ -157,9 +163,9 @@ function keyStateOf({ keys, resealed }: VaultRow): Pick<Vault, "dataKeyId" | "ke
   };
 }
 
-/** A vault whose row does not open: it can be listed and deleted, and nothing else. */
+/** A vault whose row does not open. It can only be listed and deleted. */
 export interface BrokenVault {
-  /** What the plaintext columns tell; name and description are empty. */
+  /** The attributes of the plaintext columns; name and description are empty. */
   readonly vault: Vault;
   /** Why the row does not open: `misconfigured` (a root key is missing or wrong) or `integrity`. */
   readonly refusal: Refusal;

@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "../../model/result.ts";
  * forged with the signing key under the id of another one is refused.
  */
 
-/** What identifies a token: `jti`, and the hash of the whole token (crypto/token.ts). */
+/** The identity of a token: `jti`, and the hash of the whole token (crypto/token.ts). */
 export interface TokenIdentity {
   readonly id: string;
   readonly hash: string;
@@ -13,12 +13,15 @@ export interface TokenIdentity {
   readonly session?: { readonly id: string } | undefined;
 }
 
-/** What `HASH_OF_TOKEN` looks up: the id of the session, which is 64 hexadecimal digits and so never that of a token, or of the token. */
+/**
+ * The parameter of `HASH_OF_TOKEN`: the id of the session or of the token. The id of a session has 64 hexadecimal digits, so it is never
+ * the id of a token.
+ */
 export const holderOf = ({ id, session }: TokenIdentity): string => session?.id ?? id;
 
 /**
- * The hash in the row of the token of the holder ?1: NULL without a row, of a session also without its own row. SQLite does not run the
- * second query for a token that it finds.
+ * The hash in the row of the token that the holder ?1 uses: NULL without that row, and for a session also without the row of the session.
+ * SQLite does not run the second query for a token that it finds.
  */
 export const HASH_OF_TOKEN = `
   coalesce((SELECT claims FROM tokens WHERE id = ?1),

@@ -64,7 +64,7 @@ async function openListed(store: Store, rows: readonly VaultRow[]): Promise<Resu
   return checked.ok ? ok(listed) : checked;
 }
 
-/** Out: the vaults, oldest first, so that a new vault does not change the order of the others. */
+/** Sorts vaults, the oldest first, so that a new vault does not change the order of the others. */
 async function openAll(store: Store, rows: readonly VaultRow[]): Promise<readonly ListedVault[]> {
   const vaults: ListedVault[] = [];
   for (const row of rows) {
