@@ -30,6 +30,30 @@ async function pagesOf(call: Client, path: string): Promise<string[]> {
   return ids;
 }
 
+it.each([
+  ["in D1", 0],
+  ["in the archive", NEARLY_FULL],
+])("an entry is stored although its id is the Item of a denied request that is stored before it, %s", async (_, size) => {
+  const [vault, now] = [await makeVault(), Date.now() - 60_000];
+  const make = (seconds: number, more: Partial<Activity> = {}): Activity => {
+    const id = operationId(now + seconds * 1_000, crypto.getRandomValues(new Uint8Array(10)));
+    const origin = { userAgent: "", requestIp: "" };
+    return { id, log: vault, action: "READ", result: "SUCCESS", actor: "x", item: null, version: null, origin, ...more };
+  };
+  const [earlier, read] = [make(0), make(1)];
+  const denied = make(2, { action: "DELETE", result: "DENY", item: read.id });
+  // One segment or archived object has the first two.
+  recordDatabaseSize(size);
+  const bindings = { DB: sizedDatabase(() => size) };
+  await deliverMessages([await messageOf([earlier, denied])], bindings);
+  await deliverMessages([await messageOf([read])], bindings);
+  recordDatabaseSize(0);
+  const exported = await pagesOf(admin, `/v1/admin/activity/export?vault=${vault}&limit=1000`);
+  expect(exported.filter((id) => [earlier, read, denied].some((entry) => entry.id === id)).toSorted()).toEqual(
+    [earlier.id, read.id, denied.id].toSorted(),
+  );
+});
+
 describe.each(Array.from({ length: runs(3, 60) }, (_, seed) => seed + 1))("the history of seed %i", (seed) => {
   it("gives in pages, by filters, as a total and in the export each entry once, and none of a log outside of the scope", async () => {
     vi.spyOn(console, "warn").mockImplementation(() => undefined);
@@ -46,9 +70,14 @@ describe.each(Array.from({ length: runs(3, 60) }, (_, seed) => seed + 1))("the h
       const result = below(3) === 0 ? "DENY" : "SUCCESS";
       return { id, log, action: "READ", result, actor: actors[below(2)]!, item: null, version: null, origin };
     };
-    for (let step = 0; step < 40; step++) {
+    const batches = Array.from({ length: 40 }, () => {
       const log = [a, b, other][below(3)]!;
-      const some = Array.from({ length: 1 + below(30) }, () => make(log));
+      return Array.from({ length: 1 + below(30) }, () => make(log));
+    });
+    // A client chooses the id of the Item in a denied request: also that of an entry that is not stored yet.
+    const heads = batches.map((batch) => batch.map(({ id }) => id).toSorted()[0]!);
+    for (const batch of batches) {
+      const some = batch.map((entry) => Object.assign(entry, below(4) > 0 ? {} : { item: heads[below(heads.length)]! }));
       entries.push(...some);
       const message = await messageOf(some);
       messages.push(message);

@@ -1,7 +1,7 @@
 import { timeOf } from "../../model/ids.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { ActivityRow } from "./entries.ts";
-import { type HandOver, lineKey, type Segment, splitLines } from "./segments.ts";
+import { HAND_OVER_START, type HandOver, lineKey, type Segment, splitLines } from "./segments.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { listAll, pagesOf } from "../buckets/calls.ts";
 
@@ -65,7 +65,8 @@ export const SEARCHED_SEGMENTS = 8;
 export async function isArchived(bucket: Bucket, { log, first }: HandOver): Promise<boolean> {
   const prefix = `${segmentsOf(dayOf(timeOf(first)))}${log}/`;
   const keys = (await listAll(bucket, prefix)).map(({ key }) => key).filter((key) => key <= prefix + first);
-  for (const key of keys.slice(-SEARCHED_SEGMENTS)) if ((await (await bucket.get(key))?.text())?.includes(first)) return true;
+  for (const key of keys.slice(-SEARCHED_SEGMENTS))
+    if ((await (await bucket.get(key))?.text())?.includes(`${HAND_OVER_START}${first}"`)) return true;
   return false;
 }
 

@@ -9,7 +9,7 @@ import { confirmLevel } from "../health/room.ts";
 import { archiveSegment, isArchived, SEARCHED_SEGMENTS } from "./archive.ts";
 import { ACTIVITY, type ActivityRow, sealActivity } from "./entries.ts";
 import { dropOldest } from "./retention.ts";
-import { type HandOver, isCounted, logOf, sealHandOvers } from "./segments.ts";
+import { HAND_OVER_START, type HandOver, isCounted, logOf, sealHandOvers } from "./segments.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { filesOf } from "../buckets/r2.ts";
 
@@ -131,7 +131,7 @@ const HANDED = `
 /** Whether the log has a hand-over. A segment without a later id cannot have it, and its text is not read. */
 const IS_STORED = `EXISTS (
   SELECT 1 FROM (
-    SELECT CASE WHEN last_id >= handed.last THEN instr(lines, handed.first) ELSE 0 END AS found FROM log_segments
+    SELECT CASE WHEN last_id >= handed.last THEN instr(lines, '${HAND_OVER_START}' || handed.first || '"') ELSE 0 END AS found FROM log_segments
     WHERE vault_id = handed.log AND id > handed.day AND id <= handed.first ORDER BY id DESC LIMIT ${SEARCHED_SEGMENTS})
   WHERE found > 0)`;
 

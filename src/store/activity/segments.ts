@@ -97,6 +97,12 @@ async function sealHandOver({ active }: Keyring, log: string, unordered: readonl
   return { log, first, last, day, end, entries: entries.length, line: JSON.stringify(line) };
 }
 
+/**
+ * What comes before the id of a hand-over in its line, and nowhere else: JSON escapes the quotation marks of every value. The id alone may
+ * be in another line too, because a client chooses the id of the Item in a denied request.
+ */
+export const HAND_OVER_START = '"entries":[["';
+
 const associatedData = (log: string, handOver: string, key: string) =>
   ({ kind: "handOver", vault: log.slice(0, NOWHERE.length), record: handOver, version: 0, key }) as const;
 
