@@ -64,7 +64,7 @@ const NAMED = {
   PERSON: "person",
 } as const;
 
-/** The entry of a request of the admin that succeeded. */
+/** The log entry of a request of the admin that succeeded. */
 function adminActivity(route: Route, { c }: Caller, target: Target, result: Result<Reply>): Activity | undefined {
   const action = (result.ok && result.value.action) || route.action;
   if (action === "UNLOGGED" || !result.ok) return undefined;

@@ -38,7 +38,7 @@ const namesCookie = (c: Context): boolean => {
   return names.some((sent) => (name === undefined ? sent.endsWith(COOKIE) : sent === name));
 };
 
-/** The value of the cookie; `undefined` without one, and for a second one of the name: somebody else has set one of them. */
+/** The value of the cookie; `undefined` without a cookie, and with two of this name, because another origin has set one of them. */
 function cookieOf(c: Context): string | undefined {
   const prefix = `${cookieAt(c)?.name}=`;
   const pairs = (c.req.header("Cookie") ?? "").split(";").map((pair) => pair.trim());
@@ -58,7 +58,7 @@ export async function sessionIdOf(c: Context, { keyring }: Store): Promise<strin
   return value === undefined ? undefined : parseConsoleSecret(keyring, "session", value);
 }
 
-/** What ends the grants of the admin when it changes. */
+/** The fingerprint of ADMIN_TOKEN. The grants of the admin end when it changes. */
 export const adminFingerprint = async ({ env }: Context): Promise<string | undefined> =>
   env.ADMIN_TOKEN ? new Uint8Array(await digestOf(env.ADMIN_TOKEN)).toHex() : undefined;
 

@@ -11,9 +11,9 @@ import { setRequestId } from "./context.ts";
 import { callCoordinator, type Tried, tryCoordinator } from "./retry.ts";
 import type { Call } from "./route.ts";
 
-/** How a request reaches the coordinator of its vault. */
+/** Sends requests to the coordinator of a vault. */
 
-/** What an Idempotency-Key is bound to: the canonical ids of the path, so that both forms of an id are one request. */
+/** The request to which an Idempotency-Key is bound: it has the canonical ids of the path, so that both forms of an id are one request. */
 export interface Binding {
   readonly ids: readonly string[];
   /** The body, or its hash. */

@@ -16,7 +16,10 @@ import { requireSecret } from "./secret.ts";
 
 /** Authentication and authorization: the checks before any I/O on the data (contract 4 and 8). */
 
-/** Out: the caller. Errors, in this order: `misconfigured`; `cross_site`, `unauthorized`, `rate`; `schema`, `unavailable`. */
+/**
+ * Authenticates a request. Out: the caller. Errors, in this order: `misconfigured`; `cross_site`, `unauthorized`, `rate`; `schema`,
+ * `unavailable`.
+ */
 export async function authenticate(route: Pick<Route, "access" | "action">, c: Context): Promise<Result<Caller>> {
   const store = await openStore(c.env, Date.now());
   if (!store.ok) return store;
@@ -42,7 +45,7 @@ async function authenticateAdmin(access: Access & { by: "admin" }, c: Context, s
   if (session && session.value.admin === undefined) return fail("unauthorized");
   const refused = session ? undefined : await requireSecret(c, c.env.ADMIN_TOKEN);
   if (refused) return refused;
-  // A row that is sealed with a wrong root key would open with no other.
+  // A row that is sealed under a wrong root key opens with no other key.
   const checked = access.seals ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
   return checked.ok ? ok(callerOf(c, store, NO_CLAIMS)) : checked;
 }

@@ -4,8 +4,8 @@ import { ADMIN } from "../model/operation.ts";
 import type { Call } from "./route.ts";
 
 /**
- * The id of something that the admin creates. It is derived from the Idempotency-Key, so that a repeated request finds what the
- * first one has created; without a key it is random. In: what is created.
+ * The id of a new object that the admin creates. It is derived from the Idempotency-Key, so that a repeated request finds the object that
+ * the first one has created. Without a key it is random. In: the kind of object.
  */
 export async function newId({ idempotencyKey: key, vault }: Call, what: keyof typeof SCOPES): Promise<string> {
   if (key === undefined) return crypto.randomUUID();

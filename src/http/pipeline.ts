@@ -48,8 +48,8 @@ async function answerCaller(route: Route, caller: Caller, target: Target): Promi
 }
 
 /**
- * A row that does not open may be that of the Item of the path. It is that of the vault where its keys do not open or the route reads
- * nothing else.
+ * Records a row that does not open: that of the Item in the path; that of the vault when its keys do not open, or on the routes of the
+ * vault itself.
  */
 function reportDamage({ path }: Route, { c, store }: Caller, { vault, item }: Target, { kind }: Failure): void {
   const isOfItem = kind === "integrity" && item !== "";
@@ -68,7 +68,7 @@ async function answer(route: Route, caller: Caller, target: Target): Promise<Res
   return route.handle(parsed.value.call, parsed.value.input);
 }
 
-/** The refusal says which permission is missing, but only to a token that names the vault. */
+/** Refuses a request without the permission. The answer says which permission is missing only to a token that names the vault. */
 function refuseOutsider({ access }: Route, { vaults }: Caller, { vault }: Target): Refusal {
   if (!("outside" in access)) return fail("out_of_scope");
   return fail(access.outside, access.outside === "out_of_scope" ? missing(vaults[vault], access.permission) : undefined);

@@ -16,15 +16,15 @@ import { prepareRestore, sendChange } from "./coordinator.ts";
 import type { Call } from "./route.ts";
 
 /**
- * Restores one Item of a vault that exists, by ordinary writes through its coordinator: the Item becomes as the backup has it, and what
- * it was stays as its earlier versions (contract 21.28). Interrupted between two writes, the same request continues.
+ * Restores one Item of a vault that exists, by ordinary writes through its coordinator. The Item gets the content of the backup, and its
+ * content before is kept as earlier versions (contract 21.28). After an interruption between two writes the same request continues.
  */
 
 export interface ItemRestoration {
   readonly manifest: Manifest;
   readonly existing: Existing;
   readonly state: "planned" | "done";
-  /** The Files and contents of the Item that do not open, and are not brought back. */
+  /** The Files and contents of the Item that do not open. They are not restored. */
   readonly findings: readonly Finding[];
 }
 
@@ -74,13 +74,13 @@ function compare({ item, deleted, broken }: CurrentItem, wanted: Item): Existing
   return item.updatedAt > wanted.updatedAt && item.lastEditedBy !== RESTORED_BY_ADMIN ? "newer" : "older";
 }
 
-/** The Files of the Item that the backup brings back, and what keeps it from bringing back the others. */
+/** The Files of the Item that can be restored from the backup, and the faults of the others. */
 interface WantedFiles {
   readonly files: readonly PartFile[];
   readonly findings: readonly Finding[];
 }
 
-/** Out: the Files whose contents FILES has then, and what is wrong with the others. In: `dryRun` copies nothing. */
+/** Out: the Files whose contents FILES has then, and the faults of the others. In: `dryRun` copies nothing. */
 async function copyContents(
   call: Call,
   store: BackupStore,
@@ -144,8 +144,8 @@ async function writeItem(
 }
 
 /**
- * The changes that make the Files those of the backup. A content comes back under its own key, so nothing is sealed again. A File that
- * the backup names and cannot bring back stays as it is.
+ * The changes that make the Files those of the backup. A content is restored with its own key, so nothing is sealed again. A File of the
+ * backup that cannot be restored is not changed.
  */
 function fileChanges(item: string, current: Item["files"], { files: wanted, findings }: WantedFiles): Change[] {
   const ids = new Set([...wanted.map(({ file }) => file.id), ...findings.map(({ file }) => file)]);

@@ -13,7 +13,7 @@ import type { Context } from "./context.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Who may use a route, and how the others are refused. */
+/** The callers that may use a route, and the refusal of the others. */
 export type Access =
   /** The holder of ADMIN_TOKEN. `seals`: the root keys are checked first, because the route seals something new. */
   (
@@ -35,7 +35,7 @@ export interface Caller {
   readonly store: Store;
   /** The token's id, or `admin`. */
   readonly actor: string;
-  /** Those of the token; `NO_CLAIMS` for the admin. */
+  /** The claims of the token; `NO_CLAIMS` for the admin. */
   readonly claims: VerifiedClaims;
   readonly dialect: Dialect;
   /** The permissions of the token, by vault id. */
@@ -54,7 +54,7 @@ export interface Target {
   readonly person: string;
 }
 
-/** What a route parses its input from: a request of an authorized caller. */
+/** A request of an authorized caller, from which the route parses its input. */
 export interface ParseCall extends Caller, Target {
   readonly query: Query;
   /** Only on conditional routes. Absent too when it is malformed: the pipeline refuses that after the route has parsed. */

@@ -11,7 +11,10 @@ import type { Turns } from "./queue.ts";
 import { postponeAll, runWebhooks } from "./webhooks/delivery.ts";
 import { filesOf } from "../store/buckets/r2.ts";
 
-/** The alarm of a coordinator: what it does without a request. A coordinator has one alarm, for the task that is due first. */
+/**
+ * The alarm of a coordinator, which runs its tasks without a request. A coordinator has one alarm, which is set for the task that is due
+ * first.
+ */
 
 /** Milliseconds until the alarm deletes rows of a deleted vault: the answer to the deletion goes out first. */
 const ROW_DELETION_DELAY_MS = SECOND;
@@ -23,7 +26,10 @@ const RETRY_LATER_MS = MINUTE;
 export interface AlarmContext {
   readonly storage: DurableObjectStorage;
   readonly env: Env;
-  /** Runs a sweep of contents while no step of a restore is prepared: else it deletes what it found before the restore began. */
+  /**
+   * Runs a sweep of contents while no step of a restore is prepared. Otherwise the sweep could delete contents for which the restore is
+   * about to write rows.
+   */
   readonly sweepTurn: Turns;
 }
 
@@ -32,7 +38,7 @@ interface Task {
   readonly next: (sql: SqlStorage) => number | undefined;
   /** Whether it has something to do now. By default: when it is due. */
   readonly isDue?: (sql: SqlStorage, now: number) => boolean;
-  /** Does what is due, and postpones what failed. */
+  /** Does the work that is due, and postpones what failed. */
   readonly run: (context: AlarmContext) => Promise<void>;
 }
 
@@ -42,7 +48,7 @@ const TASKS: readonly Task[] = [
   { next: nextDue, isDue, run: deliverWebhooks },
 ];
 
-/** Deletes rows of the vault when that was deleted; then it runs the tasks. */
+/** Deletes the rows of the vault after its deletion; then it runs the tasks. */
 export async function runAlarm(context: AlarmContext): Promise<void> {
   const { storage, env } = context;
   const delay = await deleteVaultRows(storage.sql, env);

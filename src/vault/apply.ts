@@ -13,7 +13,7 @@ import type { Growth } from "./growth.ts";
 import { copySnapshot, type Retention, type WorkingVault } from "./working.ts";
 import type { Vault } from "../model/vault.ts";
 
-/** What a group of operations needs besides the snapshot. */
+/** The input of a group of operations besides the snapshot. */
 export interface GroupContext {
   /** Unix milliseconds. */
   readonly now: number;
@@ -23,7 +23,7 @@ export interface GroupContext {
   /** Whether an operation may make its vault larger. */
   readonly growth: (operation: string) => Growth;
   readonly retention: Retention;
-  /** Receives what an operation throws: a defect of the service. */
+  /** Receives an error that an operation throws, which is a defect of the service. */
   readonly onDefect: (error: unknown) => void;
 }
 
@@ -80,7 +80,7 @@ function applyAll(
   return { answers, commit: commitOf(vault, snapshot, operations, progress) };
 }
 
-/** Adds the name that the vault has at this moment to an answer with an Item; an earlier answer keeps the one that it has. */
+/** Adds the present name of the vault to an answer with an Item. An earlier answer keeps its name. */
 const withVaultName = (answer: Result<Answer>, { vault }: WorkingVault): Result<Answer> =>
   answer.ok && answer.value.item ? ok({ vaultName: vault?.name, ...answer.value }) : answer;
 
@@ -102,7 +102,7 @@ function applyOne(
     const order = working.vault && { sequence: sequenceOf(working.vault), at: working.vault.updatedAt };
     activities.push({ id, log: vault, action, result: "SUCCESS", actor, item, version, origin, event, ...order });
   }
-  // Also of what changed nothing: repeated after other writes it would have an effect.
+  // Also for an operation that changed nothing: repeated after other writes, it would have an effect.
   if (idempotency) {
     const record = { ...idempotency, id, effect: { ...effectOf(change, item, version), nonce: answer.item?.nonce } };
     records.set(record.key, record);
@@ -147,7 +147,7 @@ function madeVersions({ before, after }: Commit["items"][number]["stored"]): num
   return (after?.versions ?? []).map(({ version }) => version).filter((version) => !known.has(version));
 }
 
-/** Whether rows of ended Files are left that no kept version needs. */
+/** Whether D1 has rows of ended Files that no kept version needs. */
 function hasUnused(id: string, { before, after }: Commit["items"][number]["stored"], changes: readonly FileChange[]): boolean {
   const ended = changes.reduce((sum, change) => sum + (change.kind === "end" && change.item === id ? change.ids.length : 0), 0);
   return (before?.ended.length ?? 0) + ended > (after?.ended.length ?? 0);
@@ -192,7 +192,7 @@ function earlierAnswer(
   return rebuildAnswer(effectOf(change, applied.item, applied.version), snapshot, snapshot.opened?.vault);
 }
 
-/** What a change did. In: the Item that it wrote and the version of that, as the log has them. */
+/** The effect of a change. In: the Item that it wrote and the version of the Item, from the log. */
 function effectOf(change: Change, item: string | null, version: number | null): Effect {
   const file = "file" in change ? change.file : undefined;
   return { kind: change.kind, item, version, file: typeof file === "object" ? file.id : file };

@@ -34,8 +34,8 @@ export function applyChange(working: WorkingVault, change: Change, context: Chan
 const NO_HISTORY = { deleted: 0, restored: 0, destroyed: 0 };
 
 /**
- * What the creation of an Item changes besides its rows. One that is counted still was created before; of a deleted one it is a
- * restoration.
+ * The counts that the creation of an Item changes, by the count that still includes it. An Item that is still counted was created before;
+ * when it counts as deleted, the creation is a restoration.
  */
 const CREATION = {
   new: { created: 1 },
@@ -48,7 +48,7 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
     const { vault, actor, now, random } = context;
     const counts = CREATION[counted ?? "new"];
     if (lost && isLost(working, id)) return replaceLost(working, context, { item: id, input, counts, ...lost });
-    // Not either when the group itself has destroyed it: the commit would mix the rows of both Items.
+    // Also refused when the group itself has destroyed the Item: the commit would mix the rows of both Items.
     if (working.stored.has(id) || working.storedBefore.has(id)) return fail("item_exists");
     const made = { version: 1, nonce: drawNonce(random), createdAt: now, updatedAt: now };
     const attributes = { id, vault, ...made, lastEditedBy: editorOf(actor), files: [] };
@@ -106,7 +106,7 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
 
   "reseal-vault": (working, { dataKeyId }, { now, random }) => {
     const vault = working.vault!;
-    // Repeated, or another reseal is under way: that one goes on.
+    // The request is repeated, or another reseal is under way. That reseal continues.
     if (vault.dataKeyId !== dataKeyId || vault.reseal) return ok({ answer: { vault, unchanged: true } });
     if (vault.keyNumber >= KEY_NUMBER_MAX) return fail("keys_used_up");
     const key = { dataKeyId: operationId(now, random(10)), keyNumber: vault.keyNumber + 1 };

@@ -10,12 +10,12 @@ import { committedContents, databasePorts, webhookPorts } from "./ports.ts";
 import { prepareDeletionNotices } from "./webhooks/deletion-notice.ts";
 import { announceCommit } from "./webhooks/delivery.ts";
 
-/** What a commit needs of its coordinator. */
+/** The parts of the coordinator that a commit uses. */
 export interface CommitContext {
   readonly storage: DurableObjectStorage;
   readonly env: Env;
   readonly cache: RowCache;
-  /** Those of the Workers that wait for events. */
+  /** The WebSockets of the Workers that wait for events. */
   readonly webSockets: () => readonly WebSocket[];
   /** Unix milliseconds. */
   readonly clock: () => number;

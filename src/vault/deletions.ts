@@ -59,9 +59,9 @@ export function destroyVersion(
 }
 
 /**
- * Brings what is kept of an Item within the settings: destroys a deleted Item after its retention, and versions beyond their
- * number. Versions of an Item that neither exists nor is deleted stay: they are what is left of a lost one. The log names no version.
- * Errors: `unauthorized`, for every actor but `SERVICE`.
+ * Destroys what an Item keeps beyond the settings: a deleted Item after its retention, and surplus versions. The versions of an Item that
+ * neither exists nor is deleted are kept, because its row was lost. The entry in the log names no version. Errors: `unauthorized`, for
+ * every actor but `SERVICE`.
  */
 export function expireItem(
   working: WorkingVault,
@@ -72,7 +72,7 @@ export function expireItem(
   const stored = working.stored.get(id);
   if (!stored || !exists(stored)) return ok({ answer: {} });
   const { current, deleted } = stored;
-  // An impossible time does not tell when the Item was deleted: it may be the last copy, and `verify` names it.
+  // With an impossible time it is unknown when the Item was deleted. It may be the last copy, and is a finding of `verify`.
   const expired = deleted !== undefined && isTime(deleted.at) && deleted.at + deletedRetention <= now;
   const after = expired ? undefined : keepNewest(stored, versionsKept + Number(current === undefined));
   if (after === stored) return ok({ answer: {} });

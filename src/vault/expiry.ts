@@ -7,17 +7,17 @@ import { loadDueItems, recordVersionsKept } from "../store/commit/due-items.ts";
 import type { Random } from "./complete.ts";
 
 /**
- * Expires what a vault keeps: deleted Items past their retention, and versions beyond the setting. Each Item is a write of its own, in the order of the other writes; the write itself decides
- * what is due (vault/changes.ts), because the Item may have changed since it was found.
+ * Expires deleted Items past their retention, and versions beyond the setting. Each Item is a write of its own, in the order of the other
+ * writes; the write itself decides what is due (vault/changes.ts), because the Item may have changed since it was found.
  */
 
-/** What one call does: plain data, because it crosses Durable Object RPC. */
+/** The input of one call: plain data, because it crosses Durable Object RPC. */
 export interface Expiry extends DueVault {
   /** The id of the Item after which the call begins; the empty text for the first call. */
   readonly after: string;
 }
 
-/** What a call has destroyed, beside its result. */
+/** The counts of what a call has destroyed. */
 export interface Expired {
   /** Deleted Items past their retention. */
   readonly items?: number;
@@ -30,8 +30,8 @@ const CALL_ITEMS_MAX = 128;
 const QUEUED_ITEMS_MAX = 32;
 
 /**
- * Expires some Items of a vault. Out: where the next call begins; `undefined` when all of it is done. It may be called again at
- * any time. Errors: `unavailable`; that of the first write that failed.
+ * Expires some Items of a vault. Out: the position at which the next call begins; `undefined` when all Items are done. It may be called
+ * again at any time. Errors: `unavailable`; that of the first write that failed.
  */
 export async function expireItems(
   store: Store,

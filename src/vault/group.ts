@@ -108,8 +108,8 @@ async function deleteCommitted(ports: CommitPorts, commit: Commit): Promise<void
 }
 
 /**
- * D1 would not run a further write of a group with an attempt of unknown outcome: the loop only reads on. Such a group is not
- * split either, because that attempt may still commit what a half would refuse.
+ * A group with an attempt of unknown outcome is not written again: the loop only reads on. Such a group is not split either, because the
+ * attempt may still commit an operation that a half would refuse.
  */
 function readOnly(group: Group): undefined {
   group.writesLeft = 0;
@@ -141,7 +141,7 @@ interface Group extends PacedGroup {
   readonly request: RowRequest;
   /** The answers of attempts with an unknown outcome: see GroupContext. */
   readonly attempted: Map<string, Answer>;
-  /** The answers of operations that a snapshot found in the log. They stay true, whatever becomes of the others. */
+  /** The answers of operations that a snapshot found in the log. They do not depend on the other operations. */
   readonly settled: Map<string, Result<Answer>>;
   /** The ids of the operations that an attempt of unknown outcome would have carried out: see growth.ts. */
   readonly admitted: Set<string>;
@@ -150,7 +150,7 @@ interface Group extends PacedGroup {
   uncertain: boolean;
   /** The time after which the group begins no D1 call: Unix milliseconds. */
   until: number;
-  /** How often it may still be written from a loaded snapshot. */
+  /** How often the group may still be written from a loaded snapshot. */
   writesLeft: number;
 }
 
@@ -167,7 +167,7 @@ const startGroup = (operations: readonly Operation[], time: number): Group => ({
   writesLeft: SNAPSHOT_WRITES_MAX,
 });
 
-/** Some operations of a group as a group of their own, with what is known of earlier attempts, and in the same time. */
+/** A part of a group as a group of its own, with the state of the earlier attempts and the same time limit. */
 const partOf = (group: Group, operations: readonly Operation[]): Group => ({
   ...group,
   operations,

@@ -19,7 +19,7 @@ export const GROWTH: Readonly<Record<DatabaseLevel, Growth>> = {
   shrink: "shrinking",
 };
 
-/** By how many bytes the sealed texts of an operation may grow. */
+/** The number of bytes by which the sealed texts of an operation may grow. */
 const GROWTH_BYTES_MAX: Readonly<Record<Exclude<Growth, "admitted">, number>> = {
   bounded: Infinity,
   refused: LIMITS.growth,

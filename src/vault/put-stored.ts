@@ -12,7 +12,10 @@ import { type CountChange, countWrite, type Vault } from "../model/vault.ts";
 import type { FileChange } from "../store/commit/file-rows.ts";
 import type { WorkingVault } from "./working.ts";
 
-/** Puts the rows of an Item after a write into the working copy: what they release, and which rows of Files change. */
+/**
+ * Puts the rows of an Item after a write into the working copy, with the contents that the write releases and the rows of Files that it
+ * changes.
+ */
 
 /** A write to an Item, before it is put into the working copy. */
 export interface StoredWrite {
@@ -86,5 +89,5 @@ function fileChanges(item: string, before: StoredItem, after: StoredItem, writte
 
 const idsOf = (rows: readonly ContentRef[]): string[] => rows.map(({ id }) => id);
 
-/** The row in `file_versions` of a content: when several rows have it, they are equal but for their versions. */
+/** The row of a content in `file_versions`. Several rows with the same content differ only in their versions. */
 const untilOf = ({ ended }: StoredItem, file: ContentRef): number => ended.find((row) => isSameContent(row, file))!.until;

@@ -12,8 +12,8 @@ import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 /** Writes that replace an Item as a whole, also one that does not open or whose row was lost. */
 
 /**
- * PUT. Without a version that the client requires, it also replaces an Item that does not open: what is not in the request and was sealed,
- * when it was created and whether it is archived, begins anew then, and of its Files those stay whose rows open (contract 10.27).
+ * PUT. When the client requires no version, it also replaces an Item that does not open. Then the sealed attributes that the request does
+ * not have begin anew: the time of creation and whether the Item is archived. The Files whose rows open are kept (contract 10.27).
  */
 export function replaceItem(
   working: WorkingVault,
@@ -36,20 +36,20 @@ export function replaceItem(
   );
 }
 
-/** The Files of an Item that does not open whose own rows do, and what D1 holds of them. */
+/** The Files whose rows open, of an Item that does not open, and their rows in D1. */
 function keptFiles({ filesOfBroken, stored }: WorkingVault, id: string) {
   const files = filesOfBroken.get(id) ?? [];
   const ids = new Set(files.map((file) => file.id));
   return { files, rows: stored.get(id)!.files.filter((row) => ids.has(row.id)) };
 }
 
-/** Whether rows are left of an Item that neither exists nor is deleted: its own row was lost. */
+/** Whether D1 has rows of an Item that neither exists nor is deleted, because its own row was lost. */
 export function isLost({ stored }: WorkingVault, id: string): boolean {
   const rows = stored.get(id);
   return rows !== undefined && !rows.current && !rows.deleted;
 }
 
-/** Makes an Item again after the rows that are left of it, which stay. In: what changes besides them, as of a creation. */
+/** Creates an Item again whose own row was lost. Its other rows are kept. In: the counts that change, as for a creation. */
 export function replaceLost(
   working: WorkingVault,
   context: ChangeContext,
@@ -73,8 +73,8 @@ export function replaceLost(
 }
 
 /**
- * The last version before the one that was lost, as far as the rows tell. In: the rows of the Files that stay, which may begin with the
- * version that follows; one that ends belonged to a version before.
+ * The last version before the one that was lost, as far as the other rows show it. In: the rows of the Files that stay, which may begin
+ * with the version that follows; one that ends belonged to a version before.
  */
 const lastVersion = ({ versions, files, ended }: StoredItem, staying: StoredItem["files"]): number =>
   Math.max(

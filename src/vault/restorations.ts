@@ -44,7 +44,7 @@ function restoreOverBroken(working: WorkingVault, id: string, version: number, c
   return putRestored(working, { ...earlier.value, ...nextOfBroken(working, id, actor, now, random) }, context, {});
 }
 
-/** Makes a deleted Item exist again, with a new version. Errors: `item_not_found`, `integrity`; `database_full`, `quota`. */
+/** Restores a deleted Item, with a new version. Errors: `item_not_found`, `integrity`; `database_full`, `quota`. */
 export function restoreItem(
   working: WorkingVault,
   { item: id }: { readonly item: string },

@@ -13,7 +13,7 @@ import type { FileEdit } from "./file-changes.ts";
 import { putItem } from "./put-item.ts";
 import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
-/** The steps that the kinds of operations share: find, check, make the next version, put. */
+/** The steps that the kinds of operations share: find the Item, check it, make the next version, put it into the working copy. */
 
 /** Whether an Item exists and does not open. */
 export const isBroken = (current: Result<Item>): boolean => !current.ok && current.failure.kind === "integrity";

@@ -29,7 +29,7 @@ export function deleteCurrent(before: StoredItem, at: number, by: string, kept: 
   return keepNewest({ ...before, current: undefined, versions: [...versions, current!], deleted }, kept + 1);
 }
 
-/** Drops the oldest versions and the rows of Files that no other version needs. In: how many versions are left. */
+/** Drops the oldest versions, and the rows of Files that no other version needs. In: the number of versions to keep. */
 export function keepNewest(stored: StoredItem, count: number): StoredItem {
   const surplus = stored.versions.length - count;
   return surplus > 0 ? withVersions(stored, stored.versions.slice(surplus)) : stored;

@@ -27,9 +27,9 @@ export interface WorkingVault {
   /** Earlier versions, by `versionKey`: those that the snapshot has, and those that the group replaced. */
   readonly versions: Map<string, Result<Item>>;
   readonly files: FileChange[];
-  /** What D1 will hold of each Item, also of one that does not open. */
+  /** The rows of each Item after the group, also of an Item that does not open. */
   readonly stored: Map<string, StoredItem>;
-  /** What D1 holds of each Item before the group. */
+  /** The rows of each Item before the group. */
   readonly storedBefore: Snapshot["stored"];
   /** By how many bytes the sealed texts of the vault have grown. It is known also when their sum is not. */
   sealedGrowth: number;
@@ -63,10 +63,10 @@ export function copySnapshot({
   };
 }
 
-/** How many versions an Item keeps, and for how long a deleted Item can be restored. */
+/** The number of versions that an Item keeps, and the time for which a deleted Item can be restored. */
 export type Retention = Pick<Settings, "versionsKept" | "deletedRetention">;
 
-/** What an operation needs besides the working copy. */
+/** The input of an operation besides the working copy. */
 export interface ChangeContext {
   readonly vault: string;
   readonly actor: string;
@@ -84,6 +84,6 @@ export interface ChangeResult {
   readonly action?: Action;
   readonly item?: string;
   readonly version?: number;
-  /** What the change did, where the action does not tell it. */
+  /** The effect of the change, where the action does not show it. */
   readonly event?: SpecialEvent;
 }

@@ -18,10 +18,7 @@ import { failed } from "./schedule.ts";
  * in its own storage what the last message needs, sealed under the root key.
  */
 
-/**
- * Before the commit that deletes a vault. Best effort: without it the receivers do not learn of the deletion, and the vault is
- * deleted all the same.
- */
+/** Runs before the commit that deletes a vault. When it fails, the vault is deleted, and the receivers are not told. */
 export async function prepareDeletionNotices(ports: WebhookPorts, vault: string): Promise<void> {
   try {
     await recordDeletionNotices(ports, vault);

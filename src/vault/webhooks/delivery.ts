@@ -42,7 +42,7 @@ export async function announceCommit(storage: DurableObjectStorage, now: number)
   }
 }
 
-/** Delivers what the webhooks have not got, within the bounds of a run. */
+/** Delivers the events that the webhooks have not received, within the bounds of a run. */
 export async function runWebhooks(ports: WebhookPorts): Promise<void> {
   const { sql, store, clock } = ports;
   const [any] = listProgress(sql);
@@ -68,9 +68,7 @@ export async function runWebhooks(ports: WebhookPorts): Promise<void> {
   });
 }
 
-/**
- * Those with something to do. Receivers that fail come last, so that they delay no other one; those that are furthest behind come first.
- */
+/** The webhooks that are due. Those furthest behind come first. Those whose receivers fail come last, so that they delay no other one. */
 const dueRows = ({ sql, clock }: Pick<WebhookPorts, "sql" | "clock">): Progress[] =>
   listProgress(sql)
     .filter(({ state, failures, due }) => due <= clock() || (state === "ACTIVE" && failures === 0))
@@ -81,7 +79,7 @@ export function postponeAll({ sql, clock }: Pick<WebhookPorts, "sql" | "clock">)
   for (const progress of dueRows({ sql, clock })) replaceProgress(sql, progress, postponed(progress, clock()));
 }
 
-/** Makes the coordinator's rows fit those of D1: after an interrupted request, or after a restore of the database. */
+/** Makes the coordinator's rows agree with those of D1, after an interrupted request or a restore of the database. */
 export function reconcile({ sql, clock }: WebhookPorts, vault: string, { head, webhooks }: VaultWebhooks): void {
   const now = clock();
   const ids = new Set(webhooks.map(({ id }) => id));
@@ -130,7 +128,7 @@ export const newProgress = (
 /** The most messages, and about the most milliseconds, of one run of the alarm. On the free plan an invocation sends at most 50. */
 const RUN_MAX = { messages: 40, milliseconds: 20 * SECOND };
 
-/** What the webhooks of a run have in common. */
+/** The state that the webhooks of a run share. */
 interface Run extends WebhookPorts {
   readonly vault: string;
   /** The position after the newest write of the vault when the run began. */
@@ -154,7 +152,9 @@ function pageLoader({ store }: WebhookPorts, vault: string): Run["load"] {
   };
 }
 
-/** Delivers what a webhook has not got, within the bounds of a run. Each delivery is recorded before the next one begins. */
+/**
+ * Delivers the events that a webhook has not received, within the bounds of a run. Each delivery is recorded before the next one begins.
+ */
 async function deliverEvents(run: Run, webhook: StoredWebhook, progress: Progress): Promise<void> {
   if (isAt(progress, run.head)) return void replaceProgress(run.sql, progress, idle(progress, run.clock()));
   const page = await nextSteps(run, progress);
