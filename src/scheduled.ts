@@ -62,9 +62,9 @@ async function cleanLog(env: Env, now: number, take: Take): Promise<Counts> {
   const before = now - activityRetention;
   const archives = activityArchive > activityRetention;
   const rows = await (archives ? archiveOldActivity(db, files, before, take) : deleteOldActivity(db, before, take));
-  const left = rows + (await removeOldSegments(db, archives ? files : undefined, before, take));
+  const removed = rows + (await removeOldSegments(db, archives ? files : undefined, before, take));
   await forgetLogs(db);
-  return { log_entry: left, log_entry_archived: archives ? left : 0 };
+  return { log_entry: removed, log_entry_archived: archives ? removed : 0 };
 }
 
 async function cleanArchive(env: Env, now: number): Promise<Counts> {

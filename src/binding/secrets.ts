@@ -88,15 +88,15 @@ async function answerCall(call: BindingCall, references: unknown): Promise<Resul
 async function answer(call: BindingCall, store: Store, references: unknown): Promise<Result<readonly Answered[]>> {
   const token = tokenOf(call.props);
   if (token === undefined) return fail("unauthorized");
-  const asked = parseReferences({ references });
-  if (!asked.ok) return asked;
+  const parsed = parseReferences({ references });
+  if (!parsed.ok) return parsed;
   // Before any I/O. The id alone would count for the token of a client, which the props may also name.
-  const limited = await limitToken(call.env, `binding/${token}`, call.now, Math.max(1, asked.value.length));
+  const limited = await limitToken(call.env, `binding/${token}`, call.now, Math.max(1, parsed.value.length));
   if (limited) return limited;
   const answered = await readWithToken(store, token, async (claims) => {
     const schema = await checkSchema(store.db);
     if (!schema.ok) return schema;
-    const answers = await answerReferences({ env: call.env, store, claims }, asked.value);
+    const answers = await answerReferences({ env: call.env, store, claims }, parsed.value);
     return answers.ok ? ok({ answers: answers.value, entries: entriesOf(claims, answers.value) }) : answers;
   });
   if (answered.ok) log(call, token, answered.value.entries);

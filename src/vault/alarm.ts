@@ -77,9 +77,9 @@ export const startRowDeletion = (storage: DurableObjectStorage): Promise<void> =
 async function deleteVaultRows(sql: SqlStorage, { DB }: Env): Promise<number | undefined> {
   const vault = pending.deletedVault(sql);
   if (vault === undefined) return undefined;
-  const left = await deleteRows(DB, vault, shareCalls(INVOCATION_CALLS_MAX));
-  if (!left.ok) return RETRY_LATER_MS;
-  return left.value ? ROW_DELETION_DELAY_MS : undefined;
+  const hasMore = await deleteRows(DB, vault, shareCalls(INVOCATION_CALLS_MAX));
+  if (!hasMore.ok) return RETRY_LATER_MS;
+  return hasMore.value ? ROW_DELETION_DELAY_MS : undefined;
 }
 
 /** Sweeps the pending contents that are due. After an error they are due again in an hour. */

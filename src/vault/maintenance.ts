@@ -32,9 +32,9 @@ export async function answerVerify(context: VerifyContext, vault: string, reques
     return ok([]);
   }
   return turn(async () => {
-    const done = await recountVault(store.db, vault, request.acceptLoss);
+    const recounted = await recountVault(store.db, vault, request.acceptLoss);
     cache.update(undefined); // its row of the vault has the counters of before
-    return done.ok ? ok([]) : done;
+    return recounted.ok ? ok([]) : recounted;
   });
 }
 

@@ -58,8 +58,8 @@ export function putStored(working: WorkingVault, { item, after, vault, grown }: 
   const before = working.stored.get(item) ?? NOTHING_STORED;
   const next = after ?? NOTHING_STORED;
   if (next.files !== before.files || next.ended !== before.ended) {
-    const left = contentsOf(next);
-    const released = [...contentsOf(before)].filter(([name]) => !left.has(name));
+    const remaining = contentsOf(next);
+    const released = [...contentsOf(before)].filter(([name]) => !remaining.has(name));
     working.released.push(...released.map(([, row]) => addressOf(vault.id, item, row)));
     if (after) working.files.push(...fileChanges(item, before, after, written));
   }

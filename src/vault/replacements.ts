@@ -62,10 +62,10 @@ export function replaceLost(
 ): Result<ChangeResult> {
   const { vault, actor, now, random } = context;
   const { files, rows } = keptFiles(working, id);
-  const left = working.stored.get(id)!;
-  const version = lastVersion(left, rows) + 1;
+  const stored = working.stored.get(id)!;
+  const version = lastVersion(stored, rows) + 1;
   const attributes = { id, vault, version, createdAt: now, files, ...newText(actor, now, random) };
-  const counted = filesCounted ? left.files.length : 0;
+  const counted = filesCounted ? stored.files.length : 0;
   return putItem(working, "UPDATE", complete(input, attributes, undefined, random), context, {
     files: rows,
     counts: { ...counts, files: rows.length - counted },

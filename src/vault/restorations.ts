@@ -58,8 +58,8 @@ export function restoreItem(
 
 /** Errors: `version_not_found`, `integrity`. */
 function versionOf(working: WorkingVault, id: string, version: number): Result<Item> {
-  const kept = working.stored.get(id)?.versions.some((row) => row.version === version);
-  return (kept && working.versions.get(versionKey(id, version))) || fail("version_not_found");
+  const isKept = working.stored.get(id)?.versions.some((row) => row.version === version);
+  return (isKept && working.versions.get(versionKey(id, version))) || fail("version_not_found");
 }
 
 /** In: the version with the content, and the last version. */

@@ -41,12 +41,12 @@ export async function signIn(c: Context): Promise<Result<Response>> {
   const earlier = await (granted.value.opened ? requireBoth(c, store) : findEarlier(c, store, replaced));
   if (!earlier.ok) return earlier;
   const { grants, ...lifetime } = merge(earlier.value, granted.value, store.now);
-  const made = await insertSession(store, grants, lifetime, replaced);
-  if (!made.ok) return made;
+  const session = await insertSession(store, grants, lifetime, replaced);
+  if (!session.ok) return session;
   const { opened: vaults, token } = granted.value;
   const entry = vaults ? openedEntry(c, grants.token!.id, Object.keys(vaults)) : signInEntry(c, "SUCCESS", token?.id);
   c.executionCtx.waitUntil(sendEntry(c.env, entry));
-  setCookie(c, made.value.text, Math.floor((lifetime.expiresAt - store.now) / SECOND));
+  setCookie(c, session.value.text, Math.floor((lifetime.expiresAt - store.now) / SECOND));
   return ok(c.json(presentSession({ ...grants, ...lifetime }, store.settings)));
 }
 

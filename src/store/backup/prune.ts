@@ -38,17 +38,19 @@ export async function prune(store: BackupStore, after: string): Promise<Result<s
   const { vaults, next } = page.value;
   const firstOfVaults = firstOf(oldest.value.manifest);
   const unnamed = new Set(vaults.filter((vault) => !firstOfVaults.has(vault)));
-  const gone = await findGone(
+  const orphans = await findOrphans(
     store,
     registries.value.filter((one) => one > number),
     unnamed,
   );
-  if (!gone.ok) return gone;
+  if (!orphans.ok) return orphans;
   for (const vault of vaults) {
-    const kept = firstOfVaults.get(vault);
-    if (kept === undefined && !gone.value.has(vault)) continue;
+    const firstKept = firstOfVaults.get(vault);
+    if (firstKept === undefined && !orphans.value.has(vault)) continue;
     const pruned =
-      kept === undefined ? await deleteVault(store, vault, oldest.value.manifest) : await deleteBefore(store, vault, kept);
+      firstKept === undefined
+        ? await deleteVault(store, vault, oldest.value.manifest)
+        : await deleteBefore(store, vault, firstKept);
     if (!pruned.ok) return pruned;
   }
   // The registry comes last, because it names the backups of the vaults.
@@ -86,19 +88,19 @@ const firstOf = ({ snapshots = [] }: Manifest): ReadonlyMap<string, number> =>
  * The vaults that no registry names; none when a registry is not authentic. In: the numbers of the registries, the oldest first; the
  * vaults. The newest registry is read first, because it names the newest vaults. Errors: `unavailable`.
  */
-async function findGone(
+async function findOrphans(
   { backups, keyring }: BackupStore,
   numbers: readonly number[],
   vaults: ReadonlySet<string>,
 ): Promise<Result<ReadonlySet<string>>> {
-  let gone = vaults;
+  let orphans = vaults;
   for (const number of numbers.toReversed()) {
-    if (gone.size === 0) break;
+    if (orphans.size === 0) break;
     const registry = await loadManifest(backups, keyring, { vault: REGISTRY, number });
     if (!registry.ok) return registry.failure.kind === "unavailable" ? registry : ok(new Set());
-    gone = gone.difference(new Set(firstOf(registry.value.manifest).keys()));
+    orphans = orphans.difference(new Set(firstOf(registry.value.manifest).keys()));
   }
-  return ok(gone);
+  return ok(orphans);
 }
 
 /** Deletes the backups before a number, and the parts that only they name. */
@@ -110,9 +112,9 @@ async function deleteBefore(store: BackupStore, vault: string, first: number): P
   if (old.length === 0) return ok(undefined);
   const named = new Set<string>();
   for (const number of numbers.value.slice(old.length)) {
-    const kept = await loadManifest(backups, keyring, { vault, number });
-    if (!kept.ok) return kept.failure.kind === "unavailable" ? kept : ok(undefined);
-    for (const { sha256 } of kept.value.manifest.parts) named.add(partKey(vault, sha256));
+    const manifest = await loadManifest(backups, keyring, { vault, number });
+    if (!manifest.ok) return manifest.failure.kind === "unavailable" ? manifest : ok(undefined);
+    for (const { sha256 } of manifest.value.manifest.parts) named.add(partKey(vault, sha256));
   }
   return tryBucket(async () => {
     await backups.delete(old.map((number) => manifestKey(vault, number)));

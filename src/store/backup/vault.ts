@@ -194,11 +194,11 @@ async function endPass(store: BackupStore, vault: string, running: Running, slic
   const last = { replaces: [], tables: slice.ofVault };
   const lastPart = await writePart(store.backups, { deployment, vault }, last);
   if (!lastPart.ok) return lastPart;
-  const found = [...(await findBroken(store, row, running.number, last)), ...(await findBrokenVault(store, row))];
+  const lastBroken = [...(await findBroken(store, row, running.number, last)), ...(await findBrokenVault(store, row))];
   const again = await copyContents(store, running.missing.slice(0, RETRIED_CONTENTS_MAX));
   if (!again.ok) return again;
   const missing = [...again.value.missing, ...running.missing.slice(again.value.done)];
-  const broken = [...running.broken, ...found];
+  const broken = [...running.broken, ...lastBroken];
   return ok({ ...running, base, missing, broken, moment: { at: store.now, row, deployment, lastPart: lastPart.value } });
 }
 

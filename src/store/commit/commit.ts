@@ -105,11 +105,11 @@ async function updateBatch(store: Store, commit: Commit, rows: readonly Activity
   const unchanged = before?.vault.attributeVersion === after.attributeVersion;
   const texts = unchanged ? before.row : await sealVault(keys, after);
   const row = vaultRow(after, texts, wrapped, hasNewKey ? null : before.row.resealed);
-  const kept = Math.max(0, ...commit.items.map(countKept));
-  const update = () => [updateVault(db, row, commit.sealedGrowth, kept), ...(hasNewKey ? [writeKeys(db, row)] : [])];
+  const keptMax = Math.max(0, ...commit.items.map(countKept));
+  const update = () => [updateVault(db, row, commit.sealedGrowth, keptMax), ...(hasNewKey ? [writeKeys(db, row)] : [])];
   const vault = before
     ? update()
-    : [await proofStatement(db, store.keyring.active), insertVault(db, row, commit.sealedGrowth, kept)];
+    : [await proofStatement(db, store.keyring.active), insertVault(db, row, commit.sealedGrowth, keptMax)];
   const entries = fencedEntries(store, before?.vault ?? after, commit, rows);
   const files = await Promise.all(commit.files.map((change) => fileStatement(db, commit.vault, keys, change)));
   const items = await Promise.all(commit.items.map((change) => changeItem(db, commit.vault, keys, change)));
@@ -221,15 +221,15 @@ const VAULT_SQL = {
 };
 
 /** In: the row of a new vault, the bytes of its sealed texts, and the most earlier versions that one of its Items keeps. */
-const insertVault = (db: D1Database, row: VaultRow, sealedBytes: number, kept: number): D1PreparedStatement =>
-  db.prepare(VAULT_SQL.insertVault).bind(...valuesOf({ ...row, sealed_bytes: sealedBytes }, VAULT_COLUMNS), kept);
+const insertVault = (db: D1Database, row: VaultRow, sealedBytes: number, keptMax: number): D1PreparedStatement =>
+  db.prepare(VAULT_SQL.insertVault).bind(...valuesOf({ ...row, sealed_bytes: sealedBytes }, VAULT_COLUMNS), keptMax);
 
 /**
  * In: the row after the commit, by how many bytes its sealed texts grow, and the most earlier versions that one of the written
  * Items keeps.
  */
-const updateVault = (db: D1Database, row: VaultRow, sealedGrowth: number, kept: number): D1PreparedStatement =>
-  db.prepare(VAULT_SQL.updateVault).bind(row.id, sealedGrowth, kept, ...valuesOf(row, STATE_COLUMNS));
+const updateVault = (db: D1Database, row: VaultRow, sealedGrowth: number, keptMax: number): D1PreparedStatement =>
+  db.prepare(VAULT_SQL.updateVault).bind(row.id, sealedGrowth, keptMax, ...valuesOf(row, STATE_COLUMNS));
 
 /** Writes the list of keys of a vault that has a new one, in a commit that increments `attribute_version`. In: the row after the commit. */
 const writeKeys = (db: D1Database, row: VaultRow): D1PreparedStatement =>

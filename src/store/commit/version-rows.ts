@@ -66,21 +66,21 @@ export async function versionStatements(
 ): Promise<{ readonly first: D1PreparedStatement[]; readonly last: D1PreparedStatement[] }> {
   const run = (sql: string, rows: readonly unknown[]) =>
     rows.length > 0 ? [db.prepare(sql).bind(vault, JSON.stringify(rows))] : [];
-  const kept = changes.filter(({ stored }) => stored.after);
+  const existing = changes.filter(({ stored }) => stored.after);
   const destroyed = idsOf(changes.filter(({ stored }) => !stored.after));
-  const deleted = kept.flatMap(({ id, stored }) => (stored.after!.deleted ? [{ id, ...stored.after!.deleted }] : []));
+  const deleted = existing.flatMap(({ id, stored }) => (stored.after!.deleted ? [{ id, ...stored.after!.deleted }] : []));
   const restored = changes.filter(({ stored }) => stored.before?.deleted && !stored.after?.deleted);
-  const made = await Promise.all(changes.flatMap((change) => change.made.map((item) => sealItem(keys, item))));
+  const sealed = await Promise.all(changes.flatMap((change) => change.made.map((item) => sealItem(keys, item))));
   return {
     first: [
-      ...run(SQL.move, idsOf(kept.filter(moves))),
-      ...made.map((row) =>
+      ...run(SQL.move, idsOf(existing.filter(moves))),
+      ...sealed.map((row) =>
         db.prepare(SQL.insert).bind(...valuesOf({ ...row, vault_id: vault, item_id: row.id }, VERSION_COLUMNS)),
       ),
-      ...run(SQL.trim, kept.flatMap(trimmedOf)),
+      ...run(SQL.trim, existing.flatMap(trimmedOf)),
     ],
     last: [
-      ...run(SQL.trimFiles, idsOf(kept.filter(({ filesUnused }) => filesUnused))),
+      ...run(SQL.trimFiles, idsOf(existing.filter(({ filesUnused }) => filesUnused))),
       ...run(SQL.insertDeleted, deleted),
       ...run(SQL.deleteDeleted, idsOf(restored)),
       ...SQL.destroy.flatMap((sql) => run(sql, destroyed)),
@@ -96,6 +96,6 @@ const moves = ({ stored: { before, after } }: VersionChange): boolean =>
 
 /** The versions that were kept before the group and are not kept after it. */
 function trimmedOf({ id, stored: { before = NOTHING_STORED, after } }: VersionChange): (readonly [string, number])[] {
-  const left = new Set(after!.versions.map(({ version }) => version));
-  return before.versions.filter(({ version }) => !left.has(version)).map(({ version }) => [id, version] as const);
+  const remaining = new Set(after!.versions.map(({ version }) => version));
+  return before.versions.filter(({ version }) => !remaining.has(version)).map(({ version }) => [id, version] as const);
 }

@@ -49,12 +49,12 @@ async function openFound(
   file: KeyedFile,
   range: ByteRange | undefined,
 ): Promise<Result<AsyncGenerator<Uint8Array>>> {
-  const found = await (range ? readSome(bucket, address, range) : readAll(bucket, address));
-  if (!found) return fail("integrity");
-  if (found.size !== sealedFileSize(file.size)) return closeDamaged(found);
-  const cipher = await recoverCipher(Uint8Array.fromBase64(file.key), contextOf(address), found.header);
-  if (!cipher.ok) return closeDamaged(found);
-  return withFirstOpened(openRange(cipher.value, found.reader, range ?? { start: 0, end: file.size - 1 }));
+  const object = await (range ? readSome(bucket, address, range) : readAll(bucket, address));
+  if (!object) return fail("integrity");
+  if (object.size !== sealedFileSize(file.size)) return closeDamaged(object);
+  const cipher = await recoverCipher(Uint8Array.fromBase64(file.key), contextOf(address), object.header);
+  if (!cipher.ok) return closeDamaged(object);
+  return withFirstOpened(openRange(cipher.value, object.reader, range ?? { start: 0, end: file.size - 1 }));
 }
 
 async function closeDamaged({ reader }: Found): Promise<Refusal> {

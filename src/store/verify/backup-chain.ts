@@ -20,15 +20,15 @@ const SLICE_MANIFESTS_MAX = 20;
 export async function checkChain(ports: VerifyPorts, { vault, after: [after = 0] }: Position): Promise<Result<Slice>> {
   const numbers = await listBackupNumbers(ports.backups, vault);
   if (!numbers.ok) return numbers;
-  const left = numbers.value.filter((number) => number > Number(after)).slice(0, SLICE_MANIFESTS_MAX);
+  const slice = numbers.value.filter((number) => number > Number(after)).slice(0, SLICE_MANIFESTS_MAX);
   const parts = await loadPartSizes(ports.backups, vault);
   if (!parts.ok) return parts;
   const faults: Fault[] = [];
   const removed = removedKeys(ports.store);
-  const earlier = await before(ports, vault, numbers.value, removed, left[0]);
+  const earlier = await before(ports, vault, numbers.value, removed, slice[0]);
   if (!earlier.ok) return earlier;
   let previous = earlier.value;
-  for (const number of left) {
+  for (const number of slice) {
     const opened = await openManifest(ports, vault, number, removed);
     if (!opened.ok) return opened;
     faults.push(...opened.value.faults);
@@ -39,12 +39,12 @@ export async function checkChain(ports: VerifyPorts, { vault, after: [after = 0]
     }
     previous = { number, open: opened.value.open };
   }
-  const done = left.length === 0 || left.at(-1) === numbers.value.at(-1);
+  const done = slice.length === 0 || slice.at(-1) === numbers.value.at(-1);
   return ok({
     faults,
     checked: {},
-    calls: 1 + left.length + removed.calls(),
-    after: done ? undefined : [left.at(-1)!],
+    calls: 1 + slice.length + removed.calls(),
+    after: done ? undefined : [slice.at(-1)!],
   });
 }
 

@@ -60,9 +60,9 @@ async function confirmOrphans(
   const pending = await coordinators.pending(vault, unnamed);
   if (!pending.ok) return pending;
   const known = new Set(pending.value);
-  const left = unnamed.filter((key) => !known.has(key));
-  if (left.length === 0) return ok([]);
-  const again = await unnamedOf(store.db, vault, left);
+  const unrecorded = unnamed.filter((key) => !known.has(key));
+  if (unrecorded.length === 0) return ok([]);
+  const again = await unnamedOf(store.db, vault, unrecorded);
   if (!again.ok) return again;
   const first = again.value[0];
   if (first === undefined) return ok([]);

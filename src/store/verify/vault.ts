@@ -68,7 +68,7 @@ function checkCounters(vault: string, row: Counters, counted: Counted, repair?: 
   const missing = (name: (typeof EXACT)[number]): boolean =>
     (name === "items" || name === "deleted") && missesRows(name, row, counted[name]);
   const created = counted.items + counted.deleted;
-  const kept = row.versions_kept ?? Infinity;
+  const versionsKept = row.versions_kept ?? Infinity;
   return [
     ...exact.map((name) =>
       missing(name)
@@ -76,6 +76,6 @@ function checkCounters(vault: string, row: Counters, counted: Counted, repair?: 
         : wrong(name, row[name], String(counted[name])),
     ),
     ...(row.created < created ? [wrong("created", row.created, `at least ${created}`)] : []),
-    ...(kept < counted.versions_kept ? [wrong("versions_kept", kept, `at least ${counted.versions_kept}`)] : []),
+    ...(versionsKept < counted.versions_kept ? [wrong("versions_kept", versionsKept, `at least ${counted.versions_kept}`)] : []),
   ];
 }
