@@ -54,6 +54,24 @@ it.each([
   );
 });
 
+it("a message that is delivered again is stored once, however many segments were begun below it since", async () => {
+  const [vault, now] = [await makeVault(), Date.now() - 60_000];
+  const make = (milliseconds: number): Activity => {
+    const id = operationId(now + milliseconds, crypto.getRandomValues(new Uint8Array(10)));
+    const origin = { userAgent: "x".repeat(256), requestIp: "" };
+    return { id, log: vault, action: "READ", result: "SUCCESS", actor: "x", item: null, version: null, origin };
+  };
+  const late = await messageOf([make(50_000)]);
+  const others = await Promise.all(
+    Array.from({ length: 12 }, (_, second) =>
+      messageOf(Array.from({ length: 64 }, (__, index) => make(1_000 * second + 10 + index))),
+    ),
+  );
+  await deliverMessages([await messageOf([make(0)]), late, ...others, late]);
+  const exported = await pagesOf(admin, `/v1/admin/activity/export?vault=${vault}&limit=1000`);
+  expect(exported.filter((id) => id === late.handOvers[0]!.first)).toHaveLength(1);
+});
+
 describe.each(Array.from({ length: runs(3, 60) }, (_, seed) => seed + 1))("the history of seed %i", (seed) => {
   it("gives in pages, by filters, as a total and in the export each entry once, and none of a log outside of the scope", async () => {
     vi.spyOn(console, "warn").mockImplementation(() => undefined);

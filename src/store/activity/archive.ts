@@ -59,7 +59,7 @@ export function mergeLines(first: string, second: string): string {
 }
 
 /** So many segments up to the one to which a hand-over belongs may have it: since it was stored, few can have come between. */
-export const SEARCHED_SEGMENTS = 8;
+const SEARCHED_SEGMENTS = 8;
 
 /** Whether the archive has a hand-over. Throws when R2 fails. */
 export async function isArchived(bucket: Bucket, { log, first }: HandOver): Promise<boolean> {

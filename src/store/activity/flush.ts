@@ -6,7 +6,7 @@ import { must } from "../../model/result.ts";
 import { parseSettings, type Settings } from "../../settings.ts";
 import { runBatch } from "../d1/database.ts";
 import { confirmLevel } from "../health/room.ts";
-import { archiveSegment, isArchived, SEARCHED_SEGMENTS } from "./archive.ts";
+import { archiveSegment, isArchived } from "./archive.ts";
 import { ACTIVITY, type ActivityRow, sealActivity } from "./entries.ts";
 import { dropOldest } from "./retention.ts";
 import { HAND_OVER_START, type HandOver, isCounted, logOf, sealHandOvers } from "./segments.ts";
@@ -128,12 +128,14 @@ const HANDED = `
   SELECT value ->> 'log' AS log, value ->> 'first' AS first, value ->> 'last' AS last, value ->> 'day' AS day,
     value ->> 'end' AS day_end, value ->> 'entries' AS entries, value ->> 'line' AS line FROM json_each(?1)`;
 
-/** Whether the log has a hand-over. A segment without a later id cannot have it, and its text is not read. */
+/** SQL: the segments of the day of a hand-over that begin before it. */
+const BEFORE = "log_segments WHERE vault_id = handed.log AND id > handed.day AND id <= handed.first";
+
+/** Whether the log has a hand-over. `last_id` bounds all earlier segments: none up to the first one without a later id can have it. */
 const IS_STORED = `EXISTS (
-  SELECT 1 FROM (
-    SELECT CASE WHEN last_id >= handed.last THEN instr(lines, '${HAND_OVER_START}' || handed.first || '"') ELSE 0 END AS found FROM log_segments
-    WHERE vault_id = handed.log AND id > handed.day AND id <= handed.first ORDER BY id DESC LIMIT ${SEARCHED_SEGMENTS})
-  WHERE found > 0)`;
+  SELECT 1 FROM ${BEFORE}
+    AND id > coalesce((SELECT id FROM ${BEFORE} AND last_id < handed.last ORDER BY id DESC LIMIT 1), '')
+    AND instr(lines, '${HAND_OVER_START}' || handed.first || '"') > 0)`;
 
 const SQL = {
   /** Only into a log that exists: that of a vault or token that was not deleted, and the admin's. */
@@ -142,7 +144,7 @@ const SQL = {
     SELECT handed.log, CASE WHEN octet_length(target.lines) + octet_length(line) < ${SEGMENT_BYTES_MAX} THEN target.id ELSE first END,
       max(last, coalesce(target.last_id, '')), handed.entries, line
     FROM (${HANDED}) AS handed LEFT JOIN log_segments AS target ON target.vault_id = handed.log
-      AND target.id = (SELECT max(id) FROM log_segments WHERE vault_id = handed.log AND id > handed.day AND id <= handed.first)
+      AND target.id = (SELECT max(id) FROM ${BEFORE})
     WHERE (${logOf("handed.log")} = '${NOWHERE}' OR EXISTS (SELECT 1 FROM vaults WHERE id = handed.log)
       OR EXISTS (SELECT 1 FROM tokens WHERE id = handed.log)) AND NOT ${IS_STORED}
     ON CONFLICT (vault_id, id) DO UPDATE SET last_id = max(last_id, excluded.last_id), entries = entries + excluded.entries,

@@ -36,9 +36,11 @@ export const LEAVES = "NOT (action = 'DELETE' AND item_id IS NULL AND result = '
 
 interface StoredSegment extends Segment {
   readonly lastId: string;
+  /** As D1 counts them: the text that it gives of damaged UTF-8 has others. */
+  readonly bytes: number;
 }
 
-const SEGMENT_COLUMNS = "vault_id AS log, id, last_id AS lastId, lines";
+const SEGMENT_COLUMNS = "vault_id AS log, id, last_id AS lastId, octet_length(lines) AS bytes, lines";
 
 /** A flush drops at most so many segments: the next ones go on. */
 const DROPPED = 16;
@@ -159,8 +161,7 @@ async function removeSegments(
   ...statements: readonly D1PreparedStatement[]
 ): Promise<number> {
   if (bucket) await Promise.all(segments.map((segment) => archiveSegment(bucket, segment)));
-  const encoder = new TextEncoder();
-  const keys = JSON.stringify(segments.map(({ log, id, lines }) => [log, id, encoder.encode(lines).length]));
+  const keys = JSON.stringify(segments.map(({ log, id, bytes }) => [log, id, bytes]));
   const done = await runBatch<[{ entries: number }, ...never[]]>(
     db,
     db.prepare(SQL.deleteSegments).bind(keys),
