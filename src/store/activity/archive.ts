@@ -36,20 +36,24 @@ export function segmentOf(key: string, lines: string): Segment | undefined {
 
 /**
  * Archives a segment under its key, or a hand-over that is not in D1 as a segment of its own. Lines that the object has already stay: a
- * restored D1 has a segment again that has moved since, with other lines after those of both. Throws when R2 fails, or another run has
- * written the object meanwhile.
+ * restored D1 has a segment again that has moved since, with other lines after those of both. Out: the calls of R2. Throws when R2 fails,
+ * or another run has written the object meanwhile.
  */
-export async function archiveSegment(bucket: Bucket, { log, id, lines }: Segment): Promise<void> {
+export async function archiveSegment(bucket: Bucket, { log, id, lines }: Segment): Promise<number> {
   const key = segmentKey(dayOf(timeOf(id)), log, id);
-  if ((await bucket.put(key, lines, { onlyIf: { etag: undefined } })) === "stored") return;
+  if ((await bucket.put(key, lines, { onlyIf: { etag: undefined } })) === "stored") return 1;
   const object = await bucket.get(key);
   if (!object) throw new Error("an archived segment was deleted meanwhile");
   const earlier = await object.text();
   const all = mergeLines(earlier, lines);
-  if (all === earlier) return;
+  if (all === earlier) return 2;
   const written = await bucket.put(key, all, { onlyIf: { etag: object.etag } });
   if (written !== "stored") throw new Error("an archived segment was written meanwhile");
+  return ARCHIVE_SEGMENT_CALLS_MAX;
 }
+
+/** The most calls of R2 for a segment: when the archive has other lines of it. */
+export const ARCHIVE_SEGMENT_CALLS_MAX = 3;
 
 /** The lines of two texts, each once, the first text's before the others. */
 export function mergeLines(first: string, second: string): string {

@@ -1,9 +1,10 @@
 import type { Take } from "../d1/calls.ts";
 import { NOWHERE } from "../../crypto/seal.ts";
-import { timePrefix } from "../../model/ids.ts";
+import { timeOf, timePrefix } from "../../model/ids.ts";
 import { must } from "../../model/result.ts";
-import { archiveSegment } from "./archive.ts";
-import { keysOfSlice } from "../tables/slices.ts";
+import { DAY } from "../../model/time.ts";
+import { ARCHIVE_SEGMENT_CALLS_MAX, archiveSegment } from "./archive.ts";
+import { keysOfSlice, runningSum, type SliceBounds } from "../tables/slices.ts";
 import { runBatch } from "../d1/database.ts";
 import type { Segment } from "./segments.ts";
 import type { Bucket } from "../buckets/bucket.ts";
@@ -45,6 +46,15 @@ const SEGMENT_COLUMNS = "vault_id AS log, id, last_id AS lastId, octet_length(li
 /** A flush drops at most so many segments: the next ones go on. */
 const DROPPED = 16;
 
+/** Of segments. The texts are in memory while they are archived. */
+const SEGMENT_SLICE: SliceBounds = { rows: 100, bytes: 4 * 1024 * 1024 };
+
+/**
+ * The most calls of R2 that a run makes for segments: with those of its other parts they are fewer than the 1,000 calls of services of
+ * Cloudflare that the free plan allows an invocation (developers.cloudflare.com/workers/platform/limits).
+ */
+const SEGMENT_FILE_CALLS_MAX = 850;
+
 const OF_LOG = `log_segments WHERE vault_id = ?1 AND ${HAS_DAY}`;
 
 const SQL = {
@@ -66,10 +76,22 @@ const SQL = {
       AND NOT EXISTS (SELECT 1 FROM tokens WHERE id = logs.vault_id)
       AND NOT EXISTS (SELECT 1 FROM log_segments WHERE log_segments.vault_id = logs.vault_id)
       AND (SELECT count(*) FROM (SELECT 1 FROM activity WHERE activity.vault_id = logs.vault_id LIMIT 2)) < 2`,
-  /** All entries of a segment are of one day: it leaves when the last one is past the retention. */
-  oldSegments: `
+  /** The first segment from an id on that is past the retention: all entries of a segment are of one day. */
+  oldestSegment: `
     ${logsIn("log_segments")}
-    SELECT ${SEGMENT_COLUMNS} FROM logs CROSS JOIN log_segments ON vault_id = log AND id < ?1 AND last_id < ?1 WHERE ${HAS_DAY} LIMIT ?2`,
+    SELECT min((SELECT id FROM log_segments WHERE vault_id = log AND id >= ?2 AND id < ?1 AND last_id < ?1 AND ${HAS_DAY} ORDER BY id LIMIT 1)) AS id
+    FROM logs`,
+  /** Those of a day after a key. */
+  oldSegments: `
+    WITH RECURSIVE logs (log) AS (
+      SELECT min(vault_id) FROM log_segments WHERE vault_id >= ?3
+      UNION ALL SELECT (SELECT min(vault_id) FROM log_segments WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)
+    SELECT ${SEGMENT_COLUMNS} FROM (
+      SELECT log, found, ${runningSum("bytes")} - bytes AS earlier FROM (
+        SELECT vault_id AS log, id AS found, octet_length(lines) AS bytes
+        FROM logs CROSS JOIN log_segments ON vault_id = log AND id >= ?1 AND id < ?2 AND last_id < ?2
+        WHERE ${HAS_DAY} AND (vault_id, id) > (?3, ?4) LIMIT ${SEGMENT_SLICE.rows}))
+    CROSS JOIN log_segments ON vault_id = log AND id = found WHERE earlier < ${SEGMENT_SLICE.bytes}`,
   /** The oldest segments of a log that have so many bytes together. */
   oldestSegments: `
     SELECT ${SEGMENT_COLUMNS} FROM log_segments WHERE vault_id = ?1
@@ -121,24 +143,41 @@ export async function deleteEntries(
 }
 
 /**
- * Moves segments whose entries are all before a time (Unix milliseconds) to the archive, or deletes them where there is none. In: what gives
- * the calls. Out: how many entries have left D1. Throws when D1 or R2 fails: then nothing is deleted that is not archived.
+ * Moves segments whose entries are all before a time (Unix milliseconds) to the archive, or deletes them where there is none: the oldest day
+ * of all logs first. A segment that stays, because a line was appended meanwhile, is left to the next run. In: what gives the calls of D1.
+ * Out: how many entries have left D1. Throws when D1 or R2 fails: then nothing is deleted that is not archived.
  */
 export async function removeOldSegments(db: D1Database, bucket: Bucket | undefined, before: number, take: Take): Promise<number> {
-  let deleted = 0;
-  const size = bucket ? MOVED : DELETED;
-  for (let slice = 0; slice < SLICES && take(2 + (bucket ? MOVED : 0)); slice++) {
-    const statement = db.prepare(SQL.oldSegments).bind(timePrefix(before), size);
-    const [old] = must("read expired segments", await runBatch<[StoredSegment]>(db, statement));
-    if (old.length === 0) break;
-    deleted += await removeSegments(db, bucket, old);
-    if (old.length < size) break;
+  let [deleted, fileCalls] = [0, 0];
+  let start = take(1) ? await loadOldestDay(db, before, 0) : undefined;
+  let after: EntryKey = FIRST_KEY;
+  const sliceFileCallsMax = bucket ? SEGMENT_SLICE.rows * ARCHIVE_SEGMENT_CALLS_MAX : 0;
+  for (let slice = 0; slice < SLICES && start !== undefined; slice++) {
+    if (fileCalls + sliceFileCallsMax > SEGMENT_FILE_CALLS_MAX || !take(2)) break;
+    const old = await loadOldSegments(db, start, before, after);
+    if (bucket) fileCalls += await archiveSegments(bucket, old);
+    if (old.length > 0) deleted += await deleteSegments(db, old);
+    const isFull = old.length === SEGMENT_SLICE.rows || old.reduce((sum, { bytes }) => sum + bytes, 0) >= SEGMENT_SLICE.bytes;
+    after = isFull ? old.at(-1)! : FIRST_KEY;
+    if (!isFull) start = take(1) ? await loadOldestDay(db, before, start + DAY) : undefined;
   }
   return deleted;
 }
 
-/** Segments of a slice: those that are archived are a call to R2 each. */
-const [MOVED, DELETED] = [6, 100];
+const FIRST_KEY: EntryKey = { log: "", id: "" };
+
+/** Out: when the day begins (UTC) of the first old segment from a time on; `undefined`: there is none. */
+async function loadOldestDay(db: D1Database, before: number, from: number): Promise<number | undefined> {
+  const statement = db.prepare(SQL.oldestSegment).bind(timePrefix(before), timePrefix(from));
+  const [[row]] = must("read the oldest segment", await runBatch<[{ id: string | null }]>(db, statement));
+  return row?.id ? timeOf(row.id) - (timeOf(row.id) % DAY) : undefined;
+}
+
+async function loadOldSegments(db: D1Database, start: number, before: number, { log, id }: EntryKey): Promise<StoredSegment[]> {
+  const values = [timePrefix(start), timePrefix(Math.min(start + DAY, before)), log, id];
+  const [old] = must("read expired segments", await runBatch<[StoredSegment]>(db, db.prepare(SQL.oldSegments).bind(...values)));
+  return [...old];
+}
 
 /** Moves the oldest segments of a log to the archive, until they have so many bytes. Throws when D1 or R2 fails: the next flush tries again. */
 export async function dropOldest(db: D1Database, bucket: Bucket, log: string, bytes: number): Promise<void> {
@@ -150,17 +189,22 @@ export async function dropOldest(db: D1Database, bucket: Bucket, log: string, by
     .at(-1);
   if (last === undefined) return;
   const dropped = db.prepare(SQL.dropped).bind(log.slice(0, NOWHERE.length), last);
-  await removeSegments(db, bucket, oldest, dropped);
+  await archiveSegments(bucket, oldest);
+  await deleteSegments(db, oldest, dropped);
+}
+
+/** Out: the calls of R2. */
+async function archiveSegments(bucket: Bucket, segments: readonly StoredSegment[]): Promise<number> {
+  const calls = await Promise.all(segments.map((segment) => archiveSegment(bucket, segment)));
+  return calls.reduce((sum, one) => sum + one, 0);
 }
 
 /** Out: how many entries have left D1. */
-async function removeSegments(
+async function deleteSegments(
   db: D1Database,
-  bucket: Bucket | undefined,
   segments: readonly StoredSegment[],
   ...statements: readonly D1PreparedStatement[]
 ): Promise<number> {
-  if (bucket) await Promise.all(segments.map((segment) => archiveSegment(bucket, segment)));
   const keys = JSON.stringify(segments.map(({ log, id, bytes }) => [log, id, bytes]));
   const done = await runBatch<[{ entries: number }, ...never[]]>(
     db,
