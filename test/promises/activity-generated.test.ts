@@ -140,3 +140,36 @@ describe.each(Array.from({ length: runs(3, 60) }, (_, seed) => seed + 1))("the h
     }
   });
 });
+
+describe.each([
+  ["24 isolates with 11 reads of 100 Items each", 24, 11, 100],
+  ["40 isolates with 40 reads of 12 Items each", 40, 40, 12],
+  ["60 isolates with 5 to 11 reads of 100 Items each", 60, 0, 100],
+])("batches of the same second: %s", (_, isolates, reads, items) => {
+  it("gives each entry once in the pages, by a filter too, whatever of the segments overlaps", async () => {
+    const vault = await makeVault();
+    const random = seeded(isolates);
+    const now = Date.now() - 60_000;
+    const [ids, actor] = [Array.from({ length: items }, () => crypto.randomUUID()), crypto.randomUUID()];
+    const origin = { userAgent: "x".repeat(256), requestIp: "" };
+    const batches = Array.from({ length: isolates }, () =>
+      Array.from({ length: reads || 5 + Math.floor(random() * 7) }, (): Activity => {
+        const id = operationId(now + Math.floor(random() * 1_000), crypto.getRandomValues(new Uint8Array(10)));
+        return { id, log: vault, action: "READ", result: "SUCCESS", actor, item: null, items: ids, version: null, origin };
+      }),
+    );
+    for (const batch of batches) await deliverMessages([await messageOf(batch)]);
+    const all = batches.flatMap((batch) => batch.map(({ id }) => id));
+    const expected = all.toSorted().toReversed();
+    const call = client((await makeToken({ [vault]: "r" })).token);
+    for (const query of [
+      "limit=100&before=ffffffff-ffff-7fff-bfff-ffffffffffff",
+      "limit=50&result=SUCCESS&action=READ",
+      "limit=300",
+    ]) {
+      const found = (await pagesOf(call, `/v1/activity?${query}`)).filter((id) => all.includes(id));
+      expect(found.length).toBe(expected.length);
+      expect(found).toEqual(expected);
+    }
+  });
+});

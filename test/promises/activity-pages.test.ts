@@ -1,8 +1,11 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { fillLog, fillUnopenable, idOf, nestedLogs } from "../support/activity.ts";
-import { countingDatabase } from "../support/bindings.ts";
-import { type Client, client, makeToken } from "../support/service.ts";
+import type { Activity } from "../../src/model/activity.ts";
+import { operationId } from "../../src/model/ids.ts";
+import { deliverMessages, fillLog, fillUnopenable, idOf, messageOf, nestedLogs } from "../support/activity.ts";
+import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
+import { runs } from "../support/runs.ts";
+import { type Client, client, makeToken, makeVault } from "../support/service.ts";
 
 /** What a page of the activity log costs, whatever the logs hold (contract 13.9, 13.19 and 13.20). */
 
@@ -15,11 +18,15 @@ async function makeReader(logs: readonly (readonly string[])[]): Promise<Client>
 
 /** The ids of a page, its headers, and what it cost. */
 async function readPage(call: Client, path: string) {
-  const { count, db } = countingDatabase();
+  const answers = { bytesMax: 0 };
+  const measured = wrapDatabase(env.DB, {
+    after: (results) => void (answers.bytesMax = Math.max(answers.bytesMax, JSON.stringify(results).length)),
+  });
+  const { count, db } = countingDatabase(measured);
   const { status, body, headers } = await call("GET", path, { env: { DB: db } });
   expect(status).toBe(200);
   const next = /^<https:\/\/vault\.test(.+)>; rel="next"$/.exec(headers.get("Link") ?? "")?.[1];
-  return { ids: (body as { requestId: string }[]).map(({ requestId }) => requestId), next, headers, count };
+  return { ids: (body as { requestId: string }[]).map(({ requestId }) => requestId), next, headers, count, answers };
 }
 
 const newestFirst = (logs: readonly (readonly string[])[]) => logs.flat().toSorted().toReversed();
@@ -148,5 +155,79 @@ describe("a filter that thousands of entries match", () => {
       path = page.next;
     }
     expect(ids).toEqual(Array.from({ length: 4_500 }, (_, place) => idOf(4_500 - place)));
+  });
+});
+
+/** Vaults, without the entries of their creation. */
+async function makeLogs(count: number): Promise<string[]> {
+  const logs: string[] = [];
+  for (let made = 0; made < count; made++) logs.push(await makeVault());
+  await env.DB.prepare("DELETE FROM activity WHERE vault_id IN (SELECT value FROM json_each(?1))")
+    .bind(JSON.stringify(logs))
+    .run();
+  return logs;
+}
+
+describe("reads of 100 Items that came alone", () => {
+  const items = Array.from({ length: 100 }, () => crypto.randomUUID());
+  const origin = { userAgent: "x".repeat(256), requestIp: "" };
+  const columns = { action: "READ", result: "SUCCESS", actor: "service", item: null, version: null } as const;
+  const first = Date.now() - 3_600_000;
+  const makeRead = (log: string, number: number): Activity => {
+    const id = operationId(first + number * 2_500, crypto.getRandomValues(new Uint8Array(10)));
+    return { ...columns, id, log, items, origin };
+  };
+
+  it("take at most 12 D1 calls a page by offset of one log, whose pages have each of them once", async () => {
+    const [log] = (await makeLogs(1)) as [string];
+    const entries = Array.from({ length: 1_100 }, (_, number) => makeRead(log, number));
+    for (let from = 0; from < entries.length; from += 100)
+      await deliverMessages(await Promise.all(entries.slice(from, from + 100).map((entry) => messageOf([entry]))));
+    const all = newestFirst([entries.map(({ id }) => id)]);
+    const reader = client((await makeToken({ [log]: "r" })).token);
+    for (const [query, offset, length] of [
+      ["", 0, 50],
+      ["?limit=1000", 0, 1_000],
+      ["?limit=50&offset=1000", 1_000, 50],
+    ] as const) {
+      const { ids, next, count, headers } = await readPage(reader, `/v1/activity${query}`);
+      expect(ids).toEqual(all.slice(offset, offset + length));
+      expect(headers.get("Content-Range")).toBe(`${offset + 1}-${offset + length}/*`);
+      expect(next).toBeDefined();
+      expect(count.calls).toBeLessThanOrEqual(query === "" ? 1 : 12);
+      expect(count.rowsRead).toBeLessThanOrEqual(10_000);
+    }
+  });
+
+  it("take at most 10,000 rows read and some megabytes a D1 call of 100 logs", async () => {
+    const logs = await makeLogs(100);
+    const sent: string[] = [];
+    for (let number = 0; number < runs(20, 80); number++)
+      for (const half of [logs.slice(0, 50), logs.slice(50)]) {
+        const entries = half.map((log) => makeRead(log, number));
+        sent.push(...entries.map(({ id }) => id));
+        await deliverMessages([await messageOf(entries)]);
+      }
+    const all = newestFirst([sent]);
+    const reader = client((await makeToken(Object.fromEntries(logs.map((log) => [log, "r" as const])))).token);
+    for (const query of ["", "?limit=1000", "?limit=1000&result=SUCCESS"]) {
+      const { ids, count, answers } = await readPage(reader, `/v1/activity${query}`);
+      expect(ids).toEqual(all.slice(0, ids.length));
+      expect(ids.length).toBeGreaterThan(0);
+      expect(count.calls).toBeLessThanOrEqual(12);
+      expect(count.rowsRead).toBeLessThanOrEqual(10_000);
+      expect(answers.bytesMax).toBeLessThanOrEqual(9_000_000);
+    }
+    const found: string[] = [];
+    for (
+      let path: string | undefined = "/v1/activity?limit=1000&before=ffffffff-ffff-7fff-bfff-ffffffffffff";
+      path !== undefined;
+    ) {
+      const page: Awaited<ReturnType<typeof readPage>> = await readPage(reader, path);
+      expect(page.count.calls).toBe(1);
+      found.push(...page.ids);
+      path = page.next;
+    }
+    expect(found).toEqual(all);
   });
 });

@@ -124,7 +124,7 @@ describe("the newest entries", () => {
     await fc.assert(
       fc.asyncProperty(distribution, fc.integer({ min: 1, max: 1_051 }), async (logs, wanted) => {
         const { count, read } = readerOf(logs);
-        const newest = unwrap(await readNewest(read, [...logs.keys()], wanted));
+        const newest = unwrap(await readNewest(read, [...logs.keys()], wanted, 12)).entries;
         expect(newest.slice(0, wanted).map(({ id }) => id)).toEqual(sorted(logs).slice(0, wanted));
         expect(count.entries).toBeLessThanOrEqual(9_300);
       }),
@@ -144,7 +144,7 @@ describe("the newest entries", () => {
     ["the worst case", 6, new Map(nestedLogs().map((ids, log) => [`log ${log}`, ids]))],
   ])("take at most 6 calls and 8,300 entries of 101 logs: %s", async (_, calls, logs) => {
     const { count, read } = readerOf(logs);
-    const newest = unwrap(await readNewest(read, [...logs.keys()], 1_051));
+    const newest = unwrap(await readNewest(read, [...logs.keys()], 1_051, 12)).entries;
     expect(newest.slice(0, 1_051).map(({ id }) => id)).toEqual(sorted(logs).slice(0, 1_051));
     expect(count.calls).toBe(calls);
     expect(count.entries).toBeLessThanOrEqual(8_300);

@@ -102,26 +102,31 @@ export async function readBefore<Entry extends Identified>(
 }
 
 /**
- * Reads at least the newest `wanted` entries of all logs. Each call after the first doubles the slices whose entries are all
- * among the newest `wanted` of those read: only these logs may have more of them.
+ * Reads at least the newest `wanted` entries of all logs, or those that the most calls find. Each call after the first doubles the slices
+ * whose entries are all among the newest `wanted` of those read: only these logs may have more of them. Out: `next` is the id before which
+ * the entries begin that were not read; absent unless the calls ended before.
  */
 export async function readNewest<Entry extends Identified>(
   read: ReadSlices<Entry>,
   logs: readonly string[],
   wanted: number,
-): Promise<Result<Entry[]>> {
+  calls: number,
+): Promise<Result<{ entries: Entry[]; next: string | undefined }>> {
   const slices = new Map<string, Slice<Entry>>();
   let starts: readonly Start[] = logs.map((log) => ({ log, before: NEWEST }));
-  let [size, further] = [0, firstSize(logs.length, wanted)];
-  while (starts.length > 0) {
-    const answer = await read(starts, further);
+  let size = firstSize(logs.length, wanted);
+  for (let left = calls; starts.length > 0 && left > 0; left--) {
+    const answer = await read(starts, size);
     if (!answer.ok) return answer;
     extend(slices, answer.value);
-    size += further;
-    further = Math.max(1, Math.min(size, wanted - size)); // no log has more than `wanted` of them
     const oldest = merge([...slices.values()])[wanted - 1]?.id ?? "";
     const unfinished = [...slices.values()].filter((slice) => slice.more && slice.end > oldest);
     starts = unfinished.map((slice) => ({ log: slice.log, before: slice.end }));
+    // A slice of segments may have fewer entries than were asked for. No log has more than `wanted` of them.
+    const least = Math.min(...unfinished.map(({ entries }) => entries.length));
+    size = Math.max(Math.min(least, wanted - least), Math.min(wanted, Math.floor(LATER_SLICE / logs.length)));
   }
-  return ok(merge([...slices.values()]));
+  const end = starts.reduce((newest, { before }) => (before > newest ? before : newest), "");
+  const entries = merge([...slices.values()]).filter(({ id }) => id >= end);
+  return ok({ entries, next: end || undefined });
 }

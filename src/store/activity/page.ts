@@ -6,7 +6,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { listActivity } from "./entries.ts";
 import { readBefore, readNewest, type Start } from "./merge.ts";
 import { listSegmentEntry } from "./segments.ts";
-import { type Reader, readSlices, type StoredEntry } from "./slices.ts";
+import { OVERLAP_CALLS_MAX, type PageCalls, type Reader, readSlices, type StoredEntry } from "./slices.ts";
 import type { Store } from "../d1/database.ts";
 
 /** Pages of the activity log, newest entry first. A page reads at most 10,000 rows, whatever the logs hold. */
@@ -25,8 +25,9 @@ export interface CountedPage extends ActivityPage {
   readonly total: number | undefined;
 }
 
-/** A page of filtered logs takes so many D1 calls at most. */
+/** A page of filtered logs takes so many D1 calls at most, and one by an offset, without those for segments that overlap. */
 const FILTERED_CALLS = 5;
+const OFFSET_CALLS_MAX = 12;
 
 /**
  * Loads the entries before an id: of all entries in one D1 call, of those that match a filter in at most five. The page may be shorter
@@ -40,10 +41,10 @@ export async function loadPageBefore(
   filter?: ActivityFilter,
 ): Promise<Result<ActivityPage>> {
   let dropped: string | undefined;
-  const ended = new Set<string>();
+  const calls: PageCalls = { ended: new Set(), overlapping: OVERLAP_CALLS_MAX };
   let told: readonly string[] = reader.logs;
   const read = async (starts: readonly Start[], size: number) => {
-    const answer = await readSlices(store, reader, starts, size, { filter, told, ended });
+    const answer = await readSlices(store, reader, starts, size, { filter, told, calls });
     if (!answer.ok) return answer;
     dropped ??= answer.value.dropped;
     told = [];
@@ -69,20 +70,21 @@ export async function loadPageAt(store: Store, reader: Reader, offset: number, l
   const end = Math.min(offset + limit, LIMITS.activityDepth);
   let total: number | undefined;
   let dropped: string | undefined;
-  const ended = new Set<string>();
+  const calls: PageCalls = { ended: new Set(), overlapping: OVERLAP_CALLS_MAX };
   const read = async (starts: readonly Start[], size: number) => {
     const first = total === undefined ? reader.logs : [];
-    const answer = await readSlices(store, reader, starts, size, { counted: first, told: first, ended });
+    const answer = await readSlices(store, reader, starts, size, { counted: first, told: first, calls });
     if (!answer.ok) return answer;
     total ??= answer.value.total;
     dropped ??= answer.value.dropped;
     return ok(answer.value.slices);
   };
   // One more entry shows whether there is a next page.
-  const newest = await readNewest(read, reader.logs, end + 1);
+  const newest = await readNewest(read, reader.logs, end + 1, OFFSET_CALLS_MAX);
   if (!newest.ok) return newest;
-  const entries = newest.value.slice(offset, end);
-  const page = await openPage(store, entries, newest.value.length > end ? entries.at(-1)?.id : undefined, { limit });
+  const entries = newest.value.entries.slice(offset, end);
+  const next = newest.value.entries.length > end ? entries.at(-1)?.id : newest.value.next;
+  const page = await openPage(store, entries, next, { limit });
   if (!page.ok) return page;
   const counted = total! > LIMITS.countedActivity ? undefined : total;
   return ok({ ...page.value, total: counted, dropped: withinRetention(store, dropped) });
