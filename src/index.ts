@@ -11,7 +11,7 @@ export default {
   async queue(batch, env) {
     // The operator may have named the queues: what a message is shows from where it came.
     const jobs = batch.messages.map(({ body }) => body).filter((body) => "kind" in body);
-    const flushes = batch.messages.map(({ body }) => body).filter((body) => "handOvers" in body);
+    const flushes = batch.messages.filter((message): message is Message<FlushMessage> => "handOvers" in message.body);
     if (flushes.length > 0) await consumeMessages(env, flushes);
     for (const job of jobs) await runJob(env, job, Date.now());
   },

@@ -107,7 +107,7 @@ describe("while the database is nearly full", () => {
         },
       },
     );
-    await expect(deliverNearlyFull(messages, { DB })).rejects.toThrow("could not insert");
+    await expect(deliverNearlyFull(messages.slice(0, 1), { DB })).rejects.toThrow("could not insert");
     expect(await archived()).toHaveLength(before);
   });
 
@@ -116,6 +116,36 @@ describe("while the database is nearly full", () => {
     const FILES = wrapBucket({ put: () => Promise.reject(new Error("R2")) });
     await expect(deliverNearlyFull(messages, { FILES })).rejects.toThrow("R2");
   });
+});
+
+it("a message that cannot be stored does not keep the others of its batch from being acknowledged", async () => {
+  const { messages } = await makeMessages();
+  const [first, second] = messages as [FlushMessage, FlushMessage];
+  const refused = first.handOvers[0]!.first;
+  const FILES = wrapBucket({
+    put: (...call: Parameters<R2Bucket["put"]>) => {
+      if (call[0].endsWith(refused)) throw new Error("R2");
+      return env.FILES.put(...call);
+    },
+  });
+  const acknowledged: FlushMessage[] = [];
+  recordDatabaseSize(NEARLY_FULL);
+  const bindings = { DB: sizedDatabase(() => NEARLY_FULL), FILES };
+  await expect(deliverMessages([first, second], bindings, (body) => acknowledged.push(body))).rejects.toThrow("R2");
+  recordDatabaseSize(0);
+  expect(acknowledged).toEqual([second]);
+});
+
+it("a message is looked for in the archive by one call of R2 while the archive has nothing of its day", async () => {
+  const tomorrow = Date.now() + DAY;
+  const entries = Array.from({ length: 64 }, () => entryOf(crypto.randomUUID(), { id: createRequestId(tomorrow) }));
+  let calls = 0;
+  const FILES = wrapBucket({
+    list: (...call: Parameters<R2Bucket["list"]>) => (calls++, env.FILES.list(...call)),
+    get: () => calls++,
+  });
+  await deliverMessages([await messageOf(entries), await messageOf(entries)], { FILES });
+  expect(calls).toBe(2);
 });
 
 it("reads and denials go to D1 again as soon as the database has room", async () => {

@@ -38,9 +38,19 @@ export async function messageOf(entries: readonly Activity[]): Promise<FlushMess
   return sealBatch(store.value.keyring, entries);
 }
 
-/** Delivers messages to the Worker's queue handler, as the queue does. */
-export async function deliverMessages(bodies: readonly FlushMessage[], bindings: Partial<Env> = {}): Promise<void> {
-  const messages = bodies.map((body, index) => ({ id: String(index), timestamp: new Date(), attempts: 1, body }));
+/** Delivers messages to the Worker's queue handler, as the queue does. In: what is told of each message that the handler acknowledges. */
+export async function deliverMessages(
+  bodies: readonly FlushMessage[],
+  bindings: Partial<Env> = {},
+  ack: (body: FlushMessage) => unknown = () => undefined,
+): Promise<void> {
+  const messages = bodies.map((body, index) => ({
+    id: String(index),
+    timestamp: new Date(),
+    attempts: 1,
+    body,
+    ack: () => ack(body),
+  }));
   const batch = { queue: "item-vault-activity", messages } as unknown as MessageBatch<FlushMessage>;
   await worker.queue(batch, { ...env, ...bindings });
 }

@@ -65,9 +65,25 @@ export function mergeLines(first: string, second: string): string {
 /** So many segments up to the one to which a hand-over belongs may have it: since it was stored, few can have come between. */
 const SEARCHED_SEGMENTS = 8;
 
+/** The day (UTC) of a hand-over. */
+export const dayOfHandOver = ({ first }: Pick<HandOver, "first">): string => dayOf(timeOf(first));
+
+/**
+ * The days of hand-overs of which the archive has segments: mostly none, because a day is archived when it is past the retention. A call of
+ * R2 for each day. Throws when R2 fails.
+ */
+export async function listArchivedDays(bucket: Bucket, handOvers: readonly HandOver[]): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const day of new Set(handOvers.map(dayOfHandOver))) {
+    const { objects } = await bucket.list({ prefix: segmentsOf(day), limit: 1 });
+    if (objects.length > 0) found.add(day);
+  }
+  return found;
+}
+
 /** Whether the archive has a hand-over. Throws when R2 fails. */
 export async function isArchived(bucket: Bucket, { log, first }: HandOver): Promise<boolean> {
-  const prefix = `${segmentsOf(dayOf(timeOf(first)))}${log}/`;
+  const prefix = `${segmentsOf(dayOfHandOver({ first }))}${log}/`;
   const keys = (await listAll(bucket, prefix)).map(({ key }) => key).filter((key) => key <= prefix + first);
   for (const key of keys.slice(-SEARCHED_SEGMENTS))
     if ((await (await bucket.get(key))?.text())?.includes(`${HAND_OVER_START}${first}"`)) return true;

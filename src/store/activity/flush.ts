@@ -6,7 +6,7 @@ import { must } from "../../model/result.ts";
 import { parseSettings, type Settings } from "../../settings.ts";
 import { runBatch } from "../d1/database.ts";
 import { confirmLevel } from "../health/room.ts";
-import { archiveSegment, isArchived } from "./archive.ts";
+import { archiveSegment, dayOfHandOver, isArchived, listArchivedDays } from "./archive.ts";
 import { ACTIVITY, type ActivityRow, sealActivity } from "./entries.ts";
 import { dropOldest } from "./retention.ts";
 import { HAND_OVER_START, type HandOver, isCounted, logOf, sealHandOvers } from "./segments.ts";
@@ -89,10 +89,20 @@ export async function sealBatch(keyring: Keyring, entries: readonly Activity[]):
   return { handOvers, rows };
 }
 
-/** The consumer of the queue. Throws when storage fails or a setting is malformed: the queue delivers again. */
-export async function consumeMessages(env: Env, messages: readonly FlushMessage[]): Promise<void> {
+/**
+ * The consumer of the queue. Acknowledges each message that it has stored: the queue delivers only the others again. Throws when storage
+ * failed for one of them, or a setting is malformed.
+ */
+export async function consumeMessages(env: Env, messages: readonly Message<FlushMessage>[]): Promise<void> {
   const settings = must("parse the settings", parseSettings(env));
-  for (const message of messages) await storeMessage(env, settings, message, true);
+  const failures: unknown[] = [];
+  for (const message of messages) {
+    await storeMessage(env, settings, message.body, true).then(
+      () => message.ack(),
+      (error: unknown) => failures.push(error),
+    );
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 /**
@@ -104,13 +114,10 @@ async function storeMessage(env: Env, settings: Settings, { handOvers, rows }: F
   const level = await confirmLevel({ db, settings }, "archive");
   // While D1 does not answer, the last known size counts.
   const archives = !level.ok || level.value;
-  const unarchived = isRepeated ? await withoutArchived(files, handOvers) : handOvers;
-  const inserted = archives ? [] : unarchived;
+  const left = isRepeated ? await withoutKnown(db, files, handOvers, archives) : handOvers;
+  const inserted = archives ? [] : left;
   const full = rows.length + inserted.length > 0 ? await insert(db, inserted, rows, settings.activityBytes) : [];
-  if (archives) {
-    const left = isRepeated ? await withoutStored(db, unarchived) : unarchived;
-    for (const { log, first: id, line: lines } of left) await archiveSegment(files, { log, id, lines });
-  }
+  if (archives) await Promise.all(left.map(({ log, first: id, line: lines }) => archiveSegment(files, { log, id, lines })));
   for (const { log, bytes } of full) {
     await dropOldest(db, files, log, bytes - settings.activityBytes).catch((error: unknown) =>
       logFailure("What a log drops", error),
@@ -118,9 +125,19 @@ async function storeMessage(env: Env, settings: Settings, { handOvers, rows }: F
   }
 }
 
-async function withoutArchived(bucket: Bucket, handOvers: readonly HandOver[]): Promise<HandOver[]> {
+/** The hand-overs that no earlier try has stored. In: whether also those in D1 are left out, as an insertion does by itself. */
+async function withoutKnown(
+  db: D1Database,
+  bucket: Bucket,
+  handOvers: readonly HandOver[],
+  asksD1: boolean,
+): Promise<HandOver[]> {
+  // D1 first: what leaves it meanwhile is in the archive.
+  const unstored = asksD1 ? await withoutStored(db, handOvers) : handOvers;
+  const days = await listArchivedDays(bucket, unstored);
   const left: HandOver[] = [];
-  for (const handOver of handOvers) if (!(await isArchived(bucket, handOver))) left.push(handOver);
+  for (const handOver of unstored)
+    if (!days.has(dayOfHandOver(handOver)) || !(await isArchived(bucket, handOver))) left.push(handOver);
   return left;
 }
 
