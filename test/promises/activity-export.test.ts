@@ -4,6 +4,9 @@ import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
 import type { ActivityRow } from "../../src/store/activity/entries.ts";
 import { recordDatabaseSize } from "../../src/store/d1/size.ts";
+import { operationId } from "../../src/model/ids.ts";
+import { filesOf } from "../../src/store/buckets/r2.ts";
+import { removeOldSegments } from "../../src/store/activity/retention.ts";
 import { deliver, drainQueue, recordingQueue, segmentEntries } from "../support/activity.ts";
 import { countingDatabase, sizedDatabase, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY, wrapBucket } from "../support/faults.ts";
@@ -390,5 +393,41 @@ describe("the export", () => {
     const { results } = await env.DB.prepare("SELECT DISTINCT vault_id FROM activity").all();
     expect(count.calls).toBeLessThanOrEqual(40);
     expect(count.rowsRead).toBeLessThanOrEqual(4 * 10 + 10 * results.length + 20);
+  });
+});
+
+describe("reads that the clean-up moves while a page of the export is read", () => {
+  it.each(["list", "query"])("are in the export, moved at any call: after each %s", async (kind) => {
+    for (let at = 0, moved = true; moved; at++) {
+      moved = false;
+      const { vault } = await freshVault();
+      const day = Date.now() - (20 + at) * DAY;
+      const id = operationId(day, crypto.getRandomValues(new Uint8Array(10)));
+      const origin = { userAgent: "", requestIp: "" };
+      const read = { action: "READ", result: "SUCCESS", actor: "admin", item: null, version: null } as const;
+      await deliver([{ ...read, id, log: vault, origin }]);
+      let calls = 0;
+      const move = async () => {
+        if (calls++ !== at) return;
+        moved = true;
+        await removeOldSegments(env.DB, filesOf(env), Date.now() - 10 * DAY, () => true);
+      };
+      const listed = new Proxy(env.FILES, {
+        get(target, name) {
+          const value = Reflect.get(target, name) as unknown;
+          if (typeof value !== "function") return value;
+          return async (...values: unknown[]) => {
+            const answer = (await value.apply(target, values)) as unknown;
+            if (name === "list") await move();
+            return answer;
+          };
+        },
+      });
+      const bindings = kind === "list" ? { FILES: listed } : { DB: wrapDatabase(env.DB, { after: move }) };
+      const range = `since=${new Date(day - 1_000).toISOString()}&until=${new Date(day + 1_000).toISOString()}`;
+      const { body } = await admin("GET", `${EXPORT}?vault=${vault}&limit=1000&${range}`, { env: bindings });
+      expect((body as Entry[]).filter(({ requestId }) => requestId === id)).toHaveLength(1);
+      expect(at).toBeLessThan(40);
+    }
   });
 });

@@ -2,12 +2,72 @@ import type { ExportPosition } from "../../model/export-position.ts";
 import { timeOf, timePrefix } from "../../model/ids.ts";
 import { must, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
-import { dayOf, mergeLines, segmentsOf } from "./archive.ts";
-import { type ExportSession, type Step, take } from "./export-session.ts";
+import { ARCHIVE, dayOf, mergeLines, segmentsOf } from "./archive.ts";
 import { HAS_DAY, logsIn } from "./retention.ts";
 import type { ActivityRow } from "./entries.ts";
 import { entriesOf, logOf, type Segment, type SegmentEntry } from "./segments.ts";
-import { runBatch } from "../d1/database.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import type { Bucket } from "../buckets/bucket.ts";
+import type { StoredEntry } from "./slices.ts";
+
+/** What the steps of one page of an export share (export.ts). */
+export interface ExportSession {
+  readonly store: Store;
+  readonly bucket: Bucket;
+  readonly vault: string | undefined;
+  readonly matches: (row: StoredEntry) => boolean;
+  /** No later day is exported. */
+  readonly lastDay: string;
+  /** How many numbered objects of a day are complete, as far as it is known; an object beyond is completed again, without effect. */
+  readonly complete: Map<string, number>;
+  /** Calls of D1 and R2 until now. */
+  calls: number;
+}
+
+/** What a step gives. `next` is where the next one begins; absent at the end of the export. */
+export interface Step {
+  readonly rows: readonly StoredEntry[];
+  readonly next: ExportPosition | undefined;
+}
+
+/** So many days are read ahead. */
+const DAYS = 60;
+
+const COMPLETE = `SELECT day, objects FROM archived_days WHERE day >= ?1 ORDER BY day LIMIT ${DAYS}`;
+
+/** Opens a session that begins with a day. Throws when D1 fails. */
+export async function openSession(
+  store: Store,
+  bucket: Bucket,
+  filter: Pick<ExportSession, "vault" | "matches" | "lastDay">,
+  from: string,
+): Promise<ExportSession> {
+  const read = must(
+    "read the archived days",
+    await runBatch<[{ day: string; objects: number }]>(store.db, store.db.prepare(COMPLETE).bind(from)),
+  );
+  return { store, bucket, ...filter, complete: new Map(read[0].map(({ day, objects }) => [day, objects])), calls: 1 };
+}
+
+/** The first day from one on that has objects in the archive. Throws when R2 fails. */
+export async function loadArchivedDay(session: ExportSession, from: string): Promise<string | undefined> {
+  session.calls++;
+  const { folders } = await session.bucket.list({ prefix: ARCHIVE, folders: true, after: ARCHIVE + from, limit: 1 });
+  return folders[0]?.slice(ARCHIVE.length);
+}
+
+/** Takes the entries that match, from an index on, as many as there is room for. Out: also where to go on, unless all were looked at. */
+export function take<Entry extends StoredEntry>(
+  rows: readonly Entry[],
+  from: number,
+  room: number,
+  matches: (row: Entry) => boolean,
+): { readonly rows: readonly Entry[]; readonly index: number; readonly done: boolean } {
+  const taken: Entry[] = [];
+  let index = from;
+  for (; index < rows.length && taken.length < room; index++) if (matches(rows[index]!)) taken.push(rows[index]!);
+  return { rows: taken, index, done: index >= rows.length };
+}
 
 /**
  * What an export of the log reads: the rows of a day that are in D1, and its segments. Log by log, because the keys begin with the log:
@@ -156,9 +216,8 @@ async function loadStored(session: ExportSession, day: string, after: string) {
   return { segments, end: rows.length < SEGMENTS_MAX ? LAST : [...segments.keys()].at(-1)! };
 }
 
-/** The same of the archive, without the lines. */
+/** The same of the archive, without the lines. It is listed after D1 was read: a day may have come into the archive since the page began. */
 async function listArchived(session: ExportSession, day: string, after: string) {
-  if (!session.days.includes(day)) return { keys: new Set<string>(), end: LAST };
   session.calls++;
   const prefix = segmentsOf(day);
   const { objects, next } = await session.bucket.list({

@@ -6,8 +6,17 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { dayOf, loadNumbered } from "./archive.ts";
 import { completeObject } from "./archiving.ts";
-import { isAfter, loadDayRows, loadNextDay, readSegments } from "./export-parts.ts";
-import { type ExportSession, loadArchivedDays, openSession, type Step, take } from "./export-session.ts";
+import {
+  type ExportSession,
+  isAfter,
+  loadArchivedDay,
+  loadDayRows,
+  loadNextDay,
+  openSession,
+  readSegments,
+  type Step,
+  take,
+} from "./export-parts.ts";
 import { listStored } from "./page.ts";
 import type { StoredEntry } from "./slices.ts";
 import type { Store } from "../d1/database.ts";
@@ -33,7 +42,7 @@ export interface ExportPage {
   readonly next: ExportPosition | undefined;
 }
 
-/** Calls of D1 and R2 for a page: on the free plan a request makes at most 50. A step makes two at most without looking. */
+/** Calls of D1 and R2 for a page: on the free plan a request makes at most 50. A step makes four at most without looking. */
 const CALLS = 40;
 
 /**
@@ -124,12 +133,12 @@ async function readRows(session: ExportSession, position: ExportPosition, room: 
   return ok({ rows, next: { ...position, stage: "segments", after: "", index: 0 } });
 }
 
-/** The first day from one on that may have entries. Throws when D1 or R2 fails. */
+/** The first day from one on that may have entries. D1 is read first: what has left it since is in the archive. Throws when D1 or R2 fails. */
 async function nextDay(session: ExportSession, from: string): Promise<ExportPosition | undefined> {
   session.calls++;
   const found = await loadNextDay(session.store.db, from, session.lastDay, session.vault);
   if (!found.ok) throw new Error("the days of the log could not be read");
-  const archived = await loadArchivedDays(session, from);
+  const archived = await loadArchivedDay(session, from);
   const day = [found.value ?? "~", archived ?? "~"].toSorted()[0]!;
   return day > session.lastDay ? undefined : startOf(day);
 }
