@@ -159,7 +159,7 @@ const reads: readonly WorstRequest[] = [
   },
   {
     endpoint: "GET /v1/activity",
-    why: "1,000 entries of 100 vaults, most of them in few logs",
+    why: "1,000 entries of 100 vaults, whose reads of 100 Items came alone",
     prepare: async (world) => {
       const { token } = await tokenOfFullLogs(world);
       return { path: `/v1/activity?limit=1000`, token };

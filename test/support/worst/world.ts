@@ -1,4 +1,5 @@
 import { sealActivity } from "../../../src/store/activity/entries.ts";
+import { sealHandOvers } from "../../../src/store/activity/segments.ts";
 import { openStore } from "../../../src/store/d1/database.ts";
 import { operationId } from "../../../src/model/ids.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
@@ -205,7 +206,42 @@ export async function fillLogs({ env }: World, logs: readonly string[], counts: 
   }
 }
 
-/** A token that reads as many vaults as a token may. Most of their entries are in few logs, the others are short. */
+const INSERT_SEGMENTS = `
+  INSERT INTO log_segments (vault_id, id, last_id, entries, lines)
+  SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?1)`;
+
+/** Reads of 100 Items that came alone, of which a segment has so many: some 32 KB. */
+const SEGMENT_READS = 6;
+
+/** Inserts segments into the logs: so many of each, with reads that came alone, as large as they may be. */
+export async function fillSegments({ env }: World, logs: readonly string[], count: number): Promise<void> {
+  const store = await openStore(env, Date.now());
+  if (!store.ok) throw new Error("no store");
+  const { keyring } = store.value;
+  const now = Date.now();
+  const items = times(LIMITS.references, () => crypto.randomUUID());
+  const origin = { userAgent: "x".repeat(256), requestIp: "" };
+  const columns = { action: "READ", result: "SUCCESS", item: null, version: null, items, origin } as const;
+  for (const [index, log] of logs.entries()) {
+    const segments: unknown[] = [];
+    for (let age = count; age > 0; age--) {
+      const reads = times(SEGMENT_READS, (read) => {
+        const id = operationId(now - 60_000 * age + 2_500 * read - index, crypto.getRandomValues(new Uint8Array(10)));
+        return { ...columns, id, log, actor: log };
+      });
+      const handOvers = (await Promise.all(reads.map((entry) => sealHandOvers(keyring, [entry])))).flat();
+      // A segment is of one day.
+      for (const some of Map.groupBy(handOvers, ({ day }) => day).values())
+        segments.push([log, some[0]!.first, some.at(-1)!.last, some.length, some.map(({ line }) => line).join("\n")]);
+    }
+    await env.DB.batch([env.DB.prepare(INSERT_SEGMENTS).bind(JSON.stringify(segments))]);
+  }
+}
+
+/** Segments of each log, in which entries of writes and reads mix. */
+const SEGMENTS = 3;
+
+/** A token that reads as many vaults as a token may. Most of their writes are in few logs, the others are short; each has large segments. */
 export async function tokenOfFullLogs(world: World): Promise<{ token: string }> {
   const { token, vaults } = await shareIn(world, tokenOfManyVaults);
   await fillLogs(
@@ -213,6 +249,7 @@ export async function tokenOfFullLogs(world: World): Promise<{ token: string }> 
     vaults,
     vaults.map((_, index) => Math.max(world.sizes.log / 60, world.sizes.log >> index)),
   );
+  await fillSegments(world, vaults, SEGMENTS);
   return { token };
 }
 
