@@ -1,8 +1,10 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { backUpAll } from "../support/backup.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { newStages, rewrapAll } from "../support/root-keys.ts";
 import { objectsOf } from "../support/files.ts";
-import { admin, makeToken } from "../support/service.ts";
+import { admin, makeToken, makeVault } from "../support/service.ts";
 import { plantVault } from "./support/vault.ts";
 import { run, verifyAll } from "./support/verify.ts";
 
@@ -51,4 +53,24 @@ describe("a sound database", () => {
       expect(findings.filter(({ table }) => table === "tokens")).toEqual([]);
     }
   });
+});
+
+it("the segments of a vault are read once, by the part of the vault, and by a backup of the registry not at all", async () => {
+  const vault = await makeVault();
+  const segments = 2_000;
+  const sql = `
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
+    INSERT INTO log_segments (vault_id, id, last_id, entries, lines)
+    SELECT ?1, printf('%08x-0000-7000-8000-000000000000', i), 'x', 1, 'x' FROM n`;
+  await env.DB.prepare(sql).bind(vault, segments).run();
+  try {
+    const { count, db } = countingDatabase();
+    await backUpAll([], { DB: db });
+    expect(count.rowsRead).toBeLessThan(segments);
+    count.rowsRead = 0;
+    await verifyAll({}, { DB: db });
+    expect(count.rowsRead).toBeLessThan(2 * segments);
+  } finally {
+    await env.DB.prepare("DELETE FROM log_segments WHERE vault_id = ?1").bind(vault).run();
+  }
 });

@@ -7,16 +7,16 @@ import { backedUpColumns, backedUpIn } from "../tables/tables.ts";
 /** Reads the rows of the registry: those that belong to no vault. */
 
 /**
- * The entries of the logs of the admin, of tokens and of deleted vaults. The query goes from log to log, because the key begins with the
- * log; otherwise SQLite would read every row. The result is in the order of the key without a sort, because the list of logs and each log
- * are in that order.
+ * SQL: what the logs of the admin, of tokens and of deleted vaults have in a table. The query goes from log to log, because the key begins
+ * with the log; otherwise SQLite would read every row. The result is in the order of the key without a sort, because the list of logs and
+ * each log are in that order. By a range of ids, because SQLite reads a log from its beginning for a comparison of whole keys.
  */
-const LOGS = `(
+const inOtherLogs = (table: "activity" | "log_segments"): string => `(
     WITH RECURSIVE logs (log) AS (
-      SELECT min(vault_id) FROM activity WHERE vault_id >= ?1
-      UNION ALL SELECT (SELECT min(vault_id) FROM activity WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)
+      SELECT min(vault_id) FROM ${table} WHERE vault_id >= ?1
+      UNION ALL SELECT (SELECT min(vault_id) FROM ${table} WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)
     SELECT log FROM logs WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = log))
-  CROSS JOIN activity ON vault_id = log WHERE true`;
+  CROSS JOIN ${table} ON vault_id = log AND id >= iif(log = ?1, ?2, '') WHERE true`;
 
 const REGISTRY_TABLES = backedUpIn("registry");
 
@@ -27,8 +27,8 @@ const SLICE_SEGMENTS_MAX = 50;
 
 /** For some tables: FROM and WHERE, whether ORDER BY is needed, and the most rows of a slice. */
 const SOURCES: Readonly<Record<string, readonly [source: string, order: boolean, rows: number]>> = {
-  activity: [LOGS, false, SLICE_ROWS_MAX],
-  log_segments: ["log_segments WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = vault_id)", true, SLICE_SEGMENTS_MAX],
+  activity: [inOtherLogs("activity"), false, SLICE_ROWS_MAX],
+  log_segments: [inOtherLogs("log_segments"), false, SLICE_SEGMENTS_MAX],
 };
 
 const sourceOf = (name: string) => SOURCES[name] ?? ([`${name} WHERE true`, true, SLICE_ROWS_MAX] as const);

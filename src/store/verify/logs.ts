@@ -109,21 +109,30 @@ async function continueLog(store: VerifyPorts["store"], log: string, entry: stri
 /** The most segments of a slice. */
 const SLICE_SEGMENTS_MAX = 50;
 
-const SEGMENT_SQL = (where: string) => `
-  SELECT vault_id AS log, id, last_id AS lastId, entries, lines FROM log_segments
-  WHERE (vault_id, id) > (?1, ?2) AND ${where} ORDER BY vault_id, id LIMIT ${SLICE_SEGMENTS_MAX}`;
+const SEGMENT_COLUMNS = "vault_id AS log, id, last_id AS lastId, entries, lines";
+
+/** By a range of ids, because SQLite reads a log from its beginning for a comparison of whole keys. */
+const SEGMENT_SQL = {
+  vault: `
+    SELECT ${SEGMENT_COLUMNS} FROM log_segments
+    WHERE vault_id = ?3 AND id >= ?2 AND (vault_id, id) > (?1, ?2) ORDER BY id LIMIT ${SLICE_SEGMENTS_MAX}`,
+  /** From log to log, so that no segment of a vault is read. In the order of the key, as the list of logs and each log are. */
+  others: `
+    WITH RECURSIVE logs (log) AS (
+      SELECT min(vault_id) FROM log_segments WHERE vault_id >= ?1
+      UNION ALL SELECT (SELECT min(vault_id) FROM log_segments WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)
+    SELECT ${SEGMENT_COLUMNS} FROM (SELECT log AS other FROM logs WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = log))
+    CROSS JOIN log_segments ON vault_id = other AND id >= iif(other = ?1, ?2, '')
+    WHERE (vault_id, id) > (?1, ?2) AND ?3 = '' LIMIT ${SLICE_SEGMENTS_MAX}`,
+};
 
 /** The segments of a vault. */
 export const checkVaultSegments = (ports: VerifyPorts, position: Position): Promise<Result<Slice>> =>
-  checkSegments(ports, position, SEGMENT_SQL("vault_id = ?3"));
+  checkSegments(ports, position, SEGMENT_SQL.vault);
 
 /** The segments of the logs that are not of a vault. */
 export const checkOtherSegments = (ports: VerifyPorts, position: Position): Promise<Result<Slice>> =>
-  checkSegments(
-    ports,
-    position,
-    SEGMENT_SQL("NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = log_segments.vault_id) AND ?3 = ''"),
-  );
+  checkSegments(ports, position, SEGMENT_SQL.others);
 
 async function checkSegments({ store }: VerifyPorts, { vault, after }: Position, sql: string): Promise<Result<Slice>> {
   const [log = "", id = ""] = after;
