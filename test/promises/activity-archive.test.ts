@@ -3,11 +3,10 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
 import { NOWHERE } from "../../src/crypto/seal.ts";
-import type { Activity } from "../../src/model/activity.ts";
 import { createRequestId } from "../../src/requests/request-id.ts";
 import type { FlushMessage } from "../../src/store/activity/flush.ts";
 import { recordDatabaseSize } from "../../src/store/d1/size.ts";
-import { deliverMessages, messageOf, segmentEntries } from "../support/activity.ts";
+import { deliverMessages, entryOf, messageOf, segmentEntries } from "../support/activity.ts";
 import { sizedDatabase, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY, wrapBucket } from "../support/faults.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
@@ -35,18 +34,6 @@ const runCron = (archiveDays: number) =>
     ...env,
     ACTIVITY_ARCHIVE_DAYS: archiveDays,
   });
-
-const entryOf = (log: string, extra: Partial<Activity>): Activity => ({
-  id: createRequestId(Date.now()),
-  log,
-  action: "READ",
-  result: "SUCCESS",
-  actor: "admin",
-  item: null,
-  version: null,
-  origin: { userAgent: "", requestIp: "" },
-  ...extra,
-});
 
 /** What a flush has of a read and of a denial in the log of a vault, and of what the admin does. */
 async function makeMessages() {

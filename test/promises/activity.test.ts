@@ -15,6 +15,7 @@ import {
   readLog,
   recordingQueue,
   segmentEntries,
+  entryOf,
 } from "../support/activity.ts";
 import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { DAY, advanceClock } from "../support/faults.ts";
@@ -54,17 +55,6 @@ async function readOnce() {
 const again = (entry: Activity): Activity => ({ ...entry, id: createRequestId(timeOf(entry.id)) });
 
 const daysOf = (id: string) => Math.floor(timeOf(id) / DAY);
-
-const entryOf = (log: string): Activity => ({
-  id: createRequestId(Date.now()),
-  log,
-  action: "READ",
-  result: "SUCCESS",
-  actor: "admin",
-  item: null,
-  version: null,
-  origin: { userAgent: "", requestIp: "" },
-});
 
 describe("the queue", () => {
   it("may deliver a message twice, in one batch or in two: the log has one entry", async () => {

@@ -177,7 +177,7 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp
     /(INSERT INTO|UPDATE|DELETE FROM) (vaults|items|files)\b/,
     /^store\/(commit|restore|rotation)\//,
   ],
-  ["running sums", /\bsum\([^)]*\)+ OVER \(/, /^store\/(tables\/slices|activity\/archiving)\.ts/],
+  ["running sums", /\bsum\([^)]*\)+ OVER \(/, /^store\/tables\/slices\.ts/],
   ["writes to the activity log", /(INSERT INTO|UPDATE|DELETE FROM) activity\b/, /^store\/(commit|restore|activity)\//],
   ["the clock", /Date\.now\(/, /^(http\/|index\.ts|binding\/secrets\.ts|vault\/(coordinator|alarm)\.ts)/],
   ["randomness", /getRandomValues|randomUUID|Math\.random/, /^(http|requests|crypto)\/|^vault\/ports\.ts/],

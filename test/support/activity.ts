@@ -3,6 +3,7 @@ import { expect, vi } from "vitest";
 import { NOWHERE } from "../../src/crypto/seal.ts";
 import worker from "../../src/index.ts";
 import type { Activity } from "../../src/model/activity.ts";
+import { createRequestId } from "../../src/requests/request-id.ts";
 import { ACTIVITY, sealActivity } from "../../src/store/activity/entries.ts";
 import { type FlushMessage, flushBatch, sealBatch, takeBatch } from "../../src/store/activity/flush.ts";
 import { entriesOf, type Segment, type SegmentEntry } from "../../src/store/activity/segments.ts";
@@ -30,6 +31,19 @@ export function recordingQueue() {
   };
   return { rows: rows as readonly Activity[], bindings };
 }
+
+/** An entry of the admin: a read of now, unless `extra` says otherwise. In: its log. */
+export const entryOf = (log: string, extra: Partial<Activity> = {}): Activity => ({
+  id: createRequestId(Date.now()),
+  log,
+  action: "READ",
+  result: "SUCCESS",
+  actor: "admin",
+  item: null,
+  version: null,
+  origin: { userAgent: "", requestIp: "" },
+  ...extra,
+});
 
 /** What a flush of entries stores. */
 export async function messageOf(entries: readonly Activity[]): Promise<FlushMessage> {

@@ -5,7 +5,8 @@ import { DAY } from "../../model/time.ts";
 import { archiveNumbered, dayOf } from "./archive.ts";
 import { deleteEntries, HAS_DAY, LEAVES, logsIn, SLICES } from "./retention.ts";
 import { runBatch } from "../d1/database.ts";
-import type { ActivityRow } from "./entries.ts";
+import { ACTIVITY, type ActivityRow } from "./entries.ts";
+import { runningSum } from "../tables/slices.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
 /**
@@ -19,10 +20,6 @@ import type { Bucket } from "../buckets/bucket.ts";
 /** The most entries of a slice, and about the most bytes of their sealed texts. */
 const SLICE = { entries: 5_000, bytes: 4 * 1024 * 1024 };
 
-/** The columns of a row, as `ActivityRow` names them. */
-export const ROW_COLUMNS = `
-  vault_id AS log, id, action, result, actor, item_id AS item, version, root_key_id, sealed, resource, sequence, at, event`;
-
 const SQL = {
   // The first entry of each log: the key begins with the log.
   oldest: `
@@ -32,10 +29,10 @@ const SQL = {
   objects: "SELECT objects FROM archived_days WHERE day = ?1",
   slice: `
     ${logsIn("activity")}, entries AS (
-      SELECT ${ROW_COLUMNS} FROM logs CROSS JOIN activity ON vault_id = log AND id >= ?1 AND id < ?2
+      SELECT ${ACTIVITY.selected} FROM logs CROSS JOIN activity ON vault_id = log AND id >= ?1 AND id < ?2
       WHERE ${LEAVES} LIMIT ${SLICE.entries})
-    SELECT log, id, action, result, actor, item, version, root_key_id, sealed, resource, sequence, at, event FROM (
-      SELECT *, sum(length(sealed)) OVER (ORDER BY log, id ROWS UNBOUNDED PRECEDING) - length(sealed) AS earlier FROM entries)
+    SELECT ${ACTIVITY.attributes} FROM (
+      SELECT *, ${runningSum("length(sealed)", "log, id")} - length(sealed) AS earlier FROM entries)
     WHERE earlier < ${SLICE.bytes}`,
   /** Only from the number that was read: meanwhile D1 may have been restored. */
   complete: `

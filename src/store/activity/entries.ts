@@ -16,6 +16,7 @@ import { WITHOUT_TOKEN } from "../../model/operation.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { isTime } from "../../model/time.ts";
 import type { Store } from "../d1/database.ts";
+import { TABLES } from "../tables/tables.ts";
 
 /**
  * The rows of the activity log. A commit inserts the entries of its writes (commit/fence.ts), a flush those of
@@ -78,10 +79,22 @@ async function keyOf(
   };
 }
 
-/** The columns, and the expressions that read them from a JSON object called `value`. */
+/** The attributes of `ActivityRow` that have another name than their column. */
+const RENAMED: Readonly<Record<string, string>> = { vault_id: "log", item_id: "item" };
+
+const COLUMNS = Object.keys(TABLES.activity.columns).map((column) => ({ column, attribute: RENAMED[column] ?? column }));
+
+const listOf = (write: (column: string, attribute: string) => string, columns = COLUMNS): string =>
+  columns.map(({ column, attribute }) => write(column, attribute)).join(", ");
+
+/** SQL: lists of the columns of `activity`, in the order of the catalogue of tables. */
 export const ACTIVITY = {
-  columns: "vault_id, id, action, result, actor, item_id, version, root_key_id, sealed, resource, sequence, at, event",
-  values: ["id", "action", "result", "actor", "item", "version", "root_key_id", "sealed", "resource", "sequence", "at", "event"]
-    .map((name) => `value ->> '${name}'`)
-    .join(", "),
+  columns: listOf((column) => column),
+  /** The expressions that read all but the log, which is the first column, from a JSON object called `value`. */
+  values: listOf((_, attribute) => `value ->> '${attribute}'`, COLUMNS.slice(1)),
+  attributes: listOf((_, attribute) => attribute),
+  /** The columns, named by their attributes. */
+  selected: listOf((column, attribute) => `${column} AS ${attribute}`),
+  /** A JSON object of the attributes. */
+  object: `json_object(${listOf((column, attribute) => `'${attribute}', ${column}`)})`,
 };

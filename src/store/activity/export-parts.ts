@@ -4,7 +4,7 @@ import { must, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { ARCHIVE, dayOf, mergeLines, segmentsOf } from "./archive.ts";
 import { HAS_DAY, logsIn } from "./retention.ts";
-import type { ActivityRow } from "./entries.ts";
+import { ACTIVITY, type ActivityRow } from "./entries.ts";
 import { entriesOf, logOf, type Segment, type SegmentEntry } from "./segments.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import type { Bucket } from "../buckets/bucket.ts";
@@ -74,10 +74,6 @@ export function take<Entry extends StoredEntry>(
  * besides what it finds, each call reads about three rows for each log.
  */
 
-const ENTRY = `
-  json_object('log', vault_id, 'id', id, 'action', action, 'result', result, 'actor', actor, 'item', item_id, 'version', version,
-    'root_key_id', root_key_id, 'sealed', sealed, 'resource', resource, 'sequence', sequence, 'at', at, 'event', event)`;
-
 /** The entries of a log within the day that come after the last one that was shown. */
 const OF_LOG = "activity WHERE vault_id = log AND id > CASE WHEN log = ?3 THEN ?4 ELSE ?1 END AND id < ?2";
 
@@ -93,7 +89,7 @@ const SQL = {
       UNION ALL
       SELECT (SELECT min(vault_id) FROM activity WHERE vault_id > log), earlier + (SELECT count(*) FROM (SELECT 1 FROM ${OF_LOG} LIMIT ?5))
       FROM logs WHERE log IS NOT NULL AND ?6 IS NULL AND earlier < ?5)
-    SELECT (SELECT json_group_array(json(entry)) FROM (SELECT ${ENTRY} AS entry FROM ${OF_LOG} ORDER BY id LIMIT ?5)) AS entries
+    SELECT (SELECT json_group_array(json(entry)) FROM (SELECT ${ACTIVITY.object} AS entry FROM ${OF_LOG} ORDER BY id LIMIT ?5)) AS entries
     FROM logs WHERE log IS NOT NULL AND earlier < ?5 AND EXISTS (SELECT 1 FROM ${OF_LOG})`,
   objects: "SELECT objects FROM archived_days WHERE day = ?1",
   next: (table: Logged, logs = logsIn(table)) => `

@@ -54,11 +54,14 @@ const merge = <Entry extends Identified>(slices: readonly Slice<Entry>[]): Entry
     .toSorted((a, b) => (a.id < b.id ? 1 : -1))
     .filter((entry, index, all) => entry.id !== all[index - 1]?.id);
 
+/** The newest end of the slices that may have older entries: what is not older is certain. Empty when none may. */
+const endOf = (slices: readonly Slice<Identified>[]): string =>
+  slices.reduce((newest, { end, more }) => (more && end > newest ? end : newest), "");
+
 /** Makes one slice of what several parts of a log have: it ends where the first of them does. */
 export function combine<Entry extends Identified>(log: string, parts: readonly Slice<Entry>[]): Slice<Entry> {
-  const unfinished = parts.filter(({ more }) => more);
-  const end = unfinished.reduce((newest, part) => (part.end > newest ? part.end : newest), "");
-  return { log, entries: merge(parts).filter(({ id }) => id >= end), end, more: unfinished.length > 0 };
+  const end = endOf(parts);
+  return { log, entries: merge(parts).filter(({ id }) => id >= end), end, more: parts.some(({ more }) => more) };
 }
 
 /** Adds what was read of some logs to the slices. */
@@ -88,12 +91,11 @@ export async function readBefore<Entry extends Identified>(
     const answer = await read(starts, size);
     if (!answer.ok) return answer;
     extend(slices, answer.value);
-    const unfinished = [...slices.values()].filter(({ more }) => more);
-    end = unfinished.reduce((newest, slice) => (slice.end > newest ? slice.end : newest), "");
+    end = endOf([...slices.values()]);
     entries = merge([...slices.values()]).filter(({ id }) => id >= end);
     if (entries.length > limit || end === "") break;
     rest -= starts.length * size;
-    starts = unfinished.map((slice) => ({ log: slice.log, before: slice.end }));
+    starts = [...slices.values()].filter(({ more }) => more).map((slice) => ({ log: slice.log, before: slice.end }));
     size = Math.min(LATER_SLICE, Math.floor(rest / --left / starts.length));
   }
   return entries.length > limit
