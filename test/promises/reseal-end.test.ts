@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { parseKeyList } from "../../src/crypto/key-list.ts";
 import { headerOf } from "../../src/crypto/seal.ts";
-import { SLICE } from "../../src/store/rotation/reseal-rows.ts";
+import { RESEAL_SLICE_MAX } from "../../src/store/rotation/reseal-rows.ts";
 import { RUN_MAX } from "../../src/vault/reseal.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import {
@@ -19,18 +19,18 @@ import { admin, freshVault, LOGIN } from "../support/service.ts";
 
 /** The end of a reseal: when the earlier keys go, and that they always do (contract 20.21 to 20.25, decision 0032). */
 
-const SIZES = { ...SLICE };
+const SIZES = { ...RESEAL_SLICE_MAX };
 const LENGTH = { ...RUN_MAX };
 
 beforeEach(() => {
-  SLICE.rows = 10;
+  RESEAL_SLICE_MAX.rows = 10;
   // The first request only begins, and does one slice.
   RUN_MAX.slices = 2;
   vi.spyOn(console, "warn").mockReturnValue();
   vi.spyOn(console, "error").mockReturnValue();
 });
 afterEach(() => {
-  Object.assign(SLICE, SIZES);
+  Object.assign(RESEAL_SLICE_MAX, SIZES);
   Object.assign(RUN_MAX, LENGTH);
   vi.restoreAllMocks();
 });
@@ -157,14 +157,14 @@ describe("a vault with more than 500 slices of records under the earlier key tha
     const { vault } = await vaultOf(502);
     const dataKey = await dataKeyOf(vault);
     await env.DB.prepare("UPDATE items SET details = overview WHERE vault_id = ?1").bind(vault).run();
-    SLICE.rows = SIZES.rows;
+    RESEAL_SLICE_MAX.rows = SIZES.rows;
     for (let position = null; position === null || JSON.parse(position).under === null; position = await positionOf(vault))
       expect((await resealOnce(vault, dataKey)).body.done).toBe(false);
-    SLICE.rows = 1;
+    RESEAL_SLICE_MAX.rows = 1;
     const { status, headers } = await resealOnce(vault, dataKey);
     expect([status, headers.get("Item-Vault-Error")]).toEqual([500, "integrity"]);
     expect(await numbersOf(vault)).toEqual([2, 1]);
-    SLICE.rows = 2;
+    RESEAL_SLICE_MAX.rows = 2;
     expect(await resealUnderWrites(vault, dataKey)).toMatchObject({ done: true, unreadable: 502 });
   });
 });

@@ -1,7 +1,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { SLICE } from "../../src/store/rotation/reseal-rows.ts";
+import { RESEAL_SLICE_MAX } from "../../src/store/rotation/reseal-rows.ts";
 import { RUN_MAX } from "../../src/vault/reseal.ts";
 import { rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { everythingIn, fullVault, type FullVault, passwordTo } from "../support/full-vault.ts";
@@ -25,17 +25,17 @@ import { admin } from "../support/service.ts";
  * Small slices, of one row in the long run, so that something happens at every position.
  */
 
-const SIZES = { ...SLICE };
+const SIZES = { ...RESEAL_SLICE_MAX };
 const LENGTH = { ...RUN_MAX };
 
 beforeEach(() => {
-  SLICE.rows = runs(3, 1);
+  RESEAL_SLICE_MAX.rows = runs(3, 1);
   RUN_MAX.slices = 2;
   vi.spyOn(console, "warn").mockReturnValue();
   vi.spyOn(console, "error").mockReturnValue();
 });
 afterEach(() => {
-  Object.assign(SLICE, SIZES);
+  Object.assign(RESEAL_SLICE_MAX, SIZES);
   Object.assign(RUN_MAX, LENGTH);
   vi.restoreAllMocks();
 });
@@ -239,7 +239,7 @@ describe("a vault whose row is removed and inserted again, as by a restore of it
     const [before, dataKey] = [await everythingIn(full), await dataKeyOf(full.vault)];
     const put = await removeRows(full.vault, ["vaults"]);
     await put();
-    SLICE.rows = SIZES.rows;
+    RESEAL_SLICE_MAX.rows = SIZES.rows;
     const DB = interrupting(/UPDATE vaults SET resealed/, async () => {
       await env.DB.prepare("DELETE FROM vaults WHERE id = ?").bind(full.vault).run();
     });
@@ -270,7 +270,7 @@ describe("a vault whose row is removed and inserted again, as by a restore of it
 
 describe("the nonces of a vault that is resealed", () => {
   it("are those of one text each, also after interruptions at every D1 call, and so are their first 8 bytes", async () => {
-    SLICE.rows = 3;
+    RESEAL_SLICE_MAX.rows = 3;
     const nonces = recordNonces();
     const full = await fullVault();
     for (let step = 1, calls = Infinity; step <= calls; step += 2) {

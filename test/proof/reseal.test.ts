@@ -1,7 +1,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { SLICE } from "../../src/store/rotation/reseal-rows.ts";
+import { RESEAL_SLICE_MAX } from "../../src/store/rotation/reseal-rows.ts";
 import { RUN_MAX } from "../../src/vault/reseal.ts";
 import { rebindCoordinator, renewCoordinator, seeded, wrapDatabase } from "../support/bindings.ts";
 import { alternatingCoordinators } from "../support/concurrent-patches.ts";
@@ -21,7 +21,7 @@ import { newReceiver } from "../support/webhooks.ts";
  * column opens under the old key (docs/consistency.md). Slices of one row, so that something happens at every position.
  */
 
-const SIZES = { ...SLICE };
+const SIZES = { ...RESEAL_SLICE_MAX };
 const LENGTH = { ...RUN_MAX };
 
 beforeEach(() => {
@@ -29,7 +29,7 @@ beforeEach(() => {
   vi.spyOn(console, "error").mockReturnValue();
 });
 afterEach(() => {
-  Object.assign(SLICE, SIZES);
+  Object.assign(RESEAL_SLICE_MAX, SIZES);
   Object.assign(RUN_MAX, LENGTH);
   vi.useRealTimers();
   vi.restoreAllMocks();
@@ -37,7 +37,7 @@ afterEach(() => {
 
 /** Lets each request do one slice of so many rows. */
 function inSlicesOf(rows: number): void {
-  SLICE.rows = rows;
+  RESEAL_SLICE_MAX.rows = rows;
   RUN_MAX.slices = 2;
 }
 
@@ -139,7 +139,7 @@ describe("a version with Files that is restored after the rows of `files` were p
 
 describe("a reseal that is killed", () => {
   it("at each of its D1 calls, before and after its effect, goes on with the next request", async () => {
-    SLICE.rows = 3;
+    RESEAL_SLICE_MAX.rows = 3;
     const full = await fullVault();
     const before = await everythingIn(full);
     let calls = Infinity;
@@ -290,7 +290,7 @@ describe("clients of a vault that gets new keys again and again, with two coordi
   it.each(Array.from({ length: runs(1, 10) }, (_, seed) => seed + 1))(
     "see a linearizable history, and one pair of keys opens every row in the end: seed %i",
     async (seed) => {
-      SLICE.rows = 3;
+      RESEAL_SLICE_MAX.rows = 3;
       shortenDeadlines();
       const size = { operations: isLong ? 1_000 : 60, clients: 10, fileClients: 2 };
       const { vault, recorder, fileErrors, eventErrors, reseals } = await runLoad({

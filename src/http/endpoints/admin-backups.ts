@@ -31,9 +31,11 @@ export const backUpVault = {
   async handle({ c, store, vault }: Call, { full = false, dryRun = false }: Step): Promise<Result<Reply>> {
     const buckets = withBuckets(store, c.env);
     if (!buckets.ok) return buckets;
-    const done = await (dryRun ? planBackup : backupStep)(buckets.value, vault, full);
-    if (!done.ok) return done;
-    return done.value.state === "deleted" ? fail("vault_not_found") : ok({ response: c.json(done.value), action: "UNLOGGED" });
+    const progress = await (dryRun ? planBackup : backupStep)(buckets.value, vault, full);
+    if (!progress.ok) return progress;
+    return progress.value.state === "deleted"
+      ? fail("vault_not_found")
+      : ok({ response: c.json(progress.value), action: "UNLOGGED" });
   },
 };
 
@@ -41,9 +43,9 @@ export const backUpVault = {
 export async function backUpRegistry({ c, store }: Call): Promise<Result<Reply>> {
   const buckets = withBuckets(store, c.env);
   if (!buckets.ok) return buckets;
-  const done = await registryStep(buckets.value);
-  if (!done.ok) return done;
-  return ok({ response: c.json(done.value), action: done.value.state === "done" ? "CREATE" : "UNLOGGED" });
+  const progress = await registryStep(buckets.value);
+  if (!progress.ok) return progress;
+  return ok({ response: c.json(progress.value), action: progress.value.state === "done" ? "CREATE" : "UNLOGGED" });
 }
 
 export const listBackups = (call: Call): Promise<Result<Reply>> => answerBackups(call, REGISTRY);

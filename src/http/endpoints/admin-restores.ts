@@ -53,11 +53,11 @@ export const restore = {
     const buckets = withBuckets(call.store, c.env);
     if (!buckets.ok) return buckets;
     if (wanted.item !== undefined) return answerItem(call, buckets.value, wanted.item, wanted);
-    const done = await restoreSlice(portsOf(call, buckets.value, wanted.vault), wanted, () => Date.now());
-    if (!done.ok) return done;
-    const action = done.value.state === "done" ? "CREATE" : "UNLOGGED";
+    const slice = await restoreSlice(portsOf(call, buckets.value, wanted.vault), wanted, () => Date.now());
+    if (!slice.ok) return slice;
+    const action = slice.value.state === "done" ? "CREATE" : "UNLOGGED";
     const made = wanted.vault === REGISTRY ? {} : { made: wanted.vault };
-    return ok({ response: c.json(presentRestoration(done.value)), action, ...made });
+    return ok({ response: c.json(presentRestoration(slice.value)), action, ...made });
   },
 };
 

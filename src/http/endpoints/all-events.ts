@@ -18,7 +18,7 @@ interface Start {
   readonly known: boolean;
 }
 
-const NAMED: ReadonlyMap<string, After> = new Map([
+const KEYWORDS: ReadonlyMap<string, After> = new Map([
   ["0", "oldest"],
   ["latest", "latest"],
 ]);
@@ -31,14 +31,14 @@ interface Input {
 function parse(call: ParseCall): Result<Input> {
   const vaults = readableVaults(call);
   const text = startOf(call) ?? "latest";
-  const named = NAMED.get(text);
-  const positions = named ? new Map<string, Cursor>() : parseCursors(text, vaults);
+  const keyword = KEYWORDS.get(text);
+  const positions = keyword ? new Map<string, Cursor>() : parseCursors(text, vaults);
   if (!positions) return invalid("after: is not 0, latest or an id that this service gave");
   const seconds = parseSeconds(call);
   if (!seconds.ok) return seconds;
   const starts = vaults.map((vault): Start => {
     const position = positions.get(vault);
-    return { vault, after: position ?? named ?? "latest", known: position !== undefined };
+    return { vault, after: position ?? keyword ?? "latest", known: position !== undefined };
   });
   return ok({ starts, seconds: seconds.value });
 }

@@ -27,8 +27,8 @@ export const uploadFile = {
   },
   async handle(call: Call, { name, section, ...headers }: NewFile): Promise<Result<Reply>> {
     const { claims: token, vault, item, ifMatch } = call;
-    const found = await requireRoomForFile(call.store, { token, vault }, item, headers.length);
-    if (!found.ok) return found;
+    const room = await requireRoomForFile(call.store, { token, vault }, item, headers.length);
+    if (!room.ok) return room;
     const binding = [vault, item, JSON.stringify({ name, section })];
     return upload(call, crypto.randomUUID(), headers, binding, (content) => ({
       kind: "add-file",
@@ -43,9 +43,9 @@ export const replaceFileContent = {
   parse: ({ c }: ParseCall): Result<UploadHeaders> => parseUploadHeaders(c),
   async handle(call: Call, headers: UploadHeaders): Promise<Result<Reply>> {
     const { claims: token, vault, item, ifMatch } = call;
-    const found = await loadFile(call.store, { token, vault }, item, call.file);
-    if (!found.ok) return found;
-    const { id } = found.value;
+    const stored = await loadFile(call.store, { token, vault }, item, call.file);
+    if (!stored.ok) return stored;
+    const { id } = stored.value;
     return upload(call, id, headers, [vault, item, id], (file) => ({ kind: "replace-content", item, file, ifMatch }));
   },
 };

@@ -84,8 +84,8 @@ export async function health(c: Context): Promise<Result<Response>> {
 
 function cachedReport(c: Context): Promise<string> {
   const now = Date.now();
-  const known = reports.get(c.env);
-  if (known && now < known.until) return known.text;
+  const cached = reports.get(c.env);
+  if (cached && now < cached.until) return cached.text;
   const text = makeReport(c.env);
   // Stored before the await, so that concurrent requests share the report.
   reports.set(c.env, { until: now + REPORT_REUSE_MS, text });

@@ -37,12 +37,12 @@ export const verify = {
     const { vault, quick = false, repair = false, acceptLoss = false, backup = false, cursor: text, position } = wanted;
     const ports = portsOf(call, { quick, acceptLoss });
     if (!ports.ok) return ports;
-    const found = vault !== undefined && text === undefined ? await hasVault(ports.value, vault, backup) : ok(true);
-    if (!found.ok) return found;
-    if (!found.value) return backup ? fail("backup_not_found") : fail("vault_not_found", vault);
-    const done = await runSlices(ports.value, planOf(ports.value, vault), position, repair);
-    if (!done.ok) return done;
-    const { findings, checked, next } = done.value;
+    const exists = vault !== undefined && text === undefined ? await hasVault(ports.value, vault, backup) : ok(true);
+    if (!exists.ok) return exists;
+    if (!exists.value) return backup ? fail("backup_not_found") : fail("vault_not_found", vault);
+    const slices = await runSlices(ports.value, planOf(ports.value, vault), position, repair);
+    if (!slices.ok) return slices;
+    const { findings, checked, next } = slices.value;
     const response = call.c.json({ findings, checked, next: next ? formatPosition(next) : null });
     // One entry for a run, and one for each slice that may have repaired something.
     const first = text === undefined ? "READ" : "UNLOGGED";

@@ -37,9 +37,9 @@ export const listVersions = {
 
 export async function getVersion(call: Call): Promise<Result<Reply>> {
   const { store, dialect, claims: token, vault, item, version } = call;
-  const found = await loadVersion(store, { token, vault }, item, version);
-  if (!found.ok) return found;
-  return sendItem(call, found.value, () => presentItem(found.value, dialect, store.now, sourceOfVersion(version)));
+  const stored = await loadVersion(store, { token, vault }, item, version);
+  if (!stored.ok) return stored;
+  return sendItem(call, stored.value, () => presentItem(stored.value, dialect, store.now, sourceOfVersion(version)));
 }
 
 export const restoreVersion = {

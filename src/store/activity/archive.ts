@@ -57,13 +57,13 @@ export const ARCHIVE_SEGMENT_CALLS_MAX = 3;
 
 /** The lines of two texts, each once, the first text's before the others. */
 export function mergeLines(first: string, second: string): string {
-  const known = new Set(splitLines(first).map(lineKey));
-  const added = splitLines(second).filter((line) => !known.has(lineKey(line)));
+  const firstKeys = new Set(splitLines(first).map(lineKey));
+  const added = splitLines(second).filter((line) => !firstKeys.has(lineKey(line)));
   return [first, ...added].filter((part) => part !== "").join("\n");
 }
 
 /** So many segments up to the one to which a hand-over belongs may have it: since it was stored, few can have come between. */
-const SEARCHED_SEGMENTS = 8;
+const SEARCH_SEGMENTS_MAX = 8;
 
 /** The day (UTC) of a hand-over. */
 export const dayOfHandOver = ({ first }: Pick<HandOver, "first">): string => dayOf(timeOf(first));
@@ -73,19 +73,19 @@ export const dayOfHandOver = ({ first }: Pick<HandOver, "first">): string => day
  * R2 for each day. Throws when R2 fails.
  */
 export async function listArchivedDays(bucket: Bucket, handOvers: readonly HandOver[]): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
+  const days = new Set<string>();
   for (const day of new Set(handOvers.map(dayOfHandOver))) {
     const { objects } = await bucket.list({ prefix: segmentsOf(day), limit: 1 });
-    if (objects.length > 0) found.add(day);
+    if (objects.length > 0) days.add(day);
   }
-  return found;
+  return days;
 }
 
 /** Whether the archive has a hand-over. Throws when R2 fails. */
 export async function isArchived(bucket: Bucket, { log, first }: HandOver): Promise<boolean> {
   const prefix = `${segmentsOf(dayOfHandOver({ first }))}${log}/`;
   const keys = (await listAll(bucket, prefix)).map(({ key }) => key).filter((key) => key <= prefix + first);
-  for (const key of keys.slice(-SEARCHED_SEGMENTS))
+  for (const key of keys.slice(-SEARCH_SEGMENTS_MAX))
     if ((await (await bucket.get(key))?.text())?.includes(`${HAND_OVER_START}${first}"`)) return true;
   return false;
 }
@@ -120,8 +120,8 @@ export function parseArchive(text: string): Result<ActivityRow[]> {
   }
 }
 
-/** Lists of a run of the cron trigger, of a thousand objects each. */
-const LISTS_MAX = 5;
+/** Of a thousand objects each. */
+const RUN_LISTS_MAX = 5;
 
 /**
  * Deletes the objects of the days before that of a time (Unix milliseconds), some thousands in one run. Out: how many were
@@ -129,7 +129,7 @@ const LISTS_MAX = 5;
  */
 export async function deleteOldArchives(bucket: Bucket, before: number): Promise<number> {
   let deleted = 0;
-  for await (const { objects } of pagesOf(bucket, { prefix: ARCHIVE }, LISTS_MAX)) {
+  for await (const { objects } of pagesOf(bucket, { prefix: ARCHIVE }, RUN_LISTS_MAX)) {
     const old = objects.map(({ key }) => key).filter((key) => key < ARCHIVE + dayOf(before));
     await bucket.delete(old);
     deleted += old.length;

@@ -3,7 +3,7 @@ import { timeOf, timePrefix } from "../../model/ids.ts";
 import { must } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { archiveNumbered, dayOf } from "./archive.ts";
-import { deleteEntries, HAS_DAY, LEAVES, logsIn, SLICES } from "./retention.ts";
+import { deleteEntries, HAS_DAY, LEAVES, logsIn, RUN_SLICES_MAX } from "./retention.ts";
 import { runBatch } from "../d1/database.ts";
 import { ACTIVITY, type ActivityRow } from "./entries.ts";
 import { runningSum } from "../tables/slices.ts";
@@ -18,7 +18,7 @@ import type { Bucket } from "../buckets/bucket.ts";
  */
 
 /** The most entries of a slice, and about the most bytes of their sealed texts. */
-const SLICE = { entries: 5_000, bytes: 4 * 1024 * 1024 };
+const SLICE_MAX = { entries: 5_000, bytes: 4 * 1024 * 1024 };
 
 const SQL = {
   // The first entry of each log: the key begins with the log.
@@ -30,10 +30,10 @@ const SQL = {
   slice: `
     ${logsIn("activity")}, entries AS (
       SELECT ${ACTIVITY.selected} FROM logs CROSS JOIN activity ON vault_id = log AND id >= ?1 AND id < ?2
-      WHERE ${LEAVES} LIMIT ${SLICE.entries})
+      WHERE ${LEAVES} LIMIT ${SLICE_MAX.entries})
     SELECT ${ACTIVITY.attributes} FROM (
       SELECT *, ${runningSum("length(sealed)", "log, id")} - length(sealed) AS earlier FROM entries)
-    WHERE earlier < ${SLICE.bytes}`,
+    WHERE earlier < ${SLICE_MAX.bytes}`,
   /** Only from the number that was read: meanwhile D1 may have been restored. */
   complete: `
     INSERT INTO archived_days (day, objects)
@@ -50,10 +50,10 @@ const SQL = {
 export async function archiveOldActivity(db: D1Database, bucket: Bucket, before: number, take: Take): Promise<number> {
   let deleted = 0;
   let day = await oldestDay(db, before);
-  for (let slice = 0; slice < SLICES && day !== undefined && take(3); slice++) {
+  for (let slice = 0; slice < RUN_SLICES_MAX && day !== undefined && take(3); slice++) {
     const { number, rows } = await readSlice(db, day, before);
     if (rows.length > 0) deleted += await completeObject(db, day, number, await archiveNumbered(bucket, day, number, rows));
-    if (rows.length < SLICE.entries) day = await oldestDay(db, before);
+    if (rows.length < SLICE_MAX.entries) day = await oldestDay(db, before);
   }
   return deleted;
 }

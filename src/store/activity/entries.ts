@@ -63,9 +63,10 @@ export async function listActivity(keyring: Keyring, row: ActivityRow): Promise<
 
 /** Whether the columns in the clear are those of an entry. Nothing seals them, so another entry's values pass. */
 export function isEntry({ id, action, result, actor, item, version, resource, at }: Omit<Activity, "origin" | "items">): boolean {
-  const known = ACTIONS.includes(action) && RESULTS.includes(result) && (resource == null || ADMIN_RESOURCES.includes(resource));
-  const named = isId(id) && (WITHOUT_TOKEN.has(actor) || isId(actor)) && (item === null || isId(item));
-  return known && named && (version === null || isVersion(version)) && (at == null || isTime(at));
+  const isListed =
+    ACTIONS.includes(action) && RESULTS.includes(result) && (resource == null || ADMIN_RESOURCES.includes(resource));
+  const hasIds = isId(id) && (WITHOUT_TOKEN.has(actor) || isId(actor)) && (item === null || isId(item));
+  return isListed && hasIds && (version === null || isVersion(version)) && (at == null || isTime(at));
 }
 
 /** The key of an entry, which is that of its day, and its associated data. */
@@ -80,9 +81,9 @@ async function keyOf(
 }
 
 /** The attributes of `ActivityRow` that have another name than their column. */
-const RENAMED: Readonly<Record<string, string>> = { vault_id: "log", item_id: "item" };
+const ATTRIBUTES: Readonly<Record<string, string>> = { vault_id: "log", item_id: "item" };
 
-const COLUMNS = Object.keys(TABLES.activity.columns).map((column) => ({ column, attribute: RENAMED[column] ?? column }));
+const COLUMNS = Object.keys(TABLES.activity.columns).map((column) => ({ column, attribute: ATTRIBUTES[column] ?? column }));
 
 const listOf = (write: (column: string, attribute: string) => string, columns = COLUMNS): string =>
   columns.map(({ column, attribute }) => write(column, attribute)).join(", ");

@@ -31,9 +31,9 @@ export interface Step {
 }
 
 /** So many days are read ahead. */
-const DAYS = 60;
+const SESSION_DAYS_MAX = 60;
 
-const COMPLETE = `SELECT day, objects FROM archived_days WHERE day >= ?1 ORDER BY day LIMIT ${DAYS}`;
+const COMPLETE = `SELECT day, objects FROM archived_days WHERE day >= ?1 ORDER BY day LIMIT ${SESSION_DAYS_MAX}`;
 
 /** Opens a session that begins with a day. Throws when D1 fails. */
 export async function openSession(
@@ -79,7 +79,7 @@ const OF_LOG = "activity WHERE vault_id = log AND id > CASE WHEN log = ?3 THEN ?
 
 const ONE_LOG = "WITH logs (log) AS (SELECT ?4)";
 
-type Logged = "activity" | "log_segments";
+type LogTable = "activity" | "log_segments";
 
 const SQL = {
   /** `earlier` counts the entries of the logs before: no log is read after those that fill the page. */
@@ -92,7 +92,7 @@ const SQL = {
     SELECT (SELECT json_group_array(json(entry)) FROM (SELECT ${ACTIVITY.object} AS entry FROM ${OF_LOG} ORDER BY id LIMIT ?5)) AS entries
     FROM logs WHERE log IS NOT NULL AND earlier < ?5 AND EXISTS (SELECT 1 FROM ${OF_LOG})`,
   objects: "SELECT objects FROM archived_days WHERE day = ?1",
-  next: (table: Logged, logs = logsIn(table)) => `
+  next: (table: LogTable, logs = logsIn(table)) => `
     ${logs}
     SELECT min((SELECT id FROM ${table} WHERE vault_id = log AND id > ?1 AND id < ?3 AND ${HAS_DAY} ORDER BY id LIMIT 1)) AS id,
       (SELECT min(day) FROM archived_days WHERE day >= ?2) AS day FROM logs`,
@@ -149,12 +149,12 @@ export async function loadNextDay(
     timePrefix(Date.parse(last) + DAY),
     ...(vault === undefined ? [] : [vault]),
   ];
-  const statementOf = (table: Logged) => db.prepare(SQL.next(table, vault === undefined ? undefined : ONE_LOG)).bind(...values);
+  const statementOf = (table: LogTable) => db.prepare(SQL.next(table, vault === undefined ? undefined : ONE_LOG)).bind(...values);
   type Row = { id: string | null; day: string | null };
   const read = await runBatch<[Row, Row]>(db, statementOf("activity"), statementOf("log_segments"));
   if (!read.ok) return read;
-  const found = read.value.flat();
-  const days = found.flatMap(({ id }) => (id === null ? [] : dayOf(timeOf(id)))).concat(found.flatMap(({ day }) => day ?? []));
+  const firsts = read.value.flat();
+  const days = firsts.flatMap(({ id }) => (id === null ? [] : dayOf(timeOf(id)))).concat(firsts.flatMap(({ day }) => day ?? []));
   return ok(days.toSorted()[0]);
 }
 
@@ -164,16 +164,16 @@ export async function loadNextDay(
  */
 
 /** Segments that are read at once. */
-const SEGMENTS_MAX = 16;
+const SLICE_SEGMENTS_MAX = 16;
 
 /** In the order of the key: the list of logs has it, and so has each log. No log comes between one and the same with ":" and more. */
-const SEGMENTS_SQL = `
+const SEGMENTS = `
   WITH RECURSIVE logs (log) AS (
     SELECT min(vault_id) FROM log_segments WHERE vault_id >= max(?3, ?5)
     UNION ALL SELECT (SELECT min(vault_id) FROM log_segments WHERE vault_id > log) FROM logs
     WHERE log IS NOT NULL AND (?5 = '' OR ${logOf("log")} = ?5))
   SELECT vault_id AS log, id, lines FROM logs CROSS JOIN log_segments ON vault_id = log AND id > ?1 AND id < ?2
-  WHERE (vault_id, id) > (?3, ?4) AND (?5 = '' OR ${logOf("vault_id")} = ?5) LIMIT ${SEGMENTS_MAX}`;
+  WHERE (vault_id, id) > (?3, ?4) AND (?5 = '' OR ${logOf("vault_id")} = ?5) LIMIT ${SLICE_SEGMENTS_MAX}`;
 
 /** Shows entries of the segments of a day. In: the most calls of the page. Out: without `next` all were shown. Throws when D1 or R2 fails. */
 export async function readSegments(session: ExportSession, position: ExportPosition, room: number, calls: number): Promise<Step> {
@@ -193,12 +193,12 @@ export async function readSegments(session: ExportSession, position: ExportPosit
     next = taken.done ? { ...next, after: key, index: 0 } : { ...next, index: taken.index };
     if (!taken.done) return { rows, next };
   }
-  const isLast = stored.end === LAST && archived.end === LAST;
+  const isLast = stored.end === KEYS_END && archived.end === KEYS_END;
   return { rows, next: isLast ? undefined : next };
 }
 
 /** Comes after all keys. */
-const LAST = "~";
+const KEYS_END = "~";
 
 /** The segments of a day in D1 after a key, and the last key up to which there are no others. */
 async function loadStored(session: ExportSession, day: string, after: string) {
@@ -207,9 +207,9 @@ async function loadStored(session: ExportSession, day: string, after: string) {
   const [log = "", id = ""] = after.split("/");
   const values = [timePrefix(start), timePrefix(start + DAY), log, id, session.vault ?? ""];
   const { db } = session.store;
-  const [rows] = must("read segments", await runBatch<[Segment]>(db, db.prepare(SEGMENTS_SQL).bind(...values)));
+  const [rows] = must("read segments", await runBatch<[Segment]>(db, db.prepare(SEGMENTS).bind(...values)));
   const segments = new Map(rows.map((row) => [`${row.log}/${row.id}`, row.lines]));
-  return { segments, end: rows.length < SEGMENTS_MAX ? LAST : [...segments.keys()].at(-1)! };
+  return { segments, end: rows.length < SLICE_SEGMENTS_MAX ? KEYS_END : [...segments.keys()].at(-1)! };
 }
 
 /** The same of the archive, without the lines. It is listed after D1 was read: a day may have come into the archive since the page began. */
@@ -218,11 +218,11 @@ async function listArchived(session: ExportSession, day: string, after: string) 
   const prefix = segmentsOf(day);
   const { objects, next } = await session.bucket.list({
     prefix: prefix + (session.vault ?? ""),
-    limit: SEGMENTS_MAX,
+    limit: SLICE_SEGMENTS_MAX,
     after: after === "" ? "" : prefix + after,
   });
   const keys = objects.map(({ key }) => key.slice(prefix.length));
-  return { keys: new Set(keys), end: next === undefined ? LAST : keys.at(-1)! };
+  return { keys: new Set(keys), end: next === undefined ? KEYS_END : keys.at(-1)! };
 }
 
 /** An object that was deleted since it was listed has no lines. */

@@ -43,7 +43,7 @@ export interface ExportPage {
 }
 
 /** Calls of D1 and R2 for a page: on the free plan a request makes at most 50. A step makes four at most without looking. */
-const CALLS = 40;
+const PAGE_CALLS_MAX = 40;
 
 /**
  * Loads a page of at most `limit` entries. In: where it begins; absent: at the beginning.
@@ -62,7 +62,7 @@ export async function loadExportPage(
     const session = await openSession(store, bucket, { vault, matches, lastDay: dayOf(until + DAY) }, from?.day ?? dayOf(since));
     const rows: StoredEntry[] = [];
     let position = from ?? (await nextDay(session, dayOf(since)));
-    while (position !== undefined && rows.length < limit && session.calls < CALLS) {
+    while (position !== undefined && rows.length < limit && session.calls < PAGE_CALLS_MAX) {
       const step: Result<Step> = await STAGES[position.stage](session, position, limit - rows.length);
       if (!step.ok) return step;
       rows.push(...step.value.rows);
@@ -86,7 +86,7 @@ type Stage = (session: ExportSession, position: ExportPosition, room: number) =>
 const STAGES: Readonly<Record<ExportPosition["stage"], Stage>> = {
   numbers: (session, position, room) => readNumbered(session, position, room, "rows"),
   segments: async (session, position, room) => {
-    const { rows, next } = await readSegments(session, position, room, CALLS);
+    const { rows, next } = await readSegments(session, position, room, PAGE_CALLS_MAX);
     return ok({ rows, next: next ?? (await nextDay(session, dayOf(Date.parse(position.day) + DAY))) });
   },
   rows: readRows,
@@ -136,9 +136,9 @@ async function readRows(session: ExportSession, position: ExportPosition, room: 
 /** The first day from one on that may have entries. D1 is read first: what has left it since is in the archive. Throws when D1 or R2 fails. */
 async function nextDay(session: ExportSession, from: string): Promise<ExportPosition | undefined> {
   session.calls++;
-  const found = await loadNextDay(session.store.db, from, session.lastDay, session.vault);
-  if (!found.ok) throw new Error("the days of the log could not be read");
+  const stored = await loadNextDay(session.store.db, from, session.lastDay, session.vault);
+  if (!stored.ok) throw new Error("the days of the log could not be read");
   const archived = await loadArchivedDay(session, from);
-  const day = [found.value ?? "~", archived ?? "~"].toSorted()[0]!;
+  const day = [stored.value ?? "~", archived ?? "~"].toSorted()[0]!;
   return day > session.lastDay ? undefined : startOf(day);
 }

@@ -114,11 +114,11 @@ async function storeMessage(env: Env, settings: Settings, { handOvers, rows }: F
   const level = await confirmLevel({ db, settings }, "archive");
   // While D1 does not answer, the last known size counts.
   const archives = !level.ok || level.value;
-  const left = isRepeated ? await withoutKnown(db, files, handOvers, archives) : handOvers;
-  const inserted = archives ? [] : left;
-  const full = rows.length + inserted.length > 0 ? await insert(db, inserted, rows, settings.activityBytes) : [];
-  if (archives) await Promise.all(left.map(({ log, first: id, line: lines }) => archiveSegment(files, { log, id, lines })));
-  for (const { log, bytes } of full) {
+  const unstored = isRepeated ? await withoutStoredOrArchived(db, files, handOvers, archives) : handOvers;
+  const inserted = archives ? [] : unstored;
+  const fullLogs = rows.length + inserted.length > 0 ? await insert(db, inserted, rows, settings.activityBytes) : [];
+  if (archives) await Promise.all(unstored.map(({ log, first: id, line: lines }) => archiveSegment(files, { log, id, lines })));
+  for (const { log, bytes } of fullLogs) {
     await dropOldest(db, files, log, bytes - settings.activityBytes).catch((error: unknown) =>
       logFailure("What a log drops", error),
     );
@@ -126,32 +126,32 @@ async function storeMessage(env: Env, settings: Settings, { handOvers, rows }: F
 }
 
 /** The hand-overs that no earlier try has stored. In: whether also those in D1 are left out, as an insertion does by itself. */
-async function withoutKnown(
+async function withoutStoredOrArchived(
   db: D1Database,
   bucket: Bucket,
   handOvers: readonly HandOver[],
   asksD1: boolean,
 ): Promise<HandOver[]> {
   // D1 first: what leaves it meanwhile is in the archive.
-  const unstored = asksD1 ? await withoutStored(db, handOvers) : handOvers;
-  const days = await listArchivedDays(bucket, unstored);
-  const left: HandOver[] = [];
-  for (const handOver of unstored)
-    if (!days.has(dayOfHandOver(handOver)) || !(await isArchived(bucket, handOver))) left.push(handOver);
-  return left;
+  const outsideD1 = asksD1 ? await withoutStored(db, handOvers) : handOvers;
+  const days = await listArchivedDays(bucket, outsideD1);
+  const unstored: HandOver[] = [];
+  for (const handOver of outsideD1)
+    if (!days.has(dayOfHandOver(handOver)) || !(await isArchived(bucket, handOver))) unstored.push(handOver);
+  return unstored;
 }
 
-const HANDED = `
+const HAND_OVERS = `
   SELECT value ->> 'log' AS log, value ->> 'first' AS first, value ->> 'last' AS last, value ->> 'day' AS day,
     value ->> 'end' AS day_end, value ->> 'entries' AS entries, value ->> 'line' AS line FROM json_each(?1)`;
 
 /** SQL: the segments of the day of a hand-over that begin before it. */
-const BEFORE = "log_segments WHERE vault_id = handed.log AND id > handed.day AND id <= handed.first";
+const EARLIER_SEGMENTS = "log_segments WHERE vault_id = handed.log AND id > handed.day AND id <= handed.first";
 
 /** Whether the log has a hand-over. `last_id` bounds all earlier segments: none up to the first one without a later id can have it. */
 const IS_STORED = `EXISTS (
-  SELECT 1 FROM ${BEFORE}
-    AND id > coalesce((SELECT id FROM ${BEFORE} AND last_id < handed.last ORDER BY id DESC LIMIT 1), '')
+  SELECT 1 FROM ${EARLIER_SEGMENTS}
+    AND id > coalesce((SELECT id FROM ${EARLIER_SEGMENTS} AND last_id < handed.last ORDER BY id DESC LIMIT 1), '')
     AND instr(lines, '${HAND_OVER_START}' || handed.first || '"') > 0)`;
 
 const SQL = {
@@ -160,15 +160,15 @@ const SQL = {
     INSERT INTO log_segments (vault_id, id, last_id, entries, lines)
     SELECT handed.log, CASE WHEN octet_length(target.lines) + octet_length(line) < ${SEGMENT_BYTES_MAX} THEN target.id ELSE first END,
       max(last, coalesce(target.last_id, '')), handed.entries, line
-    FROM (${HANDED}) AS handed LEFT JOIN log_segments AS target ON target.vault_id = handed.log
-      AND target.id = (SELECT max(id) FROM ${BEFORE})
+    FROM (${HAND_OVERS}) AS handed LEFT JOIN log_segments AS target ON target.vault_id = handed.log
+      AND target.id = (SELECT max(id) FROM ${EARLIER_SEGMENTS})
     WHERE (${logOf("handed.log")} = '${NOWHERE}' OR EXISTS (SELECT 1 FROM vaults WHERE id = handed.log)
       OR EXISTS (SELECT 1 FROM tokens WHERE id = handed.log)) AND NOT ${IS_STORED}
     ON CONFLICT (vault_id, id) DO UPDATE SET last_id = max(last_id, excluded.last_id), entries = entries + excluded.entries,
       lines = lines || char(10) || excluded.lines`,
   /** `last_id` bounds earlier segments too. */
   raise: `
-    UPDATE log_segments SET last_id = handed.last FROM (${HANDED}) AS handed
+    UPDATE log_segments SET last_id = handed.last FROM (${HAND_OVERS}) AS handed
     WHERE vault_id = handed.log AND log_segments.id > handed.first AND log_segments.id < handed.day_end AND last_id < handed.last`,
   /** The queue may deliver a row twice, and that of a token is in the batch that issues or revokes it. */
   rows: `
@@ -178,10 +178,10 @@ const SQL = {
   full: `
     SELECT vault_id AS log, sum(octet_length(lines)) AS bytes FROM log_segments
     WHERE vault_id IN (
-      SELECT handed.log FROM (${HANDED}) AS handed
+      SELECT handed.log FROM (${HAND_OVERS}) AS handed
       WHERE EXISTS (SELECT 1 FROM log_segments AS begun WHERE begun.vault_id = handed.log AND begun.id = handed.first))
     GROUP BY vault_id HAVING bytes > ?2`,
-  stored: `SELECT log, first FROM (${HANDED}) AS handed WHERE ${IS_STORED}`,
+  stored: `SELECT log, first FROM (${HAND_OVERS}) AS handed WHERE ${IS_STORED}`,
 };
 
 interface FullLog {
@@ -194,18 +194,18 @@ async function insert(
   db: D1Database,
   handOvers: readonly HandOver[],
   rows: readonly ActivityRow[],
-  most: number,
+  bytesMax: number,
 ): Promise<readonly FullLog[]> {
-  const handed = JSON.stringify(handOvers);
-  const done = await runBatch<[FullLog, ...never[]]>(
+  const handOversJson = JSON.stringify(handOvers);
+  const answer = await runBatch<[FullLog, ...never[]]>(
     db,
     ...([
-      ...(handOvers.length > 0 ? [db.prepare(SQL.append).bind(handed), db.prepare(SQL.raise).bind(handed)] : []),
+      ...(handOvers.length > 0 ? [db.prepare(SQL.append).bind(handOversJson), db.prepare(SQL.raise).bind(handOversJson)] : []),
       ...(rows.length > 0 ? [db.prepare(SQL.rows).bind(JSON.stringify(rows))] : []),
-      db.prepare(SQL.full).bind(handed, most),
+      db.prepare(SQL.full).bind(handOversJson, bytesMax),
     ] as unknown as [D1PreparedStatement]),
   );
-  return must("insert entries of the log", done).at(-1) as unknown as FullLog[];
+  return must("insert entries of the log", answer).at(-1) as unknown as FullLog[];
 }
 
 async function withoutStored(db: D1Database, handOvers: readonly HandOver[]): Promise<HandOver[]> {

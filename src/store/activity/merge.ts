@@ -32,12 +32,12 @@ export type ReadSlices<Entry extends Identified> = (starts: readonly Start[], si
 export const NEWEST = "g";
 
 /** So many entries are read in one call, whatever part of them the page needs. */
-const ONE_CALL = 6_000;
-const FIRST_SLICES = 4_000;
+const CALL_ENTRIES_MAX = 6_000;
+const FIRST_SLICES_ENTRIES_MAX = 4_000;
 /** So many entries of filtered logs are read for one page. */
-const MOST = 9_500;
+const FILTERED_PAGE_ENTRIES_MAX = 9_500;
 /** The most entries of a slice that is read after the first ones: the entries of a slice are one value, which D1 limits to 2 MB. */
-const LATER_SLICE = 1_000;
+const LATER_SLICE_ENTRIES_MAX = 1_000;
 
 /**
  * How many entries to read of each log at first: as many as the page can need of one log, unless these are too many in all.
@@ -45,7 +45,7 @@ const LATER_SLICE = 1_000;
  * entries: fewer than 10,000 in all.
  */
 const firstSize = (logs: number, wanted: number): number =>
-  logs * wanted <= ONE_CALL ? wanted : Math.floor(FIRST_SLICES / logs);
+  logs * wanted <= CALL_ENTRIES_MAX ? wanted : Math.floor(FIRST_SLICES_ENTRIES_MAX / logs);
 
 /** The entries of slices, the newest first. An id is in one log, and there once, but for an entry that was stored twice. */
 const merge = <Entry extends Identified>(slices: readonly Slice<Entry>[]): Entry[] =>
@@ -73,8 +73,8 @@ function extend<Entry extends Identified>(slices: Map<string, Slice<Entry>>, rea
 /**
  * Reads the entries before an id. An entry is certain when it is not older than the end of each slice with `more`: all entries that come
  * before it were read. What is older begins the next page, so the page may be shorter than `limit`. Only of filtered logs may it be
- * empty although there are more. In: the most calls. Those after the first share `MOST` among the logs that have more, up to
- * `LATER_SLICE` of each. Out: `next` is the id before which the next page begins; absent on the last page.
+ * empty although there are more. In: the most calls. Those after the first share `FILTERED_PAGE_ENTRIES_MAX` among the logs that have
+ * more, up to `LATER_SLICE_ENTRIES_MAX` of each. Out: `next` is the id before which the next page begins; absent on the last page.
  */
 export async function readBefore<Entry extends Identified>(
   read: ReadSlices<Entry>,
@@ -85,7 +85,7 @@ export async function readBefore<Entry extends Identified>(
 ): Promise<Result<{ entries: Entry[]; next: string | undefined }>> {
   const slices = new Map<string, Slice<Entry>>();
   let starts: readonly Start[] = logs.map((log) => ({ log, before }));
-  let [size, rest] = [firstSize(logs.length, limit + 1), MOST];
+  let [size, rest] = [firstSize(logs.length, limit + 1), FILTERED_PAGE_ENTRIES_MAX];
   let [entries, end] = [[] as Entry[], ""];
   for (let left = calls; left > 0;) {
     const answer = await read(starts, size);
@@ -96,7 +96,7 @@ export async function readBefore<Entry extends Identified>(
     if (entries.length > limit || end === "") break;
     rest -= starts.length * size;
     starts = [...slices.values()].filter(({ more }) => more).map((slice) => ({ log: slice.log, before: slice.end }));
-    size = Math.min(LATER_SLICE, Math.floor(rest / --left / starts.length));
+    size = Math.min(LATER_SLICE_ENTRIES_MAX, Math.floor(rest / --left / starts.length));
   }
   return entries.length > limit
     ? ok({ entries: entries.slice(0, limit), next: entries[limit - 1]!.id })
@@ -126,7 +126,7 @@ export async function readNewest<Entry extends Identified>(
     starts = unfinished.map((slice) => ({ log: slice.log, before: slice.end }));
     // A slice of segments may have fewer entries than were asked for. No log has more than `wanted` of them.
     const least = Math.min(...unfinished.map(({ entries }) => entries.length));
-    size = Math.max(Math.min(least, wanted - least), Math.min(wanted, Math.floor(LATER_SLICE / logs.length)));
+    size = Math.max(Math.min(least, wanted - least), Math.min(wanted, Math.floor(LATER_SLICE_ENTRIES_MAX / logs.length)));
   }
   const end = starts.reduce((newest, { before }) => (before > newest ? before : newest), "");
   const entries = merge([...slices.values()]).filter(({ id }) => id >= end);

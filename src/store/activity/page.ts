@@ -26,7 +26,7 @@ export interface CountedPage extends ActivityPage {
 }
 
 /** A page of filtered logs takes so many D1 calls at most, and one by an offset, without those for segments that overlap. */
-const FILTERED_CALLS = 5;
+const FILTERED_CALLS_MAX = 5;
 const OFFSET_CALLS_MAX = 12;
 
 /**
@@ -42,17 +42,17 @@ export async function loadPageBefore(
 ): Promise<Result<ActivityPage>> {
   let dropped: string | undefined;
   const calls: PageCalls = { ended: new Set(), overlapping: OVERLAP_CALLS_MAX };
-  let told: readonly string[] = reader.logs;
+  let reportedLogs: readonly string[] = reader.logs;
   const read = async (starts: readonly Start[], size: number) => {
-    const answer = await readSlices(store, reader, starts, size, { filter, told, calls });
+    const answer = await readSlices(store, reader, starts, size, { filter, reportedLogs, calls });
     if (!answer.ok) return answer;
     dropped ??= answer.value.dropped;
-    told = [];
+    reportedLogs = [];
     return ok(answer.value.slices);
   };
   // A filter of an Item is applied when the entries are open: most of those that were read may not name it.
-  const opened = filter?.item === undefined ? limit : LIMITS.page;
-  const page = await readBefore(read, reader.logs, before, opened, filter ? FILTERED_CALLS : 1);
+  const entriesMax = filter?.item === undefined ? limit : LIMITS.page;
+  const page = await readBefore(read, reader.logs, before, entriesMax, filter ? FILTERED_CALLS_MAX : 1);
   if (!page.ok) return page;
   const full = await openPage(store, page.value.entries, page.value.next, { limit, item: filter?.item });
   return full.ok ? ok({ ...full.value, dropped: withinRetention(store, dropped) }) : full;
@@ -72,8 +72,8 @@ export async function loadPageAt(store: Store, reader: Reader, offset: number, l
   let dropped: string | undefined;
   const calls: PageCalls = { ended: new Set(), overlapping: OVERLAP_CALLS_MAX };
   const read = async (starts: readonly Start[], size: number) => {
-    const first = total === undefined ? reader.logs : [];
-    const answer = await readSlices(store, reader, starts, size, { counted: first, told: first, calls });
+    const firstLogs = total === undefined ? reader.logs : [];
+    const answer = await readSlices(store, reader, starts, size, { countedLogs: firstLogs, reportedLogs: firstLogs, calls });
     if (!answer.ok) return answer;
     total ??= answer.value.total;
     dropped ??= answer.value.dropped;

@@ -44,10 +44,10 @@ interface StoredSegment extends Segment {
 const SEGMENT_COLUMNS = "vault_id AS log, id, last_id AS lastId, octet_length(lines) AS bytes, lines";
 
 /** A flush drops at most so many segments: the next ones go on. */
-const DROPPED = 16;
+const DROP_SEGMENTS_MAX = 16;
 
 /** Of segments. The texts are in memory while they are archived. */
-const SEGMENT_SLICE: SliceBounds = { rows: 100, bytes: 4 * 1024 * 1024 };
+const SEGMENT_SLICE_MAX: SliceBounds = { rows: 100, bytes: 4 * 1024 * 1024 };
 
 /**
  * The most calls of R2 that a run makes for segments: with those of its other parts they are fewer than the 1,000 calls of services of
@@ -87,15 +87,15 @@ const SQL = {
       SELECT min(vault_id) FROM log_segments WHERE vault_id >= ?3
       UNION ALL SELECT (SELECT min(vault_id) FROM log_segments WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)
     SELECT ${SEGMENT_COLUMNS} FROM (
-      SELECT log, found, ${runningSum("bytes")} - bytes AS earlier FROM (
-        SELECT vault_id AS log, id AS found, octet_length(lines) AS bytes
+      SELECT log, segment, ${runningSum("bytes")} - bytes AS earlier FROM (
+        SELECT vault_id AS log, id AS segment, octet_length(lines) AS bytes
         FROM logs CROSS JOIN log_segments ON vault_id = log AND id >= ?1 AND id < ?2 AND last_id < ?2
-        WHERE ${HAS_DAY} AND (vault_id, id) > (?3, ?4) LIMIT ${SEGMENT_SLICE.rows}))
-    CROSS JOIN log_segments ON vault_id = log AND id = found WHERE earlier < ${SEGMENT_SLICE.bytes}`,
+        WHERE ${HAS_DAY} AND (vault_id, id) > (?3, ?4) LIMIT ${SEGMENT_SLICE_MAX.rows}))
+    CROSS JOIN log_segments ON vault_id = log AND id = segment WHERE earlier < ${SEGMENT_SLICE_MAX.bytes}`,
   /** The oldest segments of a log that have so many bytes together. */
   oldestSegments: `
     SELECT ${SEGMENT_COLUMNS} FROM log_segments WHERE vault_id = ?1
-      AND id IN (${keysOfSlice(["id"], "octet_length(lines)", OF_LOG, { rows: DROPPED, bytes: "?2" })})`,
+      AND id IN (${keysOfSlice(["id"], "octet_length(lines)", OF_LOG, { rows: DROP_SEGMENTS_MAX, bytes: "?2" })})`,
   /** Not when a line was appended meanwhile. */
   deleteSegments: `
     DELETE FROM log_segments WHERE (vault_id, id) IN (${KEYS})
@@ -108,7 +108,7 @@ const SQL = {
 };
 
 /** The most slices of a run of the cron trigger. */
-export const SLICES = 8;
+export const RUN_SLICES_MAX = 8;
 
 /**
  * Deletes the rows before a time (Unix milliseconds) without archiving them, in slices of 5,000; the next run continues after
@@ -117,7 +117,7 @@ export const SLICES = 8;
  */
 export async function deleteOldActivity(db: D1Database, before: number, take: Take): Promise<number> {
   let deleted = 0;
-  for (let slice = 0; slice < SLICES && take(2); slice++) {
+  for (let slice = 0; slice < RUN_SLICES_MAX && take(2); slice++) {
     const [old] = must("read expired entries", await runBatch<[EntryKey]>(db, db.prepare(SQL.old).bind(timePrefix(before))));
     if (old.length === 0) break;
     deleted += await deleteEntries(db, old);
@@ -132,14 +132,14 @@ export async function deleteEntries(
   ...statements: readonly D1PreparedStatement[]
 ): Promise<number> {
   const keys = JSON.stringify(entries.map(({ log, id }) => [log, id]));
-  const done = await runBatch<[never, never, { deleted: number }, ...never[]]>(
+  const answer = await runBatch<[never, never, { deleted: number }, ...never[]]>(
     db,
     db.prepare(SQL.numbers).bind(keys),
     db.prepare(SQL.delete).bind(keys),
     db.prepare(SQL.deleted),
     ...statements,
   );
-  return must("delete expired entries", done)[2][0]!.deleted;
+  return must("delete expired entries", answer)[2][0]!.deleted;
 }
 
 /**
@@ -151,13 +151,14 @@ export async function removeOldSegments(db: D1Database, bucket: Bucket | undefin
   let [deleted, fileCalls] = [0, 0];
   let start = take(1) ? await loadOldestDay(db, before, 0) : undefined;
   let after: EntryKey = FIRST_KEY;
-  const sliceFileCallsMax = bucket ? SEGMENT_SLICE.rows * ARCHIVE_SEGMENT_CALLS_MAX : 0;
-  for (let slice = 0; slice < SLICES && start !== undefined; slice++) {
+  const sliceFileCallsMax = bucket ? SEGMENT_SLICE_MAX.rows * ARCHIVE_SEGMENT_CALLS_MAX : 0;
+  for (let slice = 0; slice < RUN_SLICES_MAX && start !== undefined; slice++) {
     if (fileCalls + sliceFileCallsMax > SEGMENT_FILE_CALLS_MAX || !take(2)) break;
     const old = await loadOldSegments(db, start, before, after);
     if (bucket) fileCalls += await archiveSegments(bucket, old);
     if (old.length > 0) deleted += await deleteSegments(db, old);
-    const isFull = old.length === SEGMENT_SLICE.rows || old.reduce((sum, { bytes }) => sum + bytes, 0) >= SEGMENT_SLICE.bytes;
+    const isFull =
+      old.length === SEGMENT_SLICE_MAX.rows || old.reduce((sum, { bytes }) => sum + bytes, 0) >= SEGMENT_SLICE_MAX.bytes;
     after = isFull ? old.at(-1)! : FIRST_KEY;
     if (!isFull) start = take(1) ? await loadOldestDay(db, before, start + DAY) : undefined;
   }
@@ -188,9 +189,9 @@ export async function dropOldest(db: D1Database, bucket: Bucket, log: string, by
     .toSorted()
     .at(-1);
   if (last === undefined) return;
-  const dropped = db.prepare(SQL.dropped).bind(log.slice(0, NOWHERE.length), last);
+  const raiseDropped = db.prepare(SQL.dropped).bind(log.slice(0, NOWHERE.length), last);
   await archiveSegments(bucket, oldest);
-  await deleteSegments(db, oldest, dropped);
+  await deleteSegments(db, oldest, raiseDropped);
 }
 
 /** Out: the calls of R2. */
@@ -206,12 +207,12 @@ async function deleteSegments(
   ...statements: readonly D1PreparedStatement[]
 ): Promise<number> {
   const keys = JSON.stringify(segments.map(({ log, id, bytes }) => [log, id, bytes]));
-  const done = await runBatch<[{ entries: number }, ...never[]]>(
+  const answer = await runBatch<[{ entries: number }, ...never[]]>(
     db,
     db.prepare(SQL.deleteSegments).bind(keys),
     ...(statements as [D1PreparedStatement]),
   );
-  return must("delete segments", done)[0].reduce((sum, { entries }) => sum + entries, 0);
+  return must("delete segments", answer)[0].reduce((sum, { entries }) => sum + entries, 0);
 }
 
 /** Deletes what is told of the logs of deleted vaults and tokens that have no entry left. Throws when D1 fails. */

@@ -77,8 +77,8 @@ export interface SegmentEntry extends Columns {
 /** Makes the hand-overs of entries: one for each log and day. Entries that no log has are left out. */
 export async function sealHandOvers(keyring: Keyring, entries: readonly Activity[]): Promise<HandOver[]> {
   const groups = Map.groupBy(entries, (entry) => `${segmentLogOf(entry) ?? ""} ${Math.floor(timeOf(entry.id) / DAY)}`);
-  const sound = [...groups].filter(([key]) => !key.startsWith(" "));
-  return Promise.all(sound.map(([key, group]) => sealHandOver(keyring, key.split(" ")[0]!, group)));
+  const sealable = [...groups].filter(([key]) => !key.startsWith(" "));
+  return Promise.all(sealable.map(([key, group]) => sealHandOver(keyring, key.split(" ")[0]!, group)));
 }
 
 async function sealHandOver({ active }: Keyring, log: string, unordered: readonly Activity[]): Promise<HandOver> {
@@ -139,7 +139,7 @@ export function entriesOf({ log, id, lines }: Segment): SegmentEntry[] {
   const vault = log.slice(0, NOWHERE.length);
   return splitLines(lines).flatMap((text, number): SegmentEntry[] => {
     const line = parseLine(text);
-    if (!line) return [{ ...BROKEN, log: vault, id: `${id}.${number}`, line, index: 0 }];
+    if (!line) return [{ ...BROKEN_COLUMNS, log: vault, id: `${id}.${number}`, line, index: 0 }];
     return line.entries.map((values, index) => {
       const columns = Object.fromEntries(COLUMNS.map((name, column) => [name, values[column] ?? null])) as unknown as Columns;
       return Object.assign(columns, { log: vault, line, index });
@@ -147,32 +147,32 @@ export function entriesOf({ log, id, lines }: Segment): SegmentEntry[] {
   });
 }
 
-const BROKEN = { action: "READ", result: "SUCCESS", actor: "", item: null, version: null, resource: null } as const;
+const BROKEN_COLUMNS = { action: "READ", result: "SUCCESS", actor: "", item: null, version: null, resource: null } as const;
 
-type Opened = readonly (readonly [id: string, userAgent: string, requestIp: string, items?: readonly string[]])[];
+type LineTexts = readonly (readonly [id: string, userAgent: string, requestIp: string, items?: readonly string[]])[];
 
-const opened = new WeakMap<Line, Promise<Result<Opened | undefined>>>();
+const textsOfLines = new WeakMap<Line, Promise<Result<LineTexts | undefined>>>();
 
 /** Opens a line. Out: `undefined` when its root key is missing. Errors: `integrity`. */
-async function openLine({ keys }: Keyring, log: string, line: Line): Promise<Result<Opened | undefined>> {
+async function openLine({ keys }: Keyring, log: string, line: Line): Promise<Result<LineTexts | undefined>> {
   const root = keys.get(line.rootKey);
   if (!root) return ok(undefined);
   const first = String(line.entries[0]![0]);
   if (!isId(first)) return fail("integrity");
   const text = await open(await dayKey(root, timeOf(first)), associatedData(log, first, root.id), line.sealed);
-  return text.ok ? ok(JSON.parse(text.value) as Opened) : text;
+  return text.ok ? ok(JSON.parse(text.value) as LineTexts) : text;
 }
 
 /** Opens an entry, and its line once. The origin of one whose root key is missing is unknown (contract 20.6). */
 export async function listSegmentEntry(keyring: Keyring, { line, index, ...columns }: SegmentEntry): Promise<ListedActivity> {
   const broken = { id: columns.id, log: columns.log, broken: "integrity" } as const;
   if (!line || !isEntry(columns)) return broken;
-  let reading = opened.get(line);
-  if (!reading) opened.set(line, (reading = openLine(keyring, columns.log, line)));
-  const texts = await reading;
-  if (!texts.ok) return broken;
-  if (!texts.value) return { ...columns, origin: UNKNOWN_ORIGIN };
-  const [id, userAgent, requestIp, items] = texts.value[index] ?? [];
+  let opening = textsOfLines.get(line);
+  if (!opening) textsOfLines.set(line, (opening = openLine(keyring, columns.log, line)));
+  const opened = await opening;
+  if (!opened.ok) return broken;
+  if (!opened.value) return { ...columns, origin: UNKNOWN_ORIGIN };
+  const [id, userAgent, requestIp, items] = opened.value[index] ?? [];
   if (id !== columns.id) return broken;
   const origin: Origin = { userAgent: userAgent!, requestIp: requestIp! };
   return { ...columns, items: items ?? undefined, origin };

@@ -80,7 +80,7 @@ const SEGMENTS = `
   WHERE isTold`;
 
 /** The newest entry that one of the logs has dropped. In: the number of the parameter with the logs. */
-const dropped = (logs: number): string =>
+const newestDropped = (logs: number): string =>
   `(SELECT max(dropped) FROM logs WHERE vault_id IN (SELECT value FROM json_each(?${logs}))) AS dropped`;
 
 const SQL = {
@@ -101,8 +101,8 @@ const SQL = {
       SELECT number + 1, total + coalesce((SELECT sum(max(entries, 0)) FROM (
         SELECT entries FROM log_segments WHERE vault_id = ?1 ->> number LIMIT ?2)), 0)
       FROM counted WHERE number < json_array_length(?1) AND total < ?2)
-    SELECT max(total) AS total, ${dropped(3)} FROM counted`,
-  dropped: `SELECT 0 AS total, ${dropped(1)}`,
+    SELECT max(total) AS total, ${newestDropped(3)} FROM counted`,
+  dropped: `SELECT 0 AS total, ${newestDropped(1)}`,
 };
 
 /** What the calls of one page share. */
@@ -113,9 +113,9 @@ export interface PageCalls {
   overlapping: number;
 }
 
-interface Wanted {
-  readonly counted?: readonly string[];
-  readonly told?: readonly string[];
+interface SliceOptions {
+  readonly countedLogs?: readonly string[];
+  readonly reportedLogs?: readonly string[];
   readonly filter?: ActivityFilter | undefined;
   readonly calls: PageCalls;
 }
@@ -145,7 +145,7 @@ export async function readSlices(
   { claims }: Reader,
   starts: readonly Start[],
   size: number,
-  { counted = [], told = [], filter = {}, calls }: Wanted,
+  { countedLogs = [], reportedLogs = [], filter = {}, calls }: SliceOptions,
 ): Promise<Result<{ slices: Slice<StoredEntry>[]; total: number; dropped: string | undefined }>> {
   // The rows of a log are read with its first segments.
   const parts = starts.flatMap((start) =>
@@ -153,7 +153,7 @@ export async function readSlices(
   );
   const listed = parts.map(({ start, log, rows }) => [rows, calls.ended.has(log) ? null : log, start.before, start.before]);
   type Rows = [SliceRow, { total: number; dropped: string | null }];
-  const statements = [slicesStatement(store, listed, size, filter), totalStatement(store, counted, told)] as const;
+  const statements = [slicesStatement(store, listed, size, filter), totalStatement(store, countedLogs, reportedLogs)] as const;
   const answer = await (claims === ADMIN
     ? runBatch<Rows>(store.db, ...statements)
     : loadForToken<Rows>(store, claims, ...statements));
@@ -161,15 +161,15 @@ export async function readSlices(
   const [rows, [count]] = answer.value;
   const segments = rows.map((row) => JSON.parse(row.segments) as SegmentKey[]);
   for (const [index, { log }] of parts.entries()) if (segments[index]!.length === 0) calls.ended.add(log);
-  const complete = await readOverlapping(store, parts, segments, { size, filter, calls });
-  if (!complete.ok) return complete;
+  const overlapping = await readOverlapping(store, parts, segments, { size, filter, calls });
+  if (!overlapping.ok) return overlapping;
   const slices = parts.map(({ start, log }, index) => [
     sliceOfRows(start.log, rows[index]!.slice, size),
     sliceOfSegments(start, log, segments[index]!, filter),
   ]);
-  const ofLogs = Map.groupBy(slices.flat(), ({ log }) => log);
+  const slicesOfLogs = Map.groupBy(slices.flat(), ({ log }) => log);
   return ok({
-    slices: [...ofLogs].map(([log, some]) => combine(log, some)),
+    slices: [...slicesOfLogs].map(([log, slicesOfLog]) => combine(log, slicesOfLog)),
     total: count!.total,
     dropped: count!.dropped || undefined,
   });
@@ -186,14 +186,17 @@ function slicesStatement(
   const values = [actor, action, result, item, vault].map((value) => value ?? null);
   const parts = Math.max(1, listed.filter(([, log]) => log !== null).length);
   const bytes = Math.min(LOG_BYTES_MAX, Math.floor(CALL_BYTES_MAX / parts));
-  const looked = Math.max(LOG_SEGMENTS_MIN, Math.min(Math.max(size, LOG_SEGMENTS_MAX), Math.floor(CALL_SEGMENTS_MAX / parts)));
-  return store.db.prepare(SQL.slices).bind(JSON.stringify(listed), size, ...values, bytes, looked);
+  const segmentsMax = Math.max(
+    LOG_SEGMENTS_MIN,
+    Math.min(Math.max(size, LOG_SEGMENTS_MAX), Math.floor(CALL_SEGMENTS_MAX / parts)),
+  );
+  return store.db.prepare(SQL.slices).bind(JSON.stringify(listed), size, ...values, bytes, segmentsMax);
 }
 
-function totalStatement({ db }: Store, counted: readonly string[], told: readonly string[]): D1PreparedStatement {
-  if (counted.length === 0) return db.prepare(SQL.dropped).bind(JSON.stringify(told));
-  const logs = JSON.stringify(counted.flatMap(segmentLogsOf));
-  return db.prepare(SQL.total).bind(logs, LIMITS.countedActivity + 1, JSON.stringify(told));
+function totalStatement({ db }: Store, countedLogs: readonly string[], reportedLogs: readonly string[]): D1PreparedStatement {
+  if (countedLogs.length === 0) return db.prepare(SQL.dropped).bind(JSON.stringify(reportedLogs));
+  const logs = JSON.stringify(countedLogs.flatMap(segmentLogsOf));
+  return db.prepare(SQL.total).bind(logs, LIMITS.countedActivity + 1, JSON.stringify(reportedLogs));
 }
 
 /**
@@ -231,12 +234,12 @@ function boundOf(segments: readonly SegmentKey[]): string | undefined {
 }
 
 function sliceOfRows(log: string, json: string, size: number): Slice<StoredEntry> {
-  const [read, end, found] = JSON.parse(json) as [number, string | null, unknown[][]];
-  const entries = found.map((values) => {
+  const [rowCount, end, matching] = JSON.parse(json) as [number, string | null, unknown[][]];
+  const entries = matching.map((values) => {
     const columns = Object.fromEntries(COLUMNS.map((name, index) => [name, values[index]]));
     return Object.assign(columns, { log }) as unknown as ActivityRow;
   });
-  return { log, entries, end: end ?? "", more: read === size };
+  return { log, entries, end: end ?? "", more: rowCount === size };
 }
 
 /**
@@ -245,15 +248,15 @@ function sliceOfRows(log: string, json: string, size: number): Slice<StoredEntry
  */
 function sliceOfSegments(
   { log, before }: Start,
-  of: string,
+  segmentLog: string,
   segments: readonly SegmentKey[],
   filter: ActivityFilter,
 ): Slice<StoredEntry> {
-  const read = readOf(segments);
+  const complete = readOf(segments);
   const bound = boundOf(segments);
-  const end = bound === undefined || bound < before ? (bound ?? "") : read.at(-1)![0];
-  const entries = read
-    .flatMap(([id, , lines]) => entriesOf({ log: of, id, lines: lines! }))
+  const end = bound === undefined || bound < before ? (bound ?? "") : complete.at(-1)![0];
+  const entries = complete
+    .flatMap(([id, , lines]) => entriesOf({ log: segmentLog, id, lines: lines! }))
     .filter((entry) => entry.id < before && matches(entry, filter));
   return { log, entries, end, more: bound !== undefined };
 }

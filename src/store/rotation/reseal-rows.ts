@@ -10,7 +10,7 @@ import { columnsOfKind, type NamedTable, tableOf } from "../tables/tables.ts";
 /** Reads slices of the tables with texts under the keys of a vault, seals their rows again, and makes the statements that write them. */
 
 /** At most so many rows of a table, and about so many bytes of their texts, are sealed again in one batch. */
-export const SLICE = { rows: 250, bytes: 1024 * 1024 };
+export const RESEAL_SLICE_MAX = { rows: 250, bytes: 1024 * 1024 };
 
 /** The columns of a row. */
 export type Columns = Readonly<Record<string, KeyValue>>;
@@ -45,8 +45,8 @@ export function readRows(
   under: readonly number[] | null,
 ): D1PreparedStatement {
   const key = after.length > 0 ? after : firstKey(table);
-  if (under === null) return db.prepare(sliceOfVault(table, SLICE)).bind(vault, ...key);
-  const sql = sliceOfVault(table, SLICE, { where: hasHeader(table), keyParameter: 3 });
+  if (under === null) return db.prepare(sliceOfVault(table, RESEAL_SLICE_MAX)).bind(vault, ...key);
+  const sql = sliceOfVault(table, RESEAL_SLICE_MAX, { where: hasHeader(table), keyParameter: 3 });
   return db.prepare(sql).bind(vault, JSON.stringify(under.map(headerOf)), ...key);
 }
 
@@ -58,7 +58,7 @@ export interface ResealedRow {
 }
 
 /** The column in the parameters of `writeSql` with header and nonce of the compared column, as they were read. */
-const BEFORE = "before";
+const READ_PREFIX = "read_prefix";
 
 /** Seals the texts of a row under the newest key, and makes the blind indexes of an Item under the newest index key. */
 export async function resealRow(keys: VaultKeys, vault: string, table: NamedTable, row: Columns): Promise<ResealedRow> {
@@ -76,8 +76,8 @@ export async function resealRow(keys: VaultKeys, vault: string, table: NamedTabl
   if (table.derived) Object.assign(changes, await indexesOf(keys, vault, { ...row, ...changes }, row));
   if (Object.keys(changes).length === 0) return { changed: undefined, unreadable };
   const key = Object.fromEntries(keyInVault(table).map((column) => [column, row[column]!]));
-  const before = String(row[comparedColumn(table, Object.keys(changes))]).slice(0, HEADER_AND_NONCE_LENGTH);
-  return { changed: { ...key, ...changes, [BEFORE]: before }, unreadable };
+  const prefix = String(row[comparedColumn(table, Object.keys(changes))]).slice(0, HEADER_AND_NONCE_LENGTH);
+  return { changed: { ...key, ...changes, [READ_PREFIX]: prefix }, unreadable };
 }
 
 /**
@@ -90,13 +90,13 @@ function comparedColumn(table: NamedTable, changed: readonly string[]): string {
 }
 
 /** The blind indexes of an Item that differ from those of the row. In: the row with its new texts, and as it was read. */
-async function indexesOf(keys: VaultKeys, vault: string, row: Columns, read: Columns): Promise<Record<string, string>> {
+async function indexesOf(keys: VaultKeys, vault: string, row: Columns, before: Columns): Promise<Record<string, string>> {
   const { id, version, overview } = row as Columns & { id: string; version: number; overview: string };
   const summary = await openSummary(keys, vault, { id, version, overview });
   if (!summary.ok) return {};
   const title_index = await blindIndex(keys.newest.index, summary.value.title);
   const folded_index = await foldedIndex(keys.newest, summary.value.title);
-  return title_index === read["title_index"] && folded_index === read["folded_index"] ? {} : { title_index, folded_index };
+  return title_index === before["title_index"] && folded_index === before["folded_index"] ? {} : { title_index, folded_index };
 }
 
 const value = (column: string): string => `new.value ->> '${column}'`;
@@ -112,7 +112,7 @@ function writeSql(table: NamedTable, columns: readonly string[]): string {
   return `
     UPDATE ${table.name} SET ${columns.map((column) => `${column} = ${value(column)}`).join(", ")}
     FROM json_each(?2) AS new WHERE ${table.name}.vault_id = coalesce(?1, new.key) ${key.join(" ")}
-      AND substr(${table.name}.${compared}, 1, ${HEADER_AND_NONCE_LENGTH}) = ${value(BEFORE)}`;
+      AND substr(${table.name}.${compared}, 1, ${HEADER_AND_NONCE_LENGTH}) = ${value(READ_PREFIX)}`;
 }
 
 /** D1 takes texts of at most 2 MB as a parameter, in bytes; so many characters of JSON go into one. */
@@ -120,7 +120,7 @@ const PARAMETER_CHARACTERS_MAX = 1024 * 1024;
 
 /** The statements that write rows: those that change the same columns together. */
 export function writeRows(db: D1Database, vault: string, table: NamedTable, rows: readonly Columns[]): D1PreparedStatement[] {
-  const keys = new Set([...keyInVault(table), BEFORE]);
+  const keys = new Set([...keyInVault(table), READ_PREFIX]);
   const columnsOf = (row: Columns): string[] => Object.keys(row).filter((column) => !keys.has(column));
   const alike = Map.groupBy(rows, (row) => columnsOf(row).join());
   return [...alike.values()].flatMap((group) => {

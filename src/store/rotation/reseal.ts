@@ -7,7 +7,7 @@ import type { NamedTable } from "../tables/tables.ts";
 import { type BatchOutcome, runBatch, type Store, tryBatch } from "../d1/database.ts";
 import { fence } from "../d1/fence.ts";
 import { isAsRead, type OpenVault, openVault, valuesAsRead, type VaultRow } from "../vaults/rows.ts";
-import { type Columns, readRows, resealRow, SLICE, tableOfStage, writeRows } from "./reseal-rows.ts";
+import { type Columns, readRows, resealRow, RESEAL_SLICE_MAX, tableOfStage, writeRows } from "./reseal-rows.ts";
 
 /**
  * The slices of a reseal. A slice reads the row of the vault with the next rows, in one D1 call, and writes them with the new
@@ -68,9 +68,9 @@ export async function resealSlice(store: Store, id: string, expected: ResealPosi
   const position = vault.reseal && checkPosition(vault.reseal.position);
   if (!expected || !position || formatPosition(position) !== formatPosition(expected)) return ok({ vault, position });
   const pass = position.under === null ? firstPass : lastPass;
-  const done = await pass(store.db, opened.value, position, rows);
-  if (!done.ok) return done;
-  const slice = done.value;
+  const passed = await pass(store.db, opened.value, position, rows);
+  if (!passed.ok) return passed;
+  const slice = passed.value;
   const outcome = await tryBatch(store.db, [...moveStatements(store.db, opened.value, slice.next), ...slice.statements]);
   if (outcome === "stale") return ok({ vault, position });
   if (outcome !== "committed") return fail(FAILURES[outcome]);
@@ -118,8 +118,8 @@ interface ResealedRows {
   /** None when no row changes. */
   readonly statements: readonly D1PreparedStatement[];
   readonly unreadable: number;
-  /** The key after which further rows may be; `null` when none are left. */
-  readonly left: readonly KeyValue[] | null;
+  /** The key after which further rows may be; `null` when there are none. */
+  readonly nextKey: readonly KeyValue[] | null;
 }
 
 async function resealRows(
@@ -132,7 +132,7 @@ async function resealRows(
   const resealed = await Promise.all(rows.map((row) => resealRow(keys, vault, table, row)));
   const changed = resealed.flatMap((row) => (row.changed ? [row.changed] : []));
   const unreadable = resealed.filter((row) => row.unreadable).length;
-  return { statements: writeRows(db, vault, table, changed), unreadable, left: keyOfNextSlice(table, SLICE, rows) };
+  return { statements: writeRows(db, vault, table, changed), unreadable, nextKey: keyOfNextSlice(table, RESEAL_SLICE_MAX, rows) };
 }
 
 /** Seals the rows of the stages again, up to the first stage of which rows are left. In: the rows of the stages of `stagesOf`. */
@@ -140,23 +140,23 @@ async function firstPass(
   db: D1Database,
   { vault, keys }: OpenVault,
   from: ResealPosition,
-  read: readonly (readonly Columns[])[],
+  firstRows: readonly (readonly Columns[])[],
 ): Promise<Result<Slice>> {
   const statements: D1PreparedStatement[] = [];
   let position = from;
   for (const [index, stage] of stagesOf(from).entries()) {
-    const rows = read[index]!;
-    const { left, unreadable, ...done } = await resealRows(db, keys, vault.id, tableOfStage(stage), rows);
-    statements.push(...done.statements);
+    const rows = firstRows[index]!;
+    const { nextKey, unreadable, statements: writes } = await resealRows(db, keys, vault.id, tableOfStage(stage), rows);
+    statements.push(...writes);
     position = {
       stage,
-      after: left ?? START.after,
+      after: nextKey ?? START.after,
       under: null,
       items: position.items + (stage === "items" ? rows.length : 0),
       rows: position.rows + rows.length,
       unreadable: position.unreadable + unreadable,
     };
-    if (left) return ok({ statements, next: position, reached: position });
+    if (nextKey) return ok({ statements, next: position, reached: position });
   }
   const stage = RESEAL_STAGES[RESEAL_STAGES.indexOf(position.stage) + 1];
   if (stage) return ok({ statements, next: { ...position, stage }, reached: position });
@@ -177,20 +177,20 @@ async function lastPass(
   db: D1Database,
   { vault, keys }: OpenVault,
   position: ResealPosition,
-  read: readonly (readonly Columns[])[],
+  firstRows: readonly (readonly Columns[])[],
 ): Promise<Result<Slice>> {
   const statements: D1PreparedStatement[] = [];
   let reads = 0;
   for (const [index, stage] of RESEAL_STAGES.entries()) {
     const table = tableOfStage(stage);
-    let rows = read[index]!;
+    let rows = firstRows[index]!;
     for (;;) {
-      const { left, ...done } = await resealRows(db, keys, vault.id, table, rows);
-      statements.push(...done.statements);
-      if (!left) break;
-      if (done.statements.length > 0) return ok({ statements, next: START, reached: position });
+      const { nextKey, statements: writes } = await resealRows(db, keys, vault.id, table, rows);
+      statements.push(...writes);
+      if (!nextKey) break;
+      if (writes.length > 0) return ok({ statements, next: START, reached: position });
       if (++reads > LAST_PASS_READS_MAX) return fail("integrity");
-      const more = await runBatch<[Columns]>(db, readRows(db, vault.id, table, left, position.under));
+      const more = await runBatch<[Columns]>(db, readRows(db, vault.id, table, nextKey, position.under));
       if (!more.ok) return more;
       [rows] = more.value;
     }

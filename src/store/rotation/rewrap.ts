@@ -24,7 +24,7 @@ import { openToken, sealToken, signAgain, type TokenRow } from "../tokens/token-
  */
 
 /** How one table is rewrapped. A row is what its `select` gives. */
-interface Rewrapped {
+interface RewrapTable {
   readonly table: "vaults" | "tokens" | "ended_tokens";
   /** The most rows of a slice. Their new texts are one parameter of a statement, which D1 limits to 2 MB. */
   readonly rows: number;
@@ -38,7 +38,7 @@ interface Rewrapped {
 
 /** Where a slice begins: after this row of this table. */
 export interface RewrapCursor {
-  readonly table: Rewrapped["table"];
+  readonly table: RewrapTable["table"];
   /** The empty text comes before all ids. */
   readonly after: string;
 }
@@ -46,7 +46,7 @@ export interface RewrapCursor {
 export const FIRST_SLICE: RewrapCursor = { table: "vaults", after: "" };
 
 /** Whether a text is the name of a table that is rewrapped. */
-export const isRewrappedTable = (text: string): text is Rewrapped["table"] => TABLES.some(({ table }) => table === text);
+export const isRewrappedTable = (text: string): text is RewrapTable["table"] => TABLES.some(({ table }) => table === text);
 
 /** What a slice has done. */
 export interface RewrapSlice {
@@ -60,7 +60,7 @@ export interface RewrapSlice {
   readonly next: RewrapCursor | undefined;
 }
 
-const LEFT = "SELECT coalesce(sum(vaults + tokens + ended_tokens), 0) AS rows FROM root_key_uses WHERE id <> ?1";
+const REMAINING_ROWS = "SELECT coalesce(sum(vaults + tokens + ended_tokens), 0) AS rows FROM root_key_uses WHERE id <> ?1";
 
 /** One slice: the rest of a table if it is small, and then of the next ones. At most 7 D1 calls. Errors: `unavailable`, `database_full`. */
 export async function rewrapSlice(store: Store, from: RewrapCursor): Promise<Result<RewrapSlice>> {
@@ -68,20 +68,20 @@ export async function rewrapSlice(store: Store, from: RewrapCursor): Promise<Res
   let next: RewrapCursor | undefined = from;
   while (next) {
     const table = TABLES.findIndex(({ table: name }) => name === next!.table);
-    const done = await rewrapRows(store, TABLES[table]!, next.after);
-    if (!done.ok) return done;
-    const { last } = done.value;
-    rewrapped += done.value.rewrapped;
-    failed += done.value.failed;
+    const rows = await rewrapRows(store, TABLES[table]!, next.after);
+    if (!rows.ok) return rows;
+    const { last } = rows.value;
+    rewrapped += rows.value.rewrapped;
+    failed += rows.value.failed;
     const following = TABLES[table + 1];
     next = last === undefined ? following && { table: following.table, after: "" } : { table: next.table, after: last };
     if (last !== undefined) break;
   }
-  const left = await runBatch<[{ rows: number }]>(store.db, store.db.prepare(LEFT).bind(store.keyring.active.id));
-  return left.ok ? ok({ rewrapped, failed, left: left.value[0][0]!.rows, next }) : left;
+  const remaining = await runBatch<[{ rows: number }]>(store.db, store.db.prepare(REMAINING_ROWS).bind(store.keyring.active.id));
+  return remaining.ok ? ok({ rewrapped, failed, left: remaining.value[0][0]!.rows, next }) : remaining;
 }
 
-interface DoneRows {
+interface RewrappedRows {
   readonly rewrapped: number;
   readonly failed: number;
   /** The id of the last row; absent when there are no further ones. */
@@ -89,12 +89,12 @@ interface DoneRows {
 }
 
 /** Without a row under another key, the condition on the counts saves the scan of the table. */
-const selectRows = ({ table, columns }: Rewrapped): string => `
+const selectRows = ({ table, columns }: RewrapTable): string => `
   SELECT id, root_key_id, ${columns} FROM ${table}
   WHERE id > ?1 AND root_key_id <> ?2 AND EXISTS (SELECT 1 FROM root_key_uses WHERE id <> ?2 AND ${table} > 0)
   ORDER BY id LIMIT ?3`;
 
-async function rewrapRows(store: Store, table: Rewrapped, after: string): Promise<Result<DoneRows>> {
+async function rewrapRows(store: Store, table: RewrapTable, after: string): Promise<Result<RewrappedRows>> {
   const { db, keyring } = store;
   const { active } = keyring;
   const read = await runBatch<[{ id: string }]>(db, db.prepare(selectRows(table)).bind(after, active.id, table.rows));
@@ -114,7 +114,7 @@ async function rewrapRows(store: Store, table: Rewrapped, after: string): Promis
 }
 
 /** The rows of vaults. A row is written only while its list of keys is the one that was read. */
-const REWRAPPED_VAULTS: Rewrapped = {
+const REWRAPPED_VAULTS: RewrapTable = {
   table: "vaults",
   rows: 100,
   columns: "keys",
@@ -140,7 +140,7 @@ const unchanged = (table: string): string => `
   WHERE ${table}.id = new.value ->> 'id' AND root_key_id = new.value ->> 'root_key_id'
     AND substr(sealed, 1, ${HEADER_AND_NONCE_LENGTH}) = new.value ->> 'nonce'`;
 
-const REWRAPPED_TOKENS: Rewrapped = {
+const REWRAPPED_TOKENS: RewrapTable = {
   table: "tokens",
   rows: 50,
   columns: "sealed, created_at, expires_at, claims, signed_by, person",
@@ -151,14 +151,14 @@ const REWRAPPED_TOKENS: Rewrapped = {
   rewrap: async (store, row: TokenRow) => {
     const claims = await openRow(store, row);
     if (!claims.ok) return claims;
-    const held = isUnheld(claims.value) ? await signByActive(store, row, claims.value) : heldBy(row);
+    const signature = isUnheld(claims.value) ? await signByActive(store, row, claims.value) : currentSignature(row);
     const { person, name } = claims.value;
     const index = person ? await emailIndex(store.keyring.active, name) : null;
-    return ok({ ...(await sealAgain(store, row, claims.value)), claims: row.claims, person: index, ...held });
+    return ok({ ...(await sealAgain(store, row, claims.value)), claims: row.claims, person: index, ...signature });
   },
 };
 
-const REWRAPPED_ENDED_TOKENS: Rewrapped = {
+const REWRAPPED_ENDED_TOKENS: RewrapTable = {
   table: "ended_tokens",
   rows: 50,
   columns: "sealed, created_at, expires_at",
@@ -171,7 +171,7 @@ const REWRAPPED_ENDED_TOKENS: Rewrapped = {
   },
 };
 
-const TABLES: readonly Rewrapped[] = [REWRAPPED_VAULTS, REWRAPPED_TOKENS, REWRAPPED_ENDED_TOKENS];
+const TABLES: readonly RewrapTable[] = [REWRAPPED_VAULTS, REWRAPPED_TOKENS, REWRAPPED_ENDED_TOKENS];
 
 const openRow = (store: Store, row: TokenRow): Promise<Result<Claims>> =>
   store.keyring.keys.has(row.root_key_id) ? openToken(store.keyring, row) : refuseMissingKey(store, row.root_key_id);
@@ -183,21 +183,23 @@ const sealAgain = async ({ keyring }: Store, { id, root_key_id, sealed }: TokenR
   sealed: await sealToken(keyring.active, claims),
 });
 
-interface Held {
+interface Signature {
   readonly signed_by: string;
   readonly hash: string;
 }
 
 /** Somebody has the text of the token, so it keeps its signature and its hash. */
-const heldBy = ({ signed_by, claims }: TokenRow): Held => ({ signed_by, hash: claims });
+const currentSignature = ({ signed_by, claims }: TokenRow): Signature => ({ signed_by, hash: claims });
 
 /**
  * Nobody has the text of a token for service bindings or of the row of a person, so the active key signs it, and it does not depend on the
  * old one. Only a row that its hash authenticates is signed: another one would become valid by this. That one keeps its hash, and stays
  * refused.
  */
-async function signByActive({ keyring }: Store, row: TokenRow, claims: Claims): Promise<Held> {
+async function signByActive({ keyring }: Store, row: TokenRow, claims: Claims): Promise<Signature> {
   const signed = await signAgain(keyring, row);
   const authentic = signed.ok && signed.value.hash === row.claims;
-  return authentic ? { signed_by: keyring.active.id, hash: await hashToken(await signToken(keyring, claims)) } : heldBy(row);
+  return authentic
+    ? { signed_by: keyring.active.id, hash: await hashToken(await signToken(keyring, claims)) }
+    : currentSignature(row);
 }

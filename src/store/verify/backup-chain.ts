@@ -25,7 +25,7 @@ export async function checkChain(ports: VerifyPorts, { vault, after: [after = 0]
   if (!parts.ok) return parts;
   const faults: Fault[] = [];
   const removed = removedKeys(ports.store);
-  const earlier = await before(ports, vault, numbers.value, removed, slice[0]);
+  const earlier = await loadPrevious(ports, vault, numbers.value, removed, slice[0]);
   if (!earlier.ok) return earlier;
   let previous = earlier.value;
   for (const number of slice) {
@@ -39,28 +39,28 @@ export async function checkChain(ports: VerifyPorts, { vault, after: [after = 0]
     }
     previous = { number, open: opened.value.open };
   }
-  const done = slice.length === 0 || slice.at(-1) === numbers.value.at(-1);
+  const isEnd = slice.length === 0 || slice.at(-1) === numbers.value.at(-1);
   return ok({
     faults,
     checked: {},
     calls: 1 + slice.length + removed.calls(),
-    after: done ? undefined : [slice.at(-1)!],
+    after: isEnd ? undefined : [slice.at(-1)!],
   });
 }
 
-interface Before {
+interface PreviousManifest {
   readonly number: number;
   readonly open: OpenManifest | undefined;
 }
 
 /** The manifest before the first one of a slice. */
-async function before(
+async function loadPrevious(
   ports: VerifyPorts,
   vault: string,
   numbers: readonly number[],
   removed: RemovedKeys,
   first = 0,
-): Promise<Result<Before>> {
+): Promise<Result<PreviousManifest>> {
   const number = numbers.findLast((one) => one < first);
   if (number === undefined) return ok({ number: 0, open: undefined });
   const opened = await openManifest(ports, vault, number, removed);
@@ -78,13 +78,13 @@ async function openManifest(
   if (opened.ok) return ok({ open: opened.value, faults: [] });
   if (opened.failure.kind === "unavailable") return opened;
   const detail = opened.failure.detail ?? "the manifest is missing";
-  const named = namedBackup(vault, number);
+  const place = namedBackup(vault, number);
   const removed = await keys.find(opened.failure.missingKey);
   if (!removed.ok) return removed;
   const id = removed.value;
   return ok({
     open: undefined,
-    faults: [id === undefined ? fault("manifest_wrong", named, detail) : fault("key_removed", { ...named, id }, detail)],
+    faults: [id === undefined ? fault("manifest_wrong", place, detail) : fault("key_removed", { ...place, id }, detail)],
   });
 }
 
@@ -103,8 +103,8 @@ function removedKeys(store: Store): RemovedKeys {
   let loaded: ReturnType<typeof loadKnownKeys> | undefined;
   return {
     async find(key) {
-      const known = key === undefined ? ok([]) : await (loaded ??= loadKnownKeys(store));
-      return known.ok ? ok(known.value.find(({ id, state }) => id === key && state === "removed")?.id) : known;
+      const knownKeys = key === undefined ? ok([]) : await (loaded ??= loadKnownKeys(store));
+      return knownKeys.ok ? ok(knownKeys.value.find(({ id, state }) => id === key && state === "removed")?.id) : knownKeys;
     },
     calls: () => (loaded ? 2 : 0),
   };
@@ -114,7 +114,7 @@ function removedKeys(store: Store): RemovedKeys {
 export const namedBackup = (vault: string, snapshot: number) => (vault === REGISTRY ? { snapshot } : { vault, snapshot });
 
 /** In: whether the manifest is the oldest one. Those before it were deleted. */
-function checkLink({ vault, number, predecessor }: Manifest, previous: Before, isOldest: boolean): Fault[] {
+function checkLink({ vault, number, predecessor }: Manifest, previous: PreviousManifest, isOldest: boolean): Fault[] {
   const broken = (detail: string) => [fault("chain_broken", namedBackup(vault, number), detail)];
   if (isOldest) return [];
   if (previous.number !== number - 1) return broken(`snapshot ${number - 1} is missing`);

@@ -47,9 +47,9 @@ export async function checkParts(ports: VerifyPorts, { vault, after }: Position)
   const { manifest } = newest.value;
   const row = manifest.row as unknown as VaultRow;
   const progress = progressOf(after);
-  const named = namedBackup(vault, manifest.number);
+  const place = namedBackup(vault, manifest.number);
   const faults: Fault[] = [];
-  if (after.length === 0) faults.push(...(await checkVaultRow(store, row, [])).map((one) => Object.assign(one, named)));
+  if (after.length === 0) faults.push(...(await checkVaultRow(store, row, [])).map((one) => Object.assign(one, place)));
   const keys = await openKeys(store, row);
   const ref = manifest.parts[progress.part];
   if (!keys.ok || !ref) return ok({ ...DONE, faults: keys.ok ? [...faults, ...checkCounts(manifest, row, progress)] : faults });
@@ -57,7 +57,7 @@ export async function checkParts(ports: VerifyPorts, { vault, after }: Position)
   if (!part.ok && part.failure.kind === "unavailable") return part;
   const skip = { ...progress, part: progress.part + 1, content: 0, chunk: 0 };
   if (!part.ok) {
-    const damaged = fault("part_wrong", { ...named, id: ref.sha256 }, part.failure.detail ?? "the part is damaged");
+    const damaged = fault("part_wrong", { ...place, id: ref.sha256 }, part.failure.detail ?? "the part is damaged");
     return ok({ faults: [...faults, damaged], checked: {}, calls: 2, after: afterOf({ ...skip, bytes: DAMAGED }) });
   }
   const replaced = await replacedAfter(backups, manifest, progress.part);
@@ -121,16 +121,16 @@ async function checkCopies(
       return ok({ faults, checked, next: { content: index, chunk } });
     const address = addressOf(vault, item, file);
     const key = backupContent(contentKey(address));
-    const done = quick
+    const answer = quick
       ? await sizeFault(backups, key, sealedFileSize(file.size))
       : await authenticateContent(backups, key, address, file, chunk, CONTENT_SLICE_MAX.bytes - bytes);
-    if (!done.ok) return done;
-    const result = done.value && "bytes" in done.value ? done.value : { bytes: 0, fault: done.value };
+    if (!answer.ok) return answer;
+    const result = answer.value && "bytes" in answer.value ? answer.value : { bytes: 0, fault: answer.value };
     bytes += result.bytes;
     if (result.fault) {
-      const known = missing.includes(contentKey(address)) ? "; it was missing already when the snapshot was made" : "";
-      const named = { ...namedBackup(vault, number), item, file: file.id, id: file.generation };
-      faults.push(fault(result.fault.kind, named, result.fault.detail + known));
+      const remark = missing.includes(contentKey(address)) ? "; it was missing already when the snapshot was made" : "";
+      const place = { ...namedBackup(vault, number), item, file: file.id, id: file.generation };
+      faults.push(fault(result.fault.kind, place, result.fault.detail + remark));
     }
     if ("chunk" in result && result.chunk !== undefined)
       return ok({ faults, checked: { contents, bytes }, next: { content: index, chunk: result.chunk } });

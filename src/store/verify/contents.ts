@@ -20,10 +20,10 @@ const SLICE_ITEMS_MAX = 20;
 const next = ({ name }: NamedTable) =>
   `SELECT item_id FROM (SELECT DISTINCT item_id FROM ${name} WHERE vault_id = ?1 AND item_id >= ?2 ORDER BY item_id LIMIT ${SLICE_ITEMS_MAX})`;
 
-const LAST = `SELECT max(item_id) FROM (${TABLES_OF_CONTENTS.map(next).join(" UNION ")} ORDER BY item_id LIMIT ${SLICE_ITEMS_MAX})`;
+const LAST_ITEM = `SELECT max(item_id) FROM (${TABLES_OF_CONTENTS.map(next).join(" UNION ")} ORDER BY item_id LIMIT ${SLICE_ITEMS_MAX})`;
 
 const rowsIn = ({ name }: NamedTable) =>
-  `SELECT ${FILE_COLUMNS} FROM ${name} WHERE vault_id = ?1 AND item_id >= ?2 AND item_id <= (${LAST})`;
+  `SELECT ${FILE_COLUMNS} FROM ${name} WHERE vault_id = ?1 AND item_id >= ?2 AND item_id <= (${LAST_ITEM})`;
 
 const SQL = {
   rows: TABLES_OF_CONTENTS.map(rowsIn).join(" UNION ALL "),
@@ -103,28 +103,33 @@ async function checkContent(
   address: ContentAddress,
   file: KeyedFile,
   chunk: number,
-  most: number,
+  bytesMax: number,
 ): Promise<Result<CheckedContent>> {
   const key = contentKey(address);
   if (!quick) {
-    const read = () => authenticateContent(files, key, address, file, chunk, most);
+    const read = () => authenticateContent(files, key, address, file, chunk, bytesMax);
     const first = await read();
     // A lost connection looks the same, so only a content that fails twice is damaged.
     return first.ok && first.value.fault?.kind === "content_damaged" ? read() : first;
   }
-  const found = await sizeFault(files, key, sealedFileSize(file.size));
-  return found.ok ? ok({ bytes: 0, fault: found.value }) : found;
+  const sizeAnswer = await sizeFault(files, key, sealedFileSize(file.size));
+  return sizeAnswer.ok ? ok({ bytes: 0, fault: sizeAnswer.value }) : sizeAnswer;
 }
 
 /** Out: the finding, if a row still names the content. A content whose row was deleted meanwhile was released, and may be deleted. */
-async function confirm(ports: VerifyPorts, address: ContentAddress, file: KeyedFile, found: ContentFault): Promise<Fault[]> {
+async function confirm(
+  ports: VerifyPorts,
+  address: ContentAddress,
+  file: KeyedFile,
+  contentFault: ContentFault,
+): Promise<Fault[]> {
   const { store } = ports;
   const { vault, item, file: id, generation } = address;
   const bind = (sql: string) => store.db.prepare(sql).bind(vault, item, id, generation);
   const read = await runBatch<unknown[]>(store.db, ...SQL.exists.map(bind));
   if (read.ok && read.value.flat().length === 0) return [];
   const repair = await repairContent(ports, address, file);
-  return [fault(found.kind, { vault, item, file: id, id: generation }, found.detail, repair)];
+  return [fault(contentFault.kind, { vault, item, file: id, id: generation }, contentFault.detail, repair)];
 }
 
 /**

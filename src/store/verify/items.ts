@@ -66,8 +66,8 @@ export async function checkItems(ports: VerifyPorts, { vault, after: [after = ""
   const faults: Fault[] = [];
   const items = groupItems(rows);
   for (const item of items) {
-    const found = await checkItem(keys, vault, item);
-    faults.push(...found.map((one) => withRepair(ports, vault, item, one)));
+    const itemFaults = await checkItem(keys, vault, item);
+    faults.push(...itemFaults.map((one) => withRepair(ports, vault, item, one)));
   }
   const checked = { rows: rows.reduce((sum, list) => sum + list.length, 0), items: items.length, bytes: bytesOf(rows) };
   return ok({ faults, checked, calls: 2, after: [keyAfter(end)] });

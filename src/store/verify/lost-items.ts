@@ -101,10 +101,10 @@ export const COUNTED_AS = `
 export const checkNamedItems = (vault: string, items: readonly NamedItem[]): Fault[] =>
   items.flatMap(({ item, version, deleted, ended, written }): Fault[] => {
     const stored = version ?? deleted;
-    const named = { vault, item, table: "items" };
-    if (stored === null) return ended === 1 ? [] : [fault("item_lost", named, `the log has the Item, and no row: ${RESTORE}`)];
+    const place = { vault, item, table: "items" };
+    if (stored === null) return ended === 1 ? [] : [fault("item_lost", place, `the log has the Item, and no row: ${RESTORE}`)];
     if (written === null || written <= stored) return [];
     return [
-      fault("item_lost", { ...named, version: written }, `the row has version ${stored}, and the log ${written}: ${RESTORE}`),
+      fault("item_lost", { ...place, version: written }, `the row has version ${stored}, and the log ${written}: ${RESTORE}`),
     ];
   });

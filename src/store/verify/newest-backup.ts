@@ -8,10 +8,10 @@ import { DONE, type Stage } from "./stage.ts";
 export const checkNewest: Stage = async ({ store, backups }) => {
   const figures = await loadBackupFigures(store.db);
   if (!figures.ok) return figures;
-  const found = await findNewestFault({ backups, keyring: store.keyring }, figures.value);
-  if (!found.ok) return found;
-  const wrong = NEWEST_FAULTS[found.value];
+  const newestFault = await findNewestFault({ backups, keyring: store.keyring }, figures.value);
+  if (!newestFault.ok) return newestFault;
+  const detail = NEWEST_FAULTS[newestFault.value];
   const { number } = figures.value;
-  const named = number === undefined ? {} : { snapshot: number };
-  return ok({ ...DONE, faults: wrong === undefined ? [] : [fault("manifest_wrong", named, wrong)], calls: 3 });
+  const place = number === undefined ? {} : { snapshot: number };
+  return ok({ ...DONE, faults: detail === undefined ? [] : [fault("manifest_wrong", place, detail)], calls: 3 });
 };

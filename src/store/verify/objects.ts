@@ -59,8 +59,8 @@ async function confirmOrphans(
 ): Promise<Result<readonly string[]>> {
   const pending = await coordinators.pending(vault, unnamed);
   if (!pending.ok) return pending;
-  const known = new Set(pending.value);
-  const unrecorded = unnamed.filter((key) => !known.has(key));
+  const recordedKeys = new Set(pending.value);
+  const unrecorded = unnamed.filter((key) => !recordedKeys.has(key));
   if (unrecorded.length === 0) return ok([]);
   const again = await unnamedOf(store.db, vault, unrecorded);
   if (!again.ok) return again;

@@ -53,23 +53,23 @@ export function checkSequence(
   vault: string,
   { content_version, attribute_version, updated_at }: Head,
   gaps: readonly Gap[],
-  found: LastNumber | undefined,
+  numbers: LastNumber | undefined,
   since: number,
 ): Fault[] {
   const head = content_version + attribute_version;
-  const named = { vault, table: "activity" };
-  const { last = null, unnumbered = 0 } = found ?? {};
-  const [first, expired] = [found?.first ?? null, found?.expired ?? 0];
+  const place = { vault, table: "activity" };
+  const { last = null, unnumbered = 0 } = numbers ?? {};
+  const [first, expired] = [numbers?.first ?? null, numbers?.expired ?? 0];
   const isShort = (updated_at >= since && last !== head) || Math.max(last ?? 0, expired) < head;
-  const behind = unnumbered === 0 && isShort;
-  const begun = first !== null && first > expired + 1 && unnumbered === 0;
+  const isBehind = unnumbered === 0 && isShort;
+  const beginsLate = first !== null && first > expired + 1 && unnumbered === 0;
   return [
     ...gaps.map(({ before, sequence }) =>
-      fault("sequence_wrong", named, sequence === before ? `write ${sequence} is there twice` : `${sequence} follows ${before}`),
+      fault("sequence_wrong", place, sequence === before ? `write ${sequence} is there twice` : `${sequence} follows ${before}`),
     ),
-    ...(begun
-      ? [fault("sequence_wrong", named, `the log begins with ${first}, and the last write past the retention has ${expired}`)]
+    ...(beginsLate
+      ? [fault("sequence_wrong", place, `the log begins with ${first}, and the last write past the retention has ${expired}`)]
       : []),
-    ...(behind ? [fault("sequence_wrong", named, `the last write has the number ${last ?? 0}, and the vault ${head}`)] : []),
+    ...(isBehind ? [fault("sequence_wrong", place, `the last write has the number ${last ?? 0}, and the vault ${head}`)] : []),
   ];
 }

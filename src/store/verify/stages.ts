@@ -89,8 +89,8 @@ async function nextVault(db: D1Database, after: string): Promise<Result<Position
   const next = db.prepare("SELECT id FROM vaults WHERE id > ?1 ORDER BY id LIMIT 1").bind(after);
   const read = await runBatch<[{ id: string }]>(db, next);
   if (!read.ok) return read;
-  const [found] = read.value[0];
-  return ok(found && firstPosition(found.id, false));
+  const [vault] = read.value[0];
+  return ok(vault && firstPosition(vault.id, false));
 }
 
 /** Whether a vault exists, or has a backup. Errors: `unavailable`. */

@@ -38,8 +38,8 @@ export async function checkUnknownVaults({ store }: VerifyPorts): Promise<Result
   const { db, now } = store;
   const read = await runBatch<Unknown[]>(db, ...TABLES_OF_VAULT.map((table) => db.prepare(unknownIn(table))));
   if (!read.ok) return read;
-  const faults = read.value.flatMap((found, index) =>
-    found.map(({ vault, rows, deleted, restoring }): Fault => {
+  const faults = read.value.flatMap((vaults, index) =>
+    vaults.map(({ vault, rows, deleted, restoring }): Fault => {
       if (restoring) return fault("vault_unknown", { vault, table: TABLES_OF_VAULT[index]!.name }, RESTORING);
       const detail = `${rows} rows; the log ${deleted ? "has" : "does not have"} the deletion of the vault`;
       // When the log has no deletion, the row of the vault may have been lost, and these rows are all that is left.

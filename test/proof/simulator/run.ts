@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { installGlobals } from "./globals.ts";
 import { recordDatabaseSize } from "../../../src/store/d1/size.ts";
-import { SLICE } from "../../../src/store/rotation/reseal-rows.ts";
+import { RESEAL_SLICE_MAX } from "../../../src/store/rotation/reseal-rows.ts";
 import { forgetSchemaVersion } from "../../../src/store/d1/schema.ts";
 import { type Outcome, outcomeOf } from "./answers.ts";
 import { checkHistory } from "./check.ts";
@@ -63,7 +63,7 @@ export async function runSeed(seed: number, operations: number, plant: Plant = N
   planted.plant = plant;
   forgetSchemaVersion(); // the run before this one has loaded it
   recordDatabaseSize(0);
-  Object.assign(SLICE, RESEAL_SLICE);
+  Object.assign(RESEAL_SLICE_MAX, RESEAL_SLICE);
   try {
     const played = play(world, operations);
     const state = { over: false };
