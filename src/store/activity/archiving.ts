@@ -3,9 +3,9 @@ import { timeOf, timePrefix } from "../../model/ids.ts";
 import { must } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { archiveNumbered, dayOf } from "./archive.ts";
-import { deleteEntries, HAS_DAY, LEAVES, logsIn, RUN_SLICES_MAX } from "./retention.ts";
+import { deleteEntries, HAS_DAY, logsIn, RUN_SLICES_MAX } from "./retention.ts";
 import { runBatch } from "../d1/database.ts";
-import { ACTIVITY, type ActivityRow } from "./entries.ts";
+import { ACTIVITY, type ActivityRow, LEAVES } from "./entries.ts";
 import { runningSum } from "../tables/slices.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 

@@ -99,3 +99,15 @@ export const ACTIVITY = {
   /** A JSON object of the attributes. */
   object: `json_object(${listOf((column, attribute) => `'${attribute}', ${column}`)})`,
 };
+
+/** SQL: whether a row is of a write. */
+export const IS_WRITE = "action <> 'READ' AND result = 'SUCCESS'";
+
+const IS_DELETION = "action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS'";
+
+/** SQL: whether a row may leave the log: not the deletion of a vault, which is kept, so that its id is never issued again. */
+export const LEAVES = `NOT (${IS_DELETION})`;
+
+/** SQL: whether the log has the deletion of a vault. In: the expression of its id. */
+export const hasDeletion = (vault: string): string =>
+  `EXISTS (SELECT 1 FROM activity WHERE vault_id = ${vault} AND ${IS_DELETION})`;

@@ -4,6 +4,7 @@ import { timeOf, timePrefix } from "../../model/ids.ts";
 import { must } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { ARCHIVE_SEGMENT_CALLS_MAX, archiveSegment } from "./archive.ts";
+import { LEAVES } from "./entries.ts";
 import { keysOfSlice, runningSum, type SliceBounds } from "../tables/slices.ts";
 import { runBatch } from "../d1/database.ts";
 import type { Segment } from "./segments.ts";
@@ -31,9 +32,6 @@ export const logsIn = (table: "activity" | "log_segments"): string => `
  */
 export const HAS_DAY = `
   (substr(id, 9, 1) = '-' AND length(replace(substr(id, 1, 13), '-', '')) = 12 AND id NOT GLOB '*[^0-9a-f-]*')`;
-
-/** A condition on a row of `activity`: not the deletion of a vault, which is kept, so that its id is never issued again. */
-export const LEAVES = "NOT (action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS')";
 
 interface StoredSegment extends Segment {
   readonly lastId: string;

@@ -1,6 +1,7 @@
 import type { Action } from "../../model/activity.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
+import { IS_WRITE } from "../activity/entries.ts";
 import { FILE_COLUMNS, type FileRow } from "../items/files.ts";
 import type { ItemRow } from "../items/items.ts";
 import type { TokenRow } from "../tokens/token-rows.ts";
@@ -62,7 +63,7 @@ const SQL = {
   files: `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id IN (SELECT value FROM json_each(?2)) ORDER BY id`,
   applied: `
     SELECT id, action, item_id AS item, version, sealed FROM activity
-    WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2)) AND result = 'SUCCESS' AND action <> 'READ'`,
+    WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2)) AND ${IS_WRITE}`,
   records: "SELECT key, id, sealed FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?2)) AND id >= ?3",
 };
 

@@ -1,11 +1,10 @@
+import { hasDeletion } from "../activity/entries.ts";
+
 const IS_RESTORED = "EXISTS (SELECT 1 FROM restores WHERE vault_id = value)";
 
 const EXISTS = "EXISTS (SELECT 1 FROM vaults WHERE id = value)";
 
-const DELETED = `EXISTS (
-  SELECT 1 FROM activity WHERE vault_id = value AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS')`;
-
-const SQL = `SELECT value AS vault FROM json_each(?1) WHERE ${EXISTS} OR (NOT ${IS_RESTORED} AND ${DELETED})`;
+const SQL = `SELECT value AS vault FROM json_each(?1) WHERE ${EXISTS} OR (NOT ${IS_RESTORED} AND ${hasDeletion("value")})`;
 
 /**
  * The statement that reads which vaults D1 knows: `{vault}`. D1 knows a vault when it has its row or its deletion. When it does not know

@@ -2,6 +2,7 @@ import type { Manifest } from "../../model/backup.ts";
 import { formatPosition, parsePosition, type Position } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { TIME_END } from "../../model/time.ts";
+import { hasDeletion } from "../activity/entries.ts";
 import { runBatch, tryBatch } from "../d1/database.ts";
 import { fence } from "../d1/fence.ts";
 import { IN_USE } from "../d1/deployment.ts";
@@ -40,8 +41,7 @@ const SQL = {
   known: `
     SELECT (SELECT id FROM deployment) AS deployment, ${IN_USE} AS inUse,
       coalesce((SELECT max(created_at) FROM webhooks WHERE vault_id = ?1 AND created_at < ${TIME_END}), 0) AS webhook,
-      EXISTS (
-        SELECT 1 FROM activity WHERE vault_id = ?1 AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS') AS deleted`,
+      ${hasDeletion("?1")} AS deleted`,
   begin: `
     INSERT INTO restores (vault_id, number, manifest, position) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (vault_id) DO UPDATE SET number = ?2, manifest = ?3, position = ?4`,

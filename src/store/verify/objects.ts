@@ -1,5 +1,6 @@
 import { ok, type Result } from "../../model/result.ts";
 import { isId } from "../../model/ids.ts";
+import { hasDeletion } from "../activity/entries.ts";
 import { runBatch } from "../d1/database.ts";
 import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { fault } from "../checks/fault.ts";
@@ -97,9 +98,7 @@ export async function checkPrefixes(ports: VerifyPorts, { after: [after] }: Posi
 }
 
 const UNKNOWN = `
-  SELECT value AS folder, EXISTS (
-    SELECT 1 FROM activity
-    WHERE vault_id = value AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS') AS deleted,
+  SELECT value AS folder, ${hasDeletion("value")} AS deleted,
     EXISTS (SELECT 1 FROM restores WHERE vault_id = value) AS restoring
   FROM json_each(?1) WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = value)`;
 

@@ -1,3 +1,4 @@
+import { IS_WRITE } from "../activity/entries.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 
 /**
@@ -22,7 +23,7 @@ export interface LastNumber {
   readonly unnumbered: number;
 }
 
-const UNNUMBERED = "vault_id = ?1 AND sequence IS NULL AND action <> 'READ' AND result = 'SUCCESS'";
+const UNNUMBERED = `vault_id = ?1 AND sequence IS NULL AND ${IS_WRITE}`;
 
 /** SQL: the first entries of the vault ?1 whose number does not follow, among those of writes since ?2. */
 export const FIRST_GAPS = `

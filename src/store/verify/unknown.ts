@@ -1,4 +1,5 @@
 import { ok, type Result } from "../../model/result.ts";
+import { hasDeletion } from "../activity/entries.ts";
 import { runBatch } from "../d1/database.ts";
 import { type NamedTable, TABLES_OF_VAULT } from "../tables/tables.ts";
 import { relistDeletion } from "../commit/repairs.ts";
@@ -15,9 +16,8 @@ const unknownIn = ({ name: table }: NamedTable) => `
   WITH RECURSIVE named (id) AS (
     SELECT min(vault_id) FROM ${table}
     UNION ALL SELECT (SELECT min(vault_id) FROM ${table} WHERE vault_id > named.id) FROM named WHERE named.id IS NOT NULL)
-  SELECT id AS vault, (SELECT count(*) FROM ${table} WHERE vault_id = named.id) AS rows, EXISTS (
-    SELECT 1 FROM activity
-    WHERE vault_id = named.id AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS') AS deleted,
+  SELECT id AS vault, (SELECT count(*) FROM ${table} WHERE vault_id = named.id) AS rows,
+    ${hasDeletion("named.id")} AS deleted,
     EXISTS (SELECT 1 FROM restores WHERE restores.vault_id = named.id) AS restoring
   FROM named
   WHERE id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = named.id)
