@@ -81,11 +81,22 @@ describe("the queue", () => {
     expect(await entriesOf(vault)).toEqual([]);
   });
 
-  it("adds no entry to the log of a deleted vault", async () => {
+  it("adds to the log of a deleted vault what was done before the deletion, and nothing else", async () => {
     const { vault, entry } = await readOnce();
     await admin("DELETE", `/v1/admin/vaults/${vault}`);
     await deliver([again(entry)]);
-    expect(await entriesOf(vault)).toHaveLength(3);
+    expect(await entriesOf(vault)).toHaveLength(4);
+    await deliver([{ ...entry, id: createRequestId(Date.now() + 1_000) }]);
+    expect(await entriesOf(vault)).toHaveLength(4);
+  });
+
+  it("adds to the log of a revoked token what was done before it was revoked, and nothing else", async () => {
+    const { id } = await makeToken({});
+    const read = entryOf(id, { actor: id });
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    await deliver([read]);
+    await deliver([entryOf(id, { actor: id, id: createRequestId(Date.now() + 1_000) })]);
+    expect((await entriesOf(id)).map((entry) => entry.id)).toEqual([read.id]);
   });
 });
 

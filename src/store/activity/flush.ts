@@ -7,7 +7,7 @@ import { parseSettings, type Settings } from "../../settings.ts";
 import { runBatch } from "../d1/database.ts";
 import { confirmLevel } from "../health/room.ts";
 import { archiveSegment, dayOfHandOver, isArchived, listArchivedDays } from "./archive.ts";
-import { ACTIVITY, type ActivityRow, sealActivity } from "./entries.ts";
+import { ACTIVITY, type ActivityRow, LEAVES, sealActivity } from "./entries.ts";
 import { dropOldest } from "./retention.ts";
 import { HAND_OVER_START, type HandOver, isCounted, logOf, sealHandOvers } from "./segments.ts";
 import type { Bucket } from "../buckets/bucket.ts";
@@ -154,16 +154,26 @@ const IS_STORED = `EXISTS (
     AND id > coalesce((SELECT id FROM ${EARLIER_SEGMENTS} AND last_id < handed.last ORDER BY id DESC LIMIT 1), '')
     AND instr(lines, '${HAND_OVER_START}' || handed.first || '"') > 0)`;
 
+/**
+ * Whether a hand-over has a log: that of the admin, or of a vault or token that exists, or existed when the hand-over began. So no flush
+ * and no message that follows the end of a vault or token loses what was done before it.
+ */
+const HAS_LOG = `(
+  ${logOf("handed.log")} = '${NOWHERE}' OR EXISTS (SELECT 1 FROM vaults WHERE id = handed.log)
+  OR EXISTS (SELECT 1 FROM tokens WHERE id = handed.log)
+  OR EXISTS (SELECT 1 FROM activity WHERE vault_id = handed.log AND id > handed.first AND NOT (${LEAVES}))
+  OR EXISTS (
+    SELECT 1 FROM ended_tokens WHERE id = handed.log
+      AND printf('%08x-%04x', ended_at >> 16, ended_at & 65535) >= substr(handed.first, 1, 13)))`;
+
 const SQL = {
-  /** Only into a log that exists: that of a vault or token that was not deleted, and the admin's. */
   append: `
     INSERT INTO log_segments (vault_id, id, last_id, entries, lines)
     SELECT handed.log, CASE WHEN octet_length(target.lines) + octet_length(line) < ${SEGMENT_BYTES_MAX} THEN target.id ELSE first END,
       max(last, coalesce(target.last_id, '')), handed.entries, line
     FROM (${HAND_OVERS}) AS handed LEFT JOIN log_segments AS target ON target.vault_id = handed.log
       AND target.id = (SELECT max(id) FROM ${EARLIER_SEGMENTS})
-    WHERE (${logOf("handed.log")} = '${NOWHERE}' OR EXISTS (SELECT 1 FROM vaults WHERE id = handed.log)
-      OR EXISTS (SELECT 1 FROM tokens WHERE id = handed.log)) AND NOT ${IS_STORED}
+    WHERE ${HAS_LOG} AND NOT ${IS_STORED}
     ON CONFLICT (vault_id, id) DO UPDATE SET last_id = max(last_id, excluded.last_id), entries = entries + excluded.entries,
       lines = lines || char(10) || excluded.lines`,
   /** `last_id` bounds earlier segments too. */
