@@ -61,8 +61,13 @@ async function cleanLog(env: Env, now: number, take: Take): Promise<Counts> {
   const { activityRetention, activityArchive } = settingsOf(env);
   const before = now - activityRetention;
   const archives = activityArchive > activityRetention;
-  const rows = await (archives ? archiveOldActivity(db, files, before, take) : deleteOldActivity(db, before, take));
-  const removed = rows + (await removeOldSegments(db, archives ? files : undefined, before, take));
+  // Beside each other, so that neither uses up the calls of the other, or stops with it.
+  const parts = await Promise.allSettled([
+    archives ? archiveOldActivity(db, files, before, take) : deleteOldActivity(db, before, take),
+    removeOldSegments(db, archives ? files : undefined, before, take),
+  ]);
+  for (const part of parts) if (part.status === "rejected") throw part.reason;
+  const removed = parts.reduce((sum, part) => sum + (part.status === "fulfilled" ? part.value : 0), 0);
   await forgetLogs(db);
   return { log_entry: removed, log_entry_archived: archives ? removed : 0 };
 }

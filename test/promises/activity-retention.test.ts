@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
 import { operationId, timeOf } from "../../src/model/ids.ts";
 import { cleanUp } from "../../src/scheduled.ts";
+import { fillLog } from "../support/activity.ts";
 import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
 import { DAY, wrapBucket } from "../support/faults.ts";
 
@@ -23,6 +24,19 @@ async function insertSegments(logs: readonly string[], daysAgo: number, bytes: s
 }
 
 const logsOf = (count: number): string[] => Array.from({ length: count }, () => crypto.randomUUID());
+
+it("segments leave D1 although an object of the archive keeps the rows of their day there, and the run fails", async () => {
+  const [log] = logsOf(1) as [string];
+  const time = Date.now() - 40 * DAY;
+  await fillLog(log, [operationId(time, crypto.getRandomValues(new Uint8Array(10)))]);
+  const key = `log/${new Date(time).toISOString().slice(0, 10)}/000000`;
+  await env.FILES.put(key, "damaged");
+  await insertSegments([log], 40, "7b7d");
+  await expect(cleanUp(env, Date.now())).rejects.toThrow("JSON");
+  expect(await segmentsLeft()).toBe(0);
+  await env.FILES.delete(key);
+  await env.DB.prepare("DELETE FROM activity WHERE vault_id = ?1").bind(log).run();
+});
 
 it("segments whose text is damaged UTF-8 are archived as the others are, and hold up none of them", async () => {
   await insertSegments(logsOf(10), 40, "7b7dff");
