@@ -4,11 +4,11 @@ import type { Activity } from "../../src/model/activity.ts";
 import { operationId } from "../../src/model/ids.ts";
 import type { FlushMessage } from "../../src/store/activity/flush.ts";
 import { recordDatabaseSize } from "../../src/store/d1/size.ts";
-import { deliverMessages, messageOf } from "../support/activity.ts";
+import { deliverMessages, messageOf, pagesOf } from "../support/activity.ts";
 import { sizedDatabase, wrapDatabase } from "../support/bindings.ts";
 import { runs } from "../support/runs.ts";
 import { seeded } from "../support/seeded.ts";
-import { admin, type Client, client, makeToken, makeVault } from "../support/service.ts";
+import { admin, client, makeToken, makeVault } from "../support/service.ts";
 
 /** Whatever becomes of its messages, the log is a plain list of entries: in its pages, filters, total and export (decision 0044). */
 
@@ -17,18 +17,6 @@ afterEach(() => void vi.restoreAllMocks());
 const NEARLY_FULL = 9_900_000_000;
 const lost = wrapDatabase(env.DB, { after: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
 const failed = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: D1 DB is overloaded.")) });
-
-/** All entries, page after page. Out: the ids. */
-async function pagesOf(call: Client, path: string): Promise<string[]> {
-  const ids: string[] = [];
-  for (let next: string | undefined = path; next !== undefined;) {
-    const { body, headers } = await call("GET", next);
-    ids.push(...(body as { requestId: string }[]).map(({ requestId }) => requestId));
-    const link = /<([^>]*)>/.exec(headers.get("Link") ?? "")?.[1];
-    next = link && new URL(link).pathname + new URL(link).search;
-  }
-  return ids;
-}
 
 it.each([
   ["in D1", 0],

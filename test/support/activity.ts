@@ -169,3 +169,16 @@ export async function readLog(call: Client, count: number, query = ""): Promise<
     return reply;
   }, QUEUED);
 }
+
+/** All entries of a log or an export, page after page. In: what is done between two pages. Out: the ids. */
+export async function pagesOf(call: Client, path: string, between?: () => Promise<unknown>): Promise<string[]> {
+  const ids: string[] = [];
+  for (let next: string | undefined = path; next !== undefined;) {
+    const { body, headers } = await call("GET", next);
+    ids.push(...(body as { requestId: string }[]).map(({ requestId }) => requestId));
+    const link = /<([^>]*)>/.exec(headers.get("Link") ?? "")?.[1];
+    next = link && new URL(link).pathname + new URL(link).search;
+    await between?.();
+  }
+  return ids;
+}
