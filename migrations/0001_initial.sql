@@ -2,9 +2,10 @@
 -- times, key ids, the blind indexes of titles, and operation ids.
 -- Until release 1.0 this file is edited in place, and there is no other; from then on it stays as it is, and a change is a new file
 -- (docs/decisions, 0010). It can be run again: it then creates what was dropped, and changes nothing else.
--- CHECK refuses what no number of the service is (model/time.ts, vaults/rows.ts), one column at a time: SQLite looks at those of the
--- columns that a statement writes, so a damaged one hinders no other. Tables into which rows are copied (ended_tokens, item_versions,
--- file_versions) have none: a damaged row is to be ended or deleted too.
+-- CHECK refuses what no number or word of the service is (model/time.ts, vaults/rows.ts, store/tables), one column at a time: SQLite
+-- looks at those of the columns that a statement writes, so a damaged one hinders no other. A statement that computes a number from the
+-- one before brings it into the range first. Tables into which rows are copied (ended_tokens, item_versions, file_versions) have none: a
+-- damaged row is to be ended or deleted too. Words are compared one by one, because SQLite reads a row for each IN of more than two.
 
 -- A row proves that the root key of this id is the right one: a known text, sealed under it.
 CREATE TABLE IF NOT EXISTS root_keys (
@@ -16,9 +17,9 @@ CREATE TABLE IF NOT EXISTS root_keys (
 -- How many rows are sealed under each root key. The triggers below count, so that nothing is scanned.
 CREATE TABLE IF NOT EXISTS root_key_uses (
   id           TEXT    NOT NULL PRIMARY KEY,
-  vaults       INTEGER NOT NULL DEFAULT 0,
-  tokens       INTEGER NOT NULL DEFAULT 0,
-  ended_tokens INTEGER NOT NULL DEFAULT 0
+  vaults       INTEGER NOT NULL DEFAULT 0 CHECK (vaults BETWEEN 0 AND 9007199254740991),
+  tokens       INTEGER NOT NULL DEFAULT 0 CHECK (tokens BETWEEN 0 AND 9007199254740991),
+  ended_tokens INTEGER NOT NULL DEFAULT 0 CHECK (ended_tokens BETWEEN 0 AND 9007199254740991)
 ) STRICT, WITHOUT ROWID;
 
 -- The name of this database in backups: one row.
@@ -31,7 +32,7 @@ INSERT INTO deployment (id) SELECT lower(hex(randomblob(16))) WHERE NOT EXISTS (
 -- Counts and times of background work, for /metrics and /health.
 CREATE TABLE IF NOT EXISTS counters (
   name  TEXT    NOT NULL PRIMARY KEY,
-  value INTEGER NOT NULL
+  value INTEGER NOT NULL CHECK (value BETWEEN 0 AND 9007199254740991)
 ) STRICT, WITHOUT ROWID;
 
 -- Restores of vaults that have begun: how far each is (src/store/restore/progress.ts). That of the registry stays when it is done.
@@ -183,17 +184,20 @@ CREATE TABLE IF NOT EXISTS file_versions (
 CREATE TABLE IF NOT EXISTS activity (
   vault_id    TEXT NOT NULL, -- of the list of vaults, which is in none: the token that asked for it
   id          TEXT NOT NULL,
-  action      TEXT NOT NULL, -- READ CREATE UPDATE DELETE
-  result      TEXT NOT NULL, -- SUCCESS DENY
+  action      TEXT NOT NULL CHECK (action = 'READ' OR action = 'CREATE' OR action = 'UPDATE' OR action = 'DELETE'),
+  result      TEXT NOT NULL CHECK (result = 'SUCCESS' OR result = 'DENY'),
   actor       TEXT NOT NULL, -- a token's id, or "admin"
   item_id     TEXT,          -- NULL: the vault itself
-  version     INTEGER,       -- the Item's: after the write, or as it was read
+  version     INTEGER CHECK (version BETWEEN 1 AND 9007199254740991), -- the Item's: after the write, or as it was read
   root_key_id TEXT NOT NULL,
   sealed      TEXT NOT NULL, -- the client's name and address
-  resource    TEXT,          -- what the entry is about, unless that is an Item or the vault
-  sequence    INTEGER,       -- of a write: content_version + attribute_version of the vault after it
-  at          INTEGER,       -- of a write: updated_at of the vault after it
-  event       TEXT,          -- the type of the event, where action and item_id do not tell it
+  -- what the entry is about, unless that is an Item or the vault
+  resource    TEXT CHECK (resource = 'VAULT' OR resource = 'TOKEN' OR resource = 'WEBHOOK' OR resource = 'KEY'
+    OR resource = 'BACKUP' OR resource = 'SESSION' OR resource = 'PERSON'),
+  sequence    INTEGER CHECK (sequence BETWEEN 0 AND 9007199254740991), -- of a write: content_version + attribute_version of the vault after it
+  at          INTEGER CHECK (at BETWEEN 0 AND 253402300799999), -- of a write: updated_at of the vault after it
+  -- the type of the event, where action and item_id do not tell it
+  event       TEXT CHECK (event = 'restored' OR event = 'version_destroyed' OR event = 'destroyed'),
   PRIMARY KEY (vault_id, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -213,7 +217,7 @@ CREATE TABLE IF NOT EXISTS log_segments (
 -- What has left a log. A log of which nothing has left has no row.
 CREATE TABLE IF NOT EXISTS logs (
   vault_id TEXT    NOT NULL PRIMARY KEY,
-  expired  INTEGER NOT NULL DEFAULT 0, -- the number of the last write that is past the retention
+  expired  INTEGER NOT NULL DEFAULT 0 CHECK (expired BETWEEN 0 AND 9007199254740991), -- the number of the last write that is past the retention
   dropped  TEXT    NOT NULL DEFAULT '' -- the id of the newest entry that left because of ACTIVITY_MAX_MB
 ) STRICT, WITHOUT ROWID;
 
@@ -245,42 +249,46 @@ CREATE TABLE IF NOT EXISTS webhooks (
 
 -- The counts of root_key_uses.
 CREATE TRIGGER IF NOT EXISTS vaults_added AFTER INSERT ON vaults BEGIN
-  INSERT INTO root_key_uses (id, vaults) VALUES (new.root_key_id, 1) ON CONFLICT (id) DO UPDATE SET vaults = vaults + 1;
+  INSERT INTO root_key_uses (id, vaults) VALUES (new.root_key_id, 1)
+  ON CONFLICT (id) DO UPDATE SET vaults = min(max(vaults, 0), 9007199254740990) + 1;
 END;
 
 CREATE TRIGGER IF NOT EXISTS vaults_removed AFTER DELETE ON vaults BEGIN
-  UPDATE root_key_uses SET vaults = vaults - 1 WHERE id = old.root_key_id;
+  UPDATE root_key_uses SET vaults = min(max(vaults, 1), 9007199254740991) - 1 WHERE id = old.root_key_id;
 END;
 
 CREATE TRIGGER IF NOT EXISTS vaults_rewrapped AFTER UPDATE OF root_key_id ON vaults BEGIN
-  UPDATE root_key_uses SET vaults = vaults - 1 WHERE id = old.root_key_id;
-  INSERT INTO root_key_uses (id, vaults) VALUES (new.root_key_id, 1) ON CONFLICT (id) DO UPDATE SET vaults = vaults + 1;
+  UPDATE root_key_uses SET vaults = min(max(vaults, 1), 9007199254740991) - 1 WHERE id = old.root_key_id;
+  INSERT INTO root_key_uses (id, vaults) VALUES (new.root_key_id, 1)
+  ON CONFLICT (id) DO UPDATE SET vaults = min(max(vaults, 0), 9007199254740990) + 1;
 END;
 
 CREATE TRIGGER IF NOT EXISTS tokens_added AFTER INSERT ON tokens BEGIN
-  INSERT INTO root_key_uses (id, tokens) VALUES (new.root_key_id, 1) ON CONFLICT (id) DO UPDATE SET tokens = tokens + 1;
+  INSERT INTO root_key_uses (id, tokens) VALUES (new.root_key_id, 1)
+  ON CONFLICT (id) DO UPDATE SET tokens = min(max(tokens, 0), 9007199254740990) + 1;
 END;
 
 CREATE TRIGGER IF NOT EXISTS tokens_removed AFTER DELETE ON tokens BEGIN
-  UPDATE root_key_uses SET tokens = tokens - 1 WHERE id = old.root_key_id;
+  UPDATE root_key_uses SET tokens = min(max(tokens, 1), 9007199254740991) - 1 WHERE id = old.root_key_id;
 END;
 
 CREATE TRIGGER IF NOT EXISTS tokens_rewrapped AFTER UPDATE OF root_key_id ON tokens BEGIN
-  UPDATE root_key_uses SET tokens = tokens - 1 WHERE id = old.root_key_id;
-  INSERT INTO root_key_uses (id, tokens) VALUES (new.root_key_id, 1) ON CONFLICT (id) DO UPDATE SET tokens = tokens + 1;
+  UPDATE root_key_uses SET tokens = min(max(tokens, 1), 9007199254740991) - 1 WHERE id = old.root_key_id;
+  INSERT INTO root_key_uses (id, tokens) VALUES (new.root_key_id, 1)
+  ON CONFLICT (id) DO UPDATE SET tokens = min(max(tokens, 0), 9007199254740990) + 1;
 END;
 
 CREATE TRIGGER IF NOT EXISTS ended_tokens_added AFTER INSERT ON ended_tokens BEGIN
   INSERT INTO root_key_uses (id, ended_tokens) VALUES (new.root_key_id, 1)
-  ON CONFLICT (id) DO UPDATE SET ended_tokens = ended_tokens + 1;
+  ON CONFLICT (id) DO UPDATE SET ended_tokens = min(max(ended_tokens, 0), 9007199254740990) + 1;
 END;
 
 CREATE TRIGGER IF NOT EXISTS ended_tokens_removed AFTER DELETE ON ended_tokens BEGIN
-  UPDATE root_key_uses SET ended_tokens = ended_tokens - 1 WHERE id = old.root_key_id;
+  UPDATE root_key_uses SET ended_tokens = min(max(ended_tokens, 1), 9007199254740991) - 1 WHERE id = old.root_key_id;
 END;
 
 CREATE TRIGGER IF NOT EXISTS ended_tokens_rewrapped AFTER UPDATE OF root_key_id ON ended_tokens BEGIN
-  UPDATE root_key_uses SET ended_tokens = ended_tokens - 1 WHERE id = old.root_key_id;
+  UPDATE root_key_uses SET ended_tokens = min(max(ended_tokens, 1), 9007199254740991) - 1 WHERE id = old.root_key_id;
   INSERT INTO root_key_uses (id, ended_tokens) VALUES (new.root_key_id, 1)
-  ON CONFLICT (id) DO UPDATE SET ended_tokens = ended_tokens + 1;
+  ON CONFLICT (id) DO UPDATE SET ended_tokens = min(max(ended_tokens, 0), 9007199254740990) + 1;
 END;

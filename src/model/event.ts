@@ -1,7 +1,9 @@
 /** Events (contract 15): what the writes to a vault did, in commit order. They hold ids and versions, never a value. */
 
 /** What a write did, where the action of its log entry does not tell it. */
-export type SpecialEvent = "restored" | "version_destroyed" | "destroyed";
+export const SPECIAL_EVENTS = ["restored", "version_destroyed", "destroyed"] as const;
+
+export type SpecialEvent = (typeof SPECIAL_EVENTS)[number];
 
 /** What a write did to an Item or to the vault. */
 export type EventVerb = "created" | "updated" | "deleted" | SpecialEvent;

@@ -88,6 +88,28 @@ describe("the schema", () => {
   });
 });
 
+describe("the schema", () => {
+  it.each([
+    ["activity", "action = 'WRITE'", "action"],
+    ["activity", "result = ''", "result"],
+    ["activity", "resource = 'ITEM'", "resource"],
+    ["activity", "event = 'created'", "event"],
+    ["activity", "sequence = -1", "sequence"],
+    ["activity", "version = 9007199254740992", "version"],
+    ["activity", "at = 253402300800000", "at"],
+    ["logs", "expired = -1", "expired"],
+    ["root_key_uses", "vaults = -1", "vaults"],
+    ["counters", "value = -1", "value"],
+  ])("refuses in %s what no entry and no count may be: %s", async (table, change, column) => {
+    await freshVault();
+    await env.DB.batch([
+      env.DB.prepare("INSERT OR IGNORE INTO logs (vault_id) VALUES ('log')"),
+      env.DB.prepare("INSERT OR IGNORE INTO counters VALUES ('count', 1)"),
+    ]);
+    await expect(env.DB.prepare(`UPDATE ${table} SET ${change}`).run()).rejects.toThrow(`CHECK constraint failed: ${column}`);
+  });
+});
+
 describe("the first migration", () => {
   it("changes nothing in a database that has it", async () => {
     const before = await readState();

@@ -45,16 +45,19 @@ describe("the catalogue of tables", () => {
   });
 
   it.each(ALL_TABLES)(
-    "bounds the numbers and times of $name as the schema does, where that checks them",
-    async ({ name, columns }) => {
+    "bounds the numbers, times and words of $name as the schema does, where that checks them",
+    async ({ name, columns, words = {} }) => {
       const sql = await env.DB.prepare("SELECT sql FROM sqlite_schema WHERE name = ?").bind(name).first<string>("sql");
-      const checked = [...sql!.matchAll(/CHECK \((\w+) BETWEEN 0 AND (\d+)\)/g)].map(([, column = "", most]) => [
+      const checked = [...sql!.matchAll(/CHECK \((\w+) BETWEEN [01] AND (\d+)\)/g)].map(([, column = "", most]) => [
         column,
         Number(most),
       ]);
       const bounds = { time: TIME_END - 1, number: Number.MAX_SAFE_INTEGER };
       const kindOf = (column: string) => columns[column]!.replace("?", "") as keyof typeof bounds;
       expect(checked).toEqual(checked.map(([column]) => [column, bounds[kindOf(String(column))]]));
+      const checks = [...sql!.matchAll(/CHECK \((\w+) = '([^)]+)'\)/g)];
+      const lists = checks.map(([, column, list]) => [column, list!.split(new RegExp(`'\\s+OR ${column} = '`))]);
+      expect(lists).toEqual(Object.entries(words));
     },
   );
 

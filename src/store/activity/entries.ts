@@ -1,15 +1,7 @@
 import { dayKey } from "../../crypto/day-keys.ts";
 import type { Keyring, RootKey } from "../../crypto/keyring.ts";
 import { type KeyedAssociatedData, open, seal } from "../../crypto/seal.ts";
-import {
-  ACTIONS,
-  type Activity,
-  ADMIN_RESOURCES,
-  type ListedActivity,
-  type Origin,
-  RESULTS,
-  UNKNOWN_ORIGIN,
-} from "../../model/activity.ts";
+import { type Activity, type ListedActivity, type Origin, UNKNOWN_ORIGIN } from "../../model/activity.ts";
 import { isId, timeOf } from "../../model/ids.ts";
 import { isVersion } from "../../model/item.ts";
 import { WITHOUT_TOKEN } from "../../model/operation.ts";
@@ -62,12 +54,16 @@ export async function listActivity(keyring: Keyring, row: ActivityRow): Promise<
 }
 
 /** Whether the columns in the clear are those of an entry. Nothing seals them, so another entry's values pass. */
-export function isEntry({ id, action, result, actor, item, version, resource, at }: Omit<Activity, "origin" | "items">): boolean {
-  const isListed =
-    ACTIONS.includes(action) && RESULTS.includes(result) && (resource == null || ADMIN_RESOURCES.includes(resource));
+export function isEntry({ id, actor, item, version, at, ...words }: Omit<Activity, "origin" | "items">): boolean {
   const hasIds = isId(id) && (WITHOUT_TOKEN.has(actor) || isId(actor)) && (item === null || isId(item));
-  return isListed && hasIds && (version === null || isVersion(version)) && (at == null || isTime(at));
+  return hasWords(words) && hasIds && (version === null || isVersion(version)) && (at == null || isTime(at));
 }
+
+const hasWords = (entry: Pick<Activity, "action" | "result" | "resource" | "event">): boolean =>
+  Object.entries<readonly string[]>(TABLES.activity.words).every(([column, words]) => {
+    const word = entry[column as keyof typeof entry];
+    return word == null ? TABLES.activity.columns[column as keyof typeof entry].endsWith("?") : words.includes(word);
+  });
 
 /** The key of an entry, which is that of its day, and its associated data. */
 async function keyOf(

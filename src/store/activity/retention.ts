@@ -55,6 +55,9 @@ const SEGMENT_FILE_CALLS_MAX = 850;
 
 const OF_LOG = `log_segments WHERE vault_id = ?1 AND ${HAS_DAY}`;
 
+/** SQL: the greater number of a row of `logs` and of what is inserted. */
+export const RAISED_EXPIRED = `max(min(expired, ${Number.MAX_SAFE_INTEGER}), excluded.expired)`;
+
 const SQL = {
   // Log by log, because the key begins with the log: else SQLite would read every row.
   old: `${logsIn("activity")} SELECT log, id FROM logs CROSS JOIN activity ON vault_id = log AND id < ?1 WHERE ${LEAVES} LIMIT 5000`,
@@ -63,8 +66,8 @@ const SQL = {
     INSERT INTO logs (vault_id, expired)
     SELECT old.log, max(sequence)
     FROM (${KEYS}) AS old JOIN activity ON vault_id = old.log AND activity.id = old.id JOIN vaults ON vaults.id = old.log
-    WHERE sequence <= content_version + attribute_version GROUP BY old.log
-    ON CONFLICT (vault_id) DO UPDATE SET expired = max(expired, excluded.expired)`,
+    WHERE sequence BETWEEN 0 AND min(content_version + attribute_version, ${Number.MAX_SAFE_INTEGER}) GROUP BY old.log
+    ON CONFLICT (vault_id) DO UPDATE SET expired = ${RAISED_EXPIRED}`,
   delete: `DELETE FROM activity WHERE (vault_id, id) IN (${KEYS})`,
   deleted: "SELECT changes() AS deleted",
   // The log of a deleted vault keeps one entry, the deletion.

@@ -2,6 +2,7 @@ import { NOWHERE } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Cell, Part } from "../../model/backup.ts";
 import type { KeyedFile } from "../../model/file.ts";
+import { isVersion } from "../../model/item.ts";
 import { isTime } from "../../model/time.ts";
 import type { ActivityRow } from "../activity/entries.ts";
 import type { FileRow } from "../items/files.ts";
@@ -9,6 +10,7 @@ import type { ItemRow } from "../items/items.ts";
 import type { Store } from "../d1/database.ts";
 import { openProof } from "../keys/root-keys.ts";
 import { columnsOfKind, type TableInParts, tableOf } from "../tables/tables.ts";
+import { isCount } from "../vaults/rows.ts";
 import { openToken, type TokenRow } from "../tokens/token-rows.ts";
 import { openWebhook, type WebhookRow } from "../events/webhook-rows.ts";
 import { type EndedRow, openFileRow } from "./files.ts";
@@ -98,18 +100,22 @@ const CHECKS: Readonly<Record<TableInParts, RowCheck>> = {
 /** Whether a column holds times, in Unix milliseconds. */
 export const holdsTime = (table: string, column: string): boolean => tableOf(table)?.columns[column]?.startsWith("time") ?? false;
 
-/** Whether no row can have such a value in a column: a time that is none, or a number that JavaScript and SQLite round. */
-export const isImpossible = (table: string, column: string, value: Cell): boolean =>
-  typeof value === "number" && !(holdsTime(table, column) ? isTime(value) : Number.isSafeInteger(value));
+/** Whether no row can have such a value in a column: a time or a number that is none, or another word than those of the column. */
+export function isImpossible(table: string, column: string, value: Cell): boolean {
+  if (typeof value === "number")
+    return !(holdsTime(table, column) ? isTime(value) : column === "version" ? isVersion(value) : isCount(value));
+  return typeof value === "string" && tableOf(table)?.words?.[column]?.includes(value) === false;
+}
 
-/** What is wrong with the numbers of a row. */
+/** What is wrong with the numbers and words of a row. */
 export const checkNumbers = (vault: string, table: string, row: Row): Fault[] =>
   Object.keys(row)
     .filter((column) => isImpossible(table, column, row[column]!))
     .map((column) => {
       const item = tableOf(table)?.item;
       const named = item === undefined ? { id: String(row["id"]) } : { item: String(row[item]) };
-      const detail = `${column} is ${holdsTime(table, column) ? "no time" : "no number of the service"}`;
+      const kind = typeof row[column] === "string" ? "word" : "number";
+      const detail = `${column} is ${holdsTime(table, column) ? "no time" : `no ${kind} of the service`}`;
       return fault("row_unreadable", { vault, table, ...named }, detail);
     });
 

@@ -1,5 +1,6 @@
 import { isTime } from "../../model/time.ts";
 import { ACTIVITY, sealActivity } from "../activity/entries.ts";
+import { RAISED_EXPIRED } from "../activity/retention.ts";
 import { proofStatement } from "../keys/root-keys.ts";
 import { isCount, type VaultRow } from "../vaults/rows.ts";
 import { holdsTime } from "../checks/parts.ts";
@@ -18,9 +19,9 @@ const SQL = {
   /** The log of a restored vault begins with the first entry of the backup. */
   expired: `
     INSERT INTO logs (vault_id, expired)
-    SELECT ?1, coalesce(min(sequence) - 1, (SELECT content_version + attribute_version FROM vaults WHERE id = ?1))
+    SELECT ?1, coalesce(max(min(sequence) - 1, 0), (SELECT content_version + attribute_version FROM vaults WHERE id = ?1))
     FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL
-    ON CONFLICT (vault_id) DO UPDATE SET expired = max(expired, excluded.expired)`,
+    ON CONFLICT (vault_id) DO UPDATE SET expired = ${RAISED_EXPIRED}`,
   /** The number of the last write is the sum of both versions, so one version follows from the other and the number. */
   version: (name: string, other: string) => `
     UPDATE vaults SET ${name} = max(0, coalesce((

@@ -30,6 +30,8 @@ export interface Table {
   /** The primary key, in its order. */
   readonly key: readonly string[];
   readonly columns: Readonly<Record<string, ColumnKind>>;
+  /** By column of kind `text` the only words that it may have. */
+  readonly words?: Readonly<Record<string, readonly string[]>>;
   /** By sealed column the associated data of the text. In: the id of the vault or log (any text for other tables), and the row. */
   readonly associatedData?: Readonly<Record<string, (owner: string, row: never) => AssociatedData>>;
   /** By column with a blind index the sealed column that has what it is made of. */

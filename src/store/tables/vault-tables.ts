@@ -1,3 +1,5 @@
+import { ACTIONS, ADMIN_RESOURCES, RESULTS } from "../../model/activity.ts";
+import { SPECIAL_EVENTS } from "../../model/event.ts";
 import type { AssociatedData } from "../../crypto/seal.ts";
 import type { Table } from "./table.ts";
 
@@ -197,6 +199,7 @@ export const VAULT_TABLES = {
       at: "time?",
       event: "text?",
     },
+    words: { action: ACTIONS, result: RESULTS, resource: ADMIN_RESOURCES, event: SPECIAL_EVENTS },
     associatedData: {
       sealed: (log: string, { id }: { readonly id: string }): AssociatedData => ({
         kind: "activity",
