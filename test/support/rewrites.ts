@@ -44,3 +44,7 @@ export const withoutChosenIds = (sql: string): string =>
 
 /** The earlier key of a vault goes with the first slice of a reseal (store/rotation/reseal.ts). */
 export const withEarlyRemoval = (sql: string): string => sql.replace("keys = iif(?2 IS NULL,", "keys = iif(true,");
+
+/** A flush does not look for hand-overs that the log has already (store/activity/flush.ts). */
+export const withoutHandOverIds = (sql: string): string =>
+  sql.replace(/(INSERT INTO log_segments[^]*) AND NOT EXISTS \([^]*(?=\s+ON CONFLICT)/, "$1");

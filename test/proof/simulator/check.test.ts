@@ -27,10 +27,13 @@ interface Made {
   readonly shown?: { readonly version: number; readonly tag: string; readonly values: readonly string[] };
 }
 
+/** What no rule here looks at. */
+const UNLOGGED = { requestId: "", link: null, time: 0, isolate: { ended: undefined, waiting: new Set<never>() } } as const;
+
 const STATUSES: Readonly<Record<string, number>> = { invalid: 400, item_not_found: 404, precondition: 412 };
 
 function replyOf({ item, refused, shown }: Made): Reply {
-  const none = { text: "", body: undefined, tag: null, retryAfter: null, failure: null };
+  const none = { text: "", body: undefined, tag: null, retryAfter: null, failure: null, ...UNLOGGED };
   if (refused !== undefined) return { ...none, status: STATUSES[refused]!, failure: refused };
   if (!shown) return { ...none, status: 204 };
   const { version, tag, values } = shown;
@@ -74,6 +77,7 @@ function rulesOf(
   const ids = sent.map(({ operations }) => [...operations][0]!);
   const history: History = {
     calls: sent,
+    adminCalls: [],
     quotas: new Map([[VAULT, 100]]),
     shortages: [
       { tick: 0, running: 0 },

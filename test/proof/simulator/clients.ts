@@ -1,9 +1,8 @@
-import type { Coordinators } from "./coordinators.ts";
 import type { Call, History, Read, Reply, Spoiled, Write, WriteKind } from "./history.ts";
 import { OF_DELETED } from "./reference.ts";
 import { drawKind, pathOf, requestOf } from "./requests.ts";
 import { drawShortage } from "./shortages.ts";
-import { createGateway, type Gateway } from "./worker.ts";
+import type { Gateway } from "./worker.ts";
 import type { World } from "./world.ts";
 
 /** The clients of one vault, each of which sends one request after the other. */
@@ -91,11 +90,10 @@ export async function runClient(
   world: World,
   name: string,
   vault: Vault,
-  parts: { bindings: Env; coordinators: Coordinators; history: History; admin: Admin; more: () => boolean },
+  parts: { gateway: Gateway; history: History; admin: Admin; more: () => boolean },
 ): Promise<void> {
   const { random, pick, clock, faults } = world;
-  const { history, admin, more } = parts;
-  const gateway = createGateway(world, name, parts.bindings, parts.coordinators, history);
+  const { gateway, history, admin, more } = parts;
   const acknowledged: Write[] = [];
   let writes = 0;
 
@@ -194,6 +192,7 @@ export async function runClient(
     const change = faults.draw(["vault renamed", "vault resealed"]);
     if (change === "vault renamed") await admin.renameVault(vault.id);
     if (change === "vault resealed") await admin.resealVault(vault.id);
+    if (faults.draw(["isolate ended"])) gateway.end();
     // That of any client of the vault, whose requests go on meanwhile.
     if (faults.draw(["token revoked"])) await admin.revokeToken(pick([...vault.tokens.values()]).id);
   }

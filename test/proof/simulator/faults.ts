@@ -24,13 +24,19 @@ export const FAULT_RATES = {
   // Each call of R2.
   "R2 failed before the call": 0.05,
   "R2 failed after the call": 0.05,
+  // Each message of the queue of the log, and each delivery of some.
+  "message delivered twice": 0.05,
+  "consumer ended": 0.05,
   // Each request.
+  "isolate ended": 0.001,
   "token revoked": 0.002,
   "vault renamed": 0.003,
   "vault resealed": 0.002,
   "value that D1 refuses": 0.003,
   "database nearly full": 0.002,
   "database full": 0.002,
+  // Each run.
+  "database nearly full during the last flushes": 0.3,
 } as const;
 
 export type FaultName = keyof typeof FAULT_RATES;

@@ -50,6 +50,14 @@ export type Spoiled =
   | "operation of a newer kind"
   | "value that D1 refuses";
 
+/** An isolate of the Worker, which serves requests of several clients. */
+export interface Isolate {
+  /** When it ended, in Unix milliseconds. */
+  ended: number | undefined;
+  /** When each request after whose answer something is still done was served, in Unix milliseconds. */
+  readonly waiting: Set<{ readonly since: number }>;
+}
+
 export interface Reply {
   readonly status: number;
   readonly text: string;
@@ -59,6 +67,13 @@ export interface Reply {
   readonly retryAfter: string | null;
   /** `Item-Vault-Error`: the kind of the failure (contract 4.3). */
   readonly failure: string | null;
+  /** `Request-Id`: the id of its entry in the log. */
+  readonly requestId: string;
+  /** The URL of the next page, as the header has it. */
+  readonly link: string | null;
+  /** Unix milliseconds. */
+  readonly time: number;
+  readonly isolate: Isolate;
 }
 
 /** One request. */
@@ -80,8 +95,15 @@ export interface Call {
   readonly operations: Set<string>;
 }
 
+/** A request of the admin. */
+export interface AdminCall {
+  readonly method: string;
+  readonly reply: Reply;
+}
+
 export interface History {
   readonly calls: Call[];
+  readonly adminCalls: AdminCall[];
   /** By vault, the Items that it may have. */
   readonly quotas: Map<string, number>;
   /** How many shortages of room in D1 there were at a time, from one tick until that of the next number. */

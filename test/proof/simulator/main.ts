@@ -24,14 +24,16 @@ async function work({ thread, seeds }: { thread: number; seeds: number }): Promi
 /** Prints the runs. Out: how many violations there are. */
 function supervise(): Promise<number> {
   const started = performance.now();
-  const totals = { operations: 0, effects: 0, faults: 0, lost: 0, doubled: 0, violations: 0 };
-  const add = ({ seed, operations, effects, faults, violations }: Run): void => {
+  const totals = { operations: 0, effects: 0, entries: 0, faults: 0, lost: 0, doubled: 0, unlogged: 0, violations: 0 };
+  const add = ({ seed, operations, effects, entries, faults, violations }: Run): void => {
     const before = totals.operations;
     totals.operations += operations;
     totals.effects += effects;
+    totals.entries += entries;
     totals.faults += [...faults.values()].reduce((sum, count) => sum + count, 0);
     totals.lost += violations.filter(({ rule }) => rule === "acknowledged write is lost").length;
     totals.doubled += violations.filter(({ rule }) => rule === "write took effect twice").length;
+    totals.unlogged += violations.filter(({ rule }) => rule === "request is not in the log").length;
     totals.violations += violations.length;
     for (const { rule, detail } of violations.slice(0, 10)) console.log(`seed ${seed}: ${rule}: ${detail}`);
     if (Math.floor(before / REPORTED) < Math.floor(totals.operations / REPORTED)) print();

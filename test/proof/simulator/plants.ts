@@ -13,11 +13,18 @@ export interface Plant {
   readonly cache: (cache: RowCache) => RowCache;
   /** Changes the queue of each coordinator. */
   readonly queue: (create: typeof createQueue) => typeof createQueue;
+  /** Changes how an isolate hands entries of the log to the queue. */
+  readonly handOver: (send: Env["ACTIVITY"]["send"]) => Env["ACTIVITY"]["send"];
   /** The seed with which the search for the bug begins: one that has found it. Absent: 1. */
   readonly seed?: number;
 }
 
-export const NO_PLANT: Plant = { rewrite: (sql) => sql, cache: (cache) => cache, queue: (create) => create };
+export const NO_PLANT: Plant = {
+  rewrite: (sql) => sql,
+  cache: (cache) => cache,
+  queue: (create) => create,
+  handOver: (send) => send,
+};
 
 /** The cache keeps the rows of Items when another coordinator has changed the vault. */
 function cacheThatKeepsItems(cache: RowCache): RowCache {
@@ -56,7 +63,11 @@ const twoGroups: Plant["queue"] = (create) => (options) => {
 const reversedGroups: Plant["queue"] = (create) => (options) =>
   create({ ...options, commit: async (group) => (await options.commit(group.toReversed())).toReversed() });
 
-/** Each bug changes one mechanism that docs/consistency.md names. */
+/** Nothing is handed to the queue. */
+const nothingHandedOver: Plant["handOver"] = () => async () => ({ metadata: { metrics: NO_BACKLOG } });
+const NO_BACKLOG = { backlogCount: 0, backlogBytes: 0 };
+
+/** Each bug changes one mechanism that docs/consistency.md or the contract of the log names. */
 export const PLANTS: Readonly<Record<string, Plant>> = {
   "fence: its condition on the versions always holds": { ...NO_PLANT, rewrite: rewrites.withoutFence },
   "cache: Items stay in it when the vault has changed": { ...NO_PLANT, cache: cacheThatKeepsItems, seed: 5 },
@@ -71,6 +82,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   "events: a write has the number of the one before it": { ...NO_PLANT, rewrite: rewrites.withEarlyNumbers },
   "events: the creations are left out": { ...NO_PLANT, rewrite: rewrites.withoutFirstEvents },
   "keys: the earlier one goes with the first slice of a reseal": { ...NO_PLANT, rewrite: rewrites.withEarlyRemoval },
+  "log: a hand-over is stored again": { ...NO_PLANT, rewrite: rewrites.withoutHandOverIds, seed: 3 },
+  "log: a flush that D1 has not taken is not handed to the queue": { ...NO_PLANT, handOver: nothingHandedOver },
   "order: two groups at a time": { ...NO_PLANT, queue: twoGroups, seed: 2 },
   "order: groups in the reverse order": { ...NO_PLANT, queue: reversedGroups },
 };

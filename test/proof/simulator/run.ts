@@ -6,12 +6,15 @@ import { RESEAL_SLICE_MAX } from "../../../src/store/rotation/reseal-rows.ts";
 import { forgetSchemaVersion } from "../../../src/store/d1/schema.ts";
 import { type Outcome, outcomeOf } from "./answers.ts";
 import { checkHistory } from "./check.ts";
+import { checkLog, type Exported } from "./check-log.ts";
 import { type Admin, runClient, sendCall, type Vault } from "./clients.ts";
 import { createCoordinators } from "./coordinators.ts";
 import type { FaultName } from "./faults.ts";
 import type { History, Read, Reply } from "./history.ts";
+import { createLogQueue } from "./log-queue.ts";
 import { checkKeys, checkStored, sweepContents } from "./stored.ts";
 import { NO_PLANT, type Plant, planted } from "./plants.ts";
+import { sleepWithShortage } from "./shortages.ts";
 import type { Violation } from "./violations.ts";
 import { createGateway } from "./worker.ts";
 import { createWorld, type World } from "./world.ts";
@@ -24,6 +27,8 @@ export interface Run {
   readonly operations: number;
   /** The writes that took effect. */
   readonly effects: number;
+  /** The entries that the log has at the end. */
+  readonly entries: number;
   readonly faults: ReadonlyMap<FaultName, number>;
   /** How many requests had each outcome. */
   readonly outcomes: ReadonlyMap<Outcome, number>;
@@ -35,11 +40,17 @@ export interface Run {
 /** The quota of each vault: Items. */
 const QUOTAS = [100_000, 20];
 const CLIENTS = 10;
+/** The isolates that serve them: the last one most of the clients of each vault, and each other one a client of each. */
+const ISOLATES = 5;
 /** The share of the kept versions that are read at the end. */
 const READ = 0.25;
 /** Events of a page, when all are read. */
 const PAGE = 200;
+/** Entries of a page of the export. */
+const EXPORTED = 1_000;
 const ADMIN_TRIES = 50;
+/** Milliseconds of faults after the last request, in which isolates flush what they have logged and the queue delivers. */
+const FLUSHES = 60_000;
 /** Milliseconds after which nothing is on its way any more. */
 const REST = 120_000;
 
@@ -80,6 +91,9 @@ export async function runSeed(seed: number, operations: number, plant: Plant = N
   }
 }
 
+/** The runs of this process so far. */
+let runs = 0;
+
 async function play(world: World, operations: number): Promise<Run> {
   const { clock, random, faults, database } = world;
   const limiter = { limit: async () => ({ success: true }) };
@@ -88,20 +102,30 @@ async function play(world: World, operations: number): Promise<Run> {
     ...variables(),
     ADMIN_TOKEN,
     ROOT_KEYS: keys,
+    // Different in each run: the service remembers with it for a minute which tokens D1 has refused, and a repeated seed issues the same.
+    TOKENS_NOT_BEFORE: new Date(runs++).toISOString(),
     TOKEN_RATE: limiter,
     FAILURE_RATE: limiter,
     DENIAL_RATE: limiter,
-    ACTIVITY: { send: async () => undefined },
   } as unknown as Env;
   const coordinators = createCoordinators(world, bindings);
-  const history: History = { calls: [], quotas: new Map(), shortages: [{ tick: 0, running: 0 }], deliveries: new Map() };
-  const gateway = createGateway(world, "admin", bindings, coordinators, history);
+  const history: History = {
+    calls: [],
+    adminCalls: [],
+    quotas: new Map(),
+    shortages: [{ tick: 0, running: 0 }],
+    deliveries: new Map(),
+  };
+  const queue = createLogQueue(world, bindings);
+  const parts = { bindings, coordinators, history, queue };
+  const gateway = createGateway(world, "admin", parts);
 
   /** Sends a request of the admin until it is carried out. A token that is revoked again does not exist. */
   async function asAdmin(method: string, path: string, body?: object): Promise<Reply> {
     for (let tries = 0; tries < ADMIN_TRIES; tries++) {
       const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, "User-Agent": "admin" };
       const reply = await gateway.send(method, `/v1/admin/${path}`, { headers, body: body && JSON.stringify(body) });
+      if (reply) history.adminCalls.push({ method, reply });
       if (reply && (reply.status < 300 || reply.status === 404)) return reply;
       await clock.sleep(100 * random());
     }
@@ -127,20 +151,28 @@ async function play(world: World, operations: number): Promise<Run> {
 
   const vaults = await Promise.all(QUOTAS.map(makeVault));
   const more = () => history.calls.length < operations;
-  const parts = { bindings, coordinators, history, admin, more };
+  const gateways = Array.from({ length: ISOLATES }, (_, n) => createGateway(world, `isolate ${n}`, parts));
   const clients = vaults.flatMap((vault, v) =>
-    Array.from({ length: CLIENTS }, (_, n) => runClient(world, `client-${v}-${n}`, vault, parts)),
+    Array.from({ length: CLIENTS }, (_, n) => {
+      const ofClient = gateways[Math.min(n, ISOLATES - 1)]!;
+      return runClient(world, `client-${v}-${n}`, vault, { gateway: ofClient, history, admin, more });
+    }),
   );
   await Promise.all(clients);
   const sent = history.calls.length;
 
+  await sleepWithShortage(world, history, FLUSHES);
   faults.stop();
   await clock.sleep(REST);
   for (const { id } of vaults) await admin.resealVault(id);
   await readEverything();
+  await clock.sleep(REST);
+  while (!queue.isEmpty()) await clock.sleep(REST);
+  const entries = await exportLog();
   const effects = database.effects();
   const arrivals = coordinators.instances.map(({ arrived }) => arrived);
   const { violations, reference } = checkHistory(history, effects, arrivals);
+  violations.push(...checkLog(history, reference, entries), ...queue.violations);
   violations.push(...checkStored(world, reference), ...checkKeys(world));
   violations.push(...(await sweepContents(world, coordinators)));
   for (const storage of coordinators.storages.values()) storage.close();
@@ -150,11 +182,24 @@ async function play(world: World, operations: number): Promise<Run> {
     seed: world.seed,
     operations: sent,
     effects: effects.length,
+    entries: entries.length,
     faults: faults.counts,
     outcomes,
     violations,
     hash: world.hash(),
   };
+
+  /** Exports the log. Reading it is not logged. */
+  async function exportLog(): Promise<Exported[]> {
+    const exported: Exported[] = [];
+    for (let path: string | undefined = `activity/export?limit=${EXPORTED}`; path !== undefined;) {
+      const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, "User-Agent": "admin" };
+      const { body, link }: Reply = (await gateway.send("GET", `/v1/admin/${path}`, { headers }))!;
+      exported.push(...body);
+      path = link?.slice(link.indexOf("activity/"), link.indexOf(">"));
+    }
+    return exported;
+  }
 
   /** Reads every Item that there ever was, so that the check compares the last states too. */
   async function readEverything(): Promise<void> {

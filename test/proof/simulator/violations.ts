@@ -31,6 +31,13 @@ export type Rule =
   | "refused although there was room"
   | "accepted although the token was revoked"
   | "unexpected answer"
+  // What the log has of reads, of denials and of the admin's requests.
+  | "request is not in the log"
+  | "entry is in the log twice"
+  | "entry without a request"
+  | "entry of another request"
+  | "more entries lost than an isolate may lose"
+  | "more entries in a message than a flush may have"
   // What is left at the end.
   | "stored state differs"
   | "stored contents differ"

@@ -6,13 +6,16 @@ import type { Coordinators } from "./coordinators.ts";
 import type { FaultName } from "./faults.ts";
 import { faultyBucket } from "./faulty-bucket.ts";
 import { connectDatabase } from "./faulty-database.ts";
-import type { Call, History, Reply, Spoiled } from "./history.ts";
+import type { Call, History, Isolate, Reply, Spoiled } from "./history.ts";
+import type { LogQueue } from "./log-queue.ts";
 import { never, type World } from "./world.ts";
 
 /** The Worker that ships, as a client reaches it. */
 export interface Gateway {
   /** Sends a request. Out: the answer; `undefined` when the Worker ended before it. In: the call that it is part of. */
   readonly send: (method: string, path: string, request: Sent, call?: Call) => Promise<Reply | undefined>;
+  /** Ends the isolate, with the requests that it serves and the entries that it has not flushed, and starts another one. */
+  readonly end: () => void;
 }
 
 export interface Sent {
@@ -36,15 +39,22 @@ const SPOIL: Partial<Record<Spoiled, (operation: Operation) => unknown>> = {
   "operation of a newer kind": (one) => ({ ...one, change: { ...one.change, kind: "newer-kind" } }),
 };
 
-const hasEnded = () => false;
-
 /** Milliseconds of one way within a data center. */
 const WAY = 2;
 
 const lost = () => new Error("Network connection lost.");
 
-/** In: the Worker's variables. */
-export function createGateway(world: World, name: string, bindings: Env, to: Coordinators, history: History): Gateway {
+/** What the gateways share. */
+export interface GatewayParts {
+  /** The Worker's variables. */
+  readonly bindings: Env;
+  readonly coordinators: Coordinators;
+  readonly history: History;
+  readonly queue: LogQueue;
+}
+
+/** The isolates of the Worker that ships, one after the other. In: their name in the trace. */
+export function createGateway(world: World, name: string, { bindings, coordinators: to, history, queue }: GatewayParts): Gateway {
   const { clock, random, faults, trace } = world;
   /** By call: ends the Worker that serves it. */
   const ends = new Map<Call, () => void>();
@@ -93,32 +103,48 @@ export function createGateway(world: World, name: string, bindings: Env, to: Coo
     expect: (address: ContentAddress) => deliver(vault, undefined, (instance) => instance.expect(address)),
   });
 
-  const env: Env = {
-    ...bindings,
-    DB: connectDatabase(world, { name, hasEnded }),
-    FILES: faultyBucket(world, hasEnded),
-    COORDINATOR: { getByName: stubOf } as unknown as Env["COORDINATOR"],
-  };
-  const context = {
-    waitUntil: (promise: Promise<unknown>) => void promise.catch(() => undefined),
-    passThroughOnException: () => undefined,
-  };
+  function startIsolate() {
+    const isolate: Isolate = { ended: undefined, waiting: new Set() };
+    const hasEnded = () => isolate.ended !== undefined;
+    const env: Env = {
+      ...bindings,
+      DB: connectDatabase(world, { name, hasEnded }),
+      FILES: faultyBucket(world, hasEnded),
+      ACTIVITY: queue.bindingFor(hasEnded),
+      COORDINATOR: { getByName: stubOf } as unknown as Env["COORDINATOR"],
+    };
+    const waitUntil = (promise: Promise<unknown>): void => {
+      const one = { since: clock.now() };
+      isolate.waiting.add(one);
+      const settle = () => void isolate.waiting.delete(one);
+      promise.then(settle, settle);
+    };
+    const context = { waitUntil, passThroughOnException: () => undefined } as unknown as ExecutionContext;
+    return { isolate, env, context };
+  }
+
+  let current = startIsolate();
 
   return {
     async send(method, path, { headers, body }, call) {
       const request = requestOf(method, path, headers, body);
       const ended = Promise.withResolvers<undefined>();
       if (call) ends.set(call, () => ended.resolve(undefined));
-      const served = serve(request);
+      const served = serve(request, current);
       const reply = await Promise.race([served, ended.promise]);
       if (call) ends.delete(call);
       trace(`${name} ${method} ${path} ${reply?.status} ${reply?.text}`);
       return reply;
     },
+    end() {
+      current.isolate.ended = clock.now();
+      for (const endCall of ends.values()) endCall();
+      current = startIsolate();
+    },
   };
 
-  async function serve(request: Request): Promise<Reply> {
-    const response = await worker.fetch(request, env, context as unknown as ExecutionContext);
+  async function serve(request: Request, { isolate, env, context }: typeof current): Promise<Reply> {
+    const response = await worker.fetch(request, env, context);
     const text = await response.text();
     return {
       status: response.status,
@@ -127,6 +153,10 @@ export function createGateway(world: World, name: string, bindings: Env, to: Coo
       tag: response.headers.get("ETag"),
       retryAfter: response.headers.get("Retry-After"),
       failure: response.headers.get("Item-Vault-Error"),
+      requestId: response.headers.get("Request-Id")!,
+      link: response.headers.get("Link"),
+      time: clock.now(),
+      isolate,
     };
   }
 }
