@@ -1,10 +1,9 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { parseKeyList } from "../../src/crypto/key-list.ts";
 import { headerOf } from "../../src/crypto/seal.ts";
-import { RESEAL_SLICE_MAX } from "../../src/store/rotation/reseal-rows.ts";
-import { RUN_MAX } from "../../src/vault/reseal.ts";
-import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { rebindCoordinator } from "../support/bindings.ts";
+import { expectNothingUnder, inSlicesOf, interrupting, resealInSlices } from "../support/reseals.ts";
 import {
   dataKeyOf,
   keysOfVault,
@@ -19,21 +18,7 @@ import { admin, freshVault, LOGIN } from "../support/service.ts";
 
 /** The end of a reseal: when the earlier keys go, and that they always do (contract 20.21 to 20.25, decision 0032). */
 
-const SIZES = { ...RESEAL_SLICE_MAX };
-const LENGTH = { ...RUN_MAX };
-
-beforeEach(() => {
-  RESEAL_SLICE_MAX.rows = 10;
-  // The first request only begins, and does one slice.
-  RUN_MAX.slices = 2;
-  vi.spyOn(console, "warn").mockReturnValue();
-  vi.spyOn(console, "error").mockReturnValue();
-});
-afterEach(() => {
-  Object.assign(RESEAL_SLICE_MAX, SIZES);
-  Object.assign(RUN_MAX, LENGTH);
-  vi.restoreAllMocks();
-});
+resealInSlices(10);
 
 /** A vault with so many Items, whose ids are in order. */
 async function vaultOf(count: number) {
@@ -73,9 +58,7 @@ describe("the earlier key of a vault whose position is damaged", () => {
     await moveTo(vault, position.replace(after, `f${after.slice(1)}`));
     expect(await resealUnderWrites(vault, dataKey)).toMatchObject({ done: true, unreadable: 0 });
     expect(await numbersOf(vault)).toEqual([2]);
-    const texts = await sealedTexts(vault);
-    expect(await openUnder(old, texts)).toEqual([]);
-    expect(await openUnder(await newestKeyOf(vault), texts)).toHaveLength(texts.length);
+    await expectNothingUnder(old, vault);
     expect((await call("GET", `${items}/${ids[40]}`)).status).toBe(200);
   });
 });
@@ -87,9 +70,10 @@ describe("a copy of a text under the earlier key, in a commit between the reads 
     const item = await env.DB.prepare("SELECT overview, details FROM items WHERE id = ?").bind(ids[0]).first();
     for (let position = null; position === null || JSON.parse(position).under === null; position = await positionOf(vault))
       expect((await resealOnce(vault, dataKey)).body.done).toBe(false);
-    let state: "waiting" | "next" | "done" = "waiting";
-    const copy = () =>
-      env.DB.batch([
+    let copies = 0;
+    const copy = () => {
+      copies++;
+      return env.DB.batch([
         env.DB.prepare("INSERT INTO item_versions (vault_id, item_id, version, overview, details) VALUES (?, ?, 1, ?, ?)").bind(
           vault,
           ids[0],
@@ -98,20 +82,10 @@ describe("a copy of a text under the earlier key, in a commit between the reads 
         ),
         env.DB.prepare("UPDATE vaults SET content_version = content_version + 1 WHERE id = ?").bind(vault),
       ]);
-    const DB = wrapDatabase(env.DB, {
-      rewrite: (sql) => {
-        if (state === "waiting" && /UPDATE vaults SET resealed/.test(sql)) state = "next";
-        return sql;
-      },
-      before: async () => {
-        if (state !== "next") return;
-        state = "done";
-        await copy();
-      },
-    });
-    await rebindCoordinator(vault, { DB });
+    };
+    await rebindCoordinator(vault, { DB: interrupting(/UPDATE vaults SET resealed/, copy) });
     expect((await resealOnce(vault, dataKey)).body.done).toBe(false);
-    expect(state).toBe("done");
+    expect(copies).toBe(1);
     await rebindCoordinator(vault, {});
     expect(await openUnder(old, await sealedTexts(vault))).toHaveLength(2);
     expect(await resealUnderWrites(vault, dataKey)).toMatchObject({ done: true, unreadable: 0 });
@@ -135,9 +109,7 @@ describe("a vault with more records that do not open than a slice has rows, with
     expect(done).toMatchObject({ done: true, items: 30, unreadable: 23 });
     expect(done.requests).toBeLessThan(8);
     expect(await numbersOf(vault)).toEqual([2]);
-    const texts = await sealedTexts(vault);
-    expect(await openUnder(old, texts)).toEqual([]);
-    expect(await openUnder(await newestKeyOf(vault), texts)).toHaveLength(texts.length - 23);
+    await expectNothingUnder(old, vault, 23);
   });
 
   it("has no text under the earlier key that opens, although the position passes over rows", async () => {
@@ -157,14 +129,14 @@ describe("a vault with more than 500 slices of records under the earlier key tha
     const { vault } = await vaultOf(502);
     const dataKey = await dataKeyOf(vault);
     await env.DB.prepare("UPDATE items SET details = overview WHERE vault_id = ?1").bind(vault).run();
-    RESEAL_SLICE_MAX.rows = SIZES.rows;
+    inSlicesOf();
     for (let position = null; position === null || JSON.parse(position).under === null; position = await positionOf(vault))
       expect((await resealOnce(vault, dataKey)).body.done).toBe(false);
-    RESEAL_SLICE_MAX.rows = 1;
+    inSlicesOf(1);
     const { status, headers } = await resealOnce(vault, dataKey);
     expect([status, headers.get("Item-Vault-Error")]).toEqual([500, "integrity"]);
     expect(await numbersOf(vault)).toEqual([2, 1]);
-    RESEAL_SLICE_MAX.rows = 2;
+    inSlicesOf(2);
     expect(await resealUnderWrites(vault, dataKey)).toMatchObject({ done: true, unreadable: 502 });
   });
 });
@@ -179,9 +151,7 @@ describe("a row of which one text is damaged", () => {
     await env.DB.prepare(sql).bind(ids[1]!, text).run();
     const old = await newestKeyOf(vault);
     expect(await resealFully(vault)).toMatchObject({ done: true, unreadable: 1 });
-    const texts = await sealedTexts(vault);
-    expect(await openUnder(old, texts)).toEqual([]);
-    expect(await openUnder(await newestKeyOf(vault), texts)).toHaveLength(texts.length - 1);
+    await expectNothingUnder(old, vault, 1);
   });
 });
 

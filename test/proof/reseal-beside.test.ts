@@ -1,23 +1,14 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { RESEAL_SLICE_MAX } from "../../src/store/rotation/reseal-rows.ts";
-import { RUN_MAX } from "../../src/vault/reseal.ts";
+import { describe, expect, it } from "vitest";
 import { rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { everythingIn, fullVault, type FullVault, passwordTo } from "../support/full-vault.ts";
 import { recordNonces } from "../support/nonces.ts";
+import { expectNothingUnder, inSlicesOf, interrupting, resealInSlices } from "../support/reseals.ts";
 import { removeRows, snapshotDatabase } from "../support/restore.ts";
 import { newStages, rewrapAll, slice } from "../support/root-keys.ts";
 import { isLong, runs } from "../support/runs.ts";
-import {
-  dataKeyOf,
-  keysOfVault,
-  newestKeyOf,
-  openUnder,
-  resealFully,
-  resealOnce,
-  sealedTexts,
-} from "../support/sealed-columns.ts";
+import { dataKeyOf, keysOfVault, newestKeyOf, resealFully, resealOnce } from "../support/sealed-columns.ts";
 import { admin } from "../support/service.ts";
 
 /**
@@ -25,26 +16,7 @@ import { admin } from "../support/service.ts";
  * Small slices, of one row in the long run, so that something happens at every position.
  */
 
-const SIZES = { ...RESEAL_SLICE_MAX };
-const LENGTH = { ...RUN_MAX };
-
-beforeEach(() => {
-  RESEAL_SLICE_MAX.rows = runs(3, 1);
-  RUN_MAX.slices = 2;
-  vi.spyOn(console, "warn").mockReturnValue();
-  vi.spyOn(console, "error").mockReturnValue();
-});
-afterEach(() => {
-  Object.assign(RESEAL_SLICE_MAX, SIZES);
-  Object.assign(RUN_MAX, LENGTH);
-  vi.restoreAllMocks();
-});
-
-async function expectNothingUnder(old: Awaited<ReturnType<typeof newestKeyOf>>, vault: string): Promise<void> {
-  const texts = await sealedTexts(vault);
-  expect(await openUnder(old, texts)).toEqual([]);
-  expect(await openUnder(await newestKeyOf(vault), texts)).toHaveLength(texts.length);
-}
+resealInSlices(runs(3, 1));
 
 /** Sends requests until the reseal is done, and does something after each. */
 async function resealWith(vault: string, step: (n: number) => Promise<unknown>): Promise<number> {
@@ -59,22 +31,6 @@ async function resealWith(vault: string, step: (n: number) => Promise<unknown>):
 }
 
 const expectSame = async (full: FullVault, before: unknown) => expect(await everythingIn(full)).toEqual(before);
-
-/** Runs `step` once, before the first D1 call that writes by a statement that the pattern matches. */
-function interrupting(pattern: RegExp, step: () => Promise<unknown>): D1Database {
-  let state: "waiting" | "next" | "done" = "waiting";
-  return wrapDatabase(env.DB, {
-    rewrite: (sql) => {
-      if (state === "waiting" && pattern.test(sql)) state = "next";
-      return sql;
-    },
-    before: async () => {
-      if (state !== "next") return;
-      state = "done";
-      await step();
-    },
-  });
-}
 
 describe("a rotation of root keys beside a reseal", () => {
   it("at each position loses nothing, and wraps both pairs of keys", async () => {
@@ -239,7 +195,7 @@ describe("a vault whose row is removed and inserted again, as by a restore of it
     const [before, dataKey] = [await everythingIn(full), await dataKeyOf(full.vault)];
     const put = await removeRows(full.vault, ["vaults"]);
     await put();
-    RESEAL_SLICE_MAX.rows = SIZES.rows;
+    inSlicesOf();
     const DB = interrupting(/UPDATE vaults SET resealed/, async () => {
       await env.DB.prepare("DELETE FROM vaults WHERE id = ?").bind(full.vault).run();
     });
@@ -270,7 +226,7 @@ describe("a vault whose row is removed and inserted again, as by a restore of it
 
 describe("the nonces of a vault that is resealed", () => {
   it("are those of one text each, also after interruptions at every D1 call, and so are their first 8 bytes", async () => {
-    RESEAL_SLICE_MAX.rows = 3;
+    inSlicesOf(3);
     const nonces = recordNonces();
     const full = await fullVault();
     for (let step = 1, calls = Infinity; step <= calls; step += 2) {

@@ -1,8 +1,6 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { RESEAL_SLICE_MAX } from "../../src/store/rotation/reseal-rows.ts";
-import { RUN_MAX } from "../../src/vault/reseal.ts";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { rebindCoordinator, renewCoordinator, seeded, wrapDatabase } from "../support/bindings.ts";
 import { alternatingCoordinators } from "../support/concurrent-patches.ts";
 import { advanceClock } from "../support/faults.ts";
@@ -12,6 +10,7 @@ import { auditLog } from "./history/audit.ts";
 import { runLoad } from "./history/clients.ts";
 import { FAULT_RATES, shortenDeadlines } from "./history/fault-plan.ts";
 import { isLong, runs } from "../support/runs.ts";
+import { expectNothingUnder, inSlicesOf, resealInSlices } from "../support/reseals.ts";
 import { dataKeyOf, newestKeyOf, openUnder, resealFully, resealOnce, sealedTexts } from "../support/sealed-columns.ts";
 import { admin, LOGIN } from "../support/service.ts";
 import { newReceiver } from "../support/webhooks.ts";
@@ -21,31 +20,8 @@ import { newReceiver } from "../support/webhooks.ts";
  * column opens under the old key (docs/consistency.md). Slices of one row, so that something happens at every position.
  */
 
-const SIZES = { ...RESEAL_SLICE_MAX };
-const LENGTH = { ...RUN_MAX };
-
-beforeEach(() => {
-  vi.spyOn(console, "warn").mockReturnValue();
-  vi.spyOn(console, "error").mockReturnValue();
-});
-afterEach(() => {
-  Object.assign(RESEAL_SLICE_MAX, SIZES);
-  Object.assign(RUN_MAX, LENGTH);
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
-
-/** Lets each request do one slice of so many rows. */
-function inSlicesOf(rows: number): void {
-  RESEAL_SLICE_MAX.rows = rows;
-  RUN_MAX.slices = 2;
-}
-
-async function expectNothingUnder(old: Awaited<ReturnType<typeof newestKeyOf>>, vault: string): Promise<void> {
-  const texts = await sealedTexts(vault);
-  expect(await openUnder(old, texts)).toEqual([]);
-  expect(await openUnder(await newestKeyOf(vault), texts)).toHaveLength(texts.length);
-}
+resealInSlices();
+afterEach(() => void vi.useRealTimers());
 
 type Step = (full: FullVault, n: number) => Promise<{ status: number }>;
 
@@ -139,7 +115,7 @@ describe("a version with Files that is restored after the rows of `files` were p
 
 describe("a reseal that is killed", () => {
   it("at each of its D1 calls, before and after its effect, goes on with the next request", async () => {
-    RESEAL_SLICE_MAX.rows = 3;
+    inSlicesOf(3, 5);
     const full = await fullVault();
     const before = await everythingIn(full);
     let calls = Infinity;
@@ -290,7 +266,7 @@ describe("clients of a vault that gets new keys again and again, with two coordi
   it.each(Array.from({ length: runs(1, 10) }, (_, seed) => seed + 1))(
     "see a linearizable history, and one pair of keys opens every row in the end: seed %i",
     async (seed) => {
-      RESEAL_SLICE_MAX.rows = 3;
+      inSlicesOf(3, 5);
       shortenDeadlines();
       const size = { operations: isLong ? 1_000 : 60, clients: 10, fileClients: 2 };
       const { vault, recorder, fileErrors, eventErrors, reseals } = await runLoad({
