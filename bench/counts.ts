@@ -35,11 +35,11 @@ export async function countConcurrentCalls(request: BenchRequest, clients: numbe
 
 const sendCounted = (request: BenchRequest) => sendOrThrow({ ...request, variant: "counted" }, true);
 
-/** Waits for the flush, which is two seconds after the response (store/activity/flush.ts). */
+/** Waits for what follows the response, and flushes the log entries. */
 async function readCounts(): Promise<CallCounts> {
   await sleep(300);
   const counts = await readCounters();
-  await sleep(2_200);
+  await fetchJson({ path: "/bench/flush" });
   return { ...counts, flush: await readCounters() };
 }
 

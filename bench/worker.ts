@@ -1,4 +1,5 @@
 import service from "../src/index.ts";
+import { flushBatch } from "../src/store/activity/flush.ts";
 import { baselines } from "./worker/baselines.ts";
 import type { BenchEnv } from "./worker/bindings.ts";
 import { refusedRoutes } from "./worker/refused-routes.ts";
@@ -31,12 +32,18 @@ function bindingsOf(env: BenchEnv, variant: string | null): Env {
   return bindings;
 }
 
+/** Flushes the log entries of the counted requests now, which the service does two seconds after them. */
+async function flushCounted(env: BenchEnv): Promise<Response> {
+  await flushBatch(bindingsOf(env, "counted"));
+  return Response.json(null);
+}
+
 export default {
   ...service,
   fetch(request, env, ctx) {
     if (!request.url.includes("/bench/"))
       return service.fetch(request, bindingsOf(env, request.headers.get("X-Bench-Variant")), ctx);
     const url = new URL(request.url);
-    return routes[url.pathname]!(env, url.searchParams, request);
+    return url.pathname === "/bench/flush" ? flushCounted(env) : routes[url.pathname]!(env, url.searchParams, request);
   },
 } satisfies ExportedHandler<BenchEnv, Message>;
