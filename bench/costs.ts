@@ -1,10 +1,11 @@
 /** `npm run bench -- costs`: counts what one of each operation takes, and writes what it costs into COSTS_FILE. */
 import { readFileSync, writeFileSync } from "node:fs";
+import { formatDocument } from "./format.ts";
 import { formatCosts } from "./costs/report.ts";
 import type { OperationName } from "./costs/teams.ts";
 import { logEntryOf, usageOf } from "./costs/usage.ts";
 import { countCalls } from "./counts.ts";
-import { ENVIRONMENT } from "./environment.ts";
+import { COMMIT } from "./environment.ts";
 import { type BenchRequest, fetchJson } from "./load.ts";
 import { createItems, getItem, listItems, MIB, patchItems } from "./operations.ts";
 import { resolve } from "./references.ts";
@@ -50,11 +51,12 @@ async function measure() {
 
 export async function measureCosts(): Promise<void> {
   await startServer();
-  const text = `Counted on ${ENVIRONMENT}\n\n${formatCosts(await measure())}`;
+  const text = `Counted on ${COMMIT}.\n\n${formatCosts(await measure())}`;
   await stopServer();
   console.log(text);
   const old = readFileSync(COSTS_FILE, "utf8");
   const [from, to] = [old.indexOf(BEGIN), old.indexOf(END)];
   if (from < 0 || to < from) throw new Error(`${COSTS_FILE} has no place for the tables`);
   writeFileSync(COSTS_FILE, `${old.slice(0, from)}${BEGIN}\n\n${text}\n${old.slice(to)}`);
+  formatDocument(COSTS_FILE);
 }

@@ -15,7 +15,10 @@ function nameCommit(): string {
 /** Read when this module is loaded, before a benchmark causes load itself: the load of other processes distorts the figures. */
 const LOAD = loadavg()[0]!;
 
+/** The day and the commit, for figures that are counts: `2026-11-23, commit 0a1b2c3`. */
+export const COMMIT = `${new Date().toISOString().slice(0, 10)}, ${nameCommit()}`;
+
 /** One sentence, for example `2026-11-23, commit 0a1b2c3: 2 cores (Xeon), Node 24.21.0. Load average before the start: 0.1.` */
 export const ENVIRONMENT =
-  `${new Date().toISOString().slice(0, 10)}, ${nameCommit()}: ${availableParallelism()} cores (${cpus()[0]?.model.trim()}), ` +
+  `${COMMIT}: ${availableParallelism()} cores (${cpus()[0]?.model.trim()}), ` +
   `Node ${process.versions.node}. Load average before the start: ${LOAD.toFixed(1)}${LOAD > 1 ? ", so the figures are not reliable" : ""}.`;

@@ -5,6 +5,8 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { COMMIT } from "./environment.ts";
+import { formatDocument } from "./format.ts";
 import { findWorkerd, peakMemory, residentMemory, resetPeak } from "./limits/memory.ts";
 import { fetchJson, send } from "./load.ts";
 import { startServer, stopServer } from "./server.ts";
@@ -43,6 +45,7 @@ async function measure(request: Named, index: number, workerd: string): Promise<
   const { path, token, headers, json, bytes } = await fetchJson({ path: `/bench/worst/prepare?index=${index}` });
   const body = bytes === undefined ? json && JSON.stringify(json) : Buffer.alloc(bytes, 7);
   await sleep(500); // the log entries of the preparation
+  await fetchJson({ path: "/bench/flush" }); // of the request before
   await fetchJson({ path: "/bench/counters" });
   const before: number = await fetchJson({ path: "/bench/worst/stored" });
   const idle = residentMemory(workerd);
@@ -209,9 +212,6 @@ async function measureAll<In extends object, Out>(
   return results;
 }
 
-const git = (...args: string[]): string => spawnSync("git", args, { encoding: "utf8" }).stdout.trim();
-const commit = `${git("rev-parse", "--short", "HEAD")}${git("status", "--porcelain") === "" ? "" : " with changes"}`;
-
 await startServer();
 const workerd = findWorkerd();
 // First, because the deletion of a large vault goes on after its answer.
@@ -231,7 +231,7 @@ const exceptions = results
   .filter(({ stores }) => stores)
   .map(({ endpoint, why, stores }) => `\`${endpoint}\`, ${why}: ${stores}.`);
 const report = [
-  `Measured on ${new Date().toISOString().slice(0, 10)}, commit ${commit}, with \`npm run limits\`. A figure in bold is beyond its bound.`,
+  `Measured on ${COMMIT}, with \`npm run limits\`. A figure in bold is beyond its bound.`,
   ...failures.map((failure) => `**Not measured**: ${failure}`),
   formatRequests(results),
   ...exceptions,
@@ -246,7 +246,7 @@ const text = readFileSync(FILE, "utf8");
 const [start, end] = [text.indexOf(BEGIN), text.indexOf(END)];
 if (start < 0 || end < start) throw new Error(`${FILE} lacks the markers ${BEGIN} and ${END}`);
 writeFileSync(FILE, `${text.slice(0, start)}${BEGIN}\n\n${report}\n\n${text.slice(end)}`);
-spawnSync(process.execPath, ["node_modules/oxfmt/bin/oxfmt", FILE], { stdio: "inherit" });
+formatDocument(FILE);
 if (failures.length > 0) {
   console.error(`${failures.length} could not be measured:\n${failures.join("\n")}`);
   process.exitCode = 1;

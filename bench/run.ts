@@ -3,12 +3,12 @@
  * docs/performance.svg, also when a part has failed, which they then name. `npm run bench -- quick` runs every measurement for a short time, prints the figures and writes no
  * file. `npm run bench -- costs` counts what operations cost, and does nothing else. The script in package.json switches wrangler's local tracing off, because it uses more CPU than the Worker.
  */
-import { spawnSync } from "node:child_process";
 import { measureBreakdown } from "./breakdown.ts";
 import { measureBursts } from "./burst.ts";
 import { drawChart } from "./chart.ts";
 import { measureCosts } from "./costs.ts";
 import { type CallCounts, countCalls, REPEATED_PATCH } from "./counts.ts";
+import { formatDocument } from "./format.ts";
 import { measureLatency } from "./latency.ts";
 import { runRound } from "./load.ts";
 import { measureEvents } from "./events.ts";
@@ -116,7 +116,7 @@ console.log(formatResults(results));
 if (!QUICK) {
   writeReport(results);
   if (scaling) drawChart({ ...results, scaling });
-  spawnSync(process.execPath, ["node_modules/oxfmt/bin/oxfmt", "docs/performance.md"], { stdio: "inherit" });
+  formatDocument("docs/performance.md");
 }
 if (failed.length > 0) {
   console.error(`FAILED: ${failed.join("; ")}`);

@@ -7,6 +7,7 @@ import type { Item } from "../../src/model/item.ts";
 import { type Change, type Operation, OPERATION_FORMAT } from "../../src/model/operation.ts";
 import { parsePatch } from "../../src/model/patch-input.ts";
 import { NOTHING_STORED } from "../../src/model/stored.ts";
+import type { Vault } from "../../src/model/vault.ts";
 import type { Snapshot } from "../../src/store/commit/snapshot.ts";
 import { applyGroup } from "../../src/vault/apply.ts";
 import { largeItem, manyFields, manyOperations } from "../../test/support/worst/bodies.ts";
@@ -35,7 +36,7 @@ const onDefect = (error: unknown) => {
   throw error;
 };
 
-const emptyVault = {
+const emptyVault: Vault = {
   id: VAULT,
   name: "",
   description: "",
@@ -49,8 +50,11 @@ const emptyVault = {
   files: 0,
   fileBytes: 0,
   sealedBytes: 0,
+  quota: { items: null, bytes: null, fileBytes: null },
   createdAt: 0,
   updatedAt: 0,
+  dataKeyId: VAULT,
+  keyNumber: 1,
 };
 
 function snapshotOf(items: readonly Item[]): Snapshot {
