@@ -10,7 +10,7 @@ import { worstRoutes } from "./worker/worst-routes.ts";
 
 /** The Worker of the benchmark: the service as it is deployed, and under /bench/ the baselines and the setup routes. */
 
-export { VaultCoordinator } from "../src/index.ts";
+export { Operator, VaultCoordinator } from "../src/index.ts";
 export { BaselineObject } from "./worker/baseline-object.ts";
 export { StubbedD1Coordinator } from "./worker/stubs.ts";
 export { CountedCoordinator, DelayedCoordinator, UnversionedCoordinator } from "./worker/variants.ts";

@@ -35,6 +35,13 @@ CREATE TABLE IF NOT EXISTS counters (
   value INTEGER NOT NULL CHECK (value BETWEEN 0 AND 9007199254740991)
 ) STRICT, WITHOUT ROWID;
 
+-- How often each job has written this database (src/store/jobs/step-fence.ts).
+CREATE TABLE IF NOT EXISTS job_writes (
+  id         TEXT    NOT NULL PRIMARY KEY,
+  writes     INTEGER NOT NULL CHECK (writes BETWEEN 0 AND 9007199254740991),
+  created_at INTEGER NOT NULL CHECK (created_at BETWEEN 0 AND 253402300799999) -- Unix milliseconds
+) STRICT, WITHOUT ROWID;
+
 -- Restores of vaults that have begun: how far each is (src/store/restore/progress.ts). That of the registry stays when it is done.
 CREATE TABLE IF NOT EXISTS restores (
   vault_id TEXT    NOT NULL PRIMARY KEY,
@@ -193,7 +200,7 @@ CREATE TABLE IF NOT EXISTS activity (
   sealed      TEXT NOT NULL, -- the client's name and address
   -- what the entry is about, unless that is an Item or the vault
   resource    TEXT CHECK (resource = 'VAULT' OR resource = 'TOKEN' OR resource = 'WEBHOOK' OR resource = 'KEY'
-    OR resource = 'BACKUP' OR resource = 'SESSION' OR resource = 'PERSON'),
+    OR resource = 'BACKUP' OR resource = 'SESSION' OR resource = 'PERSON' OR resource = 'JOB'),
   sequence    INTEGER CHECK (sequence BETWEEN 0 AND 9007199254740991), -- of a write: content_version + attribute_version of the vault after it
   at          INTEGER CHECK (at BETWEEN 0 AND 253402300799999), -- of a write: updated_at of the vault after it
   -- the type of the event, where action and item_id do not tell it

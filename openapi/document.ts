@@ -11,6 +11,7 @@ import { eventRows } from "./paths/events.ts";
 import { fileRows } from "./paths/files.ts";
 import { historyRows } from "./paths/history.ts";
 import { itemRows } from "./paths/items.ts";
+import { jobRows } from "./paths/jobs.ts";
 import { keyRows } from "./paths/keys.ts";
 import { peopleRows } from "./paths/people.ts";
 import { restoreRows } from "./paths/restores.ts";
@@ -24,6 +25,7 @@ import { backupSchemas } from "./schemas/backups.ts";
 import { healthSchemas } from "./schemas/health.ts";
 import { itemInputSchemas } from "./schemas/item-inputs.ts";
 import { itemSchemas } from "./schemas/items.ts";
+import { jobSchemas } from "./schemas/jobs.ts";
 import { keySchemas } from "./schemas/keys.ts";
 import { personSchemas } from "./schemas/people.ts";
 import { resolveSchemas } from "./schemas/resolve.ts";
@@ -49,6 +51,7 @@ export const ROWS: readonly Row[] = [
   ...adminRows,
   ...adminActivityRows,
   ...keyRows,
+  ...jobRows,
   ...resealRows,
   ...peopleRows,
   ...webhookRows,
@@ -102,6 +105,7 @@ export const document: Document = {
     { name: "Admin: tokens", description: "Issues and revokes tokens (contract 13)." },
     { name: "Admin: people", description: "Who signs in with Cloudflare Access (contract 25)." },
     { name: "Admin: keys", description: "The root keys and their rotation (contract 20)." },
+    { name: "Admin: jobs", description: "Long jobs, which go on by themselves (contract 26)." },
     { name: "Admin: webhooks", description: "Receivers of the events of a vault (contract 17)." },
     { name: "Admin: backups", description: "Backups, and restores from them (contract 21)." },
     { name: "Admin: checks", description: "Checks what is stored (contract 22)." },
@@ -121,6 +125,7 @@ export const document: Document = {
       ...sessionSchemas,
       ...activitySchemas,
       ...keySchemas,
+      ...jobSchemas,
       ...resolveSchemas,
       ...webhookSchemas,
       ...restoreSchemas,

@@ -6,13 +6,14 @@ import type { Reference, Response } from "./types.ts";
 /** The answers of failures: their statuses and messages come from src/model/failure.ts. */
 
 /** What the messages say in place of what depends on the request. */
-const NAMES = { vault: "<v>", item: "<i>", file: "<f>", version: "<n>", token: "<t>", webhook: "<w>", person: "<p>" };
+const NAMES = { vault: "<v>", item: "<i>", file: "<f>", version: "<n>", token: "<t>", webhook: "<w>", person: "<p>", job: "<j>" };
 const DETAILS: Readonly<Partial<Record<FailureKind, string>>> = {
   invalid: "<the place and the fault>",
   missing_field: "<name>",
   method_not_allowed: "<methods>",
   body_too_large: "<limit>",
   quota: "<what>",
+  job_exists: "<j>",
 };
 
 /** Who may get an answer: the holder of a token, or another caller. */
@@ -36,7 +37,12 @@ const SPECIAL: Readonly<Record<number, readonly HeaderName[]>> = {
 /** The answer of failures of one status. */
 export function errorResponse(status: number, kinds: readonly FailureKind[], audience: Audience): Response {
   const expires: HeaderName = EARLY.has(status) ? "TokenExpiresIfKnown" : "TokenExpires";
-  const names = [...EVERYWHERE, ...(audience === "token" && status !== 401 ? [expires] : []), ...(SPECIAL[status] ?? [])];
+  const names: HeaderName[] = [
+    ...EVERYWHERE,
+    ...(audience === "token" && status !== 401 ? [expires] : []),
+    ...(SPECIAL[status] ?? []),
+  ];
+  if (kinds.includes("job_exists")) names.push("JobOfConflict");
   return {
     description: kinds.map(lineOf).join("\n"),
     headers: {

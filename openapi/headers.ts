@@ -36,6 +36,7 @@ export const headers = {
   Link: text('The URL of the next page, with `rel="next"` (RFC 8288); absent on the last page (contract 11.3, 13.20).', {
     pattern: '^<[^>]+>; rel="next"$',
   }),
+  JobOfConflict: text("The id of the job that has not ended; absent with another kind of error (contract 26.3)."),
   Broken: text("How many rows of the answer do not open; absent without one, and on a streamed list (contract 11.10).", {
     pattern: String.raw`^[1-9]\d*$`,
   }),
@@ -96,6 +97,7 @@ const NAMES: Readonly<Record<HeaderName, string>> = {
   ETagIfKnown: "ETag",
   ETagOfValues: "ETag",
   Link: "Link",
+  JobOfConflict: "Item-Vault-Job",
   Broken: "Item-Vault-Broken",
   LogRange: "Content-Range",
   LogGap: "Item-Vault-Log-Gap",

@@ -91,6 +91,7 @@ const OF_PATH: Readonly<Record<keyof typeof pathParameters, readonly FailureKind
   token: ["token_id", "token_not_found"],
   person: ["person_id", "person_not_found"],
   webhook: ["webhook_id", "webhook_not_found"],
+  job: ["job_id", "job_not_found"],
 };
 
 /** The failures that a property of the row implies. */

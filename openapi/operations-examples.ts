@@ -35,7 +35,23 @@ export const rootKeys = [
   },
   { id: "k1", state: "removed", fingerprint: "21fe31dfa154a261", verifies: false, ...used, backup: false, removable: false },
 ];
-export const rewrapSlice = { rewrapped: 100, failed: 0, left: 240, cursor: "vaults:3fa85f64-5717-4562-b3fc-2c963f66afa6" };
+export const newJob = { kind: "rewrap" };
+export const findingOfToken = {
+  kind: "row_unreadable",
+  table: "tokens",
+  id: "0d9a4b52-7c1e-4f7a-9d0b-5d6e7f8a9b0c",
+  detail: "the row does not open, and stays under its root key",
+  repairable: false,
+};
+export const job = {
+  id: "3fa85f64-5717-4562-b3fc-2c963f66afa6",
+  kind: "rewrap",
+  state: "done",
+  progress: { done: 239, total: 240 },
+  findings: [findingOfToken],
+  createdAt: "2026-11-23T09:30:00.000Z",
+  endedAt: "2026-11-23T09:30:04.000Z",
+};
 export const verified = {
   findings: [
     {

@@ -34,6 +34,7 @@ export const pathParameters = {
   file: inPath("file", "The id of the File. A text that is no id names nothing (contract 3.4).", text),
   version: inPath("version", "The number of a version (contract 14.4).", { type: "integer", minimum: 1 }),
   token: inPath("token", "The id of the token (contract 3.2).", ref("IdInput")),
+  job: inPath("job", "The id of the job (contract 3.2).", ref("IdInput")),
   person: inPath("person", "The id of the person (contract 3.2).", ref("IdInput")),
   webhook: inPath("webhook", "The id of the webhook (contract 3.2).", ref("IdInput")),
 } as const satisfies Readonly<Record<string, Parameter>>;
@@ -65,7 +66,6 @@ export const parameters = {
     count(1, LIMITS.page, { default: 100 }),
   ),
   Cursor: inQuery("cursor", "Where the page begins: opaque, from the `Link` of the page before (contract 11.3).", text),
-  RewrapCursor: inQuery("cursor", "Where the slice begins: opaque, from the answer before (contract 20.3).", text),
   Offset: inQuery("offset", "How many entries to skip (contract 13.9).", count(0, LIMITS.activityOffset, { default: 0 })),
   Before: inQuery(
     "before",
@@ -128,6 +128,11 @@ export const parameters = {
     `Seconds that a request without events waits for one, at most ${LIMITS.wait} (contract 15.6). Of a stream: how long it lasts, ` +
       `at most ${LIMITS.stream} seconds, which is its default (contract 15.8).`,
     count(0, LIMITS.stream, { default: 0 }),
+  ),
+  JobWait: inQuery(
+    "wait",
+    "Seconds for which the answer waits for the end of the job (contract 26.4).",
+    count(0, LIMITS.wait, { default: 0 }),
   ),
   StreamWait: inQuery(
     "wait",

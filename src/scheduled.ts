@@ -1,4 +1,4 @@
-import { startBackups } from "./jobs.ts";
+import { startBackups } from "./nightly.ts";
 import { logFailure } from "./log.ts";
 import { fail, must, type Result } from "./model/result.ts";
 import { parseSettings, type Settings } from "./settings.ts";
@@ -17,15 +17,16 @@ import { recordRootKeys } from "./store/keys/root-keys.ts";
 import { deleteExpiredSessions } from "./store/tokens/sessions.ts";
 import { deleteRowsOfDeletedVaults } from "./store/commit/deleted-vaults.ts";
 import { deleteOldRecords } from "./store/commit/idempotency.ts";
+import { forgetWrites } from "./store/jobs/step-fence.ts";
 import type { Expired, Expiry } from "./vault/expiry.ts";
 import { filesOf } from "./store/buckets/r2.ts";
 
 /**
  * The D1 calls that no part takes from the shared ones, because they do not depend on how much is due: of the logs 2, of the archive 1, of
- * deleted vaults 1, of due vaults 1, of root keys 2, of contents 2, of the newest backup 2, of damages
+ * deleted vaults 1, of due vaults 1, of jobs 1, of root keys 2, of contents 2, of the newest backup 2, of damages
  * 1, of the counts 1.
  */
-const UNSHARED_D1_CALLS = 13;
+const UNSHARED_D1_CALLS = 14;
 
 /**
  * The hourly task of the cron trigger: archives or deletes what is past its retention, and deletes the rows of deleted vaults; ends expired
@@ -49,6 +50,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     startBackups(env, now),
     checkNewestBackup(env, now),
     forgetDamages(env.DB, now),
+    forgetWrites(env.DB, now),
     watchContents(env, now),
   ]);
   await recordCounts(env.DB, Object.assign({}, ...parts.map((part) => (part.status === "fulfilled" ? part.value : {}))));

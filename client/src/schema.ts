@@ -675,7 +675,7 @@ export interface BrokenActivityEntry {
 /** What a request of the admin was about (contract 13.22). The id is absent where the request names and makes none. */
 export interface AdminActivityResource {
   /** What it is. */
-  type: "VAULT" | "TOKEN" | "WEBHOOK" | "KEY" | "BACKUP" | "SESSION" | "PERSON";
+  type: "VAULT" | "TOKEN" | "WEBHOOK" | "KEY" | "BACKUP" | "SESSION" | "PERSON" | "JOB";
   /** Its id. */
   vault?: {
     id: Uuid;
@@ -702,6 +702,10 @@ export interface AdminActivityResource {
   };
   /** Its id. */
   person?: {
+    id: Uuid;
+  };
+  /** Its id. */
+  job?: {
     id: Uuid;
   };
   /** The vaults that a session was given (contract 24.12). */
@@ -803,16 +807,33 @@ export interface RootKey {
   removable: boolean;
 }
 
-/** What a slice has done (contract 20.3). */
-export interface RewrapSlice {
-  /** Rows that are under the active key now. */
-  rewrapped: number;
-  /** Rows that do not open, and stay as they are. */
-  failed: number;
-  /** Rows that are under other keys than the active one, in all. */
-  left: number;
-  /** Where the next slice begins: opaque. Absent after the last one. */
-  cursor?: string;
+/** A job to start (contract 26.2). */
+export interface NewJob {
+  /** What the job does. */
+  kind: "rewrap";
+}
+
+/** A job (contract 26.1). */
+export interface Job {
+  id: Uuid;
+  /** What the job does. */
+  kind: "rewrap";
+  /** Whether it has begun, and how it ended. */
+  state: "waiting" | "running" | "done" | "failed" | "stopped";
+  /** How far it is, in units of its kind. */
+  progress: {
+    /** What is done. */
+    done: number;
+    /** What is to be done, as far as it is known. */
+    total: number;
+  };
+  /** The first 100 findings. */
+  findings: Finding[];
+  createdAt: string;
+  /** Absent until it has ended. */
+  endedAt?: string;
+  /** Why it failed, or why its last step is tried again; otherwise absent. */
+  reason?: "invalid" | "vault_id" | "item_id" | "token_id" | "webhook_id" | "person_id" | "job_id" | "category" | "missing_field" | "filter" | "unauthorized" | "out_of_scope" | "not_invited" | "cross_site" | "vault_not_found" | "item_not_found" | "file_not_found" | "version_not_found" | "token_not_found" | "webhook_not_found" | "person_not_found" | "job_not_found" | "backup_not_found" | "route_not_found" | "reference_not_found" | "ambiguous" | "method_not_allowed" | "idempotency" | "signer_removed" | "cursor_gone" | "item_exists" | "person_exists" | "keys_used_up" | "job_exists" | "database_restored" | "backup_newer" | "overtaken" | "precondition" | "too_large_to_inline" | "body_too_large" | "range" | "encoding" | "backup_damaged" | "rate" | "internal" | "integrity" | "busy" | "uncertain" | "unavailable" | "access_unavailable" | "version_skew" | "schema" | "database_full" | "quota" | "misconfigured";
 }
 
 /** The references to resolve. */
@@ -1291,6 +1312,7 @@ export type ErrorKind =
   | "token_id"
   | "webhook_id"
   | "person_id"
+  | "job_id"
   | "category"
   | "missing_field"
   | "filter"
@@ -1305,6 +1327,7 @@ export type ErrorKind =
   | "token_not_found"
   | "webhook_not_found"
   | "person_not_found"
+  | "job_not_found"
   | "backup_not_found"
   | "route_not_found"
   | "reference_not_found"
@@ -1316,6 +1339,8 @@ export type ErrorKind =
   | "item_exists"
   | "person_exists"
   | "keys_used_up"
+  | "job_exists"
+  | "database_restored"
   | "backup_newer"
   | "overtaken"
   | "precondition"
@@ -2063,17 +2088,73 @@ export interface Operations {
     body: undefined;
     answer: RootKey[];
   };
-  /** Rewrap a slice under the active root key */
-  "POST /v1/admin/keys/rewrap": {
-    id: "rewrapKeys";
+  /** List the jobs */
+  "GET /v1/admin/jobs": {
+    id: "listJobs";
     path: Record<string, never>;
     query: {
-      /** Where the slice begins: opaque, from the answer before (contract 20.3). */
+      /** Asks for a page of at most so many entries (contract 11.3). */
+      limit?: number;
+      /** Where the page begins: opaque, from the `Link` of the page before (contract 11.3). */
       cursor?: string;
     };
     headers: Record<string, never>;
     body: undefined;
-    answer: RewrapSlice;
+    answer: Job[];
+  };
+  /** Start a job */
+  "POST /v1/admin/jobs": {
+    id: "createJob";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: {
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: NewJob;
+    answer: Job;
+  };
+  /** Get a job */
+  "GET /v1/admin/jobs/{job}": {
+    id: "getJob";
+    path: {
+      /** The id of the job (contract 3.2). */
+      job: IdInput;
+    };
+    query: {
+      /** Seconds for which the answer waits for the end of the job (contract 26.4). */
+      wait?: number;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Job;
+  };
+  /** Stop a job */
+  "DELETE /v1/admin/jobs/{job}": {
+    id: "stopJob";
+    path: {
+      /** The id of the job (contract 3.2). */
+      job: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Job;
+  };
+  /** List the findings of a job */
+  "GET /v1/admin/jobs/{job}/findings": {
+    id: "listJobFindings";
+    path: {
+      /** The id of the job (contract 3.2). */
+      job: IdInput;
+    };
+    query: {
+      /** Where the page begins: opaque, from the `Link` of the page before (contract 11.3). */
+      cursor?: string;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Finding[];
   };
   /** Give a vault new keys */
   "POST /v1/admin/vaults/{vault}/reseal": {

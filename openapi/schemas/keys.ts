@@ -31,14 +31,4 @@ export const keySchemas: Readonly<Record<string, Schema>> = {
     },
     ["fingerprint", "publicKey"],
   ),
-  RewrapSlice: closed(
-    "What a slice has done (contract 20.3).",
-    {
-      rewrapped: integer("Rows that are under the active key now.", 0),
-      failed: integer("Rows that do not open, and stay as they are.", 0),
-      left: integer("Rows that are under other keys than the active one, in all.", 0),
-      cursor: { type: "string", description: "Where the next slice begins: opaque. Absent after the last one." },
-    },
-    ["cursor"],
-  ),
 };

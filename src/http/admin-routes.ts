@@ -1,5 +1,6 @@
 import { listAdminActivity } from "./endpoints/activity.ts";
-import { listKeys, rewrapKeys } from "./endpoints/admin-keys.ts";
+import { createJob, getJob, listFindings, listJobs, stopJob } from "./endpoints/admin-jobs.ts";
+import { listKeys } from "./endpoints/admin-keys.ts";
 import { exportActivity } from "./endpoints/activity-export.ts";
 import {
   backUpRegistry,
@@ -20,7 +21,7 @@ import { createAdminCode } from "./endpoints/sign-in.ts";
 import { verify } from "./endpoints/verify.ts";
 import { type Access, parse, type Route, row } from "./route.ts";
 
-/** The routes of the admin (contract 13, 17, 20 and 25), a part of the table in routes.ts. */
+/** The routes of the admin (contract 13, 17, 20, 25 and 26), a part of the table in routes.ts. */
 
 const BY_ADMIN: Access = { by: "admin" };
 const BY_ADMIN_SEALING: Access = { by: "admin", seals: true };
@@ -33,6 +34,8 @@ const TOKEN = "TOKEN";
 const PEOPLE = "/v1/admin/people";
 const PERSON = `${PEOPLE}/:person`;
 const KEYS = "/v1/admin/keys";
+const JOBS = "/v1/admin/jobs";
+const JOB = `${JOBS}/:job`;
 const WEBHOOKS = `${ADMIN_VAULT}/webhooks`;
 const WEBHOOK = `${WEBHOOKS}/:webhook`;
 
@@ -45,6 +48,9 @@ const BY_ADMIN_OF_BACKUP = { access: BY_ADMIN, resource: "BACKUP", action: "UNLO
 /** What the routes of people have in common. */
 const BY_ADMIN_OF_PERSON = { access: BY_ADMIN, resource: "PERSON" } as const;
 const SEALING_PERSON = { access: BY_ADMIN_SEALING, resource: "PERSON", json: true } as const;
+
+/** What the routes of jobs have in common. */
+const BY_ADMIN_OF_JOB = { access: BY_ADMIN, resource: "JOB", action: "UNLOGGED" } as const;
 
 /** What the routes of webhooks have in common. */
 const BY_ADMIN_OF_WEBHOOK = { access: BY_ADMIN, resource: "WEBHOOK" } as const;
@@ -118,7 +124,20 @@ export const ADMIN_ROUTES: readonly Route[] = [
   }),
   row({ method: "DELETE", path: WEBHOOK, ...BY_ADMIN_OF_WEBHOOK, action: "DELETE", parse, handle: deleteWebhook }),
   row({ method: "GET", path: KEYS, access: BY_ADMIN, action: "READ", resource: "KEY", parse, handle: listKeys }),
-  row({ method: "POST", path: `${KEYS}/rewrap`, access: BY_ADMIN_SEALING, action: "UPDATE", resource: "KEY", ...rewrapKeys }),
+  row({ method: "GET", path: JOBS, ...BY_ADMIN_OF_JOB, ...listJobs }),
+  row({
+    method: "POST",
+    path: JOBS,
+    access: BY_ADMIN_SEALING,
+    resource: "JOB",
+    action: "CREATE",
+    json: true,
+    idempotent: true,
+    ...createJob,
+  }),
+  row({ method: "GET", path: JOB, ...BY_ADMIN_OF_JOB, ...getJob }),
+  row({ method: "DELETE", path: JOB, ...BY_ADMIN_OF_JOB, action: "DELETE", parse, handle: stopJob }),
+  row({ method: "GET", path: `${JOB}/findings`, ...BY_ADMIN_OF_JOB, ...listFindings }),
   row({
     method: "POST",
     path: "/v1/admin/sign-in-codes",

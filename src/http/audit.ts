@@ -41,7 +41,7 @@ export function auditRefusal(route: Route, c: Context, { kind }: Failure): void 
   c.executionCtx.waitUntil(sendEntry(c.env, adminEntry(route, c, action, null, "DENY")));
 }
 
-/** An entry of the admin's log. In: the id of the vault, token, webhook or person, if there is one. */
+/** An entry of the admin's log. In: the id of the vault, token, webhook, person or job, if there is one. */
 export function adminEntry(
   { resource = "VAULT" }: Pick<Route, "resource">,
   c: Context,
@@ -62,6 +62,7 @@ const NAMED = {
   BACKUP: "vault",
   SESSION: "token",
   PERSON: "person",
+  JOB: "job",
 } as const;
 
 /** The log entry of a request of the admin that succeeded. */

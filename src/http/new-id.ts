@@ -14,4 +14,4 @@ export async function newId({ idempotencyKey: key, vault }: Call, what: keyof ty
 }
 
 /** Whether the id belongs to the vault of the path. */
-const SCOPES = { "new vault": false, "new token": false, "new webhook": true, "new person": false } as const;
+const SCOPES = { "new vault": false, "new token": false, "new webhook": true, "new person": false, "new job": false } as const;

@@ -16,18 +16,20 @@ const idOf = (c: Context, name: string): string | undefined =>
 
 /**
  * The parts of the path. The forms of the Item's id and of the version are checked later (contract 4.5). Errors: `vault_id`,
- * `token_id`, `webhook_id`, `person_id`.
+ * `token_id`, `webhook_id`, `person_id`, `job_id`.
  */
 export function parseTarget(c: Context): Result<Target> {
-  const [vault, token, webhook, person] = [idOf(c, "vault"), idOf(c, "token"), idOf(c, "webhook"), idOf(c, "person")];
+  const [vault, token] = [idOf(c, "vault"), idOf(c, "token")];
+  const [webhook, person, job] = [idOf(c, "webhook"), idOf(c, "person"), idOf(c, "job")];
   if (vault === undefined) return fail("vault_id");
   if (token === undefined) return fail("token_id");
   if (webhook === undefined) return fail("webhook_id");
   if (person === undefined) return fail("person_id");
+  if (job === undefined) return fail("job_id");
   // The id of a File is a plain string (contract 3): a text that is no id names nothing.
   const file = idOf(c, "file") ?? c.req.param("file")!;
   const version = parseVersion(c.req.param("version") ?? "") ?? 0;
-  return ok({ vault, token, webhook, person, file, item: idOf(c, "item") ?? "", version });
+  return ok({ vault, token, webhook, person, job, file, item: idOf(c, "item") ?? "", version });
 }
 
 /** Errors: `item_id`. */

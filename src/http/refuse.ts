@@ -4,7 +4,7 @@ import type { Context } from "./context.ts";
 
 /** Writes the response of a failure (contract 4). No other function writes an error body. */
 export function refuse(c: Context, failure: Failure): Response {
-  const { vault, item, file, token, version, webhook, person } = c.req.param() as Record<string, string>;
+  const { vault, item, file, token, version, webhook, person, job } = c.req.param() as Record<string, string>;
   const { kind, status, message, retryAfterSeconds } = describe(failure, {
     vault,
     item,
@@ -13,6 +13,7 @@ export function refuse(c: Context, failure: Failure): Response {
     version,
     webhook,
     person,
+    job,
   });
   c.header("Item-Vault-Error", kind);
   if (status === 401) c.header("WWW-Authenticate", "Bearer");

@@ -52,6 +52,7 @@ export interface Target {
   readonly version: number;
   readonly webhook: string;
   readonly person: string;
+  readonly job: string;
 }
 
 /** A request of an authorized caller, from which the route parses its input. */
@@ -78,7 +79,7 @@ export interface Reply {
   readonly version?: number;
   /** Replaces the action of the route: an empty PATCH only reads. */
   readonly action?: Action | "UNLOGGED";
-  /** The id of the vault, token, webhook or person that an admin route made. */
+  /** The id of the vault, token, webhook, person or job that an admin route made. */
   readonly made?: string;
   /** The entries of a request that reads Items of several vaults, instead of the one of the path. */
   readonly entries?: readonly Entry[];

@@ -19,7 +19,7 @@ export const ACTIONS = ["READ", "CREATE", "UPDATE", "DELETE"] as const;
 export type Action = (typeof ACTIONS)[number];
 
 /** What an entry of the admin's log is about. */
-export const ADMIN_RESOURCES = ["VAULT", "TOKEN", "WEBHOOK", "KEY", "BACKUP", "SESSION", "PERSON"] as const;
+export const ADMIN_RESOURCES = ["VAULT", "TOKEN", "WEBHOOK", "KEY", "BACKUP", "SESSION", "PERSON", "JOB"] as const;
 
 export type AdminResource = (typeof ADMIN_RESOURCES)[number];
 

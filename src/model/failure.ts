@@ -12,6 +12,7 @@ export interface Names {
   readonly token?: string | undefined;
   readonly webhook?: string | undefined;
   readonly person?: string | undefined;
+  readonly job?: string | undefined;
 }
 
 type Row = readonly [status: number, message: (names: Names, detail: string) => string, retryAfterSeconds?: number];
@@ -28,6 +29,7 @@ const failures = {
   token_id: [400, text("Invalid Token UUID")],
   webhook_id: [400, text("Invalid Webhook UUID")],
   person_id: [400, text("Invalid Person UUID")],
+  job_id: [400, text("Invalid Job UUID")],
   category: [400, text("Invalid item category")],
   missing_field: [400, (_, detail) => `The item doesn't have a ${echo(detail)} field.`],
   filter: [400, text("Unsupported request filter")],
@@ -53,6 +55,7 @@ const failures = {
   token_not_found: [404, (names) => `token ${echo(names.token)} not found`],
   webhook_not_found: [404, (names) => `webhook ${echo(names.webhook)} not found`],
   person_not_found: [404, (names) => `person ${echo(names.person)} not found`],
+  job_not_found: [404, (names) => `job ${echo(names.job)} not found`],
   backup_not_found: [404, text("There is no such backup")],
   route_not_found: [404, text("Not found")],
   reference_not_found: [404, (_, part) => `The reference names no ${part}`],
@@ -67,6 +70,8 @@ const failures = {
   item_exists: [409, text("The vault has or had an item with this Item-Id")],
   person_exists: [409, text("There is a person with this email address already")],
   keys_used_up: [409, text("The vault has had 255 keys and gets no further one: create another vault, and move its Items there")],
+  job_exists: [409, (_, id) => `A job that excludes this one has not ended: ${id}`],
+  database_restored: [409, text("The database was restored to an earlier time since the job began: start another job")],
   backup_newer: [409, (_, detail) => `The service has something newer than the backup: ${detail}`],
   overtaken: [409, text("The write took effect and was overtaken by a later one: read the item")],
   precondition: [412, text("If-Match names another version than the current one")],

@@ -38,7 +38,7 @@ export const LIMITS = {
   sessions: 100, // sessions and codes of a token, or of the admin: those that expire first go
   signIn: 32 * 1024, // the body of a request that signs in
   signInCost: 50, // as how many requests of its token a sign-in by token or Access counts, and the making of a code: they write
-  wait: 30, // seconds that a request waits for an event
+  wait: 30, // seconds that a request waits for an event, or for the end of a job
   stream: 60 * 60, // seconds that a stream lasts: then a Worker with new settings serves its reader
   listeners: 2_000, // requests that wait for events, in one isolate
   tokenListeners: 1_000, // of one token; when `listeners` is reached, its share of them

@@ -8,7 +8,7 @@ import type { ResealProgress } from "../model/reseal.ts";
 import type { VerifyAnswer, VerifyRequest } from "../model/verify.ts";
 import type { Webhook, WebhookRequest } from "../model/webhook.ts";
 import * as pending from "../store/contents/pending.ts";
-import { migrateCoordinator } from "../store/d1/coordinator-schema.ts";
+import { COORDINATOR_MIGRATIONS, migrateObject } from "../store/d1/object-schema.ts";
 import { openStore, type Store } from "../store/d1/database.ts";
 import type { RestoreContents } from "../store/restore/ports.ts";
 import { createRowCache } from "../store/commit/cache.ts";
@@ -60,7 +60,7 @@ export class VaultCoordinator extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    migrateCoordinator(ctx.storage.sql);
+    migrateObject(ctx.storage.sql, COORDINATOR_MIGRATIONS);
   }
 
   /**

@@ -232,6 +232,7 @@ describe("/health", () => {
       "rate limits",
       "backups",
       "data",
+      "jobs",
       "settings",
     ];
     expect(statuses).toEqual(services.map((service) => [service, "ACTIVE"]));
@@ -243,6 +244,7 @@ describe("/health", () => {
     ["ROOT_KEYS", "keys"],
     ["COORDINATOR", "coordinator"],
     ["ACTIVITY", "queue"],
+    ["OPERATOR", "jobs"],
     ["TOKEN_RATE", "rate limits"],
     ["FAILURE_RATE", "rate limits"],
     ["DENIAL_RATE", "rate limits"],

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import worker from "../../src/index.ts";
 import { REGISTRY } from "../../src/model/backup.ts";
 import { DAY, HOUR } from "../../src/model/time.ts";
-import { type Job, runJob, startBackups } from "../../src/jobs.ts";
+import { type BackupMessage, runMessage, startBackups } from "../../src/nightly.ts";
 import { cleanUp } from "../../src/scheduled.ts";
 import { sleep } from "../support/bindings.ts";
 import { backUp, backUpAll, newestOf, snapshotsOf, runQueue } from "../support/backup.ts";
@@ -286,7 +286,11 @@ describe("the nightly backup", () => {
     const [first, second] = [await makeVault(), await makeVault()].toSorted() as [string, string];
     await backUp(first);
     const began = Date.now();
-    await runJob({ ...env, JOBS: { sendBatch: async () => undefined } as unknown as Queue }, { kind: "registry", began }, began);
+    await runMessage(
+      { ...env, JOBS: { sendBatch: async () => undefined } as unknown as Queue },
+      { kind: "registry", began },
+      began,
+    );
     const { token } = await makeToken({ [first]: "rw" });
     await client(token)("POST", `/v1/vaults/${first}/items`, { body: LOGIN });
     for (const vault of [first, second]) await backUp(vault);
@@ -301,7 +305,7 @@ describe("the nightly backup", () => {
       list: () => Promise.reject(new Error("R2")),
       get: () => Promise.reject(new Error("R2")),
     } as unknown as R2Bucket;
-    const batch = { messages: [{ body: { kind: "vault", began: Date.now(), vault } }] } as unknown as MessageBatch<Job>;
+    const batch = { messages: [{ body: { kind: "vault", began: Date.now(), vault } }] } as unknown as MessageBatch<BackupMessage>;
     await expect(worker.queue(batch, { ...env, BACKUPS })).rejects.toThrow("unavailable");
   });
 });

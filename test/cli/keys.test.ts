@@ -33,20 +33,20 @@ const key = (id: keyof typeof BOTH, state: string, more: object = {}) => {
   return { id, state, publicKey, verifies: true, backup: false, removable: false, ...NONE, ...more };
 };
 
-/** A service that answers with these keys, and with these slices. */
+/** A service that answers with these keys, and in turn with these answers to other requests, and to those about jobs; `exists`: with a 409 `job_exists`. */
 async function serve(
   keys: readonly object[],
-  slices: readonly object[] = [],
+  answers: readonly object[] = [],
 ): Promise<{ env: Record<string, string>; asked: string[] }> {
   const asked: string[] = [];
-  const left = [...slices];
+  const left = [...answers];
   const server = createServer(async (incoming, response) => {
     const { method, url = "" } = incoming;
     asked.push(`${method} ${url} ${await textIn(incoming)}`.trim());
-    response
-      .setHeader("Request-Id", "1")
-      .setHeader("Content-Type", "application/json")
-      .end(JSON.stringify(method === "GET" ? keys : left.shift()));
+    const answer = method === "GET" && !url.startsWith("/v1/admin/jobs") ? keys : left.shift()!;
+    response.setHeader("Request-Id", "1").setHeader("Content-Type", "application/json");
+    if ("exists" in answer) response.setHeader("Item-Vault-Error", "job_exists").writeHead(409);
+    response.end(JSON.stringify(answer));
   });
   await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
   onTestFinished(() => void server.close());
@@ -190,29 +190,48 @@ describe("admin keys activate", () => {
   });
 });
 
+const job = (state: string, done: number, total: number, more: object = {}) => ({
+  id: "3fa85f64-5717-4562-b3fc-2c963f66afa6",
+  kind: "rewrap",
+  state,
+  progress: { done, total },
+  findings: [],
+  createdAt: "2026-11-23T09:30:00.000Z",
+  ...more,
+});
+
 describe("admin keys rewrap", () => {
-  it("follows the cursors, begins again while rows are left, and then says what does not open", async () => {
-    const held = key("k1", "retired", { vaults: 5 });
-    const slices = [
-      { rewrapped: 2, failed: 0, left: 3, cursor: "vaults:a" },
-      { rewrapped: 1, failed: 1, left: 2 },
-      { rewrapped: 1, failed: 1, left: 1 },
-      { rewrapped: 0, failed: 1, left: 1 },
-    ];
-    const { env, asked } = await serve([key("k2", "active"), held], slices);
+  const KEYS = [key("k2", "active"), key("k1", "retired", { vaults: 5 })];
+
+  it("starts a job, waits for its end, and says how many rows are left", async () => {
+    const { env, asked } = await serve(KEYS, [job("waiting", 0, 0), job("running", 2, 5), job("done", 4, 5)]);
     expect((await keys("rewrap --dry-run", { env })).stderr).toContain("Would rewrap 5 rows");
     const ran = await keys("rewrap", { env });
     expect([ran.code, ran.stderr]).toEqual([
       1,
       expect.stringContaining("Rewrapped 4 rows under the active key k2; left under others: 1"),
     ]);
-    const rewrap = "POST /v1/admin/keys/rewrap";
-    expect(asked.filter((line) => line.startsWith("POST"))).toEqual([rewrap, `${rewrap}?cursor=vaults%3Aa`, rewrap, rewrap]);
+    expect(asked.filter((line) => line.includes("jobs"))).toEqual([
+      'POST /v1/admin/jobs {"kind":"rewrap"}',
+      `GET /v1/admin/jobs/${job("", 0, 0).id}?wait=2`,
+      `GET /v1/admin/jobs/${job("", 0, 0).id}?wait=2`,
+    ]);
+  });
+
+  it("names the reason of a job that failed", async () => {
+    const { env } = await serve(KEYS, [job("waiting", 0, 0), job("failed", 2, 5, { reason: "database_restored" })]);
+    const { code, stderr } = await keys("rewrap", { env });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/The job 3fa85f64-\S+ failed: database_restored/)]);
+  });
+
+  it("waits for the job that is under way already", async () => {
+    const { env } = await serve(KEYS, [{ exists: true }, [job("done", 1, 1), job("running", 2, 5)], job("done", 5, 5)]);
+    expect((await keys("rewrap", { env })).stderr).toContain("Rewrapped 5 rows under the active key k2; left under others: 0");
   });
 });
 
 it("admin keys rewrap says that the service does not use a staged key yet", async () => {
-  const { env } = await serve([key("k1", "active", { vaults: 5 }), key("k2", "staged")]);
+  const { env } = await serve([key("k1", "active", { vaults: 5 }), key("k2", "staged")], [job("done", 0, 0)]);
   const { code, stderr } = await keys("rewrap", { env });
   expect([code, stderr]).toEqual([0, expect.stringContaining("The service does not use the key k2 yet")]);
 });

@@ -34,6 +34,7 @@ const STORE_FOLDERS = [
   ["tables"],
   ["d1"],
   ["buckets"],
+  ["jobs"],
   ["keys"],
   ["vaults"],
   ["items"],
@@ -55,11 +56,12 @@ const STORE = STORE_FOLDERS.flat().map((name) => `store/${name}`);
 
 /** For each folder outside the store the folders and packages that its files may import, besides the folder itself. `.` is src/. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  ".": ["model", "http", "binding", "vault", ...STORE, "zod"],
+  ".": ["model", "http", "binding", "vault", "jobs", ...STORE, "zod"],
   model: ["zod", "otpauth"],
   crypto: ["model", "jose"],
   vault: [".", "model", "crypto", ...STORE, "vault/webhooks", "cloudflare:workers", "zod"],
   "vault/webhooks": [".", "model", "crypto", ...STORE],
+  jobs: [".", "model", ...STORE, "cloudflare:workers"],
   requests: [".", "model", "crypto", ...STORE, "zod"],
   binding: [".", "model", ...STORE, "requests", "cloudflare:workers", "zod"],
   http: [".", "model", "crypto", ...STORE, "requests", "http/endpoints", "http/present", "hono", "content-disposition"],
@@ -128,6 +130,7 @@ describe("every file of the tree", () => {
 
 /** Tables with a file for each row. */
 const TABLES = new Set([
+  "src/jobs/kinds.ts",
   "src/store/restore/run.ts",
   "src/store/tables/tables.ts",
   "src/store/verify/stages.ts",
@@ -179,9 +182,9 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp
   ],
   ["running sums", /\bsum\([^)]*\)+ OVER \(/, /^store\/tables\/slices\.ts/],
   ["writes to the activity log", /(INSERT INTO|UPDATE|DELETE FROM) activity\b/, /^store\/(commit|restore|activity)\//],
-  ["the clock", /Date\.now\(/, /^(http\/|index\.ts|binding\/secrets\.ts|vault\/(coordinator|alarm)\.ts)/],
+  ["the clock", /Date\.now\(/, /^(http\/|index\.ts|binding\/secrets\.ts|vault\/(coordinator|alarm)\.ts|jobs\/operator\.ts)/],
   ["randomness", /getRandomValues|randomUUID|Math\.random/, /^(http|requests|crypto)\/|^vault\/ports\.ts/],
-  ["classes", /^export (default )?class\b|^class\b/m, /^(vault\/coordinator|binding\/secrets)\.ts/],
+  ["classes", /^export (default )?class\b|^class\b/m, /^(vault\/coordinator|jobs\/operator|binding\/secrets)\.ts/],
   ["logs", /console\./, /^log\.ts/],
   [
     "variables of the environment",

@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { type Operation, OPERATION_FORMAT } from "../../src/model/operation.ts";
-import { migrateCoordinator } from "../../src/store/d1/coordinator-schema.ts";
+import { COORDINATOR_MIGRATIONS, migrateObject } from "../../src/store/d1/object-schema.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 
 /** Two releases at the same time: a deployment replaces Workers and coordinators one after the other. */
@@ -43,7 +43,7 @@ describe("the storage of a coordinator", () => {
   it("of a newer release is left as it is", async () => {
     const after = await withStorage((sql) => {
       sql.exec("UPDATE schema_version SET version = 9");
-      migrateCoordinator(sql);
+      migrateObject(sql, COORDINATOR_MIGRATIONS);
       return versions(sql);
     });
     expect(after).toEqual([{ version: 9 }]);

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { type Job, runJob } from "../../src/jobs.ts";
+import { type BackupMessage, runMessage } from "../../src/nightly.ts";
 import type { Cell, Manifest, Part } from "../../src/model/backup.ts";
 import type { Result } from "../../src/model/result.ts";
 import { listBackupNumbers, loadNewest, loadPart } from "../../src/store/backup/load.ts";
@@ -38,15 +38,15 @@ export async function backUpAll(vaults: readonly string[], bindings: Partial<Env
 }
 
 /** Carries out jobs as the queue would, without its delays. In: Unix milliseconds. Out: how many messages there were, at most 200. */
-export async function runQueue(first: Job, now: number, bindings: Partial<Env> = {}, deliveries = 1): Promise<number> {
+export async function runQueue(first: BackupMessage, now: number, bindings: Partial<Env> = {}, deliveries = 1): Promise<number> {
   const waiting = Array.from({ length: deliveries }, () => first);
-  const sendBatch = async (messages: { body: Job }[]) => {
+  const sendBatch = async (messages: { body: BackupMessage }[]) => {
     for (const { body } of messages) waiting.push(...Array.from({ length: deliveries }, () => body));
   };
   const JOBS = { sendBatch };
   let count = 0;
   for (let job = waiting.shift(); job && count < 200; job = waiting.shift(), count++)
-    await runJob({ ...env, ...bindings, JOBS: JOBS as unknown as Queue }, job, now);
+    await runMessage({ ...env, ...bindings, JOBS: JOBS as unknown as Queue }, job, now);
   return count;
 }
 

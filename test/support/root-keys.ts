@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { openKeyring, type Keyring } from "../../src/crypto/keyring.ts";
-import { admin, type Reply } from "./service.ts";
+import { runJob, serviceWith } from "./jobs.ts";
+import { admin } from "./service.ts";
 
 /** The values of ROOT_KEYS at the stages of a rotation from k1, the key of the tests, to a new key. */
 
@@ -41,24 +42,11 @@ export async function newStages(): Promise<Stages> {
   };
 }
 
-export const slice = (bindings: Partial<Env>, cursor?: string): Promise<Reply> =>
-  admin("POST", `/v1/admin/keys/rewrap${cursor === undefined ? "" : `?cursor=${cursor}`}`, { env: bindings });
-
-/** Sends slices until there is no cursor. Out: the sums. Throws at the first one that is refused. */
-export async function rewrapAll(
-  bindings: Partial<Env>,
-): Promise<{ rewrapped: number; failed: number; left: number; slices: number }> {
-  const sum = { rewrapped: 0, failed: 0, left: 0, slices: 0 };
-  for (let cursor: string | undefined; ;) {
-    const { status, body } = await slice(bindings, cursor);
-    if (status !== 200) throw new Error(`a slice was answered ${status}`);
-    sum.rewrapped += body.rewrapped;
-    sum.failed += body.failed;
-    sum.left = body.left;
-    sum.slices++;
-    cursor = body.cursor;
-    if (cursor === undefined) return sum;
-  }
+/** Rewraps all rows. Out: how many it has put under the active key, how many are left under others, and what does not open. */
+export async function rewrapAll(bindings: Partial<Env>): Promise<{ rewrapped: number; left: number; findings: any[] }> {
+  const { state, progress, findings } = await runJob(await serviceWith(bindings), { kind: "rewrap" });
+  if (state !== "done") throw new Error(`the job is ${state}`);
+  return { rewrapped: progress.done, left: progress.total - progress.done, findings };
 }
 
 export interface ListedKey {

@@ -5,7 +5,7 @@ import { write } from "../frame/io.ts";
 import { writeWholeFile } from "../frame/output-file.ts";
 import { plural } from "../frame/plural.ts";
 import { chooseExport } from "./formats.ts";
-import { interruptible } from "./interrupt.ts";
+import { interruptible } from "../frame/interrupt.ts";
 import { passwordOf } from "./load-source.ts";
 import { countOfItems, startProgress } from "../output/progress.ts";
 import { readService } from "./read-service.ts";

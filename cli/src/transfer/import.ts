@@ -1,7 +1,7 @@
 import { ItemVaultError } from "@item-vault/client";
 import { CliError, EXIT, failureOf } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
-import { interruptible } from "./interrupt.ts";
+import { interruptible } from "../frame/interrupt.ts";
 import { type Fitted, fitTransfer } from "./fit.ts";
 import { type ImportCall, loadSource, type Source } from "./load-source.ts";
 import { OUTCOMES } from "./outcomes.ts";

@@ -10,6 +10,7 @@ import { probeRootKeys } from "../../store/keys/key-states.ts";
 import { probeBucket, probeDatabase, probeSchema } from "../../store/health/probes.ts";
 
 import type { Context } from "../context.ts";
+import { callOperator } from "../operator.ts";
 import { backupsOf, filesOf } from "../../store/buckets/r2.ts";
 
 /** /heartbeat: the Worker runs. /health: the state of what it depends on. Neither needs a token (contract 13). */
@@ -62,6 +63,7 @@ const DEPENDENCIES: readonly Dependency[] = [
     message: "No damaged row was read in the last day",
     check: ({ DB }) => probeDamages(DB, Date.now()),
   },
+  { service: "jobs", needs: ["OPERATOR"], message: "No job has failed", check: checkJobs },
   { service: "settings", needs: [], message: "The variables are well-formed", check: checkSettings },
 ];
 
@@ -133,6 +135,14 @@ async function checkBackups(env: Env): Promise<Result<Report>> {
   const settings = parseSettings(env);
   if (!settings.ok) return settings;
   return probeBackups(env.DB, backupsOf(env), settings.value.backupHour, Date.now());
+}
+
+/** Warns of the newest job of each kind, where that has failed. */
+async function checkJobs(env: Env): Promise<Result<string | undefined>> {
+  const failed = await callOperator(env, "unavailable", async (operator) => ok(await operator.failed()));
+  if (!failed.ok) return fail("unavailable", "The operator does not answer");
+  if (failed.value.length === 0) return ok(undefined);
+  return ok(failed.value.map(({ id, kind, reason }) => `The job ${id} (${kind}) failed: ${reason}`).join("; "));
 }
 
 function checkSettings(env: Env): Result<undefined> {

@@ -1,3 +1,5 @@
+import { echo } from "../../model/failure.ts";
+import type { Finding } from "../../model/finding.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { proofStatement, refuseMissingKey } from "../keys/root-keys.ts";
@@ -20,7 +22,7 @@ import { openToken, sealToken, signAgain, type TokenRow } from "../tokens/token-
  * A coordinator may have the row with the old wrapped keys in its cache. They still unwrap to the same keys, and the next commit does
  * not write them. When the old root key is gone, the cached row does not open, and the commit loop reads the row (vault/group.ts).
  *
- * A slice that is cut off anywhere has rewrapped each row or left it, and the next call goes on.
+ * A slice that is cut off anywhere has rewrapped each row or left it. jobs/rewrap.ts makes the slices.
  */
 
 /** How one table is rewrapped. A row is what its `select` gives. */
@@ -30,7 +32,7 @@ interface RewrapTable {
   readonly rows: number;
   /** The columns besides `id` and `root_key_id`. */
   readonly columns: string;
-  /** In: ?1 a JSON array of what `rewrap` gives, ?2 the id of the active key. Returns the ids that were written. */
+  /** In: ?1 a JSON array of what `rewrap` gives, ?2 the id of the active key. */
   readonly update: string;
   /** Errors: `misconfigured`, `integrity`: the row does not open. */
   rewrap(store: Store, row: never): Promise<Result<object>>;
@@ -45,47 +47,70 @@ export interface RewrapCursor {
 
 export const FIRST_SLICE: RewrapCursor = { table: "vaults", after: "" };
 
-/** Whether a text is the name of a table that is rewrapped. */
-export const isRewrappedTable = (text: string): text is RewrapTable["table"] => TABLES.some(({ table }) => table === text);
-
-/** What a slice has done. */
+/** What a slice has reached. */
 export interface RewrapSlice {
-  /** Rows that it wrote. */
-  readonly rewrapped: number;
-  /** Rows that do not open, and so stay as they are: their root key is missing, or they are damaged. */
-  readonly failed: number;
-  /** How many rows other keys than the active one still hold, in all. */
-  readonly left: number;
-  /** Where the next slice begins; absent at the end. Rows that appeared behind it meanwhile are in `left`. */
+  /** How many rows other keys than the active one still hold, in all, before the slice. */
+  readonly rows: number;
+  /** The rows that do not open, and so stay as they are: their root key is missing, or they are damaged. */
+  readonly findings: readonly Finding[];
+  /** Whether the slice has written rows. */
+  readonly hasWritten: boolean;
+  /** Where the next slice begins; absent at the end. Rows that appeared behind it meanwhile are in the `rows` of the next pass. */
   readonly next: RewrapCursor | undefined;
 }
 
-const REMAINING_ROWS = "SELECT coalesce(sum(vaults + tokens + ended_tokens), 0) AS rows FROM root_key_uses WHERE id <> ?1";
+/** Writes rows in one D1 call, behind the fence of the job. Errors: those of `writeStep` (store/jobs/step-fence.ts). */
+type WriteRows = (statements: readonly D1PreparedStatement[]) => Promise<Result<undefined>>;
 
-/** One slice: the rest of a table if it is small, and then of the next ones. At most 7 D1 calls. Errors: `unavailable`, `database_full`. */
-export async function rewrapSlice(store: Store, from: RewrapCursor): Promise<Result<RewrapSlice>> {
-  let [rewrapped, failed] = [0, 0];
-  let next: RewrapCursor | undefined = from;
-  while (next) {
-    const table = TABLES.findIndex(({ table: name }) => name === next!.table);
-    const rows = await rewrapRows(store, TABLES[table]!, next.after);
-    if (!rows.ok) return rows;
-    const { last } = rows.value;
-    rewrapped += rows.value.rewrapped;
-    failed += rows.value.failed;
-    const following = TABLES[table + 1];
-    next = last === undefined ? following && { table: following.table, after: "" } : { table: next.table, after: last };
-    if (last !== undefined) break;
+const ROWS = "SELECT coalesce(sum(vaults + tokens + ended_tokens), 0) AS rows FROM root_key_uses WHERE id <> ?1";
+
+/**
+ * One slice: rows of one table. Two D1 calls. Errors: `unavailable`, those of `write`. A slice that is repeated finds the rows that it has
+ * left.
+ */
+export async function rewrapSlice(
+  store: Store,
+  { table: name, after }: RewrapCursor,
+  write: WriteRows,
+): Promise<Result<RewrapSlice>> {
+  const { db, keyring } = store;
+  const { active } = keyring;
+  const index = TABLES.findIndex(({ table }) => table === name);
+  const table = TABLES[index]!;
+  const read = await runBatch<[RowUnderKey, { rows: number }]>(
+    db,
+    db.prepare(selectRows(table)).bind(after, active.id, table.rows),
+    db.prepare(ROWS).bind(active.id),
+  );
+  if (!read.ok) return read;
+  const [rows, [count]] = read.value;
+  const values: object[] = [];
+  const findings: Finding[] = [];
+  for (const row of rows) {
+    const value = await table.rewrap(store, row as never);
+    if (value.ok) values.push(value.value);
+    else findings.push(findingOf(store, table, row));
   }
-  const remaining = await runBatch<[{ rows: number }]>(store.db, store.db.prepare(REMAINING_ROWS).bind(store.keyring.active.id));
-  return remaining.ok ? ok({ rewrapped, failed, left: remaining.value[0][0]!.rows, next }) : remaining;
+  const update = db.prepare(table.update).bind(JSON.stringify(values), active.id);
+  const written = values.length > 0 ? await write([await proofStatement(db, active), update]) : ok(undefined);
+  if (!written.ok) return written;
+  const following = TABLES[index + 1];
+  const isFull = rows.length === table.rows;
+  const next = isFull ? { table: name, after: rows.at(-1)!.id } : following && { table: following.table, after: "" };
+  return ok({ rows: count!.rows, findings, hasWritten: values.length > 0, next });
 }
 
-interface RewrappedRows {
-  readonly rewrapped: number;
-  readonly failed: number;
-  /** The id of the last row; absent when there are no further ones. */
-  readonly last: string | undefined;
+interface RowUnderKey {
+  readonly id: string;
+  readonly root_key_id: string;
+}
+
+/** A missing root key is one finding, however many rows need it. */
+function findingOf({ keyring }: Store, { table }: RewrapTable, { id, root_key_id: key }: RowUnderKey): Finding {
+  if (!keyring.keys.has(key))
+    return { kind: "root_key_missing", id: echo(key), detail: "rows need it, and ROOT_KEYS does not have it", repairable: false };
+  const detail = "the row does not open, and stays under its root key";
+  return { kind: "row_unreadable", table, id: echo(id), detail, repairable: false };
 }
 
 /** Without a row under another key, the condition on the counts saves the scan of the table. */
@@ -93,25 +118,6 @@ const selectRows = ({ table, columns }: RewrapTable): string => `
   SELECT id, root_key_id, ${columns} FROM ${table}
   WHERE id > ?1 AND root_key_id <> ?2 AND EXISTS (SELECT 1 FROM root_key_uses WHERE id <> ?2 AND ${table} > 0)
   ORDER BY id LIMIT ?3`;
-
-async function rewrapRows(store: Store, table: RewrapTable, after: string): Promise<Result<RewrappedRows>> {
-  const { db, keyring } = store;
-  const { active } = keyring;
-  const read = await runBatch<[{ id: string }]>(db, db.prepare(selectRows(table)).bind(after, active.id, table.rows));
-  if (!read.ok) return read;
-  const [rows] = read.value;
-  const values: object[] = [];
-  for (const row of rows) {
-    const value = await table.rewrap(store, row as never);
-    if (value.ok) values.push(value.value);
-  }
-  const last = rows.length === table.rows ? rows.at(-1)!.id : undefined;
-  const failed = rows.length - values.length;
-  if (values.length === 0) return ok({ rewrapped: 0, failed, last });
-  const update = db.prepare(table.update).bind(JSON.stringify(values), active.id);
-  const written = await runBatch<[never, { id: string }]>(db, await proofStatement(db, active), update);
-  return written.ok ? ok({ rewrapped: written.value[1].length, failed, last }) : written;
-}
 
 /** The rows of vaults. A row is written only while its list of keys is the one that was read. */
 const REWRAPPED_VAULTS: RewrapTable = {
@@ -122,8 +128,7 @@ const REWRAPPED_VAULTS: RewrapTable = {
     UPDATE vaults SET root_key_id = ?2, keys = new.value ->> 'new_keys'
     FROM json_each(?1) AS new
     WHERE vaults.id = new.value ->> 'id' AND vaults.root_key_id = new.value ->> 'root_key_id'
-      AND vaults.keys = new.value ->> 'keys'
-    RETURNING id`,
+      AND vaults.keys = new.value ->> 'keys'`,
   rewrap,
 };
 
@@ -147,7 +152,7 @@ const REWRAPPED_TOKENS: RewrapTable = {
   update: `
     UPDATE tokens SET root_key_id = ?2, sealed = new.value ->> 'sealed', signed_by = new.value ->> 'signed_by',
       claims = new.value ->> 'hash', person = new.value ->> 'person'
-    FROM json_each(?1) AS new ${unchanged("tokens")} AND claims = new.value ->> 'claims' RETURNING id`,
+    FROM json_each(?1) AS new ${unchanged("tokens")} AND claims = new.value ->> 'claims'`,
   rewrap: async (store, row: TokenRow) => {
     const claims = await openRow(store, row);
     if (!claims.ok) return claims;
@@ -164,7 +169,7 @@ const REWRAPPED_ENDED_TOKENS: RewrapTable = {
   columns: "sealed, created_at, expires_at",
   update: `
     UPDATE ended_tokens SET root_key_id = ?2, sealed = new.value ->> 'sealed'
-    FROM json_each(?1) AS new ${unchanged("ended_tokens")} RETURNING id`,
+    FROM json_each(?1) AS new ${unchanged("ended_tokens")}`,
   rewrap: async (store, row: TokenRow) => {
     const claims = await openRow(store, row);
     return claims.ok ? ok(await sealAgain(store, row, claims.value)) : claims;

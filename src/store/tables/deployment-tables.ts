@@ -38,6 +38,12 @@ export const DEPLOYMENT_TABLES = {
     backup: { not: "they tell of this database only" },
     purge: { after: "its retention, of a row that tells of a damage (health/damages.ts)" },
   },
+  job_writes: {
+    key: ["id"],
+    columns: { id: "id", writes: "number", created_at: "time" },
+    backup: { not: "it tells how far a job has written this database" },
+    purge: { after: "60 days" },
+  },
   tokens: {
     key: ["id"],
     columns: {

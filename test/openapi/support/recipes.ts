@@ -4,6 +4,7 @@ import { LIMITS } from "../../../src/model/limits.ts";
 import { rebindCoordinator, wrapDatabase } from "../../support/bindings.ts";
 import { COOKIE } from "../../support/console.ts";
 import { dataKeyOf, giveLastKey } from "../../support/sealed-columns.ts";
+import { JOBS, serviceWith, startJob } from "../../support/jobs.ts";
 import { admin, makeVault, type Reply, type Request_ } from "../../support/service.ts";
 import { newReceiver } from "../../support/webhooks.ts";
 import { ask, BUNDLE, REFUSING, type Row, type Target, USED_KEY, type World } from "./targets.ts";
@@ -48,11 +49,6 @@ function fullD1(): Partial<Env> {
   return { DB: wrapDatabase(env.DB, { rewrite, before }) };
 }
 
-const WITH_ANOTHER_ACTIVE_KEY = JSON.stringify({
-  active: "k2",
-  keys: { ...(JSON.parse(env.ROOT_KEYS) as { keys: object }).keys, k2: btoa("fedcba9876543210fedcba9876543210") },
-});
-
 /** A coordinator has bindings of its own. */
 const coordinatorsWith = (bindings: Partial<Env>) =>
   ({
@@ -93,8 +89,17 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
     const positions = new Map([[given.world.vault, { sequence: 1, at: 1 }]]);
     return changed({ query: `?after=${formatCursors(positions)}` })(given);
   },
-  "rewrapKeys 400": changed({ query: "?cursor=nowhere" }),
-  "rewrapKeys 507": (given) => changed({ env: { ...fullD1(), ROOT_KEYS: WITH_ANOTHER_ACTIVE_KEY } })(given),
+  "listJobs 400": changed({ query: "?limit=0" }),
+  "createJob 400": changed({ body: {} }),
+  "createJob 409": async (given) => {
+    const service = await serviceWith({}, { DB: wrapDatabase(env.DB, { before: () => new Promise(() => undefined) }) });
+    const id = await startJob(service, { kind: "rewrap" });
+    const refused = await changed({ env: service.bindings })(given);
+    await admin("DELETE", `${JOBS}/${id}`, { env: service.bindings });
+    return refused;
+  },
+  "getJob 400": changed({ query: "?wait=31" }),
+  "listJobFindings 400": changed({ query: "?cursor=x" }),
   "resolveReferences 400": changed({ body: {} }),
   "createVault 400": changed({ body: {} }),
   "createToken 400": changed({ body: {} }),
@@ -143,7 +148,9 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
 
 /** The first id of the path, written wrongly. */
 const malformed: Recipe = (given) =>
-  changed({ ids: { [["vault", "person"].find((name) => given.row.path.includes(`{${name}}`)) ?? "token"]: "no-id" } })(given);
+  changed({ ids: { [["vault", "person", "job"].find((name) => given.row.path.includes(`{${name}}`)) ?? "token"]: "no-id" } })(
+    given,
+  );
 
 const notFound: Recipe = (given) => {
   const { row, target, world } = given;
@@ -197,6 +204,7 @@ const DEFECT = {
 
 const BY_STATUS: Readonly<Record<number, Recipe>> = {
   200: changed({}),
+  202: changed({}),
   204: changed({}),
   206: changed({ headers: { Range: "bytes=0-0" } }),
   304: changed({ headers: { "If-None-Match": "*" } }),

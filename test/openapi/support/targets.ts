@@ -5,6 +5,7 @@ import { CONSOLE, COOKIE, signIn } from "../../support/console.ts";
 import { lengthOf, pattern } from "../../support/files.ts";
 
 import { admin, client, LOGIN, makeToken, makeVault, type Reply, type Request_, send } from "../../support/service.ts";
+import { JOBS } from "../../support/jobs.ts";
 import { newReceiver } from "../../support/webhooks.ts";
 
 export type { Row };
@@ -92,12 +93,21 @@ async function backedUpVault(): Promise<string> {
 
 const addPerson = async () => (await admin("POST", "/v1/admin/people", { body: newPerson() })).body;
 
+/** A new job, or the one that is under way. */
+const endedJob = async (): Promise<string> => {
+  const { body, headers } = await admin("POST", JOBS, { body: { kind: "rewrap" } });
+  const id = body.id ?? headers.get("Item-Vault-Job");
+  await admin("GET", `${JOBS}/${id}?wait=30`);
+  return id;
+};
+
 const newPerson = () => ({ email: `${crypto.randomUUID()}@example.com`, vaults: {} });
 
 async function prepareAdmin({ path }: Row): Promise<Record<string, string>> {
   const vault = path.includes("{vault}") ? await makeVault() : "";
   const token = path.includes("{token}") ? (await makeToken({})).id : "";
   const person = path.includes("{person}") ? (await addPerson()).id : "";
+  const job = path.includes("{job}") ? await endedJob() : "";
   const webhook = path.includes("{webhook}")
     ? (await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: newReceiver().url } })).body.id
     : "";
@@ -107,7 +117,7 @@ async function prepareAdmin({ path }: Row): Promise<Record<string, string>> {
   const dataKey = await env.DB.prepare("SELECT substr(keys, 1, 36) AS id FROM vaults WHERE id = ?")
     .bind(vault)
     .first<string>("id");
-  return { vault, token, person, webhook, dataKey: dataKey ?? "" };
+  return { vault, token, person, job, webhook, dataKey: dataKey ?? "" };
 }
 
 const vaultPath = () => [1, 2, 3].map(() => crypto.randomUUID()).join("/");
@@ -131,6 +141,7 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   createToken: () => ({ body: { name: "new", vaults: {} } }),
   addPerson: () => ({ body: newPerson() }),
   changePerson: () => ({ body: { vaults: {} } }),
+  createJob: () => ({ body: { kind: "rewrap" } }),
   createWebhook: () => ({ body: { url: newReceiver().url } }),
   verify: () => ({ body: { quick: true } }),
   backUpVault: () => ({ body: { dryRun: true } }),

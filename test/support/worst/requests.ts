@@ -445,6 +445,15 @@ const forAdmin = (path: string, world: World, rest: Partial<Sent> = {}): Sent =>
   ...rest,
 });
 
+const JOBS = "/v1/admin/jobs";
+
+/** Out: the id of a job that has ended. */
+async function endedJob({ ask, env }: World): Promise<string> {
+  const { id } = await ask("POST", JOBS, env.ADMIN_TOKEN, { kind: "rewrap" });
+  await ask("GET", `${JOBS}/${id}?wait=30`, env.ADMIN_TOKEN);
+  return id as string;
+}
+
 const BACKUPS = "/v1/admin/backups";
 const WEBHOOKS = `${ADMIN_VAULTS}/:vault/webhooks`;
 const LONGEST_URL = `https://hooks.example.com/${"x".repeat(LIMITS.webhookUrl)}`.slice(0, LIMITS.webhookUrl);
@@ -571,7 +580,6 @@ const byAdmin: readonly WorstRequest[] = [
     why: "one of 10 with the longest URLs",
     prepare: async (world) => forAdmin((await shareIn(world, fullWebhooks)).last, world),
   },
-  // The service of these requests has one root key. test/promises/rewrap.test.ts counts what a slice costs that writes.
   {
     endpoint: `GET ${PEOPLE}`,
     why: "1,000 people with 100 vaults each",
@@ -612,9 +620,32 @@ const byAdmin: readonly WorstRequest[] = [
     prepare: async (world) => forAdmin("/v1/admin/keys", world),
   },
   {
-    endpoint: "POST /v1/admin/keys/rewrap",
+    endpoint: `GET ${JOBS}`,
+    why: "a page of 50 jobs",
+    prepare: async (world) => {
+      for (let count = 0; count < 50; count++) await endedJob(world);
+      return forAdmin(JOBS, world);
+    },
+  },
+  {
+    endpoint: `POST ${JOBS}`,
     why: "nothing is under another root key",
-    prepare: async (world) => forAdmin("/v1/admin/keys/rewrap", world),
+    prepare: async (world) => forAdmin(JOBS, world, { body: { kind: "rewrap" }, headers: KEY }),
+  },
+  {
+    endpoint: `GET ${JOBS}/:job`,
+    why: "one that has ended",
+    prepare: async (world) => forAdmin(`${JOBS}/${await endedJob(world)}?wait=30`, world),
+  },
+  {
+    endpoint: `DELETE ${JOBS}/:job`,
+    why: "one that has ended",
+    prepare: async (world) => forAdmin(`${JOBS}/${await endedJob(world)}`, world),
+  },
+  {
+    endpoint: `GET ${JOBS}/:job/findings`,
+    why: "one without findings",
+    prepare: async (world) => forAdmin(`${JOBS}/${await endedJob(world)}/findings`, world),
   },
   {
     endpoint: "POST /v1/admin/verify",

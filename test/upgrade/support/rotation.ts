@@ -27,12 +27,18 @@ export async function rotate({ release, current, kept, reads }: Plan): Promise<R
   const ROOT_KEYS = JSON.stringify({ active: "k2", keys: { ...keys, k2: randomBytes(32).toString("base64") } });
   const secrets = { ...release.secrets, ROOT_KEYS };
   const first = await startBuild({ ...current, secrets });
-  const request = { method: "POST", path: "/v1/admin/keys/rewrap", token: secrets.ADMIN_TOKEN };
-  const rewrapped = await ask(first.base, request).finally(() => first.stop());
+  const rewrapped = await rewrap(first.base, secrets.ADMIN_TOKEN).finally(() => first.stop());
   const second = await startBuild({ ...kept, secrets });
   try {
     return { rewrapped, reads: await askAll(second.base, reads), written: await writeAll(second.base, release, "kept") };
   } finally {
     await second.stop();
   }
+}
+
+/** Out: the job that has ended. */
+async function rewrap(base: string, token: string): Promise<Answer> {
+  const path = "/v1/admin/jobs";
+  const { body } = await ask(base, { method: "POST", path, token, body: { kind: "rewrap" } });
+  return ask(base, { method: "GET", path: `${path}/${(body as { id: string }).id}?wait=9`, token });
 }

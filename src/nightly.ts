@@ -11,7 +11,7 @@ import { listVaultIds } from "./store/backup/vault-ids.ts";
  * registry. A message is one step of a backup: its consumer sends it again until the backup is done.
  */
 
-export type Job =
+export type BackupMessage =
   /** Sends the messages of the vaults after an id. */
   | { readonly kind: "start"; readonly began: number; readonly after: string }
   | { readonly kind: "vault"; readonly began: number; readonly vault: string }
@@ -24,7 +24,7 @@ const REGISTRY_WAIT_MS = 6 * HOUR;
 const DELAY_SECONDS = { busy: 60, waiting: 600 };
 
 interface Message {
-  readonly body: Job;
+  readonly body: BackupMessage;
   readonly delaySeconds?: number;
 }
 
@@ -33,11 +33,11 @@ export async function startBackups(env: Partial<Env>, now: number): Promise<void
   const { backupHour } = must("read the settings", parseSettings(env as Env));
   // A deployment may go without backups: its wrangler.toml has neither the bucket nor the queue.
   if (!env.BACKUPS || !env.JOBS || new Date(now).getUTCHours() !== backupHour) return;
-  await env.JOBS.send({ kind: "start", began: now, after: "" } satisfies Job);
+  await env.JOBS.send({ kind: "start", began: now, after: "" } satisfies BackupMessage);
 }
 
 /** Carries out one job. In: Unix milliseconds. Throws when storage fails or a setting is malformed: the queue delivers again. */
-export async function runJob(env: Env, job: Job, now: number): Promise<void> {
+export async function runMessage(env: Env, job: BackupMessage, now: number): Promise<void> {
   const store = must("open the buckets", await openBackupStore(env, now));
   const [first, ...others] = must("make a step of a backup", await messagesAfter(store, job));
   if (first) await env.JOBS.sendBatch([first, ...others]);
@@ -47,7 +47,7 @@ export async function runJob(env: Env, job: Job, now: number): Promise<void> {
 const GIVE_UP_MS = 20 * HOUR;
 
 /** Carries out a job. Out: the messages that follow it. */
-async function messagesAfter(store: BackupStore, job: Job): Promise<Result<Message[]>> {
+async function messagesAfter(store: BackupStore, job: BackupMessage): Promise<Result<Message[]>> {
   if (store.now > job.began + GIVE_UP_MS) return ok([]);
   if (job.kind === "start") return startVaults(store, job);
   return job.kind === "vault" ? continueVault(store, job) : continueRegistry(store, job);
@@ -56,15 +56,15 @@ async function messagesAfter(store: BackupStore, job: Job): Promise<Result<Messa
 /** Vaults of one message: a queue accepts 100 messages at once. */
 const MESSAGE_VAULTS_MAX = 90;
 
-async function startVaults(store: BackupStore, { began, after }: Job & { kind: "start" }): Promise<Result<Message[]>> {
+async function startVaults(store: BackupStore, { began, after }: BackupMessage & { kind: "start" }): Promise<Result<Message[]>> {
   const ids = await listVaultIds(store.db, after, MESSAGE_VAULTS_MAX);
   if (!ids.ok) return ids;
   const last = ids.value.length === MESSAGE_VAULTS_MAX ? ids.value.at(-1)! : undefined;
-  const following: Job = last === undefined ? { kind: "registry", began } : { kind: "start", began, after: last };
+  const following: BackupMessage = last === undefined ? { kind: "registry", began } : { kind: "start", began, after: last };
   return ok([...ids.value.map((vault): Message => ({ body: { kind: "vault", began, vault } })), { body: following }]);
 }
 
-async function continueVault(store: BackupStore, job: Job & { kind: "vault" }): Promise<Result<Message[]>> {
+async function continueVault(store: BackupStore, job: BackupMessage & { kind: "vault" }): Promise<Result<Message[]>> {
   const step = await backupStep(store, job.vault);
   if (!step.ok) return step;
   const { state } = step.value;
@@ -72,7 +72,7 @@ async function continueVault(store: BackupStore, job: Job & { kind: "vault" }): 
   return ok(state === "reading" || state === "copying" ? [{ body: job }] : []);
 }
 
-async function continueRegistry(store: BackupStore, job: Job & { kind: "registry" }): Promise<Result<Message[]>> {
+async function continueRegistry(store: BackupStore, job: BackupMessage & { kind: "registry" }): Promise<Result<Message[]>> {
   const step = await registryStep(store, { began: job.began, until: job.began + REGISTRY_WAIT_MS });
   if (!step.ok) return step;
   const { state, waiting } = step.value;

@@ -1,4 +1,4 @@
-import { CliError } from "../frame/failure.ts";
+import { CliError } from "./failure.ts";
 
 /** Runs a command that Ctrl-C ends cleanly: the signal aborts, and what has begun is finished. A second Ctrl-C ends the process. */
 export async function interruptible<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -1,0 +1,56 @@
+import { allOf } from "../../api/answers.ts";
+import { isId } from "../../api/find.ts";
+import type { Call } from "../../frame/command.ts";
+import { CliError } from "../../frame/failure.ts";
+import { timeOf } from "../../items/present.ts";
+import { type Shown, show } from "../../output/format.ts";
+import { pairsOf, tableOf } from "../../output/table.ts";
+import { lineOf } from "../verify/service.ts";
+import type { JOBS_OPTIONS } from "./options.ts";
+import { type Job, listJobs, loadJob, stopJob } from "./service.ts";
+
+type JobsCall = Call<typeof JOBS_OPTIONS>;
+
+const HINT = "Run `item-vault admin jobs --help`.";
+
+/** `admin jobs`: lists the jobs, shows one, or stops it. */
+export async function run(call: JobsCall): Promise<void> {
+  const { io, args, options, admin: connect } = call;
+  const [name = "list", id] = args;
+  const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name as keyof typeof ACTIONS] : undefined;
+  const isComplete = name === "list" ? args.length <= 1 : args.length === 2 && isId(id ?? "");
+  if (!action || !isComplete)
+    throw new CliError("admin jobs: expected `list`, `show` with the id of a job, or `stop` with it", {
+      exit: "usage",
+      hint: HINT,
+    });
+  await show(io, options.format, await action(await connect(), id ?? ""));
+}
+
+const ACTIONS = {
+  list: async (admin) => {
+    const jobs = await allOf(listJobs(admin));
+    return { json: jobs, table: (columns) => tableOf(["ID", "KIND", "STATE", "DONE", "BEGUN", ""], jobs.map(rowOf), columns) };
+  },
+  show: async (admin, id) => shownJob(await loadJob(admin, id)),
+  stop: async (admin, id) => shownJob(await stopJob(admin, id)),
+} satisfies Readonly<Record<string, (admin: Awaited<ReturnType<JobsCall["admin"]>>, id: string) => Promise<Shown>>>;
+
+const progressOf = ({ progress: { done, total } }: Job): string => `${done} of ${total}`;
+
+const rowOf = (job: Job): string[] => [job.id, job.kind, job.state, progressOf(job), timeOf(job.createdAt), job.reason ?? ""];
+
+const shownJob = (job: Job): Shown => ({
+  json: job,
+  table: () =>
+    pairsOf([
+      ["ID", job.id],
+      ["Kind", job.kind],
+      ["State", job.state],
+      ["Done", progressOf(job)],
+      ["Begun", timeOf(job.createdAt)],
+      ["Ended", job.endedAt === undefined ? "" : timeOf(job.endedAt)],
+      ["Reason", job.reason ?? ""],
+      ...job.findings.map((finding) => ["Finding", lineOf(finding)] as const),
+    ]),
+});

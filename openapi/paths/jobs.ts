@@ -1,0 +1,72 @@
+import { json, listOf, required } from "../content.ts";
+import { findingOfToken, job, newJob } from "../operations-examples.ts";
+import { ADMIN, type Row } from "../operation.ts";
+
+/** Long jobs (contract 26). */
+
+const tag = "Admin: jobs";
+const JOBS = "/v1/admin/jobs";
+const JOB = `${JOBS}/{job}`;
+
+export const jobRows: readonly Row[] = [
+  {
+    method: "get",
+    path: JOBS,
+    operationId: "listJobs",
+    tag,
+    summary: "List the jobs",
+    description: "The newest first, at most 50 on a page (contract 26.4).",
+    access: ADMIN,
+    parameters: ["Limit", "Cursor"],
+    answers: { 200: { description: "The jobs.", content: listOf("Job", [job]), headers: ["Link"] } },
+    errors: ["invalid"],
+  },
+  {
+    method: "post",
+    path: JOBS,
+    operationId: "createJob",
+    tag,
+    summary: "Start a job",
+    description: "The job goes on by itself (contract 26.2).",
+    access: ADMIN,
+    json: required(json("NewJob", newJob)),
+    idempotent: true,
+    answers: { 202: { description: "The job.", content: json("Job", job) } },
+    errors: ["job_exists", "uncertain", "version_skew"],
+  },
+  {
+    method: "get",
+    path: JOB,
+    operationId: "getJob",
+    tag,
+    summary: "Get a job",
+    description: "With `wait` the answer comes when the job has ended, or after these seconds (contract 26.4).",
+    access: ADMIN,
+    parameters: ["JobWait"],
+    answers: { 200: { description: "The job.", content: json("Job", job) } },
+    errors: ["invalid"],
+  },
+  {
+    method: "delete",
+    path: JOB,
+    operationId: "stopJob",
+    tag,
+    summary: "Stop a job",
+    description: "What it has done stays. A job that has ended stays as it is (contract 26.5).",
+    access: ADMIN,
+    answers: { 200: { description: "The job.", content: json("Job", job) } },
+    errors: ["uncertain"],
+  },
+  {
+    method: "get",
+    path: `${JOB}/findings`,
+    operationId: "listJobFindings",
+    tag,
+    summary: "List the findings of a job",
+    description: "In the order in which they were found, at most 1,000 on a page (contract 26.4).",
+    access: ADMIN,
+    parameters: ["Cursor"],
+    answers: { 200: { description: "The findings.", content: listOf("Finding", [findingOfToken]), headers: ["Link"] } },
+    errors: ["invalid"],
+  },
+];

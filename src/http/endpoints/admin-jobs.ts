@@ -1,0 +1,113 @@
+import * as z from "zod";
+import { fingerprint } from "../../crypto/seal.ts";
+import { isId, parseId } from "../../model/ids.ts";
+import { type Job, JOB_KINDS, type JobKind, type NewJob } from "../../model/job.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { parseCount } from "../../model/query.ts";
+import { invalid, ok, type Result } from "../../model/result.ts";
+import { oneOf } from "../../model/scope.ts";
+import { explain } from "../../model/text.ts";
+import { SECOND } from "../../model/time.ts";
+import { nextPage } from "../headers.ts";
+import { newId } from "../new-id.ts";
+import { callOperator } from "../operator.ts";
+import { presentJob } from "../present/jobs.ts";
+import type { Call, ParseCall, Reply } from "../route.ts";
+
+/** /v1/admin/jobs (contract 26): creates, shows and stops long jobs. */
+
+const anyJob = z.object({ kind: z.enum(JOB_KINDS, `is not ${oneOf(JOB_KINDS)}`) });
+
+/** By kind, what a request has besides the kind. */
+const INPUTS: Readonly<Record<JobKind, z.ZodType<object>>> = {
+  rewrap: z.object({}),
+};
+
+type Wanted = Pick<NewJob, "kind" | "input">;
+
+export const createJob = {
+  parse({ body }: ParseCall): Result<Wanted> {
+    const job = anyJob.safeParse(body!.json);
+    if (!job.success) return invalid(explain(job.error, "the job"));
+    const { kind } = job.data;
+    const input = INPUTS[kind].safeParse(body!.json);
+    return input.success ? ok({ kind, input: input.data }) : invalid(explain(input.error, "the job"));
+  },
+  async handle(call: Call, wanted: Wanted): Promise<Result<Reply>> {
+    const request = await fingerprint(JSON.stringify(wanted));
+    const job: NewJob = { ...wanted, id: await newId(call, "new job"), request };
+    const created = await callOperator(call.c.env, "uncertain", (operator) => operator.create(job));
+    if (created.ok) return presentOne(call, created.value, 202);
+    const { kind, detail } = created.failure;
+    if (kind === "job_exists") call.c.header("Item-Vault-Job", detail);
+    return created;
+  },
+};
+
+export const getJob = {
+  parse({ query: { rest } }: ParseCall): Result<number> {
+    const wait = parseCount(rest, "wait", 0, LIMITS.wait);
+    return wait.ok ? ok(wait.value ?? 0) : wait;
+  },
+  async handle(call: Call, wait: number): Promise<Result<Reply>> {
+    const job = await callOperator(call.c.env, "unavailable", (operator) => operator.get(call.job, wait * SECOND));
+    return job.ok ? presentOne(call, job.value) : job;
+  },
+};
+
+export async function stopJob(call: Call): Promise<Result<Reply>> {
+  const job = await callOperator(call.c.env, "uncertain", (operator) => operator.stop(call.job));
+  return job.ok ? presentOne(call, job.value) : job;
+}
+
+function presentOne({ c }: Call, job: Job, status: 200 | 202 = 200): Result<Reply> {
+  return ok({ response: c.json(presentJob(job), status), made: job.id });
+}
+
+interface Page {
+  readonly limit: number;
+  /** The id of the last job of the page before. */
+  readonly after: string | undefined;
+}
+
+/** The most jobs of a page: each may show 100 findings. */
+const PAGE_JOBS_MAX = 50;
+
+export const listJobs = {
+  parse({ query: { rest } }: ParseCall): Result<Page> {
+    const limit = parseCount(rest, "limit", 1, LIMITS.page);
+    if (!limit.ok) return limit;
+    const cursor = rest.get("cursor");
+    const after = cursor === null ? undefined : parseId(cursor);
+    if (cursor !== null && (after === undefined || !isId(after))) return invalid("cursor: is not one that this service gave");
+    return ok({ limit: Math.min(limit.value ?? PAGE_JOBS_MAX, PAGE_JOBS_MAX), after });
+  },
+  async handle(call: Call, { limit, after }: Page): Promise<Result<Reply>> {
+    const { c } = call;
+    const jobs = await callOperator(call.c.env, "unavailable", async (operator) => ok(await operator.list(limit, after)));
+    if (!jobs.ok) return jobs;
+    const last = jobs.value.length === limit ? jobs.value.at(-1) : undefined;
+    const link = nextPage(c, last && `limit=${limit}&cursor=${last.id}`);
+    return ok({ response: c.json(jobs.value.map(presentJob), 200, link) });
+  },
+};
+
+/** The most findings of a page. */
+const PAGE_FINDINGS_MAX = 1_000;
+
+export const listFindings = {
+  parse({ query: { rest } }: ParseCall): Result<number> {
+    const text = rest.get("cursor") ?? "0";
+    return /^\d{1,15}$/.test(text) ? ok(Number(text)) : invalid("cursor: is not one that this service gave");
+  },
+  async handle(call: Call, after: number): Promise<Result<Reply>> {
+    const { c } = call;
+    const page = await callOperator(call.c.env, "unavailable", (operator) =>
+      operator.findings(call.job, after, PAGE_FINDINGS_MAX),
+    );
+    if (!page.ok) return page;
+    const { findings, next } = page.value;
+    const link = nextPage(c, next === undefined ? undefined : `cursor=${next}`);
+    return ok({ response: c.json(findings, 200, link) });
+  },
+};

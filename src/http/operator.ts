@@ -1,0 +1,18 @@
+import type { FailureKind } from "../model/failure.ts";
+import type { Result } from "../model/result.ts";
+import { callCoordinator } from "./retry.ts";
+
+/** Calls of the operator, the Durable Object of the deployment (jobs/operator.ts). */
+
+/** The name of the only object of the class. */
+const OPERATOR_NAME = "operator";
+
+/**
+ * Sends a call, and again when the object was reset: each of its methods may be repeated. In: the failure after a try whose outcome is
+ * unknown. Errors: those of the method, and that failure; `unavailable`.
+ */
+export const callOperator = <T>(
+  { OPERATOR }: Pick<Env, "OPERATOR">,
+  lost: FailureKind,
+  method: (operator: ReturnType<Env["OPERATOR"]["getByName"]>) => Promise<Result<T>>,
+): Promise<Result<T>> => callCoordinator(() => OPERATOR.getByName(OPERATOR_NAME), lost, method);

@@ -1,0 +1,44 @@
+import type { Finding } from "../model/finding.ts";
+import type { JobProgress } from "../model/job.ts";
+import type { Result } from "../model/result.ts";
+import type { Store } from "../store/d1/database.ts";
+
+/** What a kind of job is made of. kinds.ts lists the kinds. */
+
+/** What a step works with. */
+export interface JobPorts {
+  readonly store: Store;
+  /** The id of the job. */
+  readonly job: string;
+}
+
+/** What a step has reached. */
+export interface Stepped<State> {
+  /** Where the next step begins: JSON, at most 1 MiB. */
+  readonly state: State;
+  readonly progress: JobProgress;
+  readonly findings?: readonly Finding[];
+  /** Whether the job is done. */
+  readonly done: boolean;
+}
+
+export interface KindOfJob<Input, State> {
+  /** The format of the state. A release that changes the state increments it; a job of a later format fails as `version_skew`. */
+  readonly format: number;
+  /** What the job keeps others from: of the jobs that hold the same, one runs at a time. `undefined`: nothing. */
+  readonly holds: (input: Input) => string | undefined;
+  /** The state before the first step. */
+  readonly start: (input: Input) => State;
+  /**
+   * Carries out one step, with at most 40 calls of D1 and R2: on the free plan an invocation may make 50. A step may be carried out twice from
+   * one state, also when the first time took effect, and then has the same effect. Errors of a status from 500 on are tried again; the others
+   * end the job.
+   */
+  readonly step: (ports: JobPorts, state: State) => Promise<Result<Stepped<State>>>;
+}
+
+/** A kind whose input and state the caller does not know: it keeps both as JSON, and gives each kind its own ones. */
+export type AnyKind = KindOfJob<object, unknown>;
+
+/** Checks a kind against the types of its own input and state. */
+export const kind = <Input extends object, State>(row: KindOfJob<Input, State>): AnyKind => row as unknown as AnyKind;

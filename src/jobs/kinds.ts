@@ -1,0 +1,8 @@
+import type { JobKind } from "../model/job.ts";
+import { type AnyKind, kind } from "./kind.ts";
+import { REWRAP } from "./rewrap.ts";
+
+/** The kinds of jobs. */
+export const KINDS: Readonly<Record<JobKind, AnyKind>> = {
+  rewrap: kind(REWRAP),
+};

@@ -1,0 +1,123 @@
+import { DurableObject } from "cloudflare:workers";
+import { hasEnded, type Job, type NewJob } from "../model/job.ts";
+import { fail, ok, type Result } from "../model/result.ts";
+import { openStore } from "../store/d1/database.ts";
+import { migrateObject, OPERATOR_MIGRATIONS } from "../store/d1/object-schema.ts";
+import {
+  deleteOldJobs,
+  endJob,
+  type FailedJob,
+  type FindingPage,
+  findHolder,
+  insertJob,
+  jobOf,
+  listFailed,
+  listJobRows,
+  loadFindings,
+  loadJob,
+} from "../store/jobs/job-rows.ts";
+import { type EngineContext, runStep, setNextAlarm } from "./engine.ts";
+import { KINDS } from "./kinds.ts";
+
+/**
+ * The Durable Object of the deployment, of which there is one: it creates every job, keeps the list of them, and runs them.
+ *
+ * During a deployment, Workers of one release call an operator of another: the names of the methods stay.
+ */
+export class Operator extends DurableObject<Env> {
+  /** The requests that wait for the end of a job, by its id. */
+  readonly #waiting = new Map<string, Set<() => void>>();
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    migrateObject(ctx.storage.sql, OPERATOR_MIGRATIONS);
+  }
+
+  /**
+   * Creates a job, once however often it is asked for. Errors: `idempotency`, when the id belongs to another request; `job_exists`, with
+   * the id of the job that holds what this one would; `version_skew`.
+   */
+  async create(job: NewJob): Promise<Result<Job>> {
+    const { sql } = this.ctx.storage;
+    const existing = loadJob(sql, job.id);
+    if (existing) return existing.request === job.request ? ok(jobOf(sql, existing)) : fail("idempotency");
+    if (!Object.hasOwn(KINDS, job.kind)) return fail("version_skew");
+    const { format, holds, start } = KINDS[job.kind];
+    const held = holds(job.input);
+    const holder = findHolder(sql, held);
+    if (holder !== undefined) return fail("job_exists", holder);
+    insertJob(sql, job, held, { data: JSON.stringify(start(job.input)), format }, Date.now());
+    deleteOldJobs(sql, Date.now());
+    await setNextAlarm(this.ctx.storage);
+    return this.#load(job.id);
+  }
+
+  /** In: milliseconds to wait for the end of the job. Errors: `job_not_found`. */
+  async get(id: string, wait: number): Promise<Result<Job>> {
+    const job = this.#load(id);
+    if (!job.ok || hasEnded(job.value.state) || wait === 0) return job;
+    await this.#waitForEnd(id, wait);
+    return this.#load(id);
+  }
+
+  /** Out: jobs, the newest first. In: the id of the job after which they begin. */
+  async list(limit: number, after: string | undefined): Promise<Job[]> {
+    const { sql } = this.ctx.storage;
+    return listJobRows(sql, limit, after).map((row) => jobOf(sql, row));
+  }
+
+  /** In: the number of the finding after which the page begins. Errors: `job_not_found`. */
+  async findings(id: string, after: number, limit: number): Promise<Result<FindingPage>> {
+    const { sql } = this.ctx.storage;
+    return loadJob(sql, id) ? ok(loadFindings(sql, id, after, limit)) : fail("job_not_found");
+  }
+
+  /** Out: the newest job of each kind, where that has failed. */
+  async failed(): Promise<FailedJob[]> {
+    return listFailed(this.ctx.storage.sql);
+  }
+
+  /** Stops a job between two steps. A job that has ended stays as it is. Errors: `job_not_found`. */
+  async stop(id: string): Promise<Result<Job>> {
+    endJob(this.ctx.storage.sql, id, "stopped", Date.now());
+    this.#endWaiting(id);
+    return this.#load(id);
+  }
+
+  /** Makes one step, and sets the alarm for the next one. */
+  override async alarm(): Promise<void> {
+    const context: EngineContext = {
+      storage: this.ctx.storage,
+      openStore: () => openStore(this.env, Date.now()),
+      clock: () => Date.now(),
+    };
+    await runStep(context);
+    for (const id of this.#waiting.keys()) this.#endWaiting(id);
+    await setNextAlarm(this.ctx.storage);
+  }
+
+  #load(id: string): Result<Job> {
+    const { sql } = this.ctx.storage;
+    const row = loadJob(sql, id);
+    return row ? ok(jobOf(sql, row)) : fail("job_not_found");
+  }
+
+  async #waitForEnd(id: string, milliseconds: number): Promise<void> {
+    const waiting = this.#waiting.get(id) ?? new Set();
+    this.#waiting.set(id, waiting);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.add(resolve);
+    const timer = setTimeout(resolve, milliseconds);
+    await promise;
+    clearTimeout(timer);
+    waiting.delete(resolve);
+    if (waiting.size === 0) this.#waiting.delete(id);
+  }
+
+  /** Answers the requests that wait for the job, if it has ended. */
+  #endWaiting(id: string): void {
+    const row = loadJob(this.ctx.storage.sql, id);
+    if (row && !hasEnded(row.state)) return;
+    for (const resolve of this.#waiting.get(id) ?? []) resolve();
+  }
+}

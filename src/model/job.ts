@@ -1,0 +1,47 @@
+import { type Failure, type FailureKind, describe } from "./failure.ts";
+import type { Finding } from "./finding.ts";
+
+/** Long jobs (contract 26, decision 0047): work that an alarm carries out in steps, without a request that waits for it. */
+
+export const JOB_KINDS = ["rewrap"] as const;
+
+export type JobKind = (typeof JOB_KINDS)[number];
+
+export const JOB_STATES = ["waiting", "running", "done", "failed", "stopped"] as const;
+
+export type JobState = (typeof JOB_STATES)[number];
+
+/** In units of the kind: rows, for a rewrap. */
+export interface JobProgress {
+  readonly done: number;
+  readonly total: number;
+}
+
+/** A job as the admin sees it. Times are Unix milliseconds. */
+export interface Job {
+  readonly id: string;
+  readonly kind: JobKind;
+  readonly state: JobState;
+  readonly progress: JobProgress;
+  /** The first ones; `listJobFindings` has all. */
+  readonly findings: readonly Finding[];
+  readonly createdAt: number;
+  readonly endedAt: number | undefined;
+  /** Why it failed, or why its last step will be tried again. */
+  readonly reason: FailureKind | undefined;
+}
+
+/** A request to create a job: plain data, because it crosses Durable Object RPC. */
+export interface NewJob {
+  readonly id: string;
+  /** A hash of what the request asks for: a repeated request with the same id has the same one. */
+  readonly request: string;
+  readonly kind: JobKind;
+  /** What the kind has to know, for example a vault. */
+  readonly input: object;
+}
+
+export const hasEnded = (state: JobState): boolean => state === "done" || state === "failed" || state === "stopped";
+
+/** Whether a step that failed so is tried again: the service or its storage may answer otherwise later. */
+export const isPassing = (failure: Failure): boolean => describe(failure).status >= 500;

@@ -1,0 +1,42 @@
+/**
+ * The schemas of the SQLite that each Durable Object has. The version of a schema is the number of its migrations that were applied. As with
+ * D1, the first one is edited in place until release 1.0; from then on a release only expands (docs/decisions, 0010).
+ */
+
+/** The operator runs jobs (store/jobs/job-rows.ts). `data_format` is that of the release that wrote `data`. Times are Unix milliseconds. */
+export const OPERATOR_MIGRATIONS: readonly string[] = [
+  `CREATE TABLE jobs (
+    id TEXT NOT NULL PRIMARY KEY, request TEXT NOT NULL, kind TEXT NOT NULL, holds TEXT, state TEXT NOT NULL,
+    data TEXT NOT NULL, data_format INTEGER NOT NULL, tries INTEGER NOT NULL, due INTEGER NOT NULL,
+    done INTEGER NOT NULL, total INTEGER NOT NULL, created_at INTEGER NOT NULL, ended_at INTEGER, reason TEXT
+  ) STRICT;
+  CREATE TABLE job_findings (
+    job TEXT NOT NULL, number INTEGER NOT NULL, finding TEXT NOT NULL, PRIMARY KEY (job, number), UNIQUE (job, finding)
+  ) STRICT, WITHOUT ROWID`,
+];
+
+/** The coordinator of a vault. */
+export const COORDINATOR_MIGRATIONS: readonly string[] = [
+  // `watched` has the pending contents: see contents/pending.ts. `webhooks` tells how far deliveries are: see events/webhook-progress.ts.
+  `CREATE TABLE watched (
+    key TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL, due INTEGER NOT NULL, missing_since INTEGER, next_sweep INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE webhooks (
+    id TEXT NOT NULL PRIMARY KEY, vault TEXT NOT NULL, state TEXT NOT NULL, sequence INTEGER NOT NULL, at INTEGER NOT NULL,
+    due INTEGER NOT NULL, created_at INTEGER NOT NULL, revision INTEGER NOT NULL, failures INTEGER NOT NULL,
+    failing_since INTEGER, last_delivery INTEGER, last_error TEXT, deletion_notice TEXT, deletion_notice_at INTEGER
+  ) STRICT, WITHOUT ROWID`,
+];
+
+/**
+ * Applies the missing migrations. A version that a newer release has written stays. The statements take effect together,
+ * because a Durable Object commits the writes between two awaits atomically.
+ */
+export function migrateObject(sql: SqlStorage, migrations: readonly string[]): void {
+  sql.exec("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT");
+  const applied = sql.exec<{ version: number }>("SELECT version FROM schema_version").toArray()[0]?.version ?? 0;
+  if (applied >= migrations.length) return;
+  for (const migration of migrations.slice(applied)) sql.exec(migration);
+  sql.exec("DELETE FROM schema_version");
+  sql.exec("INSERT INTO schema_version (version) VALUES (?1)", migrations.length);
+}

@@ -1,0 +1,178 @@
+import type { FailureKind } from "../../model/failure.ts";
+import type { Finding } from "../../model/finding.ts";
+import type { Job, JobKind, JobProgress, JobState, NewJob } from "../../model/job.ts";
+import { DAY } from "../../model/time.ts";
+
+/** The rows of jobs in the SQLite of the Durable Object that runs them. */
+
+/** A row of `jobs`. */
+export interface JobRow {
+  readonly [column: string]: SqlStorageValue;
+  readonly id: string;
+  readonly request: string;
+  readonly kind: JobKind;
+  /** What the job keeps others from. */
+  readonly holds: string | null;
+  readonly state: JobState;
+  /** The state of the kind between two steps: JSON. */
+  readonly data: string;
+  readonly data_format: number;
+  /** How often the next step was begun. */
+  readonly tries: number;
+  /** When the next step is due. */
+  readonly due: number;
+  readonly done: number;
+  readonly total: number;
+  readonly created_at: number;
+  readonly ended_at: number | null;
+  readonly reason: FailureKind | null;
+}
+
+/** What the kind keeps between two steps. */
+export interface JobData {
+  readonly data: string;
+  readonly format: number;
+}
+
+const UNENDED = "state IN ('waiting', 'running')";
+
+const SQL = {
+  insert: `
+    INSERT INTO jobs (id, request, kind, holds, state, data, data_format, tries, due, done, total, created_at)
+    VALUES (?1, ?2, ?3, ?4, 'waiting', ?5, ?6, 0, ?7, 0, 0, ?7)`,
+  load: "SELECT * FROM jobs WHERE id = ?1",
+  holder: `SELECT id FROM jobs WHERE holds = ?1 AND ${UNENDED}`,
+  due: `SELECT * FROM jobs WHERE ${UNENDED} AND due <= ?1 ORDER BY due, id LIMIT 1`,
+  nextDue: `SELECT min(due) AS due FROM jobs WHERE ${UNENDED}`,
+  list: `
+    SELECT * FROM jobs
+    WHERE ?2 IS NULL OR (created_at, id) < (SELECT created_at, id FROM jobs WHERE id = ?2)
+    ORDER BY created_at DESC, id DESC LIMIT ?1`,
+  // A job that was stopped during its step stays stopped.
+  begin: `UPDATE jobs SET state = 'running', tries = tries + 1, due = ?2 WHERE id = ?1 AND ${UNENDED}`,
+  postpone: `UPDATE jobs SET reason = ?2 WHERE id = ?1 AND ${UNENDED}`,
+  advance: `
+    UPDATE jobs SET data = ?2, data_format = ?3, tries = 0, due = ?4, done = ?5, total = ?6, reason = NULL
+    WHERE id = ?1 AND ${UNENDED}`,
+  end: `UPDATE jobs SET state = ?2, ended_at = ?3, reason = ?4 WHERE id = ?1 AND ${UNENDED}`,
+  findings: "SELECT number, finding FROM job_findings WHERE job = ?1 AND number > ?2 ORDER BY number LIMIT ?3",
+  addFinding: `
+    INSERT INTO job_findings (job, number, finding)
+    SELECT ?1, coalesce((SELECT max(number) FROM job_findings WHERE job = ?1), 0) + 1, ?2 WHERE true
+    ON CONFLICT DO NOTHING`,
+  failed: `
+    SELECT id, kind, reason FROM jobs AS job
+    WHERE state = 'failed' AND NOT EXISTS (SELECT 1 FROM jobs WHERE kind = job.kind AND (created_at, id) > (job.created_at, job.id))`,
+  old: `
+    SELECT id FROM jobs WHERE NOT ${UNENDED} AND (ended_at < ?1
+      OR id NOT IN (SELECT id FROM jobs ORDER BY created_at DESC, id DESC LIMIT ?2))`,
+  remove: "DELETE FROM jobs WHERE id = ?1",
+  removeFindings: "DELETE FROM job_findings WHERE job = ?1",
+};
+
+/** Adds a job, which is due at once. In: Unix milliseconds. */
+export function insertJob(
+  sql: SqlStorage,
+  { id, request, kind }: NewJob,
+  holds: string | undefined,
+  { data, format }: JobData,
+  now: number,
+): void {
+  sql.exec(SQL.insert, id, request, kind, holds ?? null, data, format, now);
+}
+
+export const loadJob = (sql: SqlStorage, id: string): JobRow | undefined => sql.exec<JobRow>(SQL.load, id).toArray()[0];
+
+/** Out: the id of the job that holds this and has not ended. */
+export const findHolder = (sql: SqlStorage, holds: string | undefined): string | undefined =>
+  holds === undefined ? undefined : sql.exec<{ id: string }>(SQL.holder, holds).toArray()[0]?.id;
+
+/** Out: the job whose step has been due for the longest time. In: Unix milliseconds. */
+export const findDue = (sql: SqlStorage, now: number): JobRow | undefined => sql.exec<JobRow>(SQL.due, now).toArray()[0];
+
+/** Out: when the next step is due, in Unix milliseconds. */
+export const nextDue = (sql: SqlStorage): number | undefined =>
+  sql.exec<{ due: number | null }>(SQL.nextDue).toArray()[0]?.due ?? undefined;
+
+/** Out: jobs, the newest first. In: the id of the job after which they begin. */
+export const listJobRows = (sql: SqlStorage, limit: number, after: string | undefined): JobRow[] =>
+  sql.exec<JobRow>(SQL.list, limit, after ?? null).toArray();
+
+/** Counts a try of the next step. In: when it is tried again if this try does not end. */
+export function beginStep(sql: SqlStorage, id: string, retryAt: number): void {
+  sql.exec(SQL.begin, id, retryAt);
+}
+
+/** Keeps why the step will be tried again. */
+export function recordFailure(sql: SqlStorage, id: string, reason: FailureKind): void {
+  sql.exec(SQL.postpone, id, reason);
+}
+
+/** Keeps what a step has reached. In: Unix milliseconds. */
+export function advanceJob(
+  sql: SqlStorage,
+  id: string,
+  { data, format }: JobData,
+  { done, total }: JobProgress,
+  now: number,
+): void {
+  sql.exec(SQL.advance, id, data, format, now, done, total);
+}
+
+export function endJob(sql: SqlStorage, id: string, state: JobState, now: number, reason?: FailureKind): void {
+  sql.exec(SQL.end, id, state, now, reason ?? null);
+}
+
+/** Adds findings that the job does not have yet. */
+export function addFindings(sql: SqlStorage, id: string, findings: readonly Finding[]): void {
+  for (const finding of findings) sql.exec(SQL.addFinding, id, JSON.stringify(finding));
+}
+
+/** A job that has failed. */
+export type FailedJob = Pick<JobRow, "id" | "kind" | "reason">;
+
+/** Out: the newest job of each kind, where that has failed. */
+export const listFailed = (sql: SqlStorage): FailedJob[] =>
+  sql.exec<Pick<JobRow, "id" | "kind" | "reason">>(SQL.failed).toArray();
+
+/** A page of findings. */
+export interface FindingPage {
+  readonly findings: readonly Finding[];
+  /** The number of the last one, after which the next page begins; absent on the last page. */
+  readonly next: number | undefined;
+}
+
+/** In: the number after which the page begins. */
+export function loadFindings(sql: SqlStorage, id: string, after: number, limit: number): FindingPage {
+  const rows = sql.exec<{ number: number; finding: string }>(SQL.findings, id, after, limit).toArray();
+  const findings = rows.map(({ finding }) => JSON.parse(finding) as Finding);
+  return { findings, next: rows.length === limit ? rows.at(-1)!.number : undefined };
+}
+
+/** How long jobs are kept after their end, and how many at most. */
+const KEPT = { milliseconds: 30 * DAY, jobs: 1_000 };
+
+/** Deletes old jobs that have ended. In: Unix milliseconds. */
+export function deleteOldJobs(sql: SqlStorage, now: number): void {
+  for (const { id } of sql.exec<{ id: string }>(SQL.old, now - KEPT.milliseconds, KEPT.jobs).toArray()) {
+    sql.exec(SQL.removeFindings, id);
+    sql.exec(SQL.remove, id);
+  }
+}
+
+/** The findings that a job shows by itself. */
+const SHOWN_FINDINGS_MAX = 100;
+
+/** The job as the admin sees it. */
+export function jobOf(sql: SqlStorage, { id, kind, state, done, total, created_at, ended_at, reason }: JobRow): Job {
+  return {
+    id,
+    kind,
+    state,
+    progress: { done, total },
+    findings: loadFindings(sql, id, 0, SHOWN_FINDINGS_MAX).findings,
+    createdAt: created_at,
+    endedAt: ended_at ?? undefined,
+    reason: reason ?? undefined,
+  };
+}

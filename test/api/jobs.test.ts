@@ -1,0 +1,282 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+import { retryDelay, STEP_TRIES_MAX } from "../../src/jobs/engine.ts";
+import { wrapDatabase } from "../support/bindings.ts";
+import {
+  endOfJob,
+  inOperator,
+  JOBS,
+  operatorOf,
+  runJob,
+  type Service,
+  serviceWith,
+  startJob,
+  tryAgain,
+} from "../support/jobs.ts";
+import { newStages } from "../support/root-keys.ts";
+import { seedVaults } from "../support/seed-vaults.ts";
+import { admin, makeToken, makeVault, type Reply } from "../support/service.ts";
+
+/** Long jobs (contract 26). A rewrap stands for all kinds: what is told here is the engine's. */
+
+const REWRAP = { kind: "rewrap" };
+
+const kindOf = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
+
+const ask = ({ bindings }: Service, method: string, path = "", more: object = {}): Promise<Reply> =>
+  admin(method, `${JOBS}${path}`, { ...more, env: bindings });
+
+/** A D1 that does not answer until it is told to. */
+function silentDatabase() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { DB: wrapDatabase(env.DB, { before: () => promise }), answer: resolve };
+}
+
+/** Ends the operator as a lack of memory does: its next instance has the bindings of all tests. */
+const kill = (service: Service): Promise<unknown> =>
+  runInDurableObject(operatorOf(service), (_, state) => state.abort("killed")).catch(() => undefined);
+
+const lostD1 = () => {
+  throw new Error("D1_ERROR: Network connection lost.");
+};
+
+const idsOf = ({ body }: Reply) => body.map(({ id }: { id: string }) => id);
+
+/** What /health says of jobs. */
+const jobsIn = async ({ bindings }: Service) => {
+  const { body } = await admin("GET", "/health", { env: bindings });
+  return body.dependencies.find(({ service }: { service: string }) => service === "jobs");
+};
+
+beforeEach(async () => {
+  const tables = ["vaults", "tokens", "ended_tokens", "root_keys", "root_key_uses", "job_writes"];
+  await env.DB.batch(tables.map((table) => env.DB.prepare(`DELETE FROM ${table}`)));
+  await makeVault();
+});
+
+describe("POST /v1/admin/jobs", () => {
+  it("starts a job, which goes on by itself until it is done", async () => {
+    const service = await serviceWith({});
+    const { status, body } = await ask(service, "POST", "", { body: REWRAP });
+    expect([status, body]).toMatchObject([202, { kind: "rewrap", progress: { done: 0, total: 0 }, findings: [] }]);
+    expect(await endOfJob(service, body.id)).toMatchObject({ id: body.id, state: "done", createdAt: body.createdAt });
+  });
+
+  it("with the same Idempotency-Key is the same job, also after its end", async () => {
+    const service = await serviceWith({});
+    const headers = { "Idempotency-Key": "one" };
+    const first = await ask(service, "POST", "", { body: REWRAP, headers });
+    await endOfJob(service, first.body.id);
+    const again = await ask(service, "POST", "", { body: REWRAP, headers });
+    expect([again.status, again.body]).toMatchObject([202, { id: first.body.id, state: "done" }]);
+    expect((await ask(service, "GET")).body).toHaveLength(1);
+  });
+
+  it("is a 409 that names the job of the same kind that has not ended", async () => {
+    const { DB, answer } = silentDatabase();
+    const service = await serviceWith({}, { DB });
+    const id = await startJob(service, REWRAP);
+    const refused = await ask(service, "POST", "", { body: REWRAP });
+    expect([kindOf(refused), refused.headers.get("Item-Vault-Job")]).toEqual([[409, "job_exists"], id]);
+    answer();
+    await endOfJob(service, id);
+    await runJob(service, REWRAP);
+  });
+
+  it.each([{}, { kind: "unknown" }, { kind: 1 }, []])("is a 400 for %j", async (body) => {
+    expect(kindOf(await ask(await serviceWith({}), "POST", "", { body }))).toEqual([400, "invalid"]);
+  });
+
+  it("is a CREATE of a JOB in the log of the admin, and a stop a DELETE", async () => {
+    const service = await serviceWith({});
+    const { id } = await runJob(service, REWRAP);
+    await ask(service, "DELETE", `/${id}`);
+    await expect
+      .poll(async () => (await admin("GET", "/v1/admin/activity?limit=5")).body)
+      .toEqual(
+        expect.arrayContaining([
+          expect.objectContaining({ action: "CREATE", resource: expect.objectContaining({ type: "JOB", job: { id } }) }),
+          expect.objectContaining({ action: "DELETE", resource: expect.objectContaining({ type: "JOB", job: { id } }) }),
+        ]),
+      );
+  });
+});
+
+describe("GET /v1/admin/jobs", () => {
+  it("lists the jobs, the newest first, in pages", async () => {
+    const service = await serviceWith({});
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count++) ids.unshift((await runJob(service, REWRAP)).id);
+    const first = await ask(service, "GET", "?limit=2");
+    expect(idsOf(first)).toEqual(ids.slice(0, 2));
+    const next = /<(.*)>/.exec(first.headers.get("Link")!)![1]!;
+    const second = await ask(service, "GET", new URL(next).search);
+    expect([idsOf(second), second.headers.get("Link")]).toEqual([ids.slice(2), null]);
+  });
+
+  it.each(["limit=0", "limit=x", "cursor=x"])("is a 400 for %s", async (query) => {
+    expect(kindOf(await ask(await serviceWith({}), "GET", `?${query}`))).toEqual([400, "invalid"]);
+  });
+
+  it("forgets jobs that ended 30 days ago, and more than 1,000", async () => {
+    const service = await serviceWith({});
+    await runJob(service, REWRAP);
+    const copies = `
+      INSERT INTO jobs SELECT 'copy ' || value, request, kind, holds, state, data, data_format, tries, due, done, total, created_at - value, ended_at, reason
+      FROM jobs, json_each(?1)`;
+    await inOperator(service, (sql) => {
+      sql.exec(copies, JSON.stringify(Array.from({ length: 1_200 }, (_, index) => index)));
+      sql.exec("UPDATE jobs SET id = 'old', ended_at = ended_at - 31 * 86400000 WHERE id NOT LIKE 'copy %'");
+    });
+    const { id } = await runJob(service, REWRAP);
+    const kept = await inOperator(service, (sql) => sql.exec("SELECT id FROM jobs").toArray());
+    expect([kept.length, kept.some((job) => job["id"] === "old")]).toEqual([999, false]);
+    expect(kept).toContainEqual({ id });
+  });
+});
+
+describe("GET /v1/admin/jobs/{job}", () => {
+  it("waits for the end of the job, as long as it is told to", async () => {
+    const { DB, answer } = silentDatabase();
+    const service = await serviceWith({}, { DB });
+    const id = await startJob(service, REWRAP);
+    const early = await ask(service, "GET", `/${id}?wait=1`);
+    expect([early.status, early.body.endedAt]).toEqual([200, undefined]);
+    const late = ask(service, "GET", `/${id}?wait=30`);
+    answer();
+    expect((await late).body).toMatchObject({ state: "done" });
+  });
+
+  it("is a 404 for a job that does not exist, and a 400 for an id that is none and a wait that is too long", async () => {
+    const service = await serviceWith({});
+    const unknown = crypto.randomUUID();
+    for (const [method, path] of [
+      ["GET", ""],
+      ["DELETE", ""],
+      ["GET", "/findings"],
+    ] as const) {
+      expect(kindOf(await ask(service, method, `/${unknown}${path}`))).toEqual([404, "job_not_found"]);
+      expect(kindOf(await ask(service, method, `/nothing${path}`))).toEqual([400, "job_id"]);
+    }
+    expect(kindOf(await ask(service, "GET", `/${unknown}?wait=31`))).toEqual([400, "invalid"]);
+    expect(kindOf(await ask(service, "GET", `/${unknown}/findings?cursor=x`))).toEqual([400, "invalid"]);
+  });
+});
+
+describe("DELETE /v1/admin/jobs/{job}", () => {
+  it("stops a job, whose step under way changes nothing of that, and leaves one that has ended as it is", async () => {
+    const { DB, answer } = silentDatabase();
+    const service = await serviceWith({}, { DB });
+    const id = await startJob(service, REWRAP);
+    expect((await ask(service, "DELETE", `/${id}`)).body).toMatchObject({ id, state: "stopped" });
+    answer();
+    await tryAgain(service);
+    expect((await ask(service, "GET", `/${id}`)).body).toMatchObject({ state: "stopped" });
+    const { id: done } = await runJob(service, REWRAP);
+    expect((await ask(service, "DELETE", `/${done}`)).body).toMatchObject({ state: "done" });
+  });
+});
+
+describe("GET /v1/admin/jobs/{job}/findings", () => {
+  it("lists all findings in pages, of which the job itself shows 100", async () => {
+    const { active } = await newStages();
+    const service = await serviceWith(active);
+    const { id } = await makeToken({});
+    const [row] = (await env.DB.prepare("SELECT * FROM tokens WHERE id = ?1").bind(id).all()).results;
+    const columns = Object.keys(row!).filter((column) => column !== "id" && column !== "sealed");
+    const list = JSON.stringify(Array.from({ length: 1_100 }, (_, index) => `broken ${index}`));
+    const copies = `INSERT INTO tokens (id, sealed, ${columns.join()}) SELECT value, 'damaged', ${columns.join()} FROM tokens, json_each(?1)`;
+    await env.DB.prepare(copies).bind(list).run();
+    const job = await runJob(service, REWRAP);
+    expect([job.state, job.progress, job.findings.length]).toEqual(["done", { done: 2, total: 1_102 }, 100]);
+    const first = await ask(service, "GET", `/${job.id}/findings`);
+    const next = /<(.*)>/.exec(first.headers.get("Link")!)![1]!;
+    const second = await ask(service, "GET", `/${job.id}/findings${new URL(next).search}`);
+    const found = [...first.body, ...second.body];
+    expect([found.length, new Set(found.map((one) => one.id)).size]).toEqual([1_100, 1_100]);
+    expect(second.headers.get("Link")).toBeNull();
+  });
+});
+
+describe("a step of a job", () => {
+  it("that fails is tried 10 times, each after a longer time, and then the job has failed with its reason", async () => {
+    const service = await serviceWith({}, { DB: wrapDatabase(env.DB, { before: lostD1 }) });
+    const id = await startJob(service, REWRAP);
+    const delays: number[] = [];
+    for (let tries = 1; tries < STEP_TRIES_MAX; tries++) {
+      await expect.poll(async () => (await ask(service, "GET", `/${id}`)).body.reason).toBe("unavailable");
+      const row = await inOperator(service, (sql) => sql.exec("SELECT tries, due FROM jobs").one());
+      expect(row["tries"]).toBe(tries);
+      delays.push(Number(row["due"]) - Date.now());
+      await tryAgain(service);
+    }
+    expect(delays.map((delay) => Math.ceil(delay / 5_000))).toEqual([1, 2, 4, 8, 16, 32, 64, 120, 120]);
+    expect((await ask(service, "GET", `/${id}`)).body).toMatchObject({ state: "failed", reason: "unavailable" });
+    expect(retryDelay(STEP_TRIES_MAX)).toBe(600_000);
+  });
+
+  it("that its object does not survive is counted, and tried again by the next one", async () => {
+    const service = await serviceWith({}, { DB: silentDatabase().DB });
+    const id = await startJob(service, REWRAP);
+    await expect.poll(async () => inOperator(service, (sql) => sql.exec("SELECT tries FROM jobs").one()["tries"])).toBe(1);
+    await kill(service);
+    expect((await ask(service, "GET", `/${id}`)).body).toMatchObject({ state: "running" });
+    await tryAgain(service);
+    expect((await ask(service, "GET", `/${id}`)).body).toMatchObject({ state: "done" });
+  });
+
+  it("of a later release is not carried out: the job fails as version_skew", async () => {
+    for (const change of ["data_format = 99", "kind = 'later'"]) {
+      const service = await serviceWith({}, { DB: silentDatabase().DB });
+      const id = await startJob(service, REWRAP);
+      await inOperator(service, (sql) => sql.exec(`UPDATE jobs SET ${change}`));
+      await kill(service);
+      await tryAgain(service);
+      const row = await inOperator(service, (sql) => sql.exec("SELECT id, state, reason FROM jobs").one());
+      expect(row).toEqual({ id, state: "failed", reason: "version_skew" });
+    }
+  });
+
+  it("that writes a database which was restored to an earlier time ends the job", async () => {
+    const { active } = await newStages();
+    await seedVaults(60);
+    let writes = 0;
+    const DB = wrapDatabase(env.DB, {
+      rewrite: (sql) => {
+        if (/UPDATE (vaults|tokens) SET/.test(sql)) writes++;
+        return sql;
+      },
+      before: async () => void (writes === 2 && (await env.DB.prepare("DELETE FROM job_writes").run())),
+    });
+    expect(await runJob(await serviceWith(active, { DB }), REWRAP)).toMatchObject({
+      state: "failed",
+      reason: "database_restored",
+    });
+  });
+
+  it("is made by the alarm, which does not fail however the step ends", async () => {
+    const service = await serviceWith({ ROOT_KEYS: env.ROOT_KEYS }, { ROOT_KEYS: "malformed" });
+    const id = await startJob(service, REWRAP);
+    await expect.poll(async () => (await ask(service, "GET", `/${id}`)).body.reason).toBe("misconfigured");
+    await runDurableObjectAlarm(operatorOf(service));
+    expect((await ask(service, "GET", `/${id}`)).body).toMatchObject({ state: "running" });
+  });
+});
+
+describe("/health", () => {
+  it("warns of the newest job of a kind when it has failed, until a later one is done", async () => {
+    const service = await serviceWith({ ROOT_KEYS: env.ROOT_KEYS }, { ROOT_KEYS: "malformed" });
+    const id = await startJob(service, REWRAP);
+    const failed = await endOfJob(service, id);
+    expect(failed).toMatchObject({ state: "failed", reason: "misconfigured" });
+    expect(await jobsIn(service)).toEqual({
+      service: "jobs",
+      status: "WARNING",
+      message: `The job ${id} (rewrap) failed: misconfigured`,
+    });
+    await kill(service);
+    await runJob(service, REWRAP);
+    expect(await jobsIn({ ...service, bindings: { ...service.bindings } })).toMatchObject({ status: "ACTIVE" });
+  });
+});

@@ -1,0 +1,62 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect } from "vitest";
+import type { Operator } from "../../src/index.ts";
+import { sleep } from "./bindings.ts";
+import { admin } from "./service.ts";
+
+/** Long jobs (contract 26), run by an operator of the test's own. */
+
+export const JOBS = "/v1/admin/jobs";
+
+export interface Service {
+  /** The bindings of a Worker: those of the test, and the operator with them. */
+  readonly bindings: Partial<Env>;
+  /** The name of its operator. */
+  readonly name: string;
+}
+
+/** A Worker and an operator with these bindings, and an operator with the others too. The operator has no job yet. */
+export async function serviceWith(bindings: Partial<Env>, ofOperator: Partial<Env> = {}): Promise<Service> {
+  const name = crypto.randomUUID();
+  await runInDurableObject(env.OPERATOR.getByName(name), (operator: Operator) => {
+    Object.defineProperty(operator, "env", { value: { ...env, ...bindings, ...ofOperator }, configurable: true });
+  });
+  const OPERATOR = { getByName: () => env.OPERATOR.getByName(name) } as unknown as Env["OPERATOR"];
+  return { bindings: { ...bindings, OPERATOR }, name };
+}
+
+/** Starts a job. Out: its id. */
+export async function startJob({ bindings }: Service, body: object): Promise<string> {
+  const started = await admin("POST", JOBS, { body, env: bindings });
+  expect(started.status).toBe(202);
+  return started.body.id;
+}
+
+/** Waits for the end of a job, and makes steps that failed due at once. Out: the job as the API shows it. */
+export async function endOfJob(service: Service, id: string): Promise<any> {
+  for (;;) {
+    const { status, body } = await admin("GET", `${JOBS}/${id}`, { env: service.bindings });
+    expect(status).toBe(200);
+    if (body.endedAt !== undefined) return body;
+    if (body.reason !== undefined) await tryAgain(service);
+    await sleep(2);
+  }
+}
+
+/** Makes all steps due, and rings the alarm. */
+export async function tryAgain(service: Service): Promise<void> {
+  await inOperator(service, (sql) => sql.exec("UPDATE jobs SET due = 0"));
+  await runDurableObjectAlarm(operatorOf(service));
+}
+
+export async function runJob(service: Service, body: object): Promise<any> {
+  return endOfJob(service, await startJob(service, body));
+}
+
+/** A new stub: one whose object was ended stays broken. */
+export const operatorOf = ({ name }: Service): DurableObjectStub<Operator> => env.OPERATOR.getByName(name);
+
+/** In: what reads or changes the SQLite of the operator. */
+export const inOperator = <T>(service: Service, use: (sql: SqlStorage) => T): Promise<T> =>
+  runInDurableObject(operatorOf(service), (_, { storage }) => use(storage.sql));
