@@ -55,6 +55,8 @@ export interface Admin {
   readonly renameVault: (id: string) => Promise<void>;
   /** Gives the vault a new key, and goes on until all rows are sealed under it. */
   readonly resealVault: (id: string) => Promise<void>;
+  /** Starts a job that puts everything under the active root key of the operator, unless one is under way. */
+  readonly rewrap: () => Promise<void>;
 }
 
 /** Sends a request as a call of the history. In: the write or the read. */
@@ -189,8 +191,9 @@ export async function runClient(
       await clock.sleep(PAUSE * random());
     }
     drawShortage(world, history);
-    const change = faults.draw(["vault renamed", "vault resealed"]);
+    const change = faults.draw(["vault renamed", "vault resealed", "root keys rewrapped"]);
     if (change === "vault renamed") await admin.renameVault(vault.id);
+    if (change === "root keys rewrapped") await admin.rewrap();
     if (change === "vault resealed") await admin.resealVault(vault.id);
     if (faults.draw(["isolate ended"])) gateway.end();
     // That of any client of the vault, whose requests go on meanwhile.

@@ -21,6 +21,10 @@ export const FAULT_RATES = {
   "operation that throws": 0.002,
   "operation of a newer format": 0.001,
   "operation of a newer kind": 0.001,
+  // Each call of the operator, and each step of a job.
+  "operator lost before the call": 0.05,
+  "operator lost after the call": 0.05,
+  "operator ended during a step": 0.05,
   // Each call of R2.
   "R2 failed before the call": 0.05,
   "R2 failed after the call": 0.05,
@@ -29,6 +33,7 @@ export const FAULT_RATES = {
   "consumer ended": 0.05,
   // Each request.
   "isolate ended": 0.001,
+  "root keys rewrapped": 0.003,
   "token revoked": 0.002,
   "vault renamed": 0.003,
   "vault resealed": 0.002,

@@ -84,6 +84,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   "keys: the earlier one goes with the first slice of a reseal": { ...NO_PLANT, rewrite: rewrites.withEarlyRemoval },
   "log: a hand-over is stored again": { ...NO_PLANT, rewrite: rewrites.withoutHandOverIds, seed: 3 },
   "log: a flush that D1 has not taken is not handed to the queue": { ...NO_PLANT, handOver: nothingHandedOver },
+  "jobs: a rewrap leaves tokens under another root key": { ...NO_PLANT, rewrite: rewrites.withoutReturnOfTokens, seed: 10 },
   "order: two groups at a time": { ...NO_PLANT, queue: twoGroups, seed: 2 },
   "order: groups in the reverse order": { ...NO_PLANT, queue: reversedGroups },
 };

@@ -13,6 +13,7 @@ import type { FaultName } from "./faults.ts";
 import type { History, Read, Reply } from "./history.ts";
 import { createLogQueue } from "./log-queue.ts";
 import { checkKeys, checkStored, sweepContents } from "./stored.ts";
+import { checkJobs, createOperator } from "./operator.ts";
 import { NO_PLANT, type Plant, planted } from "./plants.ts";
 import { sleepWithShortage } from "./shortages.ts";
 import type { Violation } from "./violations.ts";
@@ -53,12 +54,14 @@ const ADMIN_TRIES = 50;
 const FLUSHES = 60_000;
 /** Milliseconds after which nothing is on its way any more. */
 const REST = 120_000;
+/** Milliseconds after which a job whose steps failed has ended (src/jobs/engine.ts). */
+const JOB_MAX = 45 * 60_000;
 
 /** Of a reseal: several for each vault, and each below the largest value of the database. */
 const RESEAL_SLICE = { rows: 30, bytes: 16 * 1024 };
 
 const ADMIN_TOKEN = "the-admin-token-of-the-simulator";
-const ROOT_KEY = Buffer.from("0123456789abcdef0123456789abcdef").toString("base64");
+const ROOT_KEYS = { k1: "0123456789abcdef0123456789abcdef", k2: "fedcba9876543210fedcba9876543210" };
 
 /** The variables of wrangler.toml. */
 function variables(): Record<string, unknown> {
@@ -97,7 +100,8 @@ let runs = 0;
 async function play(world: World, operations: number): Promise<Run> {
   const { clock, random, faults, database } = world;
   const limiter = { limit: async () => ({ success: true }) };
-  const keys = JSON.stringify({ active: "k1", keys: { k1: ROOT_KEY }, seed: world.seed });
+  const rootKeys = Object.fromEntries(Object.entries(ROOT_KEYS).map(([id, key]) => [id, Buffer.from(key).toString("base64")]));
+  const keys = JSON.stringify({ active: "k1", keys: rootKeys, seed: world.seed });
   const bindings = {
     ...variables(),
     ADMIN_TOKEN,
@@ -117,16 +121,18 @@ async function play(world: World, operations: number): Promise<Run> {
     deliveries: new Map(),
   };
   const queue = createLogQueue(world, bindings);
-  const parts = { bindings, coordinators, history, queue };
+  const operator = createOperator(world, bindings);
+  const parts = { bindings, coordinators, history, queue, operator };
+  const jobs: string[] = [];
   const gateway = createGateway(world, "admin", parts);
 
-  /** Sends a request of the admin until it is carried out. A token that is revoked again does not exist. */
+  /** Sends a request of the admin until it is carried out. A token that is revoked again does not exist, and a job may be under way. */
   async function asAdmin(method: string, path: string, body?: object): Promise<Reply> {
     for (let tries = 0; tries < ADMIN_TRIES; tries++) {
       const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, "User-Agent": "admin" };
       const reply = await gateway.send(method, `/v1/admin/${path}`, { headers, body: body && JSON.stringify(body) });
       if (reply) history.adminCalls.push({ method, reply });
-      if (reply && (reply.status < 300 || reply.status === 404)) return reply;
+      if (reply && (reply.status < 300 || reply.status === 404 || reply.failure === "job_exists")) return reply;
       await clock.sleep(100 * random());
     }
     throw new Error(`${method} ${path} was refused ${ADMIN_TRIES} times`);
@@ -136,12 +142,18 @@ async function play(world: World, operations: number): Promise<Run> {
     issueToken: async (vault) => (await asAdmin("POST", "tokens", { name: "client", vaults: { [vault]: "rwd" } })).body,
     revokeToken: async (id) => void (await asAdmin("DELETE", `tokens/${id}`)),
     renameVault: async (id) => void (await asAdmin("PATCH", `vaults/${id}`, { name: `Renamed ${random()}` })),
+    rewrap,
     resealVault: async (id) => {
       const listed: { id: string; dataKey: { id: string } }[] = (await asAdmin("GET", "vaults")).body;
       const dataKey = listed.find((vault) => vault.id === id)!.dataKey.id;
       while (!(await asAdmin("POST", `vaults/${id}/reseal`, { dataKey })).body.done) await clock.sleep(100 * random());
     },
   };
+
+  async function rewrap(): Promise<void> {
+    const { status, body } = await asAdmin("POST", "jobs", { kind: "rewrap" });
+    if (status === 202) jobs.push(body.id);
+  }
 
   const makeVault = async (items: number): Promise<Vault> => {
     const { id } = (await asAdmin("POST", "vaults", { name: "Simulated", quota: { items } })).body;
@@ -165,6 +177,10 @@ async function play(world: World, operations: number): Promise<Run> {
   faults.stop();
   await clock.sleep(REST);
   for (const { id } of vaults) await admin.resealVault(id);
+  await clock.sleep(JOB_MAX);
+  operator.restart("k1");
+  await rewrap();
+  await clock.sleep(REST);
   await readEverything();
   await clock.sleep(REST);
   while (!queue.isEmpty()) await clock.sleep(REST);
@@ -174,8 +190,9 @@ async function play(world: World, operations: number): Promise<Run> {
   const { violations, reference } = checkHistory(history, effects, arrivals);
   violations.push(...checkLog(history, reference, entries), ...queue.violations);
   violations.push(...checkStored(world, reference), ...checkKeys(world));
+  violations.push(...checkJobs(operator, jobs, world));
   violations.push(...(await sweepContents(world, coordinators)));
-  for (const storage of coordinators.storages.values()) storage.close();
+  for (const storage of [...coordinators.storages.values(), operator.storage]) storage.close();
   const outcomes = new Map<Outcome, number>();
   for (const { reply } of history.calls) outcomes.set(outcomeOf(reply), (outcomes.get(outcomeOf(reply)) ?? 0) + 1);
   return {

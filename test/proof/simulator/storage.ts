@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
-/** The own storage of a coordinator: an SQLite in this process, and the time of the alarm. It outlives its coordinators. */
+/** The own storage of a Durable Object: an SQLite in this process, and the time of the alarm. It outlives its coordinators. */
 export interface Storage {
   /** Unix milliseconds; `null` without an alarm. */
   alarm: number | null;

@@ -38,6 +38,11 @@ export type Rule =
   | "entry of another request"
   | "more entries lost than an isolate may lose"
   | "more entries in a message than a flush may have"
+  // What became of jobs.
+  | "job is lost"
+  | "job has not ended"
+  | "job ran beside one that it excludes"
+  | "job is done without its work"
   // What is left at the end.
   | "stored state differs"
   | "stored contents differ"

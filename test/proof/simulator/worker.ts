@@ -8,6 +8,7 @@ import { faultyBucket } from "./faulty-bucket.ts";
 import { connectDatabase } from "./faulty-database.ts";
 import type { Call, History, Isolate, Reply, Spoiled } from "./history.ts";
 import type { LogQueue } from "./log-queue.ts";
+import type { SimulatedOperator } from "./operator.ts";
 import { never, type World } from "./world.ts";
 
 /** The Worker that ships, as a client reaches it. */
@@ -51,11 +52,13 @@ export interface GatewayParts {
   readonly coordinators: Coordinators;
   readonly history: History;
   readonly queue: LogQueue;
+  readonly operator: SimulatedOperator;
 }
 
 /** The isolates of the Worker that ships, one after the other. In: their name in the trace. */
-export function createGateway(world: World, name: string, { bindings, coordinators: to, history, queue }: GatewayParts): Gateway {
+export function createGateway(world: World, name: string, parts: GatewayParts): Gateway {
   const { clock, random, faults, trace } = world;
+  const { bindings, coordinators: to, history, queue, operator } = parts;
   /** By call: ends the Worker that serves it. */
   const ends = new Map<Call, () => void>();
 
@@ -111,6 +114,7 @@ export function createGateway(world: World, name: string, { bindings, coordinato
       DB: connectDatabase(world, { name, hasEnded }),
       FILES: faultyBucket(world, hasEnded),
       ACTIVITY: queue.bindingFor(hasEnded),
+      OPERATOR: operator.binding,
       COORDINATOR: { getByName: stubOf } as unknown as Env["COORDINATOR"],
     };
     const waitUntil = (promise: Promise<unknown>): void => {

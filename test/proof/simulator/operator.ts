@@ -1,0 +1,146 @@
+import { Operator } from "../../../src/index.ts";
+import { faultyBucket } from "./faulty-bucket.ts";
+import { connectDatabase } from "./faulty-database.ts";
+import { createStorage, type Storage, storageOf } from "./storage.ts";
+import { type Violation, violation } from "./violations.ts";
+import { never, type World } from "./world.ts";
+
+/** The operator that ships: one instance after the other, and the alarms that make the steps of its jobs. */
+export interface SimulatedOperator {
+  /** The operator as a Worker reaches it. */
+  readonly binding: Env["OPERATOR"];
+  /** Ends the instance; the next ones have this root key as the active one. */
+  readonly restart: (activeKey: string) => void;
+  readonly storage: Storage;
+}
+
+/** Milliseconds of one way within a data center, and of the longest time until an instance ends in a step. */
+const WAY = 2;
+const STEP = 60;
+/** Milliseconds after which the platform rings again. */
+const RETRY = 2_000;
+
+interface Instance {
+  readonly operator: Operator;
+  readonly hasEnded: () => boolean;
+  readonly end: () => void;
+  /** Resolves when the instance has ended. */
+  readonly ended: Promise<void>;
+}
+
+const lost = () => new Error("Durable Object reset because its code was updated.");
+
+/** In: the variables of the Worker. Each instance has one of the root keys as the active one, as during a rotation. */
+export function createOperator(world: World, bindings: Env): SimulatedOperator {
+  const { clock, random, faults } = world;
+  const storage = createStorage();
+  const { keys } = JSON.parse(bindings.ROOT_KEYS) as { keys: object };
+  let chosenKey: string | undefined;
+  let current: Instance | undefined;
+
+  function start(): Instance {
+    let isEnded = false;
+    const hasEnded = () => isEnded;
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const end = (): void => {
+      isEnded = true;
+      resolve();
+    };
+    const active = chosenKey ?? Object.keys(keys)[Math.floor(random() * Object.keys(keys).length)]!;
+    const env: Env = {
+      ...bindings,
+      ROOT_KEYS: JSON.stringify({ ...(JSON.parse(bindings.ROOT_KEYS) as object), active }),
+      DB: connectDatabase(world, { name: "operator", hasEnded }),
+      FILES: faultyBucket(world, hasEnded),
+    };
+    const ofInstance = storageOf(storage, hasEnded);
+    const setAlarm = async (time: number): Promise<void> => (hasEnded() ? never() : ringAt(time));
+    const operator = new Operator({ storage: { ...ofInstance, setAlarm } } as unknown as DurableObjectState, env);
+    return { operator, hasEnded, end, ended };
+  }
+
+  const instance = (): Instance => (current = current && !current.hasEnded() ? current : start());
+
+  let turn = Promise.resolve();
+
+  /** Rings the alarm if it is due. No two alarms run at the same time. */
+  async function ring(): Promise<void> {
+    if (storage.alarm === null || storage.alarm > clock.now()) return;
+    storage.alarm = null;
+    const { operator, hasEnded, end, ended } = instance();
+    if (faults.draw(["operator ended during a step"])) clock.after(STEP * random(), end);
+    const alarm = operator.alarm().catch((error: unknown) => (hasEnded() ? undefined : Promise.reject(error)));
+    await Promise.race([alarm, ended]);
+    // The platform rings again for an instance that has ended before it has set the next alarm.
+    if (hasEnded() && storage.alarm === null) ringAt(clock.now() + RETRY);
+  }
+
+  function ringAt(time: number): void {
+    storage.alarm = time;
+    clock.after(time - clock.now(), () => (turn = turn.then(ring)));
+  }
+
+  /** A call of a method over the network. */
+  async function deliver(method: keyof Operator, values: readonly unknown[]): Promise<unknown> {
+    const fault = faults.draw(["operator lost before the call", "operator lost after the call"]);
+    const { operator, hasEnded } = instance();
+    await clock.sleep(WAY * random());
+    if (fault === "operator lost before the call" || hasEnded()) throw lost();
+    const answer = await (operator[method] as (...args: readonly unknown[]) => Promise<unknown>)(...values);
+    await clock.sleep(WAY * random());
+    if (fault === "operator lost after the call" || hasEnded()) throw lost();
+    return answer;
+  }
+
+  const stub = new Proxy(
+    {},
+    {
+      get:
+        (_, name: keyof Operator) =>
+        (...values: readonly unknown[]) =>
+          deliver(name, values),
+    },
+  );
+
+  return {
+    binding: { getByName: () => stub } as unknown as Env["OPERATOR"],
+    restart(activeKey) {
+      chosenKey = activeKey;
+      current?.end();
+    },
+    storage,
+  };
+}
+
+/** The rows under another root key than k1, counted one by one. */
+const OTHER_ROWS = `SELECT ${["vaults", "tokens", "ended_tokens"]
+  .map((table) => `(SELECT count(*) FROM ${table} WHERE root_key_id <> 'k1')`)
+  .join(" + ")} AS rows`;
+
+interface StoredJob {
+  readonly id: string;
+  readonly kind: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly holds: string;
+  readonly created_at: number;
+  readonly ended_at: number | null;
+}
+
+/** In: the ids of the jobs that were answered 202. */
+export function checkJobs({ storage }: SimulatedOperator, started: readonly string[], world: World): Violation[] {
+  const jobs = storage.exec("SELECT * FROM jobs ORDER BY created_at, id") as unknown as StoredJob[];
+  const ids = new Set(jobs.map(({ id }) => id));
+  const lostJobs = started.filter((id) => !ids.has(id));
+  const unended = jobs.filter((job) => job.ended_at === null);
+  const beside = jobs.filter((job, index) =>
+    jobs.slice(index + 1).some((other) => other.holds === job.holds && other.created_at < (job.ended_at ?? Infinity)),
+  );
+  const [{ rows }] = world.database.query<{ rows: number }>(OTHER_ROWS) as [{ rows: number }];
+  return [
+    ...lostJobs.map((id) => violation("job is lost", id)),
+    ...unended.map(({ id, state, reason }) => violation("job has not ended", `${id} ${state} ${reason}`)),
+    ...beside.map(({ id, holds }) => violation("job ran beside one that it excludes", `${id} ${holds}`)),
+    ...(rows > 0 ? [violation("job is done without its work", `${rows} rows are under another root key`)] : []),
+  ];
+}
