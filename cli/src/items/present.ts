@@ -1,3 +1,4 @@
+import { timeOf } from "../output/time.ts";
 import type { Field, FileInfo, Item, Summary } from "../api/shapes.ts";
 import { namesOf, type Variable } from "../output/dotenv.ts";
 import type { Shown } from "../output/format.ts";
@@ -34,9 +35,6 @@ function valueOf(field: Field, reveal: boolean): string {
   if (isSecret(field) && !reveal) return HIDDEN;
   return field.totp === undefined ? field.value : `${field.totp} (${field.value})`;
 }
-
-/** Seconds of a date: `2026-11-22 07:03:12`, in UTC. */
-export const timeOf = (date: string): string => date.slice(0, 19).replace("T", " ");
 
 /** A list of Items. */
 export const shownItems = (items: readonly Summary[]): Shown => ({

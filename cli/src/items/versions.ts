@@ -4,7 +4,7 @@ import { findItem } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { show } from "../output/format.ts";
 import { tableOf } from "../output/table.ts";
-import { timeOf } from "./present.ts";
+import { timeOf } from "../output/time.ts";
 import type { VERSIONS_OPTIONS } from "./options.ts";
 
 /** `item versions`: the versions that an Item has, newest first. */

@@ -3,7 +3,7 @@ import { entriesOf } from "../api/answers.ts";
 import { adminVaultIdOf, findItem, isId, vaultIdOf } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
-import { timeOf } from "../items/present.ts";
+import { timeOf } from "../output/time.ts";
 import { printable } from "../frame/printable.ts";
 import { show, tell } from "../output/format.ts";
 import { tableOf } from "../output/table.ts";

@@ -2,7 +2,7 @@ import { request } from "../api/answers.ts";
 import { tokenIdOf } from "../api/find.ts";
 import type { Token } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
-import { timeOf } from "../items/present.ts";
+import { timeOf } from "../output/time.ts";
 import { type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
 import type { TOKEN_READ_OPTIONS, TOKEN_REVOKE_OPTIONS } from "./options.ts";

@@ -4,7 +4,7 @@ import { isId, onlyOne } from "../api/find.ts";
 import type { Person } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
-import { timeOf } from "../items/present.ts";
+import { timeOf } from "../output/time.ts";
 import { type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
 import { parseGrant, vaultsOf } from "./issue.ts";

@@ -4,7 +4,7 @@ import type { Vault } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { confirm } from "../frame/prompt.ts";
-import { timeOf } from "../items/present.ts";
+import { timeOf } from "../output/time.ts";
 import { type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
 import { printable } from "../frame/printable.ts";

@@ -21,6 +21,7 @@ const PARTS: Readonly<Record<string, string>> = {
   coordinator: "Coordinator",
   queue: "Queue",
   "rate limits": "Rate limits",
+  jobs: "Jobs",
   backups: "Backups",
   data: "Stored data",
   settings: "Settings",

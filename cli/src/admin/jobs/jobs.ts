@@ -2,7 +2,7 @@ import { allOf } from "../../api/answers.ts";
 import { isId } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
 import { CliError } from "../../frame/failure.ts";
-import { timeOf } from "../../items/present.ts";
+import { timeOf } from "../../output/time.ts";
 import { type Shown, show } from "../../output/format.ts";
 import { pairsOf, tableOf } from "../../output/table.ts";
 import { lineOf } from "../verify/service.ts";

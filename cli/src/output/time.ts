@@ -1,0 +1,2 @@
+/** A time as tables show it, in UTC to the second: `2026-11-22 07:03:12`. In: a text of RFC 3339. */
+export const timeOf = (date: string): string => date.slice(0, 19).replace("T", " ");
