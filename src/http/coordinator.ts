@@ -8,7 +8,7 @@ import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webh
 import type { RestoreContents } from "../store/restore/ports.ts";
 import { originOf } from "./audit.ts";
 import { setRequestId } from "./context.ts";
-import { callCoordinator, type Tried, tryCoordinator } from "./retry.ts";
+import { callCoordinator, type Tried, tryCoordinator } from "../retry.ts";
 import type { Call } from "./route.ts";
 
 /** Sends requests to the coordinator of a vault. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { callCoordinator } from "../../src/http/retry.ts";
+import { callCoordinator } from "../../src/retry.ts";
 import { describe as describeFailure, FAILURE_KINDS } from "../../src/model/failure.ts";
 import { fail, ok } from "../../src/model/result.ts";
 

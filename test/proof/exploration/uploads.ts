@@ -1,4 +1,4 @@
-import { callCoordinator, type Tried, tryCoordinator } from "../../../src/http/retry.ts";
+import { callCoordinator, type Tried, tryCoordinator } from "../../../src/retry.ts";
 import { uploadContent, type UploadPorts } from "../../../src/http/upload-content.ts";
 import type { Answer, Change, NewContent, Operation } from "../../../src/model/operation.ts";
 import { ok, type Result } from "../../../src/model/result.ts";

@@ -1,4 +1,4 @@
-import { callCoordinator } from "../../../src/http/retry.ts";
+import { callCoordinator } from "../../../src/retry.ts";
 import { entityTag } from "../../../src/model/item.ts";
 import type { Answer, Operation } from "../../../src/model/operation.ts";
 import { fail, ok, type Result } from "../../../src/model/result.ts";

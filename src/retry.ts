@@ -1,6 +1,6 @@
-import { logFailure } from "../log.ts";
-import { describe, type Failure, type FailureKind } from "../model/failure.ts";
-import { fail, type Result } from "../model/result.ts";
+import { logFailure } from "./log.ts";
+import { describe, type Failure, type FailureKind } from "./model/failure.ts";
+import { fail, type Result } from "./model/result.ts";
 
 const TRIES_MAX = 3;
 
