@@ -18,7 +18,6 @@ import { restoreRows } from "./paths/restores.ts";
 import { serviceRows } from "./paths/service.ts";
 import { sessionRows } from "./paths/sessions.ts";
 import { tokenRows } from "./paths/tokens.ts";
-import { verifyRows } from "./paths/verify.ts";
 import { webhookMessages, webhookRows } from "./paths/webhooks.ts";
 import { activitySchemas } from "./schemas/activity.ts";
 import { backupSchemas } from "./schemas/backups.ts";
@@ -35,7 +34,7 @@ import { tokenSchemas } from "./schemas/tokens.ts";
 import { valueSchemas } from "./schemas/values.ts";
 import { resealSchemas } from "./schemas/reseal.ts";
 import { vaultSchemas } from "./schemas/vaults.ts";
-import { verifySchemas } from "./schemas/verify.ts";
+import { findingSchemas } from "./schemas/findings.ts";
 import { webhookSchemas } from "./schemas/webhooks.ts";
 import type { Document, PathItem } from "./types.ts";
 
@@ -56,7 +55,6 @@ export const ROWS: readonly Row[] = [
   ...peopleRows,
   ...webhookRows,
   ...restoreRows,
-  ...verifyRows,
   ...backupRows,
   ...sessionRows,
   ...serviceRows,
@@ -108,7 +106,6 @@ export const document: Document = {
     { name: "Admin: jobs", description: "Long jobs, which go on by themselves (contract 26)." },
     { name: "Admin: webhooks", description: "Receivers of the events of a vault (contract 17)." },
     { name: "Admin: backups", description: "Backups, and restores from them (contract 21)." },
-    { name: "Admin: checks", description: "Checks what is stored (contract 22)." },
     { name: "Sessions", description: "Sessions of the console (contract 24)." },
     { name: "Service", description: "The state of the service (contract 13)." },
   ],
@@ -129,7 +126,7 @@ export const document: Document = {
       ...resolveSchemas,
       ...webhookSchemas,
       ...restoreSchemas,
-      ...verifySchemas,
+      ...findingSchemas,
       ...backupSchemas,
       ...healthSchemas,
       ...valueSchemas,

@@ -52,17 +52,3 @@ export const job = {
   createdAt: "2026-11-23T09:30:00.000Z",
   endedAt: "2026-11-23T09:30:04.000Z",
 };
-export const verified = {
-  findings: [
-    {
-      kind: "counter_wrong",
-      vault: VAULT,
-      table: "vaults",
-      id: "items",
-      detail: "items is 13, and the rows give 12",
-      repairable: true,
-    },
-  ],
-  checked: { rows: 61, items: 12, contents: 3, bytes: 48210 },
-  next: null,
-};

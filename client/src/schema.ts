@@ -807,17 +807,26 @@ export interface RootKey {
   removable: boolean;
 }
 
-/** A job to start (contract 26.2). */
+/** A job to start (contract 26.2). The attributes besides `kind` are those of a `verify` (contract 22.1). */
 export interface NewJob {
   /** What the job does. */
-  kind: "rewrap";
+  kind: "rewrap" | "verify";
+  vault?: Uuid | null;
+  /** Contents of Files are only looked for, and not read. */
+  quick?: boolean | null;
+  /** The backups are checked, and not what the service serves (contract 22.6). */
+  backup?: boolean | null;
+  /** What can be repaired is repaired (contract 22.5). */
+  repair?: boolean | null;
+  /** The repair of `vault` takes Items that are missing out of its counts (contract 22.5). */
+  acceptLoss?: boolean | null;
 }
 
 /** A job (contract 26.1). */
 export interface Job {
   id: Uuid;
   /** What the job does. */
-  kind: "rewrap";
+  kind: "rewrap" | "verify";
   /** Whether it has begun, and how it ended. */
   state: "waiting" | "running" | "done" | "failed" | "stopped";
   /** How far it is, in units of its kind. */
@@ -826,6 +835,20 @@ export interface Job {
     done: number;
     /** What is to be done, as far as it is known. */
     total: number;
+  };
+  /** What the kind tells besides; absent before it is known. */
+  result?: {
+    /** How much a `verify` has checked. */
+    checked?: {
+      /** Rows of the database or of a backup. */
+      rows: number;
+      /** Items. */
+      items: number;
+      /** Contents of Files. */
+      contents: number;
+      /** Sealed bytes. */
+      bytes: number;
+    };
   };
   /** The first 100 findings. */
   findings: Finding[];
@@ -1049,39 +1072,6 @@ export interface StoredObject {
   stored: boolean;
 }
 
-/** Which slice is checked (contract 22.1). */
-export interface VerifyRequest {
-  vault?: Uuid | null;
-  /** `next` of the answer before; absent in the first request. */
-  cursor?: string | null;
-  /** Contents of Files are only looked for, and not read. */
-  quick?: boolean | null;
-  /** The backups are checked, and not what the service serves (contract 22.6). */
-  backup?: boolean | null;
-  /** What can be repaired is repaired (contract 22.5). */
-  repair?: boolean | null;
-  /** The repair of `vault` takes Items that are missing out of its counts (contract 22.5). */
-  acceptLoss?: boolean | null;
-}
-
-/** What was found in a slice (contract 22.1). */
-export interface Verified {
-  findings: Finding[];
-  /** How much was checked. */
-  checked: {
-    /** Rows of the database or of a backup. */
-    rows: number;
-    /** Items. */
-    items: number;
-    /** Contents of Files. */
-    contents: number;
-    /** Sealed bytes. */
-    bytes: number;
-  };
-  /** `cursor` of the next request; `null` when everything is checked. */
-  next: string | null;
-}
-
 /** Something that is wrong (contract 22.2). It has no text of a user. */
 export interface Finding {
   /** What is wrong. */
@@ -1104,7 +1094,7 @@ export interface Finding {
   detail: string;
   /** Whether `repair` repairs it. */
   repairable: boolean;
-  /** Only in the answer to a request with `repair`. */
+  /** Only of a job with `repair`: whether it is repaired. */
   repaired?: boolean;
 }
 
@@ -2329,15 +2319,6 @@ export interface Operations {
     headers: Record<string, never>;
     body: Bytes;
     answer: StoredObject;
-  };
-  /** Check a slice of what is stored */
-  "POST /v1/admin/verify": {
-    id: "verify";
-    path: Record<string, never>;
-    query: Record<string, never>;
-    headers: Record<string, never>;
-    body: VerifyRequest;
-    answer: Verified;
   };
   /** List the backups */
   "GET /v1/admin/backups": {

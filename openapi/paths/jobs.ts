@@ -32,7 +32,7 @@ export const jobRows: readonly Row[] = [
     json: required(json("NewJob", newJob)),
     idempotent: true,
     answers: { 202: { description: "The job.", content: json("Job", job) } },
-    errors: ["job_exists", "uncertain", "version_skew"],
+    errors: ["vault_not_found", "backup_not_found", "job_exists", "uncertain", "version_skew"],
   },
   {
     method: "get",

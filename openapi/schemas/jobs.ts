@@ -1,12 +1,25 @@
 import { FAILURE_KINDS } from "../../src/model/failure.ts";
 import { JOB_KINDS, JOB_STATES } from "../../src/model/job.ts";
 import type { Schema } from "../types.ts";
-import { arrayOf, closed, integer, open, ref, words } from "./shapes.ts";
+import { arrayOf, closed, integer, nullable, open, ref, words } from "./shapes.ts";
 
 /** Long jobs (contract 26). */
 
+const flag = (description: string): Schema => nullable({ type: "boolean", description });
+
 export const jobSchemas: Readonly<Record<string, Schema>> = {
-  NewJob: open("A job to start (contract 26.2).", { kind: words("What the job does.", JOB_KINDS) }, ["kind"]),
+  NewJob: open(
+    "A job to start (contract 26.2). The attributes besides `kind` are those of a `verify` (contract 22.1).",
+    {
+      kind: words("What the job does.", JOB_KINDS),
+      vault: nullable(ref("Uuid", "Only this vault; absent: the whole deployment.")),
+      quick: flag("Contents of Files are only looked for, and not read."),
+      backup: flag("The backups are checked, and not what the service serves (contract 22.6)."),
+      repair: flag("What can be repaired is repaired (contract 22.5)."),
+      acceptLoss: flag("The repair of `vault` takes Items that are missing out of its counts (contract 22.5)."),
+    },
+    ["kind"],
+  ),
   Job: closed(
     "A job (contract 26.1).",
     {
@@ -17,11 +30,23 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
         done: integer("What is done.", 0),
         total: integer("What is to be done, as far as it is known.", 0),
       }),
+      result: closed(
+        "What the kind tells besides; absent before it is known.",
+        {
+          checked: closed("How much a `verify` has checked.", {
+            rows: integer("Rows of the database or of a backup.", 0),
+            items: integer("Items.", 0),
+            contents: integer("Contents of Files.", 0),
+            bytes: integer("Sealed bytes.", 0),
+          }),
+        },
+        ["checked"],
+      ),
       findings: { ...arrayOf(ref("Finding")), description: "The first 100 findings." },
       createdAt: { type: "string", format: "date-time" },
       endedAt: { type: "string", format: "date-time", description: "Absent until it has ended." },
       reason: words("Why it failed, or why its last step is tried again; otherwise absent.", FAILURE_KINDS),
     },
-    ["endedAt", "reason"],
+    ["result", "endedAt", "reason"],
   ),
 };

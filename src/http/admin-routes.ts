@@ -18,7 +18,6 @@ import { addPerson, changePerson, getPerson, listPeople, removePerson } from "./
 import { restore } from "./endpoints/admin-restores.ts";
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
 import { createAdminCode } from "./endpoints/sign-in.ts";
-import { verify } from "./endpoints/verify.ts";
 import { type Access, parse, type Route, row } from "./route.ts";
 
 /** The routes of the admin (contract 13, 17, 20, 25 and 26), a part of the table in routes.ts. */
@@ -125,16 +124,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
   row({ method: "DELETE", path: WEBHOOK, ...BY_ADMIN_OF_WEBHOOK, action: "DELETE", parse, handle: deleteWebhook }),
   row({ method: "GET", path: KEYS, access: BY_ADMIN, action: "READ", resource: "KEY", parse, handle: listKeys }),
   row({ method: "GET", path: JOBS, ...BY_ADMIN_OF_JOB, ...listJobs }),
-  row({
-    method: "POST",
-    path: JOBS,
-    access: BY_ADMIN_SEALING,
-    resource: "JOB",
-    action: "CREATE",
-    json: true,
-    idempotent: true,
-    ...createJob,
-  }),
+  row({ method: "POST", path: JOBS, ...BY_ADMIN_OF_JOB, action: "CREATE", json: true, idempotent: true, ...createJob }),
   row({ method: "GET", path: JOB, ...BY_ADMIN_OF_JOB, ...getJob }),
   row({ method: "DELETE", path: JOB, ...BY_ADMIN_OF_JOB, action: "DELETE", parse, handle: stopJob }),
   row({ method: "GET", path: `${JOB}/findings`, ...BY_ADMIN_OF_JOB, ...listFindings }),
@@ -147,7 +137,6 @@ export const ADMIN_ROUTES: readonly Route[] = [
     parse,
     handle: createAdminCode,
   }),
-  row({ method: "POST", path: "/v1/admin/verify", access: BY_ADMIN, action: "READ", json: true, ...verify }),
   row({ method: "GET", path: BACKUPS, ...BY_ADMIN_OF_BACKUP, parse, handle: listBackups }),
   row({ method: "POST", path: BACKUPS, ...BY_ADMIN_OF_BACKUP, parse, handle: backUpRegistry }),
   row({ method: "GET", path: `${BACKUPS}/vaults`, ...BY_ADMIN_OF_BACKUP, ...listBackedUpVaults }),

@@ -3,7 +3,6 @@ import type { ContentAddress } from "../model/file.ts";
 import { type Answer, type Change, type Idempotency, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import type { ResealProgress } from "../model/reseal.ts";
 import { ok, type Result } from "../model/result.ts";
-import type { VerifyAnswer, VerifyRequest } from "../model/verify.ts";
 import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webhook.ts";
 import type { RestoreContents } from "../store/restore/ports.ts";
 import { originOf } from "./audit.ts";
@@ -83,10 +82,6 @@ export async function sendReseal(call: Call, dataKeyId: string): Promise<Result<
   const operation = await operationOf(call, vault, { kind: "reseal-vault", dataKeyId }, { ids: [vault] });
   return callCoordinator(connect(call, vault), "uncertain", (coordinator) => coordinator.reseal({ vault, dataKeyId, operation }));
 }
-
-/** Asks the coordinator of a vault for `verify`. Errors: those of the coordinator; `unavailable`. */
-export const sendVerifyRequest = (call: Call, vault: string, request: VerifyRequest): Promise<Result<VerifyAnswer>> =>
-  callCoordinator(connect(call, vault), "unavailable", (coordinator) => coordinator.verify(vault, request));
 
 const connect =
   ({ c }: Call, vault: string) =>

@@ -14,7 +14,7 @@ import {
   nextDue,
   recordFailure,
 } from "../store/jobs/job-rows.ts";
-import type { AnyKind, Stepped } from "./kind.ts";
+import type { AnyKind, JobPorts, Stepped } from "./kind.ts";
 import { KINDS } from "./kinds.ts";
 
 /**
@@ -36,12 +36,14 @@ export interface EngineContext {
   readonly storage: DurableObjectStorage;
   /** Opens the store at the present time. Errors: `misconfigured`. */
   readonly openStore: () => Promise<Result<Store>>;
+  readonly bindings: JobPorts["bindings"];
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
 
 /** Carries out the step that has been due for the longest time, if there is one. */
-export async function runStep({ storage, openStore, clock }: EngineContext): Promise<void> {
+export async function runStep(context: EngineContext): Promise<void> {
+  const { storage, clock } = context;
   const { sql } = storage;
   const row = findDue(sql, clock());
   if (!row) return;
@@ -50,7 +52,7 @@ export async function runStep({ storage, openStore, clock }: EngineContext): Pro
   const tries = row.tries + 1;
   beginStep(sql, row.id, clock() + retryDelay(tries));
   await setNextAlarm(storage);
-  const stepped = await tryStep(row, openStore);
+  const stepped = await tryStep(row, context);
   keepOutcome({ sql, row, tries, now: clock() }, stepped);
 }
 
@@ -72,10 +74,11 @@ function refuseStep(row: JobRow): FailureKind | undefined {
   return row.tries >= STEP_TRIES_MAX ? (row.reason ?? "internal") : undefined;
 }
 
-async function tryStep(row: JobRow, openStore: EngineContext["openStore"]): Promise<Result<Stepped<unknown>>> {
+async function tryStep(row: JobRow, { openStore, bindings }: EngineContext): Promise<Result<Stepped<unknown>>> {
   try {
     const store = await openStore();
-    return store.ok ? await kindOf(row)!.step({ store: store.value, job: row.id }, JSON.parse(row.data)) : store;
+    if (!store.ok) return store;
+    return await kindOf(row)!.step({ store: store.value, job: row.id, bindings }, JSON.parse(row.data));
   } catch (error) {
     logFailure("A step of a job", error);
     return fail("internal");
@@ -92,11 +95,11 @@ interface Outcome {
 function keepOutcome({ sql, row, tries, now }: Outcome, stepped: Result<Stepped<unknown>>): void {
   const { id } = row;
   if (!stepped.ok) return keepFailure({ sql, row, tries, now }, stepped);
-  const { state, progress, findings = [], done } = stepped.value;
+  const { state, findings = [], done } = stepped.value;
   const data = JSON.stringify(state);
   if (data.length > STATE_CHARACTERS_MAX) return endJob(sql, id, "failed", now, "internal");
   addFindings(sql, id, findings);
-  advanceJob(sql, id, { data, format: kindOf(row)!.format }, progress, now);
+  advanceJob(sql, id, { data, format: kindOf(row)!.format }, stepped.value, now);
   if (done) endJob(sql, id, "done", now);
 }
 

@@ -1,7 +1,8 @@
 import type { Finding } from "../model/finding.ts";
-import type { JobProgress } from "../model/job.ts";
 import type { Result } from "../model/result.ts";
+import type { BucketBindings } from "../store/backup/ports.ts";
 import type { Store } from "../store/d1/database.ts";
+import type { JobReached } from "../store/jobs/job-rows.ts";
 
 /** What a kind of job is made of. kinds.ts lists the kinds. */
 
@@ -10,13 +11,14 @@ export interface JobPorts {
   readonly store: Store;
   /** The id of the job. */
   readonly job: string;
+  /** The buckets, and the coordinators of vaults. */
+  readonly bindings: BucketBindings & Pick<Env, "COORDINATOR">;
 }
 
 /** What a step has reached. */
-export interface Stepped<State> {
+export interface Stepped<State> extends JobReached {
   /** Where the next step begins: JSON, at most 1 MiB. */
   readonly state: State;
-  readonly progress: JobProgress;
   readonly findings?: readonly Finding[];
   /** Whether the job is done. */
   readonly done: boolean;

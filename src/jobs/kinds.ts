@@ -1,8 +1,10 @@
 import type { JobKind } from "../model/job.ts";
 import { type AnyKind, kind } from "./kind.ts";
 import { REWRAP } from "./rewrap.ts";
+import { VERIFY } from "./verify.ts";
 
 /** The kinds of jobs. */
 export const KINDS: Readonly<Record<JobKind, AnyKind>> = {
   rewrap: kind(REWRAP),
+  verify: kind(VERIFY),
 };

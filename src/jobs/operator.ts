@@ -89,6 +89,7 @@ export class Operator extends DurableObject<Env> {
     const context: EngineContext = {
       storage: this.ctx.storage,
       openStore: () => openStore(this.env, Date.now()),
+      bindings: this.env,
       clock: () => Date.now(),
     };
     await runStep(context);

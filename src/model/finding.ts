@@ -52,7 +52,7 @@ export interface Finding extends Named {
   readonly detail: string;
   /** Whether a repair is known. It destroys nothing that opens. */
   readonly repairable: boolean;
-  /** Only of a request that repairs: whether it is repaired now. */
+  /** Only of a job that repairs: whether it is repaired now. */
   readonly repaired?: boolean;
 }
 

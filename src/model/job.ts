@@ -1,9 +1,9 @@
 import { type Failure, type FailureKind, describe } from "./failure.ts";
-import type { Finding } from "./finding.ts";
+import type { Checked, Finding } from "./finding.ts";
 
 /** Long jobs (contract 26, decision 0047): work that an alarm carries out in steps, without a request that waits for it. */
 
-export const JOB_KINDS = ["rewrap"] as const;
+export const JOB_KINDS = ["rewrap", "verify"] as const;
 
 export type JobKind = (typeof JOB_KINDS)[number];
 
@@ -11,10 +11,16 @@ export const JOB_STATES = ["waiting", "running", "done", "failed", "stopped"] as
 
 export type JobState = (typeof JOB_STATES)[number];
 
-/** In units of the kind: rows, for a rewrap. */
+/** In units of the kind: rows, for a rewrap and for a verify. */
 export interface JobProgress {
   readonly done: number;
+  /** 0 as long as it is not known. */
   readonly total: number;
+}
+
+/** What a kind tells besides its progress and its findings. */
+export interface JobResult {
+  readonly checked?: Checked;
 }
 
 /** A job as the admin sees it. Times are Unix milliseconds. */
@@ -23,6 +29,7 @@ export interface Job {
   readonly kind: JobKind;
   readonly state: JobState;
   readonly progress: JobProgress;
+  readonly result: JobResult | undefined;
   /** The first ones; `listJobFindings` has all. */
   readonly findings: readonly Finding[];
   readonly createdAt: number;

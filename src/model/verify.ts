@@ -1,3 +1,16 @@
+/** What a job of verify is asked for (contract 22.1). */
+export interface VerifyInput {
+  /** Only this vault; absent: the whole deployment. */
+  readonly vault?: string | undefined;
+  /** Whether it only checks that contents exist, and does not read them. */
+  readonly quick?: boolean | undefined;
+  readonly repair?: boolean | undefined;
+  /** Whether the repair removes missing Items from the counts of the vault. */
+  readonly acceptLoss?: boolean | undefined;
+  /** Whether it checks the backups, and not what the service serves. */
+  readonly backup?: boolean | undefined;
+}
+
 /** What `verify` asks the coordinator of a vault (contract 22). Plain data, because it crosses Durable Object RPC. */
 export type VerifyRequest =
   /** Which of these keys are recorded as pending: uploads that have begun, and released contents. */

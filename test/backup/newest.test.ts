@@ -24,16 +24,9 @@ async function healthOfBackups() {
 
 /** The findings of a whole run that name the newest backup. */
 async function findings(backup: boolean): Promise<string[]> {
-  const found: { kind: string; detail: string }[] = [];
-  for (let cursor: string | undefined; ;) {
-    const { body } = await admin("POST", "/v1/admin/verify", {
-      body: { backup, quick: true, ...(cursor !== undefined && { cursor }) },
-    });
-    found.push(...body.findings);
-    if (body.next === null) break;
-    cursor = body.next;
-  }
-  return found.filter(({ kind }) => kind === "manifest_wrong").map(({ detail }) => detail);
+  return (await verifyAll({ backup, quick: true })).findings
+    .filter(({ kind }) => kind === "manifest_wrong")
+    .map(({ detail }) => detail);
 }
 
 const newest = async () => manifestKey(REGISTRY, (await snapshotsOf(REGISTRY)).at(-1)!);
@@ -103,10 +96,8 @@ describe("a root key", () => {
     for (let n = 0; n < 8; n++) await backUp(vault, { full: true });
     await rewrapAll(active);
     const { count, db } = countingDatabase();
-    const run = { backup: true, quick: true, vault };
-    const { status, body } = await admin("POST", "/v1/admin/verify", { body: run, env: { ...removed, DB: db } });
-    expect(status).toBe(200);
-    expect(body.findings.filter(({ kind }: { kind: string }) => kind === "key_removed").length).toBeGreaterThanOrEqual(7);
+    const verified = await verifyAll({ backup: true, quick: true, vault }, { ...removed, DB: db });
+    expect(verified.findings.filter(({ kind }) => kind === "key_removed").length).toBeGreaterThanOrEqual(7);
     expect(count.calls, "D1 calls").toBeLessThan(8);
     await rewrapAll(staged);
   });

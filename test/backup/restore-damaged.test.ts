@@ -6,6 +6,7 @@ import { restore, restoreOnce } from "../support/restores.ts";
 import { sample } from "../support/runs.ts";
 import { admin, send } from "../support/service.ts";
 import { flipped, type Planted, plantVault } from "../verify/support/vault.ts";
+import { verifyAll } from "../verify/support/verify.ts";
 import { ignoreChecks } from "../support/migrate.ts";
 
 /** One damaged row costs no other one: what backups and restores make of it (contract 21.5, 21.13 and 21.24). */
@@ -154,13 +155,11 @@ describe("a row that is damaged", () => {
         }
         // What is written as it is, verify names, and the loss of an Item; what else was left out or got a time, it does not.
         const isLost = one.leftOut && one.table === "items";
-        const { findings } = (await admin("POST", "/v1/admin/verify", { body: { vault } })).body;
+        const { findings } = await verifyAll({ vault });
         // An entry that the database has stays as it is, but for its number and time.
         const stays = one.table === "activity" && !["at", "sequence"].includes(one.column);
         const isNamed = !one.leftOut && (stays || one.table === "items" || one.value === flipped(one.column));
-        expect(findings.map(({ table }: { table: string }) => table)).toEqual(
-          isLost ? ["vaults", "items"] : isNamed ? [one.table] : [],
-        );
+        expect(findings.map(({ table }) => table)).toEqual(isLost ? ["vaults", "items"] : isNamed ? [one.table] : []);
       } finally {
         await restore({ vault, snapshot: 1, overwrite: true });
         if (one.table === "activity") await undo(); // entries of the log stay as they are

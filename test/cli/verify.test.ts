@@ -69,16 +69,30 @@ it("admin verify --folder checks hashes and the chain without a service, and say
   rmSync(folder, { recursive: true });
 });
 
-/** Runs a check of the backups by a service that answers with these findings. */
-async function runAgainst(findings: readonly object[], ...args: string[]) {
+const JSON_ANSWER = { "Content-Type": "application/json", "Request-Id": "1" };
+
+/** Runs a check by a service that answers with these findings; `exists`: that a job excludes this one. */
+async function runAgainst(findings: readonly object[] | "exists", ...args: string[]) {
   const checked = { rows: 0, items: 0, contents: 0, bytes: 0 };
-  const body = JSON.stringify({ findings, checked, next: null });
-  const server = createServer((_, response) =>
-    response.writeHead(200, { "Content-Type": "application/json", "Request-Id": "1" }).end(body),
-  );
+  const progress = { done: 0, total: 0 };
+  const job = {
+    id: VAULT,
+    kind: "verify",
+    state: "done",
+    progress,
+    result: { checked },
+    findings: findings === "exists" ? [] : findings.slice(0, 100),
+  };
+  const server = createServer(({ method, url }, response) => {
+    if (findings === "exists" && method === "POST")
+      response
+        .writeHead(409, { ...JSON_ANSWER, "Item-Vault-Error": "job_exists" })
+        .end(JSON.stringify({ message: `not ended: ${VAULT}` }));
+    else response.writeHead(200, JSON_ANSWER).end(JSON.stringify(url!.endsWith("/findings") ? findings : job));
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const ITEM_VAULT_HOST = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const ran = await runHere(["admin", "verify", "--backup", ...args], {
+  const ran = await runHere(["admin", "verify", ...args], {
     env: { ...env, ITEM_VAULT_HOST, OP_CONNECT_HOST: ITEM_VAULT_HOST },
   });
   server.close();
@@ -92,10 +106,16 @@ it("admin verify --backup counts snapshots that need a removed key, and ends wit
     { ...old, snapshot: 2 },
   ];
   const words = "2 older snapshots cannot be opened without the removed root key k1.\n";
-  expect(await runAgainst(removed)).toMatchObject({ code: 0, stderr: expect.stringContaining(`${words}Nothing is wrong.`) });
+  expect(await runAgainst(removed, "--backup")).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(`${words}Nothing is wrong.`),
+  });
   const other = { ...old, kind: "chain_broken" };
-  expect(await runAgainst([...removed, other])).toMatchObject({ code: 7, stderr: expect.stringContaining("1 finding:") });
-  expect(await runAgainst(removed, "--vault", VAULT)).toMatchObject({ code: 7 });
+  expect(await runAgainst([...removed, other], "--backup")).toMatchObject({
+    code: 7,
+    stderr: expect.stringContaining("1 finding:"),
+  });
+  expect(await runAgainst(removed, "--backup", "--vault", VAULT)).toMatchObject({ code: 7 });
 });
 
 it.each([
@@ -104,6 +124,22 @@ it.each([
   ["content_missing", "the bucket lacks it", true, "admin verify --repair"],
   ["counter_wrong", "items is 3, and the rows give 2: 1 rows are missing", false, "admin restore --vault VAULT --item ITEM"],
 ])("admin verify names the command that helps against %s: %s", async (kind, detail, repairable, command) => {
-  const ran = await runAgainst([{ kind, detail, repairable }]);
+  const ran = await runAgainst([{ kind, detail, repairable }], "--backup");
   expect(ran).toMatchObject({ code: 7, stderr: expect.stringContaining(`run "item-vault ${command}"`) });
+});
+
+it("admin verify reads all findings of a job that shows only some", async () => {
+  const findings = Array.from({ length: 150 }, (_, version) => ({
+    kind: "row_unreadable",
+    version,
+    detail: "d",
+    repairable: false,
+  }));
+  const ran = await runAgainst(findings);
+  expect([ran.code, ran.stdout.match(/row_unreadable/g)?.length]).toEqual([7, 150]);
+});
+
+it("admin verify --repair does not wait for the repair of somebody else, which may be another one", async () => {
+  const ran = await runAgainst("exists", "--repair", "--yes");
+  expect([ran.code, ran.stderr]).toEqual([5, expect.stringContaining(VAULT)]);
 });

@@ -5,6 +5,7 @@ import { advanceClock, DAY } from "../support/faults.ts";
 import { ignoreChecks } from "../support/migrate.ts";
 import { admin, freshVault, LOGIN, makeToken } from "../support/service.ts";
 import { keeping } from "../support/versions.ts";
+import { verifyAll } from "../verify/support/verify.ts";
 
 /** Counts that statements compute from what D1 has: a damaged one costs no other row, although CHECK bounds what is written. */
 
@@ -33,8 +34,7 @@ it.each(["9223372036854775807", "-9223372036854775808", "-1", "0"])(
     advanceClock(400 * DAY);
     await cleanUp({ ...env, ...keeping(1, 30) }, Date.now());
     expect(await env.DB.prepare("SELECT count(*) AS n FROM activity WHERE vault_id = ?").bind(vault).first("n")).toBe(0);
-    const { body } = await admin("POST", "/v1/admin/verify", { body: { repair: true } });
-    expect(body.findings).toContainEqual(
+    expect((await verifyAll({ repair: true })).findings).toContainEqual(
       expect.objectContaining({ kind: "counter_wrong", table: "root_key_uses", repaired: true }),
     );
   },

@@ -3,7 +3,8 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { tryBatch } from "../../src/store/d1/database.ts";
 import { OBJECTS } from "../../src/store/d1/schema.ts";
-import { admin, fetchRaw, freshVault } from "../support/service.ts";
+import { fetchRaw, freshVault } from "../support/service.ts";
+import { verifyAll } from "../verify/support/verify.ts";
 
 /** The files of migrations/, and the database that they create (test/support/setup.ts). */
 
@@ -57,8 +58,7 @@ describe("the migrations", () => {
           status: "ERROR",
           message: expect.stringContaining(`the ${type} ${name}:`) as string,
         });
-        const { body } = await admin("POST", "/v1/admin/verify", { body: {} });
-        expect(body.findings).toContainEqual(expect.objectContaining({ kind: "schema_incomplete", table: name }));
+        expect((await verifyAll()).findings).toContainEqual(expect.objectContaining({ kind: "schema_incomplete", table: name }));
         const again = statements.find((one) => new RegExp(`CREATE( UNIQUE)? \\w+ IF NOT EXISTS ${name}\\b`).test(one))!;
         await env.DB.prepare(again).run();
         expect(JSON.parse(await (await fetchRaw("GET", "/health", { env: { ...env } })).text()).dependencies).toContainEqual(

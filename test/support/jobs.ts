@@ -2,6 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import type { Operator } from "../../src/index.ts";
+import type { Finding } from "../../src/model/finding.ts";
 import { sleep } from "./bindings.ts";
 import { admin } from "./service.ts";
 
@@ -40,6 +41,7 @@ export async function endOfJob(service: Service, id: string): Promise<any> {
     expect(status).toBe(200);
     if (body.endedAt !== undefined) return body;
     if (body.reason !== undefined) await tryAgain(service);
+    else await runDurableObjectAlarm(operatorOf(service)); // also where a test has set the clock forward
     await sleep(2);
   }
 }
@@ -52,6 +54,18 @@ export async function tryAgain(service: Service): Promise<void> {
 
 export async function runJob(service: Service, body: object): Promise<any> {
   return endOfJob(service, await startJob(service, body));
+}
+
+/** All findings of a job, page after page. */
+export async function findingsOf({ bindings }: Service, id: string): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (let query = ""; ;) {
+    const { body, headers } = await admin("GET", `${JOBS}/${id}/findings${query}`, { env: bindings });
+    findings.push(...(body as Finding[]));
+    const next = /<(.*)>/.exec(headers.get("Link") ?? "")?.[1];
+    if (next === undefined) return findings;
+    query = new URL(next).search;
+  }
 }
 
 /** A new stub: one whose object was ended stays broken. */

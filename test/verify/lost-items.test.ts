@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { backUp } from "../support/backup.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { bytesOf, freshFile, pattern } from "../support/files.ts";
+import { JOBS } from "../support/jobs.ts";
 import { restoreOnce } from "../support/restores.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
 import { run, verifyAll } from "./support/verify.ts";
@@ -275,6 +276,6 @@ describe("a repair with acceptLoss", () => {
     ["a repair", { vault: "0b0b0b0b-0000-4000-8000-000000000000" }],
     ["what the service serves", { repair: true, backup: true, vault: "0b0b0b0b-0000-4000-8000-000000000000" }],
   ])("needs %s", async (_, body) => {
-    expect(await admin("POST", "/v1/admin/verify", { body: { ...body, acceptLoss: true } })).toMatchObject({ status: 400 });
+    expect(await admin("POST", JOBS, { body: { kind: "verify", ...body, acceptLoss: true } })).toMatchObject({ status: 400 });
   });
 });

@@ -8,19 +8,30 @@ import { invalid, ok, type Result } from "../../model/result.ts";
 import { oneOf } from "../../model/scope.ts";
 import { explain } from "../../model/text.ts";
 import { SECOND } from "../../model/time.ts";
+import { checkRootKeys } from "../../store/keys/root-keys.ts";
 import { nextPage } from "../headers.ts";
 import { newId } from "../new-id.ts";
 import { callOperator } from "../operator.ts";
 import { presentJob } from "../present/jobs.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
+import { verifyRequest } from "./verify.ts";
 
 /** /v1/admin/jobs (contract 26): creates, shows and stops long jobs. */
 
 const anyJob = z.object({ kind: z.enum(JOB_KINDS, `is not ${oneOf(JOB_KINDS)}`) });
 
-/** By kind, what a request has besides the kind. */
-const INPUTS: Readonly<Record<JobKind, z.ZodType<object>>> = {
-  rewrap: z.object({}),
+interface JobRequest {
+  /** What the request has besides the kind. */
+  readonly input: z.ZodType<object>;
+  /** What has to hold before the job is created. */
+  check?(call: Call, input: object): Promise<Result<undefined>>;
+}
+
+/** What is asked for, by kind. */
+const REQUESTS: Readonly<Record<JobKind, JobRequest>> = {
+  // A row that is sealed under a wrong root key opens with no other key.
+  rewrap: { input: z.object({}), check: ({ store: { db, keyring } }) => checkRootKeys(db, keyring) },
+  verify: verifyRequest,
 };
 
 type Wanted = Pick<NewJob, "kind" | "input">;
@@ -30,10 +41,12 @@ export const createJob = {
     const job = anyJob.safeParse(body!.json);
     if (!job.success) return invalid(explain(job.error, "the job"));
     const { kind } = job.data;
-    const input = INPUTS[kind].safeParse(body!.json);
+    const input = REQUESTS[kind].input.safeParse(body!.json);
     return input.success ? ok({ kind, input: input.data }) : invalid(explain(input.error, "the job"));
   },
   async handle(call: Call, wanted: Wanted): Promise<Result<Reply>> {
+    const checked = await REQUESTS[wanted.kind].check?.(call, wanted.input);
+    if (checked && !checked.ok) return checked;
     const request = await fingerprint(JSON.stringify(wanted));
     const job: NewJob = { ...wanted, id: await newId(call, "new job"), request };
     const created = await callOperator(call.c.env, "uncertain", (operator) => operator.create(job));

@@ -11,11 +11,11 @@ export interface BackupStore extends Store {
   readonly files: Bucket;
 }
 
+/** The bindings of the buckets. */
+export type BucketBindings = Parameters<typeof filesOf>[0] & Parameters<typeof backupsOf>[0];
+
 /** Adds the buckets to a store. Errors: `misconfigured`, when wrangler.toml binds no bucket BACKUPS. */
-export function withBuckets(
-  store: Store,
-  env: Parameters<typeof filesOf>[0] & Parameters<typeof backupsOf>[0],
-): Result<BackupStore> {
+export function withBuckets(store: Store, env: BucketBindings): Result<BackupStore> {
   const backups = backupsOf(env);
   return backups ? ok({ ...store, backups, files: filesOf(env) }) : fail("misconfigured", "no bucket BACKUPS is bound");
 }

@@ -21,7 +21,7 @@ export const fault = (kind: FindingKind, named: Named, detail: string, repair?: 
   repair,
 });
 
-/** In: whether it was repaired, in an answer to a request that repairs. A damaged column may hold what is no version: it is left out. */
+/** In: whether it was repaired, of a job that repairs. A damaged column may hold what is no version: it is left out. */
 export const findingOf = ({ repair, version, ...found }: Fault, repaired?: boolean): Finding => ({
   ...found,
   ...(version !== undefined && isVersion(version) && { version }),

@@ -8,7 +8,7 @@ export const OPERATOR_MIGRATIONS: readonly string[] = [
   `CREATE TABLE jobs (
     id TEXT NOT NULL PRIMARY KEY, request TEXT NOT NULL, kind TEXT NOT NULL, holds TEXT, state TEXT NOT NULL,
     data TEXT NOT NULL, data_format INTEGER NOT NULL, tries INTEGER NOT NULL, due INTEGER NOT NULL,
-    done INTEGER NOT NULL, total INTEGER NOT NULL, created_at INTEGER NOT NULL, ended_at INTEGER, reason TEXT
+    done INTEGER NOT NULL, total INTEGER NOT NULL, result TEXT, created_at INTEGER NOT NULL, ended_at INTEGER, reason TEXT
   ) STRICT;
   CREATE TABLE job_findings (
     job TEXT NOT NULL, number INTEGER NOT NULL, finding TEXT NOT NULL, PRIMARY KEY (job, number), UNIQUE (job, finding)

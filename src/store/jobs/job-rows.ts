@@ -1,6 +1,6 @@
 import type { FailureKind } from "../../model/failure.ts";
 import type { Finding } from "../../model/finding.ts";
-import type { Job, JobKind, JobProgress, JobState, NewJob } from "../../model/job.ts";
+import type { Job, JobKind, JobProgress, JobResult, JobState, NewJob } from "../../model/job.ts";
 import { DAY } from "../../model/time.ts";
 
 /** The rows of jobs in the SQLite of the Durable Object that runs them. */
@@ -23,6 +23,8 @@ export interface JobRow {
   readonly due: number;
   readonly done: number;
   readonly total: number;
+  /** A `JobResult`: JSON. */
+  readonly result: string | null;
   readonly created_at: number;
   readonly ended_at: number | null;
   readonly reason: FailureKind | null;
@@ -52,7 +54,7 @@ const SQL = {
   begin: `UPDATE jobs SET state = 'running', tries = tries + 1, due = ?2 WHERE id = ?1 AND ${UNENDED}`,
   postpone: `UPDATE jobs SET reason = ?2 WHERE id = ?1 AND ${UNENDED}`,
   advance: `
-    UPDATE jobs SET data = ?2, data_format = ?3, tries = 0, due = ?4, done = ?5, total = ?6, reason = NULL
+    UPDATE jobs SET data = ?2, data_format = ?3, tries = 0, due = ?4, done = ?5, total = ?6, result = ?7, reason = NULL
     WHERE id = ?1 AND ${UNENDED}`,
   end: `UPDATE jobs SET state = ?2, ended_at = ?3, reason = ?4 WHERE id = ?1 AND ${UNENDED}`,
   findings: "SELECT number, finding FROM job_findings WHERE job = ?1 AND number > ?2 ORDER BY number LIMIT ?3",
@@ -108,15 +110,21 @@ export function recordFailure(sql: SqlStorage, id: string, reason: FailureKind):
   sql.exec(SQL.postpone, id, reason);
 }
 
+/** What a step has reached, as the admin sees it. */
+export interface JobReached {
+  readonly progress: JobProgress;
+  readonly result?: JobResult | undefined;
+}
+
 /** Keeps what a step has reached. In: Unix milliseconds. */
 export function advanceJob(
   sql: SqlStorage,
   id: string,
   { data, format }: JobData,
-  { done, total }: JobProgress,
+  { progress: { done, total }, result }: JobReached,
   now: number,
 ): void {
-  sql.exec(SQL.advance, id, data, format, now, done, total);
+  sql.exec(SQL.advance, id, data, format, now, done, total, result ? JSON.stringify(result) : null);
 }
 
 export function endJob(sql: SqlStorage, id: string, state: JobState, now: number, reason?: FailureKind): void {
@@ -164,12 +172,14 @@ export function deleteOldJobs(sql: SqlStorage, now: number): void {
 const SHOWN_FINDINGS_MAX = 100;
 
 /** The job as the admin sees it. */
-export function jobOf(sql: SqlStorage, { id, kind, state, done, total, created_at, ended_at, reason }: JobRow): Job {
+export function jobOf(sql: SqlStorage, row: JobRow): Job {
+  const { id, kind, state, done, total, result, created_at, ended_at, reason } = row;
   return {
     id,
     kind,
     state,
     progress: { done, total },
+    result: result === null ? undefined : (JSON.parse(result) as JobResult),
     findings: loadFindings(sql, id, 0, SHOWN_FINDINGS_MAX).findings,
     createdAt: created_at,
     endedAt: ended_at ?? undefined,

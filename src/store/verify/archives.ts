@@ -9,7 +9,7 @@ import { tryBucket } from "../buckets/calls.ts";
 /** The stage `archives`: each object of the archive of the log opens (activity/archive.ts), and each entry in it. */
 
 /** The most objects of a slice. */
-const PAGE_OBJECTS_MAX = 25;
+const PAGE_OBJECTS_MAX = 15;
 
 export async function checkArchives({ files, store }: VerifyPorts, { after: [after] }: Position): Promise<Result<Slice>> {
   const page = await tryBucket(() => files.list({ prefix: ARCHIVE, limit: PAGE_OBJECTS_MAX, after: String(after ?? "") }));
@@ -32,5 +32,5 @@ export async function checkArchives({ files, store }: VerifyPorts, { after: [aft
       faults.push(...(await checkOrigins(store, opened.value)));
     } else faults.push(fault("archive_unreadable", { id: key }, "the object does not open"));
   }
-  return ok({ faults, checked: { rows, bytes }, calls: 1, after: afterOf(page.value) });
+  return ok({ faults, checked: { rows, bytes }, after: afterOf(page.value) });
 }

@@ -14,7 +14,7 @@ import type { Position, Slice, VerifyPorts } from "./stage.ts";
  */
 
 /** The most manifests of a slice. */
-const SLICE_MANIFESTS_MAX = 20;
+const SLICE_MANIFESTS_MAX = 15;
 
 /** The position is `[number]`: the last manifest that was checked. */
 export async function checkChain(ports: VerifyPorts, { vault, after: [after = 0] }: Position): Promise<Result<Slice>> {
@@ -43,7 +43,6 @@ export async function checkChain(ports: VerifyPorts, { vault, after: [after = 0]
   return ok({
     faults,
     checked: {},
-    calls: 1 + slice.length + removed.calls(),
     after: isEnd ? undefined : [slice.at(-1)!],
   });
 }
@@ -95,8 +94,6 @@ interface RemovedKeys {
    * existed. Errors: those of `loadKnownKeys`.
    */
   readonly find: (key: string | undefined) => Promise<Result<string | undefined>>;
-  /** The D1 calls that it took. */
-  readonly calls: () => number;
 }
 
 function removedKeys(store: Store): RemovedKeys {
@@ -106,7 +103,6 @@ function removedKeys(store: Store): RemovedKeys {
       const knownKeys = key === undefined ? ok([]) : await (loaded ??= loadKnownKeys(store));
       return knownKeys.ok ? ok(knownKeys.value.find(({ id, state }) => id === key && state === "removed")?.id) : knownKeys;
     },
-    calls: () => (loaded ? 2 : 0),
   };
 }
 

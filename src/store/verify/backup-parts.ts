@@ -6,13 +6,13 @@ import { namedBackup } from "./backup-chain.ts";
 import { replacedAfter } from "../backup/part-heads.ts";
 import { type CheckedRows, checkPart } from "../checks/parts.ts";
 import { fault, type Fault } from "../checks/fault.ts";
-import { DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { DONE, isSpent, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { checkVaultRow } from "../checks/vaults.ts";
 import { sealedFileSize } from "../../crypto/chunked.ts";
 import { addressOf } from "../../model/file.ts";
 import { backupContent } from "../backup/object-keys.ts";
 import { contentKey } from "../contents/object-keys.ts";
-import { authenticateContent, CONTENT_SLICE_MAX, sizeFault } from "./content.ts";
+import { authenticateContent, sizeFault, SLICE_BYTES_MAX } from "./content.ts";
 
 /**
  * The stage `parts` of a backup. It opens each row of the newest backup that no later part replaces, under the keys in the row of the
@@ -58,7 +58,7 @@ export async function checkParts(ports: VerifyPorts, { vault, after }: Position)
   const skip = { ...progress, part: progress.part + 1, content: 0, chunk: 0 };
   if (!part.ok) {
     const damaged = fault("part_wrong", { ...place, id: ref.sha256 }, part.failure.detail ?? "the part is damaged");
-    return ok({ faults: [...faults, damaged], checked: {}, calls: 2, after: afterOf({ ...skip, bytes: DAMAGED }) });
+    return ok({ faults: [...faults, damaged], checked: {}, after: afterOf({ ...skip, bytes: DAMAGED }) });
   }
   const replaced = await replacedAfter(backups, manifest, progress.part);
   if (!replaced.ok) return replaced;
@@ -75,7 +75,6 @@ export async function checkParts(ports: VerifyPorts, { vault, after }: Position)
   return ok({
     faults: [...faults, ...(isFirst ? rows.faults : []), ...contents.value.faults],
     checked: { ...contents.value.checked, ...(isFirst && { rows: rows.rows, items: rows.items }) },
-    calls: 2,
     after: afterOf(contents.value.next ? { ...progress, ...contents.value.next } : counted),
   });
 }
@@ -107,23 +106,24 @@ interface CheckedCopies {
 
 /** Checks some of the contents that the rows of a part name. In: the first content, and its first chunk. Errors: `unavailable`. */
 async function checkCopies(
-  { backups, quick }: VerifyPorts,
+  ports: VerifyPorts,
   { vault, number, missing = [] }: Manifest,
   { files }: CheckedRows,
   { content, chunk: first }: ContentPosition,
 ): Promise<Result<CheckedCopies>> {
+  const { backups, quick } = ports;
   const faults: Fault[] = [];
   let [bytes, contents, chunk] = [0, 0, first];
   for (const [index, { item, file }] of files.entries()) {
     if (index < content) continue;
     const checked = { contents, bytes };
-    if (bytes >= CONTENT_SLICE_MAX.bytes || contents >= CONTENT_SLICE_MAX.contents)
+    if (bytes >= SLICE_BYTES_MAX || (contents > 0 && isSpent(ports)))
       return ok({ faults, checked, next: { content: index, chunk } });
     const address = addressOf(vault, item, file);
     const key = backupContent(contentKey(address));
     const answer = quick
       ? await sizeFault(backups, key, sealedFileSize(file.size))
-      : await authenticateContent(backups, key, address, file, chunk, CONTENT_SLICE_MAX.bytes - bytes);
+      : await authenticateContent(backups, key, address, file, chunk, SLICE_BYTES_MAX - bytes);
     if (!answer.ok) return answer;
     const result = answer.value && "bytes" in answer.value ? answer.value : { bytes: 0, fault: answer.value };
     bytes += result.bytes;

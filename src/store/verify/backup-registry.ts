@@ -25,14 +25,14 @@ export async function checkRegistry(ports: VerifyPorts, { after: [after = 0] }: 
       { snapshot: manifest.number, id: ref.sha256 },
       part.failure.detail ?? "the part is damaged",
     );
-    return ok({ faults: [damaged], checked: {}, calls: 2, after: next });
+    return ok({ faults: [damaged], checked: {}, after: next });
   }
   const rows = await checkPart({ store, vault: REGISTRY, keys: undefined }, manifest.number, part.value, new Set());
-  return ok({ faults: rows.faults, checked: { rows: rows.rows, bytes: ref.bytes }, calls: 2, after: next });
+  return ok({ faults: rows.faults, checked: { rows: rows.rows, bytes: ref.bytes }, after: next });
 }
 
 /** The most manifests of a slice. */
-const SLICE_BACKUPS_MAX = 20;
+const SLICE_BACKUPS_MAX = 15;
 
 /** The position is `[index]`. */
 export async function checkNamedBackups(ports: VerifyPorts, { after: [after = 0] }: Position): Promise<Result<Slice>> {
@@ -57,5 +57,5 @@ export async function checkNamedBackups(ports: VerifyPorts, { after: [after = 0]
       faults.push(fault("manifest_wrong", namedBackup(vault, number), `it is not the one that registry ${registry} names`));
   }
   const next = from + SLICE_BACKUPS_MAX;
-  return ok({ faults, checked: {}, calls: SLICE_BACKUPS_MAX, after: next < snapshots.length ? [next] : undefined });
+  return ok({ faults, checked: {}, after: next < snapshots.length ? [next] : undefined });
 }

@@ -16,8 +16,8 @@ import { tryBucket } from "../buckets/calls.ts";
 
 /** Authenticates a content in a bucket: FILES or BACKUPS. */
 
-/** The most that one slice reads: bytes, so that it ends in time, and contents, each of which takes a call of the bucket. */
-export const CONTENT_SLICE_MAX = { bytes: 32 * 1024 * 1024, contents: 200 };
+/** The most bytes that one slice reads, so that it ends in time. */
+export const SLICE_BYTES_MAX = 32 * 1024 * 1024;
 
 export interface ContentFault {
   readonly kind: Extract<FindingKind, `content_${string}`>;

@@ -6,9 +6,9 @@ import { contentKey } from "../contents/object-keys.ts";
 import { runBatch } from "../d1/database.ts";
 import { type NamedTable, TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { FILE_COLUMNS, type FileRow, openFiles } from "../items/files.ts";
-import { authenticateContent, CONTENT_SLICE_MAX, type ContentFault, sizeFault } from "./content.ts";
+import { authenticateContent, type ContentFault, sizeFault, SLICE_BYTES_MAX } from "./content.ts";
 import { fault, type Fault, type Repair } from "../checks/fault.ts";
-import { DONE, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { DONE, isSpent, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { loadMoment } from "./vault-keys.ts";
 import { backupContentKey } from "../backup/object-keys.ts";
 
@@ -70,25 +70,23 @@ function distinct(vault: string, rows: readonly FileRow[]): Wanted[] {
 
 async function checkWanted(ports: VerifyPorts, keys: VaultKeys, wanted: readonly Wanted[]): Promise<Result<Slice>> {
   const faults: Fault[] = [];
-  let [bytes, contents, calls] = [0, 0, 1];
+  let [bytes, contents] = [0, 0];
   for (const one of wanted) {
     const { address } = one;
-    if (bytes >= CONTENT_SLICE_MAX.bytes || contents >= CONTENT_SLICE_MAX.contents)
-      return ok({ faults, checked: { contents, bytes }, calls, after: [address.item, nameOf(address), one.chunk] });
+    if (bytes >= SLICE_BYTES_MAX || (contents > 0 && isSpent(ports)))
+      return ok({ faults, checked: { contents, bytes }, after: [address.item, nameOf(address), one.chunk] });
     const opened = await openFiles(keys, address.vault, [one.row]);
     const file = opened.ok ? opened.value[0] : undefined; // a row that does not open is a finding of the stage `items`
     if (!file) continue;
-    const checked = await checkContent(ports, address, file, one.chunk, CONTENT_SLICE_MAX.bytes - bytes);
+    const checked = await checkContent(ports, address, file, one.chunk, SLICE_BYTES_MAX - bytes);
     if (!checked.ok) return checked;
     bytes += checked.value.bytes;
-    calls += 2;
     if (checked.value.fault) faults.push(...(await confirm(ports, address, file, checked.value.fault)));
     const { chunk } = checked.value;
-    if (chunk !== undefined)
-      return ok({ faults, checked: { contents, bytes }, calls, after: [address.item, nameOf(address), chunk] });
+    if (chunk !== undefined) return ok({ faults, checked: { contents, bytes }, after: [address.item, nameOf(address), chunk] });
     contents++;
   }
-  return ok({ faults, checked: { contents, bytes }, calls, after: [`${wanted.at(-1)!.address.item}~`] });
+  return ok({ faults, checked: { contents, bytes }, after: [`${wanted.at(-1)!.address.item}~`] });
 }
 
 interface CheckedContent {

@@ -51,7 +51,7 @@ export async function checkRecords(ports: VerifyPorts, { vault, after: [after = 
     open.ok ? [] : [fault("row_unreadable", { vault, table: "replays", id: row.id }, "the idempotency record does not open")],
   );
   const next = rows[0].length === SLICE_ROWS_MAX ? [keyAfter(rows[0].at(-1)!.key)] : undefined;
-  return ok({ faults, checked: { rows: rows[0].length }, calls: 1, after: next });
+  return ok({ faults, checked: { rows: rows[0].length }, after: next });
 }
 
 /** The entries of the log of a vault. */
@@ -83,7 +83,6 @@ async function sliceOf(store: VerifyPorts["store"], rows: readonly ActivityRow[]
   return {
     faults,
     checked: { rows: rows.length },
-    calls: 1,
     after: rows.length === SLICE_ROWS_MAX ? [keyAfter(rows.at(-1)!.id)] : undefined,
   };
 }
@@ -144,7 +143,6 @@ async function checkSegments({ store }: VerifyPorts, { vault, after }: Position,
   return ok({
     faults,
     checked: { rows: rows.length },
-    calls: 1,
     after: rows.length === SLICE_SEGMENTS_MAX ? [last!.log, last!.id] : undefined,
   });
 }

@@ -34,14 +34,13 @@ export async function checkObjects(ports: VerifyPorts, { vault, after: [after] }
   if (!unnamed.ok) return unnamed;
   const orphans = unnamed.value.length > 0 ? await confirmOrphans(ports, vault, unnamed.value) : ok([]);
   if (!orphans.ok) return orphans;
+  const run = () => coordinators.release(vault, orphans.value);
   const faults = orphans.value.map((key) => {
     const [, file = "", generation = ""] = key.split("/");
-    const run = () => coordinators.release(vault, [key]);
     const detail = "no row names it, and its coordinator does not know it";
-    return fault("content_orphaned", { vault, file, id: generation }, detail, { by: "call", key, run });
+    return fault("content_orphaned", { vault, file, id: generation }, detail, { by: "call", key: "release", run });
   });
-  const calls = unnamed.value.length > 0 ? 5 : 2;
-  return ok({ faults, checked: {}, calls, after: afterOf(page.value) });
+  return ok({ faults, checked: {}, after: afterOf(page.value) });
 }
 
 async function unnamedOf(db: D1Database, vault: string, keys: readonly string[]): Promise<Result<string[]>> {
@@ -94,7 +93,7 @@ export async function checkPrefixes(ports: VerifyPorts, { after: [after] }: Posi
     const repair = deleted ? ({ by: "call", key, run: () => coordinators.release(folder, [key]) } as const) : undefined;
     faults.push(fault("objects_unknown", { id: folder }, detail, repair));
   }
-  return ok({ faults, checked: {}, calls: 2 + unknown.value.length, after: afterOf(page.value) });
+  return ok({ faults, checked: {}, after: afterOf(page.value) });
 }
 
 const UNKNOWN = `

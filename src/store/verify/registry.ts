@@ -10,7 +10,7 @@ import { openToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
 import { CREATE_AGAIN, loadSchema } from "../d1/schema.ts";
 import { recountUses } from "../commit/repairs.ts";
 import { fault, type Fault } from "../checks/fault.ts";
-import { keyAfter, type Position, REQUEST_MAX, type Slice, type VerifyPorts } from "./stage.ts";
+import { keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 
 /** The stages `keys`, `tokens` and `ended`, of rows that belong to no vault. */
 
@@ -36,8 +36,7 @@ type Count = Exclude<keyof RowOf<"root_key_uses">, "id">;
 type Uses = { readonly id: string } & Readonly<Record<Count | `counted_${Count}`, number>>;
 
 /**
- * Checks the objects of the schema, in one D1 call. When a table is missing, the request ends here, because the next stages would fail
- * without naming the table.
+ * Checks the objects of the schema, in one D1 call. When a table is missing, the run ends here, because the next stages would fail.
  */
 export async function checkSchemaObjects({ store }: VerifyPorts): Promise<Result<Slice>> {
   const schema = await loadSchema(store.db);
@@ -46,7 +45,7 @@ export async function checkSchemaObjects({ store }: VerifyPorts): Promise<Result
   const faults = missing.map(({ type, name }) =>
     fault("schema_incomplete", { table: name }, `the ${type} is missing: ${CREATE_AGAIN}`),
   );
-  return ok({ faults, checked: {}, calls: missing.some(({ type }) => type === "table") ? REQUEST_MAX.calls : 1 });
+  return ok({ faults, checked: {}, isLast: missing.some(({ type }) => type === "table") });
 }
 
 /** The proofs of the root keys, and the counts of their uses, at one moment. One D1 call. */
@@ -62,7 +61,7 @@ export async function checkKeys({ store }: VerifyPorts): Promise<Result<Slice>> 
       wrong.push(fault("root_key_wrong", { table: "root_keys", id }, "the proof does not open"));
   }
   const faults = [...wrong, ...uses.flatMap((row) => [...checkUses(db, row), ...checkPresence(row, keyring.keys.has(row.id))])];
-  return ok({ faults, checked: { rows: proofs.length + uses.length }, calls: 1 });
+  return ok({ faults, checked: { rows: proofs.length + uses.length } });
 }
 
 const checkUses = (db: D1Database, row: Uses): Fault[] =>
@@ -134,7 +133,6 @@ async function checkTokenRows(
   return ok({
     faults,
     checked: { rows: rows.length },
-    calls: 1,
     after: rows.length === SLICE_ROWS_MAX ? [keyAfter(rows.at(-1)!.id)] : undefined,
   });
 }

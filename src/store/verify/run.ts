@@ -1,10 +1,14 @@
 import { addChecked, type Checked, type Finding, NOTHING_CHECKED } from "../../model/finding.ts";
-import { ok, type Result } from "../../model/result.ts";
-import { runBatch } from "../d1/database.ts";
+import { ok, type Refusal, type Result } from "../../model/result.ts";
 import { type Fault, findingOf } from "../checks/fault.ts";
-import { type Position, REQUEST_MAX, type Stage, type VerifyPorts } from "./stage.ts";
+import { type Position, type Stage, STEP_MAX, type VerifyPorts } from "./stage.ts";
 
-/** Runs slices of stages from a position, as many as fit into one request, and repairs their findings if the request says so. */
+/**
+ * Runs slices of stages from a position, as many as fit into one step of a job, and repairs their findings if the job does.
+ *
+ * A step may be carried out twice, and the second time no longer finds what the first time repaired. So a step ends before it repairs: it
+ * gives the repairable findings of the slice that it has reached, and the next step begins with this slice and repairs those only.
+ */
 
 /** The plan of a run: its stages, in their order, and what follows the last one. */
 export interface Plan {
@@ -13,36 +17,51 @@ export interface Plan {
   readonly following: (vault: string) => Promise<Result<Position | undefined>>;
 }
 
+export interface Repairs {
+  /** The repairable findings of the first slice, which the step before has given. */
+  readonly found: readonly Finding[];
+  /** Carries out statements of D1 in one transaction. Errors: see `writeStep` in store/jobs/step-fence.ts. */
+  readonly write: (statements: readonly D1PreparedStatement[]) => Promise<Result<undefined>>;
+}
+
 export interface Verified {
   readonly findings: readonly Finding[];
   readonly checked: Checked;
   /** Absent when everything is verified. */
   readonly next: Position | undefined;
+  /** The repairable findings of the slice at `next`, with which the next step begins. */
+  readonly found: readonly Finding[];
 }
 
-/** In: the plan that has the stage of a position. Errors: those of the stages. */
+/** In: the plan that has the stage of a position. Errors: those of the stages; of repairs `unavailable` and `database_restored`. */
 export async function runSlices(
   ports: VerifyPorts,
   planOf: (stage: string) => Plan,
   start: Position,
-  repair: boolean,
+  repairs?: Repairs,
 ): Promise<Result<Verified>> {
-  let [checked, calls]: [Checked, number] = [NOTHING_CHECKED, 0];
+  let checked: Checked = NOTHING_CHECKED;
+  let found = repairs?.found ?? [];
   const findings: Finding[] = [];
   let position: Position | undefined = start;
-  while (position && calls < REQUEST_MAX.calls && checked.bytes < REQUEST_MAX.bytes) {
+  while (position && ports.calls() < STEP_MAX.calls && checked.bytes < STEP_MAX.bytes) {
     const plan = planOf(position.stage);
     const index = plan.stages.findIndex(([name]) => name === position!.stage);
     const slice = await plan.stages[index]![1](ports, position);
     if (!slice.ok) return slice;
+    const { faults, after, isLast } = slice.value;
+    const fresh = repairs ? repairableOf(faults).filter(isNotIn(found)) : [];
+    if (fresh.length > 0) return ok({ findings, checked, next: position, found: [...found, ...fresh] });
+    const repaired = repairs ? await repairAll(faults, found, repairs) : ok(faults.map((one) => findingOf(one)));
+    if (!repaired.ok) return repaired;
+    findings.push(...repaired.value);
+    found = [];
     checked = addChecked(checked, slice.value.checked);
-    calls += slice.value.calls;
-    findings.push(...(repair ? await repairAll(ports, slice.value.faults) : slice.value.faults.map((one) => findingOf(one))));
-    const next = await follow(plan, index, position, slice.value.after);
+    const next: Result<Position | undefined> = isLast ? ok(undefined) : await follow(plan, index, position, after);
     if (!next.ok) return next;
     position = next.value;
   }
-  return ok({ findings, checked, next: position });
+  return ok({ findings, checked, next: position, found });
 }
 
 async function follow(
@@ -56,20 +75,49 @@ async function follow(
   return next ? ok({ stage: next[0], vault, after: [] }) : following(vault);
 }
 
+const repairableOf = (faults: readonly Fault[]): Finding[] =>
+  faults.filter(({ repair }) => repair !== undefined).map((one) => findingOf(one));
+
+/** What a finding is about. Its words may have numbers that writes change. */
+const nameOf = ({ detail: _detail, repairable: _repairable, repaired: _repaired, ...named }: Finding): string =>
+  JSON.stringify(named);
+
+function isNotIn(findings: readonly Finding[]): (finding: Finding) => boolean {
+  const names = new Set(findings.map(nameOf));
+  return (finding) => !names.has(nameOf(finding));
+}
+
 /** The most statements of one batch of D1, which is one transaction. */
 const BATCH_STATEMENTS_MAX = 100;
 
-/** Repairs. Out: the findings, with the result of each repair. After a failed repair the next run has the finding again. */
-async function repairAll({ store }: VerifyPorts, faults: readonly Fault[]): Promise<Finding[]> {
+/**
+ * Repairs. In: the faults of a slice, and the findings that were to be repaired. Out: the findings, with the result of each repair: those that
+ * are no faults any more were repaired by an earlier try of the step. After a failed repair the next run has the finding again.
+ */
+async function repairAll(faults: readonly Fault[], found: readonly Finding[], { write }: Repairs): Promise<Result<Finding[]>> {
   const statements = faults.flatMap(({ repair }) => (repair?.by === "statement" ? [repair.statement] : []));
   let written = true;
-  for (let from = 0; from < statements.length; from += BATCH_STATEMENTS_MAX)
-    written = (await runBatch(store.db, ...statements.slice(from, from + BATCH_STATEMENTS_MAX))).ok && written;
+  for (let from = 0; from < statements.length; from += BATCH_STATEMENTS_MAX) {
+    const batch = await write(statements.slice(from, from + BATCH_STATEMENTS_MAX));
+    if (!batch.ok && endsStep(batch)) return batch;
+    written &&= batch.ok;
+  }
   const calls = new Map<string, boolean>();
   for (const { repair } of faults)
-    if (repair?.by === "call" && !calls.has(repair.key)) calls.set(repair.key, (await repair.run()).ok);
-  return faults.map((one) => {
-    if (!one.repair) return findingOf(one);
-    return findingOf(one, one.repair.by === "call" ? calls.get(one.repair.key)! : written);
-  });
+    if (repair?.by === "call" && !calls.has(repair.key)) {
+      const answer = await repair.run();
+      if (!answer.ok && endsStep(answer)) return answer;
+      calls.set(repair.key, answer.ok);
+    }
+  const earlier = found.filter(isNotIn(faults.map((one) => findingOf(one))));
+  return ok([
+    ...earlier.map((one) => Object.assign({}, one, { repaired: true })),
+    ...faults.map((one) => {
+      if (!one.repair) return findingOf(one);
+      return findingOf(one, one.repair.by === "call" ? calls.get(one.repair.key)! : written);
+    }),
+  ]);
 }
+
+/** Whether the step is tried again, or the job ends, because of the failure of a repair. After any other one the others are repaired. */
+const endsStep = ({ failure: { kind } }: Refusal): boolean => kind === "unavailable" || kind === "database_restored";

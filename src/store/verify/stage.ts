@@ -25,9 +25,13 @@ export interface VerifyPorts {
   readonly quick: boolean;
   /** Whether a repair removes missing Items from the counts of their vault. */
   readonly acceptLoss: boolean;
+  /** Whether the job repairs: the repairs of a slice are calls too. */
+  readonly repair: boolean;
+  /** The number of calls of D1 and R2 that the step has made. */
+  readonly calls: () => number;
 }
 
-/** The position at which a slice begins: plain data, which the client gets as an opaque text. */
+/** The position at which a slice begins: plain data, which the job keeps between its steps. */
 export interface Position {
   readonly stage: string;
   /** Empty for stages that belong to no vault. */
@@ -45,19 +49,25 @@ export const keyAfter = (key: string): string => `${key}\0`;
 export interface Slice {
   readonly faults: readonly Fault[];
   readonly checked: Partial<Checked>;
-  /** About the number of calls of D1, R2 and coordinators. It limits the slices of one request. */
-  readonly calls: number;
   /** The position at which the next slice of the stage begins; absent when the stage is done. */
   readonly after?: Position["after"] | undefined;
+  /** Whether nothing else can be checked. */
+  readonly isLast?: boolean;
 }
 
 /** In: `position.vault` and `position.after`. Errors: `unavailable`, `misconfigured`. */
 export type Stage = (ports: VerifyPorts, position: Position) => Promise<Result<Slice>>;
 
-export const DONE: Slice = { faults: [], checked: {}, calls: 1 };
+export const DONE: Slice = { faults: [], checked: {} };
 
-/** About the most D1 calls of a request (the free plan allows 50), and about the most bytes that it reads, so that it ends in time. */
-export const REQUEST_MAX = { calls: 30, bytes: 32 * 1024 * 1024 };
+/**
+ * A step with so many calls of D1 and R2, or about so many bytes, begins no further slice. A slice makes at most 20 calls, unless it reads
+ * contents: then it looks after each of them whether the step has made enough (`isSpent`). So a step makes at most 40 (jobs/kind.ts).
+ */
+export const STEP_MAX = { calls: 20, bytes: 32 * 1024 * 1024 };
+
+/** Whether a slice that has read a content ends: the next one makes at most 8 calls, and its repair 2. */
+export const isSpent = ({ calls, repair }: VerifyPorts): boolean => calls() >= (repair ? 16 : 30);
 
 /** The position at which the slice after a page of the bucket begins. */
 export const afterOf = ({ next }: ObjectPage): Slice["after"] => (next === undefined ? undefined : [next]);

@@ -1,6 +1,7 @@
 import { REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { listFolders, listBackupNumbers } from "../backup/load.ts";
+import type { BackupStore } from "../backup/ports.ts";
 import { runBatch } from "../d1/database.ts";
 import { checkArchives } from "./archives.ts";
 import { checkChain } from "./backup-chain.ts";
@@ -13,7 +14,7 @@ import { checkObjects, checkPrefixes } from "./objects.ts";
 import { checkEndedTokens, checkKeys, checkSchemaObjects, checkTokens } from "./registry.ts";
 import { checkNewest } from "./newest-backup.ts";
 import type { Plan } from "./run.ts";
-import type { Position, Stage, VerifyPorts } from "./stage.ts";
+import type { Position, Stage } from "./stage.ts";
 import { checkUnknownVaults } from "./unknown.ts";
 import { checkVault } from "./vault.ts";
 import type { Bucket } from "../buckets/bucket.ts";
@@ -58,8 +59,6 @@ const VAULT_BACKUP: readonly (readonly [string, Stage])[] = [
 
 const LISTS = [DEPLOYMENT, VAULT, REGISTRY_BACKUP, VAULT_BACKUP];
 
-export const STAGE_NAMES: readonly string[] = LISTS.flat().map(([name]) => name);
-
 /** The position at which a run begins: the first stage of the deployment, or of one vault. In: whether a backup is verified. */
 export function firstPosition(vault: string | undefined, backup: boolean): Position {
   const [whole, one] = backup ? ["registries", "chain"] : ["schema", "vault"];
@@ -68,11 +67,11 @@ export function firstPosition(vault: string | undefined, backup: boolean): Posit
 
 /** Out: the plan of a stage. In: the only vault of the run, if it has only one. */
 export const planOf =
-  ({ store, backups }: Pick<VerifyPorts, "store" | "backups">, only?: string) =>
+  ({ db, backups }: Pick<BackupStore, "db" | "backups">, only?: string) =>
   (stage: string): Plan => {
     const stages = LISTS.find((list) => list.some(([name]) => name === stage))!;
     const isBackup = stages === REGISTRY_BACKUP || stages === VAULT_BACKUP;
-    const next = (vault: string) => (isBackup ? nextBackup(backups, vault) : nextVault(store.db, vault));
+    const next = (vault: string) => (isBackup ? nextBackup(backups, vault) : nextVault(db, vault));
     return { stages, following: (vault) => (only === undefined ? next(vault) : Promise.resolve(ok(undefined))) };
   };
 
@@ -94,11 +93,11 @@ async function nextVault(db: D1Database, after: string): Promise<Result<Position
 }
 
 /** Whether a vault exists, or has a backup. Errors: `unavailable`. */
-export async function hasVault({ store, backups }: VerifyPorts, vault: string, backup: boolean): Promise<Result<boolean>> {
+export async function hasVault({ db, backups }: BackupStore, vault: string, backup: boolean): Promise<Result<boolean>> {
   if (backup) {
     const numbers = await listBackupNumbers(backups, vault);
     return numbers.ok ? ok(numbers.value.length > 0) : numbers;
   }
-  const read = await runBatch<[unknown]>(store.db, store.db.prepare("SELECT 1 FROM vaults WHERE id = ?1").bind(vault));
+  const read = await runBatch<[unknown]>(db, db.prepare("SELECT 1 FROM vaults WHERE id = ?1").bind(vault));
   return read.ok ? ok(read.value[0].length > 0) : read;
 }

@@ -40,7 +40,7 @@ export async function checkVault(ports: VerifyPorts, { vault }: Position): Promi
     ...checkCounters(vault, row, counted!, recount, acceptLoss ? recount : null),
     ...checkSequence(vault, row, gaps, last, since),
   ];
-  return ok({ faults, checked: { rows: 1 + webhooks.length, bytes: row.name.length + row.description.length }, calls: 1 });
+  return ok({ faults, checked: { rows: 1 + webhooks.length, bytes: row.name.length + row.description.length } });
 }
 
 type Counters = Pick<VaultRow, "items" | "deleted" | "created" | "files" | "file_bytes" | "sealed_bytes"> & {

@@ -143,7 +143,6 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   changePerson: () => ({ body: { vaults: {} } }),
   createJob: () => ({ body: { kind: "rewrap" } }),
   createWebhook: () => ({ body: { url: newReceiver().url } }),
-  verify: () => ({ body: { quick: true } }),
   backUpVault: () => ({ body: { dryRun: true } }),
   getBackupObject: () => ({ query: `?key=${OBJECT}` }),
   restoreBackup: ({ vault }) => ({ body: { vault, overwrite: true, dryRun: true } }),

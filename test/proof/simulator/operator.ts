@@ -122,7 +122,7 @@ interface StoredJob {
   readonly kind: string;
   readonly state: string;
   readonly reason: string | null;
-  readonly holds: string;
+  readonly holds: string | null;
   readonly created_at: number;
   readonly ended_at: number | null;
 }
@@ -134,7 +134,9 @@ export function checkJobs({ storage }: SimulatedOperator, started: readonly stri
   const lostJobs = started.filter((id) => !ids.has(id));
   const unended = jobs.filter((job) => job.ended_at === null);
   const beside = jobs.filter((job, index) =>
-    jobs.slice(index + 1).some((other) => other.holds === job.holds && other.created_at < (job.ended_at ?? Infinity)),
+    jobs
+      .slice(index + 1)
+      .some((other) => other.holds !== null && other.holds === job.holds && other.created_at < (job.ended_at ?? Infinity)),
   );
   const [{ rows }] = world.database.query<{ rows: number }>(OTHER_ROWS) as [{ rows: number }];
   return [

@@ -648,15 +648,6 @@ const byAdmin: readonly WorstRequest[] = [
     prepare: async (world) => forAdmin(`${JOBS}/${await endedJob(world)}/findings`, world),
   },
   {
-    endpoint: "POST /v1/admin/verify",
-    why: "a large vault",
-    streams: true, // its counters are compared with all rows of the vault
-    prepare: async (world) => {
-      const { vault } = await shareIn(world, largestVault);
-      return forAdmin("/v1/admin/verify", world, { body: { vault } });
-    },
-  },
-  {
     endpoint: `GET ${BACKUPS}`,
     why: "one registry",
     prepare: async (world) => forAdmin(BACKUPS, world),

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import type { Checked, Finding } from "../../../src/model/finding.ts";
-import { addChecked, NOTHING_CHECKED } from "../../../src/model/finding.ts";
-import { admin, type Request_ } from "../../support/service.ts";
+import { findingsOf, runJob, serviceWith } from "../../support/jobs.ts";
+import type { Request_ } from "../../support/service.ts";
 
-/** Runs `verify` as the command line does: slice after slice. */
+/** Runs `verify` as a job. */
 
 export interface Options {
   readonly vault?: string;
@@ -16,23 +16,13 @@ export interface Options {
 export interface Run {
   readonly findings: readonly Finding[];
   readonly checked: Checked;
-  readonly slices: number;
 }
 
 export async function verifyAll(options: Options = {}, bindings: Request_["env"] = {}): Promise<Run> {
-  const findings: Finding[] = [];
-  let checked = NOTHING_CHECKED;
-  let cursor: string | null | undefined;
-  let slices = 0;
-  for (; cursor !== null; slices++) {
-    const body = { ...options, ...(cursor !== undefined && { cursor }) };
-    const reply = await admin("POST", "/v1/admin/verify", { body, env: bindings });
-    if (reply.status !== 200) throw new Error(`${reply.status} ${reply.text}`);
-    findings.push(...(reply.body.findings as Finding[]));
-    checked = addChecked(checked, reply.body.checked as Checked);
-    cursor = reply.body.next as string | null;
-  }
-  return { findings, checked, slices };
+  const service = await serviceWith(bindings);
+  const job = await runJob(service, { kind: "verify", ...options });
+  if (job.state !== "done") throw new Error(JSON.stringify(job));
+  return { findings: await findingsOf(service, job.id), checked: job.result.checked };
 }
 
 /** What a finding names, for comparisons. */

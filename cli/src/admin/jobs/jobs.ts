@@ -36,7 +36,8 @@ const ACTIONS = {
   stop: async (admin, id) => shownJob(await stopJob(admin, id)),
 } satisfies Readonly<Record<string, (admin: Awaited<ReturnType<JobsCall["admin"]>>, id: string) => Promise<Shown>>>;
 
-const progressOf = ({ progress: { done, total } }: Job): string => `${done} of ${total}`;
+/** What is to be done may not be known. */
+const progressOf = ({ progress: { done, total } }: Job): string => (done > total ? String(done) : `${done} of ${total}`);
 
 const rowOf = (job: Job): string[] => [job.id, job.kind, job.state, progressOf(job), timeOf(job.createdAt), job.reason ?? ""];
 

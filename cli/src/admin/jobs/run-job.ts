@@ -20,12 +20,14 @@ export interface JobRequest {
 const WAIT_SECONDS = 2;
 
 /**
- * Starts a job and waits for its end. When one of the same kind is under way, it waits for that one. Ctrl-C leaves the job running. Errors:
+ * Starts a job and waits for its end. When one that does the same is under way, it waits for that one. Ctrl-C leaves the job running. Errors:
  * throws a CliError for a job that failed or was stopped.
  */
 export async function runJob(io: Io, admin: Client, { json, label, unit }: JobRequest): Promise<Job> {
   const started = await startJob(admin, json);
-  const progress = startProgress(io, label, undefined, (done, total) => `${done} of ${plural(total ?? 0, unit)}`);
+  const progress = startProgress(io, label, undefined, (done, total) =>
+    total ? `${done} of ${plural(total, unit)}` : plural(done, unit),
+  );
   const hint = `It goes on. Look at it with \`item-vault admin jobs show ${started.id}\`.`;
   const ended = await interruptible(async (signal) => {
     let job = started;
@@ -50,7 +52,9 @@ async function startJob(admin: Client, json: JobRequest["json"]): Promise<Job> {
   try {
     return await request<Job>(admin, "POST", JOBS, { json });
   } catch (error) {
-    if (!(error instanceof ItemVaultError) || error.kind !== "job_exists") throw error;
+    // The job under way does the same only where a request has nothing but its kind.
+    const isTheSame = Object.keys(json).length === 1;
+    if (!(error instanceof ItemVaultError) || error.kind !== "job_exists" || !isTheSame) throw error;
     for await (const job of listJobs(admin)) if (job.kind === json.kind && !hasEnded(job)) return job;
     return await request<Job>(admin, "POST", JOBS, { json }); // it has ended meanwhile
   }

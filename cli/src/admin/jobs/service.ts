@@ -1,6 +1,6 @@
 import type { Client } from "@item-vault/client";
-import { entriesOf, request } from "../../api/answers.ts";
-import type { Finding } from "../verify/service.ts";
+import { allOf, entriesOf, request } from "../../api/answers.ts";
+import type { Checked, Finding } from "../verify/service.ts";
 
 /** Long jobs as the service describes them (contract 26.1). */
 
@@ -11,7 +11,8 @@ export interface Job {
   readonly kind: string;
   readonly state: "waiting" | "running" | "done" | "failed" | "stopped";
   readonly progress: { readonly done: number; readonly total: number };
-  /** The first 100. */
+  readonly result?: { readonly checked?: Checked };
+  /** The first 100: `findingsOf` has all. */
   readonly findings: readonly Finding[];
   readonly createdAt: string;
   readonly endedAt?: string;
@@ -26,5 +27,12 @@ export const listJobs = (admin: Client): AsyncGenerator<Job> => entriesOf<Job>(a
 /** In: seconds for which the service waits for the end of the job. */
 export const loadJob = (admin: Client, id: string, wait = 0, signal?: AbortSignal): Promise<Job> =>
   request<Job>(admin, "GET", `${JOBS}/${id}`, { ...(wait > 0 && { query: { wait } }), signal });
+
+/** The most findings that a job shows by itself (contract 26.1). */
+const SHOWN_FINDINGS_MAX = 100;
+
+/** All findings of a job that has ended. */
+export const findingsOf = async (admin: Client, { id, findings }: Job): Promise<readonly Finding[]> =>
+  findings.length < SHOWN_FINDINGS_MAX ? findings : allOf(entriesOf<Finding>(admin, `${JOBS}/${id}/findings`));
 
 export const stopJob = (admin: Client, id: string): Promise<Job> => request<Job>(admin, "DELETE", `${JOBS}/${id}`);

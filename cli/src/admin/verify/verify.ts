@@ -4,9 +4,10 @@ import { CliError, EXIT } from "../../frame/failure.ts";
 import { confirm } from "../../frame/prompt.ts";
 import { plural } from "../../frame/plural.ts";
 import { show, tell } from "../../output/format.ts";
-import { startProgress } from "../../output/progress.ts";
 import { tableOf } from "../../output/table.ts";
-import { type Checked, type Finding, type Found, NOTHING, runSlices } from "./service.ts";
+import { runJob } from "../jobs/run-job.ts";
+import { findingsOf } from "../jobs/service.ts";
+import { type Checked, type Finding, type Found, NOTHING } from "./service.ts";
 import type { VERIFY_OPTIONS } from "./options.ts";
 
 type VerifyCall = Call<typeof VERIFY_OPTIONS>;
@@ -63,21 +64,19 @@ async function verifyService({ io, options, admin: connect }: VerifyCall, repair
   const admin = await connect();
   const vaults = await Promise.all((options.vault ?? []).map((name) => adminVaultIdOf(admin, name)));
   const wanted = {
+    kind: "verify",
     quick: options.quick ?? false,
     backup: options.backup ?? false,
     repair,
     ...(repair && options["accept-loss"] && { acceptLoss: true as const }),
   };
   const found: Found = { findings: [], checked: { ...NOTHING } };
-  const progress = startProgress(io, "checked", undefined, () => describe(found.checked));
   for (const vault of vaults.length > 0 ? vaults : [undefined]) {
-    for await (const slice of runSlices(admin, { ...wanted, ...(vault !== undefined && { vault }) })) {
-      found.findings.push(...slice.findings);
-      for (const name of ["rows", "items", "contents", "bytes"] as const) found.checked[name] += slice.checked[name];
-      progress.add(slice.checked.items);
-    }
+    const json = { ...wanted, ...(vault !== undefined && { vault }) };
+    const job = await runJob(io, admin, { json, label: "checked", unit: "row" });
+    found.findings.push(...(await findingsOf(admin, job)));
+    for (const name of ["rows", "items", "contents", "bytes"] as const) found.checked[name] += job.result?.checked?.[name] ?? 0;
   }
-  progress.end();
   return found;
 }
 

@@ -1,0 +1,77 @@
+import { addChecked, type Checked, type Finding, NOTHING_CHECKED } from "../model/finding.ts";
+import { ok } from "../model/result.ts";
+import type { VerifyInput, VerifyRequest } from "../model/verify.ts";
+import { callCoordinator } from "../retry.ts";
+import { withBuckets } from "../store/backup/ports.ts";
+import { countCalls } from "../store/jobs/counted-calls.ts";
+import { writeStep } from "../store/jobs/step-fence.ts";
+import { type Repairs, runSlices } from "../store/verify/run.ts";
+import type { Coordinators, Position } from "../store/verify/stage.ts";
+import { firstPosition, planOf } from "../store/verify/stages.ts";
+import type { JobPorts, KindOfJob } from "./kind.ts";
+
+/** The job that checks what is stored, and repairs it when told to (contract 22, decision 0035). A step is some slices. */
+
+interface VerifyState {
+  readonly input: VerifyInput;
+  readonly position: Position;
+  /** What the next step repairs first (store/verify/run.ts). */
+  readonly found: readonly Finding[];
+  readonly checked: Checked;
+  /** The number of the last write (store/jobs/step-fence.ts). */
+  readonly writes: number;
+}
+
+export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
+  format: 1,
+  holds: ({ repair }) => (repair ? "repairs" : undefined),
+  start: (input) => ({
+    input,
+    position: firstPosition(input.vault, input.backup ?? false),
+    found: [],
+    checked: NOTHING_CHECKED,
+    writes: 0,
+  }),
+  async step({ store, job, bindings }, state) {
+    const { input, position, found } = state;
+    const { vault, quick = false, repair = false, acceptLoss = false } = input;
+    const opened = withBuckets(store, bindings);
+    if (!opened.ok) return opened;
+    const { storage, calls } = countCalls(opened.value);
+    const { files, backups } = storage;
+    const coordinators = coordinatorsOf(bindings, acceptLoss);
+    let { writes } = state;
+    const write: Repairs["write"] = async (statements) => {
+      // One number for all batches of a step: a repeated step may have fewer.
+      const written = await writeStep(storage.db, { job, number: state.writes + 1 }, statements, store.now);
+      if (written.ok) writes = state.writes + 1;
+      return written;
+    };
+    const ports = { store: storage, files, backups, coordinators, quick, acceptLoss, repair, calls };
+    const slices = await runSlices(ports, planOf(storage, vault), position, repair ? { found, write } : undefined);
+    if (!slices.ok) return slices;
+    const { next } = slices.value;
+    const checked = addChecked(state.checked, slices.value.checked);
+    return ok({
+      state: { input, position: next ?? position, found: slices.value.found, checked, writes },
+      progress: { done: checked.rows, total: next ? 0 : checked.rows },
+      result: { checked },
+      findings: slices.value.findings,
+      done: !next,
+    });
+  },
+};
+
+function coordinatorsOf({ COORDINATOR }: JobPorts["bindings"], acceptLoss: boolean): Coordinators {
+  const send = (vault: string, request: VerifyRequest) =>
+    callCoordinator(
+      () => COORDINATOR.getByName(vault),
+      "unavailable",
+      (coordinator) => coordinator.verify(vault, request),
+    );
+  return {
+    pending: (vault, keys) => send(vault, { kind: "pending", keys }),
+    release: (vault, keys) => send(vault, { kind: "release", keys }),
+    recount: (vault) => send(vault, { kind: "recount", acceptLoss }),
+  };
+}

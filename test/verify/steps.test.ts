@@ -1,0 +1,167 @@
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { VERIFY } from "../../src/jobs/verify.ts";
+import type { Finding } from "../../src/model/finding.ts";
+import type { VerifyInput } from "../../src/model/verify.ts";
+import { openStore } from "../../src/store/d1/database.ts";
+import { manifestKey } from "../../src/store/backup/object-keys.ts";
+import { backUp, backUpAll, valueOf } from "../support/backup.ts";
+import { wrapDatabase } from "../support/bindings.ts";
+import { lengthOf, objectsOf, pattern } from "../support/files.ts";
+import { makeVault } from "../support/service.ts";
+import { copyStorage } from "./support/restore.ts";
+import { flipObject, type Planted, plantVault } from "./support/vault.ts";
+import { namesOf, run, verifyAll } from "./support/verify.ts";
+
+/** The steps of a job of verify (contract 26.6): how much one of them does, and that one which is carried out twice loses nothing. */
+
+const FILES = 60;
+
+let planted: Planted;
+let undo: () => Promise<void>;
+
+beforeAll(async () => {
+  planted = await plantVault();
+  const { vault, call, items, item } = planted;
+  const body = pattern(50);
+  for (let count = 0; count < FILES; count++)
+    await call("POST", `${items}/${item}/files?name=${count}`, { body, headers: lengthOf(body) });
+  for (let count = 0; count < 18; count++) await backUp(vault, { full: true });
+  for (let count = 0; count < 4; count++) await makeVault();
+  await backUpAll([vault]);
+  for (let count = 0; count < 40; count++) await env.FILES.put(`log/2026-11-20/${String(count).padStart(6, "0")}`, "[{");
+  undo = await copyStorage();
+});
+afterEach(() => undo());
+
+/** Damages of all kinds that can be repaired. */
+async function damage(): Promise<void> {
+  const { vault, file, other } = planted;
+  for (const key of await objectsOf(vault)) await env.FILES.delete(key);
+  // The coordinator keeps those that a repair has recorded.
+  for (let count = 0; count < 2; count++) await env.FILES.put(`${vault}/${file}/${crypto.randomUUID()}`, "content");
+  await run("UPDATE vaults SET items = items - 1, file_bytes = 1 WHERE id = ?1", vault);
+  await run("UPDATE items SET title_index = 'AAAAAAAAAAAAAAAAAAAAAA==', folded_index = title_index WHERE id = ?1", other);
+  await run("UPDATE root_key_uses SET tokens = tokens + 1");
+  await run("UPDATE log_segments SET entries = entries + 5");
+}
+
+async function damageBackups(): Promise<void> {
+  const { objects } = await env.BACKUPS.list({ prefix: `contents/${planted.vault}/` });
+  await env.BACKUPS.delete(objects.map(({ key }) => key));
+  for (const number of [1, 5, 9]) await flipObject(env.BACKUPS, manifestKey(planted.vault, number), 30);
+}
+
+/** A binding of R2 that counts its calls. */
+const counted = (bucket: R2Bucket, count: () => void): R2Bucket =>
+  new Proxy(bucket, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => (count(), (value as (...args: unknown[]) => unknown).apply(target, args));
+    },
+  });
+
+interface Steps {
+  readonly findings: readonly Finding[];
+  /** The calls of D1 and R2 of each step. */
+  readonly calls: readonly number[];
+}
+
+/** Carries out each step so often from its state, and keeps what the last time has reached. */
+async function carryOut(input: VerifyInput, times = 1): Promise<Steps> {
+  let count = 0;
+  const add = () => void count++;
+  const bindings = {
+    COORDINATOR: env.COORDINATOR,
+    FILES: counted(env.FILES, add),
+    BACKUPS: counted(env.BACKUPS, add),
+    DB: wrapDatabase(env.DB, { before: add }),
+  };
+  const job = crypto.randomUUID();
+  const [findings, calls]: [Finding[], number[]] = [[], []];
+  let state = VERIFY.start(input);
+  const step = async () => {
+    count = 0;
+    const store = valueOf(await openStore({ ...env, ...bindings }, Date.now()));
+    const stepped = valueOf(await VERIFY.step({ store, job, bindings }, JSON.parse(JSON.stringify(state)) as typeof state));
+    calls.push(count);
+    return stepped;
+  };
+  for (let done = false; !done;) {
+    for (let time = 1; time < times; time++) await step();
+    const stepped = await step();
+    ({ state, done } = stepped);
+    findings.push(...(stepped.findings ?? []));
+  }
+  return { findings, calls };
+}
+
+const kindsOf = (findings: readonly Finding[]) =>
+  findings.map(({ kind, table = "", id = "" }) => (table ? `${kind} ${table} ${id}` : kind)).toSorted();
+
+/** The damages of the archive are there from the beginning, and stay. */
+const withoutArchive = ({ kind }: Pick<Finding, "kind">): boolean => kind !== "archive_unreadable";
+
+describe("a step", () => {
+  it.each([
+    ["of a check", {}],
+    ["of a quick check", { quick: true }],
+    ["of a repair", { repair: true }],
+    ["of a check of backups", { backup: true }],
+  ])("%s makes at most 40 calls of D1 and R2, also where everything is damaged", async (_, input) => {
+    const sound = await carryOut(input);
+    await ("backup" in input ? damageBackups() : damage());
+    const { calls, findings } = await carryOut(input);
+    expect(Math.max(...sound.calls, ...calls)).toBeLessThanOrEqual(40);
+    expect(calls.length).toBeGreaterThan(3);
+    expect(findings.length).toBeGreaterThan(FILES);
+  });
+
+  it("that is carried out twice leaves the same findings and repairs", async () => {
+    await damage();
+    const once = await carryOut({ repair: true });
+    const left = namesOf(await verifyAll());
+    await undo();
+    await damage();
+    const twice = await carryOut({ repair: true }, 2);
+    expect(kindsOf(twice.findings)).toEqual(kindsOf(once.findings));
+    expect(twice.findings.filter(withoutArchive).every(({ repaired }) => repaired)).toBe(true);
+    expect(twice.findings.length).toBeGreaterThan(FILES + 5);
+    expect(namesOf(await verifyAll())).toEqual(left);
+    expect(left.filter(withoutArchive)).toEqual([]);
+  });
+});
+
+describe("a repair", () => {
+  it("whose answer is lost is in the findings, once and as repaired", async () => {
+    await run("UPDATE items SET title_index = 'AAAAAAAAAAAAAAAAAAAAAA==' WHERE id = ?1", planted.other);
+    let [isWrite, losses] = [false, 0];
+    const DB = wrapDatabase(env.DB, {
+      rewrite(sql) {
+        isWrite ||= /INSERT INTO job_writes/.test(sql);
+        return sql;
+      },
+      after() {
+        if (isWrite && losses++ === 0) throw new Error("D1_ERROR: Network connection lost.");
+      },
+    });
+    const { findings } = await verifyAll({ vault: planted.vault, quick: true, repair: true }, { DB });
+    expect(losses).toBeGreaterThan(1);
+    expect(findings).toMatchObject([{ kind: "index_wrong", item: planted.other, repaired: true }]);
+  });
+
+  it("ends with the job when the database was restored to a time before an earlier one", async () => {
+    await run("UPDATE root_key_uses SET tokens = tokens + 1");
+    await run("UPDATE items SET title_index = 'AAAAAAAAAAAAAAAAAAAAAA==' WHERE id = ?1", planted.other);
+    let writes = 0;
+    const DB = wrapDatabase(env.DB, {
+      rewrite(sql) {
+        if (/INSERT INTO job_writes/.test(sql)) writes++;
+        return sql;
+      },
+      before: async () => void (writes === 2 && (await env.DB.prepare("DELETE FROM job_writes").run())),
+    });
+    await expect(verifyAll({ repair: true, quick: true }, { DB })).rejects.toThrow("database_restored");
+  });
+});
