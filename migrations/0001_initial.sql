@@ -37,9 +37,10 @@ CREATE TABLE IF NOT EXISTS counters (
 
 -- How often each job has written this database (src/store/jobs/step-fence.ts).
 CREATE TABLE IF NOT EXISTS job_writes (
-  id         TEXT    NOT NULL PRIMARY KEY,
+  id         TEXT    NOT NULL, -- of the job
+  created_at INTEGER NOT NULL CHECK (created_at BETWEEN 0 AND 253402300799999), -- Unix milliseconds
   writes     INTEGER NOT NULL CHECK (writes BETWEEN 0 AND 9007199254740991),
-  created_at INTEGER NOT NULL CHECK (created_at BETWEEN 0 AND 253402300799999) -- Unix milliseconds
+  PRIMARY KEY (id, created_at)
 ) STRICT, WITHOUT ROWID;
 
 -- Restores of vaults that have begun: how far each is (src/store/restore/progress.ts). That of the registry stays when it is done.

@@ -11,10 +11,10 @@ export default {
   fetch: app.fetch,
   async queue(batch, env) {
     // The operator may have named the queues: what a message is shows from where it came.
-    const steps = batch.messages.map(({ body }) => body).filter((body) => "kind" in body);
+    const backups = batch.messages.map(({ body }) => body).filter((body) => "kind" in body);
     const flushes = batch.messages.filter((message): message is Message<FlushMessage> => "handOvers" in message.body);
     if (flushes.length > 0) await consumeMessages(env, flushes);
-    for (const step of steps) await runMessage(env, step, Date.now());
+    for (const message of backups) await runMessage(env, message, Date.now());
   },
   scheduled: (controller, env) => cleanUp(env, controller.scheduledTime),
 } satisfies ExportedHandler<Env, FlushMessage | BackupMessage>;

@@ -36,21 +36,21 @@ export async function startBackups(env: Partial<Env>, now: number): Promise<void
   await env.JOBS.send({ kind: "start", began: now, after: "" } satisfies BackupMessage);
 }
 
-/** Carries out one job. In: Unix milliseconds. Throws when storage fails or a setting is malformed: the queue delivers again. */
-export async function runMessage(env: Env, job: BackupMessage, now: number): Promise<void> {
+/** Carries out one message. In: Unix milliseconds. Throws when storage fails or a setting is malformed: the queue delivers again. */
+export async function runMessage(env: Env, message: BackupMessage, now: number): Promise<void> {
   const store = must("open the buckets", await openBackupStore(env, now));
-  const [first, ...others] = must("make a step of a backup", await messagesAfter(store, job));
+  const [first, ...others] = must("make a step of a backup", await messagesAfter(store, message));
   if (first) await env.JOBS.sendBatch([first, ...others]);
 }
 
 /** After this time a run is given up: the next one has begun, or is about to. */
 const GIVE_UP_MS = 20 * HOUR;
 
-/** Carries out a job. Out: the messages that follow it. */
-async function messagesAfter(store: BackupStore, job: BackupMessage): Promise<Result<Message[]>> {
-  if (store.now > job.began + GIVE_UP_MS) return ok([]);
-  if (job.kind === "start") return startVaults(store, job);
-  return job.kind === "vault" ? continueVault(store, job) : continueRegistry(store, job);
+/** Carries out a message. Out: the messages that follow it. */
+async function messagesAfter(store: BackupStore, message: BackupMessage): Promise<Result<Message[]>> {
+  if (store.now > message.began + GIVE_UP_MS) return ok([]);
+  if (message.kind === "start") return startVaults(store, message);
+  return message.kind === "vault" ? continueVault(store, message) : continueRegistry(store, message);
 }
 
 /** Vaults of one message: a queue accepts 100 messages at once. */
@@ -64,21 +64,21 @@ async function startVaults(store: BackupStore, { began, after }: BackupMessage &
   return ok([...ids.value.map((vault): Message => ({ body: { kind: "vault", began, vault } })), { body: following }]);
 }
 
-async function continueVault(store: BackupStore, job: BackupMessage & { kind: "vault" }): Promise<Result<Message[]>> {
-  const step = await backupStep(store, job.vault);
+async function continueVault(store: BackupStore, message: BackupMessage & { kind: "vault" }): Promise<Result<Message[]>> {
+  const step = await backupStep(store, message.vault);
   if (!step.ok) return step;
   const { state } = step.value;
-  if (state === "busy") return ok([{ body: job, delaySeconds: DELAY_SECONDS.busy }]);
-  return ok(state === "reading" || state === "copying" ? [{ body: job }] : []);
+  if (state === "busy") return ok([{ body: message, delaySeconds: DELAY_SECONDS.busy }]);
+  return ok(state === "reading" || state === "copying" ? [{ body: message }] : []);
 }
 
-async function continueRegistry(store: BackupStore, job: BackupMessage & { kind: "registry" }): Promise<Result<Message[]>> {
-  const step = await registryStep(store, { began: job.began, until: job.began + REGISTRY_WAIT_MS });
+async function continueRegistry(store: BackupStore, message: BackupMessage & { kind: "registry" }): Promise<Result<Message[]>> {
+  const step = await registryStep(store, { began: message.began, until: message.began + REGISTRY_WAIT_MS });
   if (!step.ok) return step;
   const { state, waiting } = step.value;
   if (state === "done" || state === "unrestored") return ok([]);
-  if (!waiting) return ok([{ body: job, ...(state === "busy" && { delaySeconds: DELAY_SECONDS.busy }) }]);
+  if (!waiting) return ok([{ body: message, ...(state === "busy" && { delaySeconds: DELAY_SECONDS.busy }) }]);
   // A vault that was made after the run began has no message.
-  const missing: Message[] = waiting.missing ? [{ body: { kind: "vault", began: job.began, vault: waiting.vault } }] : [];
-  return ok([...missing, { body: job, delaySeconds: DELAY_SECONDS.waiting }]);
+  const missing: Message[] = waiting.missing ? [{ body: { kind: "vault", began: message.began, vault: waiting.vault } }] : [];
+  return ok([...missing, { body: message, delaySeconds: DELAY_SECONDS.waiting }]);
 }

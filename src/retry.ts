@@ -4,19 +4,19 @@ import { fail, type Result } from "./model/result.ts";
 
 const TRIES_MAX = 3;
 
-/** The answer of a coordinator. */
+/** The answer of a Durable Object. */
 export interface Tried<T> {
   readonly answer: Result<T>;
-  /** How often the call was sent. After a second try, the coordinator of the first one may still be carrying it out. */
+  /** How often the call was sent. After a second try, the object of the first one may still be carrying it out. */
   readonly tries: number;
 }
 
 /**
- * Calls a coordinator, and again with a new stub when the object was reset: the call has to be idempotent. An overloaded
+ * Calls a Durable Object, and again with a new stub when the object was reset: the call has to be idempotent. An overloaded
  * object gets no retry (developers.cloudflare.com/durable-objects/best-practices/error-handling).
  * In: `connect` gives a new stub; `lost` is the failure after a try whose outcome is unknown.
  */
-export async function tryCoordinator<C, T>(
+export async function tryObject<C, T>(
   connect: () => C,
   lost: FailureKind,
   method: (coordinator: C) => Promise<Result<T>>,
@@ -26,7 +26,7 @@ export async function tryCoordinator<C, T>(
       const answer = await method(connect());
       return { answer: tries > 1 && !answer.ok && claimsNothing(answer.failure) ? fail(lost) : answer, tries };
     } catch (error) {
-      logFailure("A call to a coordinator", error);
+      logFailure("A call of a Durable Object", error);
       if ((error as { overloaded?: boolean }).overloaded) return { answer: fail(tries === 1 ? "unavailable" : lost), tries };
       if (tries === TRIES_MAX) return { answer: fail(lost), tries };
     }
@@ -39,7 +39,7 @@ function claimsNothing(failure: Failure): boolean {
   return status === 507 || retryAfterSeconds !== undefined;
 }
 
-/** Calls a coordinator as `tryCoordinator`. Out: its answer. */
-export async function callCoordinator<C, T>(...call: Parameters<typeof tryCoordinator<C, T>>): Promise<Result<T>> {
-  return (await tryCoordinator(...call)).answer;
+/** Calls a Durable Object as `tryObject`. Out: its answer. */
+export async function callObject<C, T>(...call: Parameters<typeof tryObject<C, T>>): Promise<Result<T>> {
+  return (await tryObject(...call)).answer;
 }

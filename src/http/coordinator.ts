@@ -7,7 +7,7 @@ import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webh
 import type { RestoreContents } from "../store/restore/ports.ts";
 import { originOf } from "./audit.ts";
 import { setRequestId } from "./context.ts";
-import { callCoordinator, type Tried, tryCoordinator } from "../retry.ts";
+import { callObject, type Tried, tryObject } from "../retry.ts";
 import type { Call } from "./route.ts";
 
 /** Sends requests to the coordinator of a vault. */
@@ -30,7 +30,7 @@ export async function sendChange(call: Call, vault: string, change: Change, bind
 /** Sends a change as `sendChange`, and also tells how often. */
 export async function tryChange(call: Call, vault: string, change: Change, binding: Binding): Promise<Tried<Answer>> {
   const operation = await operationOf(call, vault, change, binding);
-  return tryCoordinator(connect(call, vault), "uncertain", (coordinator) => coordinator.write(operation));
+  return tryObject(connect(call, vault), "uncertain", (coordinator) => coordinator.write(operation));
 }
 
 async function operationOf(call: Call, vault: string, change: Change, binding: Binding): Promise<Operation> {
@@ -58,18 +58,18 @@ async function bind({ c, actor, idempotencyKey }: Call, { ids, body }: Binding):
 
 /** Records a content with the coordinator before its upload. Errors: `unavailable`. */
 export const recordContent = (call: Call, address: ContentAddress): Promise<Result<undefined>> =>
-  callCoordinator(connect(call, address.vault), "unavailable", async (coordinator) => {
+  callObject(connect(call, address.vault), "unavailable", async (coordinator) => {
     await coordinator.expect(address);
     return ok(undefined);
   });
 
 /** Makes the coordinator ready for a step of a restore. Errors: those of the coordinator; `unavailable`. */
 export const prepareRestore = (call: Call, vault: string, contents: RestoreContents): Promise<Result<undefined>> =>
-  callCoordinator(connect(call, vault), "unavailable", (coordinator) => coordinator.prepareRestore(contents));
+  callObject(connect(call, vault), "unavailable", (coordinator) => coordinator.prepareRestore(contents));
 
 /** Sends a request about the webhooks of the vault. Errors: those of the coordinator; `unavailable`; `uncertain`, for a write. */
 export const sendWebhookRequest = (call: Call, request: WebhookRequest): Promise<Result<readonly Webhook[]>> =>
-  callCoordinator(connect(call, call.vault), isWebhookWrite(request) ? "uncertain" : "unavailable", (coordinator) =>
+  callObject(connect(call, call.vault), isWebhookWrite(request) ? "uncertain" : "unavailable", (coordinator) =>
     coordinator.webhooks(call.vault, request),
   );
 
@@ -80,7 +80,7 @@ export const sendWebhookRequest = (call: Call, request: WebhookRequest): Promise
 export async function sendReseal(call: Call, dataKeyId: string): Promise<Result<ResealProgress>> {
   const { vault } = call;
   const operation = await operationOf(call, vault, { kind: "reseal-vault", dataKeyId }, { ids: [vault] });
-  return callCoordinator(connect(call, vault), "uncertain", (coordinator) => coordinator.reseal({ vault, dataKeyId, operation }));
+  return callObject(connect(call, vault), "uncertain", (coordinator) => coordinator.reseal({ vault, dataKeyId, operation }));
 }
 
 const connect =

@@ -1,6 +1,6 @@
 import type { FailureKind } from "../model/failure.ts";
 import type { Result } from "../model/result.ts";
-import { callCoordinator } from "../retry.ts";
+import { callObject } from "../retry.ts";
 
 /** Calls of the operator, the Durable Object of the deployment (jobs/operator.ts). */
 
@@ -15,4 +15,4 @@ export const callOperator = <T>(
   { OPERATOR }: Pick<Env, "OPERATOR">,
   lost: FailureKind,
   method: (operator: ReturnType<Env["OPERATOR"]["getByName"]>) => Promise<Result<T>>,
-): Promise<Result<T>> => callCoordinator(() => OPERATOR.getByName(OPERATOR_NAME), lost, method);
+): Promise<Result<T>> => callObject(() => OPERATOR.getByName(OPERATOR_NAME), lost, method);

@@ -1,7 +1,7 @@
 import { logFailure } from "../log.ts";
 import type { FailureKind } from "../model/failure.ts";
 import { isPassing } from "../model/job.ts";
-import { fail, type Refusal, type Result } from "../model/result.ts";
+import { fail, ok, type Refusal, type Result } from "../model/result.ts";
 import { MINUTE, SECOND } from "../model/time.ts";
 import type { Store } from "../store/d1/database.ts";
 import {
@@ -14,6 +14,8 @@ import {
   nextDue,
   recordFailure,
 } from "../store/jobs/job-rows.ts";
+import { checkRootKeys } from "../store/keys/root-keys.ts";
+import { type JobWrites, requireWrites, type WriteRows, writeStep } from "../store/jobs/step-fence.ts";
 import type { AnyKind, JobPorts, Stepped } from "./kind.ts";
 import { KINDS } from "./kinds.ts";
 
@@ -52,8 +54,8 @@ export async function runStep(context: EngineContext): Promise<void> {
   const tries = row.tries + 1;
   beginStep(sql, row.id, clock() + retryDelay(tries));
   await setNextAlarm(storage);
-  const stepped = await tryStep(row, context);
-  keepOutcome({ sql, row, tries, now: clock() }, stepped);
+  const made = await tryStep(row, context);
+  keepOutcome({ sql, row, tries, now: clock() }, made);
 }
 
 /**
@@ -74,15 +76,39 @@ function refuseStep(row: JobRow): FailureKind | undefined {
   return row.tries >= STEP_TRIES_MAX ? (row.reason ?? "internal") : undefined;
 }
 
-async function tryStep(row: JobRow, { openStore, bindings }: EngineContext): Promise<Result<Stepped<unknown>>> {
+/** A step that has not failed, and whether it has written D1. */
+interface Done {
+  readonly stepped: Stepped<unknown>;
+  readonly hasWritten: boolean;
+}
+
+async function tryStep(row: JobRow, context: EngineContext): Promise<Result<Done>> {
   try {
-    const store = await openStore();
-    if (!store.ok) return store;
-    return await kindOf(row)!.step({ store: store.value, job: row.id, bindings }, JSON.parse(row.data));
+    const store = await context.openStore();
+    return store.ok ? await makeStep(row, store.value, context.bindings) : store;
   } catch (error) {
     logFailure("A step of a job", error);
     return fail("internal");
   }
+}
+
+/** Errors: those of `requireWrites` and of the step; `misconfigured`, when the kind seals and the root keys are wrong. */
+async function makeStep(row: JobRow, store: Store, bindings: JobPorts["bindings"]): Promise<Result<Done>> {
+  const { seals, step } = kindOf(row)!;
+  const written: JobWrites = { job: row.id, createdAt: row.created_at, writes: row.writes };
+  const rootKeys = seals ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
+  if (!rootKeys.ok) return rootKeys;
+  let hasWritten = false;
+  const write: WriteRows = async (statements) => {
+    const outcome = await writeStep(store.db, written, statements);
+    hasWritten ||= outcome.ok;
+    return outcome;
+  };
+  const stepped = await step({ store, write, bindings }, JSON.parse(row.data));
+  if (!stepped.ok) return stepped;
+  // What a step writes is fenced. One that has only read may have seen a database that was restored meanwhile.
+  const fenced = hasWritten ? ok(undefined) : await requireWrites(store.db, written);
+  return fenced.ok ? ok({ stepped: stepped.value, hasWritten }) : fenced;
 }
 
 interface Outcome {
@@ -92,14 +118,16 @@ interface Outcome {
   readonly now: number;
 }
 
-function keepOutcome({ sql, row, tries, now }: Outcome, stepped: Result<Stepped<unknown>>): void {
+function keepOutcome({ sql, row, tries, now }: Outcome, made: Result<Done>): void {
   const { id } = row;
-  if (!stepped.ok) return keepFailure({ sql, row, tries, now }, stepped);
-  const { state, findings = [], done } = stepped.value;
+  if (!made.ok) return keepFailure({ sql, row, tries, now }, made);
+  const { stepped, hasWritten } = made.value;
+  const { state, findings = [], done } = stepped;
   const data = JSON.stringify(state);
   if (data.length > STATE_CHARACTERS_MAX) return endJob(sql, id, "failed", now, "internal");
   addFindings(sql, id, findings);
-  advanceJob(sql, id, { data, format: kindOf(row)!.format }, stepped.value, now);
+  const writes = row.writes + (hasWritten ? 1 : 0);
+  advanceJob(sql, id, { ...stepped, data, format: kindOf(row)!.format, writes }, now);
   if (done) endJob(sql, id, "done", now);
 }
 

@@ -3,14 +3,19 @@ import type { Result } from "../model/result.ts";
 import type { BucketBindings } from "../store/backup/ports.ts";
 import type { Store } from "../store/d1/database.ts";
 import type { JobReached } from "../store/jobs/job-rows.ts";
+import type { WriteRows } from "../store/jobs/step-fence.ts";
 
 /** What a kind of job is made of. kinds.ts lists the kinds. */
 
 /** What a step works with. */
 export interface JobPorts {
   readonly store: Store;
-  /** The id of the job. */
-  readonly job: string;
+  /**
+   * Carries out statements in one D1 call, behind the fence of the job (store/jobs/step-fence.ts). They may take effect again later, until the
+   * next step has written: each compares the row that it writes, or gives it the value that it has after the first time. Errors: those of
+   * `writeStep`.
+   */
+  readonly write: WriteRows;
   /** The buckets, and the coordinators of vaults. */
   readonly bindings: BucketBindings & Pick<Env, "COORDINATOR">;
 }
@@ -25,6 +30,8 @@ export interface Stepped<State> extends JobReached {
 }
 
 export interface KindOfJob<Input, State> {
+  /** Whether a step seals rows. Then the root keys are compared with the database before it: what a wrong key seals, no other one opens. */
+  readonly seals?: true;
   /** The format of the state. A release that changes the state increments it; a job of a later format fails as `version_skew`. */
   readonly format: number;
   /** What the job keeps others from: of the jobs that hold the same, one runs at a time. `undefined`: nothing. */

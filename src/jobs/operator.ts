@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { hasEnded, type Job, type NewJob } from "../model/job.ts";
+import { hasEnded, type Job, type JobRequestId, type NewJob } from "../model/job.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { openStore } from "../store/d1/database.ts";
 import { migrateObject, OPERATOR_MIGRATIONS } from "../store/d1/object-schema.ts";
@@ -39,8 +39,9 @@ export class Operator extends DurableObject<Env> {
    */
   async create(job: NewJob): Promise<Result<Job>> {
     const { sql } = this.ctx.storage;
-    const existing = loadJob(sql, job.id);
-    if (existing) return existing.request === job.request ? ok(jobOf(sql, existing)) : fail("idempotency");
+    const existing = this.#find(job);
+    if (!existing.ok) return existing;
+    if (existing.value) return ok(existing.value);
     if (!Object.hasOwn(KINDS, job.kind)) return fail("version_skew");
     const { format, holds, start } = KINDS[job.kind];
     const held = holds(job.input);
@@ -50,6 +51,11 @@ export class Operator extends DurableObject<Env> {
     deleteOldJobs(sql, Date.now());
     await setNextAlarm(this.ctx.storage);
     return this.#load(job.id);
+  }
+
+  /** Out: the job of a repeated request; `undefined`: there is none. Errors: `idempotency`, when the id belongs to another request. */
+  async find(request: JobRequestId): Promise<Result<Job | undefined>> {
+    return this.#find(request);
   }
 
   /** In: milliseconds to wait for the end of the job. Errors: `job_not_found`. */
@@ -95,6 +101,13 @@ export class Operator extends DurableObject<Env> {
     await runStep(context);
     for (const id of this.#waiting.keys()) this.#endWaiting(id);
     await setNextAlarm(this.ctx.storage);
+  }
+
+  #find({ id, request }: JobRequestId): Result<Job | undefined> {
+    const { sql } = this.ctx.storage;
+    const row = loadJob(sql, id);
+    if (!row) return ok(undefined);
+    return row.request === request ? ok(jobOf(sql, row)) : fail("idempotency");
   }
 
   #load(id: string): Result<Job> {

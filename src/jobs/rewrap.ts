@@ -1,38 +1,43 @@
-import { ok } from "../model/result.ts";
-import { writeStep } from "../store/jobs/step-fence.ts";
+import type { RewrapInput } from "../model/job.ts";
+import { fail, ok } from "../model/result.ts";
 import { FIRST_SLICE, type RewrapCursor, rewrapSlice } from "../store/rotation/rewrap.ts";
 import type { KindOfJob } from "./kind.ts";
 
-/** The job that puts all rows under the active root key (contract 20.3). A step is one slice. */
+/** The job that puts all rows under the active root key (contract 20.3). A step is one slice; the slices from the first on are a pass. */
 
-interface RewrapState {
+interface RewrapState extends RewrapInput {
   readonly cursor: RewrapCursor;
-  /** The number of the last write (store/jobs/step-fence.ts). */
-  readonly writes: number;
-  /** Rows that are, or were, under other keys; 0 before the first slice. */
+  /** The most rows that were under other keys at one time. */
   readonly total: number;
-  /** How many there were when this pass began; `null` before its first slice. */
-  readonly passRows: number | null;
+  /** How many passes have ended, and whether this one has written rows. */
+  readonly passes: number;
+  readonly passHasWritten: boolean;
 }
 
-export const REWRAP: KindOfJob<object, RewrapState> = {
+/** After so many passes, Workers with the ROOT_KEYS of before add rows as fast as they are rewrapped: the progress shows how many are left. */
+const PASSES_MAX = 100;
+
+export const REWRAP: KindOfJob<RewrapInput, RewrapState> = {
   format: 1,
+  seals: true,
   holds: () => "root keys",
-  start: () => ({ cursor: FIRST_SLICE, writes: 0, total: 0, passRows: null }),
-  async step({ store, job }, state) {
-    const number = state.writes + 1;
-    const slice = await rewrapSlice(store, state.cursor, (statements) =>
-      writeStep(store.db, { job, number }, statements, store.now),
-    );
+  start: ({ activeKey }) => ({ activeKey, cursor: FIRST_SLICE, total: 0, passes: 0, passHasWritten: false }),
+  async step({ store, write }, state) {
+    // The operator may still have the ROOT_KEYS of before, or has others by now: it is tried again.
+    if (store.keyring.active.id !== state.activeKey) return fail("misconfigured", "the active root key is another one");
+    const slice = await rewrapSlice(store, state.cursor, write);
     if (!slice.ok) return slice;
     const { rows, findings, hasWritten, next } = slice.value;
     const total = Math.max(state.total, rows);
-    const writes = hasWritten ? number : state.writes;
-    const progress = { done: total - rows, total };
-    const isPassBegin = state.cursor.table === FIRST_SLICE.table && state.cursor.after === FIRST_SLICE.after;
-    const passRows = isPassBegin ? rows : state.passRows;
-    // Another pass while one helps: Workers with the ROOT_KEYS of before may have added rows behind the cursor.
-    const done = isPassBegin && (rows === 0 || (state.passRows !== null && rows >= state.passRows));
-    return ok({ state: { cursor: next ?? FIRST_SLICE, writes, total, passRows }, progress, findings, done });
+    const passHasWritten = state.passHasWritten || hasWritten;
+    const passes = state.passes + (next ? 0 : 1);
+    // Rows may have been added behind the cursor. A pass that has written nothing has seen that all others do not open.
+    const done = rows === 0 || (!next && (!passHasWritten || passes === PASSES_MAX));
+    return ok({
+      state: { ...state, cursor: next ?? FIRST_SLICE, total, passes, passHasWritten: next ? passHasWritten : false },
+      progress: { done: total - rows, total },
+      findings,
+      done,
+    });
   },
 };

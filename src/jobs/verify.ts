@@ -1,11 +1,10 @@
 import { addChecked, type Checked, type Finding, NOTHING_CHECKED } from "../model/finding.ts";
 import { ok } from "../model/result.ts";
 import type { VerifyInput, VerifyRequest } from "../model/verify.ts";
-import { callCoordinator } from "../retry.ts";
+import { callObject } from "../retry.ts";
 import { withBuckets } from "../store/backup/ports.ts";
 import { countCalls } from "../store/jobs/counted-calls.ts";
-import { writeStep } from "../store/jobs/step-fence.ts";
-import { type Repairs, runSlices } from "../store/verify/run.ts";
+import { runSlices } from "../store/verify/run.ts";
 import type { Coordinators, Position } from "../store/verify/stage.ts";
 import { firstPosition, planOf } from "../store/verify/stages.ts";
 import type { JobPorts, KindOfJob } from "./kind.ts";
@@ -18,8 +17,6 @@ interface VerifyState {
   /** What the next step repairs first (store/verify/run.ts). */
   readonly found: readonly Finding[];
   readonly checked: Checked;
-  /** The number of the last write (store/jobs/step-fence.ts). */
-  readonly writes: number;
 }
 
 export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
@@ -30,9 +27,8 @@ export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
     position: firstPosition(input.vault, input.backup ?? false),
     found: [],
     checked: NOTHING_CHECKED,
-    writes: 0,
   }),
-  async step({ store, job, bindings }, state) {
+  async step({ store, write, bindings }, state) {
     const { input, position, found } = state;
     const { vault, quick = false, repair = false, acceptLoss = false } = input;
     const opened = withBuckets(store, bindings);
@@ -40,20 +36,13 @@ export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
     const { storage, calls } = countCalls(opened.value);
     const { files, backups } = storage;
     const coordinators = coordinatorsOf(bindings, acceptLoss);
-    let { writes } = state;
-    const write: Repairs["write"] = async (statements) => {
-      // One number for all batches of a step: a repeated step may have fewer.
-      const written = await writeStep(storage.db, { job, number: state.writes + 1 }, statements, store.now);
-      if (written.ok) writes = state.writes + 1;
-      return written;
-    };
     const ports = { store: storage, files, backups, coordinators, quick, acceptLoss, repair, calls };
     const slices = await runSlices(ports, planOf(storage, vault), position, repair ? { found, write } : undefined);
     if (!slices.ok) return slices;
     const { next } = slices.value;
     const checked = addChecked(state.checked, slices.value.checked);
     return ok({
-      state: { input, position: next ?? position, found: slices.value.found, checked, writes },
+      state: { input, position: next ?? position, found: slices.value.found, checked },
       progress: { done: checked.rows, total: next ? 0 : checked.rows },
       result: { checked },
       findings: slices.value.findings,
@@ -64,7 +53,7 @@ export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
 
 function coordinatorsOf({ COORDINATOR }: JobPorts["bindings"], acceptLoss: boolean): Coordinators {
   const send = (vault: string, request: VerifyRequest) =>
-    callCoordinator(
+    callObject(
       () => COORDINATOR.getByName(vault),
       "unavailable",
       (coordinator) => coordinator.verify(vault, request),

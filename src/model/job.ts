@@ -38,14 +38,24 @@ export interface Job {
   readonly reason: FailureKind | undefined;
 }
 
-/** A request to create a job: plain data, because it crosses Durable Object RPC. */
-export interface NewJob {
+/** Which request has created a job. */
+export interface JobRequestId {
   readonly id: string;
   /** A hash of what the request asks for: a repeated request with the same id has the same one. */
   readonly request: string;
+}
+
+/** A request to create a job: plain data, because it crosses Durable Object RPC. */
+export interface NewJob extends JobRequestId {
   readonly kind: JobKind;
   /** What the kind has to know, for example a vault. */
   readonly input: object;
+}
+
+/** What a rewrap has to know. */
+export interface RewrapInput {
+  /** The id of the root key that is active for the Worker that has created the job. */
+  readonly activeKey: string;
 }
 
 export const hasEnded = (state: JobState): boolean => state === "done" || state === "failed" || state === "stopped";

@@ -2,12 +2,13 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { retryDelay, STEP_TRIES_MAX } from "../../src/jobs/engine.ts";
-import { wrapDatabase } from "../support/bindings.ts";
+import { sleep, wrapDatabase } from "../support/bindings.ts";
 import {
   endOfJob,
   inOperator,
   JOBS,
   operatorOf,
+  rebindOperator,
   runJob,
   type Service,
   serviceWith,
@@ -123,7 +124,7 @@ describe("GET /v1/admin/jobs", () => {
     const service = await serviceWith({});
     await runJob(service, REWRAP);
     const copies = `
-      INSERT INTO jobs SELECT 'copy ' || value, request, kind, holds, state, data, data_format, tries, due, done, total, result, created_at - value, ended_at, reason
+      INSERT INTO jobs SELECT 'copy ' || value, request, kind, holds, state, writes, data, data_format, tries, due, done, total, result, created_at - value, ended_at, reason
       FROM jobs, json_each(?1)`;
     await inOperator(service, (sql) => {
       sql.exec(copies, JSON.stringify(Array.from({ length: 1_200 }, (_, index) => index)));
@@ -238,33 +239,82 @@ describe("a step of a job", () => {
     }
   });
 
-  it("that writes a database which was restored to an earlier time ends the job", async () => {
+  it.each([1, 2, 3])("after D1 was restored to before write %i of the job ends the job", async (write) => {
     const { active } = await newStages();
     await seedVaults(60);
-    let writes = 0;
+    const moments: string[] = [];
+    let isRestored = false;
     const DB = wrapDatabase(env.DB, {
       rewrite: (sql) => {
-        if (/UPDATE (vaults|tokens) SET/.test(sql)) writes++;
+        if (sql.includes("INSERT INTO job_writes")) moments.push(sql);
         return sql;
       },
-      before: async () => void (writes === 2 && (await env.DB.prepare("DELETE FROM job_writes").run())),
+      after: async () => {
+        if (isRestored || moments.length < write) return;
+        isRestored = true;
+        await env.DB.prepare("UPDATE job_writes SET writes = writes - 1").run();
+        await env.DB.prepare("DELETE FROM job_writes WHERE writes = 0").run();
+      },
     });
     expect(await runJob(await serviceWith(active, { DB }), REWRAP)).toMatchObject({
       state: "failed",
       reason: "database_restored",
     });
+    expect(moments.length).toBeGreaterThanOrEqual(write);
+  });
+
+  it("that seals is not made with another key under the id of the active one", async () => {
+    await seedVaults(3);
+    const { id, active } = await newStages();
+    const keys = { ...(JSON.parse(active.ROOT_KEYS!) as { keys: object }).keys, [id]: btoa("wrong".padEnd(32)) };
+    await admin("POST", "/v1/admin/tokens", { body: { name: "proof", vaults: {} }, env: active });
+    const service = await serviceWith(active, { ROOT_KEYS: JSON.stringify({ active: id, keys }) });
+    const job = await startJob(service, REWRAP);
+    expect(await endOfJob(service, job)).toMatchObject({ state: "failed", reason: "misconfigured" });
+    expect(await env.DB.prepare("SELECT count(*) AS n FROM vaults WHERE root_key_id <> 'k1'").first("n")).toBe(0);
+  });
+
+  it("waits for an operator that has the ROOT_KEYS of before", async () => {
+    await seedVaults(3);
+    const { staged, active } = await newStages();
+    const service = await serviceWith(active, staged);
+    const job = await startJob(service, REWRAP);
+    await expect.poll(async () => (await ask(service, "GET", `/${job}`)).body.reason).toBe("misconfigured");
+    await rebindOperator(service, active);
+    expect(await endOfJob(service, job)).toMatchObject({ state: "done", progress: { done: 7, total: 7 }, findings: [] });
+  });
+
+  it("of a job whose id was used before does not find the writes of that job", async () => {
+    const { active, staged } = await newStages();
+    await seedVaults(60);
+    const headers = { "Idempotency-Key": "monthly" };
+    for (const bindings of [active, staged]) {
+      const service = await serviceWith(bindings);
+      const { id } = (await ask(service, "POST", "", { body: REWRAP, headers })).body;
+      expect(await endOfJob(service, id)).toMatchObject({ state: "done", findings: [] });
+      await sleep(2); // another time of creation
+    }
   });
 
   it("is made by the alarm, which does not fail however the step ends", async () => {
     const service = await serviceWith({ ROOT_KEYS: env.ROOT_KEYS }, { ROOT_KEYS: "malformed" });
     const id = await startJob(service, REWRAP);
     await expect.poll(async () => (await ask(service, "GET", `/${id}`)).body.reason).toBe("misconfigured");
-    await runDurableObjectAlarm(operatorOf(service));
+    await inOperator(service, (sql) => sql.exec("UPDATE jobs SET due = 0"));
+    expect(await runDurableObjectAlarm(operatorOf(service))).toBe(true);
+    expect(await inOperator(service, (sql) => sql.exec("SELECT tries FROM jobs").one()["tries"])).toBe(2);
     expect((await ask(service, "GET", `/${id}`)).body).toMatchObject({ state: "running" });
   });
 });
 
 describe("/health", () => {
+  it("says within seconds that the operator does not answer", async () => {
+    const OPERATOR = { getByName: () => ({ failed: () => new Promise(() => undefined) }) } as unknown as Env["OPERATOR"];
+    const { body } = await admin("GET", "/health", { env: { OPERATOR } });
+    const report = body.dependencies.find(({ service }: { service: string }) => service === "jobs");
+    expect(report).toMatchObject({ status: "ERROR", message: "The operator does not answer" });
+  });
+
   it("warns of the newest job of a kind when it has failed, until a later one is done", async () => {
     const service = await serviceWith({ ROOT_KEYS: env.ROOT_KEYS }, { ROOT_KEYS: "malformed" });
     const id = await startJob(service, REWRAP);
@@ -273,7 +323,7 @@ describe("/health", () => {
     expect(await jobsIn(service)).toEqual({
       service: "jobs",
       status: "WARNING",
-      message: `The job ${id} (rewrap) failed: misconfigured`,
+      message: "The newest job of the kind rewrap failed: misconfigured",
     });
     await kill(service);
     await runJob(service, REWRAP);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { callCoordinator } from "../../src/retry.ts";
+import { callObject } from "../../src/retry.ts";
 import { describe as describeFailure, FAILURE_KINDS } from "../../src/model/failure.ts";
 import { fail, ok } from "../../src/model/result.ts";
 
@@ -8,7 +8,7 @@ import { fail, ok } from "../../src/model/result.ts";
 /** Calls a coordinator whose first stubs throw. Out: the answer, and the number of calls. */
 async function callAfter(resets: number, answer: ReturnType<typeof ok> | ReturnType<typeof fail>) {
   let calls = 0;
-  const result = await callCoordinator(
+  const result = await callObject(
     () => ++calls,
     "uncertain",
     async (stub) => {

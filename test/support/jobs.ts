@@ -20,11 +20,16 @@ export interface Service {
 /** A Worker and an operator with these bindings, and an operator with the others too. The operator has no job yet. */
 export async function serviceWith(bindings: Partial<Env>, ofOperator: Partial<Env> = {}): Promise<Service> {
   const name = crypto.randomUUID();
-  await runInDurableObject(env.OPERATOR.getByName(name), (operator: Operator) => {
-    Object.defineProperty(operator, "env", { value: { ...env, ...bindings, ...ofOperator }, configurable: true });
-  });
+  await rebindOperator({ name }, { ...bindings, ...ofOperator });
   const OPERATOR = { getByName: () => env.OPERATOR.getByName(name) } as unknown as Env["OPERATOR"];
   return { bindings: { ...bindings, OPERATOR }, name };
+}
+
+/** Gives the operator other bindings, until its object is ended. */
+export async function rebindOperator({ name }: Pick<Service, "name">, bindings: Partial<Env>): Promise<void> {
+  await runInDurableObject(env.OPERATOR.getByName(name), (operator: Operator) => {
+    Object.defineProperty(operator, "env", { value: { ...env, ...bindings }, configurable: true });
+  });
 }
 
 /** Starts a job. Out: its id. */

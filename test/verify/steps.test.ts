@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { VERIFY } from "../../src/jobs/verify.ts";
+import { type WriteRows, writeStep } from "../../src/store/jobs/step-fence.ts";
 import type { Finding } from "../../src/model/finding.ts";
 import type { VerifyInput } from "../../src/model/verify.ts";
 import { openStore } from "../../src/store/d1/database.ts";
@@ -80,11 +81,17 @@ async function carryOut(input: VerifyInput, times = 1): Promise<Steps> {
   };
   const job = crypto.randomUUID();
   const [findings, calls]: [Finding[], number[]] = [[], []];
+  let [writes, hasWritten] = [0, false];
   let state = VERIFY.start(input);
   const step = async () => {
     count = 0;
     const store = valueOf(await openStore({ ...env, ...bindings }, Date.now()));
-    const stepped = valueOf(await VERIFY.step({ store, job, bindings }, JSON.parse(JSON.stringify(state)) as typeof state));
+    const write: WriteRows = async (statements) => {
+      const written = await writeStep(store.db, { job, createdAt: 0, writes }, statements);
+      hasWritten ||= written.ok;
+      return written;
+    };
+    const stepped = valueOf(await VERIFY.step({ store, write, bindings }, JSON.parse(JSON.stringify(state)) as typeof state));
     calls.push(count);
     return stepped;
   };
@@ -92,6 +99,7 @@ async function carryOut(input: VerifyInput, times = 1): Promise<Steps> {
     for (let time = 1; time < times; time++) await step();
     const stepped = await step();
     ({ state, done } = stepped);
+    [writes, hasWritten] = [writes + Number(hasWritten), false];
     findings.push(...(stepped.findings ?? []));
   }
   return { findings, calls };

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { fingerprint } from "../../crypto/seal.ts";
 import { isId, parseId } from "../../model/ids.ts";
-import { type Job, JOB_KINDS, type JobKind, type NewJob } from "../../model/job.ts";
+import { type Job, JOB_KINDS, type JobKind, type NewJob, type RewrapInput } from "../../model/job.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { parseCount } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
@@ -23,16 +23,21 @@ const anyJob = z.object({ kind: z.enum(JOB_KINDS, `is not ${oneOf(JOB_KINDS)}`) 
 interface JobRequest {
   /** What the request has besides the kind. */
   readonly input: z.ZodType<object>;
-  /** What has to hold before the job is created. */
-  check?(call: Call, input: object): Promise<Result<undefined>>;
+  /** Checks what has to hold before the job is created. Out: what the kind has to know. */
+  prepare(call: Call, input: object): Promise<Result<object>>;
 }
 
 /** What is asked for, by kind. */
 const REQUESTS: Readonly<Record<JobKind, JobRequest>> = {
-  // A row that is sealed under a wrong root key opens with no other key.
-  rewrap: { input: z.object({}), check: ({ store: { db, keyring } }) => checkRootKeys(db, keyring) },
+  rewrap: { input: z.object({}), prepare: prepareRewrap },
   verify: verifyRequest,
 };
+
+/** Errors: `misconfigured`, when the root keys are not those of the database: what a wrong key seals, no other one opens. */
+async function prepareRewrap({ store: { db, keyring } }: Call): Promise<Result<RewrapInput>> {
+  const checked = await checkRootKeys(db, keyring);
+  return checked.ok ? ok({ activeKey: keyring.active.id }) : checked;
+}
 
 type Wanted = Pick<NewJob, "kind" | "input">;
 
@@ -45,11 +50,19 @@ export const createJob = {
     return input.success ? ok({ kind, input: input.data }) : invalid(explain(input.error, "the job"));
   },
   async handle(call: Call, wanted: Wanted): Promise<Result<Reply>> {
-    const checked = await REQUESTS[wanted.kind].check?.(call, wanted.input);
-    if (checked && !checked.ok) return checked;
-    const request = await fingerprint(JSON.stringify(wanted));
-    const job: NewJob = { ...wanted, id: await newId(call, "new job"), request };
-    const created = await callOperator(call.c.env, "uncertain", (operator) => operator.create(job));
+    const { env } = call.c;
+    const request = { id: await newId(call, "new job"), request: await fingerprint(JSON.stringify(wanted)) };
+    // A repeated request gets its job also when none would be created any more.
+    const known =
+      call.idempotencyKey === undefined
+        ? ok(undefined)
+        : await callOperator(env, "unavailable", (operator) => operator.find(request));
+    if (!known.ok) return known;
+    if (known.value) return presentOne(call, known.value, 202);
+    const input = await REQUESTS[wanted.kind].prepare(call, wanted.input);
+    if (!input.ok) return input;
+    const job: NewJob = { ...request, kind: wanted.kind, input: input.value };
+    const created = await callOperator(env, "uncertain", (operator) => operator.create(job));
     if (created.ok) return presentOne(call, created.value, 202);
     const { kind, detail } = created.failure;
     if (kind === "job_exists") call.c.header("Item-Vault-Job", detail);
@@ -97,11 +110,12 @@ export const listJobs = {
   },
   async handle(call: Call, { limit, after }: Page): Promise<Result<Reply>> {
     const { c } = call;
-    const jobs = await callOperator(call.c.env, "unavailable", async (operator) => ok(await operator.list(limit, after)));
+    // One more, which tells whether another page follows.
+    const jobs = await callOperator(c.env, "unavailable", async (operator) => ok(await operator.list(limit + 1, after)));
     if (!jobs.ok) return jobs;
-    const last = jobs.value.length === limit ? jobs.value.at(-1) : undefined;
-    const link = nextPage(c, last && `limit=${limit}&cursor=${last.id}`);
-    return ok({ response: c.json(jobs.value.map(presentJob), 200, link) });
+    const page = jobs.value.slice(0, limit);
+    const link = nextPage(c, jobs.value.length > limit ? `limit=${limit}&cursor=${page.at(-1)!.id}` : undefined);
+    return ok({ response: c.json(page.map(presentJob), 200, link) });
   },
 };
 

@@ -10,6 +10,7 @@ import { probeRootKeys } from "../../store/keys/key-states.ts";
 import { probeBucket, probeDatabase, probeSchema } from "../../store/health/probes.ts";
 
 import type { Context } from "../context.ts";
+import { withDeadline } from "../../store/d1/deadline.ts";
 import { callOperator } from "../operator.ts";
 import { backupsOf, filesOf } from "../../store/buckets/r2.ts";
 
@@ -137,12 +138,16 @@ async function checkBackups(env: Env): Promise<Result<Report>> {
   return probeBackups(env.DB, backupsOf(env), settings.value.backupHour, Date.now());
 }
 
+/** Milliseconds after which the operator counts as hanging. */
+const OPERATOR_ANSWER_MS_MAX = 3_000;
+
 /** Warns of the newest job of each kind, where that has failed. */
 async function checkJobs(env: Env): Promise<Result<string | undefined>> {
-  const failed = await callOperator(env, "unavailable", async (operator) => ok(await operator.failed()));
+  const asked = callOperator(env, "unavailable", async (operator) => ok(await operator.failed()));
+  const failed = await withDeadline(asked, OPERATOR_ANSWER_MS_MAX).catch(() => fail("unavailable"));
   if (!failed.ok) return fail("unavailable", "The operator does not answer");
   if (failed.value.length === 0) return ok(undefined);
-  return ok(failed.value.map(({ id, kind, reason }) => `The job ${id} (${kind}) failed: ${reason}`).join("; "));
+  return ok(failed.value.map(({ kind, reason }) => `The newest job of the kind ${kind} failed: ${reason}`).join("; "));
 }
 
 function checkSettings(env: Env): Result<undefined> {

@@ -19,13 +19,14 @@ export const verifyRequest = {
     .object({ vault: vaultId, quick: flag, repair: flag, acceptLoss: flag, backup: flag })
     .refine(({ vault, repair, acceptLoss, backup }) => !acceptLoss || (repair && !backup && vault !== undefined), LOSS),
   /** Errors: `vault_not_found`, `backup_not_found`; `misconfigured`, when no bucket of backups is bound. */
-  async check({ store, c }: Call, { vault, backup = false }: VerifyInput): Promise<Result<undefined>> {
+  async prepare({ store, c }: Call, input: VerifyInput): Promise<Result<VerifyInput>> {
+    const { vault, backup = false } = input;
     const buckets = withBuckets(store, c.env);
     if (!buckets.ok) return buckets;
-    if (vault === undefined) return ok(undefined);
+    if (vault === undefined) return ok(input);
     const exists = await hasVault(buckets.value, vault, backup);
     if (!exists.ok) return exists;
-    if (exists.value) return ok(undefined);
+    if (exists.value) return ok(input);
     return backup ? fail("backup_not_found") : fail("vault_not_found", vault);
   },
 };

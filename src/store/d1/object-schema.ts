@@ -6,7 +6,8 @@
 /** The operator runs jobs (store/jobs/job-rows.ts). `data_format` is that of the release that wrote `data`. Times are Unix milliseconds. */
 export const OPERATOR_MIGRATIONS: readonly string[] = [
   `CREATE TABLE jobs (
-    id TEXT NOT NULL PRIMARY KEY, request TEXT NOT NULL, kind TEXT NOT NULL, holds TEXT, state TEXT NOT NULL,
+    id TEXT NOT NULL PRIMARY KEY, request TEXT NOT NULL, kind TEXT NOT NULL, holds TEXT,
+    state TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'done', 'failed', 'stopped')), writes INTEGER NOT NULL,
     data TEXT NOT NULL, data_format INTEGER NOT NULL, tries INTEGER NOT NULL, due INTEGER NOT NULL,
     done INTEGER NOT NULL, total INTEGER NOT NULL, result TEXT, created_at INTEGER NOT NULL, ended_at INTEGER, reason TEXT
   ) STRICT;

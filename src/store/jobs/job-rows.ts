@@ -14,6 +14,8 @@ export interface JobRow {
   /** What the job keeps others from. */
   readonly holds: string | null;
   readonly state: JobState;
+  /** How often the job has written D1 (step-fence.ts). */
+  readonly writes: number;
   /** The state of the kind between two steps: JSON. */
   readonly data: string;
   readonly data_format: number;
@@ -40,8 +42,8 @@ const UNENDED = "state IN ('waiting', 'running')";
 
 const SQL = {
   insert: `
-    INSERT INTO jobs (id, request, kind, holds, state, data, data_format, tries, due, done, total, created_at)
-    VALUES (?1, ?2, ?3, ?4, 'waiting', ?5, ?6, 0, ?7, 0, 0, ?7)`,
+    INSERT INTO jobs (id, request, kind, holds, state, writes, data, data_format, tries, due, done, total, created_at)
+    VALUES (?1, ?2, ?3, ?4, 'waiting', 0, ?5, ?6, 0, ?7, 0, 0, ?7)`,
   load: "SELECT * FROM jobs WHERE id = ?1",
   holder: `SELECT id FROM jobs WHERE holds = ?1 AND ${UNENDED}`,
   due: `SELECT * FROM jobs WHERE ${UNENDED} AND due <= ?1 ORDER BY due, id LIMIT 1`,
@@ -52,9 +54,9 @@ const SQL = {
     ORDER BY created_at DESC, id DESC LIMIT ?1`,
   // A job that was stopped during its step stays stopped.
   begin: `UPDATE jobs SET state = 'running', tries = tries + 1, due = ?2 WHERE id = ?1 AND ${UNENDED}`,
-  postpone: `UPDATE jobs SET reason = ?2 WHERE id = ?1 AND ${UNENDED}`,
+  recordFailure: `UPDATE jobs SET reason = ?2 WHERE id = ?1 AND ${UNENDED}`,
   advance: `
-    UPDATE jobs SET data = ?2, data_format = ?3, tries = 0, due = ?4, done = ?5, total = ?6, result = ?7, reason = NULL
+    UPDATE jobs SET data = ?2, data_format = ?3, tries = 0, due = ?4, done = ?5, total = ?6, result = ?7, writes = ?8, reason = NULL
     WHERE id = ?1 AND ${UNENDED}`,
   end: `UPDATE jobs SET state = ?2, ended_at = ?3, reason = ?4 WHERE id = ?1 AND ${UNENDED}`,
   findings: "SELECT number, finding FROM job_findings WHERE job = ?1 AND number > ?2 ORDER BY number LIMIT ?3",
@@ -107,7 +109,7 @@ export function beginStep(sql: SqlStorage, id: string, retryAt: number): void {
 
 /** Keeps why the step will be tried again. */
 export function recordFailure(sql: SqlStorage, id: string, reason: FailureKind): void {
-  sql.exec(SQL.postpone, id, reason);
+  sql.exec(SQL.recordFailure, id, reason);
 }
 
 /** What a step has reached, as the admin sees it. */
@@ -116,15 +118,20 @@ export interface JobReached {
   readonly result?: JobResult | undefined;
 }
 
+/** What the engine keeps of a step. */
+export interface StepOutcome extends JobData, JobReached {
+  /** How often the job has written D1. */
+  readonly writes: number;
+}
+
 /** Keeps what a step has reached. In: Unix milliseconds. */
 export function advanceJob(
   sql: SqlStorage,
   id: string,
-  { data, format }: JobData,
-  { progress: { done, total }, result }: JobReached,
+  { data, format, progress: { done, total }, result, writes }: StepOutcome,
   now: number,
 ): void {
-  sql.exec(SQL.advance, id, data, format, now, done, total, result ? JSON.stringify(result) : null);
+  sql.exec(SQL.advance, id, data, format, now, done, total, result ? JSON.stringify(result) : null, writes);
 }
 
 export function endJob(sql: SqlStorage, id: string, state: JobState, now: number, reason?: FailureKind): void {
@@ -152,9 +159,11 @@ export interface FindingPage {
 
 /** In: the number after which the page begins. */
 export function loadFindings(sql: SqlStorage, id: string, after: number, limit: number): FindingPage {
-  const rows = sql.exec<{ number: number; finding: string }>(SQL.findings, id, after, limit).toArray();
-  const findings = rows.map(({ finding }) => JSON.parse(finding) as Finding);
-  return { findings, next: rows.length === limit ? rows.at(-1)!.number : undefined };
+  // One more, which tells whether another page follows.
+  const rows = sql.exec<{ number: number; finding: string }>(SQL.findings, id, after, limit + 1).toArray();
+  const page = rows.slice(0, limit);
+  const findings = page.map(({ finding }) => JSON.parse(finding) as Finding);
+  return { findings, next: rows.length > limit ? page.at(-1)!.number : undefined };
 }
 
 /** How long jobs are kept after their end, and how many at most. */

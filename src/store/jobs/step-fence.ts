@@ -8,44 +8,61 @@ import { fence } from "../d1/fence.ts";
  * and takes effect only after the write before it. So a job notices when D1 was restored to an earlier time: its row is behind, or gone.
  */
 
-/** A write of a job. */
-export interface JobWrite {
+/** The writes of a job. A job that was forgotten may be created again with the same id, and then has another time. */
+export interface JobWrites {
   readonly job: string;
-  /** 1 for the first write of the job. A step that is repeated has the same number again. */
-  readonly number: number;
+  /** When it was created: Unix milliseconds. */
+  readonly createdAt: number;
+  /** How often it has written. A step that is repeated has the same number again. */
+  readonly writes: number;
 }
 
+/** Carries out statements in one D1 call, behind the fence of a job. Errors: those of `writeStep`. */
+export type WriteRows = (statements: readonly D1PreparedStatement[]) => Promise<Result<undefined>>;
+
+const LAST_WRITE = "coalesce((SELECT writes FROM job_writes WHERE id = ?1 AND created_at = ?2), 0)";
+
 const SQL = {
-  /** The first write makes the row. A repeated write finds its own number. */
-  require: fence("?2 = 1 OR EXISTS (SELECT 1 FROM job_writes WHERE id = ?1 AND writes BETWEEN ?2 - 1 AND ?2)"),
+  /** A repeated write finds its own number. */
+  require: fence(`${LAST_WRITE} BETWEEN ?3 AND ?3 + 1`),
   raise: `
-    INSERT INTO job_writes (id, writes, created_at) VALUES (?1, ?2, ?3)
-    ON CONFLICT (id) DO UPDATE SET writes = max(writes, excluded.writes)`,
+    INSERT INTO job_writes (id, created_at, writes) VALUES (?1, ?2, ?3 + 1)
+    ON CONFLICT (id, created_at) DO UPDATE SET writes = excluded.writes`,
+  last: `SELECT ${LAST_WRITE} AS writes`,
   forget: "DELETE FROM job_writes WHERE created_at < ?1",
 };
 
 /**
- * Carries out a write of a job, in one D1 call. In: Unix milliseconds. Errors: `database_restored`, when D1 lacks an earlier write of the job;
- * `database_full`; `unavailable`, also when the write may have taken effect: it may be repeated.
+ * Looks whether D1 has all writes of a job. One D1 call, and none before the first write. Errors: `database_restored`; `unavailable`.
+ */
+export async function requireWrites(db: D1Database, { job, createdAt, writes }: JobWrites): Promise<Result<undefined>> {
+  if (writes === 0) return ok(undefined);
+  const read = await runBatch<[{ writes: number }]>(db, db.prepare(SQL.last).bind(job, createdAt));
+  if (!read.ok) return read;
+  return read.value[0][0]!.writes >= writes ? ok(undefined) : fail("database_restored");
+}
+
+/**
+ * Carries out the next write of a job, in one D1 call. Errors: `database_restored`, when D1 lacks an earlier write of the job; `database_full`;
+ * `unavailable`, also when the write may have taken effect: it may be repeated.
  */
 export async function writeStep(
   db: D1Database,
-  { job, number }: JobWrite,
+  { job, createdAt, writes }: JobWrites,
   statements: readonly D1PreparedStatement[],
-  now: number,
 ): Promise<Result<undefined>> {
-  const raise = db.prepare(SQL.raise).bind(job, number, now);
-  const outcome = await tryBatch(db, [db.prepare(SQL.require).bind(job, number), raise, ...statements]);
+  const [require, raise] = [SQL.require, SQL.raise].map((sql) => db.prepare(sql).bind(job, createdAt, writes));
+  const outcome = await tryBatch(db, [require!, raise!, ...statements]);
   if (outcome === "committed") return ok(undefined);
   if (outcome === "stale") return fail("database_restored");
   if (outcome === "full") return fail("database_full");
   return fail(outcome === "refused" ? "internal" : "unavailable");
 }
 
-/** Milliseconds for which a job may write: longer than jobs are kept after their end. */
-const WRITES_MS_MAX = 60 * DAY;
+/** Milliseconds for which the row of a job is kept, longer than jobs are kept after their end. A job that is older fails at its next write. */
+const WRITES_KEPT_MS = 60 * DAY;
 
 /** Deletes the rows of old jobs. One D1 call. In: Unix milliseconds. Throws when D1 fails. */
 export async function forgetWrites(db: D1Database, now: number): Promise<void> {
-  must("forget the writes of jobs", await runBatch(db, db.prepare(SQL.forget).bind(now - WRITES_MS_MAX)));
+  must("forget the writes of jobs", await runBatch(db, db.prepare(SQL.forget).bind(now - WRITES_KEPT_MS)));
 }

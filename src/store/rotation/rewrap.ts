@@ -2,6 +2,7 @@ import { echo } from "../../model/failure.ts";
 import type { Finding } from "../../model/finding.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
+import type { WriteRows } from "../jobs/step-fence.ts";
 import { proofStatement, refuseMissingKey } from "../keys/root-keys.ts";
 import { rewrapVaultKeys } from "../../crypto/vault-keys.ts";
 import type { KeyRow } from "../vaults/rows.ts";
@@ -58,9 +59,6 @@ export interface RewrapSlice {
   /** Where the next slice begins; absent at the end. Rows that appeared behind it meanwhile are in the `rows` of the next pass. */
   readonly next: RewrapCursor | undefined;
 }
-
-/** Writes rows in one D1 call, behind the fence of the job. Errors: those of `writeStep` (store/jobs/step-fence.ts). */
-type WriteRows = (statements: readonly D1PreparedStatement[]) => Promise<Result<undefined>>;
 
 const ROWS = "SELECT coalesce(sum(vaults + tokens + ended_tokens), 0) AS rows FROM root_key_uses WHERE id <> ?1";
 

@@ -39,8 +39,8 @@ export const DEPLOYMENT_TABLES = {
     purge: { after: "its retention, of a row that tells of a damage (health/damages.ts)" },
   },
   job_writes: {
-    key: ["id"],
-    columns: { id: "id", writes: "number", created_at: "time" },
+    key: ["id", "created_at"],
+    columns: { id: "id", created_at: "time", writes: "number" },
     backup: { not: "it tells how far a job has written this database" },
     purge: { after: "60 days" },
   },

@@ -1,4 +1,4 @@
-import { callCoordinator, type Tried, tryCoordinator } from "../../../src/retry.ts";
+import { callObject, type Tried, tryObject } from "../../../src/retry.ts";
 import { uploadContent, type UploadPorts } from "../../../src/http/upload-content.ts";
 import type { Answer, Change, NewContent, Operation } from "../../../src/model/operation.ts";
 import { ok, type Result } from "../../../src/model/result.ts";
@@ -61,7 +61,7 @@ export async function playUploads(free: Turns, scenario: UploadScenario): Promis
 
   const write = (change: Change, to: number) => {
     const operation = operationOf(change);
-    return callCoordinator(
+    return callObject(
       () => connectTo(to),
       "uncertain",
       (coordinator) => coordinator.write(operation),
@@ -78,7 +78,7 @@ export async function playUploads(free: Turns, scenario: UploadScenario): Promis
       lost = true;
       return losing(connectTo(to), effects);
     };
-    return tryCoordinator(connectNext, "uncertain", (coordinator) => coordinator.write(operation));
+    return tryObject(connectNext, "uncertain", (coordinator) => coordinator.write(operation));
   };
 
   /** A step of a Worker, which may end in the middle of the request. */
@@ -94,7 +94,7 @@ export async function playUploads(free: Turns, scenario: UploadScenario): Promis
     };
     const ports: UploadPorts = {
       record: () =>
-        callCoordinator(
+        callObject(
           () => connectTo(to),
           "unavailable",
           async (coordinator): Promise<Result<undefined>> => {

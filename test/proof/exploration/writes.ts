@@ -1,4 +1,4 @@
-import { callCoordinator } from "../../../src/retry.ts";
+import { callObject } from "../../../src/retry.ts";
 import { entityTag } from "../../../src/model/item.ts";
 import type { Answer, Operation } from "../../../src/model/operation.ts";
 import { fail, ok, type Result } from "../../../src/model/result.ts";
@@ -59,7 +59,7 @@ export async function play(
   const send = async (written: Written, value: string, operation: Operation, to: number): Promise<void> => {
     const start = ++tick;
     await turns.wait("arrival");
-    const answer = await callCoordinator(connect[to % coordinators]!, "uncertain", (one) => one.write(operation));
+    const answer = await callObject(connect[to % coordinators]!, "uncertain", (one) => one.write(operation));
     const ifMatch = written === "once" ? 1 : undefined;
     const source = written === "restore" || written === "destroy" ? 1 : undefined;
     history.push({ kind: kindOf(written), item: ITEM, value, ifMatch, source, start, end: ++tick, ...factsOf(answer) });

@@ -30,12 +30,11 @@ interface Instance {
 
 const lost = () => new Error("Durable Object reset because its code was updated.");
 
-/** In: the variables of the Worker. Each instance has one of the root keys as the active one, as during a rotation. */
+/** In: the variables of the Worker, whose first root key is the active one of the operator too until `restart`. */
 export function createOperator(world: World, bindings: Env): SimulatedOperator {
   const { clock, random, faults } = world;
   const storage = createStorage();
-  const { keys } = JSON.parse(bindings.ROOT_KEYS) as { keys: object };
-  let chosenKey: string | undefined;
+  let activeKey = "k1";
   let current: Instance | undefined;
 
   function start(): Instance {
@@ -46,10 +45,9 @@ export function createOperator(world: World, bindings: Env): SimulatedOperator {
       isEnded = true;
       resolve();
     };
-    const active = chosenKey ?? Object.keys(keys)[Math.floor(random() * Object.keys(keys).length)]!;
     const env: Env = {
       ...bindings,
-      ROOT_KEYS: JSON.stringify({ ...(JSON.parse(bindings.ROOT_KEYS) as object), active }),
+      ROOT_KEYS: JSON.stringify({ ...(JSON.parse(bindings.ROOT_KEYS) as object), active: activeKey }),
       DB: connectDatabase(world, { name: "operator", hasEnded }),
       FILES: faultyBucket(world, hasEnded),
     };
@@ -104,8 +102,8 @@ export function createOperator(world: World, bindings: Env): SimulatedOperator {
 
   return {
     binding: { getByName: () => stub } as unknown as Env["OPERATOR"],
-    restart(activeKey) {
-      chosenKey = activeKey;
+    restart(active) {
+      activeKey = active;
       current?.end();
     },
     storage,

@@ -63,6 +63,14 @@ const RESEAL_SLICE = { rows: 30, bytes: 16 * 1024 };
 const ADMIN_TOKEN = "the-admin-token-of-the-simulator";
 const ROOT_KEYS = { k1: "0123456789abcdef0123456789abcdef", k2: "fedcba9876543210fedcba9876543210" };
 
+/** Milliseconds until a deployment has reached the operator, at most. */
+const DEPLOYMENT = 20_000;
+
+const withActiveKey = (bindings: Env, active: string): Env => ({
+  ...bindings,
+  ROOT_KEYS: JSON.stringify({ ...(JSON.parse(bindings.ROOT_KEYS) as object), active }),
+});
+
 /** The variables of wrangler.toml. */
 function variables(): Record<string, unknown> {
   const toml = readFileSync(join(import.meta.dirname, "../../../wrangler.toml"), "utf8");
@@ -127,10 +135,10 @@ async function play(world: World, operations: number): Promise<Run> {
   const gateway = createGateway(world, "admin", parts);
 
   /** Sends a request of the admin until it is carried out. A token that is revoked again does not exist, and a job may be under way. */
-  async function asAdmin(method: string, path: string, body?: object): Promise<Reply> {
+  async function asAdmin(method: string, path: string, body?: object, to = gateway): Promise<Reply> {
     for (let tries = 0; tries < ADMIN_TRIES; tries++) {
       const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, "User-Agent": "admin" };
-      const reply = await gateway.send(method, `/v1/admin/${path}`, { headers, body: body && JSON.stringify(body) });
+      const reply = await to.send(method, `/v1/admin/${path}`, { headers, body: body && JSON.stringify(body) });
       if (reply) history.adminCalls.push({ method, reply });
       if (reply && (reply.status < 300 || reply.status === 404 || reply.failure === "job_exists")) return reply;
       await clock.sleep(100 * random());
@@ -142,7 +150,7 @@ async function play(world: World, operations: number): Promise<Run> {
     issueToken: async (vault) => (await asAdmin("POST", "tokens", { name: "client", vaults: { [vault]: "rwd" } })).body,
     revokeToken: async (id) => void (await asAdmin("DELETE", `tokens/${id}`)),
     renameVault: async (id) => void (await asAdmin("PATCH", `vaults/${id}`, { name: `Renamed ${random()}` })),
-    rewrap,
+    rewrap: () => rewrap(world.pick(Object.keys(ROOT_KEYS))),
     resealVault: async (id) => {
       const listed: { id: string; dataKey: { id: string } }[] = (await asAdmin("GET", "vaults")).body;
       const dataKey = listed.find((vault) => vault.id === id)!.dataKey.id;
@@ -150,9 +158,12 @@ async function play(world: World, operations: number): Promise<Run> {
     },
   };
 
-  async function rewrap(): Promise<void> {
-    const { status, body } = await asAdmin("POST", "jobs", { kind: "rewrap" });
+  /** Makes another root key the active one of the operator, as the end of a deployment does, after a Worker with it has started a job. */
+  async function rewrap(active: string): Promise<void> {
+    const withKey = createGateway(world, `admin ${active}`, { ...parts, bindings: withActiveKey(bindings, active) });
+    const { status, body } = await asAdmin("POST", "jobs", { kind: "rewrap" }, withKey);
     if (status === 202) jobs.push(body.id);
+    if (status === 202) clock.after(DEPLOYMENT * random(), () => operator.restart(active));
   }
 
   const makeVault = async (items: number): Promise<Vault> => {
@@ -178,8 +189,7 @@ async function play(world: World, operations: number): Promise<Run> {
   await clock.sleep(REST);
   for (const { id } of vaults) await admin.resealVault(id);
   await clock.sleep(JOB_MAX);
-  operator.restart("k1");
-  await rewrap();
+  await rewrap("k1");
   await clock.sleep(REST);
   await readEverything();
   await clock.sleep(REST);
