@@ -24,13 +24,13 @@ export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
   holds: ({ repair }) => (repair ? "repairs" : undefined),
   start: (input) => ({
     input,
-    position: firstPosition(input.vault, input.backup ?? false),
+    position: firstPosition(input.vault, input.backup),
     found: [],
     checked: NOTHING_CHECKED,
   }),
   async step({ store, write, bindings }, state) {
     const { input, position, found } = state;
-    const { vault, quick = false, repair = false, acceptLoss = false } = input;
+    const { vault, quick, repair, acceptLoss } = input;
     const opened = withBuckets(store, bindings);
     if (!opened.ok) return opened;
     const { storage, calls } = countCalls(opened.value);

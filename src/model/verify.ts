@@ -3,12 +3,12 @@ export interface VerifyInput {
   /** Only this vault; absent: the whole deployment. */
   readonly vault?: string | undefined;
   /** Whether it only checks that contents exist, and does not read them. */
-  readonly quick?: boolean | undefined;
-  readonly repair?: boolean | undefined;
+  readonly quick: boolean;
+  readonly repair: boolean;
   /** Whether the repair removes missing Items from the counts of the vault. */
-  readonly acceptLoss?: boolean | undefined;
+  readonly acceptLoss: boolean;
   /** Whether it checks the backups, and not what the service serves. */
-  readonly backup?: boolean | undefined;
+  readonly backup: boolean;
 }
 
 /** What `verify` asks the coordinator of a vault (contract 22). Plain data, because it crosses Durable Object RPC. */

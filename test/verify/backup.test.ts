@@ -126,6 +126,28 @@ describe("of a sound backup verify", () => {
     await run("DELETE FROM items");
     expect((await verifyAll({ backup: true })).findings).toEqual([]);
   });
+
+  it("finds nothing when another backup is made while it checks the newest one", async () => {
+    const { vault, call, items, item } = planted;
+    let hasFollowed = false;
+    const BACKUPS = new Proxy(env.BACKUPS, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (name !== "get") return typeof value === "function" ? value.bind(target) : value;
+        return async (key: string, options?: R2GetOptions) => {
+          if (key === partOf(planted, 0) && !hasFollowed) {
+            hasFollowed = true;
+            await call("PATCH", `${items}/${item}`, { body: [{ op: "replace", path: "/title", value: "Later" }] });
+            await backUp(vault);
+          }
+          return target.get(key, options);
+        };
+      },
+    });
+    const { findings } = await verifyAll({ vault, backup: true }, { BACKUPS });
+    expect((await newestOf(vault)).manifest.number).toBe(3);
+    expect(findings).toEqual([]);
+  });
 });
 
 describe("of a damaged backup verify names", () => {

@@ -3,16 +3,17 @@ import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { VERIFY } from "../../src/jobs/verify.ts";
 import { type WriteRows, writeStep } from "../../src/store/jobs/step-fence.ts";
 import type { Finding } from "../../src/model/finding.ts";
-import type { VerifyInput } from "../../src/model/verify.ts";
+import type { VerifyRequest } from "../../src/model/verify.ts";
 import { openStore } from "../../src/store/d1/database.ts";
 import { manifestKey } from "../../src/store/backup/object-keys.ts";
 import { backUp, backUpAll, valueOf } from "../support/backup.ts";
 import { wrapDatabase } from "../support/bindings.ts";
 import { lengthOf, objectsOf, pattern } from "../support/files.ts";
-import { makeVault } from "../support/service.ts";
+import { endOfJob, JOBS, runJob, serviceWith } from "../support/jobs.ts";
+import { admin, makeVault } from "../support/service.ts";
 import { copyStorage } from "./support/restore.ts";
 import { flipObject, type Planted, plantVault } from "./support/vault.ts";
-import { namesOf, run, verifyAll } from "./support/verify.ts";
+import { namesOf, type Options, run, verifyAll } from "./support/verify.ts";
 
 /** The steps of a job of verify (contract 26.6): how much one of them does, and that one which is carried out twice loses nothing. */
 
@@ -70,7 +71,7 @@ interface Steps {
 }
 
 /** Carries out each step so often from its state, and keeps what the last time has reached. */
-async function carryOut(input: VerifyInput, times = 1): Promise<Steps> {
+async function carryOut(options: Options, times = 1): Promise<Steps> {
   let count = 0;
   const add = () => void count++;
   const bindings = {
@@ -80,9 +81,10 @@ async function carryOut(input: VerifyInput, times = 1): Promise<Steps> {
     DB: wrapDatabase(env.DB, { before: add }),
   };
   const job = crypto.randomUUID();
-  const [findings, calls]: [Finding[], number[]] = [[], []];
+  const findings = new Map<string, Finding>();
+  const calls: number[] = [];
   let [writes, hasWritten] = [0, false];
-  let state = VERIFY.start(input);
+  let state = VERIFY.start({ quick: false, repair: false, acceptLoss: false, backup: false, ...options });
   const step = async () => {
     count = 0;
     const store = valueOf(await openStore({ ...env, ...bindings }, Date.now()));
@@ -100,9 +102,9 @@ async function carryOut(input: VerifyInput, times = 1): Promise<Steps> {
     const stepped = await step();
     ({ state, done } = stepped);
     [writes, hasWritten] = [writes + Number(hasWritten), false];
-    findings.push(...(stepped.findings ?? []));
+    for (const finding of stepped.findings ?? []) findings.set(JSON.stringify({ ...finding, repaired: undefined }), finding);
   }
-  return { findings, calls };
+  return { findings: [...findings.values()], calls };
 }
 
 const kindsOf = (findings: readonly Finding[]) =>
@@ -141,7 +143,46 @@ describe("a step", () => {
   });
 });
 
+/** Coordinators that fail before each repair. They tell what is pending. */
+const COORDINATOR = {
+  getByName: (name: string) => ({
+    async verify(vault: string, request: VerifyRequest) {
+      if (request.kind !== "pending") throw new Error("the coordinator is down");
+      return env.COORDINATOR.getByName(name).verify(vault, request);
+    },
+  }),
+} as unknown as Env["COORDINATOR"];
+
 describe("a repair", () => {
+  it("whose coordinator fails is a finding that is not repaired, and the job goes on to the other vaults", async () => {
+    const { vault } = planted;
+    const next = [vault, await makeVault()];
+    for (const id of next) await run("UPDATE vaults SET file_bytes = file_bytes + 1 WHERE id = ?1", id);
+    const { findings } = await verifyAll({ repair: true, quick: true }, { COORDINATOR });
+    const wrong = findings.filter(({ kind }) => kind === "counter_wrong");
+    expect(wrong.map((one) => [one.vault, one.repaired])).toEqual(next.toSorted().map((id) => [id, false]));
+  });
+
+  it("that has not been tried when the job fails is a finding that is not repaired", async () => {
+    const { vault, other } = planted;
+    await run("UPDATE items SET title_index = 'AAAAAAAAAAAAAAAAAAAAAA==' WHERE id = ?1", other);
+    const DB = wrapDatabase(env.DB, {
+      rewrite: (sql) => sql.replace("INSERT INTO job_writes", "INSERT INTO no_table"),
+    });
+    const job = await runJob(await serviceWith({ DB }), { kind: "verify", vault, quick: true, repair: true });
+    expect(job).toMatchObject({ state: "failed", findings: [{ kind: "index_wrong", item: other, repaired: false }] });
+  });
+
+  it("is the same request with and without the attributes that are false", async () => {
+    const service = await serviceWith({});
+    const headers = { "Idempotency-Key": crypto.randomUUID() };
+    const send = (body: object) => admin("POST", JOBS, { body: { kind: "verify", ...body }, headers, env: service.bindings });
+    const first = await send({ quick: true });
+    expect(first.status).toBe(202);
+    expect(await send({ quick: true, repair: false, backup: null })).toMatchObject({ status: 202, body: { id: first.body.id } });
+    await endOfJob(service, first.body.id);
+  });
+
   it("whose answer is lost is in the findings, once and as repaired", async () => {
     await run("UPDATE items SET title_index = 'AAAAAAAAAAAAAAAAAAAAAA==' WHERE id = ?1", planted.other);
     let [isWrite, losses] = [false, 0];

@@ -9,7 +9,8 @@ import type { Call } from "../route.ts";
 
 /** What a request for a job of verify has, and what has to exist (contract 22). */
 
-const flag = optional(z.boolean("is not a boolean"));
+/** A request with `false` and one without the attribute are the same under an `Idempotency-Key`. */
+const flag = optional(z.boolean("is not a boolean")).transform((value) => value ?? false);
 const vaultId = optional(z.string("is not a string").refine(isId, "is not a canonical UUID"));
 
 const LOSS = { path: ["acceptLoss"], message: "needs repair and vault, and not backup" };
@@ -20,7 +21,7 @@ export const verifyRequest = {
     .refine(({ vault, repair, acceptLoss, backup }) => !acceptLoss || (repair && !backup && vault !== undefined), LOSS),
   /** Errors: `vault_not_found`, `backup_not_found`; `misconfigured`, when no bucket of backups is bound. */
   async prepare({ store, c }: Call, input: VerifyInput): Promise<Result<VerifyInput>> {
-    const { vault, backup = false } = input;
+    const { vault, backup } = input;
     const buckets = withBuckets(store, c.env);
     if (!buckets.ok) return buckets;
     if (vault === undefined) return ok(input);

@@ -64,6 +64,8 @@ const SQL = {
     INSERT INTO job_findings (job, number, finding)
     SELECT ?1, coalesce((SELECT max(number) FROM job_findings WHERE job = ?1), 0) + 1, ?2 WHERE true
     ON CONFLICT DO NOTHING`,
+  // The finding keeps its number, after which pages begin.
+  repairFinding: "UPDATE OR REPLACE job_findings SET finding = ?3 WHERE job = ?1 AND finding = ?2",
   failed: `
     SELECT id, kind, reason FROM jobs AS job
     WHERE state = 'failed' AND NOT EXISTS (SELECT 1 FROM jobs WHERE kind = job.kind AND (created_at, id) > (job.created_at, job.id))`,
@@ -138,9 +140,13 @@ export function endJob(sql: SqlStorage, id: string, state: JobState, now: number
   sql.exec(SQL.end, id, state, now, reason ?? null);
 }
 
-/** Adds findings that the job does not have yet. */
+/** Adds findings that the job does not have yet. One that is repaired replaces itself as not repaired. */
 export function addFindings(sql: SqlStorage, id: string, findings: readonly Finding[]): void {
-  for (const finding of findings) sql.exec(SQL.addFinding, id, JSON.stringify(finding));
+  for (const finding of findings) {
+    const text = JSON.stringify(finding);
+    if (finding.repaired) sql.exec(SQL.repairFinding, id, JSON.stringify({ ...finding, repaired: false }), text);
+    sql.exec(SQL.addFinding, id, text);
+  }
 }
 
 /** A job that has failed. */

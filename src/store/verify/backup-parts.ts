@@ -1,6 +1,6 @@
 import type { Manifest } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { loadNewest, loadPart } from "../backup/load.ts";
+import { loadManifest, loadNewest, loadPart } from "../backup/load.ts";
 import { openKeys, type VaultRow } from "../vaults/rows.ts";
 import { namedBackup } from "./backup-chain.ts";
 import { replacedAfter } from "../backup/part-heads.ts";
@@ -22,7 +22,7 @@ import { authenticateContent, sizeFault, SLICE_BYTES_MAX } from "./content.ts";
 /** Marks the number of bytes after a damaged part, with which the counters cannot be compared. */
 const DAMAGED = -1;
 
-/** The position of the stage: the part, the number of its contents that are done, the next chunk, and the counts of the parts before. */
+/** The position of the stage: the part, the number of its contents that are done, the next chunk, the counts of the parts before, and whose they are. */
 interface Progress {
   readonly part: number;
   readonly content: number;
@@ -30,26 +30,39 @@ interface Progress {
   readonly items: number;
   readonly deleted: number;
   readonly bytes: number;
+  /** That of the snapshot. */
+  readonly number: number;
 }
 
-function progressOf(after: Position["after"]): Progress {
+function progressOf(after: Position["after"], number: number): Progress {
   const at = (index: number) => Number(after[index] ?? 0);
-  return { part: at(0), content: at(1), chunk: at(2), items: at(3), deleted: at(4), bytes: at(5) };
+  return { part: at(0), content: at(1), chunk: at(2), items: at(3), deleted: at(4), bytes: at(5), number };
 }
 
-const afterOf = ({ part, content, chunk, items, deleted, bytes }: Progress) => [part, content, chunk, items, deleted, bytes];
+const afterOf = ({ part, content, chunk, items, deleted, bytes, number }: Progress) =>
+  [part, content, chunk, items, deleted, bytes, number] as const;
 
-export async function checkParts(ports: VerifyPorts, { vault, after }: Position): Promise<Result<Slice>> {
+/** The manifest that the slices before have checked, also when a newer one follows by now; if there is none, the newest. */
+async function loadChecked({ backups, store }: VerifyPorts, { vault, after }: Position): ReturnType<typeof loadNewest> {
+  const number = Number(after[6] ?? 0);
+  const checked = number > 0 ? await loadManifest(backups, store.keyring, { vault, number }) : undefined;
+  if (checked?.ok || checked?.failure.kind === "unavailable") return checked;
+  return loadNewest(backups, store.keyring, vault);
+}
+
+export async function checkParts(ports: VerifyPorts, position: Position): Promise<Result<Slice>> {
+  const { vault, after } = position;
   const { backups, store } = ports;
-  const newest = await loadNewest(backups, store.keyring, vault);
+  const newest = await loadChecked(ports, position);
   // A manifest that does not open is a finding of the stage `chain`.
   if (!newest.ok) return newest.failure.kind === "unavailable" ? newest : ok(DONE);
   const { manifest } = newest.value;
   const row = manifest.row as unknown as VaultRow;
-  const progress = progressOf(after);
+  const isBegun = after[6] === manifest.number;
+  const progress = progressOf(isBegun ? after : [], manifest.number);
   const place = namedBackup(vault, manifest.number);
   const faults: Fault[] = [];
-  if (after.length === 0) faults.push(...(await checkVaultRow(store, row, [])).map((one) => Object.assign(one, place)));
+  if (!isBegun) faults.push(...(await checkVaultRow(store, row, [])).map((one) => Object.assign(one, place)));
   const keys = await openKeys(store, row);
   const ref = manifest.parts[progress.part];
   if (!keys.ok || !ref) return ok({ ...DONE, faults: keys.ok ? [...faults, ...checkCounts(manifest, row, progress)] : faults });

@@ -7,7 +7,8 @@ import { type Position, type Stage, STEP_MAX, type VerifyPorts } from "./stage.t
  * Runs slices of stages from a position, as many as fit into one step of a job, and repairs their findings if the job does.
  *
  * A step may be carried out twice, and the second time no longer finds what the first time repaired. So a step ends before it repairs: it
- * gives the repairable findings of the slice that it has reached, and the next step begins with this slice and repairs those only.
+ * gives the repairable findings of the slice that it has reached, as not repaired, and the next step begins with this slice, repairs those
+ * only, and gives them again with the outcome. So a job that ends in between has them too.
  */
 
 /** The plan of a run: its stages, in their order, and what follows the last one. */
@@ -51,7 +52,7 @@ export async function runSlices(
     if (!slice.ok) return slice;
     const { faults, after, isLast } = slice.value;
     const fresh = repairs ? repairableOf(faults).filter(isNotIn(found)) : [];
-    if (fresh.length > 0) return ok({ findings, checked, next: position, found: [...found, ...fresh] });
+    if (fresh.length > 0) return ok({ findings: [...findings, ...fresh], checked, next: position, found: [...found, ...fresh] });
     const repaired = repairs ? await repairAll(faults, found, repairs) : ok(faults.map((one) => findingOf(one)));
     if (!repaired.ok) return repaired;
     findings.push(...repaired.value);
@@ -76,7 +77,7 @@ async function follow(
 }
 
 const repairableOf = (faults: readonly Fault[]): Finding[] =>
-  faults.filter(({ repair }) => repair !== undefined).map((one) => findingOf(one));
+  faults.filter(({ repair }) => repair !== undefined).map((one) => findingOf(one, false));
 
 /** What a finding is about. Its words may have numbers that writes change. */
 const nameOf = ({ detail: _detail, repairable: _repairable, repaired: _repaired, ...named }: Finding): string =>
@@ -91,8 +92,10 @@ function isNotIn(findings: readonly Finding[]): (finding: Finding) => boolean {
 const BATCH_STATEMENTS_MAX = 100;
 
 /**
- * Repairs. In: the faults of a slice, and the findings that were to be repaired. Out: the findings, with the result of each repair: those that
- * are no faults any more were repaired by an earlier try of the step. After a failed repair the next run has the finding again.
+ * Repairs. In: the faults of a slice, and the findings that were to be repaired. Out: these findings in their words, with the result of each
+ * repair: those that are no faults any more were repaired by an earlier try of the step; and the faults without a repair. After a failed
+ * repair the next run has the finding again. A call that fails does not end the step: the other vaults are still to be checked.
+ * Errors: `unavailable`, `database_restored`.
  */
 async function repairAll(faults: readonly Fault[], found: readonly Finding[], { write }: Repairs): Promise<Result<Finding[]>> {
   const statements = faults.flatMap(({ repair }) => (repair?.by === "statement" ? [repair.statement] : []));
@@ -104,20 +107,14 @@ async function repairAll(faults: readonly Fault[], found: readonly Finding[], { 
   }
   const calls = new Map<string, boolean>();
   for (const { repair } of faults)
-    if (repair?.by === "call" && !calls.has(repair.key)) {
-      const answer = await repair.run();
-      if (!answer.ok && endsStep(answer)) return answer;
-      calls.set(repair.key, answer.ok);
-    }
-  const earlier = found.filter(isNotIn(faults.map((one) => findingOf(one))));
+    if (repair?.by === "call" && !calls.has(repair.key)) calls.set(repair.key, (await repair.run()).ok);
+  const isLeft = ({ repair }: Fault): boolean => !repair || !(repair.by === "call" ? calls.get(repair.key)! : written);
+  const isRepaired = isNotIn(faults.filter(isLeft).map((one) => findingOf(one)));
   return ok([
-    ...earlier.map((one) => Object.assign({}, one, { repaired: true })),
-    ...faults.map((one) => {
-      if (!one.repair) return findingOf(one);
-      return findingOf(one, one.repair.by === "call" ? calls.get(one.repair.key)! : written);
-    }),
+    ...found.map((one) => Object.assign({}, one, { repaired: isRepaired(one) })),
+    ...faults.filter(({ repair }) => !repair).map((one) => findingOf(one)),
   ]);
 }
 
-/** Whether the step is tried again, or the job ends, because of the failure of a repair. After any other one the others are repaired. */
+/** Whether the step is tried again, or the job ends, because a write of D1 failed. After any other failure the others are repaired. */
 const endsStep = ({ failure: { kind } }: Refusal): boolean => kind === "unavailable" || kind === "database_restored";
