@@ -33,17 +33,24 @@ const key = (id: keyof typeof BOTH, state: string, more: object = {}) => {
   return { id, state, publicKey, verifies: true, backup: false, removable: false, ...NONE, ...more };
 };
 
-/** A service that answers with these keys, and in turn with these answers to other requests, and to those about jobs; `exists`: with a 409 `job_exists`. */
+/** A service that answers with these keys, and in turn with these answers to other requests, and to those about jobs; `exists`: with a 409 `job_exists`, `status`: with that status. `keysAtEnd`: the keys after a POST. */
 async function serve(
   keys: readonly object[],
   answers: readonly object[] = [],
+  keysAtEnd = keys,
 ): Promise<{ env: Record<string, string>; asked: string[] }> {
   const asked: string[] = [];
   const left = [...answers];
   const server = createServer(async (incoming, response) => {
     const { method, url = "" } = incoming;
     asked.push(`${method} ${url} ${await textIn(incoming)}`.trim());
-    const answer = method === "GET" && !url.startsWith("/v1/admin/jobs") ? keys : left.shift()!;
+    const answer =
+      method === "GET" && !url.startsWith("/v1/admin/jobs")
+        ? asked.some((line) => line.startsWith("POST"))
+          ? keysAtEnd
+          : keys
+        : left.shift()!;
+    if ("status" in answer) response.statusCode = answer.status as number;
     response.setHeader("Request-Id", "1").setHeader("Content-Type", "application/json");
     if ("exists" in answer) response.setHeader("Item-Vault-Error", "job_exists").writeHead(409);
     response.end(JSON.stringify(answer));
@@ -203,31 +210,78 @@ const job = (state: string, done: number, total: number, more: object = {}) => (
 describe("admin keys rewrap", () => {
   const KEYS = [key("k2", "active"), key("k1", "retired", { vaults: 5 })];
 
-  it("starts a job, waits for its end, and says how many rows are left", async () => {
-    const { env, asked } = await serve(KEYS, [job("waiting", 0, 0), job("running", 2, 5), job("done", 4, 5)]);
+  const REWRAPPED = [key("k2", "active", { vaults: 5 }), key("k1", "retired")];
+  const LEFT = [key("k2", "active", { vaults: 2 }), key("k1", "retired", { vaults: 3 })];
+  const ID = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
+  const unreadable = { kind: "row_unreadable", table: "vaults", id: "v", detail: "d", repairable: false };
+
+  it("starts a job, waits for its end with one request a second, and says how many rows are left", async () => {
+    const { env, asked } = await serve(KEYS, [job("waiting", 0, 0), job("running", 2, 5), job("done", 5, 5)], REWRAPPED);
     expect((await keys("rewrap --dry-run", { env })).stderr).toContain("Would rewrap 5 rows");
+    const begun = Date.now();
     const ran = await keys("rewrap", { env });
-    expect([ran.code, ran.stderr]).toEqual([
-      1,
-      expect.stringContaining("Rewrapped 4 rows under the active key k2; left under others: 1"),
-    ]);
+    expect(Date.now() - begun).toBeGreaterThan(950);
+    const words = "Rewrapped 5 rows under the active key k2; left under others: 0";
+    expect([ran.code, ran.stderr]).toEqual([0, expect.stringContaining(words)]);
     expect(asked.filter((line) => line.includes("jobs"))).toEqual([
       'POST /v1/admin/jobs {"kind":"rewrap"}',
-      `GET /v1/admin/jobs/${job("", 0, 0).id}?wait=2`,
-      `GET /v1/admin/jobs/${job("", 0, 0).id}?wait=2`,
+      `GET /v1/admin/jobs/${ID}?wait=2`,
+      `GET /v1/admin/jobs/${ID}?wait=2`,
     ]);
   });
 
-  it("names the reason of a job that failed", async () => {
-    const { env } = await serve(KEYS, [job("waiting", 0, 0), job("failed", 2, 5, { reason: "database_restored" })]);
-    const { code, stderr } = await keys("rewrap", { env });
+  it("says cannot be opened of the rows that findings name, and of others to run it again", async () => {
+    const { env } = await serve(KEYS, [job("done", 5, 5, { findings: [unreadable] })], LEFT);
+    const some = await keys("rewrap", { env });
+    expect([some.code, some.stderr]).toEqual([1, expect.stringContaining("left under others: 3")]);
+    for (const words of ["1 row cannot be opened", `admin jobs show ${ID}`, "run the command again"])
+      expect(some.stderr).toContain(words);
+    const none = await keys("rewrap", { env: (await serve(KEYS, [job("done", 5, 5)], LEFT)).env });
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("3 rows left under other keys")]);
+    expect(none.stderr).not.toContain("cannot be opened");
+  });
+
+  it("shows the reason and the findings of a job that failed", async () => {
+    const failed = job("failed", 2, 5, { reason: "database_restored", findings: [unreadable] });
+    const { code, stderr } = await keys("rewrap", { env: (await serve(KEYS, [job("waiting", 0, 0), failed])).env });
     expect([code, stderr]).toEqual([1, expect.stringMatching(/The job 3fa85f64-\S+ failed: database_restored/)]);
+    for (const words of ["row_unreadable: table vaults", `admin jobs show ${ID}`]) expect(stderr).toContain(words);
+  });
+
+  it("goes on after a 503, and says of any other failure that the job goes on", async () => {
+    const down = { status: 503, message: "down" };
+    const { env } = await serve(KEYS, [job("waiting", 0, 0), down, down, down, down, job("done", 5, 5)], REWRAPPED);
+    expect(await keys("rewrap", { env })).toMatchObject({ code: 0 });
+    const refused = await serve(KEYS, [job("waiting", 0, 0), { status: 403, message: "no" }]);
+    const ran = await keys("rewrap", { env: refused.env });
+    expect([ran.code, ran.stderr]).toEqual([
+      3,
+      expect.stringContaining(`It goes on. Look at it with \`item-vault admin jobs show ${ID}`),
+    ]);
+  });
+
+  it("refuses an answer that is no job", async () => {
+    const { code, stderr } = await keys("rewrap", { env: (await serve(KEYS, [{ id: ID, state: "running" }])).env });
+    expect([code, stderr]).toEqual([6, expect.stringContaining("The answer of the service is no job")]);
   });
 
   it("waits for the job that is under way already", async () => {
-    const { env } = await serve(KEYS, [{ exists: true }, [job("done", 1, 1), job("running", 2, 5)], job("done", 5, 5)]);
-    expect((await keys("rewrap", { env })).stderr).toContain("Rewrapped 5 rows under the active key k2; left under others: 0");
+    const answers = [{ exists: true }, [job("done", 1, 1), job("running", 2, 5)], job("done", 5, 5)];
+    const { stderr } = await keys("rewrap", { env: (await serve(KEYS, answers, REWRAPPED)).env });
+    expect(stderr).toContain("Rewrapped 5 rows under the active key k2; left under others: 0");
   });
+});
+
+it("admin jobs show has all findings of a job that shows only some", async () => {
+  const findings = Array.from({ length: 150 }, (_, row) => ({
+    kind: "row_unreadable",
+    id: `${row}`,
+    detail: "d",
+    repairable: false,
+  }));
+  const { env } = await serve([], [job("done", 5, 5, { findings: findings.slice(0, 100) }), findings]);
+  const { stdout } = await runHere(["admin", "jobs", "show", job("", 0, 0).id], { env });
+  expect(stdout.match(/row_unreadable/g)).toHaveLength(150);
 });
 
 it("admin keys rewrap says that the service does not use a staged key yet", async () => {

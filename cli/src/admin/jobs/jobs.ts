@@ -7,7 +7,7 @@ import { type Shown, show } from "../../output/format.ts";
 import { pairsOf, tableOf } from "../../output/table.ts";
 import { lineOf } from "../verify/service.ts";
 import type { JOBS_OPTIONS } from "./options.ts";
-import { type Job, listJobs, loadJob, stopJob } from "./service.ts";
+import { findingsOf, type Job, listJobs, loadJob, requireJob, stopJob } from "./service.ts";
 
 type JobsCall = Call<typeof JOBS_OPTIONS>;
 
@@ -29,12 +29,17 @@ export async function run(call: JobsCall): Promise<void> {
 
 const ACTIONS = {
   list: async (admin) => {
-    const jobs = await allOf(listJobs(admin));
+    const jobs = (await allOf(listJobs(admin))).map(requireJob);
     return { json: jobs, table: (columns) => tableOf(["ID", "KIND", "STATE", "DONE", "BEGUN", ""], jobs.map(rowOf), columns) };
   },
-  show: async (admin, id) => shownJob(await loadJob(admin, id)),
-  stop: async (admin, id) => shownJob(await stopJob(admin, id)),
+  show: async (admin, id) => shownJob(await withFindings(admin, await loadJob(admin, id))),
+  stop: async (admin, id) => shownJob(await withFindings(admin, await stopJob(admin, id))),
 } satisfies Readonly<Record<string, (admin: Awaited<ReturnType<JobsCall["admin"]>>, id: string) => Promise<Shown>>>;
+
+const withFindings = async (admin: Awaited<ReturnType<JobsCall["admin"]>>, job: Job): Promise<Job> => ({
+  ...job,
+  findings: await findingsOf(admin, job),
+});
 
 /** What is to be done may not be known. */
 const progressOf = ({ progress: { done, total } }: Job): string => (done > total ? String(done) : `${done} of ${total}`);

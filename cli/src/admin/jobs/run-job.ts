@@ -1,11 +1,14 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, ItemVaultError } from "@item-vault/client";
 import { request } from "../../api/answers.ts";
-import { CliError } from "../../frame/failure.ts";
+import { CliError, failureOf } from "../../frame/failure.ts";
 import { interruptible } from "../../frame/interrupt.ts";
 import type { Io } from "../../frame/io.ts";
 import { plural } from "../../frame/plural.ts";
+import { tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
-import { hasEnded, type Job, JOBS, listJobs, loadJob } from "./service.ts";
+import { lineOf } from "../verify/service.ts";
+import { findingsOf, hasEnded, type Job, JOBS, listJobs, loadJob, requireJob } from "./service.ts";
 
 /** What is to be done: the body of the request, and the words for the progress bar. */
 export interface JobRequest {
@@ -19,43 +22,92 @@ export interface JobRequest {
 /** Seconds that one request waits for the end of the job. The progress is drawn in between. */
 const WAIT_SECONDS = 2;
 
+/** Milliseconds from one request to the next, at least: a service that stops may answer before the time is over. */
+const INTERVAL_MS = 1_000;
+
+/** Milliseconds before each further try to load the job, which goes on meanwhile. */
+const RETRY_WAITS_MS = [500, 2_000, 8_000];
+
 /**
  * Starts a job and waits for its end. When one that does the same is under way, it waits for that one. Ctrl-C leaves the job running. Errors:
- * throws a CliError for a job that failed or was stopped.
+ * throws a CliError for a job that failed or was stopped, after its findings, and for any failure, with a hint where to look.
  */
 export async function runJob(io: Io, admin: Client, { json, label, unit }: JobRequest): Promise<Job> {
-  const started = await startJob(admin, json);
+  const started = await interruptible((signal) =>
+    // A refusal has its own hint: nothing was started then.
+    withHint(
+      "It may have begun. Look at `item-vault admin jobs`.",
+      () => startJob(admin, json, signal),
+      ({ exit }) => signal.aborted || exit === "unavailable",
+    ),
+  );
   const progress = startProgress(io, label, undefined, (done, total) =>
     total ? `${done} of ${plural(total, unit)}` : plural(done, unit),
   );
-  const hint = `It goes on. Look at it with \`item-vault admin jobs show ${started.id}\`.`;
-  const ended = await interruptible(async (signal) => {
-    let job = started;
-    while (!hasEnded(job)) {
-      job = await loadJob(admin, job.id, WAIT_SECONDS, signal);
-      progress.set(job.progress.done, job.progress.total);
-    }
-    return job;
-  })
-    .catch((error: unknown) => {
-      throw error instanceof CliError ? new CliError(error.message, { exit: error.exit, hint }) : error;
-    })
-    .finally(() => progress.end());
+  const command = `\`item-vault admin jobs show ${started.id}\``;
+  const ended = await withHint(`It goes on. Look at it with ${command}.`, () =>
+    interruptible((signal) => endOf(admin, started, signal, (job) => progress.set(job.progress.done, job.progress.total))),
+  ).finally(() => progress.end());
   if (ended.state === "done") return ended;
+  const hint = `What it has done stays: ${command} shows it. Run the command again.`;
+  const findings = await withHint(hint, () => findingsOf(admin, ended));
+  for (const finding of findings) await tell(io, lineOf(finding));
   const reason = ended.reason === undefined ? "" : `: ${ended.reason}`;
-  throw new CliError(`The job ${ended.id} ${ended.state === "failed" ? "failed" : "was stopped"}${reason}`, {
-    hint: "What it has done stays. Run the command again.",
-  });
+  throw new CliError(`The job ${ended.id} ${ended.state === "failed" ? "failed" : "was stopped"}${reason}`, { hint });
 }
 
-async function startJob(admin: Client, json: JobRequest["json"]): Promise<Job> {
+/** Loads a job until it has ended. */
+async function endOf(admin: Client, started: Job, signal: AbortSignal, onProgress: (job: Job) => void): Promise<Job> {
+  let job = started;
+  while (!hasEnded(job)) {
+    const begun = Date.now();
+    job = await loadWithRetries(admin, job.id, signal);
+    onProgress(job);
+    if (!hasEnded(job)) await pause(begun + INTERVAL_MS - Date.now(), signal);
+  }
+  return job;
+}
+
+async function loadWithRetries(admin: Client, id: string, signal: AbortSignal): Promise<Job> {
+  for (const wait of RETRY_WAITS_MS) {
+    try {
+      return await loadJob(admin, id, WAIT_SECONDS, signal);
+    } catch (error) {
+      if (signal.aborted || failureOf(error)?.exit !== "unavailable") throw error;
+      await pause(wait, signal);
+    }
+  }
+  return loadJob(admin, id, WAIT_SECONDS, signal);
+}
+
+/** Errors: throws the reason of the signal, which is a CliError, and not the AbortError of the timer. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(Math.max(0, ms), undefined, { signal }).catch(() => signal.throwIfAborted());
+}
+
+/** Errors: throws what `run` throws, with this hint where it applies. A defect of this program stays as it is. */
+async function withHint<T>(
+  hint: string,
+  run: () => Promise<T>,
+  applies: (failure: CliError) => boolean = () => true,
+): Promise<T> {
   try {
-    return await request<Job>(admin, "POST", JOBS, { json });
+    return await run();
+  } catch (error) {
+    const failure = failureOf(error);
+    throw failure && applies(failure) ? new CliError(failure.message, { exit: failure.exit, hint }) : error;
+  }
+}
+
+async function startJob(admin: Client, json: JobRequest["json"], signal: AbortSignal): Promise<Job> {
+  const post = async () => requireJob(await request<Job>(admin, "POST", JOBS, { json, signal }));
+  try {
+    return await post();
   } catch (error) {
     // The job under way does the same only where a request has nothing but its kind.
     const isTheSame = Object.keys(json).length === 1;
     if (!(error instanceof ItemVaultError) || error.kind !== "job_exists" || !isTheSame) throw error;
-    for await (const job of listJobs(admin)) if (job.kind === json.kind && !hasEnded(job)) return job;
-    return await request<Job>(admin, "POST", JOBS, { json }); // it has ended meanwhile
+    for await (const job of listJobs(admin)) if (job.kind === json.kind && !hasEnded(job)) return requireJob(job);
+    return await post(); // it has ended meanwhile
   }
 }

@@ -1,5 +1,6 @@
 import type { Client } from "@item-vault/client";
 import { allOf, entriesOf, request } from "../../api/answers.ts";
+import { CliError } from "../../frame/failure.ts";
 import type { Checked, Finding } from "../verify/service.ts";
 
 /** Long jobs as the service describes them (contract 26.1). */
@@ -24,15 +25,24 @@ export const hasEnded = ({ state }: Job): boolean => state === "done" || state =
 
 export const listJobs = (admin: Client): AsyncGenerator<Job> => entriesOf<Job>(admin, JOBS);
 
+/** Errors: throws a CliError for an answer that is no job, as that of another service or of a proxy. */
+export function requireJob(job: Job): Job {
+  // An answer may be any JSON.
+  const { progress, findings } = (job ?? {}) as Partial<Job>;
+  if (typeof progress?.done === "number" && typeof progress.total === "number" && Array.isArray(findings)) return job;
+  throw new CliError("The answer of the service is no job", { exit: "unavailable", hint: "Check the host and its release." });
+}
+
 /** In: seconds for which the service waits for the end of the job. */
-export const loadJob = (admin: Client, id: string, wait = 0, signal?: AbortSignal): Promise<Job> =>
-  request<Job>(admin, "GET", `${JOBS}/${id}`, { ...(wait > 0 && { query: { wait } }), signal });
+export const loadJob = async (admin: Client, id: string, wait = 0, signal?: AbortSignal): Promise<Job> =>
+  requireJob(await request<Job>(admin, "GET", `${JOBS}/${id}`, { ...(wait > 0 && { query: { wait } }), signal }));
 
 /** The most findings that a job shows by itself (contract 26.1). */
 const SHOWN_FINDINGS_MAX = 100;
 
-/** All findings of a job that has ended. */
+/** All findings of a job, those so far when it has not ended. */
 export const findingsOf = async (admin: Client, { id, findings }: Job): Promise<readonly Finding[]> =>
   findings.length < SHOWN_FINDINGS_MAX ? findings : allOf(entriesOf<Finding>(admin, `${JOBS}/${id}/findings`));
 
-export const stopJob = (admin: Client, id: string): Promise<Job> => request<Job>(admin, "DELETE", `${JOBS}/${id}`);
+export const stopJob = async (admin: Client, id: string): Promise<Job> =>
+  requireJob(await request<Job>(admin, "DELETE", `${JOBS}/${id}`));

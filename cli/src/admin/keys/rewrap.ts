@@ -2,23 +2,49 @@ import { CliError } from "../../frame/failure.ts";
 import { plural } from "../../frame/plural.ts";
 import { tell } from "../../output/format.ts";
 import { runJob } from "../jobs/run-job.ts";
+import { findingsOf } from "../jobs/service.ts";
+import type { Finding } from "../verify/service.ts";
 import { loadKeys, type ServiceKey } from "./service.ts";
 import type { KeysCall } from "./options.ts";
 
-/** `admin keys rewrap`: the service puts everything under the active key, or all but what does not open. */
+/**
+ * `admin keys rewrap`: the service puts everything under the active key, or all but what does not open. Errors: throws a CliError while rows
+ * are under other keys.
+ */
 export async function run({ io, options, admin: connect }: KeysCall): Promise<void> {
   const admin = await connect();
+  if (options["dry-run"]) {
+    const rows = rowsUnderOthers(await loadKeys(admin));
+    return tell(io, `Would rewrap ${plural(rows, "row")}. Nothing was changed`);
+  }
+  const job = await runJob(io, admin, { json: { kind: "rewrap" }, label: "rewrapped", unit: "row" });
+  // The progress is older than the end: Workers with the ROOT_KEYS of before may have added rows.
   const keys = await loadKeys(admin);
-  const others = keys.filter(({ state }) => state !== "active");
-  const rows = others.reduce((sum, { vaults, tokens, endedTokens }) => sum + vaults + tokens + endedTokens, 0);
-  if (options["dry-run"]) return tell(io, `Would rewrap ${plural(rows, "row")}. Nothing was changed`);
-  const { progress } = await runJob(io, admin, { json: { kind: "rewrap" }, label: "rewrapped", unit: "row" });
-  const left = progress.total - progress.done;
+  const left = rowsUnderOthers(keys);
   const active = keys.find(({ state }) => state === "active")?.id ?? "";
-  await tell(io, `Rewrapped ${plural(progress.done, "row")} under the active key ${active}; left under others: ${left}`);
+  await tell(io, `Rewrapped ${plural(job.progress.done, "row")} under the active key ${active}; left under others: ${left}`);
   if (left === 0) return tellStaged(io, keys);
-  const hint = "`item-vault admin jobs` shows what does not open (docs/operations.md).";
-  throw new CliError(`${plural(left, "row")} cannot be opened`, { hint });
+  const broken = Math.min(left, brokenRows(await findingsOf(admin, job), keys));
+  const added = left - broken;
+  const show = `\`item-vault admin jobs show ${job.id}\` shows what does not open (docs/operations.md).`;
+  const again = "Workers with the ROOT_KEYS of before have added rows: run the command again.";
+  const message = broken > 0 ? `${plural(broken, "row")} cannot be opened` : `${plural(added, "row")} left under other keys`;
+  const hints = [...(broken > 0 ? [show] : []), ...(added > 0 ? [again] : [])];
+  throw new CliError(message, { hint: hints.join(" ") });
+}
+
+const rowsOf = ({ vaults, tokens, endedTokens }: ServiceKey): number => vaults + tokens + endedTokens;
+
+const rowsUnderOthers = (keys: readonly ServiceKey[]): number =>
+  keys.filter(({ state }) => state !== "active").reduce((sum, key) => sum + rowsOf(key), 0);
+
+/** How many rows the findings name. A missing key is one finding, however many rows need it. */
+function brokenRows(findings: readonly Finding[], keys: readonly ServiceKey[]): number {
+  const missing = new Set(findings.filter(({ kind }) => kind === "root_key_missing").map(({ id }) => id));
+  const underMissing = keys.filter(({ id }) => missing.has(id)).reduce((sum, key) => sum + rowsOf(key), 0);
+  // Each pass may name a row again.
+  const rows = new Set(findings.filter(({ kind }) => kind === "row_unreadable").map(({ table, id }) => `${table} ${id}`));
+  return underMissing + rows.size;
 }
 
 /** A key that the service has and does not use: after `activate` the service was not given the file yet. */
