@@ -7,7 +7,8 @@ import { violation, type Violation } from "./violations.ts";
  * one exception of docs/consistency.md: an operation that was refused at its place in an attempt of unknown outcome is applied again
  * after the operations of its group that took effect in that attempt. So an operation that later ones have overtaken had no right to
  * take effect before them, and no caller of those had an answer yet when it did: the requests were concurrent, and either order is right.
- * In: the ids of the operations that arrived at each coordinator, in order; whether a call may have been refused for lack of room.
+ * In: the ids of the operations that arrived at each coordinator, in order; whether a call may have been refused for lack of room until its
+ * end. A coordinator goes on with a call whose caller has gone, until it takes effect.
  */
 export function* checkArrivals(
   { deliveries }: Pick<History, "deliveries">,
@@ -26,8 +27,11 @@ export function* checkArrivals(
       const { effect, call } = known[n]!;
       const overtaken = first < effect.tick;
       const allowed = () =>
-        known.slice(n + 1).every((later) => later.effect.tick > effect.tick || later.call.end > effect.tick) &&
-        (mayLackRoom(call) || isRefused(stateBefore(reference, effect.item!, first), call.write!, reference, effect.item!));
+        known
+          .slice(n + 1)
+          .every((later) => later.effect.tick > effect.tick || later.call.end > effect.tick || !later.call.reply) &&
+        (mayLackRoom({ ...call, end: Math.max(call.end, effect.tick) }) ||
+          isRefused(stateBefore(reference, effect.item!, first), call.write!, reference, effect.item!));
       if (overtaken && !allowed())
         yield violation("not in the order of arrival", `operation ${effect.id} at tick ${effect.tick}, after ${first}`);
       first = Math.min(first, effect.tick);
