@@ -828,7 +828,7 @@ export interface Job {
   /** What the job does. */
   kind: "rewrap" | "verify";
   /** Whether it has begun, and how it ended. */
-  state: "waiting" | "running" | "done" | "failed" | "stopped";
+  state: "waiting" | "running" | "paused" | "done" | "failed" | "stopped";
   /** How far it is, in units of its kind. */
   progress: {
     /** What is done. */
@@ -856,7 +856,7 @@ export interface Job {
   /** Absent until it has ended. */
   endedAt?: string;
   /** Why it failed, or why its last step is tried again; otherwise absent. */
-  reason?: "invalid" | "vault_id" | "item_id" | "token_id" | "webhook_id" | "person_id" | "job_id" | "category" | "missing_field" | "filter" | "unauthorized" | "out_of_scope" | "not_invited" | "cross_site" | "vault_not_found" | "item_not_found" | "file_not_found" | "version_not_found" | "token_not_found" | "webhook_not_found" | "person_not_found" | "job_not_found" | "backup_not_found" | "route_not_found" | "reference_not_found" | "ambiguous" | "method_not_allowed" | "idempotency" | "signer_removed" | "cursor_gone" | "item_exists" | "person_exists" | "keys_used_up" | "job_exists" | "database_restored" | "backup_newer" | "overtaken" | "precondition" | "too_large_to_inline" | "body_too_large" | "range" | "encoding" | "backup_damaged" | "rate" | "internal" | "integrity" | "busy" | "uncertain" | "unavailable" | "access_unavailable" | "version_skew" | "schema" | "database_full" | "quota" | "misconfigured";
+  reason?: "invalid" | "vault_id" | "item_id" | "token_id" | "webhook_id" | "person_id" | "job_id" | "category" | "missing_field" | "filter" | "unauthorized" | "out_of_scope" | "not_invited" | "cross_site" | "vault_not_found" | "item_not_found" | "file_not_found" | "version_not_found" | "token_not_found" | "webhook_not_found" | "person_not_found" | "job_not_found" | "backup_not_found" | "route_not_found" | "reference_not_found" | "ambiguous" | "method_not_allowed" | "idempotency" | "signer_removed" | "cursor_gone" | "item_exists" | "person_exists" | "keys_used_up" | "job_exists" | "job_unstoppable" | "database_restored" | "backup_newer" | "overtaken" | "precondition" | "too_large_to_inline" | "body_too_large" | "range" | "encoding" | "backup_damaged" | "rate" | "internal" | "integrity" | "busy" | "uncertain" | "unavailable" | "access_unavailable" | "version_skew" | "schema" | "database_full" | "quota" | "misconfigured";
 }
 
 /** The references to resolve. */
@@ -1330,6 +1330,7 @@ export type ErrorKind =
   | "person_exists"
   | "keys_used_up"
   | "job_exists"
+  | "job_unstoppable"
   | "database_restored"
   | "backup_newer"
   | "overtaken"

@@ -1,7 +1,7 @@
 import { logFailure } from "../log.ts";
-import type { FailureKind } from "../model/failure.ts";
+import type { Failure } from "../model/failure.ts";
 import { isPassing } from "../model/job.ts";
-import { fail, ok, type Refusal, type Result } from "../model/result.ts";
+import { fail, ok, type Result } from "../model/result.ts";
 import { MINUTE, SECOND } from "../model/time.ts";
 import type { Store } from "../store/d1/database.ts";
 import {
@@ -49,8 +49,12 @@ export async function runStep(context: EngineContext): Promise<void> {
   const { sql } = storage;
   const row = findDue(sql, clock());
   if (!row) return;
-  const refusal = refuseStep(row);
-  if (refusal) return endJob(sql, row.id, "failed", clock(), refusal);
+  const kind = kindOf(row);
+  // A later release has created the job.
+  if (!kind || row.data_format > kind.format) return endJob(sql, row.id, "failed", clock(), "version_skew");
+  if (row.tries >= STEP_TRIES_MAX) {
+    return giveUp({ sql, row, tries: row.tries, now: clock() }, { kind: row.reason ?? "internal" });
+  }
   const tries = row.tries + 1;
   beginStep(sql, row.id, clock() + retryDelay(tries));
   await setNextAlarm(storage);
@@ -67,14 +71,9 @@ export async function setNextAlarm(storage: DurableObjectStorage): Promise<void>
   if (due !== undefined) await storage.setAlarm(due);
 }
 
-const kindOf = ({ kind }: JobRow): AnyKind | undefined => (Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined);
-
-/** Why the job fails before its step, if it does. */
-function refuseStep(row: JobRow): FailureKind | undefined {
-  const kind = kindOf(row);
-  if (!kind || row.data_format > kind.format) return "version_skew"; // a later release has created the job
-  return row.tries >= STEP_TRIES_MAX ? (row.reason ?? "internal") : undefined;
-}
+/** Out: `undefined` for a kind of a later release. */
+export const kindOf = ({ kind }: Pick<JobRow, "kind">): AnyKind | undefined =>
+  Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
 
 /** A step that has not failed, and whether it has written D1. */
 interface Done {
@@ -118,10 +117,23 @@ interface Outcome {
   readonly now: number;
 }
 
-function keepOutcome({ sql, row, tries, now }: Outcome, made: Result<Done>): void {
+function keepOutcome(outcome: Outcome, made: Result<Done>): void {
+  if (made.ok) return keepStep(outcome, made.value);
+  const { sql, row, tries } = outcome;
+  if (isPassing(made.failure) && tries < STEP_TRIES_MAX) recordFailure(sql, row.id, made.failure.kind);
+  else giveUp(outcome, made.failure);
+}
+
+/** Goes on without what has failed, if the kind can. */
+function giveUp(outcome: Outcome, failure: Failure): void {
+  const { sql, row, now } = outcome;
+  const stepped = kindOf(row)!.skip?.(JSON.parse(row.data), failure);
+  if (stepped) keepStep(outcome, { stepped, hasWritten: false });
+  else endJob(sql, row.id, "failed", now, failure.kind);
+}
+
+function keepStep({ sql, row, now }: Outcome, { stepped, hasWritten }: Done): void {
   const { id } = row;
-  if (!made.ok) return keepFailure({ sql, row, tries, now }, made);
-  const { stepped, hasWritten } = made.value;
   const { state, findings = [], done } = stepped;
   const data = JSON.stringify(state);
   if (data.length > STATE_CHARACTERS_MAX) return endJob(sql, id, "failed", now, "internal");
@@ -129,9 +141,4 @@ function keepOutcome({ sql, row, tries, now }: Outcome, made: Result<Done>): voi
   const writes = row.writes + (hasWritten ? 1 : 0);
   advanceJob(sql, id, { ...stepped, data, format: kindOf(row)!.format, writes }, now);
   if (done) endJob(sql, id, "done", now);
-}
-
-function keepFailure({ sql, row, tries, now }: Outcome, { failure }: Refusal): void {
-  if (isPassing(failure) && tries < STEP_TRIES_MAX) recordFailure(sql, row.id, failure.kind);
-  else endJob(sql, row.id, "failed", now, failure.kind);
 }

@@ -1,3 +1,4 @@
+import type { Failure } from "../model/failure.ts";
 import type { Finding } from "../model/finding.ts";
 import type { Result } from "../model/result.ts";
 import type { BucketBindings } from "../store/backup/ports.ts";
@@ -25,6 +26,8 @@ export interface Stepped<State> extends JobReached {
   /** Where the next step begins: JSON, at most 1 MiB. */
   readonly state: State;
   readonly findings?: readonly Finding[];
+  /** Milliseconds until the next step; absent: it is due at once. */
+  readonly waits?: number | undefined;
   /** Whether the job is done. */
   readonly done: boolean;
 }
@@ -34,7 +37,10 @@ export interface KindOfJob<Input, State> {
   readonly seals?: true;
   /** The format of the state. A release that changes the state increments it; a job of a later format fails as `version_skew`. */
   readonly format: number;
-  /** What the job keeps others from: of the jobs that hold the same, one runs at a time. `undefined`: nothing. */
+  /**
+   * What the job keeps others from: of the jobs that hold the same, one runs at a time. A path: `vaults` has the part `vaults/<id>`, which
+   * nobody else may hold either. `undefined`: nothing.
+   */
   readonly holds: (input: Input) => string | undefined;
   /** The state before the first step. */
   readonly start: (input: Input) => State;
@@ -44,7 +50,19 @@ export interface KindOfJob<Input, State> {
    * end the job.
    */
   readonly step: (ports: JobPorts, state: State) => Promise<Result<Stepped<State>>>;
+  /**
+   * For a kind that does the same for many vaults: what the job goes on with when the step has failed for good, with a finding that names
+   * the vault that is left out. `undefined`: the job fails. Absent: it always does.
+   */
+  readonly skip?: (state: State, failure: Failure) => Stepped<State> | undefined;
+  /** Whether the job may be stopped now; absent: always. A step must not begin what may not be stopped before its state says so. */
+  readonly mayStop?: (state: State) => boolean;
+  /** Whether the job may be paused. */
+  readonly mayPause?: true;
 }
+
+/** What a job holds that works on a vault, or on all of them. */
+export const holdsVault = (vault: string | undefined): string => (vault === undefined ? "vaults" : `vaults/${vault}`);
 
 /** A kind whose input and state the caller does not know: it keeps both as JSON, and gives each kind its own ones. */
 export type AnyKind = KindOfJob<object, unknown>;

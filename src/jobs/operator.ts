@@ -15,8 +15,10 @@ import {
   listJobRows,
   loadFindings,
   loadJob,
+  pauseJob,
+  resumeJob,
 } from "../store/jobs/job-rows.ts";
-import { type EngineContext, runStep, setNextAlarm } from "./engine.ts";
+import { type EngineContext, kindOf, runStep, setNextAlarm } from "./engine.ts";
 import { KINDS } from "./kinds.ts";
 
 /**
@@ -45,7 +47,7 @@ export class Operator extends DurableObject<Env> {
     if (!Object.hasOwn(KINDS, job.kind)) return fail("version_skew");
     const { format, holds, start } = KINDS[job.kind];
     const held = holds(job.input);
-    const holder = findHolder(sql, held);
+    const holder = job.waits ? undefined : findHolder(sql, held);
     if (holder !== undefined) return fail("job_exists", holder);
     insertJob(sql, job, held, { data: JSON.stringify(start(job.input)), format }, Date.now());
     deleteOldJobs(sql, Date.now());
@@ -83,10 +85,34 @@ export class Operator extends DurableObject<Env> {
     return listFailed(this.ctx.storage.sql);
   }
 
-  /** Stops a job between two steps. A job that has ended stays as it is. Errors: `job_not_found`. */
+  /**
+   * Stops a job between two steps. A job that has ended stays as it is. Errors: `job_not_found`; `job_unstoppable`, when the kind may not
+   * stop where it is.
+   */
   async stop(id: string): Promise<Result<Job>> {
-    endJob(this.ctx.storage.sql, id, "stopped", Date.now());
+    const { sql } = this.ctx.storage;
+    const row = loadJob(sql, id);
+    const mayStop = row && kindOf(row)?.mayStop;
+    if (row && !hasEnded(row.state) && mayStop && !mayStop(JSON.parse(row.data))) return fail("job_unstoppable");
+    endJob(sql, id, "stopped", Date.now());
     this.#endWaiting(id);
+    await setNextAlarm(this.ctx.storage); // of a job that has waited for this one
+    return this.#load(id);
+  }
+
+  /** Lets a job wait until `resume`. A job that has ended stays as it is. Errors: `job_not_found`; `job_unstoppable`, when its kind never waits. */
+  async pause(id: string): Promise<Result<Job>> {
+    const { sql } = this.ctx.storage;
+    const row = loadJob(sql, id);
+    if (row && !kindOf(row)?.mayPause) return fail("job_unstoppable");
+    pauseJob(sql, id);
+    return this.#load(id);
+  }
+
+  /** Lets a paused job go on. Another one stays as it is. Errors: `job_not_found`. */
+  async resume(id: string): Promise<Result<Job>> {
+    resumeJob(this.ctx.storage.sql, id, Date.now());
+    await setNextAlarm(this.ctx.storage);
     return this.#load(id);
   }
 

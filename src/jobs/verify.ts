@@ -7,7 +7,7 @@ import { countCalls } from "../store/jobs/counted-calls.ts";
 import { runSlices } from "../store/verify/run.ts";
 import type { Coordinators, Position } from "../store/verify/stage.ts";
 import { firstPosition, planOf } from "../store/verify/stages.ts";
-import type { JobPorts, KindOfJob } from "./kind.ts";
+import { holdsVault, type JobPorts, type KindOfJob } from "./kind.ts";
 
 /** The job that checks what is stored, and repairs it when told to (contract 22, decision 0035). A step is some slices. */
 
@@ -21,7 +21,7 @@ interface VerifyState {
 
 export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
   format: 1,
-  holds: ({ repair }) => (repair ? "repairs" : undefined),
+  holds: ({ repair, vault }) => (repair ? holdsVault(vault) : undefined),
   start: (input) => ({
     input,
     position: firstPosition(input.vault, input.backup),

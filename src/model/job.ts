@@ -7,7 +7,7 @@ export const JOB_KINDS = ["rewrap", "verify"] as const;
 
 export type JobKind = (typeof JOB_KINDS)[number];
 
-export const JOB_STATES = ["waiting", "running", "done", "failed", "stopped"] as const;
+export const JOB_STATES = ["waiting", "running", "paused", "done", "failed", "stopped"] as const;
 
 export type JobState = (typeof JOB_STATES)[number];
 
@@ -50,6 +50,8 @@ export interface NewJob extends JobRequestId {
   readonly kind: JobKind;
   /** What the kind has to know, for example a vault. */
   readonly input: object;
+  /** Whether the job waits for those that exclude it. Otherwise it is refused while one of them has not ended. */
+  readonly waits?: boolean;
 }
 
 /** What a rewrap has to know. */

@@ -11,7 +11,7 @@ export interface JobRow {
   readonly id: string;
   readonly request: string;
   readonly kind: JobKind;
-  /** What the job keeps others from. */
+  /** What the job keeps others from (jobs/kind.ts). */
   readonly holds: string | null;
   readonly state: JobState;
   /** How often the job has written D1 (step-fence.ts). */
@@ -38,22 +38,33 @@ export interface JobData {
   readonly format: number;
 }
 
-const UNENDED = "state IN ('waiting', 'running')";
+const UNENDED = "state IN ('waiting', 'running', 'paused')";
+
+/** SQL: whether two things that jobs hold are the same, or one is a part of the other: `vaults` has the part `vaults/<id>`. */
+const overlap = (a: string, b: string): string => `(${a} || '/' LIKE ${b} || '/%' OR ${b} || '/' LIKE ${a} || '/%')`;
+
+/** SQL: whether a job may make steps: a job that waits for those that exclude it begins when all that were created before it have ended. */
+const MAY_STEP = `
+  (state = 'running' OR state = 'waiting' AND NOT EXISTS (
+    SELECT 1 FROM jobs AS earlier WHERE earlier.${UNENDED} AND ${overlap("earlier.holds", "jobs.holds")}
+      AND (earlier.created_at, earlier.id) < (jobs.created_at, jobs.id)))`;
 
 const SQL = {
   insert: `
     INSERT INTO jobs (id, request, kind, holds, state, writes, data, data_format, tries, due, done, total, created_at)
     VALUES (?1, ?2, ?3, ?4, 'waiting', 0, ?5, ?6, 0, ?7, 0, 0, ?7)`,
   load: "SELECT * FROM jobs WHERE id = ?1",
-  holder: `SELECT id FROM jobs WHERE holds = ?1 AND ${UNENDED}`,
-  due: `SELECT * FROM jobs WHERE ${UNENDED} AND due <= ?1 ORDER BY due, id LIMIT 1`,
-  nextDue: `SELECT min(due) AS due FROM jobs WHERE ${UNENDED}`,
+  holder: `SELECT id FROM jobs WHERE ${overlap("holds", "?1")} AND ${UNENDED} LIMIT 1`,
+  due: `SELECT * FROM jobs WHERE ${MAY_STEP} AND due <= ?1 ORDER BY due, id LIMIT 1`,
+  nextDue: `SELECT min(due) AS due FROM jobs WHERE ${MAY_STEP}`,
   list: `
     SELECT * FROM jobs
     WHERE ?2 IS NULL OR (created_at, id) < (SELECT created_at, id FROM jobs WHERE id = ?2)
     ORDER BY created_at DESC, id DESC LIMIT ?1`,
   // A job that was stopped during its step stays stopped.
   begin: `UPDATE jobs SET state = 'running', tries = tries + 1, due = ?2 WHERE id = ?1 AND ${UNENDED}`,
+  pause: `UPDATE jobs SET state = 'paused' WHERE id = ?1 AND ${UNENDED}`,
+  resume: "UPDATE jobs SET state = 'running', tries = 0, due = ?2 WHERE id = ?1 AND state = 'paused'",
   recordFailure: `UPDATE jobs SET reason = ?2 WHERE id = ?1 AND ${UNENDED}`,
   advance: `
     UPDATE jobs SET data = ?2, data_format = ?3, tries = 0, due = ?4, done = ?5, total = ?6, result = ?7, writes = ?8, reason = NULL
@@ -89,7 +100,7 @@ export function insertJob(
 
 export const loadJob = (sql: SqlStorage, id: string): JobRow | undefined => sql.exec<JobRow>(SQL.load, id).toArray()[0];
 
-/** Out: the id of the job that holds this and has not ended. */
+/** Out: the id of a job that holds this, a part of it or what it is a part of, and has not ended. */
 export const findHolder = (sql: SqlStorage, holds: string | undefined): string | undefined =>
   holds === undefined ? undefined : sql.exec<{ id: string }>(SQL.holder, holds).toArray()[0]?.id;
 
@@ -114,6 +125,16 @@ export function recordFailure(sql: SqlStorage, id: string, reason: FailureKind):
   sql.exec(SQL.recordFailure, id, reason);
 }
 
+/** Lets a job make no steps until `resumeJob`. A step that is under way is finished. */
+export function pauseJob(sql: SqlStorage, id: string): void {
+  sql.exec(SQL.pause, id);
+}
+
+/** Lets a paused job go on. In: Unix milliseconds. */
+export function resumeJob(sql: SqlStorage, id: string, now: number): void {
+  sql.exec(SQL.resume, id, now);
+}
+
 /** What a step has reached, as the admin sees it. */
 export interface JobReached {
   readonly progress: JobProgress;
@@ -122,6 +143,8 @@ export interface JobReached {
 
 /** What the engine keeps of a step. */
 export interface StepOutcome extends JobData, JobReached {
+  /** Milliseconds until the next step. */
+  readonly waits?: number | undefined;
   /** How often the job has written D1. */
   readonly writes: number;
 }
@@ -130,10 +153,10 @@ export interface StepOutcome extends JobData, JobReached {
 export function advanceJob(
   sql: SqlStorage,
   id: string,
-  { data, format, progress: { done, total }, result, writes }: StepOutcome,
+  { data, format, progress: { done, total }, result, writes, waits = 0 }: StepOutcome,
   now: number,
 ): void {
-  sql.exec(SQL.advance, id, data, format, now, done, total, result ? JSON.stringify(result) : null, writes);
+  sql.exec(SQL.advance, id, data, format, now + waits, done, total, result ? JSON.stringify(result) : null, writes);
 }
 
 export function endJob(sql: SqlStorage, id: string, state: JobState, now: number, reason?: FailureKind): void {
