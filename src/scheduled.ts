@@ -1,4 +1,4 @@
-import { startBackups } from "./nightly.ts";
+import { startBackup } from "./nightly.ts";
 import { logFailure } from "./log.ts";
 import { fail, must, type Result } from "./model/result.ts";
 import { parseSettings, type Settings } from "./settings.ts";
@@ -47,7 +47,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     deleteRowsOfDeletedVaults(env.DB, take),
     expireVaults(env, now),
     recordKeys(env, now),
-    startBackups(env, now),
+    startBackup(env, now),
     checkNewestBackup(env, now),
     forgetDamages(env.DB, now),
     forgetWrites(env.DB, now),

@@ -807,11 +807,15 @@ export interface RootKey {
   removable: boolean;
 }
 
-/** A job to start (contract 26.2). The attributes besides `kind` are those of a `verify` (contract 22.1). */
+/** A job to start (contract 26.2). The attributes besides `kind` are those of a `backup` (contract 21.4) and of a `verify` (contract 22.1). */
 export interface NewJob {
   /** What the job does. */
-  kind: "rewrap" | "verify";
+  kind: "rewrap" | "verify" | "backup";
   vault?: Uuid | null;
+  /** Every part of a backup is written, and every content looked for (contract 21.4). */
+  full?: boolean | null;
+  /** The job tells what it would do, and changes nothing. */
+  dryRun?: boolean | null;
   /** Contents of Files are only looked for, and not read. */
   quick?: boolean | null;
   /** The backups are checked, and not what the service serves (contract 22.6). */
@@ -826,7 +830,7 @@ export interface NewJob {
 export interface Job {
   id: Uuid;
   /** What the job does. */
-  kind: "rewrap" | "verify";
+  kind: "rewrap" | "verify" | "backup";
   /** Whether it has begun, and how it ended. */
   state: "waiting" | "running" | "paused" | "done" | "failed" | "stopped";
   /** How far it is, in units of its kind. */
@@ -849,6 +853,23 @@ export interface Job {
       /** Sealed bytes. */
       bytes: number;
     };
+    /** What a `backup` has made (contract 21.1). */
+    backup?: {
+      /** The number of the snapshot of `vault`, or of the registry; absent before it is written. */
+      snapshot?: number;
+      /** The vaults that got a snapshot, or with `dryRun` would get one. */
+      made: number;
+      /** The vaults that are as their newest snapshot has them. */
+      unchanged: number;
+      /** The vaults that were left out, because their backups failed. */
+      behind: number;
+      /** The rows of the snapshots; with `dryRun`, the Items of the vaults. */
+      rows: number;
+      /** The bytes of the snapshots; with `dryRun`, of the sealed texts of the vaults. */
+      bytes: number;
+      /** The contents of Files that were looked for. */
+      contents: number;
+    };
   };
   /** The first 100 findings. */
   findings: Finding[];
@@ -856,7 +877,7 @@ export interface Job {
   /** Absent until it has ended. */
   endedAt?: string;
   /** Why it failed, or why its last step is tried again; otherwise absent. */
-  reason?: "invalid" | "vault_id" | "item_id" | "token_id" | "webhook_id" | "person_id" | "job_id" | "category" | "missing_field" | "filter" | "unauthorized" | "out_of_scope" | "not_invited" | "cross_site" | "vault_not_found" | "item_not_found" | "file_not_found" | "version_not_found" | "token_not_found" | "webhook_not_found" | "person_not_found" | "job_not_found" | "backup_not_found" | "route_not_found" | "reference_not_found" | "ambiguous" | "method_not_allowed" | "idempotency" | "signer_removed" | "cursor_gone" | "item_exists" | "person_exists" | "keys_used_up" | "job_exists" | "job_unstoppable" | "database_restored" | "backup_newer" | "overtaken" | "precondition" | "too_large_to_inline" | "body_too_large" | "range" | "encoding" | "backup_damaged" | "rate" | "internal" | "integrity" | "busy" | "uncertain" | "unavailable" | "access_unavailable" | "version_skew" | "schema" | "database_full" | "quota" | "misconfigured";
+  reason?: "invalid" | "vault_id" | "item_id" | "token_id" | "webhook_id" | "person_id" | "job_id" | "category" | "missing_field" | "filter" | "unauthorized" | "out_of_scope" | "not_invited" | "cross_site" | "vault_not_found" | "item_not_found" | "file_not_found" | "version_not_found" | "token_not_found" | "webhook_not_found" | "person_not_found" | "job_not_found" | "backup_not_found" | "route_not_found" | "reference_not_found" | "ambiguous" | "method_not_allowed" | "idempotency" | "signer_removed" | "cursor_gone" | "item_exists" | "person_exists" | "keys_used_up" | "job_exists" | "not_restored" | "job_unstoppable" | "database_restored" | "backup_newer" | "overtaken" | "precondition" | "too_large_to_inline" | "body_too_large" | "range" | "encoding" | "backup_damaged" | "rate" | "internal" | "integrity" | "busy" | "uncertain" | "unavailable" | "access_unavailable" | "version_skew" | "schema" | "database_full" | "quota" | "misconfigured";
 }
 
 /** The references to resolve. */
@@ -1075,7 +1096,7 @@ export interface StoredObject {
 /** Something that is wrong (contract 22.2). It has no text of a user. */
 export interface Finding {
   /** What is wrong. */
-  kind: "schema_incomplete" | "root_key_wrong" | "root_key_missing" | "vault_keys_wrong" | "row_unreadable" | "token_changed" | "index_wrong" | "version_wrong" | "version_missing" | "item_missing" | "item_lost" | "vault_unknown" | "counter_wrong" | "sequence_wrong" | "content_missing" | "content_size_wrong" | "content_damaged" | "content_orphaned" | "objects_unknown" | "archive_unreadable" | "manifest_wrong" | "key_removed" | "chain_broken" | "part_wrong";
+  kind: "schema_incomplete" | "root_key_wrong" | "root_key_missing" | "vault_keys_wrong" | "row_unreadable" | "token_changed" | "index_wrong" | "version_wrong" | "version_missing" | "item_missing" | "item_lost" | "vault_unknown" | "counter_wrong" | "sequence_wrong" | "content_missing" | "content_size_wrong" | "content_damaged" | "content_orphaned" | "objects_unknown" | "archive_unreadable" | "manifest_wrong" | "key_removed" | "chain_broken" | "part_wrong" | "vault_skipped";
   /** The id of the vault; of a log that is not of a vault, the id of the log. */
   vault?: string;
   /** The id of the Item. */
@@ -1330,6 +1351,7 @@ export type ErrorKind =
   | "person_exists"
   | "keys_used_up"
   | "job_exists"
+  | "not_restored"
   | "job_unstoppable"
   | "database_restored"
   | "backup_newer"

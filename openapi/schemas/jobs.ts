@@ -9,10 +9,12 @@ const flag = (description: string): Schema => nullable({ type: "boolean", descri
 
 export const jobSchemas: Readonly<Record<string, Schema>> = {
   NewJob: open(
-    "A job to start (contract 26.2). The attributes besides `kind` are those of a `verify` (contract 22.1).",
+    "A job to start (contract 26.2). The attributes besides `kind` are those of a `backup` (contract 21.4) and of a `verify` (contract 22.1).",
     {
       kind: words("What the job does.", JOB_KINDS),
       vault: nullable(ref("Uuid", "Only this vault; absent: the whole deployment.")),
+      full: flag("Every part of a backup is written, and every content looked for (contract 21.4)."),
+      dryRun: flag("The job tells what it would do, and changes nothing."),
       quick: flag("Contents of Files are only looked for, and not read."),
       backup: flag("The backups are checked, and not what the service serves (contract 22.6)."),
       repair: flag("What can be repaired is repaired (contract 22.5)."),
@@ -39,8 +41,21 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
             contents: integer("Contents of Files.", 0),
             bytes: integer("Sealed bytes.", 0),
           }),
+          backup: closed(
+            "What a `backup` has made (contract 21.1).",
+            {
+              snapshot: integer("The number of the snapshot of `vault`, or of the registry; absent before it is written.", 1),
+              made: integer("The vaults that got a snapshot, or with `dryRun` would get one.", 0),
+              unchanged: integer("The vaults that are as their newest snapshot has them.", 0),
+              behind: integer("The vaults that were left out, because their backups failed.", 0),
+              rows: integer("The rows of the snapshots; with `dryRun`, the Items of the vaults.", 0),
+              bytes: integer("The bytes of the snapshots; with `dryRun`, of the sealed texts of the vaults.", 0),
+              contents: integer("The contents of Files that were looked for.", 0),
+            },
+            ["snapshot"],
+          ),
         },
-        ["checked"],
+        ["checked", "backup"],
       ),
       findings: { ...arrayOf(ref("Finding")), description: "The first 100 findings." },
       createdAt: { type: "string", format: "date-time" },

@@ -3,8 +3,6 @@ import { createJob, getJob, listFindings, listJobs, stopJob } from "./endpoints/
 import { listKeys } from "./endpoints/admin-keys.ts";
 import { exportActivity } from "./endpoints/activity-export.ts";
 import {
-  backUpRegistry,
-  backUpVault,
   getBackupObject,
   listBackedUpVaults,
   listBackupObjects,
@@ -138,10 +136,8 @@ export const ADMIN_ROUTES: readonly Route[] = [
     handle: createAdminCode,
   }),
   row({ method: "GET", path: BACKUPS, ...BY_ADMIN_OF_BACKUP, parse, handle: listBackups }),
-  row({ method: "POST", path: BACKUPS, ...BY_ADMIN_OF_BACKUP, parse, handle: backUpRegistry }),
   row({ method: "GET", path: `${BACKUPS}/vaults`, ...BY_ADMIN_OF_BACKUP, ...listBackedUpVaults }),
   row({ method: "GET", path: VAULT_BACKUPS, ...BY_ADMIN_OF_BACKUP, parse, handle: listVaultBackups }),
-  row({ method: "POST", path: VAULT_BACKUPS, ...BY_ADMIN_OF_BACKUP, json: true, ...backUpVault }),
   row({ method: "GET", path: `${BACKUPS}/objects`, ...BY_ADMIN_OF_BACKUP, ...listBackupObjects }),
   row({ method: "GET", path: `${BACKUPS}/object`, ...BY_ADMIN_OF_BACKUP, ...getBackupObject }),
   row({ method: "PUT", path: `${BACKUPS}/object`, ...BY_ADMIN_OF_BACKUP, ...putBackupObject }),

@@ -2,8 +2,8 @@ import type { Finding } from "./finding.ts";
 
 /**
  * The format of backups (decision 0033). A backup of a vault, which the API calls a snapshot, is a manifest and the parts that it
- * names. The backups of a vault are numbered, and each manifest has the hash of the one before it: they form a chain. A part holds rows
- * as D1 has them: every text of a user is sealed. The registry is the backup of what belongs to no vault: proofs of root keys, names of
+ * names: all rows of the vault. The backups of a vault are numbered, and each manifest has the hash of the one before it: they form a chain. A part
+ * has the name of its hash and depends on its rows alone, so that backups share the parts that did not change. It holds rows as D1 has them: every text of a user is sealed. The registry is the backup of what belongs to no vault: proofs of root keys, names of
  * tokens and the admin's log. It also names the backup of each vault that belongs to it.
  */
 
@@ -23,11 +23,8 @@ export interface TableRows {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** What a part contains. */
+/** What a part contains: all rows of some Items, a day of the log or a piece of it, or what else belongs to a vault or to none. */
 export interface Part {
-  /** Items whose rows in earlier parts do not count any more. Their rows are in this part and the following ones, if they have any. */
-  readonly replaces: readonly string[];
-  /** No row is in two of the parts that count, except entries of the log, which are the same then. Webhooks are in the last part. */
   readonly tables: readonly TableRows[];
 }
 
@@ -38,6 +35,14 @@ export interface PartRef {
   /** Bytes of the text. */
   readonly bytes: number;
   readonly rows: number;
+  /** The lowest id of the Items whose rows the part has; absent in a part without Items. An Item that fills several parts is in no other one. */
+  readonly item?: string;
+  /** How many contents its rows name; absent where they name none. */
+  readonly contents?: number;
+  /** Those of them that FILES did not have, as `contentKey`; absent where there are none. */
+  readonly missing?: readonly string[];
+  /** Its rows that did not open when it was written; absent where all do. */
+  readonly broken?: readonly Finding[];
 }
 
 /** Which backup of a vault belongs to a registry. */
@@ -60,22 +65,33 @@ export interface Manifest {
   readonly predecessor: string | null;
   /** When the backup was finished: Unix milliseconds. */
   readonly at: number;
-  /** The backup has the entries of reads and denials that were in the log until then: Unix milliseconds; absent in the registry. */
-  readonly logUntil?: number;
   /** The version of the schema (migrations/) that the rows have. */
   readonly schema: number;
   /** The row of the vault at the moment of the backup, by column; absent in the registry. */
   readonly row?: Readonly<Record<string, Cell>>;
-  /** The parts in the order in which they apply. The first ones may be those of earlier backups. */
+  /** The parts: those of Items in the order of their ids, then the others. No row is in two of them. */
   readonly parts: readonly PartRef[];
-  /** How many of the first parts were read when the vault was last read wholly: the others have what changed since. */
-  readonly base: number;
-  /** The contents that rows name and that FILES did not have, as `contentKey`; absent where there are none. */
-  readonly missing?: readonly string[];
-  /** The rows that did not open when they were read; absent where there are none. */
+  /** What did not open of the row of the vault; absent where all did. */
   readonly broken?: readonly Finding[];
   /** Only in the registry. */
   readonly snapshots?: readonly VaultBackupRef[];
   /** Only in the registry: the ids of the root keys without which it, or a backup that it names, does not open. */
   readonly rootKeys?: readonly string[];
 }
+
+/** The rows of a backup that did not open when they were read. */
+export const brokenRowsOf = ({ parts, broken = [] }: Pick<Manifest, "parts" | "broken">): readonly Finding[] => [
+  ...broken,
+  ...parts.flatMap((part) => part.broken ?? []),
+];
+
+/** The contents that the rows of a backup name and that FILES did not have. */
+export const missingContentsOf = ({ parts }: Pick<Manifest, "parts">): readonly string[] =>
+  parts.flatMap(({ missing = [] }) => missing);
+
+/** The bytes of the texts of parts. */
+export const bytesOfParts = (parts: readonly Pick<PartRef, "bytes">[]): number =>
+  parts.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** The rows of parts. */
+export const rowsOfParts = (parts: readonly Pick<PartRef, "rows">[]): number => parts.reduce((sum, { rows }) => sum + rows, 0);

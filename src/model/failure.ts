@@ -71,6 +71,7 @@ const failures = {
   person_exists: [409, text("There is a person with this email address already")],
   keys_used_up: [409, text("The vault has had 255 keys and gets no further one: create another vault, and move its Items there")],
   job_exists: [409, (_, id) => `A job that excludes this one has not ended: ${id}`],
+  not_restored: [409, text("The database is new, and the bucket has backups of another one: restore them first")],
   job_unstoppable: [409, text("The job may not stop or wait where it is: it would leave something half done")],
   database_restored: [409, text("The database was restored to an earlier time since the job began: start another job")],
   backup_newer: [409, (_, detail) => `The service has something newer than the backup: ${detail}`],

@@ -26,6 +26,7 @@ export const FINDINGS = {
   key_removed: "A manifest of a backup needs a root key that was removed",
   chain_broken: "A snapshot does not follow the one before it",
   part_wrong: "A part of a backup is missing, or is not the one that its manifest names",
+  vault_skipped: "A job has left a vault out, because its steps failed",
 } as const;
 
 export type FindingKind = keyof typeof FINDINGS;

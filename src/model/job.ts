@@ -3,7 +3,7 @@ import type { Checked, Finding } from "./finding.ts";
 
 /** Long jobs (contract 26, decision 0047): work that an alarm carries out in steps, without a request that waits for it. */
 
-export const JOB_KINDS = ["rewrap", "verify"] as const;
+export const JOB_KINDS = ["rewrap", "verify", "backup"] as const;
 
 export type JobKind = (typeof JOB_KINDS)[number];
 
@@ -21,6 +21,21 @@ export interface JobProgress {
 /** What a kind tells besides its progress and its findings. */
 export interface JobResult {
   readonly checked?: Checked;
+  readonly backup?: BackupResult;
+}
+
+/** What a job of backup has made until now. */
+export interface BackupResult {
+  /** The number of the snapshot of the vault, or of the registry; absent before it is written, and of a vault that did not change. */
+  readonly snapshot?: number | undefined;
+  /** The vaults that got a snapshot, or would get one; those that are as their newest snapshot has them; and those that were left out. */
+  readonly made: number;
+  readonly unchanged: number;
+  readonly behind: number;
+  /** The rows and bytes of these snapshots, and the contents that were looked for. With `dryRun`, Items and bytes of the vaults. */
+  readonly rows: number;
+  readonly bytes: number;
+  readonly contents: number;
 }
 
 /** A job as the admin sees it. Times are Unix milliseconds. */
@@ -52,6 +67,16 @@ export interface NewJob extends JobRequestId {
   readonly input: object;
   /** Whether the job waits for those that exclude it. Otherwise it is refused while one of them has not ended. */
   readonly waits?: boolean;
+}
+
+/** What a backup has to know. */
+export interface BackupInput {
+  /** Only this vault; absent: all vaults and the registry. */
+  readonly vault?: string | undefined;
+  /** Whether every part is written and every content looked for, also those that earlier snapshots have. */
+  readonly full: boolean;
+  /** Whether it only counts what it would do. */
+  readonly dryRun: boolean;
 }
 
 /** What a rewrap has to know. */

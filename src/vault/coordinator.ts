@@ -31,6 +31,9 @@ const GROUP_BYTES_MAX = 4 * LIMITS.body;
 /** Characters of sealed text in the cache: a thousand ordinary Items. Vaults that share an isolate share its memory. */
 const CACHED_CHARACTERS_MAX = 1024 * 1024;
 
+/** How long commits are spaced after a call of `spaceCommits`: each pass of a backup sends one. */
+const SPACED_MS = 10_000;
+
 const clock = () => Date.now();
 
 /**
@@ -43,6 +46,8 @@ const clock = () => Date.now();
  */
 export class VaultCoordinator extends DurableObject<Env> {
   readonly #cache = createRowCache(CACHED_CHARACTERS_MAX);
+  /** Until when some time passes between commits: Unix milliseconds. */
+  #spacedUntil = 0;
   readonly #turn = createTurns(); // of commits and the slices of a reseal: each would refuse the other
   readonly #sweepTurn = createTurns(); // of sweeps of contents, and steps of a restore
   readonly #queue = createQueue<Operation, Result<Answer>>({
@@ -56,6 +61,7 @@ export class VaultCoordinator extends DurableObject<Env> {
     waitingBytes: LIMITS.waitingBytes,
     group: GROUP_OPERATIONS_MAX,
     groupBytes: GROUP_BYTES_MAX,
+    isSpaced: () => clock() < this.#spacedUntil,
   });
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -115,6 +121,11 @@ export class VaultCoordinator extends DurableObject<Env> {
     const write = (operation: Operation) => this.write(operation);
     const context = { storage: this.ctx.storage, cache: this.#cache, turn: this.#turn, write };
     return this.#withStore((store) => answerVerify({ ...context, store }, vault, request));
+  }
+
+  /** Lets some time pass between the commits of the next seconds, so that a backup can read what changes. No write is refused for it. */
+  async spaceCommits(): Promise<void> {
+    this.#spacedUntil = clock() + SPACED_MS;
   }
 
   /** Accepts the WebSocket of a Worker that waits for events. */

@@ -21,10 +21,17 @@ export interface QueueOptions<O, A> {
   readonly group: number;
   /** The most bytes of the bodies of a group, any number by default. A larger operation forms a group alone. */
   readonly groupBytes?: number;
+  /** Whether some time passes before the next group, as long as the queue is less than half full; never by default. */
+  readonly isSpaced?: () => boolean;
 }
 
 /** Short compared with a commit, and long enough for the next writes of concurrent writers to arrive. */
-const oneMillisecond = () => new Promise((resolve) => setTimeout(resolve, 1));
+const ONE_MS = 1;
+
+/** How long the next group waits when groups are spaced, and how often it looks whether the queue is half full by then. */
+const SPACE_MS = { whole: 250, step: 25 };
+
+const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 interface Entry<O, A> {
   readonly operation: O;
@@ -42,13 +49,19 @@ export function createQueue<O extends { readonly size: number }, A>(options: Que
     running = true;
     while (entries.length > 0) {
       // Without the wait, the first of several writers would get a commit of its own, and the others the next one.
-      if (entries.length < expected) await oneMillisecond();
+      if (entries.length < expected) await sleep(ONE_MS);
+      if (options.isSpaced?.()) await waitForSpace();
       const group = takeGroup();
       expected = group.length;
       const answers = await carryOut(group.map((entry) => entry.operation));
       for (const [index, entry] of group.entries()) entry.resolve(answers[index]!);
     }
     running = false;
+  }
+
+  async function waitForSpace(): Promise<void> {
+    const isHalfFull = () => entries.length * 2 >= options.waiting || bytes * 2 >= options.waitingBytes;
+    for (let waited = 0; waited < SPACE_MS.whole && !isHalfFull(); waited += SPACE_MS.step) await sleep(SPACE_MS.step);
   }
 
   /** Takes the first operations that fit into a group together, at least one. */

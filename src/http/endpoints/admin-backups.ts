@@ -1,52 +1,16 @@
-import * as z from "zod";
-import { REGISTRY } from "../../model/backup.ts";
+import { brokenRowsOf, bytesOfParts, missingContentsOf, REGISTRY, rowsOfParts } from "../../model/backup.ts";
 import { parseId } from "../../model/ids.ts";
 import { fits } from "../../model/limits.ts";
-import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { invalid, ok, type Result } from "../../model/result.ts";
 import { MINUTE } from "../../model/time.ts";
-import { explain, optional } from "../../model/text.ts";
 import { listObjects, type ListedBackup, loadObject, loadBackups } from "../../store/backup/list.ts";
 import { isBackupKey } from "../../store/backup/object-keys.ts";
 import { withBuckets } from "../../store/backup/ports.ts";
-import { registryStep } from "../../store/backup/registry.ts";
-import { backupStep, planBackup } from "../../store/backup/vault.ts";
 import { type BackedUpVault, listVaults } from "../../store/restore/list-vaults.ts";
 import { presentTime } from "../present/time.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
-/** /v1/admin/backups (contract 21): the steps of a backup, the list of backups, and the objects of the bucket. */
-
-const step = z.object({ full: optional(z.boolean("is not a boolean")), dryRun: optional(z.boolean("is not a boolean")) });
-
-type Step = z.output<typeof step>;
-
-const parseStep = ({ body }: ParseCall): Result<Step> => {
-  const input = step.safeParse(body!.json);
-  return input.success ? ok(input.data) : invalid(explain(input.error, "the step"));
-};
-
-/** Continues the backup of a vault. */
-export const backUpVault = {
-  parse: parseStep,
-  async handle({ c, store, vault }: Call, { full = false, dryRun = false }: Step): Promise<Result<Reply>> {
-    const buckets = withBuckets(store, c.env);
-    if (!buckets.ok) return buckets;
-    const progress = await (dryRun ? planBackup : backupStep)(buckets.value, vault, full);
-    if (!progress.ok) return progress;
-    return progress.value.state === "deleted"
-      ? fail("vault_not_found")
-      : ok({ response: c.json(progress.value), action: "UNLOGGED" });
-  },
-};
-
-/** Continues the backup of the registry. Its end is logged. */
-export async function backUpRegistry({ c, store }: Call): Promise<Result<Reply>> {
-  const buckets = withBuckets(store, c.env);
-  if (!buckets.ok) return buckets;
-  const progress = await registryStep(buckets.value);
-  if (!progress.ok) return progress;
-  return ok({ response: c.json(progress.value), action: progress.value.state === "done" ? "CREATE" : "UNLOGGED" });
-}
+/** /v1/admin/backups (contract 21): the list of backups, and the objects of the bucket. */
 
 export const listBackups = (call: Call): Promise<Result<Reply>> => answerBackups(call, REGISTRY);
 
@@ -62,16 +26,16 @@ async function answerBackups({ c, store }: Call, vault: string): Promise<Result<
 
 function presentBackup({ number, manifest }: ListedBackup) {
   if (!manifest) return { number, broken: "integrity" };
-  const { at, parts, snapshots, missing, broken: findings } = manifest;
-  const sum = (name: "rows" | "bytes") => parts.reduce((total, part) => total + part[name], 0);
+  const { at, parts, snapshots } = manifest;
+  const [missing, findings] = [missingContentsOf(manifest), brokenRowsOf(manifest)];
   return {
     number,
     createdAt: presentTime(at),
-    rows: sum("rows"),
-    bytes: sum("bytes"),
+    rows: rowsOfParts(parts),
+    bytes: bytesOfParts(parts),
     vaults: snapshots?.length,
-    missing,
-    findings,
+    missing: missing.length > 0 ? missing : undefined,
+    findings: findings.length > 0 ? findings : undefined,
   };
 }
 

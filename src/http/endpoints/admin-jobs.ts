@@ -11,9 +11,10 @@ import { SECOND } from "../../model/time.ts";
 import { checkRootKeys } from "../../store/keys/root-keys.ts";
 import { nextPage } from "../headers.ts";
 import { newId } from "../new-id.ts";
-import { callOperator } from "../operator.ts";
+import { callOperator } from "../../operator.ts";
 import { presentJob } from "../present/jobs.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
+import { backupRequest } from "./backup-request.ts";
 import { verifyRequest } from "./verify.ts";
 
 /** /v1/admin/jobs (contract 26): creates, shows and stops long jobs. */
@@ -31,6 +32,7 @@ interface JobRequest {
 const REQUESTS: Readonly<Record<JobKind, JobRequest>> = {
   rewrap: { input: z.object({}), prepare: prepareRewrap },
   verify: verifyRequest,
+  backup: backupRequest,
 };
 
 /** Errors: `misconfigured`, when the root keys are not those of the database: what a wrong key seals, no other one opens. */

@@ -1,17 +1,12 @@
 import * as z from "zod";
-import { isId } from "../../model/ids.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { optional } from "../../model/text.ts";
 import type { VerifyInput } from "../../model/verify.ts";
 import { withBuckets } from "../../store/backup/ports.ts";
 import { hasVault } from "../../store/verify/stages.ts";
 import type { Call } from "../route.ts";
+import { flag, vaultId } from "./job-attributes.ts";
 
 /** What a request for a job of verify has, and what has to exist (contract 22). */
-
-/** A request with `false` and one without the attribute are the same under an `Idempotency-Key`. */
-const flag = optional(z.boolean("is not a boolean")).transform((value) => value ?? false);
-const vaultId = optional(z.string("is not a string").refine(isId, "is not a canonical UUID"));
 
 const LOSS = { path: ["acceptLoss"], message: "needs repair and vault, and not backup" };
 

@@ -6,7 +6,7 @@ import { checkVaultRow } from "../checks/vaults.ts";
 import type { Store } from "../d1/database.ts";
 import { openKeys, type VaultRow } from "../vaults/rows.ts";
 import type { BackupStore } from "./ports.ts";
-import type { Slice } from "./slice.ts";
+import type { Slice } from "./read-rows.ts";
 
 /** The rows that do not open when a backup reads them. The backup has them as they are, and its manifest names them. */
 
@@ -22,7 +22,7 @@ export async function findBroken(store: BackupStore, row: Slice["row"], number: 
   const keys = await openKeys(store, vault);
   // Without its keys no row of the vault opens: one finding stands for all (`findBrokenVault`).
   if (!keys.ok) return [];
-  return unreadable((await checkPart({ store, vault: vault.id, keys: keys.value }, number, part, new Set())).faults);
+  return unreadable((await checkPart({ store, vault: vault.id, keys: keys.value }, number, part)).faults);
 }
 
 /** What is wrong with the row of a vault. */
@@ -36,4 +36,4 @@ export async function findBrokenVault(store: Pick<BackupStore, keyof Store>, row
 
 /** The broken rows of a slice of the registry. */
 export const findBrokenInRegistry = async (store: BackupStore, number: number, part: Part): Promise<Finding[]> =>
-  unreadable((await checkPart({ store, vault: REGISTRY, keys: undefined }, number, part, new Set())).faults);
+  unreadable((await checkPart({ store, vault: REGISTRY, keys: undefined }, number, part)).faults);

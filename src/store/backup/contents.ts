@@ -28,25 +28,19 @@ export function contentsOfPart(vault: string, { tables }: Part): ContentAddress[
   return [...new Map(addresses.map((address) => [contentKey(address), address])).values()];
 }
 
-/** Whether a part has rows that name contents. */
-export const namesContents = ({ tables }: Part): boolean => tables.some(({ table }) => CONTENTS_TABLES.has(table));
-
-/**
- * Copies a content, unless BACKUPS has it. Out: the bytes that were copied, 0 when BACKUPS had it; `undefined` when FILES does not have
- * it. Errors: `unavailable`.
- */
-function copyContent({ backups, files }: BackupStore, key: string): Promise<Result<number | undefined>> {
+/** Copies a content, unless BACKUPS has it. Out: whether FILES or BACKUPS has it. Errors: `unavailable`. */
+function copyContent({ backups, files }: BackupStore, key: string): Promise<Result<boolean>> {
   return tryBucket(async () => {
-    if (await backups.head(backupContent(key))) return 0;
+    if (await backups.head(backupContent(key))) return true;
     const object = await files.get(key);
-    if (!object) return undefined;
+    if (!object) return false;
     await backups.put(backupContent(key), { pieces: object.body, length: object.size });
-    return object.size;
+    return true;
   });
 }
 
-/** The most contents of one call, about the most bytes of them, and the most that are copied at once. */
-const COPIED_MAX = { contents: 100, bytes: 64 * 1024 * 1024, atOnce: 4 };
+/** The most contents that are copied at once. */
+const COPIED_AT_ONCE_MAX = 4;
 
 interface Copied {
   /** The number of contents that are done. */
@@ -55,20 +49,18 @@ interface Copied {
   readonly missing: readonly string[];
 }
 
-/** Copies contents in their order, up to the bounds of one call. In: their keys in FILES. Errors: `unavailable`. */
-export async function copyContents(store: BackupStore, keys: readonly string[]): Promise<Result<Copied>> {
+/** Copies contents in their order, some at least, until the step is spent. In: their keys in FILES. Errors: `unavailable`. */
+export async function copyContents(store: BackupStore, keys: readonly string[], isSpent: () => boolean): Promise<Result<Copied>> {
   const missing: string[] = [];
-  let bytes = 0;
   let done = 0;
-  while (done < keys.length && done < COPIED_MAX.contents && bytes < COPIED_MAX.bytes) {
-    const group = keys.slice(done, done + COPIED_MAX.atOnce);
+  do {
+    const group = keys.slice(done, done + COPIED_AT_ONCE_MAX);
     const copied = await Promise.all(group.map((key) => copyContent(store, key)));
     for (const [index, result] of copied.entries()) {
       if (!result.ok) return result;
-      if (result.value === undefined) missing.push(group[index]!);
-      bytes += result.value ?? 0;
+      if (!result.value) missing.push(group[index]!);
     }
     done += group.length;
-  }
+  } while (done < keys.length && !isSpent());
   return ok({ done, missing });
 }

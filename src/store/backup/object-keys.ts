@@ -18,9 +18,6 @@ export const manifestKey = (vault: string, number: number): string =>
 /** The prefix of all manifests of a vault: their names begin with a digit. */
 export const manifestPrefix = (vault: string): string => `${folderOf(vault)}/0`;
 
-/** The state of a backup that is under way (running.ts). */
-export const runningKey = (vault: string): string => `running/${vault}`;
-
 export const partKey = (vault: string, hash: string): string => `${folderOf(vault)}/parts/${hash}`;
 
 /** A content, as FILES has it: sealed under a key in the row of its File. */

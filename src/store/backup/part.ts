@@ -8,15 +8,14 @@ interface Head {
   readonly format: number;
   readonly deployment: string;
   readonly vault: string;
-  readonly replaces: readonly string[];
 }
 
 /** The backup that a part belongs to. */
 export type PartOwner = Pick<Head, "deployment" | "vault">;
 
-/** Out: the text of a part, and its entry in the manifest. Equal rows give an equal text, so a repeated slice writes the same object. */
+/** Out: the text of a part, and its entry in the manifest. Equal rows give an equal text. */
 export async function presentPart(owner: PartOwner, part: Part): Promise<{ readonly text: Uint8Array; readonly ref: PartRef }> {
-  const head: Head = { format: BACKUP_FORMAT, deployment: owner.deployment, vault: owner.vault, replaces: part.replaces };
+  const head: Head = { format: BACKUP_FORMAT, deployment: owner.deployment, vault: owner.vault };
   const text = new TextEncoder().encode([head, ...part.tables].map((line) => `${JSON.stringify(line)}\n`).join(""));
   const rows = part.tables.reduce((sum, table) => sum + table.rows.length, 0);
   return { text, ref: { sha256: await sha256(text), bytes: text.length, rows } };
@@ -30,10 +29,25 @@ export async function parsePart(owner: PartOwner, ref: PartRef, text: Uint8Array
   const refused = (fault: string) => fail("backup_damaged", `part ${ref.sha256} ${fault}`);
   if (text.length !== ref.bytes) return refused(`has ${text.length} bytes instead of ${ref.bytes}`);
   if ((await sha256(text)) !== ref.sha256) return refused("has another content than its manifest says");
-  const [first = "", ...lines] = new TextDecoder().decode(text).trimEnd().split("\n");
-  const head = JSON.parse(first) as Head;
+  const { head, tables } = linesOf(new TextDecoder().decode(text));
   if (head.format > BACKUP_FORMAT) return refused("was written by a newer release");
   if (head.deployment !== owner.deployment) return refused("belongs to another deployment");
   if (head.vault !== owner.vault) return refused("belongs to another vault");
-  return ok({ replaces: head.replaces, tables: lines.map((line) => JSON.parse(line) as TableRows) });
+  return ok({ tables });
+}
+
+/** Throws for another text than that of a part. */
+function linesOf(text: string): Part & { readonly head: Head } {
+  const [first = "", ...lines] = text.trimEnd().split("\n");
+  return { head: JSON.parse(first) as Head, tables: lines.map((line) => JSON.parse(line) as TableRows) };
+}
+
+/** A part of which nothing is checked; `undefined` for a text that is none. */
+export function readPart(text: string): Part | undefined {
+  try {
+    const { tables } = linesOf(text);
+    return tables.every(({ columns, rows }) => Array.isArray(columns) && Array.isArray(rows)) ? { tables } : undefined;
+  } catch {
+    return undefined;
+  }
 }

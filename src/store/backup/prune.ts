@@ -2,13 +2,14 @@ import { type Manifest, REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { listFolders, listBackupNumbers, loadManifest, loadNewest } from "./load.ts";
-import { backupContent, folderOf, manifestKey, partKey, runningKey } from "./object-keys.ts";
+import { backupContent, folderOf, manifestKey } from "./object-keys.ts";
 import type { BackupStore } from "./ports.ts";
+import { sweepParts } from "./sweep-parts.ts";
 import { deleteWhere, tryBucket } from "../buckets/calls.ts";
 
 /**
- * Deletes old backups. Of each vault it deletes the backups before the one that the oldest kept registry names, then the parts that no
- * remaining manifest names. Contents are kept, except those of a vault whose last backup is deleted. Where a manifest is not authentic,
+ * Deletes old backups. Of each vault it deletes the manifests before the one that the oldest kept registry names, then the
+ * parts that no remaining manifest names, with their contents. Where a manifest is not authentic,
  * nothing is deleted. Only newer registries name a vault that was deleted and restored, so all kept registries are read before the backups
  * of a vault are deleted.
  */
@@ -16,47 +17,48 @@ import { deleteWhere, tryBucket } from "../buckets/calls.ts";
 /** The most folders of one call. */
 const PAGE_FOLDERS_MAX = 20;
 
-/** A younger part that no manifest names may belong to a backup that is under way. */
-const YOUNG_MS = DAY;
+/** How far a pruning is: plain data, which the job keeps as JSON. */
+export interface Pruning {
+  /** The last folder that is done; empty before the first one. */
+  readonly after: string;
+  /** The folder whose old manifests are about to be deleted, or were: what they alone name has to go too. */
+  readonly sweeps?: string | undefined;
+}
 
-/**
- * Deletes old backups in some folders. In: the folder after which the call begins; empty for the first call. Out: the last folder of the
- * call; `undefined` when there are no more. Errors: `unavailable`.
- */
-export async function prune(store: BackupStore, after: string): Promise<Result<string | undefined>> {
+export const PRUNING_START: Pruning = { after: "" };
+
+/** Deletes old backups in some folders, until the step is spent. Out: `undefined` when all are done. Errors: `unavailable`. */
+export async function prune(store: BackupStore, begun: Pruning, isSpent: () => boolean): Promise<Result<Pruning | undefined>> {
   const { backups, keyring } = store;
   const registries = await listBackupNumbers(backups, REGISTRY);
   if (!registries.ok) return registries;
   const first = await findFirstKept(store, registries.value);
   if (!first.ok) return first;
   const number = first.value;
-  if (number === undefined || number === registries.value[0]) return ok(undefined);
+  if (number === undefined) return ok(undefined);
   const oldest = await loadManifest(backups, keyring, { vault: REGISTRY, number });
   if (!oldest.ok) return oldest.failure.kind === "unavailable" ? oldest : ok(undefined);
-  const page = await listFolders(backups, after, PAGE_FOLDERS_MAX);
+  const page = await listFolders(backups, begun.after, PAGE_FOLDERS_MAX);
   if (!page.ok) return page;
   const { vaults, next } = page.value;
   const firstOfVaults = firstOf(oldest.value.manifest);
   const unnamed = new Set(vaults.filter((vault) => !firstOfVaults.has(vault)));
-  const orphans = await findOrphans(
-    store,
-    registries.value.filter((one) => one > number),
-    unnamed,
-  );
+  const later = registries.value.filter((one) => one > number);
+  const orphans = await findOrphans(store, later, unnamed);
   if (!orphans.ok) return orphans;
-  for (const vault of vaults) {
-    const firstKept = firstOfVaults.get(vault);
-    if (firstKept === undefined && !orphans.value.has(vault)) continue;
-    const pruned =
-      firstKept === undefined
-        ? await deleteVault(store, vault, oldest.value.manifest)
-        : await deleteBefore(store, vault, firstKept);
-    if (!pruned.ok) return pruned;
-  }
+  let pruning = begun;
   // The registry comes last, because it names the backups of the vaults.
-  if (next !== undefined) return ok(next);
-  const pruned = await deleteBefore(store, REGISTRY, number);
-  return pruned.ok ? ok(undefined) : pruned;
+  for (const folder of next === undefined ? [...vaults, REGISTRY] : vaults) {
+    if (pruning !== begun && isSpent()) return ok(pruning);
+    const firstKept = folder === REGISTRY ? number : firstOfVaults.get(folder);
+    const isOrphan = folder !== REGISTRY && firstKept === undefined && orphans.value.has(folder);
+    const pruned = isOrphan
+      ? await deleteVault(store, folder, oldest.value.manifest)
+      : await deleteBefore(store, pruning, { folder, first: firstKept ?? 0 }, isSpent);
+    if (!pruned.ok || pruned.value) return pruned;
+    pruning = { after: folder };
+  }
+  return ok(next === undefined ? undefined : pruning);
 }
 
 /**
@@ -103,25 +105,41 @@ async function findOrphans(
   return ok(orphans);
 }
 
-/** Deletes the backups before a number, and the parts that only they name. */
-async function deleteBefore(store: BackupStore, vault: string, first: number): Promise<Result<undefined>> {
+/** Once in so many days the parts of every vault are looked through, also of one without an old backup. */
+const SWEEP_DAYS = 28;
+
+/** Whether it is the day of a vault. In: Unix milliseconds. */
+const isSweepDay = (vault: string, now: number): boolean =>
+  (Math.floor(now / DAY) + parseInt(vault.slice(0, 6), 16)) % SWEEP_DAYS === 0;
+
+/**
+ * Deletes the manifests before a number, and then what only they name. Out: how to go on with the folder in the next step; `undefined` when
+ * it is done.
+ */
+async function deleteBefore(
+  store: BackupStore,
+  pruning: Pruning,
+  { folder, first }: { readonly folder: string; readonly first: number },
+  isSpent: () => boolean,
+): Promise<Result<Pruning | undefined>> {
   const { backups, keyring, now } = store;
-  const numbers = await listBackupNumbers(backups, vault);
+  const numbers = await listBackupNumbers(backups, folder);
   if (!numbers.ok) return numbers;
   const old = numbers.value.filter((number) => number < first);
-  if (old.length === 0) return ok(undefined);
-  const named = new Set<string>();
+  const hasBegun = pruning.sweeps === folder;
+  if (!hasBegun && old.length > 0) return ok({ after: pruning.after, sweeps: folder });
+  if (!hasBegun && !isSweepDay(folder, now)) return ok(undefined);
+  const kept: Manifest[] = [];
   for (const number of numbers.value.slice(old.length)) {
-    const manifest = await loadManifest(backups, keyring, { vault, number });
-    if (!manifest.ok) return manifest.failure.kind === "unavailable" ? manifest : ok(undefined);
-    for (const { sha256 } of manifest.value.manifest.parts) named.add(partKey(vault, sha256));
+    const open = await loadManifest(backups, keyring, { vault: folder, number });
+    if (!open.ok) return open.failure.kind === "unavailable" ? open : ok(undefined);
+    kept.push(open.value.manifest);
   }
-  return tryBucket(async () => {
-    await backups.delete(old.map((number) => manifestKey(vault, number)));
-    if (vault !== REGISTRY && (await backups.head(runningKey(vault)))) return undefined;
-    await deleteWhere(backups, partKey(vault, ""), ({ key, uploaded }) => !named.has(key) && uploaded.getTime() < now - YOUNG_MS);
-    return undefined;
-  });
+  const deleted = await tryBucket(() => backups.delete(old.map((number) => manifestKey(folder, number))));
+  if (!deleted.ok) return deleted;
+  const isLeft = await sweepParts(store, folder, kept, isSpent);
+  if (!isLeft.ok) return isLeft;
+  return ok(isLeft.value ? { after: pruning.after, sweeps: folder } : undefined);
 }
 
 /**

@@ -23,7 +23,7 @@ import { fault, type Fault } from "./fault.ts";
 
 type Row = Readonly<Record<string, Cell>>;
 
-/** What the rows of a part give: they count only where no later part replaces their Items. */
+/** What the rows of a part give. */
 export interface CheckedRows {
   readonly faults: readonly Fault[];
   readonly rows: number;
@@ -119,25 +119,19 @@ export const checkNumbers = (vault: string, table: string, row: Row): Fault[] =>
       return fault("row_unreadable", { vault, table, ...named }, detail);
     });
 
-/** In: the Items whose rows later parts replace; the number of the backup, which the findings name. */
-export async function checkPart(
-  context: Context,
-  snapshot: number,
-  { tables }: Part,
-  replaced: ReadonlySet<string>,
-): Promise<CheckedRows> {
+/** In: the number of the backup, which the findings name. */
+export async function checkPart(context: Context, snapshot: number, { tables }: Part): Promise<CheckedRows> {
   const [faults, files]: [Fault[], { item: string; file: KeyedFile }[]] = [[], []];
   const broken = new Map<readonly Cell[], boolean>();
   const count = { rows: 0, items: 0, deleted: 0, bytes: 0 };
   for (const { table, columns, rows } of tables) {
     const entry = tableOf(table);
-    const { item, counters = [] } = entry ?? {};
+    const { counters = [] } = entry ?? {};
     const texts = entry && counters.includes("sealed_bytes") ? columnsOfKind(entry, "sealed") : [];
     // Of a table of a later release nothing is known.
     const check: RowCheck = table in CHECKS ? CHECKS[table as keyof typeof CHECKS] : async () => only([]);
     for (const cells of rows) {
       const row: Row = Object.fromEntries(columns.map((column, index) => [column, cells[index]!]));
-      if (item !== undefined && replaced.has(String(row[item]))) continue;
       const checked = await check(context, row);
       const closed = checked.faults.some(({ kind }) => kind === "row_unreadable");
       const wrong = closed ? [] : checkNumbers(context.vault, table, row);

@@ -1,8 +1,7 @@
-import { REGISTRY } from "../../model/backup.ts";
+import { bytesOfParts, REGISTRY } from "../../model/backup.ts";
 import { type Existing, type Position, type RestoreRequest, type Skipped, START } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { isCount, type VaultRow } from "../vaults/rows.ts";
-import { bytesOf } from "../backup/begin.ts";
 import { hasRoomToReplace } from "../health/room.ts";
 import { checkOrigin, chooseBackup, compareExisting, openVaultRow } from "./choose.ts";
 import type { RestorePorts } from "./ports.ts";
@@ -61,7 +60,7 @@ export async function begin({ store, backups }: RestorePorts, request: RestoreRe
 
 /** The sealed bytes of the rows of a backup. A count that is damaged, or higher than the bytes of the parts, is replaced by these. */
 function sealedBytesOf({ manifest, row }: Pick<Begun, "manifest" | "row">): number {
-  const most = bytesOf(manifest.parts);
+  const most = bytesOfParts(manifest.parts);
   const stored = row?.sealed_bytes ?? most;
   return isCount(stored) ? Math.min(stored, most) : most;
 }

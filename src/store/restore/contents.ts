@@ -4,7 +4,6 @@ import type { Position } from "../../model/restore.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadPart } from "../backup/load.ts";
 import { openKeys, type VaultRow } from "../vaults/rows.ts";
-import { replacedAfter } from "../backup/part-heads.ts";
 import { bringContent } from "./content.ts";
 import { finish } from "./finish.ts";
 import { fileRowsOf, openPartFiles, type PartFile } from "./files.ts";
@@ -101,15 +100,11 @@ export async function copyContents(
 /** Out: the fault of the content in the backup, when FILES does not have it. */
 async function restoreContent(
   ports: RestorePorts,
-  { manifest, position, budget }: Slice,
+  { manifest, budget }: Slice,
   one: PartFile,
   dryRun: boolean,
 ): Promise<Result<Finding | undefined>> {
   budget.spend(0, 3);
   const found = await bringContent(ports, one, { dryRun });
-  if (!found.ok || !found.value) return found;
-  // When a later part replaces the Files of the Item, the backup does not need the content.
-  const replaced = await replacedAfter(ports.backups, manifest, position.part);
-  if (!replaced.ok) return replaced;
-  return ok(replaced.value.has(one.address.item) ? undefined : { ...found.value, snapshot: manifest.number });
+  return found.ok && found.value ? ok({ ...found.value, snapshot: manifest.number }) : found;
 }

@@ -10,8 +10,6 @@ import { endRestore, moveRestore } from "./progress.ts";
 import type { Step, Stepped } from "./step.ts";
 import type { Position } from "../../model/restore.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { runningKey } from "../backup/object-keys.ts";
-import { tryBucket } from "../buckets/calls.ts";
 
 /** The last phase: it inserts the row of the vault, with which the vault exists again. */
 
@@ -86,9 +84,6 @@ export async function finish(ports: RestorePorts, step: Step): Promise<Result<St
   // The cache of the coordinator has the rows before the restore.
   const prepared = step.row ? await ports.prepare(NO_CONTENTS) : ok(undefined);
   if (!prepared.ok) return prepared;
-  // A backup that was under way has read the rows before the restore.
-  const forgotten = await tryBucket(() => ports.backups.delete([runningKey(step.manifest.vault)]));
-  if (!forgotten.ok) return forgotten;
   const statements = step.row ? await finishStatements(ports, step, step.row) : [];
   const outcome = await moveRestore(ports.store.db, step, step.saved, DONE, statements);
   return outcome.ok ? ok({ position: DONE, saved: DONE }) : outcome;

@@ -1,4 +1,4 @@
-import type { Manifest } from "../../model/backup.ts";
+import type { Manifest, PartRef } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
 import type { Item } from "../../model/item.ts";
 import type { CountedAs, LostItem } from "../../model/operation.ts";
@@ -26,19 +26,24 @@ export interface BackedUpItem {
 type Version = Omit<ItemRow, "id"> & { readonly item_id: string };
 type Deleted = { readonly id: string; readonly version: number };
 
+/** The parts that have the rows of an Item, if the backup has it: those of the highest Item that is not above it. */
+function partsOfItem({ parts }: Manifest, id: string): readonly PartRef[] {
+  const first = parts.findLast(({ item }) => item !== undefined && item <= id)?.item;
+  return first === undefined ? [] : parts.filter(({ item }) => item === first);
+}
+
 /**
- * Finds an Item in a backup. It reads all parts. In: the row of the vault in the backup. Errors: `backup_not_found`, when the backup does
+ * Finds an Item in a backup. It reads the parts that may have the Item. In: the row of the vault in the backup. Errors: `backup_not_found`, when the backup does
  * not have the Item; `backup_damaged`, `unavailable`.
  */
 export async function findItem(store: BackupStore, manifest: Manifest, row: VaultRow, id: string): Promise<Result<BackedUpItem>> {
-  let items: ItemRow[] = [];
-  let versions: Version[] = [];
-  let deleted: Deleted[] = [];
-  let files: FileRow[] = [];
-  for (const ref of manifest.parts) {
+  const items: ItemRow[] = [];
+  const versions: Version[] = [];
+  const deleted: Deleted[] = [];
+  const files: FileRow[] = [];
+  for (const ref of partsOfItem(manifest, id)) {
     const part = await loadPart(store.backups, manifest, ref);
     if (!part.ok) return part;
-    if (part.value.replaces.includes(id)) [items, versions, deleted, files] = [[], [], [], []];
     items.push(...rowsOf<ItemRow>(part.value, "items").filter((one) => one.id === id));
     versions.push(...rowsOf<Version>(part.value, "item_versions").filter((one) => one.item_id === id));
     deleted.push(...rowsOf<Deleted>(part.value, "deleted_items").filter((one) => one.id === id));

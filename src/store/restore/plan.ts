@@ -34,9 +34,8 @@ export async function planSlice(ports: RestorePorts, begun: Begun, budget: Budge
     budget.spend(0, 1);
     const part = await loadPart(ports.backups, manifest, manifest.parts[index]!);
     if (!part.ok) return part;
-    const rows = await readablePart(ports, manifest, index, part.value, keys.value);
-    if (!rows.ok) return rows;
-    if (file === 0) findings.push(...rows.value.findings);
+    const rows = await readablePart(ports.store, manifest, part.value, keys.value);
+    if (file === 0) findings.push(...rows.findings);
     if (manifest.vault === REGISTRY) continue;
     const slice = { manifest, row: row!, position: { part: index }, budget };
     const contents = await copyContents(ports, slice, part.value, file, true);

@@ -1,12 +1,9 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Cell, Manifest, Part } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
-import { ok, type Result } from "../../model/result.ts";
-import type { BackupStore } from "../backup/ports.ts";
-import { replacedAfter } from "../backup/part-heads.ts";
+import type { Store } from "../d1/database.ts";
 import { checkPart, holdsTime, isImpossible } from "../checks/parts.ts";
 import { findingOf } from "../checks/fault.ts";
-import type { Bucket } from "../buckets/bucket.ts";
 import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
 
 /**
@@ -22,26 +19,21 @@ export interface ReadablePart {
   readonly part: Part;
   /** The number of rows that were left out. */
   readonly rowsLeftOut: number;
-  /** The rows that do not open and that no later part replaces. */
+  /** The rows that do not open. */
   readonly findings: readonly Finding[];
 }
 
-/** In: the index of the part in its manifest; the keys of the vault, absent in the registry. Errors: `unavailable`. */
+/** In: the keys of the vault, absent in the registry. */
 export async function readablePart(
-  { store, backups }: { readonly store: Pick<BackupStore, "keyring" | "db" | "settings" | "now">; readonly backups: Bucket },
+  store: Store,
   manifest: Manifest,
-  index: number,
   part: Part,
   keys: VaultKeys | undefined,
-): Promise<Result<ReadablePart>> {
+): Promise<ReadablePart> {
   const context = { store, vault: manifest.vault, keys };
-  const { broken, faults } = await checkPart(context, manifest.number, part, new Set());
-  if (broken.size === 0) return ok({ part, rowsLeftOut: 0, findings: [] });
-  const replaced = await replacedAfter(backups, manifest, index);
-  if (!replaced.ok) return replaced;
-  const findings = faults
-    .filter(({ kind, item }) => kind === "row_unreadable" && !(item !== undefined && replaced.value.has(item)))
-    .map((one) => findingOf(one));
+  const { broken, faults } = await checkPart(context, manifest.number, part);
+  if (broken.size === 0) return { part, rowsLeftOut: 0, findings: [] };
+  const findings = faults.filter(({ kind }) => kind === "row_unreadable").map((one) => findingOf(one));
   let rowsLeftOut = 0;
   const tables = part.tables.map(({ table, columns, rows }) => {
     const kept = rows.filter((row) => isWritten(table, columns, row, broken.get(row) ?? true));
@@ -52,7 +44,7 @@ export async function readablePart(
       rows: kept.map((row) => (broken.has(row) ? withPossibleCells(table, columns, row, manifest.at) : row)),
     };
   });
-  return ok({ part: { ...part, tables }, rowsLeftOut, findings });
+  return { part: { ...part, tables }, rowsLeftOut, findings };
 }
 
 const isWritten = (table: string, columns: readonly string[], row: readonly Cell[], opens: boolean): boolean =>

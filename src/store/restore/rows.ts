@@ -3,7 +3,6 @@ import type { Position } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { findBrokenVault } from "../backup/broken.ts";
 import { loadPart } from "../backup/load.ts";
-import { WHOLE } from "../backup/slice.ts";
 import { columnsInVault } from "../tables/slices.ts";
 import { backedUpColumns, backedUpIn } from "../tables/tables.ts";
 import { openKeys } from "../vaults/rows.ts";
@@ -27,14 +26,13 @@ export async function rowsStep(ports: RestorePorts, step: Step): Promise<Result<
   if (!part.ok) return part;
   const keys = step.row ? await openKeys(ports.store, step.row) : ok(undefined);
   if (!keys.ok) return keys;
-  const readable = await readablePart(ports, manifest, at, part.value, keys.value);
-  if (!readable.ok) return readable;
-  const groups = groupsOf(readable.value.part, at === manifest.parts.length - 1);
+  const readable = await readablePart(ports.store, manifest, part.value, keys.value);
+  const groups = groupsOf(readable.part);
   const ofVault = step.row && at === 0 ? await findBrokenVault(ports.store, manifest.row!) : [];
-  const findings = step.position.index === 0 ? [...ofVault, ...readable.value.findings] : [];
+  const findings = step.position.index === 0 ? [...ofVault, ...readable.findings] : [];
   const { db } = ports.store;
   let { position, saved } = step;
-  const rowsLeftOut = position.rowsLeftOut + readable.value.rowsLeftOut;
+  const rowsLeftOut = position.rowsLeftOut + readable.rowsLeftOut;
   const following: Position = { phase: "rows", part: at + 1, index: 0, rowsLeftOut };
   while (position.index < groups.length) {
     const group = groups[position.index]!;
@@ -57,26 +55,15 @@ async function askBucket(ports: RestorePorts, { position, saved, ...step }: Step
   return outcome.ok ? ok({ position: next, saved: next }) : outcome;
 }
 
-/** The rows that one D1 call writes: rows of one table, or the Items of which the rows in earlier parts do not count. */
-type RowGroup = { readonly kind: "replace"; readonly items: readonly string[] } | ({ readonly kind: "insert" } & TableRows);
+/** The rows that one D1 call writes: rows of one table. */
+type RowGroup = TableRows;
 
 /** The most rows of a group, and about the most characters: D1 takes a parameter of 2 MB. */
 const GROUP_MAX = { rows: 2_000, characters: 768 * 1024 };
 
-/**
- * The tables whose rows belong to the vault and not to an Item. Only their rows in the last part count. Every part has entries of the log.
- */
-const OF_VAULT: ReadonlySet<string> = new Set(WHOLE.map(({ name }) => name));
-
-/** The groups of a part, in the order in which they are written: the same groups each time. In: whether it is the last part. */
-const groupsOf = ({ replaces, tables }: Part, last: boolean): RowGroup[] => [
-  ...chunk(replaces, (id) => id.length).map((items) => ({ kind: "replace" as const, items })),
-  ...tables
-    .filter(({ table }) => last || !OF_VAULT.has(table))
-    .flatMap(({ table, columns, rows }) =>
-      chunk(rows, lengthOf).map((some) => ({ kind: "insert" as const, table, columns, rows: some })),
-    ),
-];
+/** The groups of a part, in the order in which they are written: the same groups each time. */
+const groupsOf = ({ tables }: Part): RowGroup[] =>
+  tables.flatMap(({ table, columns, rows }) => chunk(rows, lengthOf).map((some) => ({ table, columns, rows: some })));
 
 const lengthOf = (row: readonly Cell[]): number =>
   row.reduce<number>((sum, cell) => sum + (typeof cell === "string" ? cell.length + 3 : 20), 0);
@@ -110,7 +97,6 @@ const TABLES_OF_BACKUP = backedUpIn("vault");
 
 /** The statements of a group of rows of a vault. Errors: `backup_damaged`, for a table or column that the schema does not have. */
 function rowStatements(db: D1Database, vault: string, group: RowGroup): Result<D1PreparedStatement[]> {
-  if (group.kind === "replace") return ok(replaceStatements(db, vault, group.items));
   const table = TABLES_OF_BACKUP.find(({ name }) => name === group.table);
   if (!table) return fail("backup_damaged", `the table ${group.table} is not known`);
   const known = columnsInVault(table);
@@ -123,13 +109,6 @@ function rowStatements(db: D1Database, vault: string, group: RowGroup): Result<D
     SELECT ?1, ${values} FROM json_each(?2) WHERE true ${conflict ?? ""}`;
   return ok([db.prepare(sql).bind(vault, JSON.stringify(group.rows))]);
 }
-
-const replaceStatements = (db: D1Database, vault: string, items: readonly string[]): D1PreparedStatement[] =>
-  TABLES_OF_BACKUP.flatMap(({ name, item }) => {
-    if (item === undefined) return [];
-    const sql = `DELETE FROM ${name} WHERE vault_id = ?1 AND ${item} IN (SELECT value FROM json_each(?2))`;
-    return [db.prepare(sql).bind(vault, JSON.stringify(items))];
-  });
 
 /**
  * A token of a backup becomes an ended token: its name is kept, and it grants nothing. `added` is the column that the backup does not
@@ -144,7 +123,6 @@ const TABLES_OF_REGISTRY = backedUpIn("registry");
  * that the registry of no release has.
  */
 function registryStatements(db: D1Database, group: RowGroup, now: number): Result<D1PreparedStatement[]> {
-  if (group.kind === "replace") return ok([]);
   const table = TABLES_OF_REGISTRY.find(({ name }) => name === group.table);
   if (!table) return fail("backup_damaged", `the table ${group.table} is not known`);
   const { into, added } = table.name === "tokens" ? RESTORED_TOKENS : { into: table.name, added: {} };

@@ -1,9 +1,8 @@
-import type { Manifest } from "../../model/backup.ts";
+import { type Manifest, missingContentsOf } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadManifest, loadNewest, loadPart } from "../backup/load.ts";
 import { openKeys, type VaultRow } from "../vaults/rows.ts";
 import { namedBackup } from "./backup-chain.ts";
-import { replacedAfter } from "../backup/part-heads.ts";
 import { type CheckedRows, checkPart } from "../checks/parts.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 import { DONE, isSpent, type Position, type Slice, type VerifyPorts } from "./stage.ts";
@@ -15,7 +14,7 @@ import { contentKey } from "../contents/object-keys.ts";
 import { authenticateContent, sizeFault, SLICE_BYTES_MAX } from "./content.ts";
 
 /**
- * The stage `parts` of a backup. It opens each row of the newest backup that no later part replaces, under the keys in the row of the
+ * The stage `parts` of a backup. It opens each row of the newest backup under the keys in the row of the
  * manifest, and reads each content that a row names. A slice is a part, or some of its contents.
  */
 
@@ -73,9 +72,7 @@ export async function checkParts(ports: VerifyPorts, position: Position): Promis
     const damaged = fault("part_wrong", { ...place, id: ref.sha256 }, part.failure.detail ?? "the part is damaged");
     return ok({ faults: [...faults, damaged], checked: {}, after: afterOf({ ...skip, bytes: DAMAGED }) });
   }
-  const replaced = await replacedAfter(backups, manifest, progress.part);
-  if (!replaced.ok) return replaced;
-  const rows = await checkPart({ store, vault, keys: keys.value }, manifest.number, part.value, replaced.value);
+  const rows = await checkPart({ store, vault, keys: keys.value }, manifest.number, part.value);
   const isFirst = progress.content === 0 && progress.chunk === 0;
   const contents = await checkCopies(ports, manifest, rows, progress);
   if (!contents.ok) return contents;
@@ -120,13 +117,14 @@ interface CheckedCopies {
 /** Checks some of the contents that the rows of a part name. In: the first content, and its first chunk. Errors: `unavailable`. */
 async function checkCopies(
   ports: VerifyPorts,
-  { vault, number, missing = [] }: Manifest,
+  { vault, number, ...manifest }: Manifest,
   { files }: CheckedRows,
   { content, chunk: first }: ContentPosition,
 ): Promise<Result<CheckedCopies>> {
   const { backups, quick } = ports;
   const faults: Fault[] = [];
   let [bytes, contents, chunk] = [0, 0, first];
+  const missing = missingContentsOf(manifest);
   for (const [index, { item, file }] of files.entries()) {
     if (index < content) continue;
     const checked = { contents, bytes };

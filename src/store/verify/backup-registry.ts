@@ -27,7 +27,7 @@ export async function checkRegistry(ports: VerifyPorts, { after: [after = 0] }: 
     );
     return ok({ faults: [damaged], checked: {}, after: next });
   }
-  const rows = await checkPart({ store, vault: REGISTRY, keys: undefined }, manifest.number, part.value, new Set());
+  const rows = await checkPart({ store, vault: REGISTRY, keys: undefined }, manifest.number, part.value);
   return ok({ faults: rows.faults, checked: { rows: rows.rows, bytes: ref.bytes }, after: next });
 }
 

@@ -1,8 +1,9 @@
-import type { Cell, TableRows } from "../../model/backup.ts";
+import type { Cell } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { isAfterKey } from "../tables/slices.ts";
-import { backedUpColumns, backedUpIn } from "../tables/tables.ts";
+import { backedUpColumns, backedUpIn, type NamedTable } from "../tables/tables.ts";
+import { areOfOneDay, type Unit } from "./cut.ts";
 
 /** Reads the rows of the registry: those that belong to no vault. */
 
@@ -48,20 +49,44 @@ export interface Position {
 
 export const FIRST_POSITION: Position = { table: 0, key: [] };
 
-/** Reads a slice of one table. Out: the rows, and the next position; `undefined` after the last one. Errors: `unavailable`. */
-export async function readRegistry(
-  db: D1Database,
-  { table, key }: Position,
-): Promise<Result<{ readonly rows: TableRows; readonly next: Position | undefined }>> {
-  const { name, key: keys } = REGISTRY_TABLES[table]!;
-  const columns = backedUpColumns(REGISTRY_TABLES[table]!);
+/** A row of the registry. */
+export interface RegistryRow extends Unit {
+  readonly key: readonly Cell[];
+  readonly cells: readonly Cell[];
+}
+
+export interface RegistrySlice {
+  readonly table: NamedTable;
+  readonly columns: readonly string[];
+  readonly rows: readonly RegistryRow[];
+  /** Whether the table has no further rows. */
+  readonly isEnd: boolean;
+}
+
+/** Reads a slice of one table. Out: `undefined` behind the last table. Errors: `unavailable`. */
+export async function readRegistry(db: D1Database, { table: index, key }: Position): Promise<Result<RegistrySlice | undefined>> {
+  const table = REGISTRY_TABLES[index];
+  if (!table) return ok(undefined);
+  const columns = backedUpColumns(table);
   const read = await runBatch<[Record<string, Cell>]>(
     db,
-    db.prepare(SQL[table]!).bind(...keys.map((_, index) => key[index] ?? "")),
+    db.prepare(SQL[index]!).bind(...table.key.map((_, column) => key[column] ?? "")),
   );
   if (!read.ok) return read;
-  const rows = read.value[0].map((row) => columns.map((column) => row[column]!));
-  const following = table + 1 < REGISTRY_TABLES.length ? { table: table + 1, key: [] } : undefined;
-  const next = rows.length < sourceOf(name)[2] ? following : { table, key: rows.at(-1)!.slice(0, keys.length) };
-  return ok({ rows: { table: name, columns, rows }, next });
+  const rows = read.value[0].map((row): RegistryRow => {
+    const cells = columns.map((column) => row[column]!);
+    return {
+      id: String(row["id"]),
+      key: table.key.map((column) => row[column]!),
+      cells,
+      characters: JSON.stringify(cells).length + 1,
+    };
+  });
+  return ok({ table, columns, rows, isEnd: rows.length < sourceOf(table.name)[2] });
 }
+
+/** Whether two rows of a table may be in one part: entries of a log only if they are of one log and day. */
+export const areOfOnePart =
+  ({ owner }: NamedTable) =>
+  (a: RegistryRow, b: RegistryRow): boolean =>
+    owner === undefined || !("log" in owner) || (a.key[0] === b.key[0] && areOfOneDay(a, b));

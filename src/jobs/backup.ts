@@ -1,0 +1,269 @@
+import { logFailure } from "../log.ts";
+import { REGISTRY } from "../model/backup.ts";
+import type { Finding } from "../model/finding.ts";
+import type { BackupInput, BackupResult } from "../model/job.ts";
+import { fail, ok, type Result } from "../model/result.ts";
+import { countVaults, listVaultIds } from "../store/backup/vault-ids.ts";
+import { type BackupStore, withBuckets } from "../store/backup/ports.ts";
+import { type Pruning, prune, PRUNING_START } from "../store/backup/prune.ts";
+import {
+  beginRegistry,
+  type NamedBackups,
+  nameBackup,
+  NO_BACKUPS,
+  readRegistryRows,
+  type RegistryBackup,
+  writeRegistry,
+} from "../store/backup/registry.ts";
+import { findingsOfBackup, sizeOfBackup, stepVault } from "../store/backup/vault.ts";
+import { beginVault, findNewest, type VaultBackup } from "../store/backup/vault-state.ts";
+import type { OpenManifest } from "../store/backup/manifest.ts";
+import { isInUse } from "../store/d1/deployment.ts";
+import { countCalls } from "../store/jobs/counted-calls.ts";
+import { fault, findingOf } from "../store/checks/fault.ts";
+import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.ts";
+
+/**
+ * The job that backs up one vault, or all vaults, then the registry, and then deletes old backups (contract 21, decision 0033). A step is as
+ * much of that as its calls allow.
+ */
+
+interface BackupState {
+  readonly input: BackupInput;
+  readonly stage: "vaults" | "registry" | "prune";
+  /** When the first step began: Unix milliseconds. A registry that is younger is the one of this job. */
+  readonly began?: number;
+  /** The vaults that come next. */
+  readonly queue: readonly string[];
+  /** The last vault that came into the queue; empty before the first one, and when those are looked for that were made meanwhile. */
+  readonly after: string;
+  /** The backup of the first vault of the queue, when it has begun. */
+  readonly vault?: VaultBackup | undefined;
+  /** A vault that was left out: its newest backup is named in place of one of this job. */
+  readonly skipped?: string | undefined;
+  /** The vaults that are done, and how many there are. */
+  readonly done: readonly string[];
+  readonly total: number;
+  readonly named: NamedBackups;
+  readonly registry?: RegistryBackup | undefined;
+  readonly pruning: Pruning;
+  readonly result: BackupResult;
+}
+
+/** What the stages work with. */
+interface Ports {
+  readonly store: BackupStore;
+  readonly isSpent: () => boolean;
+  readonly spaceCommits: (vault: string) => Promise<void>;
+}
+
+type Next = Result<{ readonly state: BackupState | "done"; readonly findings?: readonly Finding[] }>;
+
+/** After so many calls a step begins nothing further: what it has begun may take some more, and an invocation may make 50 on the free plan. */
+const STEP_CALLS_MAX = 24;
+
+export const BACKUP: KindOfJob<BackupInput, BackupState> = {
+  format: 1,
+  holds: ({ vault }) => holdsVault(vault),
+  start: (input) => ({
+    input,
+    stage: "vaults",
+    queue: input.vault === undefined ? [] : [input.vault],
+    after: "",
+    done: [],
+    total: input.vault === undefined ? 0 : 1,
+    named: NO_BACKUPS,
+    pruning: PRUNING_START,
+    result: { made: 0, unchanged: 0, behind: 0, rows: 0, bytes: 0, contents: 0 },
+  }),
+  async step({ store, bindings }, begun) {
+    const opened = withBuckets(store, bindings);
+    if (!opened.ok) return opened;
+    const { storage, calls } = countCalls(opened.value);
+    const ports: Ports = {
+      store: storage,
+      isSpent: () => calls() >= STEP_CALLS_MAX,
+      spaceCommits: (vault) => spaceCommits(bindings, vault),
+    };
+    const started = begun.began === undefined ? await startJob(ports, begun) : ok(begun);
+    if (!started.ok) return started;
+    let state = started.value;
+    const findings: Finding[] = [];
+    do {
+      const next = await tryStage(ports, state);
+      // What was done before a failure is kept, so that the next step fails at its beginning, and it is clear where.
+      if (!next.ok) return state === begun ? next : ok(reached(state, findings, false));
+      findings.push(...(next.value.findings ?? []));
+      if (next.value.state === "done") return ok(reached(state, findings, true));
+      state = next.value.state;
+    } while (!ports.isSpent());
+    return ok(reached(state, findings, false));
+  },
+  skip(state, failure) {
+    const vault = state.skipped ?? state.queue[0];
+    if (state.input.vault !== undefined || state.stage !== "vaults" || vault === undefined) return undefined;
+    const finding = findingOf(fault("vault_skipped", { vault }, `its backup failed: ${failure.kind}`));
+    // One whose older backup cannot be looked up either is not named at all.
+    const skipped = state.skipped === undefined ? vault : undefined;
+    return reached(
+      endOfVault({ ...state, skipped }, vault, { behind: state.result.behind + (skipped ? 1 : 0) }),
+      [finding],
+      false,
+    );
+  },
+};
+
+const reached = (state: BackupState, findings: readonly Finding[], done: boolean): Stepped<BackupState> => ({
+  state,
+  progress: { done: state.done.length, total: Math.max(state.total, state.done.length) },
+  result: { backup: state.result },
+  findings,
+  done,
+});
+
+async function spaceCommits({ COORDINATOR }: JobPorts["bindings"], vault: string): Promise<void> {
+  try {
+    await COORDINATOR.getByName(vault).spaceCommits();
+  } catch (error) {
+    logFailure("A call of a coordinator", error);
+  }
+}
+
+/** Errors: `not_restored`, when the database was never used and the bucket has backups: those have to be restored first. */
+async function startJob({ store }: Ports, state: BackupState): Promise<Result<BackupState>> {
+  const began = store.now;
+  if (state.input.vault !== undefined) return ok({ ...state, began });
+  const newest = await findNewest(store, REGISTRY);
+  if (!newest.ok) return newest;
+  const used = newest.value.number === 0 ? ok(true) : await isInUse(store.db);
+  if (!used.ok) return used;
+  if (!used.value) return fail("not_restored");
+  const total = await countVaults(store.db);
+  return total.ok ? ok({ ...state, began, total: total.value }) : total;
+}
+
+/** Carries out the smallest part of the job. What a part throws is a failure of its vault. */
+async function tryStage(ports: Ports, state: BackupState): Promise<Next> {
+  try {
+    return await STAGES[state.stage](ports, state);
+  } catch (error) {
+    logFailure("A step of a backup", error);
+    return fail("internal");
+  }
+}
+
+const STAGES: Readonly<Record<BackupState["stage"], (ports: Ports, state: BackupState) => Promise<Next>>> = {
+  vaults: backUpVaults,
+  registry: backUpRegistry,
+  async prune({ store, isSpent }, state) {
+    const pruned = await prune(store, state.pruning, isSpent);
+    if (!pruned.ok) return pruned;
+    return ok({ state: pruned.value ? { ...state, pruning: pruned.value } : "done" });
+  },
+};
+
+/** The most vaults that come into the queue at once. */
+const QUEUE_MAX = 100;
+
+async function backUpVaults(ports: Ports, state: BackupState): Promise<Next> {
+  const { input, queue, after, done, skipped } = state;
+  if (skipped !== undefined) return nameOlder(ports, state, skipped);
+  const [vault] = queue;
+  if (vault !== undefined) return state.vault ? continueVault(ports, state, state.vault) : startVault(ports, state, vault);
+  if (input.vault !== undefined) return ok({ state: "done" });
+  const ids = await listVaultIds(ports.store.db, { after, without: done, limit: QUEUE_MAX });
+  if (!ids.ok) return ids;
+  if (ids.value.length > 0) return ok({ state: { ...state, queue: ids.value, after: ids.value.at(-1)! } });
+  // Vaults that were made meanwhile may have lower ids.
+  if (after !== "") return ok({ state: { ...state, after: "" } });
+  return ok({ state: input.dryRun ? "done" : { ...state, stage: "registry" } });
+}
+
+/** The state after the first vault of the queue. */
+const endOfVault = (state: BackupState, vault: string, counted: Partial<BackupResult>): BackupState => ({
+  ...state,
+  queue: state.queue.filter((one) => one !== vault),
+  vault: undefined,
+  done: state.done.includes(vault) ? state.done : [...state.done, vault],
+  result: { ...state.result, ...counted },
+});
+
+async function startVault({ store }: Ports, state: BackupState, vault: string): Promise<Next> {
+  const { input, result, named } = state;
+  const begun = await beginVault(store, vault, input.full);
+  if (!begun.ok) return begun;
+  const beginning = begun.value;
+  if (beginning.kind === "deleted")
+    return input.vault === undefined ? ok({ state: endOfVault(state, vault, {}) }) : fail("vault_not_found", vault);
+  if (beginning.kind === "unchanged") {
+    const { open } = beginning;
+    const next = endOfVault({ ...state, named: nameBackup(named, open, false) }, vault, { unchanged: result.unchanged + 1 });
+    return ok({ state: next, findings: findingsOfBackup(open.manifest) });
+  }
+  if (!input.dryRun) return ok({ state: { ...state, vault: beginning.state } });
+  const planned = {
+    made: result.made + 1,
+    rows: result.rows + Number(beginning.row["items"]),
+    bytes: result.bytes + Number(beginning.row["sealed_bytes"]),
+  };
+  return ok({ state: endOfVault(state, vault, planned) });
+}
+
+async function continueVault(ports: Ports, state: BackupState, begun: VaultBackup): Promise<Next> {
+  const { input, result, named } = state;
+  const outcome = await stepVault(ports, begun);
+  if (!outcome.ok) return outcome;
+  const { vault } = begun;
+  if (outcome.value.kind === "running") return ok({ state: { ...state, vault: outcome.value.state } });
+  if (outcome.value.kind === "deleted")
+    return input.vault === undefined ? ok({ state: endOfVault(state, vault, {}) }) : fail("vault_not_found", vault);
+  // A repeated step finds its own snapshot, which has the state of the vault, or one that it follows.
+  if (outcome.value.kind === "overtaken") return ok({ state: { ...state, vault: undefined } });
+  const { open, copied } = outcome.value;
+  const { rows, bytes } = sizeOfBackup(open.manifest);
+  const made: Partial<BackupResult> = {
+    made: result.made + 1,
+    rows: result.rows + rows,
+    bytes: result.bytes + bytes,
+    contents: result.contents + copied,
+    ...(input.vault !== undefined && { snapshot: open.manifest.number }),
+  };
+  return ok({
+    state: endOfVault({ ...state, named: nameBackup(named, open, false) }, vault, made),
+    findings: findingsOfBackup(open.manifest),
+  });
+}
+
+/** Names the newest backup of a vault that was left out. */
+async function nameOlder({ store }: Ports, state: BackupState, vault: string): Promise<Next> {
+  const newest = await findNewest(store, vault);
+  if (!newest.ok) return newest;
+  return ok({ state: { ...state, skipped: undefined, named: nameBackup(state.named, newest.value.open, true) } });
+}
+
+async function backUpRegistry({ store, isSpent }: Ports, state: BackupState): Promise<Next> {
+  if (!state.registry) {
+    const begun = await beginRegistry(store);
+    return begun.ok ? ok({ state: { ...state, registry: begun.value } }) : begun;
+  }
+  const read = await readRegistryRows(store, state.registry, state.input.full, isSpent);
+  if (!read.ok) return read;
+  const { state: registry, isRead } = read.value;
+  if (!isRead) return ok({ state: { ...state, registry } });
+  const written = await writeRegistry(store, registry, state.named);
+  if (!written.ok) return written;
+  const open = written.value ?? (await findOwn(store, state));
+  // The bucket has a registry of this number that is not of this job: this one follows it.
+  if (!open) return ok({ state: { ...state, registry: undefined } });
+  const { number, broken = [], parts } = open.manifest;
+  const findings = [...broken, ...parts.flatMap((part) => part.broken ?? [])];
+  const result = { ...state.result, snapshot: number };
+  return ok({ state: { ...state, result, stage: "prune", named: NO_BACKUPS, registry: undefined }, findings });
+}
+
+/** The registry of this job, when a step that is repeated has written it before. */
+async function findOwn(store: BackupStore, { began }: BackupState): Promise<OpenManifest | undefined> {
+  const newest = await findNewest(store, REGISTRY);
+  if (!newest.ok || !newest.value.open) return undefined;
+  return newest.value.open.manifest.at >= began! ? newest.value.open : undefined;
+}

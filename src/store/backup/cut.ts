@@ -1,0 +1,79 @@
+import { isId, timeOf } from "../../model/ids.ts";
+import { DAY } from "../../model/time.ts";
+
+/**
+ * Where the rows of a backup are cut into parts. The cuts depend on the rows alone, so that rows that did not change give the same parts
+ * again: a change of one Item changes one part, and two when it splits.
+ */
+
+/** The characters of the rows of a part, as JSON. With its head and the names of its columns, its text has at most 4 MiB. */
+export const PART_CHARACTERS_MAX = 4 * 1024 * 1024 - 8 * 1024;
+
+/** Rows that stay together, such as those of an Item. */
+export interface Unit {
+  readonly id: string;
+  readonly characters: number;
+}
+
+const UNIT_BITS = 16; // of a character in JavaScript
+
+/** The number of leading bits that two texts share. */
+export function sharedBits(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) {
+    const difference = a.charCodeAt(index) ^ b.charCodeAt(index);
+    if (difference !== 0) return index * UNIT_BITS + Math.clz32(difference) - (32 - UNIT_BITS);
+  }
+  return length * UNIT_BITS;
+}
+
+/**
+ * How many of the first Items make the next part. A part has all Items whose ids begin with the same bits, with as few of these bits as the
+ * size of a part allows; an Item that is larger is alone. In: Items in the order of their ids; the id of the Item before them, if there is
+ * one; whether they are all that are left. Out: `undefined` when that depends on Items that follow.
+ */
+export function cutItems(items: readonly Unit[], before: string | undefined, areAll: boolean): number | undefined {
+  // The Item before is in another part, so those of the next part share more bits than it shares with the first one.
+  const bitsMin = before === undefined || items.length === 0 ? 0 : sharedBits(before, items[0]!.id) + 1;
+  let [bits, characters, count] = [Infinity, 0, 0];
+  for (const [index, item] of items.entries()) {
+    const shared = index === 0 ? Infinity : Math.min(bits, sharedBits(items[index - 1]!.id, item.id));
+    // Those before this one are all that begin with their bits.
+    if (shared < bits && bits >= bitsMin && index > 0) count = index;
+    bits = shared;
+    if (bits < bitsMin) return count;
+    characters += item.characters;
+    if (characters > PART_CHARACTERS_MAX) return Math.max(count, 1);
+  }
+  return areAll && items.length > 0 ? items.length : undefined;
+}
+
+/** How many of the first rows fit into a part, at least one. In: the characters of each. Out: `undefined` when all fit, and more may follow. */
+export function cutRows(characters: readonly number[], areAll: boolean): number | undefined {
+  let sum = 0;
+  for (const [index, one] of characters.entries()) {
+    sum += one;
+    if (sum > PART_CHARACTERS_MAX) return Math.max(index, 1);
+  }
+  return areAll && characters.length > 0 ? characters.length : undefined;
+}
+
+/** The day of an entry of the log (UTC), as a number; 0 for an id without a time. */
+const dayOf = ({ id }: Unit): number => (isId(id) ? Math.floor(timeOf(id) / DAY) : 0);
+
+/** How many of the first rows make the next part: those of one group, as far as they fit. In: whether two rows are of one group. Out as `cutRows`. */
+export function cutGroups<U extends Unit>(
+  rows: readonly U[],
+  areOfOne: (a: U, b: U) => boolean,
+  areAll: boolean,
+): number | undefined {
+  const next = rows.findIndex((row) => !areOfOne(rows[0]!, row));
+  const group = next < 0 ? rows : rows.slice(0, next);
+  return cutRows(
+    group.map(({ characters }) => characters),
+    areAll || next >= 0,
+  );
+}
+
+/** Whether two entries of the log are of one day (UTC). */
+export const areOfOneDay = (a: Unit, b: Unit): boolean => dayOf(a) === dayOf(b);
