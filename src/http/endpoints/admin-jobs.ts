@@ -11,7 +11,7 @@ import { SECOND } from "../../model/time.ts";
 import { checkRootKeys } from "../../store/keys/root-keys.ts";
 import { nextPage } from "../headers.ts";
 import { newId } from "../new-id.ts";
-import { callOperator } from "../operator.ts";
+import { callOperator } from "../../operator.ts";
 import { presentJob } from "../present/jobs.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { verifyRequest } from "./verify.ts";

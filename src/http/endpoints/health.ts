@@ -11,7 +11,7 @@ import { probeBucket, probeDatabase, probeSchema } from "../../store/health/prob
 
 import type { Context } from "../context.ts";
 import { withDeadline } from "../../store/d1/deadline.ts";
-import { callOperator } from "../operator.ts";
+import { callOperator } from "../../operator.ts";
 import { backupsOf, filesOf } from "../../store/buckets/r2.ts";
 
 /** /heartbeat: the Worker runs. /health: the state of what it depends on. Neither needs a token (contract 13). */

@@ -1,6 +1,6 @@
-import type { FailureKind } from "../model/failure.ts";
-import type { Result } from "../model/result.ts";
-import { callObject } from "../retry.ts";
+import type { FailureKind } from "./model/failure.ts";
+import type { Result } from "./model/result.ts";
+import { callObject } from "./retry.ts";
 
 /** Calls of the operator, the Durable Object of the deployment (jobs/operator.ts). */
 
