@@ -1,5 +1,7 @@
 import type { JobKind } from "../model/job.ts";
+import { EXPIRE } from "./expire.ts";
 import { type AnyKind, kind } from "./kind.ts";
+import { PURGE } from "./purge.ts";
 import { REWRAP } from "./rewrap.ts";
 import { VERIFY } from "./verify.ts";
 
@@ -7,4 +9,6 @@ import { VERIFY } from "./verify.ts";
 export const KINDS: Readonly<Record<JobKind, AnyKind>> = {
   rewrap: kind(REWRAP),
   verify: kind(VERIFY),
+  expire: kind(EXPIRE),
+  purge: kind(PURGE),
 };

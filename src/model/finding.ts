@@ -1,4 +1,4 @@
-/** What `verify` finds wrong in stored data (contract 22). A finding has ids, numbers and fixed words: no text of a user. */
+/** What jobs find wrong in stored data (contract 22). A finding has ids, numbers and fixed words: no text of a user. */
 
 /** The closed list of kinds, with what each means. A kind is never renamed. */
 export const FINDINGS = {
@@ -26,6 +26,7 @@ export const FINDINGS = {
   key_removed: "A manifest of a backup needs a root key that was removed",
   chain_broken: "A snapshot does not follow the one before it",
   part_wrong: "A part of a backup is missing, or is not the one that its manifest names",
+  vault_skipped: "A job has left a vault out, because its steps failed",
 } as const;
 
 export type FindingKind = keyof typeof FINDINGS;
