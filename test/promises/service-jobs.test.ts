@@ -7,7 +7,17 @@ import { cleanUp } from "../../src/scheduled.ts";
 import { SLICE_MAX } from "../../src/store/commit/deleted-vaults.ts";
 import { openStore } from "../../src/store/d1/database.ts";
 import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
-import { endOfJob, endOfJobs, inOperator, JOBS, killOperator, runHourly, type Service, serviceWith } from "../support/jobs.ts";
+import {
+  endOfJob,
+  endOfJobs,
+  inOperator,
+  JOBS,
+  killOperator,
+  runHourly,
+  type Service,
+  serviceWith,
+  tryAgain,
+} from "../support/jobs.ts";
 import { snapshotDatabase } from "../support/restore.ts";
 import { admin, makeVault } from "../support/service.ts";
 import { unwrap } from "../support/versions.ts";
@@ -149,6 +159,7 @@ describe("expire", () => {
     expect(await expired()).toBe(2);
     await killOperator(service);
     answer();
+    await tryAgain(service);
     expect(await endOfJobs(service)).toMatchObject([{ state: "done", progress: { done: 12, total: 12 }, findings: [] }]);
     expect(await expired()).toBe(0);
   });
