@@ -1,4 +1,5 @@
 import type { FailureKind } from "./model/failure.ts";
+import type { ServiceKind } from "./model/job.ts";
 import type { Result } from "./model/result.ts";
 import { callObject } from "./retry.ts";
 
@@ -16,3 +17,10 @@ export const callOperator = <T>(
   lost: FailureKind,
   method: (operator: ReturnType<Env["OPERATOR"]["getByName"]>) => Promise<Result<T>>,
 ): Promise<Result<T>> => callObject(() => OPERATOR.getByName(OPERATOR_NAME), lost, method);
+
+/**
+ * Starts a job of a kind that the service starts by itself, unless one has not ended. Errors: `version_skew`, when the operator does not know
+ * the kind yet; `unavailable`.
+ */
+export const startJob = (env: Pick<Env, "OPERATOR">, kind: ServiceKind): Promise<Result<undefined>> =>
+  callOperator(env, "unavailable", (operator) => operator.start(kind));

@@ -1,6 +1,6 @@
 import { startBackup } from "./nightly.ts";
-import { logFailure } from "./log.ts";
-import { fail, must, type Result } from "./model/result.ts";
+import { must } from "./model/result.ts";
+import { startJob } from "./operator.ts";
 import { parseSettings, type Settings } from "./settings.ts";
 import { deleteOldArchives } from "./store/activity/archive.ts";
 import { archiveOldActivity, forgetDays } from "./store/activity/archiving.ts";
@@ -11,14 +11,13 @@ import { type Counts, recordCounts } from "./store/health/counters.ts";
 import { checkNewestBackup } from "./store/backup/check-newest.ts";
 import { forgetDamages } from "./store/health/damages.ts";
 import { openStore } from "./store/d1/database.ts";
-import { findDueVaults } from "./store/vaults/due-vaults.ts";
+import { hasDueVaults } from "./store/vaults/due-vaults.ts";
 import { moveExpiredTokens } from "./store/tokens/ended-tokens.ts";
 import { recordRootKeys } from "./store/keys/root-keys.ts";
 import { deleteExpiredSessions } from "./store/tokens/sessions.ts";
-import { deleteRowsOfDeletedVaults } from "./store/commit/deleted-vaults.ts";
+import { listDeletedVaults } from "./store/commit/deleted-vaults.ts";
 import { deleteOldRecords } from "./store/commit/idempotency.ts";
 import { forgetWrites } from "./store/jobs/step-fence.ts";
-import type { Expired, Expiry } from "./vault/expiry.ts";
 import { filesOf } from "./store/buckets/r2.ts";
 
 /**
@@ -29,10 +28,9 @@ import { filesOf } from "./store/buckets/r2.ts";
 const UNSHARED_D1_CALLS = 14;
 
 /**
- * The hourly task of the cron trigger: archives or deletes what is past its retention, and deletes the rows of deleted vaults; ends expired
- * tokens, sessions and codes; lets coordinators expire deleted Items and
- * versions, and watch contents without a row; stores the proof of the active root key; begins the
- * nightly backup, and looks for the newest one. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed,
+ * The hourly task of the cron trigger: archives or deletes what is past its retention; ends expired tokens, sessions and codes; starts the
+ * jobs that expire deleted Items and versions, and that delete the rows of deleted vaults; lets coordinators watch contents without a row;
+ * stores the proof of the active root key; begins the nightly backup, and looks for the newest one. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed,
  * so that the run shows as failed. A malformed setting fails the part that needs a setting. The parts share the D1 calls of the invocation;
  * the next run continues.
  */
@@ -44,8 +42,8 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     cleanArchive(env, now),
     moveExpiredTokens(env.DB, now, take).then((count) => ({ token: count })),
     deleteExpiredSessions(env.DB, now, take).then((count) => ({ session: count })),
-    deleteRowsOfDeletedVaults(env.DB, take),
-    expireVaults(env, now),
+    startPurge(env),
+    startExpiry(env, now),
     recordKeys(env, now),
     startBackup(env, now),
     checkNewestBackup(env, now),
@@ -87,38 +85,16 @@ async function recordKeys(env: Env, now: number): Promise<void> {
   must("record the root keys", await recordRootKeys(must("open the store", await openStore(env, now))));
 }
 
-/** The most calls of coordinators in a run: on the free plan an invocation makes at most 50 calls in all. */
-const COORDINATOR_CALLS_MAX = 20;
-
-/**
- * Lets the coordinators of some vaults expire deleted Items and versions, as far as the calls of a run suffice; the next run
- * continues. No coordinator is called again before each of them was called, so that a large vault does not hold up the others.
- * Throws when D1 or one of the coordinators failed.
- */
-async function expireVaults(env: Env, now: number): Promise<Counts> {
-  const due = await findDueVaults(env.DB, settingsOf(env), now);
-  const waiting: Expiry[] = Array.from(due, (vault) => ({ ...vault, after: "" }));
-  let failures = 0;
-  const counts = { item: 0, version: 0 };
-  for (let calls = 0; calls < COORDINATOR_CALLS_MAX && waiting.length > 0; calls++) {
-    const expiry = waiting.shift()!;
-    const answer: Result<string | undefined> & Expired = await callExpire(env, expiry);
-    counts.item += answer.items ?? 0;
-    counts.version += answer.versions ?? 0;
-    if (!answer.ok) failures++;
-    else if (answer.value !== undefined) waiting.push({ ...expiry, after: answer.value });
-  }
-  if (failures > 0) throw new Error("a coordinator could not expire Items");
-  return counts;
+/** Starts the job that deletes the rows of deleted vaults, when there are any. The coordinator of a vault starts it too, as a rule. */
+async function startPurge(env: Env): Promise<void> {
+  const deleted = must("read the deleted vaults", await listDeletedVaults(env.DB, ""));
+  if (deleted.length > 0) must("start the job that deletes their rows", await startJob(env, "purge"));
 }
 
-async function callExpire(env: Env, expiry: Expiry): Promise<Result<string | undefined> & Expired> {
-  try {
-    return await env.COORDINATOR.getByName(expiry.vault).expire(expiry);
-  } catch (error) {
-    logFailure("A call to a coordinator", error);
-    return fail("unavailable");
-  }
+/** Starts the job that lets coordinators expire deleted Items and versions, when some are due. */
+async function startExpiry(env: Env, now: number): Promise<void> {
+  if (!(await hasDueVaults({ db: env.DB, settings: settingsOf(env), now }))) return;
+  must("start the job that expires deleted Items and versions", await startJob(env, "expire"));
 }
 
 /** Lets coordinators sweep contents that have no row. */

@@ -830,7 +830,7 @@ export interface NewJob {
 export interface Job {
   id: Uuid;
   /** What the job does. */
-  kind: "rewrap" | "verify" | "backup";
+  kind: "rewrap" | "verify" | "backup" | "expire" | "purge";
   /** Whether it has begun, and how it ended. */
   state: "waiting" | "running" | "paused" | "done" | "failed" | "stopped";
   /** How far it is, in units of its kind. */

@@ -1,5 +1,5 @@
 import { FAILURE_KINDS } from "../../src/model/failure.ts";
-import { JOB_KINDS, JOB_STATES } from "../../src/model/job.ts";
+import { JOB_KINDS, JOB_STATES, REQUESTED_KINDS } from "../../src/model/job.ts";
 import type { Schema } from "../types.ts";
 import { arrayOf, closed, integer, nullable, open, ref, words } from "./shapes.ts";
 
@@ -11,7 +11,7 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
   NewJob: open(
     "A job to start (contract 26.2). The attributes besides `kind` are those of a `backup` (contract 21.4) and of a `verify` (contract 22.1).",
     {
-      kind: words("What the job does.", JOB_KINDS),
+      kind: words("What the job does.", REQUESTED_KINDS),
       vault: nullable(ref("Uuid", "Only this vault; absent: the whole deployment.")),
       full: flag("Every part of a backup is written, and every content looked for (contract 21.4)."),
       dryRun: flag("The job tells what it would do, and changes nothing."),

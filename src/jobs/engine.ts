@@ -8,6 +8,7 @@ import {
   addFindings,
   advanceJob,
   beginStep,
+  deleteOldJobs,
   endJob,
   findDue,
   type JobRow,
@@ -140,5 +141,7 @@ function keepStep({ sql, row, now }: Outcome, { stepped, hasWritten }: Done): vo
   addFindings(sql, id, findings);
   const writes = row.writes + (hasWritten ? 1 : 0);
   advanceJob(sql, id, { ...stepped, data, format: kindOf(row)!.format, writes }, now);
-  if (done) endJob(sql, id, "done", now);
+  if (!done) return;
+  endJob(sql, id, "done", now);
+  deleteOldJobs(sql, now);
 }

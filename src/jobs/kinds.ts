@@ -1,6 +1,8 @@
 import type { JobKind } from "../model/job.ts";
 import { BACKUP } from "./backup.ts";
+import { EXPIRE } from "./expire.ts";
 import { type AnyKind, kind } from "./kind.ts";
+import { PURGE } from "./purge.ts";
 import { REWRAP } from "./rewrap.ts";
 import { VERIFY } from "./verify.ts";
 
@@ -9,4 +11,6 @@ export const KINDS: Readonly<Record<JobKind, AnyKind>> = {
   rewrap: kind(REWRAP),
   verify: kind(VERIFY),
   backup: kind(BACKUP),
+  expire: kind(EXPIRE),
+  purge: kind(PURGE),
 };

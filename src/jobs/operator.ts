@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { hasEnded, type Job, type JobRequestId, type NewJob } from "../model/job.ts";
+import { hasEnded, type Job, type JobRequestId, type NewJob, type ServiceKind } from "../model/job.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { openStore } from "../store/d1/database.ts";
 import { migrateObject, OPERATOR_MIGRATIONS } from "../store/d1/object-schema.ts";
@@ -55,6 +55,12 @@ export class Operator extends DurableObject<Env> {
     return this.#load(job.id);
   }
 
+  /** Creates a job of a kind that the service starts by itself, unless one has not ended. Errors: `version_skew`. */
+  async start(kind: ServiceKind): Promise<Result<undefined>> {
+    const created = await this.create({ id: crypto.randomUUID(), request: "", kind, input: {} });
+    return created.ok || created.failure.kind === "job_exists" ? ok(undefined) : created;
+  }
+
   /** Out: the job of a repeated request; `undefined`: there is none. Errors: `idempotency`, when the id belongs to another request. */
   async find(request: JobRequestId): Promise<Result<Job | undefined>> {
     return this.#find(request);
@@ -80,7 +86,7 @@ export class Operator extends DurableObject<Env> {
     return loadJob(sql, id) ? ok(loadFindings(sql, id, after, limit)) : fail("job_not_found");
   }
 
-  /** Out: the newest job of each kind, where that has failed. */
+  /** Out: the newest job of each kind, where that has failed or has left a vault out. */
   async failed(): Promise<FailedJob[]> {
     return listFailed(this.ctx.storage.sql);
   }

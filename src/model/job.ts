@@ -3,7 +3,17 @@ import type { Checked, Finding } from "./finding.ts";
 
 /** Long jobs (contract 26, decision 0047): work that an alarm carries out in steps, without a request that waits for it. */
 
-export const JOB_KINDS = ["rewrap", "verify", "backup"] as const;
+/** The kinds that the admin starts. */
+export const REQUESTED_KINDS = ["rewrap", "verify", "backup"] as const;
+
+export type RequestedKind = (typeof REQUESTED_KINDS)[number];
+
+/** The kinds that the service starts by itself, when there is something to do. */
+export const SERVICE_KINDS = ["expire", "purge"] as const;
+
+export type ServiceKind = (typeof SERVICE_KINDS)[number];
+
+export const JOB_KINDS = [...REQUESTED_KINDS, ...SERVICE_KINDS] as const;
 
 export type JobKind = (typeof JOB_KINDS)[number];
 
@@ -11,7 +21,7 @@ export const JOB_STATES = ["waiting", "running", "paused", "done", "failed", "st
 
 export type JobState = (typeof JOB_STATES)[number];
 
-/** In units of the kind: rows, for a rewrap and for a verify. */
+/** In units of the kind: rows or vaults. */
 export interface JobProgress {
   readonly done: number;
   /** 0 as long as it is not known. */

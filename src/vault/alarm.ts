@@ -1,11 +1,9 @@
 import { logFailure } from "../log.ts";
-import { HOUR, MINUTE, SECOND } from "../model/time.ts";
+import { HOUR } from "../model/time.ts";
 import * as pending from "../store/contents/pending.ts";
 import { sweep, type Swept } from "../store/contents/sweep.ts";
 import { openStore } from "../store/d1/database.ts";
 import { isDue, nextDue } from "../store/events/webhook-progress.ts";
-import { INVOCATION_CALLS_MAX, shareCalls } from "../store/d1/calls.ts";
-import { deleteRows } from "../store/commit/deleted-vaults.ts";
 import { webhookPorts } from "./ports.ts";
 import type { Turns } from "./queue.ts";
 import { postponeAll, runWebhooks } from "./webhooks/delivery.ts";
@@ -15,12 +13,6 @@ import { filesOf } from "../store/buckets/r2.ts";
  * The alarm of a coordinator, which runs its tasks without a request. A coordinator has one alarm, which is set for the task that is due
  * first.
  */
-
-/** Milliseconds until the alarm deletes rows of a deleted vault: the answer to the deletion goes out first. */
-const ROW_DELETION_DELAY_MS = SECOND;
-
-/** Milliseconds until the alarm tries again after D1 has failed. */
-const RETRY_LATER_MS = MINUTE;
 
 /** The coordinator's storage and bindings. */
 export interface AlarmContext {
@@ -48,12 +40,9 @@ const TASKS: readonly Task[] = [
   { next: nextDue, isDue, run: deliverWebhooks },
 ];
 
-/** Deletes the rows of the vault after its deletion; then it runs the tasks. */
+/** Runs the tasks that are due, and sets the next alarm. */
 export async function runAlarm(context: AlarmContext): Promise<void> {
-  const { storage, env } = context;
-  const delay = await deleteVaultRows(storage.sql, env);
-  // Not while rows are left: with a retention of 0 the sweep deletes the record that names the vault.
-  if (delay !== undefined) return storage.setAlarm(Date.now() + delay);
+  const { storage } = context;
   for (const { next, isDue: check, run } of TASKS) {
     const due = next(storage.sql) ?? Infinity;
     if (check?.(storage.sql, Date.now()) ?? due <= Date.now()) await run(context);
@@ -67,19 +56,6 @@ export async function setAlarm(storage: DurableObjectStorage): Promise<void> {
   if (next === Infinity) return;
   const alarm = await storage.getAlarm();
   if (alarm === null || next < alarm) await storage.setAlarm(next);
-}
-
-/** Starts the deletion of the rows of the vault, which was deleted. */
-export const startRowDeletion = (storage: DurableObjectStorage): Promise<void> =>
-  storage.setAlarm(Date.now() + ROW_DELETION_DELAY_MS);
-
-/** Out: milliseconds until the next slice; `undefined` when no rows are left. */
-async function deleteVaultRows(sql: SqlStorage, { DB }: Env): Promise<number | undefined> {
-  const vault = pending.deletedVault(sql);
-  if (vault === undefined) return undefined;
-  const hasMore = await deleteRows(DB, vault, shareCalls(INVOCATION_CALLS_MAX));
-  if (!hasMore.ok) return RETRY_LATER_MS;
-  return hasMore.value ? ROW_DELETION_DELAY_MS : undefined;
 }
 
 /** Sweeps the pending contents that are due. After an error they are due again in an hour. */

@@ -1,9 +1,10 @@
+import { startJob } from "../operator.ts";
 import type { Answer, Operation } from "../model/operation.ts";
 import type { Result } from "../model/result.ts";
 import * as pending from "../store/contents/pending.ts";
 import { openStore } from "../store/d1/database.ts";
 import type { RowCache } from "../store/commit/cache.ts";
-import { setAlarm, startRowDeletion } from "./alarm.ts";
+import { setAlarm } from "./alarm.ts";
 import { commitGroup } from "./group.ts";
 import { notifyListeners } from "./listeners.ts";
 import { committedContents, databasePorts, webhookPorts } from "./ports.ts";
@@ -45,7 +46,8 @@ export async function commitOperations(
     deleteCommitted: (commit) => {
       notifyListeners(webSockets(), commit.after);
       pending.deleteCommitted(sql, committedContents(commit));
-      return commit.after ? undefined : startRowDeletion(storage);
+      // The answer to the deletion does not wait for it. When the call is lost, the hourly run starts the job.
+      if (!commit.after) void startJob(env, "purge");
     },
     clock,
   });

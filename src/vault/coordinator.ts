@@ -14,7 +14,7 @@ import type { RestoreContents } from "../store/restore/ports.ts";
 import { createRowCache } from "../store/commit/cache.ts";
 import { type AlarmContext, runAlarm, setAlarm } from "./alarm.ts";
 import { commitOperations } from "./commit.ts";
-import { type Expired, type Expiry, expireItems } from "./expiry.ts";
+import { type Expiry, expireItems } from "./expiry.ts";
 import { acceptListener } from "./listeners.ts";
 import { drawRandom, resealPorts, webhookPorts } from "./ports.ts";
 import { createQueue, createTurns } from "./queue.ts";
@@ -77,8 +77,8 @@ export class VaultCoordinator extends DurableObject<Env> {
     return operation.format > OPERATION_FORMAT ? fail("version_skew") : this.#queue.submit(operation);
   }
 
-  /** Expires some of what the vault keeps, for the cron trigger. Out: where the next call begins (expiry.ts). */
-  async expire(expiry: Expiry): Promise<Result<string | undefined> & Expired> {
+  /** Expires some of what the vault keeps, for a job. Out: where the next call begins (expiry.ts). */
+  async expire(expiry: Expiry): Promise<Result<string | undefined>> {
     return this.#withStore((store) => expireItems(store, expiry, drawRandom, (operation) => this.write(operation)));
   }
 

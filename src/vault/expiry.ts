@@ -2,7 +2,8 @@ import { operationId } from "../model/ids.ts";
 import { type Answer, type Operation, OPERATION_FORMAT, SERVICE } from "../model/operation.ts";
 import { ok, type Refusal, type Result } from "../model/result.ts";
 import type { Store } from "../store/d1/database.ts";
-import type { DueVault } from "../store/vaults/due-vaults.ts";
+import { logFailure } from "../log.ts";
+import { recordCounts } from "../store/health/counters.ts";
 import { loadDueItems, recordVersionsKept } from "../store/commit/due-items.ts";
 import type { Random } from "./complete.ts";
 
@@ -12,17 +13,12 @@ import type { Random } from "./complete.ts";
  */
 
 /** The input of one call: plain data, because it crosses Durable Object RPC. */
-export interface Expiry extends DueVault {
+export interface Expiry {
+  readonly vault: string;
+  /** Whether the call checks earlier versions too, besides deleted Items. */
+  readonly versions: boolean;
   /** The id of the Item after which the call begins; the empty text for the first call. */
   readonly after: string;
-}
-
-/** The counts of what a call has destroyed. */
-export interface Expired {
-  /** Deleted Items past their retention. */
-  readonly items?: number;
-  /** Versions of other Items. */
-  readonly versions?: number;
 }
 
 /** Items of a call, and those of them that wait in the queue at once: other writes to the vault come in between. */
@@ -38,12 +34,12 @@ export async function expireItems(
   { vault, versions, after }: Expiry,
   random: Random,
   write: (operation: Operation) => Promise<Result<Answer>>,
-): Promise<Result<string | undefined> & Expired> {
+): Promise<Result<string | undefined>> {
   const due = await loadDueItems(store, vault, versions, after, CALL_ITEMS_MAX);
   if (!due.ok) return due;
   const { items, next } = due.value;
   let failed: Refusal | undefined;
-  const counts = { items: 0, versions: 0 };
+  const counts = { item: 0, version: 0 };
   for (let from = 0; from < items.length; from += QUEUED_ITEMS_MAX) {
     const operations = items
       .slice(from, from + QUEUED_ITEMS_MAX)
@@ -51,15 +47,17 @@ export async function expireItems(
     const answers = await Promise.all(operations.map(write));
     failed ??= answers.find((answer) => !answer.ok);
     for (const { expired } of answers.flatMap((answer) => (answer.ok ? answer.value : []))) {
-      counts.items += expired?.items ?? 0;
-      counts.versions += expired?.versions ?? 0;
+      counts.item += expired?.items ?? 0;
+      counts.version += expired?.versions ?? 0;
     }
     // An Item that fails does not keep the others waiting. When all of them fail, D1 or the vault does.
     if (!answers.some((answer) => answer.ok)) break;
   }
-  if (failed) return { ...failed, ...counts };
+  // Here, because the caller may have ended by now. A count that fails is not repeated: a repeated call finds nothing to destroy.
+  await recordCounts(store.db, counts).catch((error: unknown) => logFailure("The count of expired Items", error));
+  if (failed) return failed;
   const recorded = versions && next === undefined ? await recordVersionsKept(store, vault) : ok(undefined);
-  return { ...(recorded.ok ? ok(next) : recorded), ...counts };
+  return recorded.ok ? ok(next) : recorded;
 }
 
 /** The write that brings an Item within the settings (deletions.ts). In: its id as an operation. */

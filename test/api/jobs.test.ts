@@ -1,4 +1,4 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { retryDelay, STEP_TRIES_MAX } from "../../src/jobs/engine.ts";
@@ -7,6 +7,7 @@ import {
   endOfJob,
   inOperator,
   JOBS,
+  killOperator as kill,
   operatorOf,
   rebindOperator,
   runJob,
@@ -33,10 +34,6 @@ function silentDatabase() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { DB: wrapDatabase(env.DB, { before: () => promise }), answer: resolve };
 }
-
-/** Ends the operator as a lack of memory does: its next instance has the bindings of all tests. */
-const kill = (service: Service): Promise<unknown> =>
-  runInDurableObject(operatorOf(service), (_, state) => state.abort("killed")).catch(() => undefined);
 
 const lostD1 = () => {
   throw new Error("D1_ERROR: Network connection lost.");

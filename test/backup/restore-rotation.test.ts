@@ -3,10 +3,10 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { parseKeyList } from "../../src/crypto/key-list.ts";
 import { RESEAL_SLICE_MAX } from "../../src/store/rotation/reseal-rows.ts";
-import { cleanUp } from "../../src/scheduled.ts";
 import { backUp, rowsInDatabase } from "../support/backup.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { type FullVault, fullVault } from "../support/full-vault.ts";
+import { runHourly } from "../support/jobs.ts";
 import { restore, restoreOnce } from "../support/restores.ts";
 import { newStages, rewrapAll } from "../support/root-keys.ts";
 import { login, seedItems } from "../support/seed.ts";
@@ -149,7 +149,7 @@ describe("while a deleted vault is being restored", () => {
       if (status === 200) break;
       await verifyAll({ repair: true });
       await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
-      await cleanUp(env, Date.now());
+      await runHourly();
     }
     expect(await state()).toEqual(before);
   });

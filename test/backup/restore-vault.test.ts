@@ -1,11 +1,11 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { cleanUp } from "../../src/scheduled.ts";
 import { backUp, rowsInDatabase } from "../support/backup.ts";
 import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
+import { runHourly } from "../support/jobs.ts";
 import { restore, restoreOnce } from "../support/restores.ts";
 import { passDaysQuickly as passDays } from "../support/restore.ts";
 import { runs, sample } from "../support/runs.ts";
@@ -91,7 +91,7 @@ describe("a vault that was deleted by mistake", () => {
       let left = calls;
       const db = wrapDatabase(env.DB, { before: () => (left-- > 0 ? undefined : Promise.reject(new Error("D1_ERROR: lost"))) });
       const { status } = await restoreOnce({ vault }, { DB: db });
-      await cleanUp(env, Date.now());
+      await runHourly();
       await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
       if (status === 200) break;
     }

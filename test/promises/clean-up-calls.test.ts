@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { cleanUp } from "../../src/scheduled.ts";
 import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
 import { DAY } from "../support/faults.ts";
+import { runHourly } from "../support/jobs.ts";
 
 /** The D1 calls of a run of the clean-up: D1 allows 50 of them on the free plan, and refuses the others. */
 
@@ -43,7 +43,7 @@ it("are at most 50, also when everything is due; the next runs do the rest", asy
   const calls: number[] = [];
   while (((await left()) ?? 0) > 0 && calls.length < 5) {
     const { count, db } = countingDatabase();
-    await cleanUp({ ...env, DB: db }, DAY * 20_000);
+    await runHourly({ DB: db }, { DB: env.DB }, DAY * 20_000);
     calls.push(count.calls);
   }
   expect([await left(), Math.max(...calls) <= 50]).toEqual([0, true]);
@@ -60,7 +60,9 @@ it("may be refused from one on: the next runs do the rest", async () => {
     const before = () => {
       if (++calls > 20) throw new Error("D1_ERROR: Too many API requests by single worker invocation.");
     };
-    await cleanUp({ ...env, DB: wrapDatabase(env.DB, { before }) }, DAY * 20_000).catch((error: unknown) => failures.push(error));
+    await runHourly({ DB: wrapDatabase(env.DB, { before }) }, { DB: env.DB }, DAY * 20_000).catch((error: unknown) =>
+      failures.push(error),
+    );
   }
   expect(failures.length).toBeGreaterThan(1);
 });

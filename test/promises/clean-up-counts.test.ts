@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { cleanUp } from "../../src/scheduled.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
+import { runHourly as run } from "../support/jobs.ts";
 import { admin, LOGIN, makeToken, send } from "../support/service.ts";
 import { freshWriter, keeping } from "../support/versions.ts";
 
@@ -12,8 +12,6 @@ afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
 });
-
-const run = (bindings: Partial<Env> = {}) => cleanUp({ ...env, ...bindings }, Date.now());
 
 async function countsNow(): Promise<Record<string, number>> {
   const { text } = await send("GET", "/metrics", { headers: { Authorization: `Bearer ${env.METRICS_TOKEN}` } });

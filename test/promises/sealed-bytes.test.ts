@@ -2,9 +2,9 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cleanUp } from "../../src/scheduled.ts";
 import { SEALED_BYTES } from "../support/faults.ts";
 import { freshItem, pattern } from "../support/files.ts";
+import { runHourly } from "../support/jobs.ts";
 import { runs } from "../support/runs.ts";
 import { flipped } from "../verify/support/vault.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
@@ -66,7 +66,7 @@ describe("the counter of sealed bytes", () => {
       for (const { writes, evict } of groups) {
         await Promise.all(writes.map(apply));
         if (evict) await evictDurableObject(env.COORDINATOR.getByName(vault)).catch(() => undefined); // it may not run yet
-        await cleanUp(env, Date.now());
+        await runHourly();
         await expectExact(vault);
       }
     });

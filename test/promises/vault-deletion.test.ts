@@ -1,11 +1,14 @@
-import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { cleanUp } from "../../src/scheduled.ts";
 import { SLICE_MAX } from "../../src/store/commit/deleted-vaults.ts";
+import { backUp } from "../support/backup.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
-import { advanceClock } from "../support/faults.ts";
-import { removeRows } from "../support/restore.ts";
+import { advanceClock, runDueAlarms } from "../support/faults.ts";
+import { freshFile, objectsOf, pattern } from "../support/files.ts";
+import { endOfJobs, inOperator, killOperator, rebindOperator, runHourly, type Service, serviceWith } from "../support/jobs.ts";
+import { removeRows, snapshotDatabase } from "../support/restore.ts";
+import { restore as restoreBackup } from "../support/restores.ts";
 import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
 
 /** The deletion of a vault: its keys at once, its other rows in slices (contract 13.13). */
@@ -33,17 +36,22 @@ async function addRows(vault: string, rows: number, bytes = 10): Promise<void> {
 }
 
 interface Slices {
-  /** The D1 calls of the coordinator, and the rows that each changed. */
+  /** The operator that deletes the rows. */
+  readonly service: Service;
+  /** The D1 calls of the coordinator and of the operator that changed rows, and how many each changed. */
   readonly changed: number[];
   /** Whether D1 refuses the calls that delete slices. */
   broken: boolean;
+  /** Runs after each D1 call that changed rows. */
+  after?: () => Promise<void>;
 }
 
 /** The last statement of a call that deletes slices. */
 const LAST_OF_SLICES = "SELECT 1 FROM deleted_vaults WHERE NOT EXISTS";
 
 async function watchSlices(vault: string): Promise<Slices> {
-  const slices: Slices = { changed: [], broken: true };
+  const service = await serviceWith({});
+  const slices: Slices = { service, changed: [], broken: true };
   let isSlice = false;
   const DB = wrapDatabase(env.DB, {
     rewrite: (sql) => {
@@ -53,9 +61,15 @@ async function watchSlices(vault: string): Promise<Slices> {
     before: () => {
       if (isSlice && slices.broken) throw new Error("D1_ERROR: D1 DB is overloaded.");
     },
-    after: (results) => void slices.changed.push(results.reduce((sum, { meta }) => sum + meta.changes, 0)),
+    after: async (results) => {
+      const rows = results.reduce((sum, { meta }) => sum + meta.changes, 0);
+      if (rows === 0) return;
+      slices.changed.push(rows);
+      await slices.after?.();
+    },
   });
-  await rebindCoordinator(vault, { DB });
+  await rebindOperator(service, { DB });
+  await rebindCoordinator(vault, { DB, OPERATOR: service.bindings.OPERATOR! });
   return slices;
 }
 
@@ -64,7 +78,12 @@ const MINUTE = 60_000;
 afterEach(() => void vi.useRealTimers());
 
 const deletion = (vault: string) => admin("DELETE", `/v1/admin/vaults/${vault}`);
-const ring = (vault: string) => runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
+
+/** Waits for the job that the coordinator has started, and for its end. */
+async function purge({ service }: Slices): Promise<any[]> {
+  await expect.poll(() => inOperator(service, (sql) => sql.exec("SELECT 1 FROM jobs").toArray())).not.toEqual([]);
+  return endOfJobs(service);
+}
 
 describe("a deleted vault with many rows", () => {
   const ROWS = 2 * SLICE_MAX.rows + 1;
@@ -85,11 +104,12 @@ describe("a deleted vault with many rows", () => {
   // Vitest does not end while an alarm is about to run.
   afterEach(async () => {
     slices.broken = false;
-    await ring(vault!);
+    await purge(slices);
   });
 
   it("is gone after one commit that changes nine rows, whatever it holds", async () => {
-    expect(slices.changed.at(-1)).toBeLessThanOrEqual(9);
+    expect(slices.changed).toHaveLength(1);
+    expect(slices.changed[0]).toBeLessThanOrEqual(9);
     expect(await countRows(vault!)).toEqual([ROWS + 1, ROWS, ROWS]);
     expect((await call("GET", path!)).body).toEqual({ status: 404, message: `vault ${vault} not found` });
     expect((await call("GET", `/v1/vaults/${vault}/items`)).status).toBe(404);
@@ -98,33 +118,56 @@ describe("a deleted vault with many rows", () => {
     expect((await deletion(vault!)).status).toBe(404);
   });
 
-  it("loses its rows by the alarm, at most 100 of each table in a D1 call", async () => {
+  it("loses its rows without the cron trigger, at most 100 of each table in a D1 call", async () => {
     slices.broken = false;
     slices.changed.length = 0;
-    await ring(vault!);
+    expect(await purge(slices)).toMatchObject([{ kind: "purge", state: "done", progress: { done: 1, total: 1 }, findings: [] }]);
     expect(await countRows(vault!)).toEqual([0, 0, 0]);
     expect(await isListed(vault!)).toBe(false);
     expect(slices.changed.length).toBe(3);
     expect(Math.max(...slices.changed)).toBeLessThanOrEqual(TABLES.length * SLICE_MAX.rows);
   });
 
-  it("loses them by the alarm when the coordinator was evicted after the commit", async () => {
+  it("loses them when its coordinator was evicted after the commit, and the operator is ended between two steps", async () => {
     await evictDurableObject(env.COORDINATOR.getByName(vault!));
-    expect(await ring(vault!)).toBe(true);
+    await killOperator(slices.service);
+    await purge(slices);
     expect(await countRows(vault!)).toEqual([0, 0, 0]);
   });
 
-  it("loses them by the cron trigger when the alarm fails", async () => {
-    await ring(vault!);
+  it("loses them by the cron trigger when the call of the operator was lost", async () => {
+    const { vault: other } = await freshVault();
+    await addRows(other, ROWS);
+    const OPERATOR = { getByName: () => ({ start: () => Promise.reject(new Error("lost")) }) } as unknown as Env["OPERATOR"];
+    await rebindCoordinator(other, { OPERATOR });
+    expect((await deletion(other)).status).toBe(204);
+    expect(await countRows(other)).toEqual([ROWS, ROWS, ROWS]);
+    await runHourly();
+    expect(await countRows(other)).toEqual([0, 0, 0]);
+    expect(await isListed(other)).toBe(false);
+  });
+
+  it("does not hold up another one when D1 refuses its rows, and is named", async () => {
+    slices.broken = false;
+    await env.DB.prepare(
+      `CREATE TRIGGER refuse BEFORE DELETE ON items WHEN old.vault_id = '${vault}' BEGIN SELECT raise(ABORT, 'too big'); END`,
+    ).run();
+    const { vault: other } = await freshVault();
+    await addRows(other, ROWS);
+    await rebindCoordinator(other, { OPERATOR: slices.service.bindings.OPERATOR! });
+    await deletion(other);
+    const jobs = await purge(slices);
+    await env.DB.prepare("DROP TRIGGER refuse").run();
+    expect(jobs).toMatchObject([{ state: "done", findings: [{ kind: "vault_skipped", vault }] }]);
+    expect(await countRows(other)).toEqual([0, 0, 0]);
     expect(await countRows(vault!)).toEqual([ROWS + 1, ROWS, ROWS]);
-    await cleanUp(env, Date.now());
+    await runHourly();
     expect(await countRows(vault!)).toEqual([0, 0, 0]);
-    expect(await isListed(vault!)).toBe(false);
   });
 
   it("keeps its log", async () => {
     slices.broken = false;
-    await ring(vault!);
+    await purge(slices);
     const log = await env.DB.prepare("SELECT count(*) AS n FROM activity WHERE vault_id = ?").bind(vault).first<number>("n");
     expect(log).toBe(3); // the vault, the Item, the deletion
   });
@@ -137,25 +180,41 @@ it("a slice ends at 8 MiB of sealed texts, and a larger row goes alone", async (
   await deletion(vault);
   slices.broken = false;
   slices.changed.length = 0;
-  await ring(vault);
+  await purge(slices);
   // The texts of Files count as well as those of Items.
   expect(Math.max(...slices.changed)).toBeLessThanOrEqual(3 * 8);
   expect(await countRows(vault)).toEqual([0, 0, 0]);
 });
 
-it("with a retention of 0 the contents are swept after the rows are gone, because the sweep ends the deletion by the alarm", async () => {
-  const { vault } = await freshVault();
-  await addRows(vault, 11 * SLICE_MAX.rows);
-  await rebindCoordinator(vault, { FILE_RETENTION_DAYS: 0 });
+it("with a retention of 0 the contents are swept although rows are left, and the rows go all the same", async () => {
+  const { vault } = await freshFile(pattern(10));
+  const slices = await watchSlices(vault);
+  const { OPERATOR } = slices.service.bindings;
+  await rebindCoordinator(vault, { FILE_RETENTION_DAYS: 0, OPERATOR: OPERATOR! });
   await deletion(vault);
   advanceClock(2 * MINUTE);
-  await ring(vault);
-  expect(await countRows(vault)).toEqual([SLICE_MAX.rows, SLICE_MAX.rows, SLICE_MAX.rows]);
-  await ring(vault);
-  expect(await countRows(vault)).toEqual([0, 0, 0]);
-  expect(await isListed(vault)).toBe(false);
-  // Nothing is left to do.
-  expect(await ring(vault)).toBe(false);
+  await runDueAlarms(vault);
+  expect([await objectsOf(vault), await countRows(vault), await isListed(vault)]).toEqual([[], [1, 1, 0], true]);
+  slices.broken = false;
+  await purge(slices);
+  expect([await countRows(vault), await isListed(vault)]).toEqual([[0, 0, 0], false]);
+});
+
+it("a vault that was restored from a backup keeps its rows, when it was about to lose them", async () => {
+  const { vault, items, call } = await freshVault();
+  const path = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
+  await backUp(vault);
+  const slices = await watchSlices(vault);
+  await deletion(vault);
+  await expect
+    .poll(() => inOperator(slices.service, (sql) => sql.exec("SELECT reason FROM jobs").toArray()))
+    .toEqual([
+      { reason: "unavailable" }, // the job has listed the vault
+    ]);
+  expect((await restoreBackup({ vault })).status).toBe(200);
+  slices.broken = false;
+  expect(await purge(slices)).toMatchObject([{ state: "done", findings: [] }]);
+  expect((await call("GET", path)).status).toBe(200);
 });
 
 it("the id of a deleted vault is not used again, before and after its rows are gone", async () => {
@@ -164,7 +223,7 @@ it("the id of a deleted vault is not used again, before and after its rows are g
   const { id } = (await create()).body;
   await deletion(id);
   expect((await create()).status).toBe(409);
-  await ring(id);
+  await runHourly();
   expect((await create()).status).toBe(409);
 });
 
@@ -182,9 +241,25 @@ describe("a database that was restored to a minute before the deletion of a vaul
     await restore();
     if (forgotten) await env.DB.prepare("DELETE FROM deleted_vaults WHERE id = ?").bind(vault).run();
     slices.broken = false;
-    await ring(vault);
-    await cleanUp(env, Date.now());
+    await purge(slices);
+    await runHourly();
     expect((await call("GET", path)).status).toBe(200);
     await env.DB.prepare("DELETE FROM deleted_vaults WHERE id = ?").bind(vault).run();
   });
+});
+
+it("rows that come back because D1 is restored in the middle of their deletion are deleted again", async () => {
+  const { vault } = await freshVault();
+  await addRows(vault, 2 * SLICE_MAX.rows + 1);
+  const slices = await watchSlices(vault);
+  await deletion(vault);
+  const goBack = await snapshotDatabase();
+  slices.changed.length = 0;
+  slices.after = async () => {
+    if (slices.changed.length === 2) await goBack();
+  };
+  slices.broken = false;
+  expect(await purge(slices)).toMatchObject([{ state: "done", findings: [] }]);
+  expect(slices.changed).toHaveLength(2 + 3);
+  expect([await countRows(vault), await isListed(vault)]).toEqual([[0, 0, 0], false]);
 });

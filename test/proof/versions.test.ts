@@ -2,11 +2,11 @@ import { env } from "cloudflare:workers";
 import * as fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { rebindCoordinator, UNLIMITED } from "../support/bindings.ts";
-import { cleanUp } from "../../src/scheduled.ts";
 import { untilLogged } from "../support/activity.ts";
 import { captureLog, dumpOfDatabase, found, words } from "../support/canary.ts";
 import { advanceClock, DAY, runDueAlarms } from "../support/faults.ts";
 import { objectsOf } from "../support/files.ts";
+import { runHourly } from "../support/jobs.ts";
 import { runs } from "../support/runs.ts";
 import { admin, client } from "../support/service.ts";
 import { auditLog } from "./history/audit.ts";
@@ -84,8 +84,7 @@ async function destroyAll({ call, vault, model, kept }: Play): Promise<void> {
     .bind(vault, (kept.days + 1) * DAY)
     .run();
   const bindings = { ...env, VERSIONS_KEPT: kept.versions, DELETED_RETENTION_DAYS: kept.days } as Env;
-  for (let hour = 0; hour < HOURS && (await env.DB.prepare(ROWS).bind(vault).first("n")) !== 0; hour++)
-    await cleanUp(bindings, Date.now());
+  for (let hour = 0; hour < HOURS && (await env.DB.prepare(ROWS).bind(vault).first("n")) !== 0; hour++) await runHourly(bindings);
   for (const table of TABLES) {
     const rows = await env.DB.prepare(`SELECT count(*) AS n FROM ${table} WHERE vault_id = ?`).bind(vault).first("n");
     expect([table, rows]).toEqual([table, 0]);

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import type { Operator } from "../../src/index.ts";
 import type { Finding } from "../../src/model/finding.ts";
+import { cleanUp } from "../../src/scheduled.ts";
 import { sleep } from "./bindings.ts";
 import { admin } from "./service.ts";
 
@@ -32,6 +33,10 @@ export async function rebindOperator({ name }: Pick<Service, "name">, bindings: 
   });
 }
 
+/** Ends the operator as a lack of memory does: its next instance has the bindings of all tests. */
+export const killOperator = (service: Service): Promise<unknown> =>
+  runInDurableObject(operatorOf(service), (_, state) => state.abort("killed")).catch(() => undefined);
+
 /** Starts a job. Out: its id. */
 export async function startJob({ bindings }: Service, body: object): Promise<string> {
   const started = await admin("POST", JOBS, { body, env: bindings });
@@ -59,6 +64,23 @@ export async function tryAgain(service: Service): Promise<void> {
 
 export async function runJob(service: Service, body: object): Promise<any> {
   return endOfJob(service, await startJob(service, body));
+}
+
+/** Waits for the end of all jobs. Out: all jobs of the operator as the API shows them, the newest first. */
+export async function endOfJobs(service: Service): Promise<any[]> {
+  for (;;) {
+    const { body } = await admin("GET", JOBS, { env: service.bindings });
+    const unended = body.find(({ endedAt }: { endedAt?: string }) => endedAt === undefined);
+    if (!unended) return body;
+    await endOfJob(service, unended.id);
+  }
+}
+
+/** The hourly run, and the end of the jobs that it has started. In: as `serviceWith`. Out: the jobs. */
+export async function runHourly(bindings: Partial<Env> = {}, ofOperator: Partial<Env> = {}, now = Date.now()): Promise<any[]> {
+  const service = await serviceWith(bindings, ofOperator);
+  await cleanUp({ ...env, ...service.bindings }, now);
+  return endOfJobs(service);
 }
 
 /** All findings of a job, page after page. */

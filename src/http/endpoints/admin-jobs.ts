@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { fingerprint } from "../../crypto/seal.ts";
 import { isId, parseId } from "../../model/ids.ts";
-import { type Job, JOB_KINDS, type JobKind, type NewJob, type RewrapInput } from "../../model/job.ts";
+import { type Job, type NewJob, REQUESTED_KINDS, type RequestedKind, type RewrapInput } from "../../model/job.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { parseCount } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
@@ -19,7 +19,7 @@ import { verifyRequest } from "./verify.ts";
 
 /** /v1/admin/jobs (contract 26): creates, shows and stops long jobs. */
 
-const anyJob = z.object({ kind: z.enum(JOB_KINDS, `is not ${oneOf(JOB_KINDS)}`) });
+const anyJob = z.object({ kind: z.enum(REQUESTED_KINDS, `is not ${oneOf(REQUESTED_KINDS)}`) });
 
 interface JobRequest {
   /** What the request has besides the kind. */
@@ -29,7 +29,7 @@ interface JobRequest {
 }
 
 /** What is asked for, by kind. */
-const REQUESTS: Readonly<Record<JobKind, JobRequest>> = {
+const REQUESTS: Readonly<Record<RequestedKind, JobRequest>> = {
   rewrap: { input: z.object({}), prepare: prepareRewrap },
   verify: verifyRequest,
   backup: backupRequest,
@@ -41,7 +41,9 @@ async function prepareRewrap({ store: { db, keyring } }: Call): Promise<Result<R
   return checked.ok ? ok({ activeKey: keyring.active.id }) : checked;
 }
 
-type Wanted = Pick<NewJob, "kind" | "input">;
+interface Wanted extends Pick<NewJob, "input"> {
+  readonly kind: RequestedKind;
+}
 
 export const createJob = {
   parse({ body }: ParseCall): Result<Wanted> {

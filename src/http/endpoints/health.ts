@@ -141,13 +141,16 @@ async function checkBackups(env: Env): Promise<Result<Report>> {
 /** Milliseconds after which the operator counts as hanging. */
 const OPERATOR_ANSWER_MS_MAX = 3_000;
 
-/** Warns of the newest job of each kind, where that has failed. */
+/** Warns of the newest job of each kind, where that has failed or has left a vault out. */
 async function checkJobs(env: Env): Promise<Result<string | undefined>> {
   const asked = callOperator(env, "unavailable", async (operator) => ok(await operator.failed()));
   const failed = await withDeadline(asked, OPERATOR_ANSWER_MS_MAX).catch(() => fail("unavailable"));
   if (!failed.ok) return fail("unavailable", "The operator does not answer");
   if (failed.value.length === 0) return ok(undefined);
-  return ok(failed.value.map(({ kind, reason }) => `The newest job of the kind ${kind} failed: ${reason}`).join("; "));
+  const messages = failed.value.map(
+    ({ kind, reason }) => `The newest job of the kind ${kind} ${reason === null ? "left vaults out" : `failed: ${reason}`}`,
+  );
+  return ok(messages.join("; "));
 }
 
 function checkSettings(env: Env): Result<undefined> {

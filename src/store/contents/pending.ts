@@ -33,10 +33,6 @@ export const listPending = (sql: SqlStorage, keys: readonly string[]): string[] 
     .toArray()
     .map(({ key }) => key);
 
-/** The vault whose deletion was recorded. A deletion that failed is recorded too. */
-export const deletedVault = (sql: SqlStorage): string | undefined =>
-  sql.exec<{ key: string }>("SELECT key FROM watched WHERE item = '' LIMIT 1").toArray()[0]?.key.slice(0, -1);
-
 /** When a record is swept and its object deleted: Unix milliseconds. */
 export interface Schedule {
   /** The time before which the object is not deleted. */

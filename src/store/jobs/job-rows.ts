@@ -1,6 +1,14 @@
 import type { FailureKind } from "../../model/failure.ts";
 import type { Finding } from "../../model/finding.ts";
-import type { Job, JobKind, JobProgress, JobResult, JobState, NewJob } from "../../model/job.ts";
+import {
+  type Job,
+  type JobKind,
+  type JobProgress,
+  type JobResult,
+  type JobState,
+  type NewJob,
+  SERVICE_KINDS,
+} from "../../model/job.ts";
 import { DAY } from "../../model/time.ts";
 
 /** The rows of jobs in the SQLite of the Durable Object that runs them. */
@@ -79,10 +87,13 @@ const SQL = {
   repairFinding: "UPDATE OR REPLACE job_findings SET finding = ?3 WHERE job = ?1 AND finding = ?2",
   failed: `
     SELECT id, kind, reason FROM jobs AS job
-    WHERE state = 'failed' AND NOT EXISTS (SELECT 1 FROM jobs WHERE kind = job.kind AND (created_at, id) > (job.created_at, job.id))`,
+    WHERE (state = 'failed' OR EXISTS (SELECT 1 FROM job_findings WHERE job_findings.job = job.id AND finding ->> 'kind' = 'vault_skipped'))
+      AND NOT EXISTS (SELECT 1 FROM jobs WHERE kind = job.kind AND (created_at, id) > (job.created_at, job.id))`,
   old: `
-    SELECT id FROM jobs WHERE NOT ${UNENDED} AND (ended_at < ?1
-      OR id NOT IN (SELECT id FROM jobs ORDER BY created_at DESC, id DESC LIMIT ?2))`,
+    SELECT id FROM jobs AS job WHERE NOT ${UNENDED} AND (ended_at < ?1
+      OR id NOT IN (SELECT id FROM jobs ORDER BY created_at DESC, id DESC LIMIT ?2)
+      OR state = 'done' AND kind IN (SELECT value FROM json_each(?3)) AND EXISTS (
+        SELECT 1 FROM jobs WHERE kind = job.kind AND state = 'done' AND (created_at, id) > (job.created_at, job.id)))`,
   remove: "DELETE FROM jobs WHERE id = ?1",
   removeFindings: "DELETE FROM job_findings WHERE job = ?1",
 };
@@ -172,10 +183,10 @@ export function addFindings(sql: SqlStorage, id: string, findings: readonly Find
   }
 }
 
-/** A job that has failed. */
+/** A job that has failed, or has left a vault out: then without a reason. */
 export type FailedJob = Pick<JobRow, "id" | "kind" | "reason">;
 
-/** Out: the newest job of each kind, where that has failed. */
+/** Out: the newest job of each kind, where that has failed or has left a vault out. */
 export const listFailed = (sql: SqlStorage): FailedJob[] =>
   sql.exec<Pick<JobRow, "id" | "kind" | "reason">>(SQL.failed).toArray();
 
@@ -195,12 +206,16 @@ export function loadFindings(sql: SqlStorage, id: string, after: number, limit: 
   return { findings, next: rows.length > limit ? page.at(-1)!.number : undefined };
 }
 
-/** How long jobs are kept after their end, and how many at most. */
+/**
+ * How long jobs are kept after their end, and how many at most. Of a kind that the service starts by itself only the newest that is done is
+ * kept: otherwise those of each hour would push out those of the admin.
+ */
 const KEPT = { milliseconds: 30 * DAY, jobs: 1_000 };
 
 /** Deletes old jobs that have ended. In: Unix milliseconds. */
 export function deleteOldJobs(sql: SqlStorage, now: number): void {
-  for (const { id } of sql.exec<{ id: string }>(SQL.old, now - KEPT.milliseconds, KEPT.jobs).toArray()) {
+  const old = sql.exec<{ id: string }>(SQL.old, now - KEPT.milliseconds, KEPT.jobs, JSON.stringify(SERVICE_KINDS));
+  for (const { id } of old.toArray()) {
     sql.exec(SQL.removeFindings, id);
     sql.exec(SQL.remove, id);
   }
