@@ -138,9 +138,9 @@ function keepStep({ sql, row, now }: Outcome, { stepped, hasWritten }: Done): vo
   const { state, findings = [], done } = stepped;
   const data = JSON.stringify(state);
   if (data.length > STATE_CHARACTERS_MAX) return endJob(sql, id, "failed", now, "internal");
-  addFindings(sql, id, findings);
   const writes = row.writes + (hasWritten ? 1 : 0);
-  advanceJob(sql, id, { ...stepped, data, format: kindOf(row)!.format, writes }, now);
+  if (!advanceJob(sql, row, { ...stepped, data, format: kindOf(row)!.format, writes }, now)) return;
+  addFindings(sql, id, findings);
   if (!done) return;
   endJob(sql, id, "done", now);
   deleteOldJobs(sql, now);

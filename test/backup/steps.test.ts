@@ -1,99 +1,149 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { type Keyring, openKeyring } from "../../src/crypto/keyring.ts";
-import { macOf } from "../../src/crypto/manifest-mac.ts";
 import { wrapDatabase } from "../support/bindings.ts";
-import { backUp, newestOf, rowsInDatabase, rowsOfParts, snapshotsOf, stepOf } from "../support/backup.ts";
+import { backUp, backupStore, newestOf, rowsInDatabase, rowsOfParts, snapshotsOf, valueOf } from "../support/backup.ts";
+import { failingBucket } from "../support/failing-bucket.ts";
 import { freshFile } from "../support/files.ts";
+import { endOfJob, inOperator, JOBS, killOperator, runJob, serviceWith, startJob } from "../support/jobs.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { addKeyInDatabase } from "../support/sealed-columns.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
+import { loadManifest } from "../../src/store/backup/load.ts";
+import { partKey } from "../../src/store/backup/object-keys.ts";
 
-/** The steps of a snapshot: killed, at once, with failing storage, and in vaults whose log does not tell what has changed. */
+/** The steps of a backup: killed, repeated, with failing storage, and of vaults whose log does not tell what has changed (contract 21.3). */
 
-/** A bucket whose calls fail from a given one on. */
-function failingBucket(bucket: R2Bucket, from: number): { bucket: R2Bucket; calls: () => number } {
-  let calls = 0;
-  const failing = new Proxy(bucket, {
-    get(target, name: keyof R2Bucket) {
-      const method: unknown = Reflect.get(target, name);
-      if (typeof method !== "function") return method;
-      return (...values: unknown[]) => {
-        if (calls++ >= from) return Promise.reject(new Error("killed"));
-        return Reflect.apply(method, target, values) as unknown;
-      };
-    },
-  });
-  return { bucket: failing, calls: () => calls };
+/** Compared as texts, because the difference of large objects takes minutes to print. */
+const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** Whether the newest snapshot has the rows of the vault, and the bucket all of its parts and contents. */
+async function expectWhole(vault: string): Promise<void> {
+  const rows = rowsOfParts((await newestOf(vault)).parts);
+  expect(isEqual(rows, await rowsInDatabase(vault))).toBe(true);
+  for (const { id, generation } of [...rows["files"]!, ...rows["file_versions"]!])
+    expect(await env.BACKUPS.head(`contents/${vault}/${id}/${generation}`)).not.toBeNull();
 }
 
-const post = (vault: string, bindings: Partial<Env>) =>
-  admin("POST", `/v1/admin/backups/vaults/${vault}`, { body: {}, env: bindings });
+const tag = (name: string) => ({ body: [{ op: "add", path: "/tags/-", value: name }] });
 
-const expectWhole = async (vault: string) =>
-  expect(rowsOfParts((await newestOf(vault)).parts)).toEqual(await rowsInDatabase(vault));
+const lostD1 = () => {
+  throw new Error("D1_ERROR: Network connection lost.");
+};
 
-describe("a step", () => {
-  it("that R2 kills at any of its calls answers 503, and the next one continues (21.3)", async () => {
+describe("a step of a backup", () => {
+  it("that R2 kills at any of its calls is tried again, and the snapshot is whole", async () => {
     const { vault, call, path } = await freshFile();
     await backUp(vault);
-    for (let from = 0, killed = true; killed; from++) {
-      await call("PATCH", path, { body: [{ op: "add", path: "/tags/-", value: `t${from}` }] });
-      const { bucket, calls } = failingBucket(env.BACKUPS, from);
-      const reply = await post(vault, { BACKUPS: bucket });
-      killed = calls() > from;
-      expect(reply.status).toBe(killed ? 503 : 200);
-      expect(["done", "unchanged"]).toContain((await backUp(vault)).state);
+    for (let from = 0, isKilled = true; isKilled; from++) {
+      await call("PATCH", path, tag(`t${from}`));
+      const { bucket, calls } = failingBucket(env.BACKUPS, from, 1);
+      expect(await backUp(vault, { env: { BACKUPS: bucket } })).toMatchObject({ state: "done", made: 1 });
+      isKilled = calls() > from;
       await expectWhole(vault);
     }
   });
 
-  it("that D1 does not answer is a 503, and the next one continues (21.3)", async () => {
-    const { vault } = await freshFile();
-    for (const failing of [1, 2]) {
+  it.each([
+    ["is lost before", { before: true }],
+    ["takes effect and its answer is lost", { before: false }],
+  ])("whose D1 call, whichever it is, %s is tried again, and the snapshot is whole", async (_, { before }) => {
+    const { vault, call, path } = await freshFile();
+    for (let failing = 1, isKilled = true; isKilled; failing++) {
+      await call("PATCH", path, tag(`t${failing}`));
       let calls = 0;
-      const DB = wrapDatabase(env.DB, {
-        before: () => (++calls === failing ? Promise.reject(new Error("D1_ERROR: no answer")) : undefined),
-      });
-      expect((await post(vault, { DB })).body).toMatchObject({ status: 503 });
+      const lose = () => (++calls === failing ? lostD1() : undefined);
+      const DB = wrapDatabase(env.DB, before ? { before: lose } : { after: lose });
+      const service = await serviceWith({}, { DB });
+      expect(await runJob(service, { kind: "backup", vault })).toMatchObject({ state: "done" });
+      isKilled = calls >= failing;
+      await expectWhole(vault);
     }
-    expect(await backUp(vault)).toMatchObject({ state: "done", number: 1 });
-    await expectWhole(vault);
   });
 
-  it("of several drivers at once makes one snapshot, which is whole (21.3)", async () => {
-    const { vault, items, call } = await freshVault();
-    await seedItems(
-      env,
-      vault,
-      Array.from({ length: 1_100 }, (_, index) => login(vault, `Item ${index}`)),
+  it("that ends with its operator after it has written the manifest makes no second snapshot", async () => {
+    const { vault } = await freshFile();
+    const service = await serviceWith({});
+    const id = await startJob(service, { kind: "backup", vault });
+    await endOfJob(service, id);
+    // As if the last step had not been kept.
+    await inOperator(service, (sql) =>
+      sql.exec(
+        "UPDATE jobs SET state = 'running', ended_at = NULL, due = 0, data = json_set(data, '$.queue', json_array(?1), '$.done', json_array()) WHERE id = ?2",
+        vault,
+        id,
+      ),
     );
-    await call("POST", items, { body: LOGIN });
-    await Promise.all(Array.from({ length: 4 }, () => backUp(vault)));
+    expect(await endOfJob(service, id)).toMatchObject({ state: "done" });
     expect(await snapshotsOf(vault)).toEqual([1]);
-    await expectWhole(vault);
-    expect((await env.BACKUPS.list({ prefix: `running/${vault}` })).objects).toEqual([]);
   });
 
-  it("continues a state only if it is authentic: a part that somebody else names gets no manifest (21.7)", async () => {
-    const { vault } = await freshVault();
-    const forged = { number: 1, predecessor: null, parts: [{ sha256: "0".repeat(64), bytes: 1, rows: 1 }] };
-    await env.BACKUPS.put(`running/${vault}`, `${JSON.stringify(forged)}\nk1\n${"0".repeat(64)}`);
-    expect(await backUp(vault)).toMatchObject({ state: "done", number: 1 });
+  it("goes on in another operator where the one before was killed", async () => {
+    const { vault, items, call } = await freshVault();
+    const seeds = Array.from({ length: 3_000 }, (_, index) => login(vault, `Item ${index}`, { tags: ["x".repeat(4_000)] }));
+    await seedItems(env, vault, seeds);
+    await call("POST", items, { body: LOGIN });
+    let calls = 0;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const DB = wrapDatabase(env.DB, { before: () => (++calls === 4 ? promise : undefined) });
+    const service = await serviceWith({}, { DB });
+    const id = await startJob(service, { kind: "backup", vault });
+    await expect.poll(() => calls).toBe(4);
+    await killOperator(service);
+    resolve();
+    expect(await endOfJob(service, id)).toMatchObject({ state: "done", result: { backup: { snapshot: 1 } } });
     await expectWhole(vault);
   });
 
-  it("begins again when the tables of the state are those of another release: its positions are indexes of tables", async () => {
+  it("of a second job of the same vault is refused while the first one has not ended", async () => {
     const { vault } = await freshVault();
-    const { active } = ((await openKeyring(env.ROOT_KEYS)) as { value: Keyring }).value;
-    const lost = [{ sha256: "0".repeat(64), bytes: 1, rows: 1 }];
-    const pass = { wholeLog: true, keys: Array.from({ length: 9 }, () => null) };
-    const lists = { kept: [], parts: lost, withFiles: [], missing: [], broken: [] };
-    const line = JSON.stringify({ ...lists, number: 1, predecessor: null, keptBase: 0, base: 0, content: 0, copied: 0, pass });
-    const mac = await macOf(active, `running 3 vaults,items ${line}`);
-    await env.BACKUPS.put(`running/${vault}`, `${line}\n${active.id}\n${mac}`);
-    expect(await backUp(vault)).toMatchObject({ state: "done", number: 1 });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const service = await serviceWith({}, { DB: wrapDatabase(env.DB, { before: () => promise }) });
+    const id = await startJob(service, { kind: "backup", vault });
+    for (const body of [{ kind: "backup", vault }, { kind: "backup" }, { kind: "verify", repair: true, vault }]) {
+      const refused = await admin("POST", JOBS, { body, env: service.bindings });
+      expect([refused.status, refused.headers.get("Item-Vault-Job")]).toEqual([409, id]);
+    }
+    resolve();
+    await endOfJob(service, id);
+  });
+
+  it("of a vault that is deleted meanwhile ends as failed, and leaves no manifest", async () => {
+    const { vault } = await freshFile();
+    let calls = 0;
+    const DB = wrapDatabase(env.DB, {
+      after: async () => void (++calls === 2 && (await admin("DELETE", `/v1/admin/vaults/${vault}`))),
+    });
+    const service = await serviceWith({}, { DB });
+    expect(await runJob(service, { kind: "backup", vault })).toMatchObject({ state: "failed", reason: "vault_not_found" });
+    expect(await snapshotsOf(vault)).toEqual([]);
+  });
+});
+
+describe("a bucket that loses a part between two steps", () => {
+  it("gets all parts again before the manifest names them", async () => {
+    const { vault, call, path } = await freshFile();
+    await backUp(vault);
+    const { keyring, backups } = await backupStore();
+    const { manifest } = valueOf(await loadManifest(backups, keyring, { vault, number: 1 }));
+    await call("PATCH", path, tag("t"));
+    for (const { sha256 } of manifest.parts) await env.BACKUPS.delete(partKey(vault, sha256));
+    expect(await backUp(vault)).toMatchObject({ state: "done", snapshot: 2 });
     await expectWhole(vault);
+  });
+
+  it("for ever has no manifest in the end, and the job fails", async () => {
+    const { vault } = await freshFile();
+    const BACKUPS = new Proxy(env.BACKUPS, {
+      get(target, name) {
+        const own = Reflect.get(target, name) as unknown;
+        if (typeof own !== "function") return own;
+        if (name !== "put") return own.bind(target);
+        return (key: string, ...rest: unknown[]) =>
+          key.includes("/parts/") ? Promise.resolve({}) : (own.call(target, key, ...rest) as unknown);
+      },
+    });
+    expect(await backUp(vault, { env: { BACKUPS } })).toMatchObject({ state: "failed", reason: "backup_damaged" });
+    expect(await snapshotsOf(vault)).toEqual([]);
   });
 });
 
@@ -104,58 +154,48 @@ async function backedUp() {
   await backUp(vault);
   return { vault, items, post: () => call("POST", items, { body: LOGIN }) };
 }
+
 const run = (sql: string, ...values: unknown[]) =>
   env.DB.prepare(sql)
     .bind(...values)
     .run();
 
-describe("a vault is read wholly again", () => {
-  it.each<[string, (vault: string, write: () => Promise<unknown>) => Promise<unknown>]>([
+describe("a backup begins again", () => {
+  it.each<[string, number, (vault: string) => Promise<unknown>]>([
     [
-      "an entry of the log has no number, as a restore of the vault leaves it",
-      async (vault, write) => {
-        await write();
-        await run("UPDATE activity SET sequence = NULL, at = NULL WHERE vault_id = ? AND sequence = 8", vault);
-        await write();
-      },
+      "when the log lacks an entry of a write since it began",
+      2,
+      (vault) => run("UPDATE activity SET sequence = NULL, at = NULL WHERE vault_id = ? AND sequence = 8", vault),
     ],
     [
-      "the write of the snapshot before is not in the log, as after a D1 restore",
-      async (vault, write) => {
-        await run("UPDATE activity SET at = at - 1 WHERE vault_id = ? AND sequence = 7", vault);
-        await write();
-      },
+      "when D1 was restored to an earlier time",
+      2,
+      (vault) => run("UPDATE activity SET at = at - 1 WHERE vault_id = ? AND sequence = 8", vault),
     ],
-    ["its rows are sealed again under another key", addKeyInDatabase],
-  ])("when %s (21.2)", async (_, change) => {
-    const { vault, post: write } = await backedUp();
-    await change(vault, write);
-    expect(await backUp(vault)).toMatchObject({ state: "done", number: 2 });
-    const { manifest } = await newestOf(vault);
-    expect(manifest.base).toBe(1);
-    expect(manifest.parts).toHaveLength(2); // all rows, and the webhooks
+    ["when the vault has got other keys", 1, (vault) => addKeyInDatabase(vault)],
+  ])("%s, and is whole", async (_, changedAfter, change) => {
+    const { vault, post } = await backedUp();
+    await post();
+    let calls = 0;
+    const DB = wrapDatabase(env.DB, {
+      async after() {
+        if (++calls !== changedAfter) return;
+        await post();
+        await change(vault);
+      },
+    });
+    const service = await serviceWith({}, { DB });
+    expect(await runJob(service, { kind: "backup", vault })).toMatchObject({ state: "done" });
     await expectWhole(vault);
   });
+});
 
-  it("when the changes weigh more than half of what was read wholly (21.2)", async () => {
-    const { vault, post: write } = await backedUp();
-    const bases: number[] = [];
-    for (let n = 0; n < 6; n++) {
-      for (let m = 0; m < 2; m++) await write();
-      await backUp(vault);
-      const { manifest } = await newestOf(vault);
-      bases.push(manifest.parts.length);
-      await expectWhole(vault);
-    }
-    expect(Math.max(...bases)).toBeLessThanOrEqual(5);
-    expect(bases.filter((parts) => parts === 2).length).toBeGreaterThanOrEqual(1);
-  });
-
-  it("when the manifest before is not authentic; that of a later number goes on (21.7)", async () => {
-    const { vault, post: write } = await backedUp();
+describe("a snapshot", () => {
+  it("begins a new chain when the manifest before is not authentic (21.7)", async () => {
+    const { vault, post } = await backedUp();
     await env.BACKUPS.put(`vaults/${vault}/00000001.manifest`, "x");
-    await write();
-    expect(await backUp(vault)).toMatchObject({ state: "done", number: 2 });
+    await post();
+    expect(await backUp(vault)).toMatchObject({ state: "done", snapshot: 2 });
     expect((await newestOf(vault)).manifest).toMatchObject({ predecessor: null });
     await expectWhole(vault);
     expect((await admin("GET", `/v1/admin/backups/vaults/${vault}`)).body).toMatchObject([
@@ -164,8 +204,9 @@ describe("a vault is read wholly again", () => {
     ]);
   });
 
-  it("when a request asks for it (21.4)", async () => {
+  it("is made of an unchanged vault when a request asks for a full one (21.4)", async () => {
     const { vault } = await backedUp();
-    expect(await stepOf(vault, { body: { full: true } })).toMatchObject({ state: "done", number: 2 });
+    expect(await backUp(vault)).toMatchObject({ unchanged: 1 });
+    expect(await backUp(vault, { full: true })).toMatchObject({ state: "done", snapshot: 2 });
   });
 });

@@ -40,8 +40,11 @@ const OF_VAULT = PARTS.filter((table) => !OF_ITEMS.includes(table) && !OF_LOG.in
 /** The bounds of a slice of all rows, for each table. */
 const SLICE_MAX: SliceBounds = { rows: 2_000, bytes: 4 * 1024 * 1024 };
 
-/** The bounds of a slice of what has changed, for each table: all tables together give at most 2,000 Items and about 16 MiB. */
-const CHANGES_MAX: SliceBounds = { rows: 2_000, bytes: 4 * 1024 * 1024 };
+/**
+ * The bounds of a slice of what has changed, for each table. Items and their versions have most bytes: together about 16 MiB. The larger a
+ * slice is, the more writers a backup keeps up with.
+ */
+const CHANGES_MAX: SliceBounds = { rows: 2_000, bytes: 8 * 1024 * 1024 };
 /** Those of the numbers of versions: each Item has up to 101. */
 const NUMBERS_MAX: SliceBounds = { rows: 20_000, bytes: Number.MAX_SAFE_INTEGER };
 

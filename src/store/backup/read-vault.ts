@@ -73,61 +73,98 @@ async function takeMoment(context: BackupContext, state: VaultBackup, slice: Sli
  */
 const PASSES = { unspaced: 5, max: 100 };
 
+/** The characters of rows that a step holds before it writes them. In between, nothing makes the next pass wait. */
+const HELD_CHARACTERS_MAX = 16 * 1024 * 1024;
+
+/** What a slice has read of a pass. */
+interface ReadChanges {
+  readonly isFirstOfPass: boolean;
+  readonly units: readonly RowUnit[];
+}
+
 /**
- * Reads one slice of a pass of changes. Errors: `unavailable`, `database_restored`; `busy`, when the vault changes faster than it can be read.
+ * Reads passes of changes, until one of them is one slice or the step holds many rows, and then writes what it has read. Errors:
+ * `unavailable`, `database_restored`; `busy`, when the vault changes faster than it can be read.
  */
-export async function readChanges(context: BackupContext, state: VaultBackup): Promise<Next> {
-  const { store } = context;
-  const { vault, since, until, after } = state;
-  const isFirst = until === undefined;
-  const passes = state.passes + (isFirst ? 1 : 0);
-  if (passes > PASSES.max) return fail("busy");
-  if (isFirst && passes > PASSES.unspaced) await context.spaceCommits(vault);
-  const collector = createCollector("changes");
-  let keys = keysAfter("changes", after);
+export async function readChanges(context: BackupContext, begun: VaultBackup): Promise<Next> {
+  const { store, isSpent } = context;
+  const held: ReadChanges[] = [];
+  let [state, characters] = [begun, 0];
   for (;;) {
-    const read = await readSlice(store.db, vault, { name: "changes", keys, since, until });
-    if (!read.ok) return read;
-    const slice = read.value;
-    if (!slice) return ok("deleted");
-    if (!fits(state, slice)) return restart(state, slice);
-    const isWhole = isFirst && keys.every((key) => key?.[0] === after);
-    keys = slice.next;
-    collector.add(slice.rows);
-    const frontier = frontierOf(keys);
-    const units = collector.takeBelow(frontier);
-    // An Item with more rows than a slice has is read to its end.
-    if (units.length === 0 && frontier !== undefined) continue;
-    const written = await writeChanges(context, state, slice, units);
-    if (!written.ok) return written;
-    const passed = isFirst ? [] : (state.changes.at(-1) ?? []);
-    const earlier = isFirst ? state.changes : state.changes.slice(0, -1);
-    const changes = [...earlier, [...passed, ...written.value]];
-    const next: VaultBackup = { ...state, passes, changes };
-    if (frontier !== undefined) return ok({ ...next, until: until ?? slice.head, after: units.at(-1)!.id });
-    if (isWhole) return takeMoment(context, next, slice, "merge");
-    return ok({ ...next, since: until ?? slice.head, until: undefined, after: "" });
+    const collector = createCollector("changes");
+    let keys = keysAfter("changes", state.after);
+    const isFirst = state.until === undefined;
+    if (isFirst) state = { ...state, passes: state.passes + 1 };
+    if (state.passes > PASSES.max) return fail("busy");
+    if (isFirst && state.passes > PASSES.unspaced) await context.spaceCommits(state.vault);
+    for (let isPassRead = false; !isPassRead;) {
+      const read = await readSlice(store.db, state.vault, { name: "changes", keys, since: state.since, until: state.until });
+      if (!read.ok) return read;
+      const slice = read.value;
+      if (!slice) return ok("deleted");
+      if (!fits(state, slice)) return restart(state, slice);
+      const isFirstOfPass = state.until === undefined;
+      keys = slice.next;
+      collector.add(slice.rows);
+      const frontier = frontierOf(keys);
+      const units = collector.takeBelow(frontier);
+      held.push({ isFirstOfPass, units });
+      characters += units.reduce((sum, unit) => sum + unit.characters, 0);
+      isPassRead = frontier === undefined;
+      if (isFirstOfPass && isPassRead) return endChanges(context, state, slice, held);
+      // The next pass reads what has changed since the first slice of this one.
+      state = { ...state, until: state.until ?? slice.head, after: units.at(-1)?.id ?? state.after };
+      if (isPassRead) state = { ...state, since: state.until!, until: undefined, after: "" };
+      // An Item with more rows than a slice has is read to its end.
+      if ((characters > HELD_CHARACTERS_MAX || isSpent()) && (isPassRead || units.length > 0)) {
+        const changes = await writeChanges(context, state, slice, held);
+        return changes.ok ? ok({ ...state, changes: changes.value }) : changes;
+      }
+    }
   }
 }
 
-/** Writes changed Items as parts of their own, which the stage `merge` reads. */
+/** The last pass has read what had changed at one moment. */
+async function endChanges(context: BackupContext, state: VaultBackup, slice: Slice, held: readonly ReadChanges[]): Promise<Next> {
+  const changes = await writeChanges(context, state, slice, held);
+  return changes.ok ? takeMoment(context, { ...state, changes: changes.value }, slice, "merge") : changes;
+}
+
+/** The most parts that are written at once. */
+const WRITTEN_AT_ONCE_MAX = 4;
+
+/** Writes changed Items as parts of their own, which the stage `merge` reads. Out: the parts of all passes until now. */
 async function writeChanges(
   context: BackupContext,
   state: VaultBackup,
   slice: Slice,
-  units: readonly RowUnit[],
-): Promise<Result<PartRef[]>> {
-  const parts: PartRef[] = [];
-  let rest = units;
-  while (rest.length > 0) {
-    const count = cutRows(
-      rest.map(({ characters }) => characters),
-      true,
-    )!;
-    const written = await putPart(writingOf(context, state, slice), partOf("changes", rest.slice(0, count)));
-    if (!written.ok) return written;
-    parts.push({ ...written.value, item: rest[0]!.id });
-    rest = rest.slice(count);
+  held: readonly ReadChanges[],
+): Promise<Result<PartRef[][]>> {
+  const passes = state.changes.map((parts) => [...parts]);
+  const pieces = held.flatMap(({ isFirstOfPass, units }) => {
+    if (isFirstOfPass) passes.push([]);
+    return cutUnits(units).map((some) => ({ pass: passes.length - 1, some }));
+  });
+  for (let at = 0; at < pieces.length; at += WRITTEN_AT_ONCE_MAX) {
+    const group = pieces.slice(at, at + WRITTEN_AT_ONCE_MAX);
+    const written = await Promise.all(
+      group.map(({ some }) => putPart(writingOf(context, state, slice), partOf("changes", some))),
+    );
+    for (const [index, part] of written.entries()) {
+      if (!part.ok) return part;
+      const { pass, some } = group[index]!;
+      passes[pass]!.push({ ...part.value, item: some[0]!.id });
+    }
   }
-  return ok(parts);
+  return ok(passes);
+}
+
+/** Units in groups that fit into a part. */
+function cutUnits(units: readonly RowUnit[]): (readonly RowUnit[])[] {
+  const groups: (readonly RowUnit[])[] = [];
+  for (let rest = units; rest.length > 0; rest = rest.slice(groups.at(-1)!.length)) {
+    const characters = rest.map((unit) => unit.characters);
+    groups.push(rest.slice(0, cutRows(characters, true)));
+  }
+  return groups;
 }

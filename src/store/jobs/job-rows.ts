@@ -76,7 +76,7 @@ const SQL = {
   recordFailure: `UPDATE jobs SET reason = ?2 WHERE id = ?1 AND ${UNENDED}`,
   advance: `
     UPDATE jobs SET data = ?2, data_format = ?3, tries = 0, due = ?4, done = ?5, total = ?6, result = ?7, writes = ?8, reason = NULL
-    WHERE id = ?1 AND ${UNENDED}`,
+    WHERE id = ?1 AND ${UNENDED} AND data = ?9 RETURNING id`,
   end: `UPDATE jobs SET state = ?2, ended_at = ?3, reason = ?4 WHERE id = ?1 AND ${UNENDED}`,
   findings: "SELECT number, finding FROM job_findings WHERE job = ?1 AND number > ?2 ORDER BY number LIMIT ?3",
   addFinding: `
@@ -160,14 +160,18 @@ export interface StepOutcome extends JobData, JobReached {
   readonly writes: number;
 }
 
-/** Keeps what a step has reached. In: Unix milliseconds. */
+/**
+ * Keeps what a step has reached, unless another try of the step has reached something meanwhile. In: the state with which the step began; Unix
+ * milliseconds. Out: whether it was kept.
+ */
 export function advanceJob(
   sql: SqlStorage,
-  id: string,
+  { id, data: begun }: Pick<JobRow, "id" | "data">,
   { data, format, progress: { done, total }, result, writes, waits = 0 }: StepOutcome,
   now: number,
-): void {
-  sql.exec(SQL.advance, id, data, format, now + waits, done, total, result ? JSON.stringify(result) : null, writes);
+): boolean {
+  const text = result ? JSON.stringify(result) : null;
+  return sql.exec(SQL.advance, id, data, format, now + waits, done, total, text, writes, begun).toArray().length > 0;
 }
 
 export function endJob(sql: SqlStorage, id: string, state: JobState, now: number, reason?: FailureKind): void {
