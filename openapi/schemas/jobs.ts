@@ -1,6 +1,7 @@
 import { FAILURE_KINDS } from "../../src/model/failure.ts";
 import { JOB_KINDS, JOB_STATES } from "../../src/model/job.ts";
 import type { Schema } from "../types.ts";
+import { resealCounts } from "./reseal.ts";
 import { arrayOf, closed, integer, nullable, open, ref, words } from "./shapes.ts";
 
 /** Long jobs (contract 26). */
@@ -9,11 +10,12 @@ const flag = (description: string): Schema => nullable({ type: "boolean", descri
 
 export const jobSchemas: Readonly<Record<string, Schema>> = {
   NewJob: open(
-    "A job to start (contract 26.2). The attributes besides `kind` are those of a `verify` (contract 22.1).",
+    "A job to start (contract 26.2). A `rewrap` has no attributes besides `kind`.",
     {
       kind: words("What the job does.", JOB_KINDS),
-      vault: nullable(ref("Uuid", "Only this vault; absent: the whole deployment.")),
-      quick: flag("Contents of Files are only looked for, and not read."),
+      vault: nullable(ref("Uuid", "Of a `reseal`: the vault. Of a `verify`: only this vault; absent: the whole deployment.")),
+      dataKey: nullable(ref("IdInput", "Of a `reseal`: the id of the keys that are replaced (contract 20.21).")),
+      quick: flag("Of a `verify`: contents of Files are only looked for, and not read."),
       backup: flag("The backups are checked, and not what the service serves (contract 22.6)."),
       repair: flag("What can be repaired is repaired (contract 22.5)."),
       acceptLoss: flag("The repair of `vault` takes Items that are missing out of its counts (contract 22.5)."),
@@ -39,8 +41,9 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
             contents: integer("Contents of Files.", 0),
             bytes: integer("Sealed bytes.", 0),
           }),
+          resealed: closed("What a `reseal` has passed.", resealCounts),
         },
-        ["checked"],
+        ["checked", "resealed"],
       ),
       findings: { ...arrayOf(ref("Finding")), description: "The first 100 findings." },
       createdAt: { type: "string", format: "date-time" },

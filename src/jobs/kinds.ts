@@ -1,5 +1,6 @@
 import type { JobKind } from "../model/job.ts";
 import { type AnyKind, kind } from "./kind.ts";
+import { RESEAL } from "./reseal.ts";
 import { REWRAP } from "./rewrap.ts";
 import { VERIFY } from "./verify.ts";
 
@@ -7,4 +8,5 @@ import { VERIFY } from "./verify.ts";
 export const KINDS: Readonly<Record<JobKind, AnyKind>> = {
   rewrap: kind(REWRAP),
   verify: kind(VERIFY),
+  reseal: kind(RESEAL),
 };

@@ -1,9 +1,10 @@
 import { type Failure, type FailureKind, describe } from "./failure.ts";
 import type { Checked, Finding } from "./finding.ts";
+import type { Resealed } from "./reseal.ts";
 
 /** Long jobs (contract 26, decision 0047): work that an alarm carries out in steps, without a request that waits for it. */
 
-export const JOB_KINDS = ["rewrap", "verify"] as const;
+export const JOB_KINDS = ["rewrap", "verify", "reseal"] as const;
 
 export type JobKind = (typeof JOB_KINDS)[number];
 
@@ -11,7 +12,7 @@ export const JOB_STATES = ["waiting", "running", "paused", "done", "failed", "st
 
 export type JobState = (typeof JOB_STATES)[number];
 
-/** In units of the kind: rows, for a rewrap and for a verify. */
+/** In units of the kind: Items for a reseal, rows for the others. */
 export interface JobProgress {
   readonly done: number;
   /** 0 as long as it is not known. */
@@ -21,6 +22,7 @@ export interface JobProgress {
 /** What a kind tells besides its progress and its findings. */
 export interface JobResult {
   readonly checked?: Checked;
+  readonly resealed?: Resealed;
 }
 
 /** A job as the admin sees it. Times are Unix milliseconds. */
@@ -58,6 +60,15 @@ export interface NewJob extends JobRequestId {
 export interface RewrapInput {
   /** The id of the root key that is active for the Worker that has created the job. */
   readonly activeKey: string;
+}
+
+/** What a reseal has to know. */
+export interface ResealInput {
+  readonly vault: string;
+  /** The id of the keys that are to be replaced. */
+  readonly dataKeyId: string;
+  /** The id of the operation that replaces them. */
+  readonly operation: string;
 }
 
 export const hasEnded = (state: JobState): boolean => state === "done" || state === "failed" || state === "stopped";

@@ -35,6 +35,9 @@ export interface Operation {
 
 export const ADMIN = "admin";
 
+/** Of an operation that no request has sent. */
+export const NO_ORIGIN: Origin = { userAgent: "", requestIp: "" };
+
 /** The actor of what the service does by itself: the coordinator destroys what is past its retention. */
 export const SERVICE = "service";
 

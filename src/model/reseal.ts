@@ -5,18 +5,24 @@ export const RESEAL_STAGES = ["webhooks", "records", "items", "versions", "files
 
 export type ResealStage = (typeof RESEAL_STAGES)[number];
 
-/** How far a reseal has come. */
-export interface ResealPosition {
-  readonly stage: ResealStage;
-  /** The key of the last row that was passed, without the vault; empty at the begin of a stage, and in the last pass. */
-  readonly after: readonly (string | number | null)[];
-  /** In the first pass, of all rows, `null`; in the last one, of the rows that have a text under one of them, the numbers of the earlier keys. */
-  readonly under: readonly number[] | null;
+/** What a reseal has passed. */
+export interface Resealed {
   /** The Items that the first pass has passed, and all rows. */
   readonly items: number;
   readonly rows: number;
   /** The rows of the first pass with a text that does not open. They stay as they are. */
   readonly unreadable: number;
+}
+
+export const NOTHING_RESEALED: Resealed = { items: 0, rows: 0, unreadable: 0 };
+
+/** How far a reseal has come. */
+export interface ResealPosition extends Resealed {
+  readonly stage: ResealStage;
+  /** The key of the last row that was passed, without the vault; empty at the begin of a stage, and in the last pass. */
+  readonly after: readonly (string | number | null)[];
+  /** In the first pass, of all rows, `null`; in the last one, of the rows that have a text under one of them, the numbers of the earlier keys. */
+  readonly under: readonly number[] | null;
 }
 
 export interface Reseal {
@@ -25,22 +31,11 @@ export interface Reseal {
   readonly position: ResealPosition;
 }
 
-/** What the admin learns of a reseal. */
-export interface ResealProgress extends Pick<ResealPosition, "items" | "rows" | "unreadable"> {
-  readonly done: boolean;
-  /** The table that is next; absent when it is done. */
-  readonly stage?: ResealStage | undefined;
-  /** The Items of the vault. */
-  readonly of: number;
-}
-
 export const START: ResealPosition = {
   stage: RESEAL_STAGES[0],
   after: [],
   under: null,
-  items: 0,
-  rows: 0,
-  unreadable: 0,
+  ...NOTHING_RESEALED,
 };
 
 /** The text in the column `vaults.resealed`. */

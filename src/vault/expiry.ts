@@ -1,5 +1,5 @@
 import { operationId } from "../model/ids.ts";
-import { type Answer, type Operation, OPERATION_FORMAT, SERVICE } from "../model/operation.ts";
+import { type Answer, NO_ORIGIN, type Operation, OPERATION_FORMAT, SERVICE } from "../model/operation.ts";
 import { ok, type Refusal, type Result } from "../model/result.ts";
 import type { Store } from "../store/d1/database.ts";
 import type { DueVault } from "../store/vaults/due-vaults.ts";
@@ -68,4 +68,3 @@ export function expiryOf(vault: string, item: string, id: string): Operation {
   return { format: OPERATION_FORMAT, id, vault, actor: SERVICE, tokenHash: "", size: 0, origin: NO_ORIGIN, change };
 }
 
-const NO_ORIGIN = { userAgent: "", requestIp: "" };

@@ -86,10 +86,9 @@ export const resealPorts = (
   store: Store,
   cache: RowCache,
   turn: Turns,
-  { write, clock }: Pick<ResealPorts, "write" | "clock">,
+  write: ResealPorts["write"],
 ): ResealPorts => ({
   write,
-  clock,
   slice: (vault, expected) =>
     turn(async () => {
       const slice = await resealSlice(store, vault, expected);

@@ -14,9 +14,10 @@ import { newId } from "../new-id.ts";
 import { callOperator } from "../operator.ts";
 import { presentJob } from "../present/jobs.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
+import { resealRequest } from "./reseal.ts";
 import { verifyRequest } from "./verify.ts";
 
-/** /v1/admin/jobs (contract 26): creates, shows and stops long jobs. */
+/** /v1/admin/jobs (contract 26): creates, shows, pauses and stops long jobs. */
 
 const anyJob = z.object({ kind: z.enum(JOB_KINDS, `is not ${oneOf(JOB_KINDS)}`) });
 
@@ -31,6 +32,7 @@ interface JobRequest {
 const REQUESTS: Readonly<Record<JobKind, JobRequest>> = {
   rewrap: { input: z.object({}), prepare: prepareRewrap },
   verify: verifyRequest,
+  reseal: resealRequest,
 };
 
 /** Errors: `misconfigured`, when the root keys are not those of the database: what a wrong key seals, no other one opens. */
@@ -81,10 +83,17 @@ export const getJob = {
   },
 };
 
-export async function stopJob(call: Call): Promise<Result<Reply>> {
-  const job = await callOperator(call.c.env, "uncertain", (operator) => operator.stop(call.job));
-  return job.ok ? presentOne(call, job.value) : job;
-}
+/** A handler that calls the method of the operator with the job of the path. */
+const changeJob =
+  (method: "stop" | "pause" | "resume") =>
+  async (call: Call): Promise<Result<Reply>> => {
+    const job = await callOperator(call.c.env, "uncertain", (operator) => operator[method](call.job));
+    return job.ok ? presentOne(call, job.value) : job;
+  };
+
+export const stopJob = changeJob("stop");
+export const pauseJob = changeJob("pause");
+export const resumeJob = changeJob("resume");
 
 function presentOne({ c }: Call, job: Job, status: 200 | 202 = 200): Result<Reply> {
   return ok({ response: c.json(presentJob(job), status), made: job.id });

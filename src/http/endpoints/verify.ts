@@ -11,13 +11,13 @@ import type { Call } from "../route.ts";
 
 /** A request with `false` and one without the attribute are the same under an `Idempotency-Key`. */
 const flag = optional(z.boolean("is not a boolean")).transform((value) => value ?? false);
-const vaultId = optional(z.string("is not a string").refine(isId, "is not a canonical UUID"));
+export const canonicalId = z.string("is not a string").refine(isId, "is not a canonical UUID");
 
 const LOSS = { path: ["acceptLoss"], message: "needs repair and vault, and not backup" };
 
 export const verifyRequest = {
   input: z
-    .object({ vault: vaultId, quick: flag, repair: flag, acceptLoss: flag, backup: flag })
+    .object({ vault: optional(canonicalId), quick: flag, repair: flag, acceptLoss: flag, backup: flag })
     .refine(({ vault, repair, acceptLoss, backup }) => !acceptLoss || (repair && !backup && vault !== undefined), LOSS),
   /** Errors: `vault_not_found`, `backup_not_found`; `misconfigured`, when no bucket of backups is bound. */
   async prepare({ store, c }: Call, input: VerifyInput): Promise<Result<VerifyInput>> {

@@ -17,9 +17,9 @@ import { type Columns, readRows, resealRow, RESEAL_SLICE_MAX, tableOfStage, writ
  * When the earlier keys may go: since the vault has a newer one, nothing is sealed under an earlier one. Commits seal under the newest,
  * which their fence compares, and so do webhooks. But commits also copy texts as they are sealed, such as that of a File that a restored
  * version brings back, and a copy may lie where the first pass has been; and the position is a plain column, which may be damaged. So it only
- * tells which rows need not be read again. What removes the keys is one slice that has seen all rows from the first one to the last, of
- * all tables, while the vault had the versions that its batch compares: the only slice of a small vault, or else the last pass. That reads only the
- * rows whose texts have the header of an earlier key. Those are few, or do not open.
+ * tells which rows need not be read again. What removes the keys is the last pass, one slice that has seen all rows from the first one to the
+ * last, of all tables, while the vault had the versions that its batch compares. It reads only the rows whose texts have the header of an
+ * earlier key. Those are few, or do not open.
  */
 
 /** The vault after a slice. */
@@ -27,8 +27,8 @@ export interface ResealState {
   readonly vault: Vault;
   /** Where the reseal goes on; absent when none is under way. */
   readonly position: ResealPosition | undefined;
-  /** Where this slice has come, also when it was the last one. */
-  readonly reached?: ResealPosition | undefined;
+  /** Whether this slice has ended it. */
+  readonly hasEnded: boolean;
 }
 
 const SQL = {
@@ -66,15 +66,15 @@ export async function resealSlice(store: Store, id: string, expected: ResealPosi
   if (!opened.ok) return opened;
   const { vault } = opened.value;
   const position = vault.reseal && checkPosition(vault.reseal.position);
-  if (!expected || !position || formatPosition(position) !== formatPosition(expected)) return ok({ vault, position });
+  if (!expected || !position || formatPosition(position) !== formatPosition(expected)) return ok({ vault, position, hasEnded: false });
   const pass = position.under === null ? firstPass : lastPass;
   const passed = await pass(store.db, opened.value, position, rows);
   if (!passed.ok) return passed;
-  const slice = passed.value;
-  const outcome = await tryBatch(store.db, [...moveStatements(store.db, opened.value, slice.next), ...slice.statements]);
-  if (outcome === "stale") return ok({ vault, position });
+  const { next, statements } = passed.value;
+  const outcome = await tryBatch(store.db, [...moveStatements(store.db, opened.value, next), ...statements]);
+  if (outcome === "stale") return ok({ vault, position, hasEnded: false });
   if (outcome !== "committed") return fail(FAILURES[outcome]);
-  return ok({ vault, position: slice.next, reached: slice.reached });
+  return ok({ vault, position: next, hasEnded: next === undefined });
 }
 
 const FAILURES: Readonly<Record<Exclude<BatchOutcome, "committed" | "stale">, "internal" | "database_full" | "unavailable">> = {
@@ -110,7 +110,6 @@ interface Slice {
   readonly statements: readonly D1PreparedStatement[];
   /** Where the reseal goes on; absent when the earlier keys go. */
   readonly next: ResealPosition | undefined;
-  readonly reached: ResealPosition;
 }
 
 /** Rows of a table that were sealed again. */
@@ -156,13 +155,12 @@ async function firstPass(
       rows: position.rows + rows.length,
       unreadable: position.unreadable + unreadable,
     };
-    if (nextKey) return ok({ statements, next: position, reached: position });
+    if (nextKey) return ok({ statements, next: position });
   }
   const stage = RESEAL_STAGES[RESEAL_STAGES.indexOf(position.stage) + 1];
-  if (stage) return ok({ statements, next: { ...position, stage }, reached: position });
-  const hasSeenAll = from.stage === START.stage && from.after.length === 0;
+  if (stage) return ok({ statements, next: { ...position, stage } });
   const under = keys.all.slice(1).map(({ number }) => number);
-  return ok({ statements, next: hasSeenAll ? undefined : { ...position, stage: START.stage, under }, reached: position });
+  return ok({ statements, next: { ...position, stage: START.stage, under } });
 }
 
 /** At most so many D1 calls read on in the last pass: of an invocation, Workers allow 1,000. */
@@ -188,12 +186,12 @@ async function lastPass(
       const { nextKey, statements: writes } = await resealRows(db, keys, vault.id, table, rows);
       statements.push(...writes);
       if (!nextKey) break;
-      if (writes.length > 0) return ok({ statements, next: START, reached: position });
+      if (writes.length > 0) return ok({ statements, next: START });
       if (++reads > LAST_PASS_READS_MAX) return fail("integrity");
       const more = await runBatch<[Columns]>(db, readRows(db, vault.id, table, nextKey, position.under));
       if (!more.ok) return more;
       [rows] = more.value;
     }
   }
-  return ok({ statements, next: undefined, reached: position });
+  return ok({ statements, next: undefined });
 }

@@ -16,6 +16,12 @@ export async function loadVault(store: Store, access: VaultAccess): Promise<Resu
   return opened.ok ? ok(opened.value.vault) : opened;
 }
 
+/** Whether a vault has a row. Errors: `unavailable`. */
+export async function hasVault(db: D1Database, vault: string): Promise<Result<boolean>> {
+  const read = await runBatch<[unknown]>(db, db.prepare("SELECT 1 FROM vaults WHERE id = ?1").bind(vault));
+  return read.ok ? ok(read.value[0].length > 0) : read;
+}
+
 /** The vaults of a token that open, and why the others do not. */
 export interface ReadableVaults {
   readonly vaults: readonly Vault[];

@@ -3,6 +3,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { listFolders, listBackupNumbers } from "../backup/load.ts";
 import type { BackupStore } from "../backup/ports.ts";
 import { runBatch } from "../d1/database.ts";
+import { hasVault as hasVaultRow } from "../vaults/vaults.ts";
 import { checkArchives } from "./archives.ts";
 import { checkChain } from "./backup-chain.ts";
 import { checkParts } from "./backup-parts.ts";
@@ -98,6 +99,5 @@ export async function hasVault({ db, backups }: BackupStore, vault: string, back
     const numbers = await listBackupNumbers(backups, vault);
     return numbers.ok ? ok(numbers.value.length > 0) : numbers;
   }
-  const read = await runBatch<[unknown]>(db, db.prepare("SELECT 1 FROM vaults WHERE id = ?1").bind(vault));
-  return read.ok ? ok(read.value[0].length > 0) : read;
+  return hasVaultRow(db, vault);
 }
