@@ -67,4 +67,3 @@ export function expiryOf(vault: string, item: string, id: string): Operation {
   const change = { kind: "expire-item", item } as const;
   return { format: OPERATION_FORMAT, id, vault, actor: SERVICE, tokenHash: "", size: 0, origin: NO_ORIGIN, change };
 }
-

@@ -82,12 +82,7 @@ export const webhookPorts = (sql: SqlStorage, store: Store, clock: () => number)
 });
 
 /** The ports of a reseal. In: `turn` runs a slice while no commit runs; `write` carries out an operation. */
-export const resealPorts = (
-  store: Store,
-  cache: RowCache,
-  turn: Turns,
-  write: ResealPorts["write"],
-): ResealPorts => ({
+export const resealPorts = (store: Store, cache: RowCache, turn: Turns, write: ResealPorts["write"]): ResealPorts => ({
   write,
   slice: (vault, expected) =>
     turn(async () => {

@@ -1,4 +1,4 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { retryDelay, STEP_TRIES_MAX } from "../../src/jobs/engine.ts";
@@ -7,6 +7,7 @@ import {
   endOfJob,
   inOperator,
   JOBS,
+  killOperator,
   operatorOf,
   rebindOperator,
   runJob,
@@ -33,10 +34,6 @@ function silentDatabase() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { DB: wrapDatabase(env.DB, { before: () => promise }), answer: resolve };
 }
-
-/** Ends the operator as a lack of memory does: its next instance has the bindings of all tests. */
-const kill = (service: Service): Promise<unknown> =>
-  runInDurableObject(operatorOf(service), (_, state) => state.abort("killed")).catch(() => undefined);
 
 const lostD1 = () => {
   throw new Error("D1_ERROR: Network connection lost.");
@@ -221,7 +218,7 @@ describe("a step of a job", () => {
     const service = await serviceWith({}, { DB: silentDatabase().DB });
     const id = await startJob(service, REWRAP);
     await expect.poll(async () => inOperator(service, (sql) => sql.exec("SELECT tries FROM jobs").one()["tries"])).toBe(1);
-    await kill(service);
+    await killOperator(service);
     expect((await ask(service, "GET", `/${id}`)).body).toMatchObject({ state: "running" });
     await tryAgain(service);
     expect((await ask(service, "GET", `/${id}`)).body).toMatchObject({ state: "done" });
@@ -232,7 +229,7 @@ describe("a step of a job", () => {
       const service = await serviceWith({}, { DB: silentDatabase().DB });
       const id = await startJob(service, REWRAP);
       await inOperator(service, (sql) => sql.exec(`UPDATE jobs SET ${change}`));
-      await kill(service);
+      await killOperator(service);
       await tryAgain(service);
       const row = await inOperator(service, (sql) => sql.exec("SELECT id, state, reason FROM jobs").one());
       expect(row).toEqual({ id, state: "failed", reason: "version_skew" });
@@ -325,7 +322,7 @@ describe("/health", () => {
       status: "WARNING",
       message: "The newest job of the kind rewrap failed: misconfigured",
     });
-    await kill(service);
+    await killOperator(service);
     await runJob(service, REWRAP);
     expect(await jobsIn({ ...service, bindings: { ...service.bindings } })).toMatchObject({ status: "ACTIVE" });
   });

@@ -363,12 +363,7 @@ describe("admin keys reseal", () => {
   const VAULTS = [vault("old", early), vault("new", late), vault("midway", late, "before"), vault("twice", early, "before")];
 
   it("replaces the keys of before a time, and finishes what is under way", async () => {
-    const { env, asked } = await serve(VAULTS, [
-      resealed("waiting"),
-      resealed("done"),
-      resealed("done"),
-      resealed("done", 1),
-    ]);
+    const { env, asked } = await serve(VAULTS, [resealed("waiting"), resealed("done"), resealed("done"), resealed("done", 1)]);
     expect((await keys("reseal", { env })).code).toBe(2);
     expect((await keys("reseal --all --dry-run --format json", { env })).stdout).toContain("id-new");
     const ran = await keys("reseal --all --before 2026-11-22T00:00:00Z --format json", { env });
@@ -387,7 +382,10 @@ describe("admin keys reseal", () => {
   it("waits for a reseal of the same vault that is under way, and not for another job that excludes it", async () => {
     const { env } = await serve(VAULTS, [{ exists: true }, resealed("running"), resealed("done")]);
     expect(await keys("reseal old", { env })).toMatchObject({ code: 0, stdout: expect.stringMatching(/id-old +old +3 +9 +0/) });
-    const repairing = await serve(VAULTS, [{ exists: true, message: "A job excludes it" }, job("running", 0, 0, { kind: "verify" })]);
+    const repairing = await serve(VAULTS, [
+      { exists: true, message: "A job excludes it" },
+      job("running", 0, 0, { kind: "verify" }),
+    ]);
     const refused = await keys("reseal old", { env: repairing.env });
     expect([refused.code, refused.stderr]).toEqual([expect.any(Number), expect.stringContaining("A job excludes it")]);
     expect(refused.code).not.toBe(0);

@@ -66,7 +66,8 @@ export async function resealSlice(store: Store, id: string, expected: ResealPosi
   if (!opened.ok) return opened;
   const { vault } = opened.value;
   const position = vault.reseal && checkPosition(vault.reseal.position);
-  if (!expected || !position || formatPosition(position) !== formatPosition(expected)) return ok({ vault, position, hasEnded: false });
+  if (!expected || !position || formatPosition(position) !== formatPosition(expected))
+    return ok({ vault, position, hasEnded: false });
   const pass = position.under === null ? firstPass : lastPass;
   const passed = await pass(store.db, opened.value, position, rows);
   if (!passed.ok) return passed;

@@ -51,7 +51,9 @@ export async function runJob(io: Io, admin: Client, { json, label, unit }: JobRe
     interruptible((signal) => endOf(admin, started, signal, (job) => progress.set(job.progress.done, job.progress.total))),
   ).finally(() => progress.end());
   if (ended.state === "paused")
-    throw new CliError(`The job ${ended.id} is paused`, { hint: `Let it go on with \`item-vault admin jobs resume ${ended.id}\`.` });
+    throw new CliError(`The job ${ended.id} is paused`, {
+      hint: `Let it go on with \`item-vault admin jobs resume ${ended.id}\`.`,
+    });
   if (ended.state === "done") return ended;
   const hint = `What it has done stays: ${command} shows it. Run the command again.`;
   const findings = await withHint(hint, () => findingsOf(admin, ended));
