@@ -143,7 +143,7 @@ async function play(world: World, operations: number): Promise<Run> {
     for (let tries = 0; tries < ADMIN_TRIES; tries++) {
       const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, "User-Agent": "admin" };
       const reply = await to.send(method, `/v1/admin/${path}`, { headers, body: body && JSON.stringify(body) });
-      if (reply) history.adminCalls.push({ method, reply });
+      if (reply) history.adminCalls.push({ method, path, reply });
       if (reply && (reply.status < 300 || reply.status === 404 || reply.failure === "job_exists")) return reply;
       await clock.sleep(100 * random());
     }
