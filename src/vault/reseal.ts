@@ -1,6 +1,5 @@
 import type { Operation } from "../model/operation.ts";
-import type { ResealPosition } from "../model/reseal.ts";
-import { START } from "../model/reseal.ts";
+import { type ResealPosition, START } from "../model/reseal.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { ResealState } from "../store/rotation/reseal.ts";
 
