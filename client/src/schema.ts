@@ -451,7 +451,7 @@ export interface Reseal {
   /** The id of the keys that are replaced. */
   replaces: Uuid;
   /** The kind of records that is next. */
-  stage: "webhooks" | "records" | "items" | "versions" | "files" | "file_versions";
+  stage: "webhooks" | "replays" | "items" | "item_versions" | "files" | "file_versions";
   /** The Items that were passed. */
   items: number;
   /** All records that were passed. */

@@ -1,6 +1,6 @@
 import type { ResealInput } from "../model/job.ts";
-import { ADMIN, NO_ORIGIN, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
-import { NOTHING_RESEALED, type Resealed, type ResealPosition } from "../model/reseal.ts";
+import { ADMIN, withoutRequest } from "../model/operation.ts";
+import { countsOf, type Resealed, type ResealPosition, START } from "../model/reseal.ts";
 import { ok } from "../model/result.ts";
 import { callObject } from "../retry.ts";
 import { holdsVault, type KindOfJob } from "./kind.ts";
@@ -21,40 +21,27 @@ export const RESEAL: KindOfJob<ResealInput, ResealState> = {
   format: 1,
   seals: true,
   holds: ({ vault }) => holdsVault(vault),
-  start: (input) => ({ input, resealed: NOTHING_RESEALED }),
+  start: (input) => ({ input, resealed: countsOf(START) }),
   mayPause: true,
   // The vault would keep the keys that are to be replaced.
   mayStop: () => false,
-  async step({ bindings: { COORDINATOR } }, { input, position, resealed: before }) {
-    const { vault, dataKeyId } = input;
-    const request = { vault, dataKeyId, operation: operationOf(input), position };
+  async step({ bindings }, { input, position, resealed: before }) {
+    const { vault, dataKey } = input;
+    // The same in each step, so that it takes effect once. The log has the origin of the request with the job.
+    const operation = withoutRequest(ADMIN, { id: input.operation, vault, change: { kind: "reseal-vault", dataKeyId: dataKey } });
     const step = await callObject(
-      () => COORDINATOR.getByName(vault),
+      () => bindings.COORDINATOR.getByName(vault),
       "unavailable",
-      (coordinator) => coordinator.reseal(request),
+      (coordinator) => coordinator.reseal({ vault, dataKey, operation, position }),
     );
     if (!step.ok) return step;
     const { position: next, items: total, done } = step.value;
     const resealed = next ? countsOf(next) : before;
     return ok({
       state: { input, position: next, resealed },
-      progress: { done: done ? total : Math.min(resealed.items, total), total },
+      progress: { done: Math.min(resealed.items, total), total },
       result: { resealed },
       done,
     });
   },
 };
-
-const countsOf = ({ items, rows, unreadable }: ResealPosition): Resealed => ({ items, rows, unreadable });
-
-/** The same in each step, so that it takes effect once. The log has the origin of the request with the job. */
-const operationOf = ({ vault, dataKeyId, operation: id }: ResealInput): Operation => ({
-  format: OPERATION_FORMAT,
-  id,
-  vault,
-  actor: ADMIN,
-  tokenHash: "",
-  size: 0,
-  origin: NO_ORIGIN,
-  change: { kind: "reseal-vault", dataKeyId },
-});

@@ -66,7 +66,7 @@ export interface RewrapInput {
 export interface ResealInput {
   readonly vault: string;
   /** The id of the keys that are to be replaced. */
-  readonly dataKeyId: string;
+  readonly dataKey: string;
   /** The id of the operation that replaces them. */
   readonly operation: string;
 }

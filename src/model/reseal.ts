@@ -1,7 +1,7 @@
 /** The reseal of a vault: it gets new keys, and its rows are sealed again in slices (contract 20.20 and on, decision 0032). */
 
-/** The tables with sealed rows, in the order in which they are passed. */
-export const RESEAL_STAGES = ["webhooks", "records", "items", "versions", "files", "file_versions"] as const;
+/** The tables with texts under the keys of vaults, in the order in which they are passed. `test/promises/reseal.test.ts` requires all of them. */
+export const RESEAL_STAGES = ["webhooks", "replays", "items", "item_versions", "files", "file_versions"] as const;
 
 export type ResealStage = (typeof RESEAL_STAGES)[number];
 
@@ -13,8 +13,6 @@ export interface Resealed {
   /** The rows of the first pass with a text that does not open. They stay as they are. */
   readonly unreadable: number;
 }
-
-export const NOTHING_RESEALED: Resealed = { items: 0, rows: 0, unreadable: 0 };
 
 /** How far a reseal has come. */
 export interface ResealPosition extends Resealed {
@@ -35,8 +33,12 @@ export const START: ResealPosition = {
   stage: RESEAL_STAGES[0],
   after: [],
   under: null,
-  ...NOTHING_RESEALED,
+  items: 0,
+  rows: 0,
+  unreadable: 0,
 };
+
+export const countsOf = ({ items, rows, unreadable }: ResealPosition): Resealed => ({ items, rows, unreadable });
 
 /** The text in the column `vaults.resealed`. */
 export const formatPosition = (position: ResealPosition): string => JSON.stringify(position);
@@ -47,11 +49,11 @@ export const formatPosition = (position: ResealPosition): string => JSON.stringi
  */
 export function parsePosition(text: string, earlier: readonly number[]): ResealPosition {
   try {
-    const { stage, after, under, items, rows, unreadable } = JSON.parse(text) as ResealPosition;
-    const isCounted = [items, rows, unreadable].every((count) => Number.isSafeInteger(count) && count >= 0);
+    const position = JSON.parse(text) as ResealPosition;
+    const { stage, after, under } = position;
+    const isCounted = Object.values(countsOf(position)).every((count) => Number.isSafeInteger(count) && count >= 0);
     const isPass = under === null ? after.every(isKeyValue) : under.join() === earlier.join() && after.length === 0;
-    const isPosition = RESEAL_STAGES.includes(stage) && isPass && isCounted;
-    return isPosition ? { stage, after: [...after], under, items, rows, unreadable } : START;
+    return RESEAL_STAGES.includes(stage) && isPass && isCounted ? position : START;
   } catch {
     return START;
   }

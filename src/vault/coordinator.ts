@@ -15,7 +15,7 @@ import { type AlarmContext, runAlarm, setAlarm } from "./alarm.ts";
 import { commitOperations } from "./commit.ts";
 import { type Expired, type Expiry, expireItems } from "./expiry.ts";
 import { acceptListener } from "./listeners.ts";
-import { drawRandom, resealPorts, webhookPorts } from "./ports.ts";
+import { drawRandom, webhookPorts } from "./ports.ts";
 import { createQueue, createTurns } from "./queue.ts";
 import { type ResealRequest, type ResealStep, resealVault } from "./reseal.ts";
 import { answerVerify, prepareRestore } from "./maintenance.ts";
@@ -106,7 +106,7 @@ export class VaultCoordinator extends DurableObject<Env> {
   /** Seals rows of the vault again under new keys. May be called again at any time. Errors: see reseal.ts. */
   reseal(request: ResealRequest): Promise<Result<ResealStep>> {
     const write = (operation: Operation) => this.write(operation);
-    return this.#withStore((store) => resealVault(resealPorts(store, this.#cache, this.#turn, write), request));
+    return this.#withStore((store) => resealVault({ store, cache: this.#cache, turn: this.#turn, write }, request));
   }
 
   /** Answers `verify`: see maintenance.ts. */

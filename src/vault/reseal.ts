@@ -1,7 +1,10 @@
 import type { Operation } from "../model/operation.ts";
 import { type ResealPosition, START } from "../model/reseal.ts";
 import { ok, type Result } from "../model/result.ts";
-import type { ResealState } from "../store/rotation/reseal.ts";
+import type { RowCache } from "../store/commit/cache.ts";
+import type { Store } from "../store/d1/database.ts";
+import { resealSlice } from "../store/rotation/reseal.ts";
+import type { Turns } from "./queue.ts";
 
 /**
  * Gives a vault new keys and seals its rows again (contract 20.21 and on, decision 0032), a slice with each call. The keys are replaced by a
@@ -12,7 +15,7 @@ import type { ResealState } from "../store/rotation/reseal.ts";
 export interface ResealRequest {
   readonly vault: string;
   /** The id of the keys that are to be replaced. */
-  readonly dataKeyId: string;
+  readonly dataKey: string;
   /** The operation that replaces them. */
   readonly operation: Operation;
   /** Where the reseal is, as far as the caller knows. */
@@ -29,25 +32,33 @@ export interface ResealStep {
   readonly done: boolean;
 }
 
-export interface ResealPorts {
-  /** Does one slice while no commit runs: see `resealSlice`. */
-  readonly slice: (vault: string, expected: ResealPosition | undefined) => Promise<Result<ResealState>>;
+export interface ResealContext {
+  readonly store: Store;
+  readonly cache: RowCache;
+  /** Runs a task when no commit is on its way. */
+  readonly turn: Turns;
   readonly write: (operation: Operation) => Promise<Result<unknown>>;
 }
 
 /**
  * Goes on with the reseal of the vault, if it is where the caller expects it; begins one when none is under way and the vault has these
  * keys. Otherwise it only reads. So a step that is repeated or late does no more than one slice, and what it answers is what D1 has.
- * Errors: those of `slice` and `write`.
+ * Errors: those of `resealSlice` and of writes.
  */
-export async function resealVault(ports: ResealPorts, request: ResealRequest): Promise<Result<ResealStep>> {
-  const slice = await ports.slice(request.vault, request.position);
+export async function resealVault(context: ResealContext, request: ResealRequest): Promise<Result<ResealStep>> {
+  const { store, cache, turn, write } = context;
+  const slice = await turn(async () => {
+    const made = await resealSlice(store, request.vault, request.position);
+    // The row of the vault in the cache has the earlier keys and a position, which a PATCH of the vault would show.
+    if (!made.ok || !made.value.position) cache.update(undefined);
+    return made;
+  });
   if (!slice.ok) return slice;
-  const { vault, position, hasEnded } = slice.value;
-  const { items, dataKeyId } = vault;
+  const { vault, position } = slice.value;
+  const { items, dataKeyId, reseal } = vault;
   // The step that removes the keys is not the last one: D1 may be restored to an earlier time before its answer arrives.
-  if (position || hasEnded) return ok({ position, items, done: false });
-  if (dataKeyId !== request.dataKeyId) return ok({ position, items, done: true });
-  const begun = await ports.write(request.operation);
+  if (reseal) return ok({ position, items, done: false });
+  if (dataKeyId !== request.dataKey) return ok({ position, items, done: true });
+  const begun = await write(request.operation);
   return begun.ok ? ok({ position: START, items, done: false }) : begun;
 }

@@ -24,32 +24,30 @@ const anyJob = z.object({ kind: z.enum(JOB_KINDS, `is not ${oneOf(JOB_KINDS)}`) 
 interface JobRequest {
   /** What the request has besides the kind. */
   readonly input: z.ZodType<object>;
+  /** Whether the job seals: then the root keys are compared with those of the database before. What a wrong key seals, no other one opens. */
+  readonly seals?: boolean;
   /** Checks what has to hold before the job is created. Out: what the kind has to know. */
   prepare(call: Call, input: object): Promise<Result<object>>;
 }
 
 /** What is asked for, by kind. */
 const REQUESTS: Readonly<Record<JobKind, JobRequest>> = {
-  rewrap: { input: z.object({}), prepare: prepareRewrap },
+  rewrap: {
+    input: z.object({}),
+    seals: true,
+    prepare: async ({ store: { keyring } }) => ok<RewrapInput>({ activeKey: keyring.active.id }),
+  },
   verify: verifyRequest,
   reseal: resealRequest,
 };
-
-/** Errors: `misconfigured`, when the root keys are not those of the database: what a wrong key seals, no other one opens. */
-async function prepareRewrap({ store: { db, keyring } }: Call): Promise<Result<RewrapInput>> {
-  const checked = await checkRootKeys(db, keyring);
-  return checked.ok ? ok({ activeKey: keyring.active.id }) : checked;
-}
 
 type Wanted = Pick<NewJob, "kind" | "input">;
 
 export const createJob = {
   parse({ body }: ParseCall): Result<Wanted> {
     const job = anyJob.safeParse(body!.json);
-    if (!job.success) return invalid(explain(job.error, "the job"));
-    const { kind } = job.data;
-    const input = REQUESTS[kind].input.safeParse(body!.json);
-    return input.success ? ok({ kind, input: input.data }) : invalid(explain(input.error, "the job"));
+    const input = job.success ? REQUESTS[job.data.kind].input.safeParse(body!.json) : job;
+    return input.success ? ok({ kind: job.data!.kind, input: input.data }) : invalid(explain(input.error, "the job"));
   },
   async handle(call: Call, wanted: Wanted): Promise<Result<Reply>> {
     const { env } = call.c;
@@ -61,7 +59,10 @@ export const createJob = {
         : await callOperator(env, "unavailable", (operator) => operator.find(request));
     if (!known.ok) return known;
     if (known.value) return presentOne(call, known.value, 202);
-    const input = await REQUESTS[wanted.kind].prepare(call, wanted.input);
+    const row = REQUESTS[wanted.kind];
+    const checked = row.seals ? await checkRootKeys(call.store.db, call.store.keyring) : ok(undefined);
+    if (!checked.ok) return checked;
+    const input = await row.prepare(call, wanted.input);
     if (!input.ok) return input;
     const job: NewJob = { ...request, kind: wanted.kind, input: input.value };
     const created = await callOperator(env, "uncertain", (operator) => operator.create(job));

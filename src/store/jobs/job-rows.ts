@@ -38,7 +38,7 @@ export interface JobData {
   readonly format: number;
 }
 
-const UNENDED = "state IN ('waiting', 'running', 'paused')";
+const UNENDED = "ended_at IS NULL";
 
 /** SQL: whether two things that jobs hold are the same, or one is a part of the other: `vaults` has the part `vaults/<id>`. */
 const overlap = (a: string, b: string): string => `(${a} || '/' LIKE ${b} || '/%' OR ${b} || '/' LIKE ${a} || '/%')`;

@@ -3,11 +3,11 @@ import { formatPosition, RESEAL_STAGES, type ResealPosition, type ResealStage, S
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Vault } from "../../model/vault.ts";
 import { keyInVault, keyOfNextSlice, type KeyValue } from "../tables/slices.ts";
-import type { NamedTable } from "../tables/tables.ts";
-import { type BatchOutcome, runBatch, type Store, tryBatch } from "../d1/database.ts";
+import { type NamedTable, tableOf } from "../tables/tables.ts";
+import { runBatch, type Store, writeFenced } from "../d1/database.ts";
 import { fence } from "../d1/fence.ts";
 import { isAsRead, type OpenVault, openVault, valuesAsRead, type VaultRow } from "../vaults/rows.ts";
-import { type Columns, readRows, resealRow, RESEAL_SLICE_MAX, tableOfStage, writeRows } from "./reseal-rows.ts";
+import { type Columns, readRows, resealRow, RESEAL_SLICE_MAX, writeRows } from "./reseal-rows.ts";
 
 /**
  * The slices of a reseal. A slice reads the row of the vault with the next rows, in one D1 call, and writes them with the new
@@ -22,13 +22,11 @@ import { type Columns, readRows, resealRow, RESEAL_SLICE_MAX, tableOfStage, writ
  * earlier key. Those are few, or do not open.
  */
 
-/** The vault after a slice. */
 export interface ResealState {
+  /** The vault as it was read before the slice. */
   readonly vault: Vault;
-  /** Where the reseal goes on; absent when none is under way. */
+  /** Where the reseal goes on; absent when none is under way, or when this slice has ended it. */
   readonly position: ResealPosition | undefined;
-  /** Whether this slice has ended it. */
-  readonly hasEnded: boolean;
 }
 
 const SQL = {
@@ -66,29 +64,20 @@ export async function resealSlice(store: Store, id: string, expected: ResealPosi
   if (!opened.ok) return opened;
   const { vault } = opened.value;
   const position = vault.reseal && checkPosition(vault.reseal.position);
-  if (!expected || !position || formatPosition(position) !== formatPosition(expected))
-    return ok({ vault, position, hasEnded: false });
+  if (!expected || !position || formatPosition(position) !== formatPosition(expected)) return ok({ vault, position });
   const pass = position.under === null ? firstPass : lastPass;
   const passed = await pass(store.db, opened.value, position, rows);
   if (!passed.ok) return passed;
   const { next, statements } = passed.value;
-  const outcome = await tryBatch(store.db, [...moveStatements(store.db, opened.value, next), ...statements]);
-  if (outcome === "stale") return ok({ vault, position, hasEnded: false });
-  if (outcome !== "committed") return fail(FAILURES[outcome]);
-  return ok({ vault, position: next, hasEnded: next === undefined });
+  const written = await writeFenced(store.db, [...moveStatements(store.db, opened.value, next), ...statements], "busy");
+  if (!written.ok && written.failure.kind !== "busy") return written;
+  return ok({ vault, position: written.ok ? next : position });
 }
-
-const FAILURES: Readonly<Record<Exclude<BatchOutcome, "committed" | "stale">, "internal" | "database_full" | "unavailable">> = {
-  refused: "internal",
-  full: "database_full",
-  unavailable: "unavailable",
-  unknown: "unavailable",
-};
 
 /** The position; the begin when it is that of no row of its table: D1 would refuse the values. */
 function checkPosition(position: ResealPosition): ResealPosition {
   const { stage, after } = position;
-  return after.length === 0 || after.length === keyInVault(tableOfStage(stage)).length ? position : START;
+  return after.length === 0 || after.length === keyInVault(tableOf(stage)!).length ? position : START;
 }
 
 /** The stages that a slice reads: at the begin of one all that follow, so that a small vault takes one slice; in the last pass all. */
@@ -99,7 +88,7 @@ function stagesOf({ stage, after, under }: ResealPosition): readonly ResealStage
 
 /** Reads the next rows of a stage: those after the position, and of a later stage the first ones. */
 const readStage = (db: D1Database, vault: string, stage: ResealStage, { stage: first, after, under }: ResealPosition) =>
-  readRows(db, vault, tableOfStage(stage), stage === first ? after : START.after, under);
+  readRows(db, vault, tableOf(stage)!, stage === first ? after : START.after, under);
 
 const moveStatements = (db: D1Database, { vault, row }: OpenVault, next: ResealPosition | undefined): D1PreparedStatement[] => [
   db.prepare(SQL.require).bind(...valuesAsRead(vault), row.resealed),
@@ -146,7 +135,7 @@ async function firstPass(
   let position = from;
   for (const [index, stage] of stagesOf(from).entries()) {
     const rows = firstRows[index]!;
-    const { nextKey, unreadable, statements: writes } = await resealRows(db, keys, vault.id, tableOfStage(stage), rows);
+    const { nextKey, unreadable, statements: writes } = await resealRows(db, keys, vault.id, tableOf(stage)!, rows);
     statements.push(...writes);
     position = {
       stage,
@@ -181,7 +170,7 @@ async function lastPass(
   const statements: D1PreparedStatement[] = [];
   let reads = 0;
   for (const [index, stage] of RESEAL_STAGES.entries()) {
-    const table = tableOfStage(stage);
+    const table = tableOf(stage)!;
     let rows = firstRows[index]!;
     for (;;) {
       const { nextKey, statements: writes } = await resealRows(db, keys, vault.id, table, rows);

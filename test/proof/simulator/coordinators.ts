@@ -49,7 +49,7 @@ const CALL_FAULTS = [
   "Worker ended after the call",
 ] as const satisfies readonly FaultName[];
 
-const lost = () => new Error("Network connection lost.");
+const connectionLost = () => new Error("Network connection lost.");
 
 /** In: the variables of the Worker. */
 export function createCoordinators(world: World, bindings: Env): Coordinators {
@@ -125,7 +125,7 @@ export function createCoordinators(world: World, bindings: Env): Coordinators {
       const instance = instanceFor(vault);
       if (fault === "coordinator replaced by a new one") replace(vault);
       await clock.sleep(WAY * random());
-      if (fault === "coordinator lost before the call" || instance.hasEnded()) throw lost();
+      if (fault === "coordinator lost before the call" || instance.hasEnded()) throw connectionLost();
       if (fault === "coordinator overloaded")
         throw Object.assign(new Error("Durable Object is overloaded."), { overloaded: true });
       if (fault === "Worker ended before the call" && end) return end();
@@ -133,11 +133,11 @@ export function createCoordinators(world: World, bindings: Env): Coordinators {
       const isLost = fault === "coordinator lost after the call" || fault === "Worker ended after the call";
       if (isLost) answer.catch(() => undefined); // the coordinator goes on without its caller
       if (isLost) await clock.sleep(5 * WAY * random());
-      if (fault === "coordinator lost after the call") throw lost();
+      if (fault === "coordinator lost after the call") throw connectionLost();
       if (fault === "Worker ended after the call" && end) return end();
       const result = await answer;
       await clock.sleep(WAY * random());
-      if (instance.hasEnded()) throw lost();
+      if (instance.hasEnded()) throw connectionLost();
       return result;
     },
     async runAlarms() {

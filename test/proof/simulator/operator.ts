@@ -134,11 +134,11 @@ function* checkReseals(storage: Storage, seen: Set<string>, { database }: World)
   for (const { id, data } of done) {
     if (seen.has(id)) continue;
     seen.add(id);
-    const { vault, dataKeyId } = (JSON.parse(data) as { input: ResealInput }).input;
+    const { vault, dataKey } = (JSON.parse(data) as { input: ResealInput }).input;
     const [{ keys }] = database.query<{ keys: string }>("SELECT keys FROM vaults WHERE id = ?", vault) as [{ keys: string }];
     const ids = parseKeyList(keys).map((key) => key.id);
-    if (ids.length !== 1 || ids[0] === dataKeyId)
-      yield violation("job is done without its work", `${id} of ${dataKeyId}: the vault has the keys ${ids.join()}`);
+    if (ids.length !== 1 || ids[0] === dataKey)
+      yield violation("job is done without its work", `${id} of ${dataKey}: the vault has the keys ${ids.join()}`);
   }
 }
 
