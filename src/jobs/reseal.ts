@@ -1,5 +1,4 @@
 import type { ResealInput } from "../model/job.ts";
-import { ADMIN, withoutRequest } from "../model/operation.ts";
 import { countsOf, type Resealed, type ResealPosition, START } from "../model/reseal.ts";
 import { ok } from "../model/result.ts";
 import { callObject } from "../retry.ts";
@@ -27,12 +26,10 @@ export const RESEAL: KindOfJob<ResealInput, ResealState> = {
   mayStop: () => false,
   async step({ bindings }, { input, position, resealed: before }) {
     const { vault, dataKey } = input;
-    // The same in each step, so that it takes effect once. The log has the origin of the request with the job.
-    const operation = withoutRequest(ADMIN, { id: input.operation, vault, change: { kind: "reseal-vault", dataKeyId: dataKey } });
     const step = await callObject(
       () => bindings.COORDINATOR.getByName(vault),
       "unavailable",
-      (coordinator) => coordinator.reseal({ vault, dataKey, operation, position }),
+      (coordinator) => coordinator.reseal({ vault, dataKey, position }),
     );
     if (!step.ok) return step;
     const { position: next, items: total, done } = step.value;

@@ -67,8 +67,6 @@ export interface ResealInput {
   readonly vault: string;
   /** The id of the keys that are to be replaced. */
   readonly dataKey: string;
-  /** The id of the operation that replaces them. */
-  readonly operation: string;
 }
 
 export const hasEnded = (state: JobState): boolean => state === "done" || state === "failed" || state === "stopped";

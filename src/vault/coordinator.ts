@@ -106,7 +106,9 @@ export class VaultCoordinator extends DurableObject<Env> {
   /** Seals rows of the vault again under new keys. May be called again at any time. Errors: see reseal.ts. */
   reseal(request: ResealRequest): Promise<Result<ResealStep>> {
     const write = (operation: Operation) => this.write(operation);
-    return this.#withStore((store) => resealVault({ store, cache: this.#cache, turn: this.#turn, write }, request));
+    return this.#withStore((store) =>
+      resealVault({ store, cache: this.#cache, turn: this.#turn, write, random: drawRandom }, request),
+    );
   }
 
   /** Answers `verify`: see maintenance.ts. */

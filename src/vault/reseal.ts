@@ -1,9 +1,11 @@
-import type { Operation } from "../model/operation.ts";
+import { operationId } from "../model/ids.ts";
+import { ADMIN, type Operation, withoutRequest } from "../model/operation.ts";
 import { type ResealPosition, START } from "../model/reseal.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { RowCache } from "../store/commit/cache.ts";
 import type { Store } from "../store/d1/database.ts";
 import { resealSlice } from "../store/rotation/reseal.ts";
+import type { Random } from "./complete.ts";
 import type { Turns } from "./queue.ts";
 
 /**
@@ -16,8 +18,6 @@ export interface ResealRequest {
   readonly vault: string;
   /** The id of the keys that are to be replaced. */
   readonly dataKey: string;
-  /** The operation that replaces them. */
-  readonly operation: Operation;
   /** Where the reseal is, as far as the caller knows. */
   readonly position: ResealPosition | undefined;
 }
@@ -38,6 +38,7 @@ export interface ResealContext {
   /** Runs a task when no commit is on its way. */
   readonly turn: Turns;
   readonly write: (operation: Operation) => Promise<Result<unknown>>;
+  readonly random: Random;
 }
 
 /**
@@ -46,7 +47,7 @@ export interface ResealContext {
  * Errors: those of `resealSlice` and of writes.
  */
 export async function resealVault(context: ResealContext, request: ResealRequest): Promise<Result<ResealStep>> {
-  const { store, cache, turn, write } = context;
+  const { store, cache, turn, write, random } = context;
   const slice = await turn(async () => {
     const made = await resealSlice(store, request.vault, request.position);
     // The row of the vault in the cache has the earlier keys and a position, which a PATCH of the vault would show.
@@ -59,6 +60,9 @@ export async function resealVault(context: ResealContext, request: ResealRequest
   // The step that removes the keys is not the last one: D1 may be restored to an earlier time before its answer arrives.
   if (reseal) return ok({ position, items, done: false });
   if (dataKeyId !== request.dataKey) return ok({ position, items, done: true });
-  const begun = await write(request.operation);
+  // A new operation each time. It changes nothing when the vault has other keys by then; the log may have the one before from a time before
+  // the vault was restored.
+  const change = { kind: "reseal-vault", dataKeyId } as const;
+  const begun = await write(withoutRequest(ADMIN, { id: operationId(store.now, random(10)), vault: vault.id, change }));
   return begun.ok ? ok({ position: START, items, done: false }) : begun;
 }

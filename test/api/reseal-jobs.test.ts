@@ -282,7 +282,7 @@ describe("a job that waits for those that exclude it", () => {
     const vault = await makeVault();
     const { service, release } = await heldService();
     const first = await startJob(service, await bodyOf(vault));
-    const input = { vault, dataKey: crypto.randomUUID(), operation: crypto.randomUUID() };
+    const input = { vault, dataKey: crypto.randomUUID() };
     const second = await createWaiting(service, { kind: "reseal", input });
     expect((await ask(service, "POST", `/${second}/pause`)).body.state).toBe("paused");
     expect((await ask(service, "POST", `/${second}/resume`)).body.state).toBe("waiting");

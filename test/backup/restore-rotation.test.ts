@@ -97,6 +97,17 @@ describe("a vault in the middle of a reseal", () => {
     expect((await call("GET", `${items}/${seeded[0]!.id}`)).status).toBe(200);
   });
 
+  it("that is restored from a backup of before its begin gets new keys all the same", async () => {
+    const full = await fullVault();
+    const { vault } = full;
+    const [before, old] = [await visibleIn(full), await newestKeyOf(vault)];
+    await backUp(vault);
+    const restoreInMiddle = (step: number) => (step === 3 ? restore({ vault, overwrite: true }) : undefined);
+    expect(await resealBy(vault, await dataKeyOf(vault), {}, { after: restoreInMiddle })).toMatchObject({ done: true, steps: 7 });
+    expect(await openUnder(old, await sealedTexts(vault))).toEqual([]);
+    expect(await visibleIn(full)).toEqual(before);
+  });
+
   it("with an earlier key that does not open is a finding", async () => {
     const { vault } = await fullVault();
     await beginReseal(vault);

@@ -2,7 +2,6 @@ import * as z from "zod";
 import type { ResealInput } from "../../model/job.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { anyId } from "../../model/text.ts";
-import { createRequestId } from "../../requests/request-id.ts";
 import { requireVault } from "../../store/vaults/vaults.ts";
 import type { Call } from "../route.ts";
 import { canonicalId } from "./verify.ts";
@@ -13,8 +12,8 @@ export const resealRequest = {
   seals: true,
   input: z.object({ vault: canonicalId, dataKey: anyId }),
   /** Errors: `vault_not_found`. */
-  async prepare({ store: { db } }: Call, input: Omit<ResealInput, "operation">): Promise<Result<ResealInput>> {
+  async prepare({ store: { db } }: Call, input: ResealInput): Promise<Result<ResealInput>> {
     const exists = await requireVault(db, input.vault);
-    return exists.ok ? ok({ ...input, operation: createRequestId(Date.now()) }) : exists;
+    return exists.ok ? ok(input) : exists;
   },
 };
