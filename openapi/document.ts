@@ -5,7 +5,6 @@ import { operationOf, type Row } from "./operation.ts";
 import { parameterComponents } from "./parameters.ts";
 import { adminActivityRows } from "./paths/admin-activity.ts";
 import { adminRows } from "./paths/admin.ts";
-import { resealRows } from "./paths/reseal.ts";
 import { backupRows } from "./paths/backups.ts";
 import { eventRows } from "./paths/events.ts";
 import { fileRows } from "./paths/files.ts";
@@ -51,7 +50,6 @@ export const ROWS: readonly Row[] = [
   ...adminActivityRows,
   ...keyRows,
   ...jobRows,
-  ...resealRows,
   ...peopleRows,
   ...webhookRows,
   ...restoreRows,

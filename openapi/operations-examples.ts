@@ -3,8 +3,6 @@
 const VAULT = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
 const WRITTEN = "2026-11-22T09:30:00.000Z";
 
-export const resealProgress = { done: false, stage: "items", items: 500, rows: 512, unreadable: 0, of: 2_000 };
-
 export const restoreRequest = { vault: VAULT };
 export const restoration = {
   vault: { id: VAULT },

@@ -9,6 +9,8 @@ export interface Fault {
   readonly requestId?: string | undefined;
   /** How long the service asks to wait before a retry, in seconds. */
   readonly retryAfter?: number | undefined;
+  /** Of the kind `job_exists`: the id of the job that excludes the one that was asked for. */
+  readonly job?: string | undefined;
 }
 
 /** A failed request. The message is that of the service; it contains neither the token nor a value. */
@@ -18,13 +20,15 @@ export class ItemVaultError extends Error implements Fault {
   readonly status: number;
   readonly requestId: string | undefined;
   readonly retryAfter: number | undefined;
+  readonly job: string | undefined;
 
-  constructor(message: string, { kind, status, requestId, retryAfter }: Fault) {
+  constructor(message: string, { kind, status, requestId, retryAfter, job }: Fault) {
     super(message);
     this.kind = kind;
     this.status = status;
     this.requestId = requestId;
     this.retryAfter = retryAfter;
+    this.job = job;
   }
 }
 
@@ -51,5 +55,6 @@ export async function errorOf(response: Response): Promise<ItemVaultError> {
     status,
     requestId: response.headers.get("Request-Id") ?? undefined,
     retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
+    job: response.headers.get("Item-Vault-Job") ?? undefined,
   });
 }

@@ -451,35 +451,13 @@ export interface Reseal {
   /** The id of the keys that are replaced. */
   replaces: Uuid;
   /** The kind of records that is next. */
-  stage: "webhooks" | "records" | "items" | "versions" | "files" | "file_versions";
+  stage: "webhooks" | "replays" | "items" | "item_versions" | "files" | "file_versions";
   /** The Items that were passed. */
   items: number;
   /** All records that were passed. */
   rows: number;
   /** The records that do not open. They stay as they are. */
   unreadable: number;
-}
-
-/** New keys for a vault. */
-export interface ResealRequest {
-  /** The id of the keys that are to be replaced. */
-  dataKey: IdInput;
-}
-
-/** How far the replacement of the keys has come. */
-export interface ResealProgress {
-  /** Whether every record is sealed under the new keys, and the keys before are gone. */
-  done: boolean;
-  /** The kind of records that is next. */
-  stage?: "webhooks" | "records" | "items" | "versions" | "files" | "file_versions";
-  /** The Items that were passed. */
-  items: number;
-  /** All records that were passed. */
-  rows: number;
-  /** The records that do not open. They stay as they are. */
-  unreadable: number;
-  /** The Items of the vault. */
-  of: number;
 }
 
 /** A token as it was issued (contract 8.10), or a person (contract 25.8). */
@@ -807,16 +785,17 @@ export interface RootKey {
   removable: boolean;
 }
 
-/** A job to start (contract 26.2). The attributes besides `kind` are those of a `backup` (contract 21.4) and of a `verify` (contract 22.1). */
+/** A job to start (contract 26.2). A `rewrap` has no attributes besides `kind`. */
 export interface NewJob {
   /** What the job does. */
-  kind: "rewrap" | "verify" | "backup";
+  kind: "rewrap" | "verify" | "reseal" | "backup";
   vault?: Uuid | null;
-  /** Every part of a backup is written, and every content looked for (contract 21.4). */
+  dataKey?: IdInput | null;
+  /** Of a `backup`: every part is written, and every content looked for (contract 21.4). */
   full?: boolean | null;
-  /** The job tells what it would do, and changes nothing. */
+  /** Of a `backup`: it tells what it would do, and changes nothing. */
   dryRun?: boolean | null;
-  /** Contents of Files are only looked for, and not read. */
+  /** Of a `verify`: contents of Files are only looked for, and not read. */
   quick?: boolean | null;
   /** The backups are checked, and not what the service serves (contract 22.6). */
   backup?: boolean | null;
@@ -830,7 +809,7 @@ export interface NewJob {
 export interface Job {
   id: Uuid;
   /** What the job does. */
-  kind: "rewrap" | "verify" | "backup" | "expire" | "purge";
+  kind: "rewrap" | "verify" | "reseal" | "backup" | "expire" | "purge";
   /** Whether it has begun, and how it ended. */
   state: "waiting" | "running" | "paused" | "done" | "failed" | "stopped";
   /** How far it is, in units of its kind. */
@@ -869,6 +848,15 @@ export interface Job {
       bytes: number;
       /** The contents of Files that were looked for. */
       contents: number;
+    };
+    /** What a `reseal` has passed. */
+    resealed?: {
+      /** The Items that were passed. */
+      items: number;
+      /** All records that were passed. */
+      rows: number;
+      /** The records that do not open. They stay as they are. */
+      unreadable: number;
     };
   };
   /** The first 100 findings. */
@@ -2154,6 +2142,30 @@ export interface Operations {
     body: undefined;
     answer: Job;
   };
+  /** Pause a job */
+  "POST /v1/admin/jobs/{job}/pause": {
+    id: "pauseJob";
+    path: {
+      /** The id of the job (contract 3.2). */
+      job: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Job;
+  };
+  /** Resume a job */
+  "POST /v1/admin/jobs/{job}/resume": {
+    id: "resumeJob";
+    path: {
+      /** The id of the job (contract 3.2). */
+      job: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Job;
+  };
   /** List the findings of a job */
   "GET /v1/admin/jobs/{job}/findings": {
     id: "listJobFindings";
@@ -2168,18 +2180,6 @@ export interface Operations {
     headers: Record<string, never>;
     body: undefined;
     answer: Finding[];
-  };
-  /** Give a vault new keys */
-  "POST /v1/admin/vaults/{vault}/reseal": {
-    id: "resealVault";
-    path: {
-      /** The id of the vault (contract 3.2). */
-      vault: IdInput;
-    };
-    query: Record<string, never>;
-    headers: Record<string, never>;
-    body: ResealRequest;
-    answer: ResealProgress;
   };
   /** List the people */
   "GET /v1/admin/people": {

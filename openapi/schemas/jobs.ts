@@ -1,6 +1,7 @@
 import { FAILURE_KINDS } from "../../src/model/failure.ts";
 import { JOB_KINDS, JOB_STATES, REQUESTED_KINDS } from "../../src/model/job.ts";
 import type { Schema } from "../types.ts";
+import { resealCounts } from "./reseal.ts";
 import { arrayOf, closed, integer, nullable, open, ref, words } from "./shapes.ts";
 
 /** Long jobs (contract 26). */
@@ -9,13 +10,14 @@ const flag = (description: string): Schema => nullable({ type: "boolean", descri
 
 export const jobSchemas: Readonly<Record<string, Schema>> = {
   NewJob: open(
-    "A job to start (contract 26.2). The attributes besides `kind` are those of a `backup` (contract 21.4) and of a `verify` (contract 22.1).",
+    "A job to start (contract 26.2). A `rewrap` has no attributes besides `kind`.",
     {
       kind: words("What the job does.", REQUESTED_KINDS),
-      vault: nullable(ref("Uuid", "Only this vault; absent: the whole deployment.")),
-      full: flag("Every part of a backup is written, and every content looked for (contract 21.4)."),
-      dryRun: flag("The job tells what it would do, and changes nothing."),
-      quick: flag("Contents of Files are only looked for, and not read."),
+      vault: nullable(ref("Uuid", "Of a `reseal`: the vault. Of the others: only this vault; absent: the whole deployment.")),
+      dataKey: nullable(ref("IdInput", "Of a `reseal`: the id of the keys that are replaced (contract 20.21).")),
+      full: flag("Of a `backup`: every part is written, and every content looked for (contract 21.4)."),
+      dryRun: flag("Of a `backup`: it tells what it would do, and changes nothing."),
+      quick: flag("Of a `verify`: contents of Files are only looked for, and not read."),
       backup: flag("The backups are checked, and not what the service serves (contract 22.6)."),
       repair: flag("What can be repaired is repaired (contract 22.5)."),
       acceptLoss: flag("The repair of `vault` takes Items that are missing out of its counts (contract 22.5)."),
@@ -54,8 +56,9 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
             },
             ["snapshot"],
           ),
+          resealed: closed("What a `reseal` has passed.", resealCounts),
         },
-        ["checked", "backup"],
+        ["checked", "backup", "resealed"],
       ),
       findings: { ...arrayOf(ref("Finding")), description: "The first 100 findings." },
       createdAt: { type: "string", format: "date-time" },

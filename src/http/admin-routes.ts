@@ -1,5 +1,5 @@
 import { listAdminActivity } from "./endpoints/activity.ts";
-import { createJob, getJob, listFindings, listJobs, stopJob } from "./endpoints/admin-jobs.ts";
+import { createJob, getJob, listFindings, listJobs, pauseJob, resumeJob, stopJob } from "./endpoints/admin-jobs.ts";
 import { listKeys } from "./endpoints/admin-keys.ts";
 import { exportActivity } from "./endpoints/activity-export.ts";
 import {
@@ -10,7 +10,7 @@ import {
   listVaultBackups,
 } from "./endpoints/admin-backups.ts";
 import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
-import { createVault, deleteVault, listAllVaults, resealVault, updateVault } from "./endpoints/admin-vaults.ts";
+import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
 import { putBackupObject } from "./endpoints/admin-backup-objects.ts";
 import { addPerson, changePerson, getPerson, listPeople, removePerson } from "./endpoints/admin-people.ts";
 import { restore } from "./endpoints/admin-restores.ts";
@@ -73,14 +73,6 @@ export const ADMIN_ROUTES: readonly Route[] = [
     ...updateVault,
   }),
   row({ method: "DELETE", path: ADMIN_VAULT, access: BY_ADMIN, action: "DELETE", idempotent: true, ...deleteVault }),
-  row({
-    method: "POST",
-    path: `${ADMIN_VAULT}/reseal`,
-    access: BY_ADMIN_SEALING,
-    action: "UPDATE",
-    json: true,
-    ...resealVault,
-  }),
   row({ method: "GET", path: ADMIN_TOKENS, access: BY_ADMIN, action: "READ", resource: TOKEN, parse, handle: listTokens }),
   row({
     method: "POST",
@@ -125,6 +117,8 @@ export const ADMIN_ROUTES: readonly Route[] = [
   row({ method: "POST", path: JOBS, ...BY_ADMIN_OF_JOB, action: "CREATE", json: true, idempotent: true, ...createJob }),
   row({ method: "GET", path: JOB, ...BY_ADMIN_OF_JOB, ...getJob }),
   row({ method: "DELETE", path: JOB, ...BY_ADMIN_OF_JOB, action: "DELETE", parse, handle: stopJob }),
+  row({ method: "POST", path: `${JOB}/pause`, ...BY_ADMIN_OF_JOB, action: "UPDATE", parse, handle: pauseJob }),
+  row({ method: "POST", path: `${JOB}/resume`, ...BY_ADMIN_OF_JOB, action: "UPDATE", parse, handle: resumeJob }),
   row({ method: "GET", path: `${JOB}/findings`, ...BY_ADMIN_OF_JOB, ...listFindings }),
   row({
     method: "POST",

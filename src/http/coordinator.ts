@@ -1,7 +1,6 @@
 import { fingerprint } from "../crypto/seal.ts";
 import type { ContentAddress } from "../model/file.ts";
 import { type Answer, type Change, type Idempotency, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
-import type { ResealProgress } from "../model/reseal.ts";
 import { ok, type Result } from "../model/result.ts";
 import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webhook.ts";
 import type { RestoreContents } from "../store/restore/ports.ts";
@@ -72,16 +71,6 @@ export const sendWebhookRequest = (call: Call, request: WebhookRequest): Promise
   callObject(connect(call, call.vault), isWebhookWrite(request) ? "uncertain" : "unavailable", (coordinator) =>
     coordinator.webhooks(call.vault, request),
   );
-
-/**
- * Seals some rows of the vault again under new keys. In: the id of the keys that are to be replaced. It may be sent again after every
- * failure. Errors: those of the coordinator; `uncertain`.
- */
-export async function sendReseal(call: Call, dataKeyId: string): Promise<Result<ResealProgress>> {
-  const { vault } = call;
-  const operation = await operationOf(call, vault, { kind: "reseal-vault", dataKeyId }, { ids: [vault] });
-  return callObject(connect(call, vault), "uncertain", (coordinator) => coordinator.reseal({ vault, dataKeyId, operation }));
-}
 
 const connect =
   ({ c }: Call, vault: string) =>

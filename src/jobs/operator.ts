@@ -110,7 +110,7 @@ export class Operator extends DurableObject<Env> {
   async pause(id: string): Promise<Result<Job>> {
     const { sql } = this.ctx.storage;
     const row = loadJob(sql, id);
-    if (row && !kindOf(row)?.mayPause) return fail("job_unstoppable");
+    if (row && !hasEnded(row.state) && !kindOf(row)?.mayPause) return fail("job_unstoppable");
     pauseJob(sql, id);
     return this.#load(id);
   }

@@ -1,12 +1,12 @@
 import { addChecked, type Checked, type Finding, NOTHING_CHECKED } from "../model/finding.ts";
 import { ok } from "../model/result.ts";
 import type { VerifyInput, VerifyRequest } from "../model/verify.ts";
-import { callObject } from "../retry.ts";
 import { withBuckets } from "../store/backup/ports.ts";
 import { countCalls } from "../store/jobs/counted-calls.ts";
 import { runSlices } from "../store/verify/run.ts";
 import type { Coordinators, Position } from "../store/verify/stage.ts";
 import { firstPosition, planOf } from "../store/verify/stages.ts";
+import { callObject } from "../retry.ts";
 import { holdsVault, type JobPorts, type KindOfJob } from "./kind.ts";
 
 /** The job that checks what is stored, and repairs it when told to (contract 22, decision 0035). A step is some slices. */
@@ -51,10 +51,10 @@ export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
   },
 };
 
-function coordinatorsOf({ COORDINATOR }: JobPorts["bindings"], acceptLoss: boolean): Coordinators {
+function coordinatorsOf(bindings: JobPorts["bindings"], acceptLoss: boolean): Coordinators {
   const send = (vault: string, request: VerifyRequest) =>
     callObject(
-      () => COORDINATOR.getByName(vault),
+      () => bindings.COORDINATOR.getByName(vault),
       "unavailable",
       (coordinator) => coordinator.verify(vault, request),
     );

@@ -1,10 +1,11 @@
 import { type Failure, type FailureKind, describe } from "./failure.ts";
 import type { Checked, Finding } from "./finding.ts";
+import type { Resealed } from "./reseal.ts";
 
 /** Long jobs (contract 26, decision 0047): work that an alarm carries out in steps, without a request that waits for it. */
 
 /** The kinds that the admin starts. */
-export const REQUESTED_KINDS = ["rewrap", "verify", "backup"] as const;
+export const REQUESTED_KINDS = ["rewrap", "verify", "reseal", "backup"] as const;
 
 export type RequestedKind = (typeof REQUESTED_KINDS)[number];
 
@@ -21,7 +22,7 @@ export const JOB_STATES = ["waiting", "running", "paused", "done", "failed", "st
 
 export type JobState = (typeof JOB_STATES)[number];
 
-/** In units of the kind: rows or vaults. */
+/** In units of the kind (contract 26.1). */
 export interface JobProgress {
   readonly done: number;
   /** 0 as long as it is not known. */
@@ -31,6 +32,7 @@ export interface JobProgress {
 /** What a kind tells besides its progress and its findings. */
 export interface JobResult {
   readonly checked?: Checked;
+  readonly resealed?: Resealed;
   readonly backup?: BackupResult;
 }
 
@@ -93,6 +95,13 @@ export interface BackupInput {
 export interface RewrapInput {
   /** The id of the root key that is active for the Worker that has created the job. */
   readonly activeKey: string;
+}
+
+/** What a reseal has to know. */
+export interface ResealInput {
+  readonly vault: string;
+  /** The id of the keys that are to be replaced. */
+  readonly dataKey: string;
 }
 
 export const hasEnded = (state: JobState): boolean => state === "done" || state === "failed" || state === "stopped";

@@ -41,6 +41,16 @@ export const SERVICE = "service";
 /** The actors that have no token, so that none is looked for. Every other actor is the id of a token. */
 export const WITHOUT_TOKEN: ReadonlySet<string> = new Set([ADMIN, SERVICE]);
 
+/** An operation that no request has sent: it has no token and no origin. In: one of `WITHOUT_TOKEN`. */
+export const withoutRequest = (actor: string, operation: Pick<Operation, "id" | "vault" | "change">): Operation => ({
+  ...operation,
+  format: OPERATION_FORMAT,
+  actor,
+  tokenHash: "",
+  size: 0,
+  origin: { userAgent: "", requestIp: "" },
+});
+
 export interface Idempotency {
   /** A hash of the actor and the Idempotency-Key. */
   readonly key: string;

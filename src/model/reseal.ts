@@ -1,17 +1,12 @@
 /** The reseal of a vault: it gets new keys, and its rows are sealed again in slices (contract 20.20 and on, decision 0032). */
 
-/** The tables with sealed rows, in the order in which they are passed. */
-export const RESEAL_STAGES = ["webhooks", "records", "items", "versions", "files", "file_versions"] as const;
+/** The tables with texts under the keys of vaults, in the order in which they are passed. `test/promises/reseal.test.ts` requires all of them. */
+export const RESEAL_STAGES = ["webhooks", "replays", "items", "item_versions", "files", "file_versions"] as const;
 
 export type ResealStage = (typeof RESEAL_STAGES)[number];
 
-/** How far a reseal has come. */
-export interface ResealPosition {
-  readonly stage: ResealStage;
-  /** The key of the last row that was passed, without the vault; empty at the begin of a stage, and in the last pass. */
-  readonly after: readonly (string | number | null)[];
-  /** In the first pass, of all rows, `null`; in the last one, of the rows that have a text under one of them, the numbers of the earlier keys. */
-  readonly under: readonly number[] | null;
+/** What a reseal has passed. */
+export interface Resealed {
   /** The Items that the first pass has passed, and all rows. */
   readonly items: number;
   readonly rows: number;
@@ -19,19 +14,19 @@ export interface ResealPosition {
   readonly unreadable: number;
 }
 
+/** How far a reseal has come. */
+export interface ResealPosition extends Resealed {
+  readonly stage: ResealStage;
+  /** The key of the last row that was passed, without the vault; empty at the begin of a stage, and in the last pass. */
+  readonly after: readonly (string | number | null)[];
+  /** In the first pass, of all rows, `null`; in the last one, of the rows that have a text under one of them, the numbers of the earlier keys. */
+  readonly under: readonly number[] | null;
+}
+
 export interface Reseal {
   /** The id of the keys that are replaced. */
   readonly previous: string;
   readonly position: ResealPosition;
-}
-
-/** What the admin learns of a reseal. */
-export interface ResealProgress extends Pick<ResealPosition, "items" | "rows" | "unreadable"> {
-  readonly done: boolean;
-  /** The table that is next; absent when it is done. */
-  readonly stage?: ResealStage | undefined;
-  /** The Items of the vault. */
-  readonly of: number;
 }
 
 export const START: ResealPosition = {
@@ -43,6 +38,8 @@ export const START: ResealPosition = {
   unreadable: 0,
 };
 
+export const countsOf = ({ items, rows, unreadable }: ResealPosition): Resealed => ({ items, rows, unreadable });
+
 /** The text in the column `vaults.resealed`. */
 export const formatPosition = (position: ResealPosition): string => JSON.stringify(position);
 
@@ -52,11 +49,11 @@ export const formatPosition = (position: ResealPosition): string => JSON.stringi
  */
 export function parsePosition(text: string, earlier: readonly number[]): ResealPosition {
   try {
-    const { stage, after, under, items, rows, unreadable } = JSON.parse(text) as ResealPosition;
-    const isCounted = [items, rows, unreadable].every((count) => Number.isSafeInteger(count) && count >= 0);
+    const position = JSON.parse(text) as ResealPosition;
+    const { stage, after, under } = position;
+    const isCounted = Object.values(countsOf(position)).every((count) => Number.isSafeInteger(count) && count >= 0);
     const isPass = under === null ? after.every(isKeyValue) : under.join() === earlier.join() && after.length === 0;
-    const isPosition = RESEAL_STAGES.includes(stage) && isPass && isCounted;
-    return isPosition ? { stage, after: [...after], under, items, rows, unreadable } : START;
+    return RESEAL_STAGES.includes(stage) && isPass && isCounted ? position : START;
   } catch {
     return START;
   }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { echo } from "./failure.ts";
+import { isId, parseId } from "./ids.ts";
 import { fits, LIMITS } from "./limits.ts";
 
 /** Schemas of the JSON values that bodies consist of, and the messages of their errors. */
@@ -13,6 +14,14 @@ export const text = (limit: number = LIMITS.string) =>
 
 /** An optional value. `null` means absent: clients in Go and Python send it. */
 export const optional = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? undefined);
+
+/** An id in one of its two forms (contract 3). Out: the canonical one. */
+export const anyId = z.string("is not a string").transform((value, context) => {
+  const id = parseId(value);
+  if (id !== undefined && isId(id)) return id;
+  context.addIssue({ code: "custom", message: "is not a UUID or its 26 characters of base32" });
+  return z.NEVER;
+});
 
 /** Like `optional`, where the empty text means absent too. */
 export const optionalText = (limit?: number) => optional(text(limit)).transform((value) => value || undefined);

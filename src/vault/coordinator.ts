@@ -4,7 +4,6 @@ import type { ContentAddress } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import { fail, type Refusal, type Result } from "../model/result.ts";
-import type { ResealProgress } from "../model/reseal.ts";
 import type { VerifyAnswer, VerifyRequest } from "../model/verify.ts";
 import type { Webhook, WebhookRequest } from "../model/webhook.ts";
 import * as pending from "../store/contents/pending.ts";
@@ -16,9 +15,9 @@ import { type AlarmContext, runAlarm, setAlarm } from "./alarm.ts";
 import { commitOperations } from "./commit.ts";
 import { type Expiry, expireItems } from "./expiry.ts";
 import { acceptListener } from "./listeners.ts";
-import { drawRandom, resealPorts, webhookPorts } from "./ports.ts";
+import { drawRandom, webhookPorts } from "./ports.ts";
 import { createQueue, createTurns } from "./queue.ts";
-import { type ResealRequest, resealVault } from "./reseal.ts";
+import { type ResealRequest, type ResealStep, resealVault } from "./reseal.ts";
 import { answerVerify, prepareRestore } from "./maintenance.ts";
 import { answerWebhooks } from "./webhooks/admin.ts";
 
@@ -111,9 +110,11 @@ export class VaultCoordinator extends DurableObject<Env> {
   }
 
   /** Seals rows of the vault again under new keys. May be called again at any time. Errors: see reseal.ts. */
-  reseal(request: ResealRequest): Promise<Result<ResealProgress>> {
+  reseal(request: ResealRequest): Promise<Result<ResealStep>> {
     const write = (operation: Operation) => this.write(operation);
-    return this.#withStore((store) => resealVault(resealPorts(store, this.#cache, this.#turn, { write, clock }), request));
+    return this.#withStore((store) =>
+      resealVault({ store, cache: this.#cache, turn: this.#turn, write, random: drawRandom }, request),
+    );
   }
 
   /** Answers `verify`: see maintenance.ts. */

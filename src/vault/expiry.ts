@@ -1,5 +1,5 @@
 import { operationId } from "../model/ids.ts";
-import { type Answer, type Operation, OPERATION_FORMAT, SERVICE } from "../model/operation.ts";
+import { type Answer, type Operation, SERVICE, withoutRequest } from "../model/operation.ts";
 import { ok, type Refusal, type Result } from "../model/result.ts";
 import type { Store } from "../store/d1/database.ts";
 import { logFailure } from "../log.ts";
@@ -61,9 +61,5 @@ export async function expireItems(
 }
 
 /** The write that brings an Item within the settings (deletions.ts). In: its id as an operation. */
-export function expiryOf(vault: string, item: string, id: string): Operation {
-  const change = { kind: "expire-item", item } as const;
-  return { format: OPERATION_FORMAT, id, vault, actor: SERVICE, tokenHash: "", size: 0, origin: NO_ORIGIN, change };
-}
-
-const NO_ORIGIN = { userAgent: "", requestIp: "" };
+export const expiryOf = (vault: string, item: string, id: string): Operation =>
+  withoutRequest(SERVICE, { id, vault, change: { kind: "expire-item", item } });

@@ -5,13 +5,10 @@ import type { Store } from "../store/d1/database.ts";
 import { databaseLevel, type DatabaseLevel } from "../store/d1/size.ts";
 import type { RowCache } from "../store/commit/cache.ts";
 import { type Commit, type CommitAttempt, writeCommit } from "../store/commit/commit.ts";
-import { resealSlice } from "../store/rotation/reseal.ts";
 import type { RowRequest } from "../store/commit/rows.ts";
 import { cachedSnapshot, loadSnapshot, type Snapshot } from "../store/commit/snapshot.ts";
 import type { Random } from "./complete.ts";
 import type { PacingPorts } from "./pacing.ts";
-import type { Turns } from "./queue.ts";
-import type { ResealPorts } from "./reseal.ts";
 import type { WebhookPorts } from "./webhooks/ports.ts";
 import type { Retention } from "./working.ts";
 
@@ -79,22 +76,4 @@ export const webhookPorts = (sql: SqlStorage, store: Store, clock: () => number)
   store,
   clock,
   random: () => Math.random(),
-});
-
-/** The ports of a reseal. In: `turn` runs a slice while no commit runs; `write` carries out an operation. */
-export const resealPorts = (
-  store: Store,
-  cache: RowCache,
-  turn: Turns,
-  { write, clock }: Pick<ResealPorts, "write" | "clock">,
-): ResealPorts => ({
-  write,
-  clock,
-  slice: (vault, expected) =>
-    turn(async () => {
-      const slice = await resealSlice(store, vault, expected);
-      // The row of the vault in the cache has the earlier keys and a position, which a PATCH of the vault would show.
-      if (!slice.ok || slice.value.position === undefined) cache.update(undefined);
-      return slice;
-    }),
 });

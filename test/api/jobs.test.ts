@@ -7,7 +7,7 @@ import {
   endOfJob,
   inOperator,
   JOBS,
-  killOperator as kill,
+  killOperator,
   operatorOf,
   rebindOperator,
   runJob,
@@ -218,7 +218,7 @@ describe("a step of a job", () => {
     const service = await serviceWith({}, { DB: silentDatabase().DB });
     const id = await startJob(service, REWRAP);
     await expect.poll(async () => inOperator(service, (sql) => sql.exec("SELECT tries FROM jobs").one()["tries"])).toBe(1);
-    await kill(service);
+    await killOperator(service);
     expect((await ask(service, "GET", `/${id}`)).body).toMatchObject({ state: "running" });
     await tryAgain(service);
     expect((await ask(service, "GET", `/${id}`)).body).toMatchObject({ state: "done" });
@@ -229,7 +229,7 @@ describe("a step of a job", () => {
       const service = await serviceWith({}, { DB: silentDatabase().DB });
       const id = await startJob(service, REWRAP);
       await inOperator(service, (sql) => sql.exec(`UPDATE jobs SET ${change}`));
-      await kill(service);
+      await killOperator(service);
       await tryAgain(service);
       const row = await inOperator(service, (sql) => sql.exec("SELECT id, state, reason FROM jobs").one());
       expect(row).toEqual({ id, state: "failed", reason: "version_skew" });
@@ -322,7 +322,7 @@ describe("/health", () => {
       status: "WARNING",
       message: "The newest job of the kind rewrap failed: misconfigured",
     });
-    await kill(service);
+    await killOperator(service);
     await runJob(service, REWRAP);
     expect(await jobsIn({ ...service, bindings: { ...service.bindings } })).toMatchObject({ status: "ACTIVE" });
   });

@@ -1,17 +1,18 @@
+import { resealBy, resealFully, resealOnce } from "../support/reseals.ts";
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { parseKeyList } from "../../src/crypto/key-list.ts";
 import { RESEAL_SLICE_MAX } from "../../src/store/rotation/reseal-rows.ts";
 import { backUp, rowsInDatabase } from "../support/backup.ts";
-import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { wrapDatabase } from "../support/bindings.ts";
 import { type FullVault, fullVault } from "../support/full-vault.ts";
 import { runHourly } from "../support/jobs.ts";
 import { restore, restoreOnce } from "../support/restores.ts";
 import { newStages, rewrapAll } from "../support/root-keys.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { admin, freshVault } from "../support/service.ts";
-import { dataKeyOf, newestKeyOf, openUnder, resealFully, resealOnce, sealedTexts } from "../support/sealed-columns.ts";
+import { dataKeyOf, newestKeyOf, openUnder, sealedTexts } from "../support/sealed-columns.ts";
 import { verifyAll } from "../verify/support/verify.ts";
 
 /** Backups, restores and `verify` of a vault whose keys are being replaced (contract 20, 21 and 22). */
@@ -26,13 +27,9 @@ const rowOf = (vault: string) => env.DB.prepare("SELECT * FROM vaults WHERE id =
 
 const numbersOfKeys = async (vault: string) => parseKeyList((await rowOf(vault))!["keys"]).map(({ number }) => number);
 
-/** Begins a reseal, and stops it after so many slices that were written. */
-async function resealPartly(vault: string, slices: number): Promise<void> {
-  let left = slices;
-  const rewrite = (sql: string) => (/UPDATE vaults SET resealed/.test(sql) && left-- <= 0 ? "SELECT no_such_function()" : sql);
-  await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { rewrite }) });
-  expect((await resealOnce(vault, await dataKeyOf(vault))).status).toBe(503);
-  await rebindCoordinator(vault, {});
+/** Begins a reseal, and stops it before its first slice. */
+async function beginReseal(vault: string): Promise<void> {
+  await resealBy(vault, await dataKeyOf(vault), {}, { most: 1 });
   expect(await numbersOfKeys(vault)).toEqual([2, 1]);
 }
 
@@ -59,7 +56,7 @@ describe("a vault in the middle of a reseal", () => {
     const { vault } = full;
     const before = await visibleIn(full);
     const old = await newestKeyOf(vault);
-    await resealPartly(vault, 0);
+    await beginReseal(vault);
     expect((await verifyAll({ vault })).findings).toEqual([]);
     await backUp(vault);
     const texts = await sealedTexts(vault);
@@ -100,9 +97,20 @@ describe("a vault in the middle of a reseal", () => {
     expect((await call("GET", `${items}/${seeded[0]!.id}`)).status).toBe(200);
   });
 
+  it("that is restored from a backup of before its begin gets new keys all the same", async () => {
+    const full = await fullVault();
+    const { vault } = full;
+    const [before, old] = [await visibleIn(full), await newestKeyOf(vault)];
+    await backUp(vault);
+    const restoreInMiddle = (step: number) => (step === 3 ? restore({ vault, overwrite: true }) : undefined);
+    expect(await resealBy(vault, await dataKeyOf(vault), {}, { after: restoreInMiddle })).toMatchObject({ done: true, steps: 7 });
+    expect(await openUnder(old, await sealedTexts(vault))).toEqual([]);
+    expect(await visibleIn(full)).toEqual(before);
+  });
+
   it("with an earlier key that does not open is a finding", async () => {
     const { vault } = await fullVault();
-    await resealPartly(vault, 0);
+    await beginReseal(vault);
     await env.DB.prepare("UPDATE vaults SET keys = substr(keys, 1, 211) || substr(keys, 1) WHERE id = ?").bind(vault).run();
     expect((await verifyAll({ vault })).findings).toMatchObject([{ kind: "vault_keys_wrong" }]);
   });

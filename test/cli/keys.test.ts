@@ -27,6 +27,8 @@ function fileOf(value: string, mode = 0o600) {
 
 const documentOf = (active: string, keys: object, verify?: object) => JSON.stringify({ active, keys, verify });
 const BOTH = { k1: K1, k2: K2 };
+/** The id of every job. */
+const ID = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
 const NONE = { vaults: 0, tokens: 0, endedTokens: 0 };
 const key = (id: keyof typeof BOTH, state: string, more: object = {}) => {
   const publicKey = publicKeyOf(BOTH[id]);
@@ -52,7 +54,7 @@ async function serve(
         : left.shift()!;
     if ("status" in answer) response.statusCode = answer.status as number;
     response.setHeader("Request-Id", "1").setHeader("Content-Type", "application/json");
-    if ("exists" in answer) response.setHeader("Item-Vault-Error", "job_exists").writeHead(409);
+    if ("exists" in answer) response.setHeader("Item-Vault-Error", "job_exists").setHeader("Item-Vault-Job", ID).writeHead(409);
     response.end(JSON.stringify(answer));
   });
   await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
@@ -198,7 +200,7 @@ describe("admin keys activate", () => {
 });
 
 const job = (state: string, done: number, total: number, more: object = {}) => ({
-  id: "3fa85f64-5717-4562-b3fc-2c963f66afa6",
+  id: ID,
   kind: "rewrap",
   state,
   progress: { done, total },
@@ -212,7 +214,6 @@ describe("admin keys rewrap", () => {
 
   const REWRAPPED = [key("k2", "active", { vaults: 5 }), key("k1", "retired")];
   const LEFT = [key("k2", "active", { vaults: 2 }), key("k1", "retired", { vaults: 3 })];
-  const ID = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
   const unreadable = { kind: "row_unreadable", table: "vaults", id: "v", detail: "d", repairable: false };
 
   it("starts a job, waits for its end with one request a second, and says how many rows are left", async () => {
@@ -266,7 +267,7 @@ describe("admin keys rewrap", () => {
   });
 
   it("waits for the job that is under way already", async () => {
-    const answers = [{ exists: true }, [job("done", 1, 1), job("running", 2, 5)], job("done", 5, 5)];
+    const answers = [{ exists: true }, job("running", 2, 5), job("done", 5, 5)];
     const { stderr } = await keys("rewrap", { env: (await serve(KEYS, answers, REWRAPPED)).env });
     expect(stderr).toContain("Rewrapped 5 rows under the active key k2; left under others: 0");
   });
@@ -352,15 +353,17 @@ const vault = (name: string, createdAt: string, replaces?: string) => ({
   dataKey: { id: `key-${name}`, createdAt },
   ...(replaces !== undefined && { reseal: { replaces } }),
 });
-const sent = (name: string, dataKey: string) => `POST /v1/admin/vaults/id-${name}/reseal {"dataKey":"${dataKey}"}`;
+const sent = (name: string, dataKey: string) =>
+  `POST /v1/admin/jobs {"kind":"reseal","vault":"id-${name}","dataKey":"${dataKey}"}`;
+const resealed = (state: string, unreadable = 0) =>
+  job(state, 3, 3, { kind: "reseal", result: { resealed: { items: 3, rows: 9, unreadable } } });
 
 describe("admin keys reseal", () => {
   const [early, late] = ["2026-11-20T00:00:00Z", "2026-11-22T12:00:00Z"];
-  const done = { done: true, items: 3, of: 3, rows: 9, unreadable: 0 };
   const VAULTS = [vault("old", early), vault("new", late), vault("midway", late, "before"), vault("twice", early, "before")];
 
   it("replaces the keys of before a time, and finishes what is under way", async () => {
-    const { env, asked } = await serve(VAULTS, [{ ...done, done: false, rows: 4 }, done, done, { ...done, unreadable: 1 }]);
+    const { env, asked } = await serve(VAULTS, [resealed("waiting"), resealed("done"), resealed("done"), resealed("done", 1)]);
     expect((await keys("reseal", { env })).code).toBe(2);
     expect((await keys("reseal --all --dry-run --format json", { env })).stdout).toContain("id-new");
     const ran = await keys("reseal --all --before 2026-11-22T00:00:00Z --format json", { env });
@@ -371,10 +374,27 @@ describe("admin keys reseal", () => {
     expect((JSON.parse(ran.stdout) as { id: string }[]).map(({ id }) => id)).toEqual(["id-old", "id-midway", "id-twice"]);
     expect(asked.filter((line) => line.startsWith("POST"))).toEqual([
       sent("old", "key-old"),
-      sent("old", "key-old"),
       sent("midway", "before"),
       sent("twice", "key-twice"),
     ]);
+  });
+
+  it("waits for a reseal of the same vault that is under way, and not for another job that excludes it", async () => {
+    const { env } = await serve(VAULTS, [{ exists: true }, resealed("running"), resealed("done")]);
+    expect(await keys("reseal old", { env })).toMatchObject({ code: 0, stdout: expect.stringMatching(/id-old +old +3 +9 +0/) });
+    const repairing = await serve(VAULTS, [
+      { exists: true, message: "A job excludes it" },
+      job("running", 0, 0, { kind: "verify" }),
+    ]);
+    const refused = await keys("reseal old", { env: repairing.env });
+    expect([refused.code, refused.stderr]).toEqual([expect.any(Number), expect.stringContaining("A job excludes it")]);
+    expect(refused.code).not.toBe(0);
+  });
+
+  it("does not wait for a job that is paused, and says how it goes on", async () => {
+    const { env } = await serve(VAULTS, [resealed("waiting"), resealed("paused")]);
+    const { code, stderr } = await keys("reseal old", { env });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/is paused[^]*admin jobs resume/)]);
   });
 
   it("gives a vault of the service new keys", async () => {

@@ -1,12 +1,12 @@
+import { resealBy, resealFully, resealOnce } from "../support/reseals.ts";
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { parseKeyList } from "../../src/crypto/key-list.ts";
 import { headerOf } from "../../src/crypto/seal.ts";
 import { RESEAL_STAGES } from "../../src/model/reseal.ts";
-import { tableOfStage } from "../../src/store/rotation/reseal-rows.ts";
 import { columnsOfKind, TABLES_OF_VAULT } from "../../src/store/tables/tables.ts";
-import { countingDatabase, rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { countingDatabase, rebindCoordinator } from "../support/bindings.ts";
 import { everythingIn, type FullVault, fullVault } from "../support/full-vault.ts";
 import { SEALED_BYTES } from "../support/faults.ts";
 import {
@@ -16,10 +16,9 @@ import {
   keysOfVault,
   newestKeyOf,
   openUnder,
-  resealFully,
-  resealOnce,
   sealedTexts,
 } from "../support/sealed-columns.ts";
+import { JOBS } from "../support/jobs.ts";
 import { login, seedItems, seedVersions } from "../support/seed.ts";
 import { admin, freshVault, LOGIN, makeVault } from "../support/service.ts";
 import { freshWriter } from "../support/versions.ts";
@@ -37,7 +36,7 @@ describe("a vault that got new keys", () => {
     const texts = await sealedTexts(full.vault);
     expect(await openUnder(old, texts)).toEqual(texts.map(({ where }) => where));
     const done = await resealFully(full.vault);
-    expect(done).toMatchObject({ done: true, items: 1, of: 1, unreadable: 0, requests: 1 });
+    expect(done).toMatchObject({ done: true, items: 1, of: 1, unreadable: 0, steps: 4 });
     expect(await everythingIn(full)).toEqual(before);
     const after = await sealedTexts(full.vault);
     expect(await openUnder(old, after)).toEqual([]);
@@ -71,13 +70,13 @@ describe("a vault that got new keys", () => {
   });
 });
 
-describe("a request to reseal", () => {
+describe("a job of reseal", () => {
   it("that is repeated after the end does nothing", async () => {
     const { vault } = await freshVault();
     const dataKey = await dataKeyOf(vault);
     await resealFully(vault);
     const current = await dataKeyOf(vault);
-    expect((await resealOnce(vault, dataKey)).body).toMatchObject({ done: true });
+    expect(await resealOnce(vault, dataKey)).toMatchObject({ done: true, steps: 1, rows: 0 });
     expect(await dataKeyOf(vault)).toBe(current);
   });
 
@@ -87,15 +86,18 @@ describe("a request to reseal", () => {
     await halfway(full.vault);
     const second = await dataKeyOf(full.vault);
     expect((await listed(full.vault)).reseal).toMatchObject({ replaces: first });
-    expect((await resealOnce(full.vault, crypto.randomUUID())).body.done).toBe(true);
+    expect((await resealOnce(full.vault, crypto.randomUUID())).done).toBe(true);
     expect(await dataKeyOf(full.vault)).toBe(second);
   });
 
   it.each([
-    [404, () => resealOnce(crypto.randomUUID(), crypto.randomUUID())],
-    [400, async () => resealOnce(await makeVault(), "no id")],
-  ])("is answered %i when vault or body is wrong", async (status, request) => {
-    expect((await request()).status).toBe(status);
+    [404, "vault_not_found", async () => ({ vault: crypto.randomUUID(), dataKey: crypto.randomUUID() })],
+    [400, "invalid", async () => ({ vault: await makeVault(), dataKey: "no id" })],
+    [400, "invalid", async () => ({ vault: "no id", dataKey: crypto.randomUUID() })],
+    [400, "invalid", async () => ({ dataKey: crypto.randomUUID() })],
+  ])("is answered %i %s when vault or body is wrong", async (status, kind, bodyOf) => {
+    const reply = await admin("POST", JOBS, { body: { kind: "reseal", ...(await bodyOf()) } });
+    expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([status, kind]);
   });
 
   it("shows the keys of the vault in the list of the admin", async () => {
@@ -113,14 +115,9 @@ describe("a request to reseal", () => {
 const listed = async (vault: string) =>
   (await admin("GET", "/v1/admin/vaults")).body.find(({ id }: { id: string }) => id === vault);
 
-/** Makes the statement that moves the position of a reseal fail. */
-const withoutMove = (sql: string): string => (/UPDATE vaults SET resealed/.test(sql) ? "SELECT no_such_function()" : sql);
-
 /** Begins a reseal and stops before its first slice is written. */
 async function halfway(vault: string): Promise<void> {
-  await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { rewrite: withoutMove }) });
-  expect((await resealOnce(vault, await dataKeyOf(vault))).status).toBe(503);
-  await rebindCoordinator(vault, {});
+  expect(await resealBy(vault, await dataKeyOf(vault), {}, { most: 1 })).toMatchObject({ done: false });
 }
 
 describe("while a vault is resealed", () => {
@@ -158,7 +155,7 @@ describe("while a vault is resealed", () => {
 
 it("the stages of a reseal are the tables with texts under the keys of vaults", () => {
   const sealed = TABLES_OF_VAULT.filter((table) => columnsOfKind(table, "sealed").length > 0);
-  expect(RESEAL_STAGES.map((stage) => tableOfStage(stage).name).toSorted()).toEqual(sealed.map(({ name }) => name).toSorted());
+  expect(RESEAL_STAGES.toSorted()).toEqual(sealed.map(({ name }) => name).toSorted());
 });
 
 describe("a vault whose position in a reseal", () => {
@@ -282,15 +279,13 @@ describe("several operations of one group", () => {
 });
 
 describe("a vault whose newest key has the last number", () => {
-  it("gets no further key: 409, and nothing changes (20.23)", async () => {
+  it("gets no further key: the job fails, and nothing changes (20.23)", async () => {
     const vault = await makeVault();
     await giveLastKey(vault);
     const before = await rowOf(vault);
-    const { status, headers, body } = await resealOnce(vault, await dataKeyOf(vault));
-    expect([status, headers.get("Item-Vault-Error")]).toEqual([409, "keys_used_up"]);
-    expect(body.message).toContain("255");
+    expect(await resealFully(vault)).toMatchObject({ done: false, reason: "keys_used_up" });
     expect(await rowOf(vault)).toEqual(before);
-    expect(await resealOnce(vault, crypto.randomUUID())).toMatchObject({ status: 200, body: { done: true, rows: 0 } });
+    expect(await resealOnce(vault, crypto.randomUUID())).toMatchObject({ done: true, rows: 0 });
   });
 });
 

@@ -4,11 +4,19 @@ import { describe, expect, it } from "vitest";
 import { rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { everythingIn, fullVault, type FullVault, passwordTo } from "../support/full-vault.ts";
 import { recordNonces } from "../support/nonces.ts";
-import { expectNothingUnder, inSlicesOf, interrupting, resealInSlices } from "../support/reseals.ts";
+import {
+  expectNothingUnder,
+  inSlicesOf,
+  interrupting,
+  resealInSlices,
+  resealBy,
+  resealFully,
+  resealOnce,
+} from "../support/reseals.ts";
 import { removeRows, snapshotDatabase } from "../support/restore.ts";
 import { newStages, rewrapAll } from "../support/root-keys.ts";
 import { isLong, runs } from "../support/runs.ts";
-import { dataKeyOf, keysOfVault, newestKeyOf, resealFully, resealOnce } from "../support/sealed-columns.ts";
+import { dataKeyOf, keysOfVault, newestKeyOf } from "../support/sealed-columns.ts";
 import { admin } from "../support/service.ts";
 
 /**
@@ -18,16 +26,11 @@ import { admin } from "../support/service.ts";
 
 resealInSlices(runs(3, 1));
 
-/** Sends requests until the reseal is done, and does something after each. */
+/** Reseals a vault, and does something after each step. */
 async function resealWith(vault: string, step: (n: number) => Promise<unknown>): Promise<number> {
-  const dataKey = await dataKeyOf(vault);
-  for (let n = 0; ; n++) {
-    if (n > 200) throw new Error("the reseal does not end");
-    const reply = await resealOnce(vault, dataKey);
-    expect([200, 503]).toContain(reply.status);
-    await step(n);
-    if (reply.body.done === true) return n;
-  }
+  const { done, steps } = await resealBy(vault, await dataKeyOf(vault), {}, { after: (made) => step(made - 1) });
+  expect(done).toBe(true);
+  return steps;
 }
 
 const expectSame = async (full: FullVault, before: unknown) => expect(await everythingIn(full)).toEqual(before);
@@ -62,7 +65,7 @@ describe("a rotation of root keys beside a reseal", () => {
     const dataKey = await dataKeyOf(full.vault);
     await rebindCoordinator(full.vault, staged);
     let reply = await resealOnce(full.vault, dataKey);
-    for (let n = 0; reply.body.done !== true; n++) {
+    for (let n = 0; !reply.done; n++) {
       expect(n).toBeLessThan(100);
       const DB = interrupting(/UPDATE vaults SET root_key_id/, async () => {
         reply = await resealOnce(full.vault, dataKey);
@@ -108,7 +111,7 @@ describe("a rotation of root keys beside a reseal", () => {
       },
     });
     await renewCoordinator(full.vault, { ...staged, DB });
-    while ((await resealOnce(full.vault, dataKey)).body.done !== true) expect(turn).toBeLessThan(100);
+    while (!(await resealOnce(full.vault, dataKey)).done) expect(turn).toBeLessThan(100);
     expect(turn).toBeGreaterThan(runs(1, 5));
     await rewrapAll(staged);
     await rebindCoordinator(full.vault, {});
@@ -133,7 +136,7 @@ describe("a database that is restored", () => {
       const title = await full.call("PATCH", `${full.items}/${full.kept}`, { body: passwordTo(`restored ${place}`) });
       expect(title.status).toBe(200);
       await restore();
-      while ((await resealOnce(full.vault, dataKey)).body.done !== true);
+      while (!(await resealOnce(full.vault, dataKey)).done);
       await expectSame(full, before);
       await expectNothingUnder(old, full.vault);
     }
@@ -146,12 +149,12 @@ describe("a database that is restored", () => {
     for (let done = false, n = 0; !done; n++) {
       const DB = interrupting(/UPDATE vaults SET resealed/, begin);
       await rebindCoordinator(full.vault, { DB });
-      expect((await resealOnce(full.vault, dataKey)).status).toBeLessThan(504);
+      await resealOnce(full.vault, dataKey);
       await expectSame(full, before);
       await rebindCoordinator(full.vault, {});
       await begin();
       // One slice further each time.
-      for (let slices = 0; slices <= n && !done; slices++) ({ done } = (await resealOnce(full.vault, dataKey)).body);
+      for (let slices = 0; slices <= n && !done; slices++) ({ done } = await resealOnce(full.vault, dataKey));
     }
   });
 
@@ -181,7 +184,7 @@ describe("a database that is restored", () => {
       await serves(removed);
     }
     await rewrapAll(staged);
-    while ((await resealOnce(full.vault, dataKey)).body.done !== true);
+    while (!(await resealOnce(full.vault, dataKey)).done);
     await expectSame(full, before);
   });
 });
@@ -197,8 +200,8 @@ describe("a vault whose row is removed and inserted again, as by a restore of it
       await env.DB.prepare("DELETE FROM vaults WHERE id = ?").bind(full.vault).run();
     });
     await rebindCoordinator(full.vault, { DB });
-    expect((await resealOnce(full.vault, dataKey)).body.done).toBe(false);
-    expect((await resealOnce(full.vault, dataKey)).status).toBe(404);
+    expect((await resealOnce(full.vault, dataKey)).done).toBe(false);
+    await expect(resealOnce(full.vault, dataKey)).rejects.toThrow("404");
     await renewCoordinator(full.vault, {});
     await put();
     await expectSame(full, before);
@@ -208,7 +211,7 @@ describe("a vault whose row is removed and inserted again, as by a restore of it
 
   it("is resealed again after it was deleted in the middle of a reseal and restored", async () => {
     const full = await fullVault();
-    expect((await resealOnce(full.vault, await dataKeyOf(full.vault))).body.done).toBe(false);
+    expect((await resealOnce(full.vault, await dataKeyOf(full.vault))).done).toBe(false);
     const tables = await snapshotDatabase();
     const before = await everythingIn(full);
     expect((await admin("DELETE", `/v1/admin/vaults/${full.vault}`)).status).toBe(204);
@@ -238,7 +241,7 @@ describe("the nonces of a vault that is resealed", () => {
       await renewCoordinator(full.vault, {});
       await full.call("PATCH", `${full.items}/${full.kept}`, { body: passwordTo(`step ${step}`) });
       await full.call("POST", `${full.items}/${full.kept}/versions/1/restore`);
-      while ((await resealOnce(full.vault, dataKey)).body.done !== true);
+      while (!(await resealOnce(full.vault, dataKey)).done);
       if (count < step) calls = step;
     }
     const { sealed, repeatedNonces, repeatedPrefixes } = nonces();

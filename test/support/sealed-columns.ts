@@ -7,10 +7,9 @@ import type { Vault } from "../../src/model/vault.ts";
 import type { AssociatedData } from "../../src/crypto/seal.ts";
 import { type NamedTable, tableOf, TABLES_OF_VAULT } from "../../src/store/tables/tables.ts";
 import { sealVault, type VaultRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
-import { admin } from "./service.ts";
 import { unwrap } from "./versions.ts";
 
-/** Every sealed text that D1 holds of a vault, and under which keys it opens; and requests that give the vault new keys. */
+/** Every sealed text that D1 holds of a vault, and under which keys it opens. */
 
 const rowOf = async (vault: string): Promise<VaultRow> =>
   (await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<VaultRow>())!;
@@ -89,18 +88,3 @@ export async function indexedUnder(key: VaultKey, vault: string, title: string):
 }
 
 export const dataKeyOf = async (vault: string): Promise<string> => newestKeyId((await rowOf(vault)).keys);
-
-/** Sends one request to replace the keys of this id. */
-export const resealOnce = (vault: string, dataKey: string, bindings: Partial<Env> = {}) =>
-  admin("POST", `/v1/admin/vaults/${vault}/reseal`, { body: { dataKey }, env: bindings });
-
-/** Replaces the keys of a vault. Out: the last answer, and how many requests it took. */
-export async function resealFully(vault: string, bindings: Partial<Env> = {}) {
-  const dataKey = await dataKeyOf(vault);
-  for (let requests = 1; ; requests++) {
-    const reply = await resealOnce(vault, dataKey, bindings);
-    if (reply.status === 200 && reply.body.done === true) return { ...reply.body, requests };
-    if (reply.status !== 200 && !reply.headers.has("Retry-After") && reply.status !== 503) throw new Error(reply.text);
-    if (requests > 5_000) throw new Error(`the reseal does not end: ${reply.text}`);
-  }
-}

@@ -15,31 +15,33 @@ import { callOperator } from "../../operator.ts";
 import { presentJob } from "../present/jobs.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { backupRequest } from "./backup-request.ts";
+import { resealRequest } from "./reseal.ts";
 import { verifyRequest } from "./verify.ts";
 
-/** /v1/admin/jobs (contract 26): creates, shows and stops long jobs. */
+/** /v1/admin/jobs (contract 26): creates, shows, pauses and stops long jobs. */
 
 const anyJob = z.object({ kind: z.enum(REQUESTED_KINDS, `is not ${oneOf(REQUESTED_KINDS)}`) });
 
 interface JobRequest {
   /** What the request has besides the kind. */
   readonly input: z.ZodType<object>;
+  /** Whether the job seals: then the root keys are compared with those of the database before. What a wrong key seals, no other one opens. */
+  readonly seals?: boolean;
   /** Checks what has to hold before the job is created. Out: what the kind has to know. */
   prepare(call: Call, input: object): Promise<Result<object>>;
 }
 
 /** What is asked for, by kind. */
 const REQUESTS: Readonly<Record<RequestedKind, JobRequest>> = {
-  rewrap: { input: z.object({}), prepare: prepareRewrap },
+  rewrap: {
+    input: z.object({}),
+    seals: true,
+    prepare: async ({ store: { keyring } }) => ok<RewrapInput>({ activeKey: keyring.active.id }),
+  },
   verify: verifyRequest,
+  reseal: resealRequest,
   backup: backupRequest,
 };
-
-/** Errors: `misconfigured`, when the root keys are not those of the database: what a wrong key seals, no other one opens. */
-async function prepareRewrap({ store: { db, keyring } }: Call): Promise<Result<RewrapInput>> {
-  const checked = await checkRootKeys(db, keyring);
-  return checked.ok ? ok({ activeKey: keyring.active.id }) : checked;
-}
 
 interface Wanted extends Pick<NewJob, "input"> {
   readonly kind: RequestedKind;
@@ -48,10 +50,8 @@ interface Wanted extends Pick<NewJob, "input"> {
 export const createJob = {
   parse({ body }: ParseCall): Result<Wanted> {
     const job = anyJob.safeParse(body!.json);
-    if (!job.success) return invalid(explain(job.error, "the job"));
-    const { kind } = job.data;
-    const input = REQUESTS[kind].input.safeParse(body!.json);
-    return input.success ? ok({ kind, input: input.data }) : invalid(explain(input.error, "the job"));
+    const input = job.success ? REQUESTS[job.data.kind].input.safeParse(body!.json) : job;
+    return input.success ? ok({ kind: job.data!.kind, input: input.data }) : invalid(explain(input.error, "the job"));
   },
   async handle(call: Call, wanted: Wanted): Promise<Result<Reply>> {
     const { env } = call.c;
@@ -63,7 +63,10 @@ export const createJob = {
         : await callOperator(env, "unavailable", (operator) => operator.find(request));
     if (!known.ok) return known;
     if (known.value) return presentOne(call, known.value, 202);
-    const input = await REQUESTS[wanted.kind].prepare(call, wanted.input);
+    const row = REQUESTS[wanted.kind];
+    const checked = row.seals ? await checkRootKeys(call.store.db, call.store.keyring) : ok(undefined);
+    if (!checked.ok) return checked;
+    const input = await row.prepare(call, wanted.input);
     if (!input.ok) return input;
     const job: NewJob = { ...request, kind: wanted.kind, input: input.value };
     const created = await callOperator(env, "uncertain", (operator) => operator.create(job));
@@ -85,10 +88,17 @@ export const getJob = {
   },
 };
 
-export async function stopJob(call: Call): Promise<Result<Reply>> {
-  const job = await callOperator(call.c.env, "uncertain", (operator) => operator.stop(call.job));
-  return job.ok ? presentOne(call, job.value) : job;
-}
+/** A handler that calls the method of the operator with the job of the path. */
+const changeJob =
+  (method: "stop" | "pause" | "resume") =>
+  async (call: Call): Promise<Result<Reply>> => {
+    const job = await callOperator(call.c.env, "uncertain", (operator) => operator[method](call.job));
+    return job.ok ? presentOne(call, job.value) : job;
+  };
+
+export const stopJob = changeJob("stop");
+export const pauseJob = changeJob("pause");
+export const resumeJob = changeJob("resume");
 
 function presentOne({ c }: Call, job: Job, status: 200 | 202 = 200): Result<Reply> {
   return ok({ response: c.json(presentJob(job), status), made: job.id });

@@ -1,10 +1,9 @@
 import * as z from "zod";
 import { REGISTRY } from "../../model/backup.ts";
-import { isId, parseId } from "../../model/ids.ts";
 import { ADMIN } from "../../model/operation.ts";
 import type { Restoration, RestoreRequest } from "../../model/restore.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
-import { explain, optional } from "../../model/text.ts";
+import { anyId, explain, optional } from "../../model/text.ts";
 import { type BackupStore, withBuckets } from "../../store/backup/ports.ts";
 import { isCount } from "../../store/vaults/rows.ts";
 import type { RestorePorts } from "../../store/restore/ports.ts";
@@ -18,16 +17,9 @@ import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** POST /v1/admin/restores: one slice of the restore of a vault, or of what belongs to no vault (contract 21.20). */
 
-const id = z.string().transform((text, context) => {
-  const parsed = parseId(text);
-  if (parsed !== undefined && isId(parsed)) return parsed;
-  context.addIssue({ code: "custom", message: "is not a UUID or its 26 characters of base32" });
-  return z.NEVER;
-});
-
 const request = z.object({
-  vault: optional(id),
-  item: optional(id),
+  vault: optional(anyId),
+  item: optional(anyId),
   snapshot: optional(z.int("is not an integer").min(1, "is less than 1").max(99_999_999, "is more than 99999999")),
   overwrite: optional(z.boolean("is not true or false")),
   dryRun: optional(z.boolean("is not true or false")),

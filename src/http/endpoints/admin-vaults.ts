@@ -1,16 +1,15 @@
 import * as z from "zod";
-import { parseId } from "../../model/ids.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { Change } from "../../model/operation.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { explain, optional, text } from "../../model/text.ts";
 import { loadAllVaults } from "../../store/vaults/vaults.ts";
-import { sendChange, sendReseal } from "../coordinator.ts";
+import { sendChange } from "../coordinator.ts";
 import { newId } from "../new-id.ts";
 import { presentAdminVault, presentListedVault } from "../present/vaults.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
-/** /v1/admin/vaults: lists, creates, changes, deletes and reseals vaults. */
+/** /v1/admin/vaults: lists, creates, changes and deletes vaults. */
 
 const name = text(LIMITS.title).min(1, "is empty");
 /** `null` stands for the default. */
@@ -45,27 +44,6 @@ export const updateVault = {
 export const deleteVault = {
   parse: (): Result<Change> => ok({ kind: "delete-vault" }),
   handle: (call: Call, change: Change) => writeVault(call, call.vault, change),
-};
-
-/** The id of the keys that are to be replaced (contract 20.20). */
-const resealed = z.object({
-  dataKey: z.string("is not a string").transform((id, context): string => {
-    const parsed = parseId(id);
-    if (parsed !== undefined) return parsed;
-    context.addIssue({ code: "custom", message: "is not a UUID or its 26 characters of base32" });
-    return z.NEVER;
-  }),
-});
-
-export const resealVault = {
-  parse({ body }: ParseCall): Result<string> {
-    const input = resealed.safeParse(body!.json);
-    return input.success ? ok(input.data.dataKey) : invalid(explain(input.error, "the request"));
-  },
-  async handle(call: Call, dataKeyId: string): Promise<Result<Reply>> {
-    const progress = await sendReseal(call, dataKeyId);
-    return progress.ok ? ok({ response: call.c.json(progress.value) }) : progress;
-  },
 };
 
 async function writeVault(call: Call, id: string, change: Change): Promise<Result<Reply>> {

@@ -7,4 +7,4 @@ import { optional } from "../../model/text.ts";
 /** A request with `false` and one without the attribute are the same under an `Idempotency-Key`. */
 export const flag = optional(z.boolean("is not a boolean")).transform((value) => value ?? false);
 
-export const vaultId = optional(z.string("is not a string").refine(isId, "is not a canonical UUID"));
+export const canonicalId = z.string("is not a string").refine(isId, "is not a canonical UUID");

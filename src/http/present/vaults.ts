@@ -1,6 +1,7 @@
 import { type Dialect, writeId } from "../../model/dialect.ts";
 import { isId, isOperationId, timeOf } from "../../model/ids.ts";
 import { quotaOf, usageOf } from "../../model/quota.ts";
+import { countsOf } from "../../model/reseal.ts";
 import type { Vault } from "../../model/vault.ts";
 import type { ListedVault } from "../../store/vaults/vaults.ts";
 import { presentTime } from "./time.ts";
@@ -22,8 +23,8 @@ function presentKeys({ dataKeyId, reseal, createdAt }: Vault): object {
     createdAt: presentTime(isId(dataKeyId) && isOperationId(dataKeyId) ? timeOf(dataKeyId) : createdAt),
   };
   if (!reseal) return { dataKey };
-  const { stage, items, rows, unreadable } = reseal.position;
-  return { dataKey, reseal: { replaces: reseal.previous, stage, items, rows, unreadable } };
+  const { previous, position } = reseal;
+  return { dataKey, reseal: { replaces: previous, stage: position.stage, ...countsOf(position) } };
 }
 
 /** As `presentAdminVault`: a vault whose row does not open has no name and no description, but the kind of the failure. */

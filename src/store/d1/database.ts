@@ -1,5 +1,6 @@
 import { type Keyring, openKeyring } from "../../crypto/keyring.ts";
 import { logFailure } from "../../log.ts";
+import type { FailureKind } from "../../model/failure.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseSettings, type Settings } from "../../settings.ts";
 import { classify, type D1Failure, isSchemaError } from "./errors.ts";
@@ -64,6 +65,22 @@ export async function tryBatch(db: D1Database, statements: D1PreparedStatement[]
     if (failure !== "stale") handleError("A D1 batch", error);
     return failure;
   }
+}
+
+const FAILURES = { refused: "internal", full: "database_full", unavailable: "unavailable", unknown: "unavailable" } as const;
+
+/**
+ * As `tryBatch`, for a batch that may be repeated. In: the failure when the fence refuses it. Errors: that one; `database_full`; `internal`;
+ * `unavailable`, also when it may have taken effect.
+ */
+export async function writeFenced(
+  db: D1Database,
+  statements: D1PreparedStatement[],
+  stale: FailureKind,
+): Promise<Result<undefined>> {
+  const outcome = await tryBatch(db, statements);
+  if (outcome === "committed") return ok(undefined);
+  return fail(outcome === "stale" ? stale : FAILURES[outcome]);
 }
 
 /** Each statement's answer has the size after it. */

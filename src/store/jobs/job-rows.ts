@@ -46,7 +46,7 @@ export interface JobData {
   readonly format: number;
 }
 
-const UNENDED = "state IN ('waiting', 'running', 'paused')";
+const UNENDED = "ended_at IS NULL";
 
 /** SQL: whether two things that jobs hold are the same, or one is a part of the other: `vaults` has the part `vaults/<id>`. */
 const overlap = (a: string, b: string): string => `(${a} || '/' LIKE ${b} || '/%' OR ${b} || '/' LIKE ${a} || '/%')`;
@@ -72,7 +72,8 @@ const SQL = {
   // A job that was stopped during its step stays stopped.
   begin: `UPDATE jobs SET state = 'running', tries = tries + 1, due = ?2 WHERE id = ?1 AND ${UNENDED}`,
   pause: `UPDATE jobs SET state = 'paused' WHERE id = ?1 AND ${UNENDED}`,
-  resume: "UPDATE jobs SET state = 'running', tries = 0, due = ?2 WHERE id = ?1 AND state = 'paused'",
+  // It may not have begun, and others that exclude it may not have ended.
+  resume: "UPDATE jobs SET state = 'waiting', tries = 0, due = ?2 WHERE id = ?1 AND state = 'paused'",
   recordFailure: `UPDATE jobs SET reason = ?2 WHERE id = ?1 AND ${UNENDED}`,
   advance: `
     UPDATE jobs SET data = ?2, data_format = ?3, tries = 0, due = ?4, done = ?5, total = ?6, result = ?7, writes = ?8, reason = NULL

@@ -1,6 +1,6 @@
 import { fail, must, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
-import { runBatch, tryBatch } from "../d1/database.ts";
+import { runBatch, writeFenced } from "../d1/database.ts";
 import { fence } from "../d1/fence.ts";
 
 /**
@@ -52,11 +52,7 @@ export async function writeStep(
   statements: readonly D1PreparedStatement[],
 ): Promise<Result<undefined>> {
   const [require, raise] = [SQL.require, SQL.raise].map((sql) => db.prepare(sql).bind(job, createdAt, writes));
-  const outcome = await tryBatch(db, [require!, raise!, ...statements]);
-  if (outcome === "committed") return ok(undefined);
-  if (outcome === "stale") return fail("database_restored");
-  if (outcome === "full") return fail("database_full");
-  return fail(outcome === "refused" ? "internal" : "unavailable");
+  return writeFenced(db, [require!, raise!, ...statements], "database_restored");
 }
 
 /** Milliseconds for which the row of a job is kept, longer than jobs are kept after their end. A job that is older fails at its next write. */

@@ -1,9 +1,9 @@
 import type { Manifest } from "../../model/backup.ts";
 import { formatPosition, parsePosition, type Position } from "../../model/restore.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { ok, type Result } from "../../model/result.ts";
 import { TIME_END } from "../../model/time.ts";
 import { hasDeletion } from "../activity/entries.ts";
-import { runBatch, tryBatch } from "../d1/database.ts";
+import { runBatch, writeFenced } from "../d1/database.ts";
 import { fence } from "../d1/fence.ts";
 import { IN_USE } from "../d1/deployment.ts";
 import { NEWEST_KEY_ID } from "../vaults/rows.ts";
@@ -93,7 +93,7 @@ export async function beginRestore(
 
 /**
  * Carries out a step: moves the position and runs the statements in one batch. Errors: `busy`, when another request has moved the
- * position; `database_full`; `unavailable`, also when the step may have taken effect, which the position shows.
+ * position; `database_full`; `internal`; `unavailable`, also when the step may have taken effect, which the position shows.
  */
 export async function moveRestore(
   db: D1Database,
@@ -104,11 +104,7 @@ export async function moveRestore(
 ): Promise<Result<undefined>> {
   const isAt = db.prepare(SQL.isAt).bind(manifest.vault, sha256, formatPosition(from));
   const move = db.prepare(SQL.move).bind(manifest.vault, formatPosition(to));
-  const outcome = await tryBatch(db, [isAt, move, ...statements]);
-  if (outcome === "committed") return ok(undefined);
-  return fail(
-    ({ stale: "busy", full: "database_full" } as Partial<Record<string, "busy" | "database_full">>)[outcome] ?? "unavailable",
-  );
+  return writeFenced(db, [isAt, move, ...statements], "busy");
 }
 
 /** The statement that ends a restore, for its last step. */

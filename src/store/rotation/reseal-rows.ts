@@ -1,11 +1,10 @@
 import { blindIndex, HEADER_AND_NONCE_LENGTH, HEADER_LENGTH, headerOf } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { resealText } from "../../crypto/vault-texts.ts";
-import type { ResealStage } from "../../model/reseal.ts";
 import { foldedIndex } from "../items/folded-index.ts";
 import { openSummary } from "../items/items.ts";
 import { firstKey, keyInVault, type KeyValue, sliceOfVault } from "../tables/slices.ts";
-import { columnsOfKind, type NamedTable, tableOf } from "../tables/tables.ts";
+import { columnsOfKind, type NamedTable } from "../tables/tables.ts";
 
 /** Reads slices of the tables with texts under the keys of a vault, seals their rows again, and makes the statements that write them. */
 
@@ -14,18 +13,6 @@ export const RESEAL_SLICE_MAX = { rows: 250, bytes: 1024 * 1024 };
 
 /** The columns of a row. */
 export type Columns = Readonly<Record<string, KeyValue>>;
-
-const TABLE_OF_STAGE: Readonly<Record<ResealStage, NamedTable["name"]>> = {
-  webhooks: "webhooks",
-  records: "replays",
-  items: "items",
-  versions: "item_versions",
-  files: "files",
-  file_versions: "file_versions",
-};
-
-/** The table of a stage. `test/promises/reseal.test.ts` requires a stage for each table with texts under the keys of vaults. */
-export const tableOfStage = (stage: ResealStage): NamedTable => tableOf(TABLE_OF_STAGE[stage])!;
 
 /** SQL: whether a text of the row has one of the headers of the JSON array ?2. A text with any other header opens under no earlier key. */
 const hasHeader = (table: NamedTable): string =>

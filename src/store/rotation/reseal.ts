@@ -3,11 +3,11 @@ import { formatPosition, RESEAL_STAGES, type ResealPosition, type ResealStage, S
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Vault } from "../../model/vault.ts";
 import { keyInVault, keyOfNextSlice, type KeyValue } from "../tables/slices.ts";
-import type { NamedTable } from "../tables/tables.ts";
-import { type BatchOutcome, runBatch, type Store, tryBatch } from "../d1/database.ts";
+import { type NamedTable, tableOf } from "../tables/tables.ts";
+import { runBatch, type Store, writeFenced } from "../d1/database.ts";
 import { fence } from "../d1/fence.ts";
 import { isAsRead, type OpenVault, openVault, valuesAsRead, type VaultRow } from "../vaults/rows.ts";
-import { type Columns, readRows, resealRow, RESEAL_SLICE_MAX, tableOfStage, writeRows } from "./reseal-rows.ts";
+import { type Columns, readRows, resealRow, RESEAL_SLICE_MAX, writeRows } from "./reseal-rows.ts";
 
 /**
  * The slices of a reseal. A slice reads the row of the vault with the next rows, in one D1 call, and writes them with the new
@@ -17,18 +17,16 @@ import { type Columns, readRows, resealRow, RESEAL_SLICE_MAX, tableOfStage, writ
  * When the earlier keys may go: since the vault has a newer one, nothing is sealed under an earlier one. Commits seal under the newest,
  * which their fence compares, and so do webhooks. But commits also copy texts as they are sealed, such as that of a File that a restored
  * version brings back, and a copy may lie where the first pass has been; and the position is a plain column, which may be damaged. So it only
- * tells which rows need not be read again. What removes the keys is one slice that has seen all rows from the first one to the last, of
- * all tables, while the vault had the versions that its batch compares: the only slice of a small vault, or else the last pass. That reads only the
- * rows whose texts have the header of an earlier key. Those are few, or do not open.
+ * tells which rows need not be read again. What removes the keys is the last pass, one slice that has seen all rows from the first one to the
+ * last, of all tables, while the vault had the versions that its batch compares. It reads only the rows whose texts have the header of an
+ * earlier key. Those are few, or do not open.
  */
 
-/** The vault after a slice. */
 export interface ResealState {
+  /** The vault as it was read before the slice. */
   readonly vault: Vault;
-  /** Where the reseal goes on; absent when none is under way. */
+  /** Where the reseal goes on; absent when none is under way, or when this slice has ended it. */
   readonly position: ResealPosition | undefined;
-  /** Where this slice has come, also when it was the last one. */
-  readonly reached?: ResealPosition | undefined;
 }
 
 const SQL = {
@@ -70,24 +68,16 @@ export async function resealSlice(store: Store, id: string, expected: ResealPosi
   const pass = position.under === null ? firstPass : lastPass;
   const passed = await pass(store.db, opened.value, position, rows);
   if (!passed.ok) return passed;
-  const slice = passed.value;
-  const outcome = await tryBatch(store.db, [...moveStatements(store.db, opened.value, slice.next), ...slice.statements]);
-  if (outcome === "stale") return ok({ vault, position });
-  if (outcome !== "committed") return fail(FAILURES[outcome]);
-  return ok({ vault, position: slice.next, reached: slice.reached });
+  const { next, statements } = passed.value;
+  const written = await writeFenced(store.db, [...moveStatements(store.db, opened.value, next), ...statements], "busy");
+  if (!written.ok && written.failure.kind !== "busy") return written;
+  return ok({ vault, position: written.ok ? next : position });
 }
-
-const FAILURES: Readonly<Record<Exclude<BatchOutcome, "committed" | "stale">, "internal" | "database_full" | "unavailable">> = {
-  refused: "internal",
-  full: "database_full",
-  unavailable: "unavailable",
-  unknown: "unavailable",
-};
 
 /** The position; the begin when it is that of no row of its table: D1 would refuse the values. */
 function checkPosition(position: ResealPosition): ResealPosition {
   const { stage, after } = position;
-  return after.length === 0 || after.length === keyInVault(tableOfStage(stage)).length ? position : START;
+  return after.length === 0 || after.length === keyInVault(tableOf(stage)!).length ? position : START;
 }
 
 /** The stages that a slice reads: at the begin of one all that follow, so that a small vault takes one slice; in the last pass all. */
@@ -98,7 +88,7 @@ function stagesOf({ stage, after, under }: ResealPosition): readonly ResealStage
 
 /** Reads the next rows of a stage: those after the position, and of a later stage the first ones. */
 const readStage = (db: D1Database, vault: string, stage: ResealStage, { stage: first, after, under }: ResealPosition) =>
-  readRows(db, vault, tableOfStage(stage), stage === first ? after : START.after, under);
+  readRows(db, vault, tableOf(stage)!, stage === first ? after : START.after, under);
 
 const moveStatements = (db: D1Database, { vault, row }: OpenVault, next: ResealPosition | undefined): D1PreparedStatement[] => [
   db.prepare(SQL.require).bind(...valuesAsRead(vault), row.resealed),
@@ -110,7 +100,6 @@ interface Slice {
   readonly statements: readonly D1PreparedStatement[];
   /** Where the reseal goes on; absent when the earlier keys go. */
   readonly next: ResealPosition | undefined;
-  readonly reached: ResealPosition;
 }
 
 /** Rows of a table that were sealed again. */
@@ -146,7 +135,7 @@ async function firstPass(
   let position = from;
   for (const [index, stage] of stagesOf(from).entries()) {
     const rows = firstRows[index]!;
-    const { nextKey, unreadable, statements: writes } = await resealRows(db, keys, vault.id, tableOfStage(stage), rows);
+    const { nextKey, unreadable, statements: writes } = await resealRows(db, keys, vault.id, tableOf(stage)!, rows);
     statements.push(...writes);
     position = {
       stage,
@@ -156,13 +145,12 @@ async function firstPass(
       rows: position.rows + rows.length,
       unreadable: position.unreadable + unreadable,
     };
-    if (nextKey) return ok({ statements, next: position, reached: position });
+    if (nextKey) return ok({ statements, next: position });
   }
   const stage = RESEAL_STAGES[RESEAL_STAGES.indexOf(position.stage) + 1];
-  if (stage) return ok({ statements, next: { ...position, stage }, reached: position });
-  const hasSeenAll = from.stage === START.stage && from.after.length === 0;
+  if (stage) return ok({ statements, next: { ...position, stage } });
   const under = keys.all.slice(1).map(({ number }) => number);
-  return ok({ statements, next: hasSeenAll ? undefined : { ...position, stage: START.stage, under }, reached: position });
+  return ok({ statements, next: { ...position, stage: START.stage, under } });
 }
 
 /** At most so many D1 calls read on in the last pass: of an invocation, Workers allow 1,000. */
@@ -182,18 +170,18 @@ async function lastPass(
   const statements: D1PreparedStatement[] = [];
   let reads = 0;
   for (const [index, stage] of RESEAL_STAGES.entries()) {
-    const table = tableOfStage(stage);
+    const table = tableOf(stage)!;
     let rows = firstRows[index]!;
     for (;;) {
       const { nextKey, statements: writes } = await resealRows(db, keys, vault.id, table, rows);
       statements.push(...writes);
       if (!nextKey) break;
-      if (writes.length > 0) return ok({ statements, next: START, reached: position });
+      if (writes.length > 0) return ok({ statements, next: START });
       if (++reads > LAST_PASS_READS_MAX) return fail("integrity");
       const more = await runBatch<[Columns]>(db, readRows(db, vault.id, table, nextKey, position.under));
       if (!more.ok) return more;
       [rows] = more.value;
     }
   }
-  return ok({ statements, next: undefined, reached: position });
+  return ok({ statements, next: undefined });
 }

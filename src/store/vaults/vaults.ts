@@ -1,4 +1,4 @@
-import { ok, type Refusal, type Result } from "../../model/result.ts";
+import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import type { Vault } from "../../model/vault.ts";
 import { loadForToken, loadFromVault, NOTHING, type VaultAccess } from "./authorized.ts";
 import { runBatch, type Store } from "../d1/database.ts";
@@ -14,6 +14,12 @@ export async function loadVault(store: Store, access: VaultAccess): Promise<Resu
   if (!read.ok) return read;
   const opened = await openVault(store, read.value.joined);
   return opened.ok ? ok(opened.value.vault) : opened;
+}
+
+/** Looks whether a vault exists. Errors: `vault_not_found`, `unavailable`. */
+export async function requireVault(db: D1Database, vault: string): Promise<Result<unknown>> {
+  const read = await runBatch<[unknown]>(db, db.prepare("SELECT 1 FROM vaults WHERE id = ?1").bind(vault));
+  return read.ok && read.value[0].length === 0 ? fail("vault_not_found", vault) : read;
 }
 
 /** The vaults of a token that open, and why the others do not. */

@@ -1,5 +1,5 @@
 import { REGISTRY } from "../../model/backup.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
 import { listFolders, listBackupNumbers } from "../backup/load.ts";
 import type { BackupStore } from "../backup/ports.ts";
 import { runBatch } from "../d1/database.ts";
@@ -92,12 +92,8 @@ async function nextVault(db: D1Database, after: string): Promise<Result<Position
   return ok(vault && firstPosition(vault.id, false));
 }
 
-/** Whether a vault exists, or has a backup. Errors: `unavailable`. */
-export async function hasVault({ db, backups }: BackupStore, vault: string, backup: boolean): Promise<Result<boolean>> {
-  if (backup) {
-    const numbers = await listBackupNumbers(backups, vault);
-    return numbers.ok ? ok(numbers.value.length > 0) : numbers;
-  }
-  const read = await runBatch<[unknown]>(db, db.prepare("SELECT 1 FROM vaults WHERE id = ?1").bind(vault));
-  return read.ok ? ok(read.value[0].length > 0) : read;
+/** Looks whether a vault has a backup. Errors: `backup_not_found`, `unavailable`. */
+export async function requireBackup({ backups }: BackupStore, vault: string): Promise<Result<unknown>> {
+  const numbers = await listBackupNumbers(backups, vault);
+  return numbers.ok && numbers.value.length === 0 ? fail("backup_not_found") : numbers;
 }

@@ -1,9 +1,9 @@
+import { resealBy } from "../../support/reseals.ts";
 import { env } from "cloudflare:workers";
 import { formatPosition, START } from "../../../src/model/reseal.ts";
 import { backUpAll } from "../../support/backup.ts";
-import { rebindCoordinator, wrapDatabase } from "../../support/bindings.ts";
 import { signIn } from "../../support/console.ts";
-import { dataKeyOf, resealOnce } from "../../support/sealed-columns.ts";
+import { dataKeyOf } from "../../support/sealed-columns.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../../support/service.ts";
 import { untilLogged } from "../../support/activity.ts";
 import { newReceiver } from "../../support/webhooks.ts";
@@ -39,13 +39,8 @@ const LONELY = [
   ...UNKNOWN.map((id) => `INSERT INTO restores (vault_id, number, manifest, position) VALUES ('${id}', 1, 'digest', 'rows')`),
 ];
 
-/** The statement that moves the position of a reseal fails, so that it stays before its first slice. */
-const withoutMove = (sql: string): string => (/UPDATE vaults SET resealed/.test(sql) ? "SELECT no_such_function()" : sql);
-
 async function beginReseal(vault: string): Promise<void> {
-  await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { rewrite: withoutMove }) });
-  await resealOnce(vault, await dataKeyOf(vault));
-  await rebindCoordinator(vault, {});
+  await resealBy(vault, await dataKeyOf(vault), {}, { most: 1 });
   // The position before the first slice, which NULL also stands for.
   await env.DB.prepare("UPDATE vaults SET resealed = ?2 WHERE id = ?1").bind(vault, formatPosition(START)).run();
 }

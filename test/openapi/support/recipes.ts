@@ -3,7 +3,8 @@ import { formatCursors } from "../../../src/model/cursors.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { rebindCoordinator, wrapDatabase } from "../../support/bindings.ts";
 import { COOKIE } from "../../support/console.ts";
-import { dataKeyOf, giveLastKey } from "../../support/sealed-columns.ts";
+import { resealOf } from "../../support/reseals.ts";
+import { dataKeyOf } from "../../support/sealed-columns.ts";
 import { JOBS, serviceWith, startJob } from "../../support/jobs.ts";
 import { admin, makeVault, type Reply, type Request_ } from "../../support/service.ts";
 import { newReceiver } from "../../support/webhooks.ts";
@@ -77,6 +78,9 @@ const repeatedWith =
     return changed({ headers })(given);
   };
 
+/** A service whose jobs get no answer from D1. */
+const silentService = () => serviceWith({}, { DB: wrapDatabase(env.DB, { before: () => new Promise(() => undefined) }) });
+
 /** How operations with these ids, or with this property, answer a status. */
 const SPECIAL: Readonly<Record<string, Recipe>> = {
   "getMetrics 503": changed({ env: failingD1 }),
@@ -92,10 +96,23 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "listJobs 400": changed({ query: "?limit=0" }),
   "createJob 400": changed({ body: {} }),
   "createJob 409": async (given) => {
-    const service = await serviceWith({}, { DB: wrapDatabase(env.DB, { before: () => new Promise(() => undefined) }) });
+    const service = await silentService();
     const id = await startJob(service, { kind: "rewrap" });
     const refused = await changed({ env: service.bindings })(given);
     await admin("DELETE", `${JOBS}/${id}`, { env: service.bindings });
+    return refused;
+  },
+  "stopJob 409": async (given) => {
+    const service = await silentService();
+    const vault = await makeVault();
+    const job = await startJob(service, resealOf(vault, await dataKeyOf(vault)));
+    return changed({ env: service.bindings, ids: { job } })(given);
+  },
+  "pauseJob 409": async (given) => {
+    const service = await silentService();
+    const job = await startJob(service, { kind: "rewrap" });
+    const refused = await changed({ env: service.bindings, ids: { job } })(given);
+    await admin("DELETE", `${JOBS}/${job}`, { env: service.bindings });
     return refused;
   },
   "getJob 400": changed({ query: "?wait=31" }),
@@ -115,11 +132,6 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
     const { vault } = given.target.ids;
     await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: "Newer" } });
     return changed({ body: { vault, dryRun: true } })(given);
-  },
-  "resealVault 409": async (given) => {
-    const vault = await makeVault();
-    await giveLastKey(vault);
-    return changed({ ids: { vault }, body: { dataKey: await dataKeyOf(vault) } })(given);
   },
   "restoreBackup 422": changed({ env: { ROOT_KEYS: OTHER_KEYS } }),
   "restoreBackup 507": (given) => changed({ body: { vault: given.target.ids["vault"], overwrite: true }, env: fullD1() })(given),

@@ -1,6 +1,6 @@
 import { restore } from "../../../src/http/endpoints/admin-restores.ts";
 import { createToken } from "../../../src/http/endpoints/admin-tokens.ts";
-import { createVault, resealVault, updateVault } from "../../../src/http/endpoints/admin-vaults.ts";
+import { createVault, updateVault } from "../../../src/http/endpoints/admin-vaults.ts";
 import { createWebhook, updateWebhook } from "../../../src/http/endpoints/admin-webhooks.ts";
 import { resolve } from "../../../src/http/endpoints/resolve.ts";
 import type { ParseCall } from "../../../src/http/route.ts";
@@ -28,7 +28,6 @@ export const PARSERS: Readonly<Record<string, (body: unknown) => Result<unknown>
   Patch: parsePatch,
   NewVault: endpoint(createVault),
   VaultChange: endpoint(updateVault),
-  ResealRequest: endpoint(resealVault),
   NewToken: endpoint(createToken),
   NewWebhook: endpoint(createWebhook),
   WebhookChange: endpoint(updateWebhook),

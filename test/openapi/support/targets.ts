@@ -113,11 +113,7 @@ async function prepareAdmin({ path }: Row): Promise<Record<string, string>> {
     : "";
   if (path.endsWith("/restores")) return { vault: await backedUpVault() };
   if (path.endsWith("/object")) await env.BACKUPS.put(OBJECT, "object");
-  // The id of the keys that a reseal replaces.
-  const dataKey = await env.DB.prepare("SELECT substr(keys, 1, 36) AS id FROM vaults WHERE id = ?")
-    .bind(vault)
-    .first<string>("id");
-  return { vault, token, person, job, webhook, dataKey: dataKey ?? "" };
+  return { vault, token, person, job, webhook };
 }
 
 const vaultPath = () => [1, 2, 3].map(() => crypto.randomUUID()).join("/");
@@ -137,7 +133,6 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   resolveReferences: ({ vault, item }) => ({ body: { references: [`op://${vault}/${item}/password`] } }),
   createVault: () => ({ body: { name: "New" } }),
   updateVault: () => ({ body: { name: "Other" } }),
-  resealVault: ({ dataKey }) => ({ body: { dataKey } }),
   createToken: () => ({ body: { name: "new", vaults: {} } }),
   addPerson: () => ({ body: newPerson() }),
   changePerson: () => ({ body: { vaults: {} } }),

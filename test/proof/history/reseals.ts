@@ -1,5 +1,6 @@
+import { resealBy } from "../../support/reseals.ts";
 import { sleep } from "../../support/bindings.ts";
-import { dataKeyOf, resealOnce } from "../../support/sealed-columns.ts";
+import { dataKeyOf } from "../../support/sealed-columns.ts";
 
 /** Gives a vault new keys again and again, through coordinators with faults, until it is stopped: then the last reseal ends. */
 export function startReseals(vault: string, namespace: Env["COORDINATOR"]) {
@@ -7,7 +8,7 @@ export function startReseals(vault: string, namespace: Env["COORDINATOR"]) {
   const running = (async () => {
     do {
       const dataKey = await dataKeyOf(vault);
-      while ((await resealOnce(vault, dataKey, { COORDINATOR: namespace })).body?.done !== true) await sleep(1);
+      while (!(await resealBy(vault, dataKey, { COORDINATOR: namespace })).done) await sleep(1);
       state.count++;
     } while (!state.stopped);
   })();

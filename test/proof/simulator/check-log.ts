@@ -68,11 +68,11 @@ function* requestsOf({ calls, adminCalls }: History, reference: Reference) {
 
 const OF_ADMIN: Readonly<Record<string, string>> = { GET: "READ", POST: "CREATE", PATCH: "UPDATE", DELETE: "DELETE" };
 
-function wantedOfAdmin({ method, reply }: AdminCall): Wanted | undefined {
+function wantedOfAdmin({ method, path, reply }: AdminCall): Wanted | undefined {
   // The batch that issues or revokes a token has the entry, also when its answer was lost.
   const isUncertain = reply.status === 503;
   if (reply.status >= 300 && !isUncertain) return undefined;
-  const action = method === "POST" && reply.body?.done !== undefined ? "UPDATE" : OF_ADMIN[method];
+  const action = /\/(pause|resume)$/.test(path) ? "UPDATE" : OF_ADMIN[method];
   return { entry: join("admin", action!, "SUCCESS", "admin"), optional: isUncertain };
 }
 

@@ -53,7 +53,7 @@ export interface Admin {
   readonly revokeToken: (id: string) => Promise<void>;
   /** A commit of the same vault that changes no Item. */
   readonly renameVault: (id: string) => Promise<void>;
-  /** Gives the vault a new key, and goes on until all rows are sealed under it. */
+  /** Starts a job that gives the vault a new key, unless one is under way, and may pause it for a while. */
   readonly resealVault: (id: string) => Promise<void>;
   /** Starts a job that puts everything under the active root key of the operator, unless one is under way. */
   readonly rewrap: () => Promise<void>;

@@ -1,9 +1,9 @@
 import { VaultCoordinator } from "../../../src/index.ts";
 import type { ContentAddress } from "../../../src/model/file.ts";
 import type { Answer, Operation } from "../../../src/model/operation.ts";
-import type { ResealProgress } from "../../../src/model/reseal.ts";
 import type { Result } from "../../../src/model/result.ts";
-import type { ResealRequest } from "../../../src/vault/reseal.ts";
+import type { ResealRequest, ResealStep } from "../../../src/vault/reseal.ts";
+import type { FaultName } from "./faults.ts";
 import { connectDatabase } from "./faulty-database.ts";
 import { faultyBucket } from "./faulty-bucket.ts";
 import { createStorage, type Storage, storageOf } from "./storage.ts";
@@ -14,7 +14,7 @@ import type { World } from "./world.ts";
 export interface Instance {
   readonly name: string;
   readonly write: (operation: Operation) => Promise<Result<Answer>>;
-  readonly reseal: (request: ResealRequest) => Promise<Result<ResealProgress>>;
+  readonly reseal: (request: ResealRequest) => Promise<Result<ResealStep>>;
   readonly expect: (address: ContentAddress) => Promise<void>;
   readonly hasEnded: () => boolean;
   readonly evict: () => void;
@@ -25,8 +25,8 @@ export interface Instance {
 export interface Coordinators {
   /** The instance that a new stub reaches: the newest one, or for a while the one before it. */
   readonly instanceFor: (vault: string) => Instance;
-  /** Starts a new instance beside the current one, which ends some time later. */
-  readonly replace: (vault: string) => void;
+  /** Sends a message to a coordinator. In: ends the Worker that sends it; absent: the sender has no faults of its own. */
+  readonly send: <T>(vault: string, message: (instance: Instance) => Promise<T>, end?: () => Promise<never>) => Promise<T>;
   /** Every instance that there was. */
   readonly instances: readonly Instance[];
   /** Runs the alarm of each vault that is due. Out: whether there was one. */
@@ -37,9 +37,23 @@ export interface Coordinators {
 /** Milliseconds for which an old instance may still work beside a new one. */
 const OVERLAP = 30_000;
 
+/** Milliseconds of one way within a data center. */
+const WAY = 2;
+
+const CALL_FAULTS = [
+  "coordinator lost before the call",
+  "coordinator lost after the call",
+  "coordinator overloaded",
+  "coordinator replaced by a new one",
+  "Worker ended before the call",
+  "Worker ended after the call",
+] as const satisfies readonly FaultName[];
+
+const connectionLost = () => new Error("Network connection lost.");
+
 /** In: the variables of the Worker. */
 export function createCoordinators(world: World, bindings: Env): Coordinators {
-  const { clock, random } = world;
+  const { clock, random, faults } = world;
   const storages = new Map<string, Storage>();
   const current = new Map<string, Instance[]>();
   const instances: Instance[] = [];
@@ -94,15 +108,37 @@ export function createCoordinators(world: World, bindings: Env): Coordinators {
     return known.length > 1 && random() < 0.4 ? known[1]! : known[0]!;
   }
 
+  /** Starts a new instance beside the current one, which ends some time later. */
+  function replace(vault: string): void {
+    const [old, ...others] = alive(vault);
+    for (const other of others) other.evict();
+    current.set(vault, [start(vault), ...(old ? [old] : [])]);
+    if (old) clock.after(OVERLAP * random() * random() * random(), old.evict);
+  }
+
   return {
     instanceFor,
     instances,
     storages,
-    replace(vault) {
-      const [old, ...others] = alive(vault);
-      for (const other of others) other.evict();
-      current.set(vault, [start(vault), ...(old ? [old] : [])]);
-      if (old) clock.after(OVERLAP * random() * random() * random(), old.evict);
+    async send(vault, message, end) {
+      const fault = faults.draw(CALL_FAULTS);
+      const instance = instanceFor(vault);
+      if (fault === "coordinator replaced by a new one") replace(vault);
+      await clock.sleep(WAY * random());
+      if (fault === "coordinator lost before the call" || instance.hasEnded()) throw connectionLost();
+      if (fault === "coordinator overloaded")
+        throw Object.assign(new Error("Durable Object is overloaded."), { overloaded: true });
+      if (fault === "Worker ended before the call" && end) return end();
+      const answer = message(instance);
+      const isLost = fault === "coordinator lost after the call" || fault === "Worker ended after the call";
+      if (isLost) answer.catch(() => undefined); // the coordinator goes on without its caller
+      if (isLost) await clock.sleep(5 * WAY * random());
+      if (fault === "coordinator lost after the call") throw connectionLost();
+      if (fault === "Worker ended after the call" && end) return end();
+      const result = await answer;
+      await clock.sleep(WAY * random());
+      if (instance.hasEnded()) throw connectionLost();
+      return result;
     },
     async runAlarms() {
       let found = false;

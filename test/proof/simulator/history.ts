@@ -98,6 +98,7 @@ export interface Call {
 /** A request of the admin. */
 export interface AdminCall {
   readonly method: string;
+  readonly path: string;
   readonly reply: Reply;
 }
 

@@ -1,4 +1,8 @@
 import { Operator } from "../../../src/index.ts";
+import { parseKeyList } from "../../../src/crypto/key-list.ts";
+import type { ResealInput } from "../../../src/model/job.ts";
+import type { ResealRequest } from "../../../src/vault/reseal.ts";
+import type { Coordinators } from "./coordinators.ts";
 import { faultyBucket } from "./faulty-bucket.ts";
 import { connectDatabase } from "./faulty-database.ts";
 import { createStorage, type Storage, storageOf } from "./storage.ts";
@@ -12,6 +16,8 @@ export interface SimulatedOperator {
   /** Ends the instance; the next ones have this root key as the active one. */
   readonly restart: (activeKey: string) => void;
   readonly storage: Storage;
+  /** What was wrong when a job was done. */
+  readonly violations: readonly Violation[];
 }
 
 /** Milliseconds of one way within a data center, and of the longest time until an instance ends in a step. */
@@ -31,11 +37,17 @@ interface Instance {
 const lost = () => new Error("Durable Object reset because its code was updated.");
 
 /** In: the variables of the Worker, whose first root key is the active one of the operator too until `restart`. */
-export function createOperator(world: World, bindings: Env): SimulatedOperator {
+export function createOperator(world: World, bindings: Env, coordinators: Coordinators): SimulatedOperator {
   const { clock, random, faults } = world;
   const storage = createStorage();
+  const violations: Violation[] = [];
+  const seen = new Set<string>();
   let activeKey = "k1";
   let current: Instance | undefined;
+
+  const coordinatorOf = (vault: string) => ({
+    reseal: (request: ResealRequest) => coordinators.send(vault, (one) => one.reseal(request)),
+  });
 
   function start(): Instance {
     let isEnded = false;
@@ -50,6 +62,7 @@ export function createOperator(world: World, bindings: Env): SimulatedOperator {
       ROOT_KEYS: JSON.stringify({ ...(JSON.parse(bindings.ROOT_KEYS) as object), active: activeKey }),
       DB: connectDatabase(world, { name: "operator", hasEnded }),
       FILES: faultyBucket(world, hasEnded),
+      COORDINATOR: { getByName: coordinatorOf } as unknown as Env["COORDINATOR"],
     };
     const ofInstance = storageOf(storage, hasEnded);
     const setAlarm = async (time: number): Promise<void> => (hasEnded() ? never() : ringAt(time));
@@ -69,6 +82,7 @@ export function createOperator(world: World, bindings: Env): SimulatedOperator {
     if (faults.draw(["operator ended during a step"])) clock.after(STEP * random(), end);
     const alarm = operator.alarm().catch((error: unknown) => (hasEnded() ? undefined : Promise.reject(error)));
     await Promise.race([alarm, ended]);
+    violations.push(...checkReseals(storage, seen, world));
     // The platform rings again for an instance that has ended before it has set the next alarm.
     if (hasEnded() && storage.alarm === null) ringAt(clock.now() + RETRY);
   }
@@ -107,7 +121,25 @@ export function createOperator(world: World, bindings: Env): SimulatedOperator {
       current?.end();
     },
     storage,
+    violations,
   };
+}
+
+/** The vault of each reseal that is done now has one pair of keys, which is another one. In: the ids of the jobs that were done before. */
+function* checkReseals(storage: Storage, seen: Set<string>, { database }: World): Iterable<Violation> {
+  const done = storage.exec("SELECT id, data FROM jobs WHERE kind = 'reseal' AND state = 'done'") as {
+    id: string;
+    data: string;
+  }[];
+  for (const { id, data } of done) {
+    if (seen.has(id)) continue;
+    seen.add(id);
+    const { vault, dataKey } = (JSON.parse(data) as { input: ResealInput }).input;
+    const [{ keys }] = database.query<{ keys: string }>("SELECT keys FROM vaults WHERE id = ?", vault) as [{ keys: string }];
+    const ids = parseKeyList(keys).map((key) => key.id);
+    if (ids.length !== 1 || ids[0] === dataKey)
+      yield violation("job is done without its work", `${id} of ${dataKey}: the vault has the keys ${ids.join()}`);
+  }
 }
 
 /** The rows under another root key than k1, counted one by one. */
@@ -126,7 +158,7 @@ interface StoredJob {
 }
 
 /** In: the ids of the jobs that were answered 202. */
-export function checkJobs({ storage }: SimulatedOperator, started: readonly string[], world: World): Violation[] {
+export function checkJobs({ storage, violations }: SimulatedOperator, started: readonly string[], world: World): Violation[] {
   const jobs = storage.exec("SELECT * FROM jobs ORDER BY created_at, id") as unknown as StoredJob[];
   const ids = new Set(jobs.map(({ id }) => id));
   const lostJobs = started.filter((id) => !ids.has(id));
@@ -138,6 +170,7 @@ export function checkJobs({ storage }: SimulatedOperator, started: readonly stri
   );
   const [{ rows }] = world.database.query<{ rows: number }>(OTHER_ROWS) as [{ rows: number }];
   return [
+    ...violations,
     ...lostJobs.map((id) => violation("job is lost", id)),
     ...unended.map(({ id, state, reason }) => violation("job has not ended", `${id} ${state} ${reason}`)),
     ...beside.map(({ id, holds }) => violation("job ran beside one that it excludes", `${id} ${holds}`)),

@@ -57,6 +57,10 @@ const REST = 120_000;
 /** Milliseconds after which a job whose steps failed has ended (src/jobs/engine.ts). */
 const JOB_MAX = 45 * 60_000;
 
+/** The share of the reseals that are paused, and for how many milliseconds at most. */
+const PAUSED = 0.3;
+const PAUSE = 10_000;
+
 /** Of a reseal: several for each vault, and each below the largest value of the database. */
 const RESEAL_SLICE = { rows: 30, bytes: 16 * 1024 };
 
@@ -129,7 +133,7 @@ async function play(world: World, operations: number): Promise<Run> {
     deliveries: new Map(),
   };
   const queue = createLogQueue(world, bindings);
-  const operator = createOperator(world, bindings);
+  const operator = createOperator(world, bindings, coordinators);
   const parts = { bindings, coordinators, history, queue, operator };
   const jobs: string[] = [];
   const gateway = createGateway(world, "admin", parts);
@@ -139,7 +143,7 @@ async function play(world: World, operations: number): Promise<Run> {
     for (let tries = 0; tries < ADMIN_TRIES; tries++) {
       const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, "User-Agent": "admin" };
       const reply = await to.send(method, `/v1/admin/${path}`, { headers, body: body && JSON.stringify(body) });
-      if (reply) history.adminCalls.push({ method, reply });
+      if (reply) history.adminCalls.push({ method, path, reply });
       if (reply && (reply.status < 300 || reply.status === 404 || reply.failure === "job_exists")) return reply;
       await clock.sleep(100 * random());
     }
@@ -154,7 +158,12 @@ async function play(world: World, operations: number): Promise<Run> {
     resealVault: async (id) => {
       const listed: { id: string; dataKey: { id: string } }[] = (await asAdmin("GET", "vaults")).body;
       const dataKey = listed.find((vault) => vault.id === id)!.dataKey.id;
-      while (!(await asAdmin("POST", `vaults/${id}/reseal`, { dataKey })).body.done) await clock.sleep(100 * random());
+      const { status, body } = await asAdmin("POST", "jobs", { kind: "reseal", vault: id, dataKey });
+      if (status === 202) jobs.push(body.id);
+      if (status !== 202 || random() > PAUSED) return;
+      await asAdmin("POST", `jobs/${body.id}/pause`);
+      await clock.sleep(PAUSE * random());
+      await asAdmin("POST", `jobs/${body.id}/resume`);
     },
   };
 
@@ -187,6 +196,7 @@ async function play(world: World, operations: number): Promise<Run> {
   await sleepWithShortage(world, history, FLUSHES);
   faults.stop();
   await clock.sleep(REST);
+  await clock.sleep(JOB_MAX);
   for (const { id } of vaults) await admin.resealVault(id);
   await clock.sleep(JOB_MAX);
   await rewrap("k1");

@@ -1,9 +1,7 @@
 import worker from "../../../src/index.ts";
 import type { ContentAddress } from "../../../src/model/file.ts";
 import type { Operation } from "../../../src/model/operation.ts";
-import type { ResealRequest } from "../../../src/vault/reseal.ts";
-import type { Coordinators } from "./coordinators.ts";
-import type { FaultName } from "./faults.ts";
+import type { Coordinators, Instance } from "./coordinators.ts";
 import { faultyBucket } from "./faulty-bucket.ts";
 import { connectDatabase } from "./faulty-database.ts";
 import type { Call, History, Isolate, Reply, Spoiled } from "./history.ts";
@@ -24,26 +22,12 @@ export interface Sent {
   readonly body?: string | undefined;
 }
 
-const CALL_FAULTS = [
-  "coordinator lost before the call",
-  "coordinator lost after the call",
-  "coordinator overloaded",
-  "coordinator replaced by a new one",
-  "Worker ended before the call",
-  "Worker ended after the call",
-] as const satisfies readonly FaultName[];
-
 /** How an operation is spoiled on its way to the coordinator: by a defect, or because a newer release has sent it. */
 const SPOIL: Partial<Record<Spoiled, (operation: Operation) => unknown>> = {
   "operation that throws": (one) => ({ ...one, change: { kind: "create-item", item: one.id, input: null } }),
   "operation of a newer format": (one) => ({ ...one, format: 1_000 }),
   "operation of a newer kind": (one) => ({ ...one, change: { ...one.change, kind: "newer-kind" } }),
 };
-
-/** Milliseconds of one way within a data center. */
-const WAY = 2;
-
-const lost = () => new Error("Network connection lost.");
 
 /** What the gateways share. */
 export interface GatewayParts {
@@ -57,35 +41,10 @@ export interface GatewayParts {
 
 /** The isolates of the Worker that ships, one after the other. In: their name in the trace. */
 export function createGateway(world: World, name: string, parts: GatewayParts): Gateway {
-  const { clock, random, faults, trace } = world;
+  const { clock, trace } = world;
   const { bindings, coordinators: to, history, queue, operator } = parts;
   /** By call: ends the Worker that serves it. */
   const ends = new Map<Call, () => void>();
-
-  /** Sends a message to a coordinator. In: the call that it belongs to. */
-  async function deliver<T>(
-    vault: string,
-    call: Call | undefined,
-    message: (instance: ReturnType<Coordinators["instanceFor"]>) => Promise<T>,
-  ) {
-    const fault = faults.draw(CALL_FAULTS);
-    const instance = to.instanceFor(vault);
-    if (fault === "coordinator replaced by a new one") to.replace(vault);
-    await clock.sleep(WAY * random());
-    if (fault === "coordinator lost before the call" || instance.hasEnded()) throw lost();
-    if (fault === "coordinator overloaded") throw Object.assign(new Error("Durable Object is overloaded."), { overloaded: true });
-    if (fault === "Worker ended before the call" && call) return end(call);
-    const answer = message(instance);
-    const isLost = fault === "coordinator lost after the call" || fault === "Worker ended after the call";
-    if (isLost) answer.catch(() => undefined); // the coordinator goes on without its caller
-    if (isLost) await clock.sleep(5 * WAY * random());
-    if (fault === "coordinator lost after the call") throw lost();
-    if (fault === "Worker ended after the call" && call) return end(call);
-    const result = await answer;
-    await clock.sleep(WAY * random());
-    if (instance.hasEnded()) throw lost();
-    return result;
-  }
 
   function end(call: Call): Promise<never> {
     ends.get(call)?.();
@@ -97,13 +56,13 @@ export function createGateway(world: World, name: string, parts: GatewayParts): 
       const call = history.calls[Number(operation.origin.userAgent)];
       const spoil = call?.write?.spoiled && SPOIL[call.write.spoiled];
       call?.operations.add(operation.id);
-      return deliver(vault, call, (instance) => {
+      const message = (instance: Instance) => {
         history.deliveries.set(operation.id, (history.deliveries.get(operation.id) ?? 0) + 1);
         return instance.write((spoil ? spoil(operation) : operation) as Operation);
-      });
+      };
+      return to.send(vault, message, call && (() => end(call)));
     },
-    reseal: (request: ResealRequest) => deliver(vault, undefined, (instance) => instance.reseal(request)),
-    expect: (address: ContentAddress) => deliver(vault, undefined, (instance) => instance.expect(address)),
+    expect: (address: ContentAddress) => to.send(vault, (instance) => instance.expect(address)),
   });
 
   function startIsolate() {

@@ -2,7 +2,6 @@ import { env } from "cloudflare:workers";
 import type { ContentAddress } from "../../../src/model/file.ts";
 import type { Operation } from "../../../src/model/operation.ts";
 import type { WebhookRequest } from "../../../src/model/webhook.ts";
-import type { ResealRequest } from "../../../src/vault/reseal.ts";
 import type { RestoreContents } from "../../../src/store/restore/ports.ts";
 import { rebindCoordinator } from "../bindings.ts";
 import { send } from "../service.ts";
@@ -34,7 +33,6 @@ export function coordinatorsWith(db: D1Database): Env["COORDINATOR"] {
     return {
       write: async (operation: Operation) => (await rebound).write(operation),
       expect: async (address: ContentAddress) => (await rebound).expect(address),
-      reseal: async (request: ResealRequest) => (await rebound).reseal(request),
       prepareRestore: async (contents: RestoreContents) => (await rebound).prepareRestore(contents),
       webhooks: async (vault: string, request: WebhookRequest) => (await rebound).webhooks(vault, request),
     };

@@ -472,12 +472,6 @@ async function vaultWithWebhooks(world: World, count: number): Promise<{ path: s
 /** A vault with as many webhooks as it may have. */
 const fullWebhooks = (world: World) => vaultWithWebhooks(world, LIMITS.webhooks);
 
-/** The id of the keys of a vault. */
-async function dataKeyOf(world: World, vault: string): Promise<string> {
-  const vaults = (await world.ask("GET", ADMIN_VAULTS, world.env.ADMIN_TOKEN)) as { id: string; dataKey: { id: string } }[];
-  return vaults.find(({ id }) => id === vault)!.dataKey.id;
-}
-
 const byAdmin: readonly WorstRequest[] = [
   {
     endpoint: "POST /v1/admin/restores",
@@ -502,14 +496,6 @@ const byAdmin: readonly WorstRequest[] = [
     prepare: async (world) => {
       await manyVaults(world, world.sizes.vaults);
       return forAdmin(ADMIN_VAULTS, world);
-    },
-  },
-  {
-    endpoint: `POST ${ADMIN_VAULTS}/:vault/reseal`,
-    why: "the first request for a vault of the largest Items",
-    prepare: async (world) => {
-      const { vault } = await shareIn(world, largestVault);
-      return forAdmin(`${ADMIN_VAULTS}/${vault}/reseal`, world, { body: { dataKey: await dataKeyOf(world, vault) } });
     },
   },
   {
@@ -641,6 +627,16 @@ const byAdmin: readonly WorstRequest[] = [
     endpoint: `DELETE ${JOBS}/:job`,
     why: "one that has ended",
     prepare: async (world) => forAdmin(`${JOBS}/${await endedJob(world)}`, world),
+  },
+  {
+    endpoint: `POST ${JOBS}/:job/pause`,
+    why: "one that has ended",
+    prepare: async (world) => forAdmin(`${JOBS}/${await endedJob(world)}/pause`, world),
+  },
+  {
+    endpoint: `POST ${JOBS}/:job/resume`,
+    why: "one that has ended",
+    prepare: async (world) => forAdmin(`${JOBS}/${await endedJob(world)}/resume`, world),
   },
   {
     endpoint: `GET ${JOBS}/:job/findings`,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, ItemVaultError } from "@item-vault/client";
 import { request } from "../../api/answers.ts";
+import { isId } from "../../api/find.ts";
 import { CliError, failureOf } from "../../frame/failure.ts";
 import { interruptible } from "../../frame/interrupt.ts";
 import type { Io } from "../../frame/io.ts";
@@ -8,7 +9,7 @@ import { plural } from "../../frame/plural.ts";
 import { tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { lineOf } from "../verify/service.ts";
-import { findingsOf, hasEnded, type Job, JOBS, listJobs, loadJob, requireJob } from "./service.ts";
+import { findingsOf, hasEnded, type Job, JOBS, loadJob, requireJob } from "./service.ts";
 
 /** What is to be done: the body of the request, and the words for the progress bar. */
 export interface JobRequest {
@@ -29,8 +30,9 @@ const INTERVAL_MS = 1_000;
 const RETRY_WAITS_MS = [500, 2_000, 8_000];
 
 /**
- * Starts a job and waits for its end. When one that does the same is under way, it waits for that one. Ctrl-C leaves the job running. Errors:
- * throws a CliError for a job that failed or was stopped, after its findings, and for any failure, with a hint where to look.
+ * Starts a job and waits for its end. When another one that does the same is under way, it waits for that one. Ctrl-C leaves the job running. Errors:
+ * throws a CliError for a job that failed or was stopped, after its findings, for one that is paused, and for any failure, with a hint where to
+ * look.
  */
 export async function runJob(io: Io, admin: Client, { json, label, unit }: JobRequest): Promise<Job> {
   const started = await interruptible((signal) =>
@@ -48,6 +50,10 @@ export async function runJob(io: Io, admin: Client, { json, label, unit }: JobRe
   const ended = await withHint(`It goes on. Look at it with ${command}.`, () =>
     interruptible((signal) => endOf(admin, started, signal, (job) => progress.set(job.progress.done, job.progress.total))),
   ).finally(() => progress.end());
+  if (ended.state === "paused")
+    throw new CliError(`The job ${ended.id} is paused`, {
+      hint: `Let it go on with \`item-vault admin jobs resume ${ended.id}\`.`,
+    });
   if (ended.state === "done") return ended;
   const hint = `What it has done stays: ${command} shows it. Run the command again.`;
   const findings = await withHint(hint, () => findingsOf(admin, ended));
@@ -56,14 +62,16 @@ export async function runJob(io: Io, admin: Client, { json, label, unit }: JobRe
   throw new CliError(`The job ${ended.id} ${ended.state === "failed" ? "failed" : "was stopped"}${reason}`, { hint });
 }
 
-/** Loads a job until it has ended. */
+const isAtRest = (job: Job): boolean => hasEnded(job) || job.state === "paused";
+
+/** Loads a job until it has ended, or is paused. */
 async function endOf(admin: Client, started: Job, signal: AbortSignal, onProgress: (job: Job) => void): Promise<Job> {
   let job = started;
-  while (!hasEnded(job)) {
+  while (!isAtRest(job)) {
     const begun = Date.now();
     job = await loadWithRetries(admin, job.id, signal);
     onProgress(job);
-    if (!hasEnded(job)) await pause(begun + INTERVAL_MS - Date.now(), signal);
+    if (!isAtRest(job)) await pause(begun + INTERVAL_MS - Date.now(), signal);
   }
   return job;
 }
@@ -104,10 +112,10 @@ async function startJob(admin: Client, json: JobRequest["json"], signal: AbortSi
   try {
     return await post();
   } catch (error) {
-    // The job under way does the same only where a request has nothing but its kind.
-    const isTheSame = Object.keys(json).length === 1;
-    if (!(error instanceof ItemVaultError) || error.kind !== "job_exists" || !isTheSame) throw error;
-    for await (const job of listJobs(admin)) if (job.kind === json.kind && !hasEnded(job)) return requireJob(job);
-    return await post(); // it has ended meanwhile
+    if (!(error instanceof ItemVaultError) || !isId(error.job ?? "")) throw error;
+    const job = await loadJob(admin, error.job!, 0, signal);
+    // A rewrap does the same as any other, and a reseal excludes only one of the same vault; a verify may have other options.
+    if (job.kind !== json.kind || job.kind === "verify") throw error;
+    return hasEnded(job) ? await post() : job;
   }
 }

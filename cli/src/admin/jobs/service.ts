@@ -7,12 +7,20 @@ import type { Checked, Finding } from "../verify/service.ts";
 
 export const JOBS = "/v1/admin/jobs";
 
+/** What a reseal has passed. */
+export interface Resealed {
+  readonly items: number;
+  readonly rows: number;
+  /** Records that do not open. */
+  readonly unreadable: number;
+}
+
 export interface Job {
   readonly id: string;
   readonly kind: string;
-  readonly state: "waiting" | "running" | "done" | "failed" | "stopped";
+  readonly state: "waiting" | "running" | "paused" | "done" | "failed" | "stopped";
   readonly progress: { readonly done: number; readonly total: number };
-  readonly result?: { readonly checked?: Checked };
+  readonly result?: { readonly checked?: Checked; readonly resealed?: Resealed };
   /** The first 100: `findingsOf` has all. */
   readonly findings: readonly Finding[];
   readonly createdAt: string;
@@ -43,6 +51,12 @@ const SHOWN_FINDINGS_MAX = 100;
 /** All findings of a job, those so far when it has not ended. */
 export const findingsOf = async (admin: Client, { id, findings }: Job): Promise<readonly Finding[]> =>
   findings.length < SHOWN_FINDINGS_MAX ? findings : allOf(entriesOf<Finding>(admin, `${JOBS}/${id}/findings`));
+
+export const pauseJob = async (admin: Client, id: string): Promise<Job> =>
+  requireJob(await request<Job>(admin, "POST", `${JOBS}/${id}/pause`));
+
+export const resumeJob = async (admin: Client, id: string): Promise<Job> =>
+  requireJob(await request<Job>(admin, "POST", `${JOBS}/${id}/resume`));
 
 export const stopJob = async (admin: Client, id: string): Promise<Job> =>
   requireJob(await request<Job>(admin, "DELETE", `${JOBS}/${id}`));

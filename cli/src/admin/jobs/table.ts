@@ -6,12 +6,14 @@ import { JOBS_OPTIONS } from "./options.ts";
 export const JOBS_COMMANDS: readonly Command[] = [
   command({
     name: "admin jobs",
-    summary: "list the long jobs of the service, show one, or stop it (admin)",
-    args: "[list|show|stop] [job]",
+    summary: "list the long jobs of the service, show one, or pause, resume or stop it (admin)",
+    args: "[list|show|pause|resume|stop] [job]",
     options: JOBS_OPTIONS,
     examples: [
       "item-vault admin jobs",
       "item-vault admin jobs show 3fa85f64-5717-4562-b3fc-2c963f66afa6",
+      "item-vault admin jobs pause 3fa85f64-5717-4562-b3fc-2c963f66afa6",
+      "item-vault admin jobs resume 3fa85f64-5717-4562-b3fc-2c963f66afa6",
       "item-vault admin jobs stop 3fa85f64-5717-4562-b3fc-2c963f66afa6",
     ],
     load: () => import("./jobs.ts"),

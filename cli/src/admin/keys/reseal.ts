@@ -1,12 +1,13 @@
-import { type Client, ItemVaultError } from "@item-vault/client";
+import type { Client } from "@item-vault/client";
 import { request } from "../../api/answers.ts";
 import { isId, onlyOne } from "../../api/find.ts";
 import { CliError } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
 import { plural } from "../../frame/plural.ts";
 import { show, tell } from "../../output/format.ts";
-import { startProgress } from "../../output/progress.ts";
 import { tableOf } from "../../output/table.ts";
+import { runJob } from "../jobs/run-job.ts";
+import type { Resealed } from "../jobs/service.ts";
 import type { KeysCall } from "./options.ts";
 
 /** A vault as the admin's list has it (contract 20.20). */
@@ -20,20 +21,11 @@ interface KeyedVault {
   readonly reseal?: { readonly replaces: string };
 }
 
-/** How far a vault is (contract 20.22). */
-interface ResealProgress {
-  readonly done: boolean;
-  readonly items: number;
-  readonly of: number;
-  readonly rows: number;
-  readonly unreadable: number;
-}
-
 const VAULTS = "/v1/admin/vaults";
 const HEADINGS = ["ID", "NAME", "ITEMS", "RECORDS", "UNREADABLE"];
 
 /**
- * `admin keys reseal`: gives vaults new keys, one after the other, and goes on with what was cut off. A vault that is under way is
+ * `admin keys reseal`: gives vaults new keys, with a job for each, one after the other, and goes on with what was cut off. A vault that is under way is
  * only finished, so that the command may be run again, unless also the keys that it is getting were made before `--before`. That leaves
  * out those that have new keys already.
  */
@@ -53,7 +45,7 @@ export async function run({ io, options, admin: connect }: KeysCall, names: read
     await show(io, options.format, { json: opening, table: (columns) => tableOf(HEADINGS, rows, columns) });
     return tell(io, `Would give ${plural(opening.length, "vault")} new keys. Nothing was changed`);
   }
-  const done: (KeyedVault & { readonly resealed: ResealProgress })[] = [];
+  const done: (KeyedVault & { readonly resealed: Resealed })[] = [];
   for (const vault of opening) done.push({ ...vault, resealed: await resealVault(io, admin, vault, before) });
   const rows = done.map(({ id, name, resealed: { items, rows: records, unreadable } }) =>
     [id, name ?? "", items, records, unreadable].map(String),
@@ -81,37 +73,11 @@ function timeOf(before: string | undefined): number {
   return time;
 }
 
-async function resealVault(io: Io, admin: Client, vault: KeyedVault, before: number): Promise<ResealProgress> {
-  const { id, name, items, dataKey, reseal } = vault;
+async function resealVault(io: Io, admin: Client, vault: KeyedVault, before: number): Promise<Resealed> {
+  const { id, name, dataKey, reseal } = vault;
   // The service finishes what is under way first, and then replaces the keys of this id if the vault has them.
   const isFinished = reseal !== undefined && !(before < Infinity && Date.parse(dataKey.createdAt) < before);
-  const json = { dataKey: isFinished ? reseal.replaces : dataKey.id };
-  const progress = startProgress(io, name ?? id, items, (done, total) => `${done} of ${plural(total!, "Item")}`);
-  let last: ResealProgress | undefined;
-  try {
-    for (;;) {
-      const answer = await again(() => request<ResealProgress>(admin, "POST", `${VAULTS}/${id}/reseal`, { json }));
-      progress.set(answer.items, answer.of);
-      // The answer to a repeated request has no counts any more: then those before it are the last ones.
-      if (answer.done) return last && answer.rows < last.rows ? { ...last, done: true } : answer;
-      last = answer;
-    }
-  } finally {
-    progress.end();
-  }
-}
-
-/** The requests of this command may be sent again after every failure (contract 20.23). */
-const TRIES_MAX = 6;
-
-async function again<T>(send: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await send();
-    } catch (error) {
-      const passes = error instanceof ItemVaultError && [0, 429, 503].includes(error.status) && error.kind !== "misconfigured";
-      if (!passes || tries === TRIES_MAX) throw error;
-      await new Promise((resolve) => setTimeout(resolve, (error.retryAfter ?? 1) * 1_000));
-    }
-  }
+  const json = { kind: "reseal", vault: id, dataKey: isFinished ? reseal.replaces : dataKey.id };
+  const job = await runJob(io, admin, { json, label: name ?? id, unit: "Item" });
+  return job.result?.resealed ?? { items: 0, rows: 0, unreadable: 0 };
 }
