@@ -132,13 +132,13 @@ it("none is in an object of the two buckets, with Files, backups and the archive
   const length = { "Content-Length": String(content.length) };
   const upload = await client(token)("POST", `${items}/${id}/files?name=${canary()}`, { body: content, headers: length });
   expect(upload.status).toBe(200);
-  await backUpAll(vaults);
+  await backUpAll();
   await env.DB.batch([
     env.DB.prepare("UPDATE items SET details = overview, title_index = '' WHERE id = ?").bind(id),
     env.DB.prepare("UPDATE vaults SET items = items + 1 WHERE id = ?").bind(vaults[0]),
     env.DB.prepare("UPDATE tokens SET sealed = claims"),
   ]);
-  await backUpAll(vaults);
+  await backUpAll();
   expect(await archiveOldActivity(env.DB, filesOf(env), Date.now() + DAY, () => true)).toBeGreaterThan(0);
   const findings = [...(await verifyAll()).findings, ...(await verifyAll({ backup: true })).findings];
   expect(findings.length).toBeGreaterThan(2);

@@ -30,7 +30,7 @@ beforeAll(async () => {
     await call("POST", `${items}/${item}/files?name=${count}`, { body, headers: lengthOf(body) });
   for (let count = 0; count < 18; count++) await backUp(vault, { full: true });
   for (let count = 0; count < 4; count++) await makeVault();
-  await backUpAll([vault]);
+  await backUpAll();
   for (let count = 0; count < 40; count++) await env.FILES.put(`log/2026-11-20/${String(count).padStart(6, "0")}`, "[{");
   undo = await copyStorage();
 });

@@ -19,6 +19,8 @@ const PAGE_FOLDERS_MAX = 20;
 
 /** How far a pruning is: plain data, which the job keeps as JSON. */
 export interface Pruning {
+  /** The number of the oldest registry that is kept; absent before it was looked for. */
+  readonly first?: number;
   /** The last folder that is done; empty before the first one. */
   readonly after: string;
   /** The folder whose old manifests are about to be deleted, or were: what they alone name has to go too. */
@@ -32,31 +34,31 @@ export async function prune(store: BackupStore, begun: Pruning, isSpent: () => b
   const { backups, keyring } = store;
   const registries = await listBackupNumbers(backups, REGISTRY);
   if (!registries.ok) return registries;
-  const first = await findFirstKept(store, registries.value);
-  if (!first.ok) return first;
-  const number = first.value;
-  if (number === undefined) return ok(undefined);
-  const oldest = await loadManifest(backups, keyring, { vault: REGISTRY, number });
+  const found = begun.first === undefined ? await findFirstKept(store, registries.value) : ok(begun.first);
+  if (!found.ok) return found;
+  const first = found.value;
+  if (first === undefined) return ok(undefined);
+  const oldest = await loadManifest(backups, keyring, { vault: REGISTRY, number: first });
   if (!oldest.ok) return oldest.failure.kind === "unavailable" ? oldest : ok(undefined);
   const page = await listFolders(backups, begun.after, PAGE_FOLDERS_MAX);
   if (!page.ok) return page;
   const { vaults, next } = page.value;
   const firstOfVaults = firstOf(oldest.value.manifest);
   const unnamed = new Set(vaults.filter((vault) => !firstOfVaults.has(vault)));
-  const later = registries.value.filter((one) => one > number);
+  const later = registries.value.filter((number) => number > first);
   const orphans = await findOrphans(store, later, unnamed);
   if (!orphans.ok) return orphans;
-  let pruning = begun;
+  let pruning: Pruning = { ...begun, first };
   // The registry comes last, because it names the backups of the vaults.
   for (const folder of next === undefined ? [...vaults, REGISTRY] : vaults) {
-    if (pruning !== begun && isSpent()) return ok(pruning);
-    const firstKept = folder === REGISTRY ? number : firstOfVaults.get(folder);
+    if (pruning.after !== begun.after && isSpent()) return ok(pruning);
+    const firstKept = folder === REGISTRY ? first : firstOfVaults.get(folder);
     const isOrphan = folder !== REGISTRY && firstKept === undefined && orphans.value.has(folder);
     const pruned = isOrphan
       ? await deleteVault(store, folder, oldest.value.manifest)
-      : await deleteBefore(store, pruning, { folder, first: firstKept ?? 0 }, isSpent);
+      : await deleteBefore(store, pruning, { folder, firstKept: firstKept ?? 0 }, isSpent);
     if (!pruned.ok || pruned.value) return pruned;
-    pruning = { after: folder };
+    pruning = { first, after: folder };
   }
   return ok(next === undefined ? undefined : pruning);
 }
@@ -119,15 +121,15 @@ const isSweepDay = (vault: string, now: number): boolean =>
 async function deleteBefore(
   store: BackupStore,
   pruning: Pruning,
-  { folder, first }: { readonly folder: string; readonly first: number },
+  { folder, firstKept }: { readonly folder: string; readonly firstKept: number },
   isSpent: () => boolean,
 ): Promise<Result<Pruning | undefined>> {
   const { backups, keyring, now } = store;
   const numbers = await listBackupNumbers(backups, folder);
   if (!numbers.ok) return numbers;
-  const old = numbers.value.filter((number) => number < first);
+  const old = numbers.value.filter((number) => number < firstKept);
   const hasBegun = pruning.sweeps === folder;
-  if (!hasBegun && old.length > 0) return ok({ after: pruning.after, sweeps: folder });
+  if (!hasBegun && old.length > 0) return ok({ ...pruning, sweeps: folder });
   if (!hasBegun && !isSweepDay(folder, now)) return ok(undefined);
   const kept: Manifest[] = [];
   for (const number of numbers.value.slice(old.length)) {
@@ -139,7 +141,7 @@ async function deleteBefore(
   if (!deleted.ok) return deleted;
   const isLeft = await sweepParts(store, folder, kept, isSpent);
   if (!isLeft.ok) return isLeft;
-  return ok(isLeft.value ? { after: pruning.after, sweeps: folder } : undefined);
+  return ok(isLeft.value ? { ...pruning, sweeps: folder } : undefined);
 }
 
 /**

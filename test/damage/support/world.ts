@@ -81,7 +81,7 @@ export async function plantWorld(): Promise<World> {
   const quota = { items: 1_000, bytes: 1_000_000, fileBytes: 1_000_000 };
   await admin("PATCH", `/v1/admin/vaults/${resealing}`, { body: { quota } });
   await env.DB.batch(LONELY.map((sql) => env.DB.prepare(sql)));
-  await backUpAll(names);
+  await backUpAll();
   await beginReseal(resealing);
   await untilLogged();
   return { vaults, resealing: { vault: resealing, item }, uuid, connect: client(other), text: token, readers: [reader, connect] };
