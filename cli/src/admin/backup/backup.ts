@@ -4,7 +4,6 @@ import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
 import { CliError, EXIT } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
-import { printable } from "../../frame/printable.ts";
 import { plural } from "../../frame/plural.ts";
 import { show, tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
@@ -70,7 +69,7 @@ const NO_ROWS = new Set(["vault_skipped", "content_missing"]);
 
 /** Tells the findings, and what helps. Out: whether rows did not open. */
 async function tellFindings(io: Io, findings: readonly Finding[]): Promise<boolean> {
-  for (const finding of findings) await tell(io, printable(lineOf(finding)));
+  for (const finding of findings) await tell(io, lineOf(finding));
   const rows = findings.filter(({ kind }) => !NO_ROWS.has(kind));
   if (rows.some(({ vault }) => vault !== undefined)) await tell(io, DID_NOT_OPEN);
   if (rows.some(({ vault }) => vault === undefined)) await tell(io, OF_NO_VAULT);
