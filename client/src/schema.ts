@@ -1125,54 +1125,6 @@ export interface Snapshot {
   broken?: "integrity";
 }
 
-/** What a step does (contract 21.4, 21.5). */
-export interface BackupStep {
-  /** Reads everything, also what the snapshot before has. */
-  full?: boolean | null;
-  /** Changes nothing: the answer is what would be read. */
-  dryRun?: boolean | null;
-}
-
-/** How far the snapshot of a vault is (contract 21.1). */
-export interface VaultStep {
-  /** `done` and `unchanged` are the ends. */
-  state: "planned" | "reading" | "copying" | "done" | "unchanged" | "busy";
-  /** The number of the snapshot. */
-  number: number;
-  /** Rows that the snapshot has read. */
-  rows: number;
-  /** Bytes of them. */
-  bytes: number;
-  /** Contents that it has copied, or that were there. */
-  contents: number;
-  /** Contents that FILES did not have. */
-  missing: number;
-  /** The rows that did not open when they were read (contract 21.5). */
-  findings: Finding[];
-}
-
-/** How far the snapshot of the registry is (contract 21.6). */
-export interface RegistryStep {
-  /** `done` is the end; `unrestored`: the database was never used, and the backups of the bucket are to be restored. */
-  state: "reading" | "waiting" | "pruning" | "done" | "busy" | "unrestored";
-  /** The number of the snapshot. */
-  number: number;
-  /** Vaults whose snapshots are found. */
-  vaults: number;
-  /** Vaults without a snapshot of this run. */
-  behind: number;
-  /** Rows of all snapshots of the backup that did not open when they were read. */
-  broken: number;
-  /** Those of them that belong to no vault (contract 21.6). */
-  findings: Finding[];
-  /** The vault that is waited for. */
-  waiting?: {
-    vault: Uuid;
-    /** Whether it has no snapshot at all. */
-    missing: boolean;
-  };
-}
-
 /** A page of the vaults of the backups (contract 21.15). */
 export interface BackedUpVaults {
   vaults: Array<{
@@ -2352,15 +2304,6 @@ export interface Operations {
     body: undefined;
     answer: Snapshot[];
   };
-  /** Continue the backup of the registry */
-  "POST /v1/admin/backups": {
-    id: "backUpRegistry";
-    path: Record<string, never>;
-    query: Record<string, never>;
-    headers: Record<string, never>;
-    body: undefined;
-    answer: RegistryStep;
-  };
   /** List the vaults of the backups */
   "GET /v1/admin/backups/vaults": {
     id: "listBackedUpVaults";
@@ -2384,18 +2327,6 @@ export interface Operations {
     headers: Record<string, never>;
     body: undefined;
     answer: Snapshot[];
-  };
-  /** Continue the backup of a vault */
-  "POST /v1/admin/backups/vaults/{vault}": {
-    id: "backUpVault";
-    path: {
-      /** The id of the vault (contract 3.2). */
-      vault: IdInput;
-    };
-    query: Record<string, never>;
-    headers: Record<string, never>;
-    body: BackupStep;
-    answer: VaultStep;
   };
   /** List the objects of all backups */
   "GET /v1/admin/backups/objects": {

@@ -1,7 +1,7 @@
-import { BYTES, json, listOf, required } from "../content.ts";
+import { BYTES, json, listOf } from "../content.ts";
 import { ADMIN, type Row } from "../operation.ts";
 
-/** Backups (contract 21): steps, snapshots, and the objects of the bucket. */
+/** Backups (contract 21): snapshots, and the objects of the bucket. Jobs make them (jobs.ts). */
 
 const tag = "Admin: backups";
 const BACKUPS = "/v1/admin/backups";
@@ -36,21 +36,6 @@ export const backupRows: readonly Row[] = [
     answers: { 200: { description: "The backups.", content: listOf("Snapshot", [registry]) } },
   },
   {
-    method: "post",
-    path: BACKUPS,
-    operationId: "backUpRegistry",
-    tag,
-    summary: "Continue the backup of the registry",
-    description: "A step: to be repeated until its `state` is `done` (contract 21.6).",
-    access: ADMIN,
-    answers: {
-      200: {
-        description: "How far it is.",
-        content: json("RegistryStep", { state: "done", number: 7, vaults: 12, behind: 0, broken: 0, findings: [] }),
-      },
-    },
-  },
-  {
     method: "get",
     path: `${BACKUPS}/vaults`,
     operationId: "listBackedUpVaults",
@@ -72,30 +57,6 @@ export const backupRows: readonly Row[] = [
     access: ADMIN,
     answers: { 200: { description: "The snapshots.", content: listOf("Snapshot", [snapshot]) } },
     never: ["vault_not_found"],
-  },
-  {
-    method: "post",
-    path: OF_VAULT,
-    operationId: "backUpVault",
-    tag,
-    summary: "Continue the backup of a vault",
-    description: "A step: to be repeated until its `state` is `done` or `unchanged` (contract 21.1 to 21.5).",
-    access: ADMIN,
-    json: required(json("BackupStep", { dryRun: true })),
-    answers: {
-      200: {
-        description: "How far it is.",
-        content: json("VaultStep", {
-          state: "done",
-          number: 3,
-          rows: 1_210,
-          bytes: 734_003,
-          contents: 4,
-          missing: 0,
-          findings: [],
-        }),
-      },
-    },
   },
   {
     method: "get",

@@ -59,8 +59,9 @@ export function createQueue<O extends { readonly size: number }, A>(options: Que
     running = false;
   }
 
+  const isHalfFull = (): boolean => entries.length * 2 >= options.waiting || bytes * 2 >= options.waitingBytes;
+
   async function waitForSpace(): Promise<void> {
-    const isHalfFull = () => entries.length * 2 >= options.waiting || bytes * 2 >= options.waitingBytes;
     for (let waited = 0; waited < SPACE_MS.whole && !isHalfFull(); waited += SPACE_MS.step) await sleep(SPACE_MS.step);
   }
 

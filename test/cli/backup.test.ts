@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest";
 import { makeToken, makeVault, sendRequest } from "../sdk/support/vault.ts";
 import { startFewVaults } from "./support/few-vaults.ts";
 import { type Interceptor, startInterceptor } from "./support/interceptor.ts";
@@ -18,7 +20,7 @@ beforeAll(async () => {
   const body = { title: "One", category: "LOGIN", vault: { id: vault } };
   const { id } = (await sendRequest("POST", `v1/vaults/${vault}/items`, token, body)) as { id: string };
   await sendRequest("POST", `v1/vaults/${vault}/items/${id}/files?name=f`, token, "content");
-  service = await startFewVaults([vault, await makeVault("Later")]);
+  service = await startFewVaults(vault);
 });
 afterAll(() => service.close());
 
@@ -32,11 +34,14 @@ it("admin backup --to fills a folder that mirrors the bucket, and then copies on
   const folder = mkdtempSync(join(tmpdir(), "item-vault-backup-"));
   const planned = await run("--dry-run", "--to", folder);
   expect(planned).toMatchObject({ code: 0, stdout: "" });
-  expect(planned.stderr).toMatch(/^Would read about \d+ Items? or changes?/);
+  expect(planned.stderr).toMatch(/^Would back up 1 vault with 1 Item \(\d+ bytes\); unchanged: 0 of 1 vault\n/);
   expect(readdirSync(folder)).toEqual([]);
 
   const first = await run("--to", folder);
-  expect(first.stderr).toContain("Backup 1 has 2 vaults");
+  expect(first.stderr).toMatch(
+    /^Backed up 1 vault with \d+ rows \(\d+ bytes\), and looked at 1 content; unchanged: 0 of 1 vault\n/,
+  );
+  expect(first.stderr).toContain("Backup 1 is complete\n");
   expect(first.stderr).toMatch(/Copied [1-9]\d* objects/);
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map(({ parentPath, name }) => join(parentPath, name));
@@ -80,19 +85,10 @@ it.each(["manifest", "part", "content"])("admin backup --to never replaces a %s 
   }
 });
 
-it("admin backup of a new database beside the backups of another one asks once for the registry, and names admin restore", async () => {
-  const refusing = await startFewVaults([vault], ["unrestored", "done"]);
-  const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, ITEM_VAULT_HOST: refusing.url };
-  const ran = await runHere(["admin", "backup"], { env });
-  await refusing.close();
-  expect([ran.code, ran.stderr]).toEqual([5, expect.stringContaining("Restore them first: `item-vault admin restore`.")]);
-  expect(refusing.requests.filter((name) => name === "POST /v1/admin/backups")).toHaveLength(1);
-});
-
 it("admin backup --list shows the backups, and the snapshots of a vault", async () => {
   await run();
   const all = JSON.parse((await run("--list", "--format", "json")).stdout);
-  expect(all[0]).toMatchObject({ number: all.length, vaults: 2 });
+  expect(all[0]).toMatchObject({ number: 1, vaults: 1 });
   const { stdout } = await run("--list", "--vault", vault);
   expect(stdout).toMatch(/^NUMBER +CREATED +VAULTS +ROWS +BYTES\n1 +20/);
 });
@@ -107,30 +103,105 @@ it("admin backup --vaults shows the vaults of the backups by name", async () => 
   expect(listed.find(({ id }) => id === vault)).toMatchObject({ name: "Backup", snapshot: 1, items: 1, skipped: [] });
 });
 
-it.each(["done", "unchanged"])("admin backup names the rows that did not open, and its exit code is 7: %s", async (state) => {
-  const finding = { kind: "row_broken", vault, item: "the item", version: 3, repairable: false, detail: "the row does not open" };
-  const step = { state, number: 1, rows: 3, bytes: 100, contents: 0, missing: 0, findings: [finding] };
-  const answer = (name: string) => (name === `POST /v1/admin/backups/vaults/${vault}` ? step : undefined);
-  const proxy = await startInterceptor({ answer });
-  const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, ITEM_VAULT_HOST: proxy.url };
-  const ran = await runHere(["admin", "backup", "--vault", vault], { env });
-  expect(ran.code).toBe(7);
-  expect(ran.stderr).toContain(`row_broken: vault ${vault}, item the item, version 3, the row does not open\n`);
-  expect(ran.stderr).toContain("Restore them from an older snapshot");
+const ID = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
+const MADE = { made: 1, unchanged: 0, behind: 0, rows: 3, bytes: 100, contents: 0 };
+const jobOf = (backup: object, findings: readonly object[] = [], more: object = {}) => ({
+  id: ID,
+  kind: "backup",
+  state: "done",
+  progress: { done: 1, total: 1 },
+  result: { backup: { ...MADE, ...backup } },
+  findings,
+  createdAt: "2026-01-01T00:00:00.000Z",
+  ...more,
 });
 
-it("admin backup and a dry run of the restore name rows of no vault that did not open, and their exit code is 7", async () => {
+/** Runs `admin backup` against a service that answers with this job, and has one object in its bucket. */
+async function runWith(job: object, args: readonly string[] = []) {
+  const answers: Readonly<Record<string, unknown>> = {
+    "POST /v1/admin/jobs": job,
+    [`GET /v1/admin/jobs/${ID}`]: job,
+    "GET /v1/admin/backups/objects": { objects: [{ key: `vaults/${ID}/00000001.manifest`, size: 2 }] },
+    "GET /v1/admin/backups/object": {},
+  };
+  const { url, requests } = await startInterceptor({ answer: (name) => answers[name] });
+  const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, ITEM_VAULT_HOST: url };
+  return { ...(await runHere(["admin", "backup", ...args], { env })), requests };
+}
+
+const BROKEN = {
+  kind: "row_broken",
+  vault: ID,
+  item: "the item",
+  version: 3,
+  repairable: false,
+  detail: "the row does not open",
+};
+
+it.each([
+  ["made", jobOf({}, [BROKEN])],
+  ["unchanged", jobOf({ made: 0, unchanged: 1 }, [BROKEN])],
+])("admin backup names the rows that did not open, and its exit code is 7: %s", async (_, job) => {
+  const { code, stderr } = await runWith(job);
+  expect(code).toBe(7);
+  expect(stderr).toContain(`row_broken: vault ${ID}, item the item, version 3, the row does not open\n`);
+  expect(stderr).toContain("Restore them from an older snapshot");
+});
+
+it("admin backup names rows of no vault that did not open, and its exit code is 7", async () => {
+  const finding = { kind: "row_unreadable", table: "tokens", id: "t", repairable: false, detail: "the row does not open" };
+  const { code, stderr } = await runWith(jobOf({ snapshot: 2 }, [finding]));
+  expect([code, stderr]).toEqual([7, expect.stringMatching(/Backup 2 is complete\nrow_unreadable: table tokens[^]*revoke it/)]);
+});
+
+it("admin backup names contents that FILES has lost, and its exit code is 0, because the backup has all that there is", async () => {
+  const finding = { kind: "content_missing", vault: ID, file: "f", repairable: false, detail: "the content is missing" };
+  const { code, stderr } = await runWith(jobOf({}, [finding]));
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/content_missing: [^]*admin verify --repair/)]);
+});
+
+it("admin backup copies although a vault was left out, names it, and its exit code is 6", async () => {
+  const finding = { kind: "vault_skipped", vault: ID, repairable: false, detail: "its backup failed: unavailable" };
+  const folder = mkdtempSync(join(tmpdir(), "item-vault-backup-"));
+  const { code, stderr } = await runWith(jobOf({ behind: 1, snapshot: 2 }, [finding]), ["--to", folder]);
+  expect(code).toBe(6);
+  for (const words of [`vault_skipped: vault ${ID}, its backup failed`, "Copied 1 object", "1 vault of 2 not backed up"])
+    expect(stderr).toContain(words);
+});
+
+it("admin backup writes what the job reports without control characters", async () => {
+  const { stderr } = await runWith(jobOf({}, [{ ...BROKEN, detail: "\u001b[31mred" }]));
+  expect(stderr).not.toContain("\u001b[31m");
+});
+
+it("admin backup of a new database beside the backups of another one names admin restore, and copies nothing", async () => {
+  const failed = jobOf({}, [], { state: "failed", reason: "not_restored" });
+  const folder = mkdtempSync(join(tmpdir(), "item-vault-backup-"));
+  const { code, stderr, requests } = await runWith(failed, ["--to", folder]);
+  expect([code, stderr]).toEqual([5, expect.stringContaining("Restore them first: `item-vault admin restore`.")]);
+  expect(requests).toEqual(["POST /v1/admin/jobs"]);
+});
+
+it("admin backup beside a job that excludes it names that job, and does not wait for it", async () => {
+  const server = createServer(({ method }, answer) => {
+    answer.setHeader("Request-Id", "1").setHeader("Content-Type", "application/json");
+    if (method === "POST") answer.writeHead(409, { "Item-Vault-Error": "job_exists", "Item-Vault-Job": ID });
+    answer.end(JSON.stringify(method === "POST" ? { status: 409, message: "excluded" } : jobOf({}, [], { state: "running" })));
+  });
+  onTestFinished(() => void server.close());
+  await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
+  const host = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, ITEM_VAULT_HOST: host };
+  const { code, stderr } = await runHere(["admin", "backup"], { env });
+  expect([code, stderr]).toEqual([5, expect.stringMatching(`excluded\n.*of the kind backup: .*admin jobs show ${ID}`)]);
+});
+
+it("a dry run of the restore names rows of no vault that did not open, and its exit code is 7", async () => {
   const finding = { kind: "row_unreadable", table: "tokens", id: "t", repairable: false, detail: "the row does not open" };
   const about = { findings: [finding], number: 1, broken: 1, behind: 0 };
-  const answers: Readonly<Record<string, unknown>> = {
-    "GET /v1/admin/vaults": [],
-    "POST /v1/admin/backups": { ...about, state: "done", vaults: 0 },
-    "POST /v1/admin/restores": { ...about, state: "planned", snapshot: 1, takenAt: "2026-01-01T00:00:00Z", vaults: [] },
-  };
-  const proxy = await startInterceptor({ answer: (name: string) => answers[name] });
+  const planned = { ...about, state: "planned", snapshot: 1, takenAt: "2026-01-01T00:00:00Z", vaults: [] };
+  const proxy = await startInterceptor({ answer: (name) => (name === "POST /v1/admin/restores" ? planned : undefined) });
   const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, ITEM_VAULT_HOST: proxy.url };
-  for (const command of ["backup", "restore"]) {
-    const ran = await runHere(["admin", command, ...(command === "restore" ? ["--dry-run"] : [])], { env });
-    expect(ran).toMatchObject({ code: 7, stderr: expect.stringContaining("row_unreadable: table tokens") });
-  }
+  const ran = await runHere(["admin", "restore", "--dry-run"], { env });
+  expect(ran).toMatchObject({ code: 7, stderr: expect.stringContaining("row_unreadable: table tokens") });
 });

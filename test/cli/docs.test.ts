@@ -89,7 +89,7 @@ const ABOUT_ALL = new Set(["Backups"]);
 
 async function replay({ heading, examples }: Section) {
   const { cwd, env, vault } = await demoShell();
-  const few = ABOUT_ALL.has(heading) ? await startFewVaults([vault]) : undefined;
+  const few = ABOUT_ALL.has(heading) ? await startFewVaults(vault) : undefined;
   const ofSection = { ...env, ...(few && { ITEM_VAULT_HOST: few.url }) };
   const shell = startShell({ cwd, env: ofSection });
   const bindings: Bindings = new Map();

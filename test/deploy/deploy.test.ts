@@ -51,7 +51,6 @@ describe("deploy", () => {
       "  worker      create the R2 bucket item-vault-files",
       "              create the R2 bucket item-vault-backups",
       "              create the queue item-vault-activity",
-      "              create the queue item-vault-jobs",
       expect.stringMatching(/^ {14}deploy version [\d.]+ as item-vault$/),
       "  health      wait until /health shows the version without an error",
     ]);
@@ -77,7 +76,7 @@ describe("deploy", () => {
     expect(worker().versions).toHaveLength(1);
     const schema = cloudflare.calls.findLastIndex((call) => call === `POST /d1/database/${database().id}/query`);
     expect(cloudflare.calls.indexOf(`PUT /workers/scripts/${NAME}`)).toBeGreaterThan(schema);
-    expect([...cloudflare.state.queues.values()].map(({ consumers }) => consumers.length)).toEqual([1, 1]);
+    expect([...cloudflare.state.queues.values()].map(({ consumers }) => consumers.length)).toEqual([1]);
     expect([worker().onSubdomain, worker().schedules]).toEqual([true, [{ cron: "17 * * * *" }]]);
   });
 

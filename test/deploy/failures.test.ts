@@ -62,7 +62,7 @@ describe.runIf(LONG)("a first deployment that is refused", () => {
     expect(await deploy(cloudflare, copy)).toMatchObject({ code: 0 });
     const { databases, buckets, queues, workers } = cloudflare.state;
     const consumers = [...queues.values()].map((queue) => queue.consumers.length);
-    expect([databases.size, buckets.size, consumers, cloudflare.unknown]).toEqual([1, 2, [1, 1], []]);
+    expect([databases.size, buckets.size, consumers, cloudflare.unknown]).toEqual([1, 2, [1], []]);
     expect(workers.get("item-vault")).toMatchObject({ onSubdomain: true, schedules: [{}], migrationTag: "v1" });
     await cloudflare.close();
   });

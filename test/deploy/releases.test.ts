@@ -10,7 +10,7 @@ import { commandsOf } from "./support/runbook.ts";
 /** A migration that the earlier release did not have. */
 const ADDED = { name: "0002_later.sql", sql: "CREATE TABLE later (id TEXT NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;" };
 /** The parts of wrangler.toml that it did not have: a bucket, and a queue with its consumer. */
-const NEW = /\n(?:^#.*\n)*^\[\[\w+(?:\.\w+)?\]\]\n(?:(?!\n).*(?:"BACKUPS"|"JOBS"|"item-vault-jobs").*\n)(?:.+\n)*/gm;
+const NEW = /\n(?:^#.*\n)*^\[\[\w+(?:\.\w+)?\]\]\n(?:(?!\n).*(?:"BACKUPS"|"ACTIVITY"|"item-vault-activity").*\n)(?:.+\n)*/gm;
 
 let folder: string;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, "production.vars"), SECRETS, { mode: 0o600 });
 });
 
-/** The folder as an earlier release had it: without the bucket and the queue of backups. */
+/** The folder as an earlier release had it: without the bucket of backups and the queue of the log. */
 function folderOfRelease(): string {
   const old = copyFolder(folder);
   const config = readFileSync(join(old, "wrangler.toml"), "utf8");
@@ -33,14 +33,14 @@ describe.runIf(process.env["LONG_RUN"] === "1")("over a deployment of an earlier
     expect(await deploy(cloudflare, folderOfRelease())).toMatchObject({ code: 0 });
     const worker = workers.get("item-vault")!;
     const before = worker.active;
-    expect([[...buckets], [...queues.keys()]]).toEqual([["item-vault-files"], ["item-vault-activity"]]);
+    expect([[...buckets], [...queues.keys()]]).toEqual([["item-vault-files"], []]);
     const begun = cloudflare.calls.length;
 
     const upgraded = copyFolder(folder);
     rmSync(join(upgraded, "production.vars")); // the Worker has its secrets
     writeFileSync(join(upgraded, "migrations", ADDED.name), ADDED.sql);
     expect(await deploy(cloudflare, upgraded)).toMatchObject({ code: 0 });
-    expect([buckets.size, queues.size, worker.versions.length]).toEqual([2, 2, 2]);
+    expect([buckets.size, queues.size, worker.versions.length]).toEqual([2, 1, 2]);
     const calls = cloudflare.calls.slice(begun);
     expect(calls.findLastIndex((call) => call.endsWith("/query"))).toBeLessThan(
       calls.findIndex((call) => call.endsWith("/versions")),

@@ -39,14 +39,14 @@ export async function readItems(context: BackupContext, state: VaultBackup): Pro
     keys = slice.next;
     collector.add(slice.rows);
     const frontier = frontierOf(keys);
-    units = [...units, ...collector.takeBelow(frontier)];
+    units = units.concat(collector.takeBelow(frontier));
     const before = after === "" ? undefined : after;
     const written = await writeItems(writingOf(context, state, slice), units, before, frontier === undefined, isSpent);
     if (!written.ok) return written;
     const count = units.length - written.value.rest.length;
     after = count > 0 ? units[count - 1]!.id : after;
     units = written.value.rest;
-    parts = [...parts, ...written.value.parts];
+    parts = parts.concat(written.value.parts);
     const next: VaultBackup = { ...state, after, parts };
     if (frontier === undefined && units.length === 0) {
       // One slice has read everything at one moment.
@@ -82,6 +82,8 @@ interface ReadChanges {
   readonly units: readonly RowUnit[];
 }
 
+const beginPass = (state: VaultBackup): VaultBackup => ({ ...state, passes: state.passes + 1 });
+
 /**
  * Reads passes of changes, until one of them is one slice or the step holds many rows, and then writes what it has read. Errors:
  * `unavailable`, `database_restored`; `busy`, when the vault changes faster than it can be read.
@@ -94,7 +96,7 @@ export async function readChanges(context: BackupContext, begun: VaultBackup): P
     const collector = createCollector("changes");
     let keys = keysAfter("changes", state.after);
     const isFirst = state.until === undefined;
-    if (isFirst) state = { ...state, passes: state.passes + 1 };
+    if (isFirst) state = beginPass(state);
     if (state.passes > PASSES.max) return fail("busy");
     if (isFirst && state.passes > PASSES.unspaced) await context.spaceCommits(state.vault);
     for (let isPassRead = false; !isPassRead;) {

@@ -1,4 +1,4 @@
-import { BACKUP_FORMAT, type Cell, type Manifest, type PartRef, REGISTRY, type VaultBackupRef } from "../../model/backup.ts";
+import { BACKUP_FORMAT, type Manifest, type PartRef, REGISTRY, type VaultBackupRef } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { recordBackup } from "../health/backup-figures.ts";
@@ -109,19 +109,20 @@ async function writeRows(
   { table, columns, isEnd }: RegistrySlice,
   rows: readonly RegistryRow[],
 ): Promise<Result<{ readonly state: RegistryBackup; readonly waiting: readonly RegistryRow[] }>> {
-  let [state, waiting] = [begun, rows];
+  let [waiting, rootKeys, position] = [rows, begun.rootKeys, begun.position];
+  const parts = [...begun.parts];
   for (;;) {
     const count = cutGroups(waiting, areOfOnePart(table), isEnd);
-    if (count === undefined) return ok({ state, waiting });
+    if (count === undefined) return ok({ state: { ...begun, parts, rootKeys, position }, waiting });
     const some = waiting.slice(0, count);
     const part = { tables: [{ table: table.name, columns, rows: some.map(({ cells }) => cells) }] };
     const put = await putPart(writing, part);
     if (!put.ok) return put;
     const isKnown = writing.previous.has(put.value.sha256);
     const broken = isKnown ? [] : await findBrokenInRegistry(writing.store, begun.number, part);
-    const ref = broken.length > 0 ? { ...put.value, broken } : put.value;
-    const rootKeys = withKeys(state.rootKeys, keysOfRows(part.tables[0]!));
-    state = { ...state, parts: [...state.parts, ref], rootKeys, position: { ...state.position, key: some.at(-1)!.key } };
+    parts.push(broken.length > 0 ? { ...put.value, broken } : put.value);
+    rootKeys = withKeys(rootKeys, keysOfRows(part.tables[0]!));
+    position = { table: begun.position.table, key: some.at(-1)!.key };
     waiting = waiting.slice(count);
   }
 }
@@ -182,7 +183,7 @@ export function nameBackup(named: NamedBackups, open: OpenManifest | undefined, 
   const rows = parts.reduce((sum, part) => sum + (part.broken?.length ?? 0), manifest.broken?.length ?? 0);
   return {
     snapshots: [...named.snapshots, { vault, number, sha256 }],
-    rootKeys: withKeys(named.rootKeys, [rootKey, row?.["root_key_id"] as Cell | undefined]),
+    rootKeys: withKeys(named.rootKeys, [rootKey, row?.["root_key_id"]]),
     bytes: named.bytes + parts.reduce((sum, { bytes }) => sum + bytes, 0),
     broken: named.broken + rows,
     behind,

@@ -93,7 +93,7 @@ export function applyChanges(item: RowUnit | undefined, changes: RowUnit): RowUn
   const kept = new Set(changes.rows[NUMBERS]!.map((row) => row[NUMBER_COLUMN]));
   const read = changes.rows[VERSIONS]!;
   const known = new Set(read.map((row) => row[VERSION_COLUMN]));
-  const before = (item?.rows[VERSIONS] ?? []).filter((row) => kept.has(row[VERSION_COLUMN]!) && !known.has(row[VERSION_COLUMN]!));
+  const before = (item?.rows[VERSIONS] ?? []).filter((row) => kept.has(row[VERSION_COLUMN]) && !known.has(row[VERSION_COLUMN]));
   const versions = [...before, ...read].toSorted((a, b) => Number(a[VERSION_COLUMN]) - Number(b[VERSION_COLUMN]));
   const rows = SOURCES.items.map((_, index) => (index === VERSIONS ? versions : changes.rows[index]!));
   return rows.some((some) => some.length > 0) ? { id: changes.id, rows, characters: charactersOf(rows) } : undefined;

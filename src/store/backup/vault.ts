@@ -106,13 +106,13 @@ async function readLog(context: BackupContext, state: VaultBackup): Promise<Next
     keys = slice.next;
     collector.add(slice.rows);
     const frontier = frontierOf(keys);
-    entries = [...entries, ...collector.takeBelow(frontier)];
+    entries = entries.concat(collector.takeBelow(frontier));
     const written = await writeLog(writingOf(context, state, state.moment!), entries, frontier === undefined, isSpent);
     if (!written.ok) return written;
     const count = entries.length - written.value.rest.length;
     after = count > 0 ? entries[count - 1]!.id : after;
     entries = written.value.rest;
-    parts = [...parts, ...written.value.parts];
+    parts = parts.concat(written.value.parts);
     if (frontier === undefined && entries.length === 0)
       return ok({ ...state, parts: [...parts, ofVault], after: "", stage: "contents", done: 0 });
     if (isSpent() && after !== state.after) return ok({ ...state, after, parts });

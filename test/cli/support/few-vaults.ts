@@ -1,33 +1,24 @@
 import { type Interceptor, startProxy } from "./interceptor.ts";
 
 /**
- * The service as it would be with few vaults, for backups of all vaults: a proxy that lists some vaults only and answers for the registry.
- * The requests for a vault and for objects go to the service, which has the vaults of all tests.
+ * The service as it would be with one vault, for backups of all vaults: a proxy in front of the service, which has the vaults of all tests. A
+ * job that backs up all vaults becomes one for this vault, and the list of backups is the proxy's own.
  */
 
-const BACKUPS = "/v1/admin/backups";
+const BACKUPS = "GET /v1/admin/backups";
+const START = "POST /v1/admin/jobs";
+const REGISTRY = { number: 1, createdAt: "2026-11-22T03:00:00.000Z", vaults: 1, rows: 3, bytes: 500 };
 
-/**
- * Starts the proxy, which the caller closes. In: the states of the backup of the registry, one an answer; while it waits, it waits for the
- * last vault.
- */
-export async function startFewVaults(
-  vaults: readonly [string, ...string[]],
-  states: readonly string[] = ["busy", "waiting", "done"],
-): Promise<Interceptor> {
-  let asked = 0;
-  const finished = { number: 1, vaults: vaults.length, rows: 3, bytes: 500 };
-  const steps = states.map((state) => ({
-    behind: 0,
-    findings: [],
-    ...finished,
-    state,
-    ...(state === "waiting" && { waiting: { vault: vaults.at(-1), missing: false } }),
-  }));
-  const answers: Record<string, () => unknown> = {
-    "GET /v1/admin/vaults": () => vaults.map((id) => ({ id, name: id })),
-    [`POST ${BACKUPS}`]: () => steps[Math.min(asked++, steps.length - 1)],
-    [`GET ${BACKUPS}`]: () => (asked < steps.length ? [] : [{ ...finished, createdAt: "2026-11-22T03:00:00.000Z" }]),
-  };
-  return startProxy({ answer: (name) => answers[name]?.() });
+/** Starts the proxy, which the caller closes. */
+export async function startFewVaults(vault: string): Promise<Interceptor> {
+  let isBackedUp = false;
+  return startProxy({
+    answer: (name) => (name === BACKUPS ? (isBackedUp ? [REGISTRY] : []) : undefined),
+    rewrite(name, json) {
+      const body = JSON.parse(json) as { kind?: string; vault?: string };
+      if (name !== START || body.kind !== "backup") return json;
+      isBackedUp ||= body.vault === undefined;
+      return JSON.stringify({ ...body, vault: body.vault ?? vault });
+    },
+  });
 }

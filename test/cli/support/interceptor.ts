@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text as textOf } from "node:stream/consumers";
 import { inject, onTestFinished } from "vitest";
 
 /** A proxy between a command and the service: it records the requests, can be away, and a test can act in the middle of a command. */
@@ -26,6 +27,8 @@ export interface InterceptorOptions {
   readonly before?: (name: string) => Promise<boolean | void> | boolean | void;
   /** The JSON with which the proxy answers instead of the service; `undefined`: the service answers. */
   readonly answer?: (name: string) => unknown;
+  /** The body with which a request of JSON is passed on. */
+  readonly rewrite?: (name: string, json: string) => string;
   /** Headers that every answer gets besides its own. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Answers with a 500 `integrity` instead of the service, as for a stored record that does not open. */
@@ -45,6 +48,7 @@ export async function startInterceptor(options: InterceptorOptions = {}): Promis
 export async function startProxy({
   before,
   answer: own,
+  rewrite,
   headers: more = {},
   damaged,
   cutAfter,
@@ -65,7 +69,9 @@ export async function startProxy({
       else if ((await before?.(name)) === false) answer.destroy();
       else {
         const json = own?.(name);
-        if (json === undefined) forward(incoming, answer, cutAfter?.(name));
+        const isRewritten = rewrite !== undefined && incoming.headers["content-type"] === "application/json";
+        const body = isRewritten ? rewrite(name, await textOf(incoming)) : undefined;
+        if (json === undefined) forward(incoming, answer, { cut: cutAfter?.(name), body });
         else answer.setHeader("Content-Type", "application/json").end(JSON.stringify(json));
       }
     })();
@@ -89,8 +95,14 @@ export async function startProxy({
   };
 }
 
-function forward(incoming: IncomingMessage, answer: ServerResponse, cut: number | undefined): void {
-  const { method, headers, url } = incoming;
+interface Changes {
+  readonly cut: number | undefined;
+  readonly body: string | undefined;
+}
+
+function forward(incoming: IncomingMessage, answer: ServerResponse, { cut, body }: Changes): void {
+  const { method, url } = incoming;
+  const headers = { ...incoming.headers, ...(body !== undefined && { "content-length": String(Buffer.byteLength(body)) }) };
   const outgoing = request(new URL(url!, inject("url")), { method: method!, headers }, (reply) => {
     answer.writeHead(reply.statusCode!, reply.headers);
     answer.flushHeaders(); // a stream of events may have no bytes yet
@@ -105,5 +117,6 @@ function forward(incoming: IncomingMessage, answer: ServerResponse, cut: number 
   });
   answer.on("close", () => outgoing.destroy());
   outgoing.on("error", () => answer.destroy());
-  incoming.pipe(outgoing);
+  if (body === undefined) incoming.pipe(outgoing);
+  else outgoing.end(body);
 }

@@ -138,7 +138,6 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   changePerson: () => ({ body: { vaults: {} } }),
   createJob: () => ({ body: { kind: "rewrap" } }),
   createWebhook: () => ({ body: { url: newReceiver().url } }),
-  backUpVault: () => ({ body: { dryRun: true } }),
   getBackupObject: () => ({ query: `?key=${OBJECT}` }),
   restoreBackup: ({ vault }) => ({ body: { vault, overwrite: true, dryRun: true } }),
   putBackupObject: () => ({ query: `?key=contents/${vaultPath()}`, body: pattern(100) }),

@@ -448,13 +448,16 @@ const forAdmin = (path: string, world: World, rest: Partial<Sent> = {}): Sent =>
 const JOBS = "/v1/admin/jobs";
 
 /** Out: the id of a job that has ended. */
-async function endedJob({ ask, env }: World): Promise<string> {
-  const { id } = await ask("POST", JOBS, env.ADMIN_TOKEN, { kind: "rewrap" });
+async function endedJob({ ask, env }: World, job: object = { kind: "rewrap" }): Promise<string> {
+  const { id } = await ask("POST", JOBS, env.ADMIN_TOKEN, job);
   await ask("GET", `${JOBS}/${id}?wait=30`, env.ADMIN_TOKEN);
   return id as string;
 }
 
 const BACKUPS = "/v1/admin/backups";
+
+const backUp = (world: World, vault: string): Promise<string> => endedJob(world, { kind: "backup", vault });
+
 const WEBHOOKS = `${ADMIN_VAULTS}/:vault/webhooks`;
 const LONGEST_URL = `https://hooks.example.com/${"x".repeat(LIMITS.webhookUrl)}`.slice(0, LIMITS.webhookUrl);
 
@@ -478,7 +481,7 @@ const byAdmin: readonly WorstRequest[] = [
     why: "a vault that is there",
     prepare: async (world) => {
       const { vault } = await largeVault(world, 100);
-      await world.ask("POST", `${BACKUPS}/vaults/${vault}`, world.env.ADMIN_TOKEN, {});
+      await backUp(world, vault);
       return forAdmin("/v1/admin/restores", world, { body: { vault } });
     },
   },
@@ -648,14 +651,13 @@ const byAdmin: readonly WorstRequest[] = [
     why: "one registry",
     prepare: async (world) => forAdmin(BACKUPS, world),
   },
-  { endpoint: `POST ${BACKUPS}`, why: "a vault without a snapshot", prepare: async (world) => forAdmin(BACKUPS, world) },
   {
     endpoint: `GET ${BACKUPS}/vaults`,
     why: "a page of 20 vaults",
     prepare: async (world) => {
       for (let count = 0; count < 20; count++) {
         const { vault } = await ownVault(world);
-        await world.ask("POST", `${BACKUPS}/vaults/${vault}`, world.env.ADMIN_TOKEN, {});
+        await backUp(world, vault);
       }
       return forAdmin(`${BACKUPS}/vaults`, world);
     },
@@ -664,13 +666,6 @@ const byAdmin: readonly WorstRequest[] = [
     endpoint: `GET ${BACKUPS}/vaults/:vault`,
     why: "one snapshot",
     prepare: async (world) => forAdmin(`${BACKUPS}/vaults/${(await shareIn(world, largestVault)).vault}`, world),
-  },
-  {
-    endpoint: `POST ${BACKUPS}/vaults/:vault`,
-    why: "the first step of a large vault",
-    streams: true,
-    prepare: async (world) =>
-      forAdmin(`${BACKUPS}/vaults/${(await shareIn(world, largestVault)).vault}`, world, { body: { full: true } }),
   },
   {
     endpoint: `GET ${BACKUPS}/objects`,
@@ -682,7 +677,7 @@ const byAdmin: readonly WorstRequest[] = [
     why: "a manifest",
     prepare: async (world) => {
       const { vault } = await ownVault(world);
-      await world.ask("POST", `${BACKUPS}/vaults/${vault}`, world.env.ADMIN_TOKEN, {});
+      await backUp(world, vault);
       return forAdmin(`${BACKUPS}/object?key=vaults/${vault}/00000001.manifest`, world);
     },
   },

@@ -2,21 +2,27 @@ import type { Client } from "@item-vault/client";
 import { request } from "../../api/answers.ts";
 import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
-import { CliError, EXIT, failureOf } from "../../frame/failure.ts";
+import { CliError, EXIT } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
-import { printable } from "../../frame/printable.ts";
 import { plural } from "../../frame/plural.ts";
 import { show, tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { tableOf } from "../../output/table.ts";
-import { lineOf } from "../verify/service.ts";
+import { runJob } from "../jobs/run-job.ts";
+import { type BackedUp, findingsOf } from "../jobs/service.ts";
+import { type Finding, lineOf } from "../verify/service.ts";
 import { copyObject, listLacking } from "./mirror.ts";
 import { showBackedUpVaults } from "./vaults.ts";
-import { BACKUPS, backUpRegistry, backUpVault, type VaultStep } from "./service.ts";
+import { BACKUPS } from "./service.ts";
 import type { BACKUP_OPTIONS } from "./options.ts";
 
-/** `admin backup`. It may be killed anywhere and run again: it continues. Out: the exit code, `found` when rows did not open. */
-export async function backup({ io, options, admin: connect }: Call<typeof BACKUP_OPTIONS>): Promise<number> {
+type BackupCall = Call<typeof BACKUP_OPTIONS>;
+
+/**
+ * `admin backup`: a job backs up all vaults and the registry, or one vault. Out: the exit code, `found` when rows did not open. Errors: throws a
+ * CliError, after the copy, when vaults were left out.
+ */
+export async function backup({ io, options, admin: connect }: BackupCall): Promise<number> {
   const client = await connect();
   if (options.vaults) {
     await showBackedUpVaults(io, client, options.format);
@@ -27,21 +33,59 @@ export async function backup({ io, options, admin: connect }: Call<typeof BACKUP
     await list(io, client, vault, options.format);
     return EXIT.ok;
   }
-  const steps = await backUpVaults(io, client, vault, { full: options.full, dryRun: options["dry-run"] });
-  await report(io, steps, options["dry-run"]);
-  let lost = 0;
-  if (vault === undefined && !options["dry-run"]) {
-    const { number, vaults, findings } = await backUpRegistry(client);
-    await tell(io, `Backup ${number} has ${plural(vaults, "vault")}`);
-    for (const finding of findings) await tell(io, printable(lineOf(finding)));
-    if (findings.length > 0) await tell(io, OF_NO_VAULT);
-    lost = findings.length;
-  }
-  if (options.to !== undefined) await mirror(io, client, options.to, options["dry-run"]);
-  return lost > 0 || steps.some((step) => step.findings.length > 0) ? EXIT.found : EXIT.ok;
+  const isDry = options["dry-run"] ?? false;
+  const json = { kind: "backup", full: options.full ?? false, dryRun: isDry, ...(vault !== undefined && { vault }) };
+  const job = await runJob(io, client, { json, label: "backed up", unit: "vault" });
+  const made = job.result?.backup ?? NOTHING_MADE;
+  const findings = await findingsOf(client, job);
+  await report(io, made, isDry);
+  if (vault === undefined && made.snapshot !== undefined) await tell(io, `Backup ${made.snapshot} is complete`);
+  const broken = await tellFindings(io, findings);
+  if (options.to !== undefined) await mirror(io, client, options.to, isDry);
+  if (made.behind > 0) throw new CliError(`${plural(made.behind, "vault")} of ${vaultsOf(made)} not backed up`, AGAIN);
+  return broken ? EXIT.found : EXIT.ok;
 }
 
-const AGAIN = { exit: "unavailable", hint: "Run the command again: the others are backed up." } as const;
+const NOTHING_MADE: BackedUp = { made: 0, unchanged: 0, behind: 0, rows: 0, bytes: 0, contents: 0 };
+
+const AGAIN = {
+  exit: "unavailable",
+  hint: "The backup has their newest snapshots before. Run the command again: only what has changed is backed up.",
+} as const;
+
+const vaultsOf = ({ made, unchanged, behind }: BackedUp): number => made + unchanged + behind;
+
+async function report(io: Io, backedUp: BackedUp, isDry: boolean): Promise<void> {
+  const { made, unchanged, rows, bytes, contents } = backedUp;
+  const counts = `unchanged: ${unchanged} of ${plural(vaultsOf(backedUp), "vault")}`;
+  if (isDry)
+    return tell(io, `Would back up ${plural(made, "vault")} with ${plural(rows, "Item")} (${plural(bytes, "byte")}); ${counts}`);
+  const size = `${plural(rows, "row")} (${plural(bytes, "byte")})`;
+  await tell(io, `Backed up ${plural(made, "vault")} with ${size}, and looked at ${plural(contents, "content")}; ${counts}`);
+}
+
+/** Findings of a backup that are no rows. */
+const NO_ROWS = new Set(["vault_skipped", "content_missing"]);
+
+/** Tells the findings, and what helps. Out: whether rows did not open. */
+async function tellFindings(io: Io, findings: readonly Finding[]): Promise<boolean> {
+  for (const finding of findings) await tell(io, lineOf(finding));
+  const rows = findings.filter(({ kind }) => !NO_ROWS.has(kind));
+  if (rows.some(({ vault }) => vault !== undefined)) await tell(io, DID_NOT_OPEN);
+  if (rows.some(({ vault }) => vault === undefined)) await tell(io, OF_NO_VAULT);
+  if (findings.some(({ kind }) => kind === "content_missing")) await tell(io, LOST_CONTENTS);
+  return rows.length > 0;
+}
+
+const OF_NO_VAULT =
+  "Rows without a vault are in the backup as they are. A token that does not open is refused: revoke it, and issue another.";
+
+const DID_NOT_OPEN =
+  "Rows of vaults did not open when the backup read them. Restore them from an older snapshot: " +
+  '"item-vault admin restore --vault VAULT --item ID --snapshot N". When they open again, "item-vault admin backup --full" reads them again.';
+
+const LOST_CONTENTS =
+  'The bucket FILES has lost contents. Those of older backups are taken from there: "item-vault admin verify --repair".';
 
 interface Snapshot {
   readonly number: number;
@@ -67,69 +111,6 @@ async function list(io: Io, client: Client, vault: string | undefined, format: s
   const table = (columns: number | undefined) => tableOf(["NUMBER", "CREATED", "VAULTS", "ROWS", "BYTES"], rows, columns);
   await show(io, format, { json: snapshots, table });
 }
-
-/**
- * Backs up one vault or all, one after another. Out: the last answer for each that still exists. A vault that fails does not keep the others
- * waiting: at the end the command fails and names it.
- */
-async function backUpVaults(
-  io: Io,
-  client: Client,
-  vault: string | undefined,
-  options: { readonly full?: boolean | undefined; readonly dryRun?: boolean | undefined },
-): Promise<VaultStep[]> {
-  const vaults = vault === undefined ? await request<{ id: string }[]>(client, "GET", "/v1/admin/vaults") : [{ id: vault }];
-  const progress = startProgress(io, "backed up", vaults.length, (done, total) => `${done} of ${plural(total!, "vault")}`);
-  try {
-    const steps: VaultStep[] = [];
-    const failed: string[] = [];
-    for (const [index, { id }] of vaults.entries()) {
-      progress.set(index, vaults.length);
-      try {
-        const step = await backUpVault(client, id, options, () => progress.set(index, vaults.length));
-        if (step) steps.push(step);
-      } catch (error) {
-        const failure = failureOf(error);
-        if (!failure || failure.exit === "denied" || vaults.length === 1) throw error;
-        failed.push(`${id}: ${failure.message}`);
-      }
-    }
-    if (failed.length > 0)
-      throw new CliError(`Of ${plural(vaults.length, "vault")} these were not backed up:\n${failed.join("\n")}`, AGAIN);
-    return steps;
-  } finally {
-    progress.end();
-  }
-}
-
-async function report(io: Io, steps: readonly VaultStep[], dryRun = false): Promise<void> {
-  const sum = (name: "rows" | "bytes" | "contents" | "missing") => steps.reduce((total, step) => total + step[name], 0);
-  const unchanged = steps.filter(({ state }) => state === "unchanged").length;
-  const counts = `unchanged: ${unchanged} of ${plural(steps.length, "vault")}`;
-  if (dryRun) {
-    await tell(
-      io,
-      `Would read about ${plural(sum("rows"), "Item or change", "Items or changes")}, and look at ${plural(sum("contents"), "File")}; ${counts}`,
-    );
-    return;
-  }
-  await tell(
-    io,
-    `Read ${plural(sum("rows"), "row")} (${plural(sum("bytes"), "byte")}) and looked at ${plural(sum("contents"), "content")}; ${counts}`,
-  );
-  const findings = steps.flatMap(({ findings: found }) => found);
-  for (const finding of findings) await tell(io, printable(lineOf(finding)));
-  if (findings.length > 0) await tell(io, DID_NOT_OPEN);
-  if (sum("missing") > 0)
-    await tell(io, `Missing in the bucket FILES: ${plural(sum("missing"), "content")} of Files. Run "item-vault admin verify"`);
-}
-
-const OF_NO_VAULT =
-  "What is named above belongs to no vault, and the backup has it as it is. A token that does not open is refused: revoke it, and issue another.";
-
-const DID_NOT_OPEN =
-  "The rows named above did not open when the backup read them. Restore them from an older snapshot: " +
-  '"item-vault admin restore --vault VAULT --item ID --snapshot N". When they open again, "item-vault admin backup --full" reads them again.';
 
 async function mirror(io: Io, client: Client, folder: string, dryRun = false): Promise<void> {
   const lacking = await listLacking(client, folder);

@@ -6,9 +6,9 @@ import { FORMAT_OPTION } from "../../output/format.ts";
 export const BACKUP_OPTIONS = {
   vault: { type: "string", value: "VAULT", summary: "only this vault, by name or id" },
   to: { type: "string", value: "DIR", summary: "then copy what the folder lacks of the bucket of backups" },
-  full: { type: "boolean", summary: "read everything, not only what has changed" },
+  full: { type: "boolean", summary: "write every part and look at every File, not only what has changed" },
   list: { type: "boolean", summary: "list the backups, or the snapshots of --vault" },
   vaults: { type: "boolean", summary: "list the vaults that the backups have, also deleted ones" },
-  "dry-run": { type: "boolean", summary: "tell what would be read and copied, and change nothing" },
+  "dry-run": { type: "boolean", summary: "tell what would be backed up and copied, and change nothing" },
   ...FORMAT_OPTION,
 } as const satisfies Options;

@@ -6,6 +6,7 @@ import { CliError, failureOf } from "../../frame/failure.ts";
 import { interruptible } from "../../frame/interrupt.ts";
 import type { Io } from "../../frame/io.ts";
 import { plural } from "../../frame/plural.ts";
+import { printable } from "../../frame/printable.ts";
 import { tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { lineOf } from "../verify/service.ts";
@@ -59,8 +60,17 @@ export async function runJob(io: Io, admin: Client, { json, label, unit }: JobRe
   const findings = await withHint(hint, () => findingsOf(admin, ended));
   for (const finding of findings) await tell(io, lineOf(finding));
   const reason = ended.reason === undefined ? "" : `: ${ended.reason}`;
-  throw new CliError(`The job ${ended.id} ${ended.state === "failed" ? "failed" : "was stopped"}${reason}`, { hint });
+  const message = `The job ${ended.id} ${ended.state === "failed" ? "failed" : "was stopped"}${reason}`;
+  throw new CliError(message, ended.reason === "not_restored" ? NOT_RESTORED : { hint });
 }
+
+const NOT_RESTORED = {
+  exit: "conflict",
+  hint: "The database is new, and the bucket has the backups of another one. Restore them first: `item-vault admin restore`.",
+} as const;
+
+/** Kinds whose jobs may have other options, or work on more, than what was asked for. */
+const DIFFERING = new Set(["verify", "backup"]);
 
 const isAtRest = (job: Job): boolean => hasEnded(job) || job.state === "paused";
 
@@ -114,8 +124,14 @@ async function startJob(admin: Client, json: JobRequest["json"], signal: AbortSi
   } catch (error) {
     if (!(error instanceof ItemVaultError) || !isId(error.job ?? "")) throw error;
     const job = await loadJob(admin, error.job!, 0, signal);
-    // A rewrap does the same as any other, and a reseal excludes only one of the same vault; a verify may have other options.
-    if (job.kind !== json.kind || job.kind === "verify") throw error;
+    // A rewrap does the same as any other, and a reseal excludes only one of the same vault.
+    if (job.kind !== json.kind || DIFFERING.has(job.kind)) throw excludedBy(job, error);
     return hasEnded(job) ? await post() : job;
   }
 }
+
+const excludedBy = ({ id, kind }: Job, error: ItemVaultError): CliError =>
+  new CliError(error.message, {
+    exit: "conflict",
+    hint: `It is a job of the kind ${printable(kind)}: \`item-vault admin jobs show ${id}\`. Run the command again when it has ended.`,
+  });

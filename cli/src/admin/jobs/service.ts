@@ -15,12 +15,27 @@ export interface Resealed {
   readonly unreadable: number;
 }
 
+/** What a backup has made; with a dry run, what it would make. */
+export interface BackedUp {
+  /** The number of the snapshot of the vault, or of the registry; absent when there is no new one. */
+  readonly snapshot?: number;
+  /** The vaults with a new snapshot, those that did not change, and those that were left out. */
+  readonly made: number;
+  readonly unchanged: number;
+  readonly behind: number;
+  /** The rows and bytes of the new snapshots; with a dry run, the Items and the bytes of the vaults. */
+  readonly rows: number;
+  readonly bytes: number;
+  /** The contents of Files that were looked for. */
+  readonly contents: number;
+}
+
 export interface Job {
   readonly id: string;
   readonly kind: string;
   readonly state: "waiting" | "running" | "paused" | "done" | "failed" | "stopped";
   readonly progress: { readonly done: number; readonly total: number };
-  readonly result?: { readonly checked?: Checked; readonly resealed?: Resealed };
+  readonly result?: { readonly checked?: Checked; readonly resealed?: Resealed; readonly backup?: BackedUp };
   /** The first 100: `findingsOf` has all. */
   readonly findings: readonly Finding[];
   readonly createdAt: string;
