@@ -14,7 +14,6 @@ import { itemRows } from "./paths/items.ts";
 import { jobRows } from "./paths/jobs.ts";
 import { keyRows } from "./paths/keys.ts";
 import { peopleRows } from "./paths/people.ts";
-import { restoreRows } from "./paths/restores.ts";
 import { serviceRows } from "./paths/service.ts";
 import { sessionRows } from "./paths/sessions.ts";
 import { tokenRows } from "./paths/tokens.ts";
@@ -28,7 +27,6 @@ import { jobSchemas } from "./schemas/jobs.ts";
 import { keySchemas } from "./schemas/keys.ts";
 import { personSchemas } from "./schemas/people.ts";
 import { resolveSchemas } from "./schemas/resolve.ts";
-import { restoreSchemas } from "./schemas/restores.ts";
 import { sessionSchemas } from "./schemas/sessions.ts";
 import { tokenSchemas } from "./schemas/tokens.ts";
 import { valueSchemas } from "./schemas/values.ts";
@@ -54,7 +52,6 @@ export const ROWS: readonly Row[] = [
   ...resealRows,
   ...peopleRows,
   ...webhookRows,
-  ...restoreRows,
   ...backupRows,
   ...sessionRows,
   ...serviceRows,
@@ -125,7 +122,6 @@ export const document: Document = {
       ...jobSchemas,
       ...resolveSchemas,
       ...webhookSchemas,
-      ...restoreSchemas,
       ...findingSchemas,
       ...backupSchemas,
       ...healthSchemas,

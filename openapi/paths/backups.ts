@@ -121,4 +121,17 @@ export const backupRows: readonly Row[] = [
     answers: { 200: { description: "The object.", content: BYTES, headers: ["ContentLength"] } },
     errors: ["invalid", "backup_not_found"],
   },
+  {
+    method: "put",
+    path: "/v1/admin/backups/object",
+    operationId: "putBackupObject",
+    tag,
+    parameters: ["ObjectKey"],
+    summary: "Bring an object of a backup back",
+    description: "Stores an object that the bucket of backups does not have (contract 21.21).",
+    access: ADMIN,
+    bytes: required(BYTES),
+    answers: { 200: { description: "Whether the object was stored.", content: json("StoredObject", { stored: true }) } },
+    errors: ["backup_damaged"],
+  },
 ];

@@ -1,5 +1,6 @@
 import { FAILURE_KINDS } from "../../src/model/failure.ts";
 import { JOB_KINDS, JOB_STATES } from "../../src/model/job.ts";
+import { EXISTING } from "../../src/model/restore.ts";
 import type { Schema } from "../types.ts";
 import { arrayOf, closed, integer, nullable, open, ref, words } from "./shapes.ts";
 
@@ -7,9 +8,28 @@ import { arrayOf, closed, integer, nullable, open, ref, words } from "./shapes.t
 
 const flag = (description: string): Schema => nullable({ type: "boolean", description });
 
+const restored = closed(
+  "What a `restore` has restored, or with `dryRun` would restore (contract 21.20).",
+  {
+    snapshot: integer("The number of the snapshot: of `vault`, or of the registry.", 1),
+    takenAt: ref("Time", "When it was made."),
+    deployment: { type: "string", description: "The deployment that it is of." },
+    skipped: arrayOf(ref("SkippedSnapshot"), {
+      description: "Only without `vault`: newer snapshots that are not authentic, or have no vaults (contract 21.25).",
+    }),
+    existing: words("Only with `vault`: what the database had of it, or of `item`, compared with the snapshot.", EXISTING),
+    room: { type: "boolean", description: "Only with `dryRun`, not of an Item: whether the database has room for the rows." },
+    vaults: integer("The vaults that were restored.", 0),
+    items: integer("Their Items; 1, when one Item was.", 0),
+    kept: integer("The vaults that are there, and stay as they are.", 0),
+    leftOut: integer("The vaults that could not be restored: `findings` name them.", 0),
+  },
+  ["snapshot", "takenAt", "deployment", "skipped", "existing", "room"],
+);
+
 export const jobSchemas: Readonly<Record<string, Schema>> = {
   NewJob: open(
-    "A job to start (contract 26.2). The attributes besides `kind` are those of a `backup` (contract 21.4) and of a `verify` (contract 22.1).",
+    "A job to start (contract 26.2). The attributes besides `kind` are those of a `backup` (contract 21.4), of a `restore` (contract 21.20) and of a `verify` (contract 22.1).",
     {
       kind: words("What the job does.", JOB_KINDS),
       vault: nullable(ref("Uuid", "Only this vault; absent: the whole deployment.")),
@@ -17,6 +37,9 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       dryRun: flag("The job tells what it would do, and changes nothing."),
       quick: flag("Contents of Files are only looked for, and not read."),
       backup: flag("The backups are checked, and not what the service serves (contract 22.6)."),
+      item: nullable(ref("Uuid", "Only this Item of `vault` is restored (contract 21.28).")),
+      snapshot: nullable(integer("The snapshot to restore; by default the newest (contract 21.20).", 1, 99_999_999)),
+      overwrite: flag("A `vault` or Item that is newer than the snapshot may be replaced (contract 21.23)."),
       repair: flag("What can be repaired is repaired (contract 22.5)."),
       acceptLoss: flag("The repair of `vault` takes Items that are missing out of its counts (contract 22.5)."),
     },
@@ -54,8 +77,9 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
             },
             ["snapshot"],
           ),
+          restored,
         },
-        ["checked", "backup"],
+        ["checked", "backup", "restored"],
       ),
       findings: { ...arrayOf(ref("Finding")), description: "The first 100 findings." },
       createdAt: { type: "string", format: "date-time" },

@@ -1,9 +1,10 @@
 import { type Failure, type FailureKind, describe } from "./failure.ts";
 import type { Checked, Finding } from "./finding.ts";
+import type { RestoreResult } from "./restore.ts";
 
 /** Long jobs (contract 26, decision 0047): work that an alarm carries out in steps, without a request that waits for it. */
 
-export const JOB_KINDS = ["rewrap", "verify", "backup"] as const;
+export const JOB_KINDS = ["rewrap", "verify", "backup", "restore"] as const;
 
 export type JobKind = (typeof JOB_KINDS)[number];
 
@@ -11,7 +12,7 @@ export const JOB_STATES = ["waiting", "running", "paused", "done", "failed", "st
 
 export type JobState = (typeof JOB_STATES)[number];
 
-/** In units of the kind: rows, for a rewrap and for a verify. */
+/** In units of the kind (contract 26.1). */
 export interface JobProgress {
   readonly done: number;
   /** 0 as long as it is not known. */
@@ -22,6 +23,7 @@ export interface JobProgress {
 export interface JobResult {
   readonly checked?: Checked;
   readonly backup?: BackupResult;
+  readonly restored?: RestoreResult;
 }
 
 /** What a job of backup has made until now. */

@@ -184,7 +184,7 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp
   ["running sums", /\bsum\([^)]*\)+ OVER \(/, /^store\/tables\/slices\.ts/],
   ["writes to the activity log", /(INSERT INTO|UPDATE|DELETE FROM) activity\b/, /^store\/(commit|restore|activity)\//],
   ["the clock", /Date\.now\(/, /^(http\/|index\.ts|binding\/secrets\.ts|vault\/(coordinator|alarm)\.ts|jobs\/operator\.ts)/],
-  ["randomness", /getRandomValues|randomUUID|Math\.random/, /^(http|requests|crypto)\/|^vault\/ports\.ts/],
+  ["randomness", /getRandomValues|randomUUID|Math\.random/, /^(http|requests|crypto)\/|^(vault\/ports|request-id)\.ts/],
   ["classes", /^export (default )?class\b|^class\b/m, /^(vault\/coordinator|jobs\/operator|binding\/secrets)\.ts/],
   ["logs", /console\./, /^log\.ts/],
   [

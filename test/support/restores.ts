@@ -4,10 +4,14 @@ import type { Manifest } from "../../src/model/backup.ts";
 import { loadManifest } from "../../src/store/backup/load.ts";
 import { presentManifest } from "../../src/store/backup/manifest.ts";
 import { manifestKey } from "../../src/store/backup/object-keys.ts";
+import { expect } from "vitest";
+import { describe } from "../../src/model/failure.ts";
+import type { Finding } from "../../src/model/finding.ts";
 import { backupStore, valueOf } from "./backup.ts";
+import { endOfJob, JOBS, serviceWith } from "./jobs.ts";
 import { admin, type Reply } from "./service.ts";
 
-/** Backups and restores of tests: snapshots are made by the functions of the service, restores by requests. */
+/** Damages and losses of backups, and restores by jobs. */
 
 /** Writes a manifest again, with changes. */
 export async function changeManifest(
@@ -55,24 +59,27 @@ export interface RestoreBody {
   readonly dryRun?: boolean;
 }
 
-/** One request of a restore. */
-export const restoreOnce = (body: RestoreBody, bindings: Partial<Env> = {}): Promise<Reply> =>
-  admin("POST", "/v1/admin/restores", { body, env: bindings });
+/**
+ * Runs a job of restore to its end. Out: an answer about it: the refusal of the request, or what the job has told, with the status of the
+ * reason for which it failed and the words of its findings.
+ */
+export async function restore(body: RestoreBody, bindings: Partial<Env> = {}): Promise<RestoreReply> {
+  const service = await serviceWith(bindings);
+  const started = await admin("POST", JOBS, { body: { kind: "restore", ...body }, env: service.bindings });
+  return started.status === 202 ? restoreReply(await endOfJob(service, started.body.id)) : started;
+}
 
-/** Sends requests until the restore is done or refused. */
-export async function restore(body: RestoreBody, bindings: Partial<Env> = {}): Promise<Reply> {
-  for (;;) {
-    const reply = await restoreOnce(body, bindings);
-    if (reply.status !== 200 || reply.body.state !== "running") return reply;
-  }
+export type RestoreReply = Pick<Reply, "status" | "body">;
+
+/** In: a job of restore that has ended. */
+export function restoreReply({ state, reason, findings, result, progress }: any): RestoreReply {
+  const told = { state, reason, findings, progress, ...result?.restored };
+  if (state !== "failed") return { status: 200, body: told };
+  const message = (findings as Finding[]).map(({ detail }) => detail).join("; ");
+  return { status: describe({ kind: reason }).status, body: { ...told, message } };
 }
 
 /** Restores all that the newest registry has. */
 export async function restoreAll(): Promise<void> {
-  const registry = await restore({});
-  if (registry.status !== 200) throw new Error(registry.text);
-  for (const { id, snapshot } of registry.body.vaults as { id: string; snapshot: number }[]) {
-    const reply = await restore({ vault: id, snapshot });
-    if (reply.status !== 200) throw new Error(reply.text);
-  }
+  expect(await restore({})).toMatchObject({ status: 200, body: { state: "done", leftOut: 0 } });
 }

@@ -15,6 +15,7 @@ import { callOperator } from "../../operator.ts";
 import { presentJob } from "../present/jobs.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { backupRequest } from "./backup-request.ts";
+import { restoreRequest } from "./restore-request.ts";
 import { verifyRequest } from "./verify.ts";
 
 /** /v1/admin/jobs (contract 26): creates, shows and stops long jobs. */
@@ -33,6 +34,7 @@ const REQUESTS: Readonly<Record<JobKind, JobRequest>> = {
   rewrap: { input: z.object({}), prepare: prepareRewrap },
   verify: verifyRequest,
   backup: backupRequest,
+  restore: restoreRequest,
 };
 
 /** Errors: `misconfigured`, when the root keys are not those of the database: what a wrong key seals, no other one opens. */
