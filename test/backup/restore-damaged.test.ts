@@ -88,7 +88,8 @@ let sound: VaultRows;
 let row: Record<string, unknown>;
 
 const vaultRow = async () => (await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(planted.vault).first())!;
-const withoutLog = ({ activity: _activity, ...rows }: VaultRows) => rows;
+/** The rows but for the log: entries of reads may come at any time. */
+const withoutLog = ({ activity: _activity, log_segments: _segments, ...rows }: VaultRows) => rows;
 
 beforeAll(async () => {
   planted = await plantVault();
@@ -130,7 +131,7 @@ describe("a row that is damaged", () => {
         const step = await backUp(vault, { full: true });
         const named = [expect.objectContaining({ kind: "row_unreadable", table: one.table, vault })];
         expect(step).toMatchObject({ state: "done", findings: named });
-        expect(await backUp(vault)).toMatchObject({ state: "unchanged", findings: named });
+        expect(await backUp(vault)).toMatchObject({ unchanged: 1, findings: named });
         const wanted = { vault, snapshot: step.snapshot, overwrite: true };
         expect(await plan(wanted)).toEqual(named);
         const restored = await restore(wanted);
@@ -246,10 +247,10 @@ describe("a row that belongs to no vault and does not open", () => {
       .bind(planted.token)
       .run();
     const named = [expect.objectContaining({ kind: "row_unreadable", table: "tokens", id: planted.token })];
-    expect(await backUpAll()).toMatchObject({ state: "done", broken: 1, findings: named });
+    expect(await backUpAll()).toMatchObject({ state: "done", findings: named });
     expect((await admin("GET", "/v1/admin/backups")).body[0]).toMatchObject({ findings: named });
     await env.DB.prepare(damaged).bind(planted.token, before).run();
-    expect(await backUpAll()).toMatchObject({ broken: 0, findings: [] });
+    expect(await backUpAll()).toMatchObject({ state: "done", findings: [] });
   });
 });
 
@@ -268,14 +269,14 @@ describe("/health", () => {
   it("warns while the newest backup has rows that do not open", async () => {
     const undo = await damage(sealed("files"));
     await backUp(planted.vault, { full: true });
-    expect(await backUpAll()).toMatchObject({ broken: 1 });
+    expect(await backUpAll()).toMatchObject({ state: "done", findings: [{ table: "files" }] });
     expect(await healthOfBackups()).toMatchObject({
       status: "WARNING",
       message: expect.stringContaining("1 of its rows did not open"),
     });
     await undo();
     await backUp(planted.vault, { full: true });
-    expect(await backUpAll()).toMatchObject({ broken: 0 });
+    expect(await backUpAll()).toMatchObject({ state: "done", findings: [] });
     expect(await healthOfBackups()).toMatchObject({ status: "ACTIVE" });
   });
 });
