@@ -163,7 +163,11 @@ function endOfTarget(state: RestoreState, restore: VaultRestore | ItemRestore): 
 }
 
 /** Errors: those of `checkRestore`; `database_full`, before anything changes. */
-async function begin(ports: RestorePorts, state: RestoreState, target: Pick<RestoreRequest, "vault" | "snapshot">): Promise<Next> {
+async function begin(
+  ports: RestorePorts,
+  state: RestoreState,
+  target: Pick<RestoreRequest, "vault" | "snapshot">,
+): Promise<Next> {
   const { input, registry } = state;
   const { vault } = target;
   const checked = await checkRestore(ports.store, requestOf(state, target));

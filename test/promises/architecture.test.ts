@@ -132,7 +132,7 @@ describe("every file of the tree", () => {
 const TABLES = new Set([
   "src/http/endpoints/admin-jobs.ts",
   "src/jobs/kinds.ts",
-  "src/store/restore/run.ts",
+  "src/store/restore/vault.ts",
   "src/store/tables/tables.ts",
   "src/store/verify/stages.ts",
   "src/vault/changes.ts",

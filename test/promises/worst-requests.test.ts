@@ -42,8 +42,8 @@ function queueOf(endpoint: string): Env["ACTIVITY"] {
 const entriesOf = (endpoint: string): number => (endpoint === "POST /v1/resolve" ? LIMITS.tokenVaults : 1);
 const ENTRY_BYTES = 8 * KIB;
 
-/** The objects that a request writes: one content, and what the step of a backup or of a restore may write. */
-const putsOf = (endpoint: string): number => (/^POST .*(backups|restores)/.test(endpoint) ? 40 : 1);
+/** The objects that a request writes: one content, and what the step of a backup may write. */
+const putsOf = (endpoint: string): number => (/^POST .*backups/.test(endpoint) ? 40 : 1);
 
 const MEASURED = sample(WORST_REQUESTS, 3).map((request) => [request.endpoint, request.why, request] as const);
 

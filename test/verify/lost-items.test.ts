@@ -122,7 +122,7 @@ describe("the restore of an Item whose row is lost, and of which rows are left",
     await retitle(call, `${items}/${one}`);
     await backUp(vault);
     await loseRow(vault, one);
-    expect(await restore({ vault, item: one, dryRun: true })).toMatchObject({ status: 200, body: { state: "planned" } });
+    expect(await restore({ vault, item: one, dryRun: true })).toMatchObject({ status: 200, body: { existing: "none" } });
     expect(await restore({ vault, item: one })).toMatchObject({ status: 200, body: { state: "done", existing: "none" } });
     expect(await call("GET", `${items}/${one}`)).toMatchObject({ status: 200, body: { title: "Second", version: 2 } });
     expect(await call("GET", `${items}/${one}/versions/1`)).toMatchObject({ status: 200, body: { title: LOGIN.title } });

@@ -78,11 +78,7 @@ function checkEmpty({ inUse, begun, hasVaults }: Known, goesOn: boolean): Result
  * registry names neither exists nor was deleted since. The newest registry may be a later one that lacks this vault, because a nightly backup
  * has run since. Errors: `unavailable`.
  */
-async function unfinishedNumber(
-  store: BackupStore,
-  vault: string,
-  begun: Known["begun"],
-): Promise<Result<number | undefined>> {
+async function unfinishedNumber(store: BackupStore, vault: string, begun: Known["begun"]): Promise<Result<number | undefined>> {
   if (!begun) return ok(undefined);
   const { number } = begun;
   if (vault !== REGISTRY) return ok(number);

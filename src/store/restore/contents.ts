@@ -6,8 +6,8 @@ import { loadPart } from "../backup/load.ts";
 import { bringContent } from "./content.ts";
 import { fileRowsOf, openPartFiles, type PartFile } from "./files.ts";
 import type { RestorePorts } from "./ports.ts";
-import { findingsOfPart } from "./rows.ts";
-import type { Step, Stepped } from "./vault.ts";
+import { findingsOf, readablePart } from "./readable.ts";
+import type { Step, Stepped } from "./step.ts";
 
 /**
  * The first phase: it loads and checks every part, and copies the contents that FILES does not have. It does not change the vault. A dry
@@ -29,7 +29,9 @@ export async function contentsStep(ports: RestorePorts, step: Step): Promise<Res
   if (!copied.ok) return copied;
   const { next: index, findings: found } = copied.value;
   // One phase makes the findings, so that there is one for each row.
-  const rows = dryRun && position.index === 0 ? await findingsOfPart(ports, step, part.value) : [];
+  const isRead = dryRun && position.index === 0;
+  const readable = isRead ? await readablePart(ports.store, manifest, part.value, step.keys) : undefined;
+  const rows = readable ? await findingsOf(ports.store, step, readable) : [];
   const findings = dryRun || position.phase === "bucket" ? [...rows, ...found] : [];
   const next: Position = index === undefined ? { ...position, part: position.part + 1, index: 0 } : { ...position, index };
   return ok({ position: next, findings });

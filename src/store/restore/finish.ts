@@ -8,7 +8,7 @@ import { holdsTime } from "../checks/parts.ts";
 import { recount } from "../commit/repairs.ts";
 import { NO_CONTENTS, type RestorePorts } from "./ports.ts";
 import { endRestore, IS_MARKED, loadKnown } from "./mark.ts";
-import type { Step, Stepped } from "./vault.ts";
+import type { Step, Stepped } from "./step.ts";
 import { ADMIN } from "../../model/operation.ts";
 import { beginPhase } from "../../model/restore.ts";
 import { ok, type Result } from "../../model/result.ts";

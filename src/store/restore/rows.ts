@@ -1,14 +1,12 @@
 import { type Cell, type Part, REGISTRY, type TableRows } from "../../model/backup.ts";
-import type { Finding } from "../../model/finding.ts";
 import { beginPhase, type Position } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { findBrokenVault } from "../backup/broken.ts";
 import { loadPart } from "../backup/load.ts";
 import { columnsInVault } from "../tables/slices.ts";
 import { backedUpColumns, backedUpIn } from "../tables/tables.ts";
 import type { RestorePorts } from "./ports.ts";
-import { type ReadablePart, readablePart } from "./readable.ts";
-import type { Step, Stepped } from "./vault.ts";
+import { findingsOf, readablePart } from "./readable.ts";
+import type { Step, Stepped } from "./step.ts";
 
 /**
  * The third phase: it writes the next groups of rows of one part, as far as the calls of the step go. Each row is in one group, so that the
@@ -23,7 +21,7 @@ export async function rowsStep(ports: RestorePorts, step: Step): Promise<Result<
   if (!part.ok) return part;
   const readable = await readablePart(store, manifest, part.value, step.keys);
   const groups = groupsOf(readable.part);
-  const findings = position.index === 0 ? await findingsOf(ports, step, readable) : [];
+  const findings = position.index === 0 ? await findingsOf(store, step, readable) : [];
   let { index } = position;
   for (; index < groups.length && (index === position.index || !ports.isSpent()); index++) {
     const group = groups[index]!;
@@ -38,18 +36,6 @@ export async function rowsStep(ports: RestorePorts, step: Step): Promise<Result<
   const rowsLeftOut = position.rowsLeftOut + readable.rowsLeftOut;
   const following: Position = { ...beginPhase("rows", rowsLeftOut), part: position.part + 1 };
   return ok({ position: index < groups.length ? { ...position, index } : following, findings });
-}
-
-/** What does not open of the rows of a part; with the first one, of the row of the vault. */
-export const findingsOfPart = async (ports: RestorePorts, step: Step, part: Part): Promise<readonly Finding[]> =>
-  findingsOf(ports, step, await readablePart(ports.store, step.manifest, part, step.keys));
-
-async function findingsOf(
-  { store }: RestorePorts,
-  { manifest, row, position }: Step,
-  { findings }: ReadablePart,
-): Promise<readonly Finding[]> {
-  return row && position.part === 0 ? [...(await findBrokenVault(store, manifest.row!)), ...findings] : findings;
 }
 
 /** The rows that one D1 call writes: rows of one table. */

@@ -1,12 +1,11 @@
-import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import { type Manifest, REGISTRY } from "../../model/backup.ts";
+import { REGISTRY } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
 import { type Position, START } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { loadManifest } from "../backup/load.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
 import type { BackupStore } from "../backup/ports.ts";
-import { isCount, openKeys, type VaultRow } from "../vaults/rows.ts";
+import { isCount, openKeys } from "../vaults/rows.ts";
 import type { Checked } from "./check.ts";
 import { openVaultRow } from "./choose.ts";
 import { clearStep } from "./clear.ts";
@@ -15,6 +14,7 @@ import { endStep, finishStep } from "./finish.ts";
 import type { VaultState } from "./mark.ts";
 import type { RestorePorts } from "./ports.ts";
 import { rowsStep } from "./rows.ts";
+import type { Step, Stepped } from "./step.ts";
 
 /**
  * Restores a vault from its backup, or what belongs to no vault from that of the registry, in steps. While the rows are written, the row of
@@ -38,24 +38,6 @@ export interface VaultRestore extends Chosen {
   readonly items: number;
   /** The vault in D1 that was compared with the backup. */
   readonly compared?: VaultState | undefined;
-}
-
-/** What one phase works with. */
-export interface Step {
-  readonly manifest: Manifest;
-  readonly sha256: string;
-  readonly position: Position;
-  readonly compared: VaultState | undefined;
-  /** The row of the vault in the backup, and its keys; absent in the registry. */
-  readonly row: VaultRow | undefined;
-  readonly keys: VaultKeys | undefined;
-}
-
-/** What a phase has reached. */
-export interface Stepped {
-  readonly position: Position;
-  /** The rows and contents that do not open. */
-  readonly findings?: readonly Finding[] | undefined;
 }
 
 /** The state before the first step. */
@@ -106,7 +88,10 @@ export async function stepVault(
 }
 
 /** Opens the backup that was chosen. Errors: `backup_damaged`, also when the bucket has another one of its number; `unavailable`. */
-export async function openChosen({ backups, keyring }: BackupStore, { vault, number, sha256 }: Chosen): Promise<Result<OpenManifest>> {
+export async function openChosen(
+  { backups, keyring }: BackupStore,
+  { vault, number, sha256 }: Chosen,
+): Promise<Result<OpenManifest>> {
   const found = await loadManifest(backups, keyring, { vault, number });
   if (!found.ok)
     return found.failure.kind === "backup_not_found"

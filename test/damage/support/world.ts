@@ -36,7 +36,7 @@ const LONELY = [
   `INSERT INTO archived_days (day, objects) VALUES ('2026-11-01', 1), ('2026-11-02', 2)`,
   `INSERT INTO counters (name, value) VALUES ('cleaned/item', 1), ('cleaned/version', 2)`,
   ...UNKNOWN.map((id) => `INSERT INTO job_writes (id, created_at, writes) VALUES ('${id}', 1, 1)`),
-  ...UNKNOWN.map((id) => `INSERT INTO restores (vault_id, number, manifest, position) VALUES ('${id}', 1, 'digest', 'rows')`),
+  ...UNKNOWN.map((id) => `INSERT INTO restores (vault_id, number, manifest) VALUES ('${id}', 1, 'digest')`),
 ];
 
 /** The statement that moves the position of a reseal fails, so that it stays before its first slice. */
@@ -86,7 +86,7 @@ export async function plantWorld(): Promise<World> {
   const quota = { items: 1_000, bytes: 1_000_000, fileBytes: 1_000_000 };
   await admin("PATCH", `/v1/admin/vaults/${resealing}`, { body: { quota } });
   await env.DB.batch(LONELY.map((sql) => env.DB.prepare(sql)));
-  await backUpAll(names);
+  await backUpAll();
   await beginReseal(resealing);
   await untilLogged();
   return { vaults, resealing: { vault: resealing, item }, uuid, connect: client(other), text: token, readers: [reader, connect] };
