@@ -109,13 +109,11 @@ async function atEachCall(
     // The Worker has the bindings of all tests: its checks are not part of the job.
     const service = await serviceWith({}, FAULTY[binding]!({ [when]: fails }));
     const id = await startJob(service, body());
-    for (let ended = false; !ended && calls < number;) {
-      ({ ended } = await progressOf(service, id));
-      await sleep(1);
-    }
-    if (calls >= number) await beside(service);
+    const isReached = () => calls >= number;
+    while (!isReached() && !(await progressOf(service, id)).ended) await sleep(1);
+    if (isReached()) await beside(service);
     await expectRestored(await endOfJob(service, id));
-    if (calls < number) return faults;
+    if (!isReached()) return faults;
   }
 }
 
@@ -125,19 +123,21 @@ const progressOf = async ({ bindings }: Service, id: string) => {
 };
 
 describe("a restore of which a call fails", () => {
-  it.each(
-    Object.keys(FAULTY).flatMap((binding) => (["before", "after"] as const).map((when) => [binding, when] as const)),
-  )("ends with the state of the snapshot: %s, %s the call took effect", async (binding, when) => {
-    const faults = await atEachCall(binding, when, () => {
-      throw new Error("D1_ERROR: Network connection lost");
-    });
-    expect(faults).toBeGreaterThanOrEqual(1);
-  });
+  it.each(Object.keys(FAULTY).flatMap((binding) => (["before", "after"] as const).map((when) => [binding, when] as const)))(
+    "ends with the state of the snapshot: %s, %s the call took effect",
+    async (binding, when) => {
+      const faults = await atEachCall(binding, when, () => {
+        throw new Error("D1_ERROR: Network connection lost");
+      });
+      expect(faults).toBeGreaterThanOrEqual(1);
+    },
+  );
 });
+
+const silence = () => new Promise<never>(() => undefined);
 
 describe("a restore that is killed", () => {
   it.each(["before", "after"] as const)("in a step, %s a call of D1, ends with the state of the snapshot", async (when) => {
-    const silence = () => new Promise<never>(() => undefined);
     const faults = await atEachCall("DB", when, silence, async (service) => {
       await kill(service);
       await tryAgain(service);

@@ -76,8 +76,10 @@ export async function stepVault(
   const { phase } = begun.position;
   let { position } = begun;
   const findings: Finding[] = [];
-  while (phase !== "done" && position.phase === phase && (position === begun.position || !ports.isSpent())) {
-    const stepped = await PHASES[phase](ports, { ...opened.value, position });
+  if (phase === "done") return ok({ restore: begun, findings });
+  const run = PHASES[phase];
+  while (position.phase === phase && (position === begun.position || !ports.isSpent())) {
+    const stepped = await run(ports, { ...opened.value, position });
     if (!stepped.ok && position === begun.position) return stepped;
     if (!stepped.ok) break;
     ({ position } = stepped.value);
