@@ -63,20 +63,19 @@ export interface RestoreBody {
  * Runs a job of restore to its end. Out: an answer about it: the refusal of the request, or what the job has told, with the status of the
  * reason for which it failed and the words of its findings.
  */
-export async function restore(body: RestoreBody, bindings: Partial<Env> = {}): Promise<RestoreReply> {
+export async function restore(body: RestoreBody, bindings: Partial<Env> = {}): Promise<Reply> {
   const service = await serviceWith(bindings);
   const started = await admin("POST", JOBS, { body: { kind: "restore", ...body }, env: service.bindings });
   return started.status === 202 ? restoreReply(await endOfJob(service, started.body.id)) : started;
 }
 
-export type RestoreReply = Pick<Reply, "status" | "body">;
-
 /** In: a job of restore that has ended. */
-export function restoreReply({ state, reason, findings, result, progress }: any): RestoreReply {
-  const told = { state, reason, findings, progress, ...result?.restored };
-  if (state !== "failed") return { status: 200, body: told };
+export function restoreReply({ state, reason, findings, result, progress }: any): Reply {
   const message = (findings as Finding[]).map(({ detail }) => detail).join("; ");
-  return { status: describe({ kind: reason }).status, body: { ...told, message } };
+  const body = { state, reason, findings, progress, ...result?.restored, ...(state === "failed" && { message }) };
+  const status = state === "failed" ? describe({ kind: reason }).status : 200;
+  const headers = new Headers(state === "failed" ? { "Item-Vault-Error": reason } : {});
+  return { status, headers, body, text: JSON.stringify(body) };
 }
 
 /** Restores all that the newest registry has. */

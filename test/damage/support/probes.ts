@@ -112,7 +112,7 @@ export function listProbes(world: World): Probe[] {
       {
         name: `restore of ${label}, as a dry run`,
         about: [],
-        ask: async () => answerOf((await restore({ vault, dryRun: true, overwrite: true })) as Reply),
+        ask: async () => answerOf(await restore({ vault, dryRun: true, overwrite: true })),
       },
     ];
   };
