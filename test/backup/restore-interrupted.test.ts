@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { backUp, rowsInDatabase } from "../support/backup.ts";
 import { sleep, wrapDatabase } from "../support/bindings.ts";
-import { freshFile, objectsOf, pattern } from "../support/files.ts";
+import { freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { endOfJob, JOBS, operatorOf, type Service, serviceWith, startJob, tryAgain } from "../support/jobs.ts";
 import { runs, sample } from "../support/runs.ts";
 import { admin } from "../support/service.ts";
@@ -159,5 +159,38 @@ describe("a restore that is killed", () => {
     }
     await expectRestored(await endOfJob(service, id));
     expect(steps.size).toBeGreaterThan(2);
+  });
+});
+
+describe("a step of a restore", () => {
+  it("makes at most 40 calls of D1 and of the buckets, however many Files the vault has (decision 0047)", async () => {
+    const fresh = await freshFile(pattern(20));
+    const uploads = Array.from({ length: 40 }, async (_, index) =>
+      fresh.call("POST", `${fresh.files}?name=${index}`, { body: pattern(20), headers: lengthOf(pattern(20)) }),
+    );
+    for (const { status } of await Promise.all(uploads)) expect(status).toBe(200);
+    await backUp(fresh.vault);
+    const steps: number[] = [];
+    const count = () => void steps.push((steps.pop() ?? 0) + 1);
+    const rewrite = (sql: string) => {
+      // The engine compares the root keys before each step.
+      if (sql.includes("FROM root_keys")) steps.push(0);
+      return sql;
+    };
+    const counted = {
+      DB: wrapDatabase(env.DB, { before: count, rewrite }),
+      BACKUPS: faultyBucket(env.BACKUPS, { before: count }),
+      FILES: faultyBucket(env.FILES, { before: count }),
+    };
+    for (const body of [{ vault: fresh.vault }, { vault: fresh.vault, item: fresh.item, overwrite: true }]) {
+      await env.FILES.delete(await objectsOf(fresh.vault));
+      steps.length = 0;
+      const service = await serviceWith({}, counted);
+      const job = await endOfJob(service, await startJob(service, { kind: "restore", ...body }));
+      expect(job).toMatchObject({ state: "done", findings: [] });
+      expect(steps.length).toBeGreaterThan(4);
+      expect(Math.max(...steps)).toBeLessThanOrEqual(40);
+      expect(await objectsOf(fresh.vault)).toHaveLength(41);
+    }
   });
 });

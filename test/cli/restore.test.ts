@@ -328,7 +328,12 @@ describe("admin restore", () => {
 
   it("that fails names what is wrong with the backup, and says how to go on", async () => {
     const wrong = { kind: "part_wrong", vault: VAULT, detail: "part 1 is missing", repairable: false };
-    const server = await serve([], () => ({ status: 202, ...jobOf({ findings: [wrong] }), state: "failed", reason: "backup_damaged" }));
+    const server = await serve([], () => ({
+      status: 202,
+      ...jobOf({ findings: [wrong] }),
+      state: "failed",
+      reason: "backup_damaged",
+    }));
     const ran = await runHere(["admin", "restore", "--vault", VAULT, "--yes"], server);
     expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("failed: backup_damaged")]);
     expect(ran.stderr).toContain(`part_wrong: vault ${VAULT}, part 1 is missing`);

@@ -112,7 +112,10 @@ export function listProbes(world: World): Probe[] {
       {
         name: `restore of ${label}, as a dry run`,
         about: [],
-        ask: async () => answerOf(await restore({ vault, dryRun: true, overwrite: true })),
+        ask: async () => {
+          const reply = await restore({ vault, dryRun: true, overwrite: true });
+          return answerOf({ ...reply, body: { vault, ...reply.body } });
+        },
       },
     ];
   };
