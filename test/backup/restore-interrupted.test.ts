@@ -182,11 +182,11 @@ describe("a step of a restore", () => {
       BACKUPS: faultyBucket(env.BACKUPS, { before: count }),
       FILES: faultyBucket(env.FILES, { before: count }),
     };
-    for (const body of [{ vault: fresh.vault }, { vault: fresh.vault, item: fresh.item, overwrite: true }]) {
+    for (const wanted of [{ vault: fresh.vault }, { vault: fresh.vault, item: fresh.item, overwrite: true }]) {
       await env.FILES.delete(await objectsOf(fresh.vault));
       steps.length = 0;
       const service = await serviceWith({}, counted);
-      const job = await endOfJob(service, await startJob(service, { kind: "restore", ...body }));
+      const job = await endOfJob(service, await startJob(service, { kind: "restore", ...wanted }));
       expect(job).toMatchObject({ state: "done", findings: [] });
       expect(steps.length).toBeGreaterThan(4);
       expect(Math.max(...steps)).toBeLessThanOrEqual(40);
