@@ -43,12 +43,11 @@ CREATE TABLE IF NOT EXISTS job_writes (
   PRIMARY KEY (id, created_at)
 ) STRICT, WITHOUT ROWID;
 
--- Restores of vaults that have begun: how far each is (src/store/restore/progress.ts). That of the registry stays when it is done.
+-- Vaults that are being restored, whose own row is missing meanwhile (src/store/restore/mark.ts). The row of the registry stays.
 CREATE TABLE IF NOT EXISTS restores (
   vault_id TEXT    NOT NULL PRIMARY KEY,
   number   INTEGER NOT NULL CHECK (number BETWEEN 0 AND 9007199254740991), -- of the snapshot
-  manifest TEXT    NOT NULL, -- its SHA-256
-  position TEXT    NOT NULL  -- the next step
+  manifest TEXT    NOT NULL -- its SHA-256
 ) STRICT, WITHOUT ROWID;
 
 -- The allow-list: a signed token without its row is refused.

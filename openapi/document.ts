@@ -13,7 +13,6 @@ import { itemRows } from "./paths/items.ts";
 import { jobRows } from "./paths/jobs.ts";
 import { keyRows } from "./paths/keys.ts";
 import { peopleRows } from "./paths/people.ts";
-import { restoreRows } from "./paths/restores.ts";
 import { serviceRows } from "./paths/service.ts";
 import { sessionRows } from "./paths/sessions.ts";
 import { tokenRows } from "./paths/tokens.ts";
@@ -27,7 +26,6 @@ import { jobSchemas } from "./schemas/jobs.ts";
 import { keySchemas } from "./schemas/keys.ts";
 import { personSchemas } from "./schemas/people.ts";
 import { resolveSchemas } from "./schemas/resolve.ts";
-import { restoreSchemas } from "./schemas/restores.ts";
 import { sessionSchemas } from "./schemas/sessions.ts";
 import { tokenSchemas } from "./schemas/tokens.ts";
 import { valueSchemas } from "./schemas/values.ts";
@@ -52,7 +50,6 @@ export const ROWS: readonly Row[] = [
   ...jobRows,
   ...peopleRows,
   ...webhookRows,
-  ...restoreRows,
   ...backupRows,
   ...sessionRows,
   ...serviceRows,
@@ -123,7 +120,6 @@ export const document: Document = {
       ...jobSchemas,
       ...resolveSchemas,
       ...webhookSchemas,
-      ...restoreSchemas,
       ...findingSchemas,
       ...backupSchemas,
       ...healthSchemas,

@@ -1,23 +1,5 @@
 /** The examples of the operations of keys, restores and checks (contract 20 to 22). A test validates each against its schema. */
 
-const VAULT = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
-const WRITTEN = "2026-11-22T09:30:00.000Z";
-
-export const restoreRequest = { vault: VAULT };
-export const restoration = {
-  vault: { id: VAULT },
-  snapshot: 12,
-  takenAt: WRITTEN,
-  deployment: "4f1d2c3b5a697887a6b5c4d3e2f10918",
-  state: "running",
-  done: 3,
-  total: 9,
-  rows: 4_210,
-  existing: "none",
-  items: 311,
-  findings: [],
-};
-
 const used = { vaults: 0, tokens: 0, endedTokens: 0 };
 export const rootKeys = [
   {

@@ -788,7 +788,7 @@ export interface RootKey {
 /** A job to start (contract 26.2). A `rewrap` has no attributes besides `kind`. */
 export interface NewJob {
   /** What the job does. */
-  kind: "rewrap" | "verify" | "reseal" | "backup";
+  kind: "rewrap" | "verify" | "reseal" | "backup" | "restore";
   vault?: Uuid | null;
   dataKey?: IdInput | null;
   /** Of a `backup`: every part is written, and every content looked for (contract 21.4). */
@@ -799,6 +799,11 @@ export interface NewJob {
   quick?: boolean | null;
   /** The backups are checked, and not what the service serves (contract 22.6). */
   backup?: boolean | null;
+  item?: Uuid | null;
+  /** The snapshot to restore; by default the newest (contract 21.20). */
+  snapshot?: number | null;
+  /** A `vault` or Item that is newer than the snapshot may be replaced (contract 21.23). */
+  overwrite?: boolean | null;
   /** What can be repaired is repaired (contract 22.5). */
   repair?: boolean | null;
   /** The repair of `vault` takes Items that are missing out of its counts (contract 22.5). */
@@ -809,7 +814,7 @@ export interface NewJob {
 export interface Job {
   id: Uuid;
   /** What the job does. */
-  kind: "rewrap" | "verify" | "reseal" | "backup" | "expire" | "purge";
+  kind: "rewrap" | "verify" | "reseal" | "backup" | "restore" | "expire" | "purge";
   /** Whether it has begun, and how it ended. */
   state: "waiting" | "running" | "paused" | "done" | "failed" | "stopped";
   /** How far it is, in units of its kind. */
@@ -857,6 +862,29 @@ export interface Job {
       rows: number;
       /** The records that do not open. They stay as they are. */
       unreadable: number;
+    };
+    /** What a `restore` has restored, or with `dryRun` would restore (contract 21.20). */
+    restored?: {
+      /** The number of the snapshot: of `vault`, or of the registry. */
+      snapshot?: number;
+      /** When it was made. */
+      takenAt?: Time;
+      /** The deployment that it is of. */
+      deployment?: string;
+      /** Only without `vault`: newer snapshots that are not authentic, or have no vaults (contract 21.25). */
+      skipped?: SkippedSnapshot[];
+      /** Only with `vault`: what the database had of it, or of `item`, compared with the snapshot. */
+      existing?: "none" | "deleted" | "older" | "newer";
+      /** Only with `dryRun`, not of an Item: whether the database has room for the rows. */
+      room?: boolean;
+      /** The vaults that were restored. */
+      vaults: number;
+      /** Their Items; 1, when one Item was. */
+      items: number;
+      /** The vaults that are there, and stay as they are. */
+      kept: number;
+      /** The vaults that could not be restored: `findings` name them. */
+      leftOut: number;
     };
   };
   /** The first 100 findings. */
@@ -1011,76 +1039,6 @@ export interface WebhookDeletedMessage {
 /** The body of a message (contract 17.7). New types and attributes may be added. */
 export type WebhookMessage = WebhookEventMessage | WebhookResetMessage | WebhookDeletedMessage;
 
-/** What to restore: one vault, or without `vault` what belongs to no vault. */
-export interface RestoreRequest {
-  vault?: IdInput | null;
-  item?: IdInput | null;
-  /** The number of the snapshot; by default the newest. */
-  snapshot?: number | null;
-  /** Whether a vault that is newer than the snapshot may be replaced. */
-  overwrite?: boolean | null;
-  /** Changes nothing, and opens what the restore would open. */
-  dryRun?: boolean | null;
-  /** With `dryRun`: `next` of the answer before. */
-  cursor?: string | null;
-}
-
-/** How far a restore is (contract 21.20). */
-export interface Restoration {
-  /** The vault. */
-  vault?: {
-    id: Uuid;
-  };
-  /** The Item, when one is restored. */
-  item?: {
-    id: Uuid;
-  };
-  /** The number of the snapshot. */
-  snapshot: number;
-  takenAt: Time;
-  /** The deployment that the backup is of. */
-  deployment: string;
-  /** `planned`: nothing was changed. `running`: send the request again. */
-  state: "planned" | "running" | "done";
-  /** Steps that are done. */
-  done: number;
-  /** All steps. */
-  total: number;
-  /** Rows of the parts of the snapshot. */
-  rows: number;
-  /** What the database has of the vault, compared with the snapshot. */
-  existing?: "none" | "deleted" | "older" | "newer";
-  /** Items of the vault. */
-  items?: number;
-  /** The rows and contents of this slice that do not open (contract 21.24). */
-  findings: Finding[];
-  /** Only without `vault`: snapshots that are not authentic, or have no vaults (contract 21.25). */
-  skipped?: SkippedSnapshot[];
-  /** Only with `dryRun`, not of an Item: whether the database has room for the rows; absent when the restore has begun. */
-  room?: boolean;
-  /** Only with `dryRun`: `cursor` of the next request; absent at the end. */
-  next?: string;
-  vaults?: Array<{
-    id: Uuid;
-    /** The number of the snapshot. */
-    snapshot: number;
-  }>;
-}
-
-/** A newer snapshot that is not taken. */
-export interface SkippedSnapshot {
-  /** The number of the snapshot. */
-  snapshot: number;
-  /** In words. */
-  reason: string;
-}
-
-/** Whether an object was stored. */
-export interface StoredObject {
-  /** `false`: the bucket had it already. */
-  stored: boolean;
-}
-
 /** Something that is wrong (contract 22.2). It has no text of a user. */
 export interface Finding {
   /** What is wrong. */
@@ -1153,6 +1111,20 @@ export interface BackupObjects {
   }>;
   /** `after` of the next page; absent on the last one. */
   next?: string;
+}
+
+/** A newer snapshot that is not taken. */
+export interface SkippedSnapshot {
+  /** The number of the snapshot. */
+  snapshot: number;
+  /** In words. */
+  reason: string;
+}
+
+/** Whether an object was stored. */
+export interface StoredObject {
+  /** `false`: the bucket had it already. */
+  stored: boolean;
 }
 
 /** The state of what the service depends on. */
@@ -2262,39 +2234,6 @@ export interface Operations {
     body: WebhookChange;
     answer: Webhook;
   };
-  /** Restore from a backup */
-  "POST /v1/admin/restores": {
-    id: "restoreBackup";
-    path: Record<string, never>;
-    query: Record<string, never>;
-    headers: Record<string, never>;
-    body: RestoreRequest;
-    answer: Restoration;
-  };
-  /** Download an object of a backup */
-  "GET /v1/admin/backups/object": {
-    id: "getBackupObject";
-    path: Record<string, never>;
-    query: {
-      /** The key of the object (contract 21.9). */
-      key?: string;
-    };
-    headers: Record<string, never>;
-    body: undefined;
-    answer: Bytes;
-  };
-  /** Bring an object of a backup back */
-  "PUT /v1/admin/backups/object": {
-    id: "putBackupObject";
-    path: Record<string, never>;
-    query: {
-      /** The key of the object (contract 21.9). */
-      key?: string;
-    };
-    headers: Record<string, never>;
-    body: Bytes;
-    answer: StoredObject;
-  };
   /** List the backups */
   "GET /v1/admin/backups": {
     id: "listBackups";
@@ -2339,6 +2278,30 @@ export interface Operations {
     headers: Record<string, never>;
     body: undefined;
     answer: BackupObjects;
+  };
+  /** Download an object of a backup */
+  "GET /v1/admin/backups/object": {
+    id: "getBackupObject";
+    path: Record<string, never>;
+    query: {
+      /** The key of the object (contract 21.9). */
+      key?: string;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Bytes;
+  };
+  /** Bring an object of a backup back */
+  "PUT /v1/admin/backups/object": {
+    id: "putBackupObject";
+    path: Record<string, never>;
+    query: {
+      /** The key of the object (contract 21.9). */
+      key?: string;
+    };
+    headers: Record<string, never>;
+    body: Bytes;
+    answer: StoredObject;
   };
   /** Read the session of the request */
   "GET /console/session": {

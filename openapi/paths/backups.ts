@@ -1,4 +1,4 @@
-import { BYTES, json, listOf } from "../content.ts";
+import { BYTES, json, listOf, required } from "../content.ts";
 import { ADMIN, type Row } from "../operation.ts";
 
 /** Backups (contract 21): snapshots, and the objects of the bucket. Jobs make them (jobs.ts). */
@@ -81,5 +81,18 @@ export const backupRows: readonly Row[] = [
     parameters: ["ObjectKey"],
     answers: { 200: { description: "The object.", content: BYTES, headers: ["ContentLength"] } },
     errors: ["invalid", "backup_not_found"],
+  },
+  {
+    method: "put",
+    path: "/v1/admin/backups/object",
+    operationId: "putBackupObject",
+    tag,
+    parameters: ["ObjectKey"],
+    summary: "Bring an object of a backup back",
+    description: "Stores an object that the bucket of backups does not have (contract 21.21).",
+    access: ADMIN,
+    bytes: required(BYTES),
+    answers: { 200: { description: "Whether the object was stored.", content: json("StoredObject", { stored: true }) } },
+    errors: ["backup_damaged"],
   },
 ];

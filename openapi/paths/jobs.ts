@@ -32,7 +32,16 @@ export const jobRows: readonly Row[] = [
     json: required(json("NewJob", newJob)),
     idempotent: true,
     answers: { 202: { description: "The job.", content: json("Job", job) } },
-    errors: ["vault_not_found", "backup_not_found", "job_exists", "uncertain", "version_skew"],
+    errors: [
+      "vault_not_found",
+      "backup_not_found",
+      "backup_newer",
+      "backup_damaged",
+      "job_exists",
+      "uncertain",
+      "version_skew",
+      "database_full",
+    ],
   },
   {
     method: "get",

@@ -54,4 +54,11 @@ export const backupSchemas: Readonly<Record<string, Schema>> = {
     },
     ["next"],
   ),
+  SkippedSnapshot: closed("A newer snapshot that is not taken.", {
+    snapshot: integer("The number of the snapshot.", 1, 99_999_999),
+    reason: { type: "string", description: "In words." },
+  }),
+  StoredObject: closed("Whether an object was stored.", {
+    stored: { type: "boolean", description: "`false`: the bucket had it already." },
+  }),
 };

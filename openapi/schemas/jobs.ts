@@ -1,5 +1,6 @@
 import { FAILURE_KINDS } from "../../src/model/failure.ts";
 import { JOB_KINDS, JOB_STATES, REQUESTED_KINDS } from "../../src/model/job.ts";
+import { EXISTING } from "../../src/model/restore.ts";
 import type { Schema } from "../types.ts";
 import { resealCounts } from "./reseal.ts";
 import { arrayOf, closed, integer, nullable, open, ref, words } from "./shapes.ts";
@@ -7,6 +8,25 @@ import { arrayOf, closed, integer, nullable, open, ref, words } from "./shapes.t
 /** Long jobs (contract 26). */
 
 const flag = (description: string): Schema => nullable({ type: "boolean", description });
+
+const restored = closed(
+  "What a `restore` has restored, or with `dryRun` would restore (contract 21.20).",
+  {
+    snapshot: integer("The number of the snapshot: of `vault`, or of the registry.", 1),
+    takenAt: ref("Time", "When it was made."),
+    deployment: { type: "string", description: "The deployment that it is of." },
+    skipped: arrayOf(ref("SkippedSnapshot"), {
+      description: "Only without `vault`: newer snapshots that are not authentic, or have no vaults (contract 21.25).",
+    }),
+    existing: words("Only with `vault`: what the database had of it, or of `item`, compared with the snapshot.", EXISTING),
+    room: { type: "boolean", description: "Only with `dryRun`, not of an Item: whether the database has room for the rows." },
+    vaults: integer("The vaults that were restored.", 0),
+    items: integer("Their Items; 1, when one Item was.", 0),
+    kept: integer("The vaults that are there, and stay as they are.", 0),
+    leftOut: integer("The vaults that could not be restored: `findings` name them.", 0),
+  },
+  ["snapshot", "takenAt", "deployment", "skipped", "existing", "room"],
+);
 
 export const jobSchemas: Readonly<Record<string, Schema>> = {
   NewJob: open(
@@ -19,6 +39,9 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       dryRun: flag("Of a `backup`: it tells what it would do, and changes nothing."),
       quick: flag("Of a `verify`: contents of Files are only looked for, and not read."),
       backup: flag("The backups are checked, and not what the service serves (contract 22.6)."),
+      item: nullable(ref("Uuid", "Only this Item of `vault` is restored (contract 21.28).")),
+      snapshot: nullable(integer("The snapshot to restore; by default the newest (contract 21.20).", 1, 99_999_999)),
+      overwrite: flag("A `vault` or Item that is newer than the snapshot may be replaced (contract 21.23)."),
       repair: flag("What can be repaired is repaired (contract 22.5)."),
       acceptLoss: flag("The repair of `vault` takes Items that are missing out of its counts (contract 22.5)."),
     },
@@ -57,8 +80,9 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
             ["snapshot"],
           ),
           resealed: closed("What a `reseal` has passed.", resealCounts),
+          restored,
         },
-        ["checked", "backup", "resealed"],
+        ["checked", "backup", "resealed", "restored"],
       ),
       findings: { ...arrayOf(ref("Finding")), description: "The first 100 findings." },
       createdAt: { type: "string", format: "date-time" },

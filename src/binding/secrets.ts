@@ -14,7 +14,7 @@ import { isId, parseId } from "../model/ids.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { type Entry, readEntries, sendEntry } from "../requests/entries.ts";
 import { limitToken } from "../requests/rate-limit.ts";
-import { createRequestId } from "../requests/request-id.ts";
+import { createRequestId } from "../request-id.ts";
 import { readWithToken } from "../store/tokens/binding-tokens.ts";
 import { openStore, type Store } from "../store/d1/database.ts";
 import { checkSchema } from "../store/d1/schema.ts";

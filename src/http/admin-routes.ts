@@ -13,7 +13,6 @@ import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admi
 import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
 import { putBackupObject } from "./endpoints/admin-backup-objects.ts";
 import { addPerson, changePerson, getPerson, listPeople, removePerson } from "./endpoints/admin-people.ts";
-import { restore } from "./endpoints/admin-restores.ts";
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
 import { createAdminCode } from "./endpoints/sign-in.ts";
 import { type Access, parse, type Route, row } from "./route.ts";
@@ -135,7 +134,6 @@ export const ADMIN_ROUTES: readonly Route[] = [
   row({ method: "GET", path: `${BACKUPS}/objects`, ...BY_ADMIN_OF_BACKUP, ...listBackupObjects }),
   row({ method: "GET", path: `${BACKUPS}/object`, ...BY_ADMIN_OF_BACKUP, ...getBackupObject }),
   row({ method: "PUT", path: `${BACKUPS}/object`, ...BY_ADMIN_OF_BACKUP, ...putBackupObject }),
-  row({ method: "POST", path: "/v1/admin/restores", ...BY_ADMIN_OF_BACKUP, json: true, ...restore }),
   row({ method: "GET", path: "/v1/admin/activity", access: BY_ADMIN, action: "UNLOGGED", ...listAdminActivity }),
   row({ method: "GET", path: "/v1/admin/activity/export", access: BY_ADMIN, action: "UNLOGGED", ...exportActivity }),
 ];

@@ -1,5 +1,5 @@
 import type { Context as HonoContext } from "hono";
-import { createRequestId } from "../requests/request-id.ts";
+import { createRequestId } from "../request-id.ts";
 
 /** What Hono carries through a request. `requestId` is set before any handler runs. */
 export type App = { Bindings: Env; Variables: { requestId: string } };

@@ -3,7 +3,6 @@ import type { ContentAddress } from "../model/file.ts";
 import { type Answer, type Change, type Idempotency, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import { ok, type Result } from "../model/result.ts";
 import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webhook.ts";
-import type { RestoreContents } from "../store/restore/ports.ts";
 import { originOf } from "./audit.ts";
 import { setRequestId } from "./context.ts";
 import { callObject, type Tried, tryObject } from "../retry.ts";
@@ -61,10 +60,6 @@ export const recordContent = (call: Call, address: ContentAddress): Promise<Resu
     await coordinator.expect(address);
     return ok(undefined);
   });
-
-/** Makes the coordinator ready for a step of a restore. Errors: those of the coordinator; `unavailable`. */
-export const prepareRestore = (call: Call, vault: string, contents: RestoreContents): Promise<Result<undefined>> =>
-  callObject(connect(call, vault), "unavailable", (coordinator) => coordinator.prepareRestore(contents));
 
 /** Sends a request about the webhooks of the vault. Errors: those of the coordinator; `unavailable`; `uncertain`, for a write. */
 export const sendWebhookRequest = (call: Call, request: WebhookRequest): Promise<Result<readonly Webhook[]>> =>

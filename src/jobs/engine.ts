@@ -128,9 +128,11 @@ function keepOutcome(outcome: Outcome, made: Result<Done>): void {
 /** Goes on without what has failed, if the kind can. */
 function giveUp(outcome: Outcome, failure: Failure): void {
   const { sql, row, now } = outcome;
-  const stepped = kindOf(row)!.skip?.(JSON.parse(row.data), failure);
-  if (stepped) keepStep(outcome, { stepped, hasWritten: false });
-  else endJob(sql, row.id, "failed", now, failure.kind);
+  const { skip, explain } = kindOf(row)!;
+  const stepped = skip?.(JSON.parse(row.data), failure);
+  if (stepped) return keepStep(outcome, { stepped, hasWritten: false });
+  addFindings(sql, row.id, explain?.(JSON.parse(row.data), failure) ?? []);
+  endJob(sql, row.id, "failed", now, failure.kind);
 }
 
 function keepStep({ sql, row, now }: Outcome, { stepped, hasWritten }: Done): void {

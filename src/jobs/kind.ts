@@ -55,6 +55,8 @@ export interface KindOfJob<Input, State> {
    * the vault that is left out. `undefined`: the job fails. Absent: it always does.
    */
   readonly skip?: (state: State, failure: Failure) => Stepped<State> | undefined;
+  /** What is wrong, where a failure that ends the job says it in words: these findings are added to those of the job. */
+  readonly explain?: (state: State, failure: Failure) => readonly Finding[];
   /** Whether the job may be stopped now; absent: always. A step must not begin what may not be stopped before its state says so. */
   readonly mayStop?: (state: State) => boolean;
   /** Whether the job may be paused. */

@@ -4,6 +4,7 @@ import { EXPIRE } from "./expire.ts";
 import { type AnyKind, kind } from "./kind.ts";
 import { PURGE } from "./purge.ts";
 import { RESEAL } from "./reseal.ts";
+import { RESTORE } from "./restore.ts";
 import { REWRAP } from "./rewrap.ts";
 import { VERIFY } from "./verify.ts";
 
@@ -15,4 +16,5 @@ export const KINDS: Readonly<Record<JobKind, AnyKind>> = {
   expire: kind(EXPIRE),
   purge: kind(PURGE),
   reseal: kind(RESEAL),
+  restore: kind(RESTORE),
 };

@@ -1,11 +1,12 @@
 import { type Failure, type FailureKind, describe } from "./failure.ts";
 import type { Checked, Finding } from "./finding.ts";
 import type { Resealed } from "./reseal.ts";
+import type { RestoreResult } from "./restore.ts";
 
 /** Long jobs (contract 26, decision 0047): work that an alarm carries out in steps, without a request that waits for it. */
 
 /** The kinds that the admin starts. */
-export const REQUESTED_KINDS = ["rewrap", "verify", "reseal", "backup"] as const;
+export const REQUESTED_KINDS = ["rewrap", "verify", "reseal", "backup", "restore"] as const;
 
 export type RequestedKind = (typeof REQUESTED_KINDS)[number];
 
@@ -34,6 +35,7 @@ export interface JobResult {
   readonly checked?: Checked;
   readonly resealed?: Resealed;
   readonly backup?: BackupResult;
+  readonly restored?: RestoreResult;
 }
 
 /** What a job of backup has made until now. */

@@ -39,7 +39,7 @@ export async function answerVerify(context: VerifyContext, vault: string, reques
 }
 
 /**
- * The coordinator's part of a restore (store/restore/run.ts). Before a step writes or deletes rows of Files, their contents are recorded,
+ * The coordinator's part of a restore (store/restore/vault.ts). Before a step writes or deletes rows of Files, their contents are recorded,
  * as before an upload and as before a commit that releases them, and no object of the vault is deleted for a day: the coordinator may have
  * recorded that the vault was deleted. A sweep that is under way ends before. The cache is empty from then on, because the vault is about
  * to be another one. In: the clock, in Unix milliseconds. Errors: `misconfigured`.

@@ -69,7 +69,10 @@ it("the version that does not open is not restored", async () => {
 
 it.each(DAMAGES)("a backup restores an Item whose %s do not open, only with overwrite", async (column) => {
   const { id, path, file } = await damagedItem(column);
-  expect((await restore({ vault, item: id })).headers.get("Item-Vault-Error")).toBe("backup_newer");
+  expect(await restore({ vault, item: id })).toMatchObject({
+    status: 409,
+    body: { message: expect.stringContaining("newer than the backup") },
+  });
   expect((await restore({ vault, item: id, overwrite: true })).status).toBe(200);
   expect((await call("GET", path)).body).toMatchObject({ title: "Second", files: [{ id: file }] });
 });

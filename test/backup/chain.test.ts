@@ -4,7 +4,7 @@ import { wrapDatabase } from "../support/bindings.ts";
 import { backUp, backUpAll, newestOf, rowsInDatabase, snapshotsOf } from "../support/backup.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { bytesOf, freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
-import { restore, restoreOnce } from "../support/restores.ts";
+import { restore } from "../support/restores.ts";
 import { admin, client, LOGIN, makeToken } from "../support/service.ts";
 
 /** Chains of incremental snapshots, and what comes back of each of them (contract 21.2, 21.12, 21.22 and 21.23). */
@@ -28,9 +28,9 @@ async function freshChain() {
   const deletedPath = (id: string) => `/v1/vaults/${vault}/deleted-items/${id}`;
   const remove = (id: string) => done("DELETE", `${items}/${id}`);
   const destroy = async (id: string) => (await remove(id), done("DELETE", deletedPath(id)));
-  /** The rows of the vault but its log, and the contents that clients download. */
+  /** The rows of the vault but its log, whose entries of reads may come at any time, and the contents that clients download. */
   const state = async () => {
-    const { activity: _, ...rows } = await rowsInDatabase(vault);
+    const { activity: _, log_segments: __, ...rows } = await rowsInDatabase(vault);
     const row = await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first();
     const files = rows["files"]!.map(async ({ id }) => bytesOf(await fresh.download(String(id))));
     return { rows, row, contents: await Promise.all(files) };
@@ -78,11 +78,9 @@ describe("a restore of a chain of snapshots", () => {
     const states: Awaited<ReturnType<typeof chain.state>>[] = [];
     for (const write of rounds) {
       await write();
-      expect(await backUp(vault)).toMatchObject({ state: "done", number: states.length + 1 });
+      expect(await backUp(vault)).toMatchObject({ state: "done", snapshot: states.length + 1 });
       states.push(await chain.state());
     }
-    const { manifest } = await newestOf(vault);
-    expect(manifest.parts.length - 1 - manifest.base).toBeGreaterThanOrEqual(rounds.length - 1);
     await admin("DELETE", `/v1/admin/vaults/${vault}`);
     for (const number of [5, 4, 3, 2, 1, 5]) {
       await restoreAlone(vault, number);
@@ -101,12 +99,11 @@ describe("a restore of a chain of snapshots", () => {
       await retitle(item, `${number}`);
       await destroy(gone);
       // The parts of the third and the fourth snapshot are also those of the second, and no part of the fifth and the sixth is.
-      expect(await backUp(vault, { full: [2, 5].includes(number) })).toMatchObject({ state: "done", number });
+      expect(await backUp(vault, { full: [2, 5].includes(number) })).toMatchObject({ state: "done", snapshot: number });
       for (const { sha256 } of (await newestOf(vault)).manifest.parts) parts.add(sha256);
       states.set(number, await state());
-      const vaults = (await admin("GET", "/v1/admin/vaults")).body.map(({ id }: { id: string }) => id);
       advanceClock(2 * DAY);
-      expect(await backUpAll(vaults, { BACKUPS_KEPT })).toMatchObject({ state: "done" });
+      expect(await backUpAll({ BACKUPS_KEPT })).toMatchObject({ state: "done" });
     }
     expect(await snapshotsOf(vault)).toEqual([4, 5, 6]);
     expect((await env.BACKUPS.list({ prefix: `vaults/${vault}/parts/` })).objects.length).toBeLessThan(parts.size);
@@ -125,7 +122,7 @@ describe("a restore of a chain of snapshots", () => {
     for (const changed of [[], ids]) {
       // The first snapshot reads all rows, the second one those that have changed.
       for (const id of changed) await retitle(id, "changed");
-      expect(await backUp(vault)).toMatchObject({ state: "done", number: states.length + 1 });
+      expect(await backUp(vault)).toMatchObject({ state: "done", snapshot: states.length + 1 });
       const { rows, row } = await state();
       states.push(JSON.stringify([rows, row]));
     }
@@ -159,16 +156,17 @@ describe("a vault that has as many writes as its snapshot, and a newer one among
     const { vault, state } = await freshChain();
     await backUp(vault);
     let newer: Awaited<ReturnType<typeof state>> | undefined;
+    let removes = false;
     const DB = wrapDatabase(env.DB, {
+      rewrite: (sql) => ((removes ||= sql.includes("DELETE FROM vaults")), sql),
       async before() {
-        const begun = await env.DB.prepare("SELECT 1 FROM restores WHERE vault_id = ?").bind(vault).first();
-        if (!begun || newer) return;
+        if (!removes || newer) return;
         // A D1 that is restored to another minute has such a row.
         await env.DB.prepare("UPDATE vaults SET updated_at = updated_at + 1 WHERE id = ?").bind(vault).run();
         newer = await state();
       },
     });
-    expect(await restoreOnce({ vault }, { DB })).toMatchObject({ status: 503 });
+    expect(await restore({ vault }, { DB })).toMatchObject({ status: 409, body: { reason: "backup_newer" } });
     expect(await restore({ vault })).toMatchObject({ status: 409 });
     expect(await state()).toEqual(newer);
   });

@@ -1,10 +1,12 @@
 import { backUp } from "../support/backup.ts";
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { bytesOf, freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
-import { restoreOnce } from "../support/restores.ts";
-import { client, makeToken } from "../support/service.ts";
+import { restore } from "../support/restores.ts";
+import { admin, client, makeToken } from "../support/service.ts";
+import { endOfJob, JOBS, serviceWith, startJob } from "../support/jobs.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** The restore of one Item (contract 21.28). */
 
@@ -40,12 +42,12 @@ describe("the restore of an Item", () => {
     await call("DELETE", path);
     expect(await client(token)("DELETE", `/v1/vaults/${vault}/deleted-items/${item}`)).toMatchObject({ status: 204 });
     await env.FILES.delete(await objectsOf(vault));
-    expect(await restoreOnce({ vault, item, dryRun: true })).toMatchObject({
+    expect(await restore({ vault, item, dryRun: true })).toMatchObject({
       status: 200,
-      body: { state: "planned", existing: "none" },
+      body: { existing: "none", items: 1 },
     });
     expect(await call("GET", path)).toMatchObject({ status: 404 });
-    expect(await restoreOnce({ vault, item })).toMatchObject({ status: 200, body: { state: "done", item: { id: item } } });
+    expect(await restore({ vault, item })).toMatchObject({ status: 200, body: { state: "done", items: 1, vaults: 0 } });
     expect(await contentOf(fresh)).toEqual(before);
     expect(await bytesOf(await fresh.download(fresh.file))).toEqual(pattern(20_000));
   });
@@ -54,7 +56,7 @@ describe("the restore of an Item", () => {
     const fresh = await freshBackup();
     await fresh.call("DELETE", fresh.path);
     for (const existing of ["deleted", "older"]) {
-      expect(await restoreOnce({ vault: fresh.vault, item: fresh.item })).toMatchObject({ status: 200, body: { existing } });
+      expect(await restore({ vault: fresh.vault, item: fresh.item })).toMatchObject({ status: 200, body: { existing } });
       expect(await contentOf(fresh)).toEqual(fresh.before);
     }
   });
@@ -65,8 +67,8 @@ describe("the restore of an Item", () => {
     await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Newer" }] });
     await call("PUT", `${one}/content`, { body: pattern(300), headers: lengthOf(pattern(300)) });
     const { version } = (await call("GET", path)).body;
-    expect(await restoreOnce({ vault, item })).toMatchObject({ status: 409 });
-    expect(await restoreOnce({ vault, item, overwrite: true })).toMatchObject({ status: 200, body: { existing: "newer" } });
+    expect(await restore({ vault, item })).toMatchObject({ status: 409 });
+    expect(await restore({ vault, item, overwrite: true })).toMatchObject({ status: 200, body: { existing: "newer" } });
     expect(await contentOf(fresh)).toEqual(before);
     expect(await bytesOf(await fresh.download(fresh.file))).toEqual(pattern(20_000));
     expect(await call("GET", `${path}/versions/${version}`)).toMatchObject({ status: 200, body: { title: "Newer" } });
@@ -82,11 +84,17 @@ describe("the restore of an Item", () => {
         before: () => (left-- > 0 ? undefined : Promise.reject(new Error("D1_ERROR: is overloaded"))),
       });
       await rebindCoordinator(vault, { DB });
-      await restoreOnce({ vault, item });
+      const service = await serviceWith({});
+      const id = await startJob(service, { kind: "restore", vault, item });
+      await vi.waitFor(async () => {
+        const { body } = await admin("GET", `${JOBS}/${id}`, { env: service.bindings });
+        expect(body.reason ?? body.endedAt).toBeDefined();
+      }, UNDER_LOAD);
       await rebindCoordinator(vault, {});
+      expect(await endOfJob(service, id)).toMatchObject({ state: "done" });
+      expect(await contentOf(fresh)).toEqual(fresh.before);
+      await call("DELETE", path);
     }
-    expect(await restoreOnce({ vault, item })).toMatchObject({ status: 200, body: { state: "done" } });
-    expect(await contentOf(fresh)).toEqual(fresh.before);
   });
 
   it("brings an Item that is not there back without a File whose content is damaged, and names it", async () => {
@@ -99,7 +107,7 @@ describe("the restore of an Item", () => {
     await env.FILES.delete(await objectsOf(vault));
     const findings = [await damageCopy(fresh)];
     for (const dryRun of [true, false])
-      expect(await restoreOnce({ vault, item, dryRun })).toMatchObject({ status: 200, body: { findings } });
+      expect(await restore({ vault, item, dryRun })).toMatchObject({ status: 200, body: { findings } });
     const after = (await call("GET", path)).body;
     expect(after).toMatchObject({ title, fields });
     expect(after.files ?? []).toEqual([]);
@@ -115,7 +123,7 @@ describe("the restore of an Item", () => {
     await env.FILES.delete(content!.key.slice("contents/".length));
     const findings = [await damageCopy(fresh)];
     for (const dryRun of [true, false])
-      expect(await restoreOnce({ vault, item, overwrite: true, dryRun })).toMatchObject({ status: 200, body: { findings } });
+      expect(await restore({ vault, item, overwrite: true, dryRun })).toMatchObject({ status: 200, body: { findings } });
     expect(await contentOf(fresh)).toEqual({ ...(before as object), files: newer });
     expect(await bytesOf(await fresh.download(fresh.file))).toEqual(pattern(300));
   });
@@ -130,7 +138,7 @@ describe("the restore of an Item", () => {
     await put(sealed);
     await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Newer" }] });
     const findings = [{ kind: "row_unreadable", table: "files", vault, item, file: file.id }];
-    expect(await restoreOnce({ vault, item, overwrite: true })).toMatchObject({ status: 200, body: { findings } });
+    expect(await restore({ vault, item, overwrite: true })).toMatchObject({ status: 200, body: { findings } });
     expect((await call("GET", path)).body).toMatchObject({ title: "Login", files: [{ id: file.id }] });
     expect(await bytesOf(await fresh.download(file.id))).toEqual(pattern(20_000));
   });
@@ -140,7 +148,7 @@ describe("the restore of an Item", () => {
     const { vault, item, before } = fresh;
     await env.DB.prepare("DELETE FROM files WHERE vault_id = ?").bind(vault).run();
     await rebindCoordinator(vault, {});
-    expect(await restoreOnce({ vault, item })).toMatchObject({ status: 200, body: { state: "done", findings: [] } });
+    expect(await restore({ vault, item })).toMatchObject({ status: 200, body: { state: "done", findings: [] } });
     expect(await contentOf(fresh)).toEqual(before);
     expect(await bytesOf(await fresh.download(fresh.file))).toEqual(pattern(20_000));
   });
@@ -151,13 +159,13 @@ describe("the restore of an Item", () => {
     const [key] = await objectsOf(vault);
     const bytes = new Uint8Array(await (await env.FILES.get(key!))!.arrayBuffer());
     await env.FILES.put(key!, bytes.with(bytes.length - 100, bytes.at(-100)! ^ 1));
-    expect(await restoreOnce({ vault, item })).toMatchObject({ status: 200, body: { state: "done", findings: [] } });
+    expect(await restore({ vault, item })).toMatchObject({ status: 200, body: { state: "done", findings: [] } });
     expect(await bytesOf(await fresh.download(fresh.file))).toEqual(pattern(20_000));
   });
 
   it("refuses an Item that the snapshot does not have, and an Item without its vault", async () => {
     const { vault, item } = await freshBackup();
-    expect(await restoreOnce({ vault, item: crypto.randomUUID() })).toMatchObject({ status: 404 });
-    expect(await restoreOnce({ item })).toMatchObject({ status: 400 });
+    expect(await restore({ vault, item: crypto.randomUUID() })).toMatchObject({ status: 404 });
+    expect(await restore({ item })).toMatchObject({ status: 400 });
   });
 });

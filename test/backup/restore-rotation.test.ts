@@ -8,7 +8,7 @@ import { backUp, rowsInDatabase } from "../support/backup.ts";
 import { wrapDatabase } from "../support/bindings.ts";
 import { type FullVault, fullVault } from "../support/full-vault.ts";
 import { runHourly } from "../support/jobs.ts";
-import { restore, restoreOnce } from "../support/restores.ts";
+import { restore } from "../support/restores.ts";
 import { newStages, rewrapAll } from "../support/root-keys.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { admin, freshVault } from "../support/service.ts";
@@ -84,7 +84,7 @@ describe("a vault in the middle of a reseal", () => {
     await resealOnce(vault, dataKey);
     let slices = 0;
     const after = async () => void (slices++ < 4 && (await resealOnce(vault, dataKey)));
-    expect(await backUp(vault, { env: { DB: wrapDatabase(env.DB, { after }) } })).toMatchObject({ state: "done", number: 1 });
+    expect(await backUp(vault, { env: { DB: wrapDatabase(env.DB, { after }) } })).toMatchObject({ state: "done", snapshot: 1 });
     expect([slices > 3, await numbersOfKeys(vault)]).toEqual([true, [2, 1]]);
     Object.assign(RESEAL_SLICE_MAX, sizes);
     await resealFully(vault);
@@ -123,7 +123,7 @@ describe("a snapshot whose root key was removed", () => {
     await backUp(vault);
     const stages = await newStages();
     await rewrapAll(stages.active);
-    expect(await backUp(vault, { env: stages.removed })).toMatchObject({ state: "done", number: 2 });
+    expect(await backUp(vault, { env: stages.removed })).toMatchObject({ state: "done", snapshot: 2 });
     const state = async () => [await rowOf(vault), await rowsInDatabase(vault)];
     const before = await state();
     const refused = await restore({ vault, snapshot: 1, overwrite: true }, stages.removed);
@@ -133,7 +133,7 @@ describe("a snapshot whose root key was removed", () => {
     for (const snapshot of [2, 1])
       expect(await restore({ vault, snapshot, overwrite: true }, stages.active)).toMatchObject({ status: 200 });
     expect((await rowOf(vault))!["root_key_id"]).toBe("k1");
-    expect(await backUp(vault, { env: stages.active })).toMatchObject({ number: 3 });
+    expect(await backUp(vault, { env: stages.active })).toMatchObject({ snapshot: 3 });
     await restore({ vault, snapshot: 2, overwrite: true }, stages.active);
     expect((await rowOf(vault))!["root_key_id"]).toBe(stages.id);
   });
@@ -153,7 +153,7 @@ describe("while a deleted vault is being restored", () => {
     for (let calls = 5; ; calls += 2) {
       let left = calls;
       const db = wrapDatabase(env.DB, { before: () => (left-- > 0 ? undefined : Promise.reject(new Error("D1_ERROR: lost"))) });
-      const { status } = await restoreOnce({ vault }, { DB: db });
+      const { status } = await restore({ vault }, { DB: db });
       if (status === 200) break;
       await verifyAll({ repair: true });
       await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));

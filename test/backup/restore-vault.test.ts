@@ -6,9 +6,9 @@ import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { runHourly } from "../support/jobs.ts";
-import { restore, restoreOnce } from "../support/restores.ts";
+import { restore } from "../support/restores.ts";
 import { passDaysQuickly as passDays } from "../support/restore.ts";
-import { runs, sample } from "../support/runs.ts";
+import { runs } from "../support/runs.ts";
 import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
 import { newReceiver, ringWhenDue } from "../support/webhooks.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
@@ -90,7 +90,7 @@ describe("a vault that was deleted by mistake", () => {
     for (let calls = 1; ; calls += runs(6, 1)) {
       let left = calls;
       const db = wrapDatabase(env.DB, { before: () => (left-- > 0 ? undefined : Promise.reject(new Error("D1_ERROR: lost"))) });
-      const { status } = await restoreOnce({ vault }, { DB: db });
+      const { status } = await restore({ vault }, { DB: db });
       await runHourly();
       await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
       if (status === 200) break;
@@ -167,61 +167,7 @@ describe("a vault that has changed since its snapshot", () => {
   });
 });
 
-/** A D1 or R2 whose call of this number fails, before it takes effect or after. */
-const failingAt = (number: number, after: boolean): Partial<Env> => {
-  let count = 0;
-  const fault = () => (++count === number ? Promise.reject(new Error("D1_ERROR: Network connection lost")) : undefined);
-  const DB = wrapDatabase(env.DB, after ? { after: fault } : { before: fault });
-  return { DB };
-};
-
-const failingBucket = (bucket: R2Bucket, number: number, after: boolean): R2Bucket => {
-  let count = 0;
-  return new Proxy(bucket, {
-    get(target, name) {
-      const method = Reflect.get(target, name) as (...given: unknown[]) => Promise<unknown>;
-      return async (...given: unknown[]) => {
-        const fails = ++count === number;
-        if (fails && !after) throw new Error("R2 does not answer");
-        const answer = await method.apply(target, given);
-        if (fails) throw new Error("R2 does not answer");
-        return answer;
-      };
-    },
-  });
-};
-
-/** In the short run every eighth call fails, others on each day. */
-const CALLS = Array.from({ length: runs(8, 1) }, (_, index) => index + 1);
-const FIRST_CALL = sample(CALLS, CALLS.length)[0]!;
-
 describe("a restore that is interrupted", () => {
-  it("goes on after each call of D1 or R2 that failed, and ends with the same vault", async () => {
-    const { vault, call, path } = await freshFile(pattern(20_000));
-    await patch(call, path, "Other");
-    await backUp(vault);
-    const before = await stateOf(vault);
-    const contents = await objectsOf(vault);
-    const kinds = [
-      (number: number, after: boolean) => failingAt(number, after),
-      (number: number, after: boolean) => ({ BACKUPS: failingBucket(env.BACKUPS, number, after) }),
-      (number: number, after: boolean) => ({ FILES: failingBucket(env.FILES, number, after) }),
-    ];
-    let interrupted = 0;
-    for (const bindings of kinds)
-      for (const after of [false, true])
-        for (let number = FIRST_CALL; ; number += CALLS.length) {
-          await env.FILES.delete(contents);
-          const first = await restoreOnce({ vault }, bindings(number, after));
-          if (first.status !== 200) interrupted++;
-          if (first.status !== 200) await restore({ vault });
-          expect(await stateOf(vault)).toEqual(before);
-          expect(await objectsOf(vault)).toEqual(contents);
-          if (first.status === 200) break;
-        }
-    expect(interrupted).toBeGreaterThan(runs(1, 20));
-  });
-
   it("goes on after the coordinator did not answer", async () => {
     const { vault } = await freshFile();
     await backUp(vault);
@@ -229,17 +175,6 @@ describe("a restore that is interrupted", () => {
     await rebindCoordinator(vault, { FILE_RETENTION_DAYS: "x" as unknown as number });
     expect(await restore({ vault })).toMatchObject({ status: 503 });
     await rebindCoordinator(vault, {});
-    expect(await restore({ vault })).toMatchObject({ status: 200 });
-    expect(await stateOf(vault)).toEqual(before);
-  });
-
-  it("takes effect once when two requests do the same step", async () => {
-    const { vault } = await freshFile();
-    await backUp(vault);
-    const before = await stateOf(vault);
-    const replies = await Promise.all([1, 2, 3].map(() => restoreOnce({ vault })));
-    expect(replies.some(({ status }) => status === 200)).toBe(true);
-    expect(replies.every(({ status, body }) => status === 200 || body.status === 503)).toBe(true);
     expect(await restore({ vault })).toMatchObject({ status: 200 });
     expect(await stateOf(vault)).toEqual(before);
   });
@@ -255,7 +190,7 @@ describe("a vault that is being restored", () => {
     await env.DB.batch([env.DB.prepare("DELETE FROM vaults WHERE id = ?").bind(vault)]);
     let left = 6;
     const db = wrapDatabase(env.DB, { before: () => (left-- > 0 ? undefined : Promise.reject(new Error("D1_ERROR: lost"))) });
-    expect(await restoreOnce({ vault }, { DB: db })).toMatchObject({ status: 503 });
+    expect(await restore({ vault }, { DB: db })).toMatchObject({ status: 503 });
     expect(await call("GET", path)).toMatchObject({ status: 404 });
     expect(await restore({ vault, snapshot: 1 })).toMatchObject({ status: 200, body: { snapshot: 1 } });
     expect(await stateOf(vault)).toEqual(first);
@@ -272,7 +207,7 @@ describe("the next backup after a restore", () => {
     await call("POST", items, { body: LOGIN });
     await call("POST", items, { body: LOGIN });
     const before = await stateOf(vault);
-    expect(await backUp(vault)).toMatchObject({ state: "done", number: 3 });
+    expect(await backUp(vault)).toMatchObject({ state: "done", snapshot: 3 });
     await restore({ vault });
     expect(await stateOf(vault)).toEqual(before);
   });

@@ -24,24 +24,47 @@ function folderOf(manifests: readonly (readonly [vault: string, number: number, 
 
 const nameOf = (vault: string, number: number) => `vaults/${vault}/${String(number).padStart(8, "0")}.manifest`;
 
-const DONE = { snapshot: 2, takenAt: "now", state: "done", done: 1, total: 1, rows: 0, vaults: [] };
+const DONE = { snapshot: 2, takenAt: "now", vaults: 1, items: 53, kept: 0, leftOut: 0 };
+
+/** What a job has told, as far as it is not `DONE`; with a status, why none was started. */
+interface Answer extends Partial<Record<keyof typeof DONE, unknown>> {
+  readonly status?: number;
+  readonly message?: string;
+  readonly findings?: readonly object[];
+  readonly total?: number;
+  readonly [name: string]: unknown;
+}
+
+/** A job that has ended. */
+const jobOf = ({ findings = [], total = 1, ...restored }: Answer) => ({
+  id: VAULT,
+  kind: "restore",
+  state: "done",
+  progress: { done: total, total },
+  findings,
+  result: { restored: { ...DONE, ...restored } },
+  createdAt: "now",
+  endedAt: "now",
+});
 
 /**
- * A service with the root key k2; it has removed k1. In: what it answers to the body of a restore, with `status` for a refusal; which objects
- * it refuses as not authentic. Out: what was stored in its bucket.
+ * A service with the root key k2; it has removed k1. In: what the job of a body tells; which objects it refuses as not authentic. Out: what was
+ * stored in its bucket.
  */
 async function serve(
   known: readonly string[] = [],
-  restored: (body: { vault?: string; dryRun?: boolean; cursor?: string; snapshot?: number }) => object = () => DONE,
+  restored: (body: { vault?: string; dryRun?: boolean; snapshot?: number }) => Answer = () => ({}),
   refuses: (key: string) => boolean = () => false,
 ): Promise<{ env: Record<string, string>; stored: string[] }> {
   const stored: string[] = [];
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url!, "http://host");
-    if (pathname === "/v1/admin/restores") {
+    if (pathname === "/v1/admin/jobs") {
       const answer = restored(JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()));
-      response.statusCode = (answer as { status?: number }).status ?? 200;
-      response.setHeader("Request-Id", "1").setHeader("Content-Type", "application/json").end(JSON.stringify(answer));
+      response.statusCode = answer.status ?? 202;
+      if (answer.status === 507) response.setHeader("Item-Vault-Error", "database_full");
+      const text = JSON.stringify(answer.status === undefined ? jobOf(answer) : answer);
+      response.setHeader("Request-Id", "1").setHeader("Content-Type", "application/json").end(text);
       return;
     }
     const answers: Record<string, () => object> = {
@@ -112,7 +135,7 @@ describe("admin restore --from", () => {
   });
 
   it("with --vault copies what belongs to the vault, and no registry: the folder may be of another deployment", async () => {
-    const { env, stored } = await serve([], ({ dryRun }) => ({ ...DONE, state: dryRun ? "planned" : "done", vaults: undefined }));
+    const { env, stored } = await serve();
     const folder = folderOf([
       [REGISTRY, 2, "k2"],
       [VAULT, 1, "k2"],
@@ -243,25 +266,26 @@ describe("admin restore", () => {
     detail: "the row does not open",
     repairable: false,
   };
-  const planned = { ...DONE, state: "planned", vaults: undefined, items: 53 };
-  const vaults = [VAULT, OTHER].map((id) => ({ id, snapshot: 1 }));
+  const leftOut = { kind: "vault_skipped", vault: OTHER, detail: "it was not restored: part 1 is missing", repairable: false };
 
   it("names the backups that the service skips", async () => {
-    const skipped = [{ snapshot: 4, reason: "it has no vaults" }];
-    const { env } = await serve([], ({ dryRun }) => ({ ...DONE, state: dryRun ? "planned" : "done", skipped }));
+    const { env } = await serve([], () => ({ skipped: [{ snapshot: 4, reason: "it has no vaults" }] }));
     for (const args of ["--dry-run", "--yes"]) {
       const ran = await runHere(["admin", "restore", args], { env });
       expect([ran.code, ran.stderr]).toEqual([0, expect.stringContaining("Skipped backup 4: it has no vaults\n")]);
     }
   });
 
-  it("names what does not open, restores the rest, and its exit code is 7; a dry run asks for all slices and does the same", async () => {
-    const { env } = await serve([], ({ vault, dryRun, cursor }) => {
-      if (vault === undefined) return { ...DONE, state: dryRun ? "planned" : "done", vaults };
-      if (vault === OTHER) return { ...planned, state: dryRun ? "planned" : "done" };
-      if (dryRun && cursor === undefined) return { ...planned, next: "1 0" };
-      return { ...planned, state: dryRun ? "planned" : "done", findings: [closed] };
-    });
+  it("tells what is restored, and with --dry-run what would be", async () => {
+    const { env } = await serve([], ({ vault }) => (vault === undefined ? { total: 2, vaults: 2 } : { existing: "deleted" }));
+    const all = await runHere(["admin", "restore", "--yes"], { env });
+    expect([all.code, all.stderr]).toEqual([0, expect.stringContaining("Backup 2 of now has 2 vaults\nRestored 2 vaults\n")]);
+    const one = await runHere(["admin", "restore", "--vault", VAULT, "--dry-run"], { env });
+    expect([one.code, one.stderr]).toEqual([0, `${VAULT}: snapshot 2 of now with 53 Items, which was deleted\n`]);
+  });
+
+  it("names what does not open, restores the rest, and its exit code is 7, as that of a dry run", async () => {
+    const { env } = await serve([], () => ({ vaults: 2, findings: [closed] }));
     for (const args of [["--dry-run"], ["--yes"]]) {
       const ran = await runHere(["admin", "restore", ...args], { env });
       expect([ran.code, ran.stderr]).toEqual([
@@ -272,45 +296,26 @@ describe("admin restore", () => {
     }
   });
 
-  it("names what does not open also when the answer that named it was lost", async () => {
-    let sent = 0;
-    const { env } = await serve([], ({ vault, dryRun }) => {
-      if (vault === undefined) return { ...DONE, state: dryRun ? "planned" : "done", vaults: vaults.slice(0, 1) };
-      if (dryRun) return { ...planned, findings: [closed] };
-      return sent++ === 0 ? { status: 503 } : { ...planned, state: "done", findings: [] };
-    });
-    const ran = await runHere(["admin", "restore", "--yes"], { env });
-    expect([ran.code, ran.stderr]).toEqual([7, expect.stringContaining(`row_unreadable: vault ${VAULT}`)]);
-    expect(sent).toBe(2);
-  });
-
-  it("restores the vaults that are not refused, and its exit code is 7", async () => {
-    const { env } = await serve([], ({ vault, dryRun }) => {
-      if (vault === undefined) return { ...DONE, vaults };
-      if (vault === OTHER) return { status: 422, message: "The backup is refused: part 1 is missing" };
-      return { ...planned, state: dryRun ? "planned" : "done" };
-    });
+  it("names the vaults that were left out, and its exit code is 7", async () => {
+    const { env } = await serve([], () => ({ leftOut: 1, findings: [leftOut] }));
     const ran = await runHere(["admin", "restore", "--yes"], { env });
     expect([ran.code, ran.stderr]).toEqual([7, expect.stringContaining("Restored 1 vault")]);
-    expect(ran.stderr).toContain(`${OTHER}: refused: The backup is refused: part 1 is missing`);
+    expect(ran.stderr).toContain(`vault_skipped: vault ${OTHER}, it was not restored: part 1 is missing`);
+    expect(ran.stderr).toContain("Try older snapshots of them");
   });
 
-  it("leaves a vault out for which the database has no room, and asks for no room after the restore", async () => {
-    let done = false;
-    const { env } = await serve([], ({ vault, dryRun }) => {
-      if (vault === undefined) return { ...DONE, state: dryRun ? "planned" : "done", vaults };
-      if (dryRun) return { ...planned, room: vault === VAULT && !done };
-      done = true;
-      return { ...planned, state: "done" };
-    });
+  it("of vaults that were all left out has the exit code 5", async () => {
+    const { env } = await serve([], () => ({ vaults: 0, items: 0, leftOut: 1, findings: [leftOut] }));
     const ran = await runHere(["admin", "restore", "--yes"], { env });
-    expect([ran.code, ran.stderr]).toEqual([
-      7,
-      expect.stringContaining(`${OTHER}: refused: the database has no room for its rows`),
-    ]);
-    expect(ran.stderr).toContain("Restored 1 vault");
-    const dry = await runHere(["admin", "restore", "--vault", OTHER, "--dry-run"], { env });
-    expect([dry.code, dry.stderr]).toEqual([5, expect.stringContaining("DATABASE_LIMIT_MB")]);
+    expect([ran.code, ran.stderr]).toEqual([5, expect.stringContaining("Nothing was restored")]);
+  });
+
+  it("without room has the exit code 5 and says what helps, also as a dry run", async () => {
+    const { env } = await serve([], ({ dryRun }) => (dryRun ? { room: false } : { status: 507, message: "nearly full" }));
+    for (const args of ["--dry-run", "--yes"]) {
+      const ran = await runHere(["admin", "restore", "--vault", OTHER, args], { env });
+      expect([ran.code, ran.stderr]).toEqual([5, expect.stringContaining("DATABASE_LIMIT_MB")]);
+    }
   });
 
   it("of a vault without a backup has the exit code 4", async () => {
@@ -321,11 +326,24 @@ describe("admin restore", () => {
     }
   });
 
+  it("that fails names what is wrong with the backup, and says how to go on", async () => {
+    const wrong = { kind: "part_wrong", vault: VAULT, detail: "part 1 is missing", repairable: false };
+    const server = await serve([], () => ({
+      status: 202,
+      ...jobOf({ findings: [wrong] }),
+      state: "failed",
+      reason: "backup_damaged",
+    }));
+    const ran = await runHere(["admin", "restore", "--vault", VAULT, "--yes"], server);
+    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("failed: backup_damaged")]);
+    expect(ran.stderr).toContain(`part_wrong: vault ${VAULT}, part 1 is missing`);
+  });
+
   it("restores an older backup of everything with --snapshot alone", async () => {
     const asked: unknown[] = [];
-    const { env } = await serve([], (body) => (asked.push(body), { ...DONE, state: body.dryRun ? "planned" : "done" }));
+    const { env } = await serve([], (body) => (asked.push(body), {}));
     expect(await runHere(["admin", "restore", "--snapshot", "3", "--yes"], { env })).toMatchObject({ code: 0 });
-    expect(asked.slice(0, 2)).toEqual([{ snapshot: 3, dryRun: true }, { snapshot: 3 }]);
+    expect(asked).toEqual([{ kind: "restore", snapshot: 3 }]);
     expect((await runHere(["admin", "restore", "--help"])).stdout).toMatch(/--snapshot N .*of --vault, or of the deployment/);
   });
 });

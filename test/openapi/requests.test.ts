@@ -53,7 +53,6 @@ describe("each rule in which they differ", () => {
     ],
     [STRICTER[4]!.rule]: ["NewToken", { name: "n", vaults: { h6uf6zcxc5cwfm74fsld6zvpuy: "rw" }, binding: true }],
     [STRICTER[5]!.rule]: ["NewWebhook", { url: "http://hooks.example.com/" }],
-    [STRICTER[6]!.rule]: ["RestoreRequest", { vault: "00000000000000000000000000" }],
   };
 
   it.each(STRICTER.map(({ rule, refuses }) => [rule, refuses] as const))("is needed: %s", (rule, refuses) => {

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
 import { NOWHERE } from "../../src/crypto/seal.ts";
-import { createRequestId } from "../../src/requests/request-id.ts";
+import { createRequestId } from "../../src/request-id.ts";
 import type { FlushMessage } from "../../src/store/activity/flush.ts";
 import { recordDatabaseSize } from "../../src/store/d1/size.ts";
 import { deliverMessages, entryOf, messageOf, segmentEntries } from "../support/activity.ts";

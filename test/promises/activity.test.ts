@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
 import type { Activity } from "../../src/model/activity.ts";
 import { timeOf } from "../../src/model/ids.ts";
-import { createRequestId } from "../../src/requests/request-id.ts";
+import { createRequestId } from "../../src/request-id.ts";
 import { addEntry, flushBatch, type FlushMessage } from "../../src/store/activity/flush.ts";
 import {
   deliver,

@@ -132,7 +132,7 @@ describe("every file of the tree", () => {
 const TABLES = new Set([
   "src/http/endpoints/admin-jobs.ts",
   "src/jobs/kinds.ts",
-  "src/store/restore/run.ts",
+  "src/store/restore/vault.ts",
   "src/store/tables/tables.ts",
   "src/store/verify/stages.ts",
   "src/vault/changes.ts",
@@ -184,7 +184,11 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp
   ["running sums", /\bsum\([^)]*\)+ OVER \(/, /^store\/tables\/slices\.ts/],
   ["writes to the activity log", /(INSERT INTO|UPDATE|DELETE FROM) activity\b/, /^store\/(commit|restore|activity)\//],
   ["the clock", /Date\.now\(/, /^(http\/|index\.ts|binding\/secrets\.ts|vault\/(coordinator|alarm)\.ts|jobs\/operator\.ts)/],
-  ["randomness", /getRandomValues|randomUUID|Math\.random/, /^(http|requests|crypto)\/|^(vault\/ports|jobs\/operator)\.ts/],
+  [
+    "randomness",
+    /getRandomValues|randomUUID|Math\.random/,
+    /^(http|requests|crypto)\/|^(vault\/ports|jobs\/operator|request-id)\.ts/,
+  ],
   ["classes", /^export (default )?class\b|^class\b/m, /^(vault\/coordinator|jobs\/operator|binding\/secrets)\.ts/],
   ["logs", /console\./, /^log\.ts/],
   [

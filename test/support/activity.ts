@@ -3,7 +3,7 @@ import { expect, vi } from "vitest";
 import { NOWHERE } from "../../src/crypto/seal.ts";
 import worker from "../../src/index.ts";
 import type { Activity } from "../../src/model/activity.ts";
-import { createRequestId } from "../../src/requests/request-id.ts";
+import { createRequestId } from "../../src/request-id.ts";
 import { ACTIVITY, sealActivity } from "../../src/store/activity/entries.ts";
 import { type FlushMessage, flushBatch, sealBatch, takeBatch } from "../../src/store/activity/flush.ts";
 import { entriesOf, type Segment, type SegmentEntry } from "../../src/store/activity/segments.ts";

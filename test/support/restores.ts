@@ -4,10 +4,14 @@ import type { Manifest } from "../../src/model/backup.ts";
 import { loadManifest } from "../../src/store/backup/load.ts";
 import { presentManifest } from "../../src/store/backup/manifest.ts";
 import { manifestKey } from "../../src/store/backup/object-keys.ts";
+import { expect } from "vitest";
+import { describe } from "../../src/model/failure.ts";
+import type { Finding } from "../../src/model/finding.ts";
 import { backupStore, valueOf } from "./backup.ts";
+import { endOfJob, JOBS, serviceWith } from "./jobs.ts";
 import { admin, type Reply } from "./service.ts";
 
-/** Backups and restores of tests: snapshots are made by the functions of the service, restores by requests. */
+/** Damages and losses of backups, and restores by jobs. */
 
 /** Writes a manifest again, with changes. */
 export async function changeManifest(
@@ -55,24 +59,26 @@ export interface RestoreBody {
   readonly dryRun?: boolean;
 }
 
-/** One request of a restore. */
-export const restoreOnce = (body: RestoreBody, bindings: Partial<Env> = {}): Promise<Reply> =>
-  admin("POST", "/v1/admin/restores", { body, env: bindings });
-
-/** Sends requests until the restore is done or refused. */
+/**
+ * Runs a job of restore to its end. Out: an answer about it: the refusal of the request, or what the job has told, with the status of the
+ * reason for which it failed and the words of its findings.
+ */
 export async function restore(body: RestoreBody, bindings: Partial<Env> = {}): Promise<Reply> {
-  for (;;) {
-    const reply = await restoreOnce(body, bindings);
-    if (reply.status !== 200 || reply.body.state !== "running") return reply;
-  }
+  const service = await serviceWith(bindings);
+  const started = await admin("POST", JOBS, { body: { kind: "restore", ...body }, env: service.bindings });
+  return started.status === 202 ? restoreReply(await endOfJob(service, started.body.id)) : started;
+}
+
+/** In: a job of restore that has ended. */
+export function restoreReply({ state, reason, findings, result, progress }: any): Reply {
+  const message = (findings as Finding[]).map(({ detail }) => detail).join("; ");
+  const body = { state, reason, findings, progress, ...result?.restored, ...(state === "failed" && { message }) };
+  const status = state === "failed" ? describe({ kind: reason }).status : 200;
+  const headers = new Headers(state === "failed" ? { "Item-Vault-Error": reason } : {});
+  return { status, headers, body, text: JSON.stringify(body) };
 }
 
 /** Restores all that the newest registry has. */
 export async function restoreAll(): Promise<void> {
-  const registry = await restore({});
-  if (registry.status !== 200) throw new Error(registry.text);
-  for (const { id, snapshot } of registry.body.vaults as { id: string; snapshot: number }[]) {
-    const reply = await restore({ vault: id, snapshot });
-    if (reply.status !== 200) throw new Error(reply.text);
-  }
+  expect(await restore({})).toMatchObject({ status: 200, body: { state: "done", leftOut: 0 } });
 }

@@ -4,7 +4,7 @@ import { backUp } from "../support/backup.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { bytesOf, freshFile, pattern } from "../support/files.ts";
 import { JOBS } from "../support/jobs.ts";
-import { restoreOnce } from "../support/restores.ts";
+import { restore } from "../support/restores.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
 import { run, verifyAll } from "./support/verify.ts";
 
@@ -70,7 +70,7 @@ describe("the restore of a lost Item", () => {
       [one, 1],
       [two, 0],
     ] as const) {
-      expect(await restoreOnce({ vault, item })).toMatchObject({ status: 200, body: { state: "done", existing: "none" } });
+      expect(await restore({ vault, item })).toMatchObject({ status: 200, body: { state: "done", existing: "none" } });
       expect(await countsOf(vault)).toEqual({ items, deleted: 0 });
     }
   });
@@ -79,14 +79,14 @@ describe("the restore of a lost Item", () => {
     const { vault, deleted } = await backedUp();
     await lose(vault, deleted);
     expect(await countsOf(vault)).toEqual({ items: 0, deleted: 1 });
-    expect(await restoreOnce({ vault, item: deleted })).toMatchObject({ status: 200, body: { existing: "none" } });
+    expect(await restore({ vault, item: deleted })).toMatchObject({ status: 200, body: { existing: "none" } });
     expect(await countsOf(vault)).toEqual({ items: 0, deleted: 0 });
   });
 
   it("leaves nothing that is wrong after a repair", async () => {
     const { vault, one } = await backedUp();
     await lose(vault, one);
-    await restoreOnce({ vault, item: one });
+    await restore({ vault, item: one });
     expect(await left(vault)).toEqual([]);
     expect((await verifyAll({ vault })).findings).toEqual([]);
   });
@@ -95,7 +95,7 @@ describe("the restore of a lost Item", () => {
     const { vault, call, one, deleted } = await backedUp();
     await call("DELETE", `/v1/vaults/${vault}/deleted-items/${deleted}`);
     await lose(vault, one);
-    expect(await restoreOnce({ vault, item: deleted })).toMatchObject({ status: 200 });
+    expect(await restore({ vault, item: deleted })).toMatchObject({ status: 200 });
     expect(await countsOf(vault)).toEqual({ items: 1, deleted: 0 });
   });
 
@@ -108,9 +108,9 @@ describe("the restore of a lost Item", () => {
         before: () => (remaining-- > 0 ? undefined : Promise.reject(new Error("D1_ERROR: is overloaded"))),
       });
       await rebindCoordinator(vault, { DB });
-      await restoreOnce({ vault, item: one });
+      await restore({ vault, item: one });
       await rebindCoordinator(vault, {});
-      expect(await restoreOnce({ vault, item: one })).toMatchObject({ status: 200, body: { state: "done" } });
+      expect(await restore({ vault, item: one })).toMatchObject({ status: 200, body: { state: "done" } });
       expect(await countsOf(vault)).toEqual({ items: 1, deleted: 0 });
     }
   });
@@ -122,8 +122,8 @@ describe("the restore of an Item whose row is lost, and of which rows are left",
     await retitle(call, `${items}/${one}`);
     await backUp(vault);
     await loseRow(vault, one);
-    expect(await restoreOnce({ vault, item: one, dryRun: true })).toMatchObject({ status: 200, body: { state: "planned" } });
-    expect(await restoreOnce({ vault, item: one })).toMatchObject({ status: 200, body: { state: "done", existing: "none" } });
+    expect(await restore({ vault, item: one, dryRun: true })).toMatchObject({ status: 200, body: { existing: "none" } });
+    expect(await restore({ vault, item: one })).toMatchObject({ status: 200, body: { state: "done", existing: "none" } });
     expect(await call("GET", `${items}/${one}`)).toMatchObject({ status: 200, body: { title: "Second", version: 2 } });
     expect(await call("GET", `${items}/${one}/versions/1`)).toMatchObject({ status: 200, body: { title: LOGIN.title } });
     expect(await countsOf(vault)).toEqual({ items: 0, deleted: 0 });
@@ -138,7 +138,7 @@ describe("the restore of an Item whose row is lost, and of which rows are left",
     await backUp(vault);
     await loseRow(vault, item);
     if (repair) await verifyAll({ vault, repair });
-    expect(await restoreOnce({ vault, item })).toMatchObject({ status: 200, body: { state: "done", findings: [] } });
+    expect(await restore({ vault, item })).toMatchObject({ status: 200, body: { state: "done", findings: [] } });
     const file = one.split("/").at(-1)!;
     expect(await call("GET", path)).toMatchObject({ status: 200, body: { files: [{ id: file }] } });
     expect(await bytesOf(await download(file))).toEqual(pattern(300));
@@ -152,7 +152,7 @@ describe("the restore of an Item whose row is lost, and of which rows are left",
     expect(await upload(pattern(5))).toMatchObject({ status: 200 });
     await run("UPDATE files SET sealed = 'damaged' WHERE vault_id = ?1", vault);
     await loseRow(vault, item);
-    expect(await restoreOnce({ vault, item })).toMatchObject({ status: 200, body: { state: "done" } });
+    expect(await restore({ vault, item })).toMatchObject({ status: 200, body: { state: "done" } });
     expect((await call("GET", path)).body.files ?? []).toEqual([]);
     expect((await wrong(vault)).map(({ kind }) => kind)).toEqual(["row_unreadable", "item_lost"]);
   });
@@ -160,7 +160,7 @@ describe("the restore of an Item whose row is lost, and of which rows are left",
   it("makes an Item again that was deleted, as one of the deleted Items that are missing", async () => {
     const { vault, items, call, deleted } = await backedUp();
     await loseRow(vault, deleted);
-    expect(await restoreOnce({ vault, item: deleted })).toMatchObject({ status: 200, body: { state: "done" } });
+    expect(await restore({ vault, item: deleted })).toMatchObject({ status: 200, body: { state: "done" } });
     expect(await call("GET", `${items}/${deleted}`)).toMatchObject({ status: 200, body: { version: 2 } });
     expect(await countsOf(vault)).toEqual({ items: 0, deleted: 0 });
     expect(await wrong(vault)).toEqual([]);
@@ -172,7 +172,7 @@ describe("the restore of an Item whose row is lost, and of which rows are left",
     await backUp(vault);
     await loseRow(vault, one);
     await verifyAll({ vault, repair: true, acceptLoss: true });
-    expect(await restoreOnce({ vault, item: one })).toMatchObject({ status: 200, body: { state: "done" } });
+    expect(await restore({ vault, item: one })).toMatchObject({ status: 200, body: { state: "done" } });
     expect(await wrong(vault)).toEqual([]);
   });
 });
@@ -267,7 +267,7 @@ describe("a repair with acceptLoss", () => {
     const { vault, one } = await backedUp();
     await lose(vault, one);
     await verifyAll({ vault, repair: true, acceptLoss: true });
-    await restoreOnce({ vault, item: one });
+    await restore({ vault, item: one });
     expect(await countsOf(vault)).toEqual({ items: 0, deleted: 0 });
   });
 

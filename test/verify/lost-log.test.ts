@@ -2,7 +2,7 @@ import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
-import { createRequestId } from "../../src/requests/request-id.ts";
+import { createRequestId } from "../../src/request-id.ts";
 import { deliver, untilLogged } from "../support/activity.ts";
 import { backUp } from "../support/backup.ts";
 import { advanceClock, DAY } from "../support/faults.ts";

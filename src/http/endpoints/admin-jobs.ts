@@ -16,6 +16,7 @@ import { presentJob } from "../present/jobs.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { backupRequest } from "./backup-request.ts";
 import { resealRequest } from "./reseal.ts";
+import { restoreRequest } from "./restore-request.ts";
 import { verifyRequest } from "./verify.ts";
 
 /** /v1/admin/jobs (contract 26): creates, shows, pauses and stops long jobs. */
@@ -41,6 +42,7 @@ const REQUESTS: Readonly<Record<RequestedKind, JobRequest>> = {
   verify: verifyRequest,
   reseal: resealRequest,
   backup: backupRequest,
+  restore: restoreRequest,
 };
 
 interface Wanted extends Pick<NewJob, "input"> {

@@ -222,9 +222,12 @@ export function frontierOf(keys: Keys): string | undefined {
 const cellsOf = (columns: readonly string[], rows: readonly Row[]): Cell[][] =>
   rows.map((row) => columns.map((column) => row[column]!));
 
-const headOf = (row: Row): Cursor => ({
-  sequence: Number(row["content_version"]) + Number(row["attribute_version"]),
-  at: Number(row["updated_at"]),
+const isVersion = (value: Cell | undefined): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** A damaged number of a write leaves no entry of the log out. */
+const headOf = ({ content_version: content, attribute_version: attribute, updated_at: at }: Row): Cursor => ({
+  sequence: isVersion(content) && isVersion(attribute) ? content + attribute : Number.MAX_SAFE_INTEGER,
+  at: Number(at),
 });
 
 /**

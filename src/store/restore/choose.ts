@@ -7,7 +7,7 @@ import type { OpenManifest } from "../backup/manifest.ts";
 import type { Store } from "../d1/database.ts";
 import { SCHEMA } from "../d1/schema.ts";
 import { type KeyRow, openKeys, type VaultRow } from "../vaults/rows.ts";
-import type { Known } from "./progress.ts";
+import type { Known } from "./mark.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
 /** Chooses the backup to restore, and checks whether it can be restored. */

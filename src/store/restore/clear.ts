@@ -1,11 +1,12 @@
 import { type ContentAddress, addressOf } from "../../model/file.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { REGISTRY } from "../../model/backup.ts";
+import { beginPhase } from "../../model/restore.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { SLICE_MAX as PURGE_SLICE } from "../commit/deleted-vaults.ts";
-import { fence } from "../d1/fence.ts";
 import { deleteSliceOfVault, hasRowsOfVault, keyInVault } from "../tables/slices.ts";
 import { TABLES_OF_CONTENTS, TABLES_OF_VAULT } from "../tables/tables.ts";
-import { moveRestore, type VaultState } from "./progress.ts";
+import { adoptDeployment, beginRestore, IS_MARKED, type VaultState } from "./mark.ts";
 import { NO_CONTENTS, type RestorePorts } from "./ports.ts";
 import type { Step, Stepped } from "./step.ts";
 import { NEWEST_KEY_ID } from "../vaults/rows.ts";
@@ -17,20 +18,25 @@ const SLICE_ROWS_MAX = { files: 200, entries: 1_000 };
 
 const SQL = {
   /**
-   * Refuses a vault whose state is not the one that was compared with the backup. A damaged time is compared as JavaScript has rounded it.
+   * Leaves a vault whose state is not the one that was compared with the backup. A damaged time is compared as JavaScript has rounded it.
    */
   deleteVault: `
     DELETE FROM vaults WHERE id = ?1 AND content_version + attribute_version = ?2 AND CAST(updated_at AS REAL) = ?3 AND ${NEWEST_KEY_ID} = ?4`,
-  isGone: fence("NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1)"),
-  deleteDeletion: "DELETE FROM deleted_vaults WHERE id = ?1",
+  deleteDeletion: `DELETE FROM deleted_vaults WHERE id = ?1 AND ${IS_MARKED}`,
+  state: `SELECT EXISTS (SELECT 1 FROM vaults WHERE id = ?1) AS isThere, ${IS_MARKED} AS isMarked`,
   files: TABLES_OF_CONTENTS.map(
     (table) => `
       SELECT item_id, id, generation FROM ${table.name} WHERE vault_id = ?1
       ORDER BY ${keyInVault(table).join(", ")} LIMIT ${SLICE_ROWS_MAX.files}`,
   ),
-  /** Of Files a slice has the rows that `files` has read, whose contents were recorded before. */
-  deleteRows: TABLES_OF_VAULT.map((table) =>
-    deleteSliceOfVault(table, TABLES_OF_CONTENTS.includes(table) ? { ...PURGE_SLICE, rows: SLICE_ROWS_MAX.files } : PURGE_SLICE),
+  /** Of Files the rows that `files` has read, whose contents were recorded before: also when the call takes effect late. */
+  deleteFiles: TABLES_OF_CONTENTS.map(
+    (table) => `
+      DELETE FROM ${table.name} WHERE vault_id = ?1
+        AND (item_id, id, generation) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?2))`,
+  ),
+  deleteRows: TABLES_OF_VAULT.filter((table) => !TABLES_OF_CONTENTS.includes(table)).map((table) =>
+    deleteSliceOfVault(table, PURGE_SLICE),
   ),
   /** The entries stay in the log without a number, so they are no events. The entries that the backup has too get their numbers again. */
   unnumber: `
@@ -40,53 +46,80 @@ const SQL = {
     SELECT 1 WHERE ${hasRowsOfVault(TABLES_OF_VAULT)} OR EXISTS (SELECT 1 FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL)`,
 };
 
-/** The rows of a vault in D1, besides its own row. */
+/** A row of a File. */
+interface File {
+  readonly item_id: string;
+  readonly id: string;
+  readonly generation: string;
+}
+
+/** The rows of a vault in D1. */
 interface Leftovers {
-  /** Whether there are any rows. */
+  /** Whether the row of the vault is there, and whether the restore has its mark. */
+  readonly isThere: boolean;
+  readonly isMarked: boolean;
+  /** Whether there are any other rows. */
   readonly any: boolean;
-  /** The contents that the next slice of rows of Files names. */
-  readonly contents: readonly ContentAddress[];
+  /** The rows of Files of the next slice, by table. */
+  readonly files: readonly (readonly File[])[];
 }
 
 /** Errors: `unavailable`. */
 async function loadLeftovers(db: D1Database, vault: string): Promise<Result<Leftovers>> {
-  type File = { readonly item_id: string; readonly id: string; readonly generation: string };
+  type State = { readonly isThere: number; readonly isMarked: number };
   const bind = (sql: string) => db.prepare(sql).bind(vault);
-  const read = await runBatch<[unknown, ...File[]]>(db, bind(SQL.left), ...SQL.files.map(bind));
+  const read = await runBatch<[State, unknown, ...File[]]>(db, bind(SQL.state), bind(SQL.left), ...SQL.files.map(bind));
   if (!read.ok) return read;
-  const [left, ...rows] = read.value;
-  return ok({ any: left.length > 0, contents: rows.flat().map((row) => addressOf(vault, row.item_id, row)) });
+  const [[state], left, ...files] = read.value;
+  return ok({ isThere: state!.isThere === 1, isMarked: state!.isMarked === 1, any: left.length > 0, files });
 }
 
-/** The statements that remove the row of a vault, in the state that was read, and the record of its deletion. */
-const removeVault = (db: D1Database, vault: string, state: VaultState | undefined): D1PreparedStatement[] => [
-  ...(state ? [db.prepare(SQL.deleteVault).bind(vault, state.sequence, state.updated_at, state.newest_key)] : []),
-  db.prepare(SQL.isGone).bind(vault),
-  db.prepare(SQL.deleteDeletion).bind(vault),
-];
+/** The statements that remove the row of a vault, in the state that was compared, and the record of its deletion, and set the mark. */
+const removeVault = (db: D1Database, step: Step, compared: VaultState | undefined): D1PreparedStatement[] => {
+  const { vault } = step.manifest;
+  return [
+    adoptDeployment(db, step),
+    ...(compared ? [db.prepare(SQL.deleteVault).bind(vault, compared.sequence, compared.updated_at, compared.newest_key)] : []),
+    beginRestore(db, step),
+    db.prepare(SQL.deleteDeletion).bind(vault),
+  ];
+};
 
 /** The statements that delete a slice of what `loadLeftovers` has found. */
-const deleteLeftovers = (db: D1Database, vault: string): D1PreparedStatement[] =>
-  [...SQL.deleteRows, SQL.unnumber].map((sql) => db.prepare(sql).bind(vault));
+const deleteLeftovers = (db: D1Database, vault: string, { files }: Leftovers): D1PreparedStatement[] => [
+  ...SQL.deleteFiles.map((sql, index) => {
+    const keys = files[index]!.map(({ item_id, id, generation }) => [item_id, id, generation]);
+    return db.prepare(sql).bind(vault, JSON.stringify(keys));
+  }),
+  ...[...SQL.deleteRows, SQL.unnumber].map((sql) => db.prepare(sql).bind(vault)),
+];
 
 /**
- * The second phase: it deletes the row of the vault, if there is one, and then the other rows. Their contents stay in FILES for the
- * retention. The contents that the backup names too are not deleted at all. Errors: those of `moveRestore`, `unavailable`.
+ * The second phase: it deletes the row of the vault, if there is one, and then the other rows, a slice at a time. Their contents stay in FILES
+ * for the retention. The contents that the backup names too are not deleted at all. Of the registry nothing is deleted. Errors:
+ * `backup_newer`, when the vault has changed since it was compared; those of the ports; `unavailable`.
  */
-export async function clearStep({ store, prepare }: RestorePorts, step: Step): Promise<Result<Stepped>> {
-  const { manifest, position, known, budget } = step;
+export async function clearStep({ store, prepare, write }: RestorePorts, step: Step): Promise<Result<Stepped>> {
+  const { manifest, position, compared } = step;
+  const { vault } = manifest;
   const { db } = store;
-  budget.spend(3, 0);
-  const found = position.index === 0 ? undefined : await loadLeftovers(db, manifest.vault);
-  if (found && !found.ok) return found;
-  const contents = found?.value.contents ?? [];
-  const prepared = await prepare({ ...NO_CONTENTS, released: contents });
+  if (position.index === 0) {
+    const prepared = vault === REGISTRY ? ok(undefined) : await prepare(vault, NO_CONTENTS);
+    if (!prepared.ok) return prepared;
+    const removed = await write(removeVault(db, step, compared));
+    if (!removed.ok) return removed;
+    return ok({ position: vault === REGISTRY ? beginPhase("rows") : { ...position, index: 1 } });
+  }
+  const left = await loadLeftovers(db, vault);
+  if (!left.ok) return left;
+  const { isThere, isMarked, any, files } = left.value;
+  if (isThere) return fail("backup_newer", `vault ${vault} was changed while its restore began`);
+  // The vault has changed, so that it was not removed, and then it was deleted.
+  if (!isMarked) return ok({ position: beginPhase("clear") });
+  if (!any) return ok({ position: beginPhase("rows") });
+  const released: ContentAddress[] = files.flat().map((row) => addressOf(vault, row.item_id, row));
+  const prepared = await prepare(vault, { ...NO_CONTENTS, released });
   if (!prepared.ok) return prepared;
-  const finished = found?.value.any === false;
-  const next = finished
-    ? ({ phase: "rows", part: 0, index: 0, rowsLeftOut: 0 } as const)
-    : { ...position, index: position.index + 1 };
-  const statements = !found ? removeVault(db, manifest.vault, known.vault) : finished ? [] : deleteLeftovers(db, manifest.vault);
-  const saved = await moveRestore(db, step, position, next, statements);
-  return saved.ok ? ok({ position: next, saved: next }) : saved;
+  const deleted = await write(deleteLeftovers(db, vault, left.value));
+  return deleted.ok ? ok({ position: { ...position, index: position.index + 1 } }) : deleted;
 }

@@ -1,57 +1,48 @@
-import type { Manifest, Part } from "../../model/backup.ts";
+import type { Part } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
-import type { Position } from "../../model/restore.ts";
+import { beginPhase, type Position } from "../../model/restore.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadPart } from "../backup/load.ts";
-import { openKeys, type VaultRow } from "../vaults/rows.ts";
 import { bringContent } from "./content.ts";
-import { finish } from "./finish.ts";
 import { fileRowsOf, openPartFiles, type PartFile } from "./files.ts";
 import type { RestorePorts } from "./ports.ts";
-import { moveRestore } from "./progress.ts";
-import type { Budget, Step, Stepped } from "./step.ts";
+import { findingsOf, readablePart } from "./readable.ts";
+import type { Step, Stepped } from "./step.ts";
 
 /**
- * The first phase: it loads and checks every part, and copies the contents that FILES does not have. It does not change the vault. The
- * last phase asks the bucket again, because a sweep that began before the restore may have deleted contents since.
+ * The first phase: it loads and checks every part, and copies the contents that FILES does not have. It does not change the vault. A dry
+ * run ends with it. The phase `bucket` asks the bucket again, because a sweep that began before the restore may have deleted contents since.
  */
 
 /** The most contents that the coordinator records in one call. */
 const RECORDED_CONTENTS_MAX = 50;
 
-/** Checks one part, and copies its contents as far as the budget goes. Errors: `backup_damaged`, `unavailable`, those of `moveRestore`. */
+/** Checks one part, and copies its contents as far as the calls of the step go. Errors: `backup_damaged`, `unavailable`. */
 export async function contentsStep(ports: RestorePorts, step: Step): Promise<Result<Stepped>> {
-  const { manifest, position, saved, budget } = step;
+  const { manifest, position } = step;
+  const { dryRun } = ports.input;
   const ref = manifest.parts[position.part];
-  const isLast = position.phase === "bucket";
-  if (!ref) return isLast ? finish(ports, step) : save(ports, step, { phase: "clear", part: 0, index: 0, rowsLeftOut: 0 }, []);
-  budget.spend(0, 1);
-  const part = await loadPart(ports.backups, manifest, ref);
+  if (!ref) return ok({ position: nextPhase(position, dryRun) });
+  const part = await loadPart(ports.store.backups, manifest, ref);
   if (!part.ok) return part;
-  const copied = await copyContents(ports, { ...step, row: step.row! }, part.value, position.index, false);
+  const copied = await copyContents(ports, step, part.value);
   if (!copied.ok) return copied;
   const { next: index, findings: found } = copied.value;
-  // The last phase makes the findings, so that there is one for each row.
-  const findings = isLast ? found : [];
+  // One phase makes the findings, so that there is one for each row.
+  const isRead = dryRun && position.index === 0;
+  const readable = isRead ? await readablePart(ports.store, manifest, part.value, step.keys) : undefined;
+  const rows = readable ? await findingsOf(ports.store, step, readable) : [];
+  const findings = dryRun || position.phase === "bucket" ? [...rows, ...found] : [];
   const next: Position = index === undefined ? { ...position, part: position.part + 1, index: 0 } : { ...position, index };
-  return budget.isSpent() ? save(ports, step, next, findings) : ok({ position: next, saved, findings });
+  return ok({ position: next, findings });
 }
 
-async function save({ store }: RestorePorts, step: Step, next: Position, findings: readonly Finding[]): Promise<Result<Stepped>> {
-  step.budget.spend(1, 0);
-  const outcome = await moveRestore(store.db, step, step.saved, next, []);
-  return outcome.ok ? ok({ position: next, saved: next, findings }) : outcome;
+function nextPhase({ phase, rowsLeftOut }: Position, dryRun: boolean): Position {
+  if (dryRun) return beginPhase("done");
+  return phase === "contents" ? beginPhase("clear") : beginPhase("finish", rowsLeftOut);
 }
 
-/** The part and the vault of a slice of contents. */
-interface Slice {
-  readonly manifest: Manifest;
-  readonly row: VaultRow;
-  readonly position: Pick<Position, "part">;
-  readonly budget: Budget;
-}
-
-export interface CopiedContents {
+interface CopiedContents {
   /** The index of the next File; `undefined` when the part has no more. */
   readonly next: number | undefined;
   /** The contents that are missing or damaged in the backup. */
@@ -59,36 +50,26 @@ export interface CopiedContents {
 }
 
 /**
- * Copies the contents of a part that FILES does not have, from the File of an index on. In: `dryRun` only authenticates them. A content
- * that is missing or does not open becomes a finding, and the other contents are still copied. Errors: `unavailable`, those of opening the
- * keys.
+ * Copies the contents of a part that FILES does not have, from the File of the position on. A dry run only authenticates them. A content
+ * that is missing or does not open becomes a finding, and the other contents are still copied. Errors: `unavailable`.
  */
-export async function copyContents(
-  ports: RestorePorts,
-  slice: Slice,
-  part: Part,
-  from: number,
-  dryRun: boolean,
-): Promise<Result<CopiedContents>> {
-  const { manifest, row, budget } = slice;
-  const rows = fileRowsOf(part);
+async function copyContents(ports: RestorePorts, step: Step, part: Part): Promise<Result<CopiedContents>> {
+  const { manifest, keys, position } = step;
   const findings: Finding[] = [];
-  const keys = await openKeys(ports.store, row);
-  if (!keys.ok) return keys;
-  for (let index = from; index < rows.length; index += RECORDED_CONTENTS_MAX) {
-    if (index > from && budget.isSpent()) return ok({ next: index, findings });
+  if (!keys) return ok({ next: undefined, findings }); // the registry has none
+  const rows = fileRowsOf(part);
+  for (let index = position.index; index < rows.length; index += RECORDED_CONTENTS_MAX) {
     const group = rows.slice(index, index + RECORDED_CONTENTS_MAX);
-    if (!dryRun) {
-      budget.spend(1, 0);
-      const expected = (await openPartFiles(keys.value, manifest.vault, group)).map(({ address }) => address);
-      const prepared = await ports.prepare({ expected, released: [] });
+    if (!ports.input.dryRun) {
+      const expected = (await openPartFiles(keys, manifest.vault, group)).map(({ address }) => address);
+      const prepared = await ports.prepare(manifest.vault, { expected, released: [] });
       if (!prepared.ok) return prepared;
     }
     for (const [offset, fileRow] of group.entries()) {
-      if (offset > 0 && budget.isSpent()) return ok({ next: index + offset, findings });
+      if (index + offset > position.index && ports.isSpent()) return ok({ next: index + offset, findings });
       // A row that does not open is named with the other rows of the part.
-      for (const file of await openPartFiles(keys.value, manifest.vault, [fileRow])) {
-        const copied = await restoreContent(ports, slice, file, dryRun);
+      for (const file of await openPartFiles(keys, manifest.vault, [fileRow])) {
+        const copied = await restoreContent(ports, step, file);
         if (!copied.ok) return copied;
         if (copied.value) findings.push(copied.value);
       }
@@ -99,12 +80,10 @@ export async function copyContents(
 
 /** Out: the fault of the content in the backup, when FILES does not have it. */
 async function restoreContent(
-  ports: RestorePorts,
-  { manifest, budget }: Slice,
+  { store, input }: RestorePorts,
+  { manifest }: Step,
   one: PartFile,
-  dryRun: boolean,
 ): Promise<Result<Finding | undefined>> {
-  budget.spend(0, 3);
-  const found = await bringContent(ports, one, { dryRun });
+  const found = await bringContent(store, one, { dryRun: input.dryRun });
   return found.ok && found.value ? ok({ ...found.value, snapshot: manifest.number }) : found;
 }

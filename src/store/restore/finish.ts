@@ -1,3 +1,4 @@
+import type { Activity } from "../../model/activity.ts";
 import { isTime } from "../../model/time.ts";
 import { ACTIVITY, sealActivity } from "../activity/entries.ts";
 import { RAISED_EXPIRED } from "../activity/retention.ts";
@@ -6,19 +7,23 @@ import { isCount, type VaultRow } from "../vaults/rows.ts";
 import { holdsTime } from "../checks/parts.ts";
 import { recount } from "../commit/repairs.ts";
 import { NO_CONTENTS, type RestorePorts } from "./ports.ts";
-import { endRestore, moveRestore } from "./progress.ts";
+import { endRestore, IS_MARKED, loadKnown } from "./mark.ts";
 import type { Step, Stepped } from "./step.ts";
-import type { Position } from "../../model/restore.ts";
+import { ADMIN } from "../../model/operation.ts";
+import { beginPhase } from "../../model/restore.ts";
 import { ok, type Result } from "../../model/result.ts";
 
-/** The last phase: it inserts the row of the vault, with which the vault exists again. */
+/**
+ * The last phases: `finish` inserts the row of the vault, with which the vault exists again, and removes the mark. Without the mark it has no
+ * effect, so that a repeated one neither brings a vault back that was deleted since, nor adds a second entry to its log.
+ */
 
 const SQL = {
   /** The log of a restored vault begins with the first entry of the backup. */
   expired: `
     INSERT INTO logs (vault_id, expired)
     SELECT ?1, coalesce(max(min(sequence) - 1, 0), (SELECT content_version + attribute_version FROM vaults WHERE id = ?1))
-    FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL
+    FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL HAVING ${IS_MARKED}
     ON CONFLICT (vault_id) DO UPDATE SET expired = ${RAISED_EXPIRED}`,
   /** The number of the last write is the sum of both versions, so one version follows from the other and the number. */
   version: (name: string, other: string) => `
@@ -30,7 +35,12 @@ const SQL = {
     UPDATE files SET since = coalesce((
       SELECT max(until) FROM file_versions AS ended WHERE vault_id = ?1 AND item_id = files.item_id AND id = files.id), 0)
     WHERE vault_id = ?1 AND since = 0`,
-  entry: `INSERT INTO activity (${ACTIVITY.columns}) SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?1)`,
+  vault: (columns: readonly string[]) => `
+    INSERT INTO vaults (${columns.join(", ")}) SELECT ${columns.map((column) => `?2 ->> '${column}'`).join(", ")}
+    WHERE ${IS_MARKED} ON CONFLICT DO NOTHING`,
+  entry: `
+    INSERT INTO activity (${ACTIVITY.columns}) SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?2)
+    WHERE ${IS_MARKED} ON CONFLICT DO NOTHING`,
 };
 
 const VERSIONS = [
@@ -50,7 +60,7 @@ function mend(column: string, value: unknown, at: number): unknown {
  * replaced: a time by that of the backup, a quota by the default, a count by that of the rows, and a version by what follows from the log.
  */
 async function finishStatements(
-  { store, entry }: RestorePorts,
+  { store, input }: RestorePorts,
   { manifest, position }: Step,
   damaged: VaultRow,
 ): Promise<D1PreparedStatement[]> {
@@ -61,30 +71,51 @@ async function finishStatements(
   const isMended = JSON.stringify(row) !== JSON.stringify(damaged);
   // The backup may have rows that a reseal had not sealed again yet. So a reseal that was under way begins again with the first row.
   const inserted: VaultRow = { ...row, resealed: null };
-  const columns = Object.keys(inserted);
-  const values = columns.map((column) => `?1 ->> '${column}'`).join(", ");
+  const entry = await sealActivity(store, entryOf(input, row.id));
   return [
     await proofStatement(db, keyring.keys.get(row.root_key_id)!),
-    db.prepare(`INSERT INTO vaults (${columns.join(", ")}) SELECT ${values}`).bind(JSON.stringify(inserted)),
+    db.prepare(SQL.vault(Object.keys(inserted))).bind(row.id, JSON.stringify(inserted)),
     ...(position.rowsLeftOut > 0 || isMended ? [recount(db, row.id)] : []),
     ...VERSIONS.filter(([name]) => row[name] !== damaged[name]).map(([name, other]) =>
       db.prepare(SQL.version(name, other)).bind(row.id),
     ),
     db.prepare(SQL.since).bind(row.id),
-    db.prepare(SQL.entry).bind(JSON.stringify([await sealActivity(store, entry)])),
+    db.prepare(SQL.entry).bind(row.id, JSON.stringify([entry])),
     db.prepare(SQL.expired).bind(row.id),
     endRestore(db, row.id),
   ];
 }
 
-const DONE: Position = { phase: "done", part: 0, index: 0, rowsLeftOut: 0 };
+/** The entry in the log of a vault when it is restored. */
+const entryOf = ({ entry: id, origin }: RestorePorts["input"], vault: string): Activity => ({
+  id,
+  log: vault,
+  action: "CREATE",
+  result: "SUCCESS",
+  actor: ADMIN,
+  item: null,
+  version: null,
+  event: "restored",
+  origin,
+});
 
-/** Errors: those of `moveRestore`, `unavailable`. */
-export async function finish(ports: RestorePorts, step: Step): Promise<Result<Stepped>> {
+/** Errors: those of the ports; `unavailable`. */
+export async function finishStep({ store, ...ports }: RestorePorts, step: Step): Promise<Result<Stepped>> {
+  const { vault } = step.manifest;
+  const known = await loadKnown(store.db, vault);
+  if (!known.ok) return known;
+  const next = ok({ position: beginPhase("end") });
+  // The step is repeated.
+  if (!known.value.begun) return next;
   // The cache of the coordinator has the rows before the restore.
-  const prepared = step.row ? await ports.prepare(NO_CONTENTS) : ok(undefined);
+  const prepared = await ports.prepare(vault, NO_CONTENTS);
   if (!prepared.ok) return prepared;
-  const statements = step.row ? await finishStatements(ports, step, step.row) : [];
-  const outcome = await moveRestore(ports.store.db, step, step.saved, DONE, statements);
-  return outcome.ok ? ok({ position: DONE, saved: DONE }) : outcome;
+  const written = await ports.write(await finishStatements({ store, ...ports }, step, step.row!));
+  return written.ok ? next : written;
+}
+
+/** Writes nothing but the number of the write: then no write before it takes effect again. Errors: those of `writeStep`. */
+export async function endStep({ write }: RestorePorts): Promise<Result<Stepped>> {
+  const written = await write([]);
+  return written.ok ? ok({ position: beginPhase("done") }) : written;
 }

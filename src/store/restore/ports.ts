@@ -1,10 +1,11 @@
-import type { Activity } from "../../model/activity.ts";
 import type { ContentAddress } from "../../model/file.ts";
+import type { Answer, Change } from "../../model/operation.ts";
+import type { RestoreInput } from "../../model/restore.ts";
 import type { Result } from "../../model/result.ts";
-import type { Store } from "../d1/database.ts";
-import type { Bucket } from "../buckets/bucket.ts";
+import type { BackupStore } from "../backup/ports.ts";
+import type { WriteRows } from "../jobs/step-fence.ts";
 
-/** The stores, buckets and coordinator that a restore uses. */
+/** What a restore works with: the stores, the coordinators of vaults, and what the job has been asked for. */
 
 /** `expected`: contents that get rows. `released`: contents whose rows are about to be deleted. */
 export interface RestoreContents {
@@ -13,13 +14,16 @@ export interface RestoreContents {
 }
 
 export interface RestorePorts {
-  readonly store: Store;
-  readonly backups: Bucket;
-  readonly files: Bucket;
+  readonly store: BackupStore;
+  readonly input: RestoreInput;
+  /** Whether the step has made so many calls that it begins nothing further. */
+  readonly isSpent: () => boolean;
+  /** Carries out statements behind the fence of the job (store/jobs/step-fence.ts). */
+  readonly write: WriteRows;
   /** Lets the coordinator of the vault record contents and empty its cache. */
-  readonly prepare: (contents: RestoreContents) => Promise<Result<undefined>>;
-  /** The entry in the log of the vault when it is restored. */
-  readonly entry: Activity;
+  readonly prepare: (vault: string, contents: RestoreContents) => Promise<Result<undefined>>;
+  /** Sends a change to the coordinator of the vault. */
+  readonly send: (vault: string, change: Change) => Promise<Result<Answer>>;
 }
 
 export const NO_CONTENTS: RestoreContents = { expected: [], released: [] };

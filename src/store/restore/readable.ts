@@ -5,6 +5,8 @@ import type { Store } from "../d1/database.ts";
 import { checkPart, holdsTime, isImpossible } from "../checks/parts.ts";
 import { findingOf } from "../checks/fault.ts";
 import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
+import { findBrokenVault } from "../backup/broken.ts";
+import type { Step } from "./step.ts";
 
 /**
  * What a restore makes of a part with rows that do not open: one damaged row costs no other one (contract 21.24). A row of an Item or a
@@ -45,6 +47,15 @@ export async function readablePart(
     };
   });
   return { part: { ...part, tables }, rowsLeftOut, findings };
+}
+
+/** What does not open of the rows of a part; with the first part, also of the row of the vault. */
+export async function findingsOf(
+  store: Store,
+  { manifest, row, position }: Step,
+  { findings }: ReadablePart,
+): Promise<readonly Finding[]> {
+  return row && position.part === 0 ? [...(await findBrokenVault(store, manifest.row!)), ...findings] : findings;
 }
 
 const isWritten = (table: string, columns: readonly string[], row: readonly Cell[], opens: boolean): boolean =>

@@ -1,58 +1,41 @@
 import { type Cell, type Part, REGISTRY, type TableRows } from "../../model/backup.ts";
-import type { Position } from "../../model/restore.ts";
+import { beginPhase, type Position } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { findBrokenVault } from "../backup/broken.ts";
 import { loadPart } from "../backup/load.ts";
 import { columnsInVault } from "../tables/slices.ts";
 import { backedUpColumns, backedUpIn } from "../tables/tables.ts";
-import { openKeys } from "../vaults/rows.ts";
-import { finish } from "./finish.ts";
 import type { RestorePorts } from "./ports.ts";
-import { moveRestore } from "./progress.ts";
-import { readablePart } from "./readable.ts";
+import { findingsOf, readablePart } from "./readable.ts";
 import type { Step, Stepped } from "./step.ts";
 
 /**
- * The third phase: it writes the rows of the parts, the oldest part first. A call writes the next groups of one part, up to the budget.
- * Errors: `backup_damaged`, `unavailable`, those of `moveRestore`.
+ * The third phase: it writes the next groups of rows of one part, as far as the calls of the step go. Each row is in one group, so that the
+ * groups of a step may take effect in any order. Errors: `backup_damaged`, those of `writeStep`, `unavailable`.
  */
 export async function rowsStep(ports: RestorePorts, step: Step): Promise<Result<Stepped>> {
-  const { manifest, budget } = step;
-  const { part: at } = step.position;
-  const ref = manifest.parts[at];
-  if (!ref) return step.row ? askBucket(ports, step) : finish(ports, step);
-  budget.spend(0, 1);
-  const part = await loadPart(ports.backups, manifest, ref);
+  const { manifest, position } = step;
+  const { store, write } = ports;
+  const ref = manifest.parts[position.part];
+  if (!ref) return ok({ position: beginPhase(step.row ? "bucket" : "end", position.rowsLeftOut) });
+  const part = await loadPart(store.backups, manifest, ref);
   if (!part.ok) return part;
-  const keys = step.row ? await openKeys(ports.store, step.row) : ok(undefined);
-  if (!keys.ok) return keys;
-  const readable = await readablePart(ports.store, manifest, part.value, keys.value);
+  const readable = await readablePart(store, manifest, part.value, step.keys);
   const groups = groupsOf(readable.part);
-  const ofVault = step.row && at === 0 ? await findBrokenVault(ports.store, manifest.row!) : [];
-  const findings = step.position.index === 0 ? [...ofVault, ...readable.findings] : [];
-  const { db } = ports.store;
-  let { position, saved } = step;
-  const rowsLeftOut = position.rowsLeftOut + readable.rowsLeftOut;
-  const following: Position = { phase: "rows", part: at + 1, index: 0, rowsLeftOut };
-  while (position.index < groups.length) {
-    const group = groups[position.index]!;
+  const findings = position.index === 0 ? await findingsOf(store, step, readable) : [];
+  let { index } = position;
+  for (; index < groups.length && (index === position.index || !ports.isSpent()); index++) {
+    const group = groups[index]!;
     const statements =
-      manifest.vault === REGISTRY ? registryStatements(db, group, ports.store.now) : rowStatements(db, manifest.vault, group);
+      manifest.vault === REGISTRY
+        ? registryStatements(store.db, group, store.now)
+        : rowStatements(store.db, manifest.vault, group);
     if (!statements.ok) return fail("backup_damaged", `part ${ref.sha256}: ${statements.failure.detail}`);
-    const next = position.index + 1 < groups.length ? { ...position, index: position.index + 1 } : following;
-    budget.spend(1, 0);
-    const outcome = await moveRestore(db, step, saved, next, statements.value);
-    if (!outcome.ok) return outcome;
-    if (next === following || budget.isSpent()) return ok({ position: next, saved: next, findings });
-    position = saved = next;
+    const written = await write(statements.value);
+    if (!written.ok) return written;
   }
-  return ok({ position: following, saved, findings });
-}
-
-async function askBucket(ports: RestorePorts, { position, saved, ...step }: Step): Promise<Result<Stepped>> {
-  const next: Position = { ...position, phase: "bucket", part: 0, index: 0 };
-  const outcome = await moveRestore(ports.store.db, step, saved, next, []);
-  return outcome.ok ? ok({ position: next, saved: next }) : outcome;
+  const rowsLeftOut = position.rowsLeftOut + readable.rowsLeftOut;
+  const following: Position = { ...beginPhase("rows", rowsLeftOut), part: position.part + 1 };
+  return ok({ position: index < groups.length ? { ...position, index } : following, findings });
 }
 
 /** The rows that one D1 call writes: rows of one table. */

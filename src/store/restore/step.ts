@@ -1,40 +1,26 @@
-import type { Position } from "../../model/restore.ts";
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import type { Manifest } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
-import type { Begun } from "./begin.ts";
+import type { Position } from "../../model/restore.ts";
+import type { VaultRow } from "../vaults/rows.ts";
+import type { VaultState } from "./mark.ts";
 
-/** A restore that has begun, for one step. */
-export interface Step extends Begun {
-  readonly budget: Budget;
-  /** The position in D1. Steps that only read do not move it. */
-  readonly saved: Position;
+/** The phases of a restore are functions from a step to what it has reached (vault.ts). */
+
+/** What one phase works with. */
+export interface Step {
+  readonly manifest: Manifest;
+  readonly sha256: string;
+  readonly position: Position;
+  readonly compared: VaultState | undefined;
+  /** The row of the vault in the backup, and its keys; absent in the registry. */
+  readonly row: VaultRow | undefined;
+  readonly keys: VaultKeys | undefined;
 }
 
-/** The result of a step. */
+/** What a phase has reached. */
 export interface Stepped {
   readonly position: Position;
-  readonly saved: Position;
   /** The rows and contents that do not open. */
   readonly findings?: readonly Finding[] | undefined;
-}
-
-/** The budget that is left of a request. */
-export interface Budget {
-  /** Counts calls. */
-  readonly spend: (d1: number, r2: number) => void;
-  readonly isSpent: () => boolean;
-}
-
-/** On the free plan an invocation makes at most 50 calls of D1. A call of R2 is cheaper; contents take time. */
-const REQUEST_MAX = { d1Calls: 36, r2Calls: 200, milliseconds: 5_000 };
-
-export function newBudget(clock: () => number): Budget {
-  const used = { d1: 0, r2: 0 };
-  const until = clock() + REQUEST_MAX.milliseconds;
-  return {
-    spend(d1, r2) {
-      used.d1 += d1;
-      used.r2 += r2;
-    },
-    isSpent: () => used.d1 >= REQUEST_MAX.d1Calls || used.r2 >= REQUEST_MAX.r2Calls || clock() >= until,
-  };
 }

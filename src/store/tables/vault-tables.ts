@@ -229,7 +229,7 @@ export const VAULT_TABLES = {
   },
   restores: {
     key: ["vault_id"],
-    columns: { vault_id: "id", number: "number", manifest: "text", position: "text" },
+    columns: { vault_id: "id", number: "number", manifest: "text" },
     owner: { vault: "vault_id" },
     backup: { not: "a restore that is under way ends with the database that it writes" },
     purge: { withVault: "batch" },

@@ -91,7 +91,7 @@ const EXCEPTIONS: readonly Exception[] = [
     columns: columnsOf("job_writes"),
   },
   {
-    reason: "the position of work under way: what is none of the work begins again",
+    reason: "the mark of a vault that is being restored: another restore of the vault begins again",
     faults: ALL,
     columns: columnsOf("restores"),
   },

@@ -1,7 +1,7 @@
 import { backUp } from "../../support/backup.ts";
 import { UNLIMITED } from "../../support/bindings.ts";
 import { signIn } from "../../support/console.ts";
-import { restoreOnce } from "../../support/restores.ts";
+import { restore } from "../../support/restores.ts";
 import { admin, type Client, type Reply, type Request_ } from "../../support/service.ts";
 import type { Planted } from "../../verify/support/vault.ts";
 import type { World } from "./world.ts";
@@ -112,7 +112,10 @@ export function listProbes(world: World): Probe[] {
       {
         name: `restore of ${label}, as a dry run`,
         about: [],
-        ask: async () => answerOf(await restoreOnce({ vault, dryRun: true, overwrite: true })),
+        ask: async () => {
+          const reply = await restore({ vault, dryRun: true, overwrite: true });
+          return answerOf({ ...reply, body: { vault, ...reply.body } });
+        },
       },
     ];
   };

@@ -36,7 +36,7 @@ const LONELY = [
   `INSERT INTO archived_days (day, objects) VALUES ('2026-11-01', 1), ('2026-11-02', 2)`,
   `INSERT INTO counters (name, value) VALUES ('cleaned/item', 1), ('cleaned/version', 2)`,
   ...UNKNOWN.map((id) => `INSERT INTO job_writes (id, created_at, writes) VALUES ('${id}', 1, 1)`),
-  ...UNKNOWN.map((id) => `INSERT INTO restores (vault_id, number, manifest, position) VALUES ('${id}', 1, 'digest', 'rows')`),
+  ...UNKNOWN.map((id) => `INSERT INTO restores (vault_id, number, manifest) VALUES ('${id}', 1, 'digest')`),
 ];
 
 async function beginReseal(vault: string): Promise<void> {

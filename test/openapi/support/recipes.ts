@@ -1,14 +1,17 @@
 import { env } from "cloudflare:workers";
 import { formatCursors } from "../../../src/model/cursors.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
-import { rebindCoordinator, wrapDatabase } from "../../support/bindings.ts";
+import { expect, vi } from "vitest";
+import { backUp } from "../../support/backup.ts";
+import { rebindCoordinator, sizedDatabase, wrapDatabase } from "../../support/bindings.ts";
 import { COOKIE } from "../../support/console.ts";
 import { resealOf } from "../../support/reseals.ts";
 import { dataKeyOf } from "../../support/sealed-columns.ts";
 import { JOBS, serviceWith, startJob } from "../../support/jobs.ts";
-import { admin, makeVault, type Reply, type Request_ } from "../../support/service.ts";
+import { admin, freshVault, LOGIN, makeVault, type Reply, type Request_ } from "../../support/service.ts";
+import { UNDER_LOAD } from "../../support/waits.ts";
 import { newReceiver } from "../../support/webhooks.ts";
-import { ask, BUNDLE, REFUSING, type Row, type Target, USED_KEY, type World } from "./targets.ts";
+import { ask, backedUpVault, BUNDLE, REFUSING, type Row, type Target, USED_KEY, type World } from "./targets.ts";
 
 /** How an operation is made to answer each status: the successful request with one change. */
 
@@ -37,9 +40,6 @@ const changed =
     ask(given.row, given.target, secretOf(given), changes);
 
 const failingD1 = { DB: wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: no answer")) }) };
-
-/** Root keys that no backup needs. */
-const OTHER_KEYS = JSON.stringify({ active: "k9", keys: { k9: btoa("9".repeat(32)) } });
 
 /** A D1 that has no room for a write. */
 function fullD1(): Partial<Env> {
@@ -95,6 +95,19 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   },
   "listJobs 400": changed({ query: "?limit=0" }),
   "createJob 400": changed({ body: {} }),
+  "createJob 404": changed({ body: { kind: "restore", vault: crypto.randomUUID() } }),
+  "createJob 422": async (given) => {
+    const vault = await backedUpVault();
+    await env.BACKUPS.put(`vaults/${vault}/00000001.manifest`, "damaged");
+    return changed({ body: { kind: "restore", vault } })(given);
+  },
+  "createJob 507": async (given) => {
+    const { vault, items, call } = await freshVault();
+    await call("POST", items, { body: LOGIN });
+    await backUp(vault);
+    await env.DB.prepare("DELETE FROM items WHERE vault_id = ?").bind(vault).run();
+    return changed({ body: { kind: "restore", vault }, env: { DB: sizedDatabase(() => 1e11) } })(given);
+  },
   "createJob 409": async (given) => {
     const service = await silentService();
     const id = await startJob(service, { kind: "rewrap" });
@@ -127,14 +140,6 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "listBackedUpVaults 400": changed({ query: "?after=x" }),
   "listBackupObjects 400": changed({ query: `?after=${"x".repeat(1_025)}` }),
   "getBackupObject 400": changed({ query: "?key=../x" }),
-  "restoreBackup 400": changed({ body: { snapshot: 0 } }),
-  "restoreBackup 409": async (given) => {
-    const { vault } = given.target.ids;
-    await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: "Newer" } });
-    return changed({ body: { vault, dryRun: true } })(given);
-  },
-  "restoreBackup 422": changed({ env: { ROOT_KEYS: OTHER_KEYS } }),
-  "restoreBackup 507": (given) => changed({ body: { vault: given.target.ids["vault"], overwrite: true }, env: fullD1() })(given),
   "putBackupObject 400": changed({ query: "?key=../x" }),
   "putBackupObject 413": changed({ headers: { "Content-Length": "100000000000" } }),
   "putBackupObject 422": changed({ query: `?key=vaults/${crypto.randomUUID()}/parts/${"0".repeat(64)}` }),

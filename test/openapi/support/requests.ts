@@ -1,10 +1,9 @@
-import { restore } from "../../../src/http/endpoints/admin-restores.ts";
 import { createToken } from "../../../src/http/endpoints/admin-tokens.ts";
 import { createVault, updateVault } from "../../../src/http/endpoints/admin-vaults.ts";
 import { createWebhook, updateWebhook } from "../../../src/http/endpoints/admin-webhooks.ts";
 import { resolve } from "../../../src/http/endpoints/resolve.ts";
 import type { ParseCall } from "../../../src/http/route.ts";
-import { isId, parseId } from "../../../src/model/ids.ts";
+import { parseId } from "../../../src/model/ids.ts";
 import { parseItem } from "../../../src/model/item-input.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { parsePatch } from "../../../src/model/patch-input.ts";
@@ -32,7 +31,6 @@ export const PARSERS: Readonly<Record<string, (body: unknown) => Result<unknown>
   NewWebhook: endpoint(createWebhook),
   WebhookChange: endpoint(updateWebhook),
   ResolveRequest: endpoint(resolve),
-  RestoreRequest: endpoint(restore),
 };
 
 /** Calls a function with every value in a JSON value, and its key. */
@@ -106,14 +104,6 @@ export const STRICTER: readonly Stricter[] = [
     reason: "the rules are those of the URL standard; the document has the characters and the length",
     refuses: (body) =>
       has(body, (value, key) => key === "url" && isText(value) && webhookUrlFault(value, undefined) !== undefined),
-  },
-  {
-    rule: "what is restored has an id that can name something, and an Item is one of a vault (contract 3.3, 21.28)",
-    reason: "the document has one form of ids in requests, whatever they name",
-    refuses: (body) => {
-      const { vault, item } = (body ?? {}) as { vault?: unknown; item?: unknown };
-      return [vault, item].some((id) => isText(id) && !isId(parseId(id) ?? "")) || (isText(item) && !isText(vault));
-    },
   },
 ];
 

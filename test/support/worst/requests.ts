@@ -477,15 +477,6 @@ const fullWebhooks = (world: World) => vaultWithWebhooks(world, LIMITS.webhooks)
 
 const byAdmin: readonly WorstRequest[] = [
   {
-    endpoint: "POST /v1/admin/restores",
-    why: "a vault that is there",
-    prepare: async (world) => {
-      const { vault } = await largeVault(world, 100);
-      await backUp(world, vault);
-      return forAdmin("/v1/admin/restores", world, { body: { vault } });
-    },
-  },
-  {
     endpoint: `PUT ${BACKUPS}/object`,
     why: "a content",
     prepare: async (world) => {
@@ -620,6 +611,16 @@ const byAdmin: readonly WorstRequest[] = [
     endpoint: `POST ${JOBS}`,
     why: "nothing is under another root key",
     prepare: async (world) => forAdmin(JOBS, world, { body: { kind: "rewrap" }, headers: KEY }),
+  },
+  {
+    endpoint: `POST ${JOBS}`,
+    why: "a restore, with its checks",
+    prepare: async (world) => {
+      const { vault } = await largeVault(world, 100);
+      const { id } = await world.ask("POST", JOBS, world.env.ADMIN_TOKEN, { kind: "backup", vault });
+      await world.ask("GET", `${JOBS}/${id}?wait=30`, world.env.ADMIN_TOKEN);
+      return forAdmin(JOBS, world, { body: { kind: "restore", vault, dryRun: true }, headers: KEY });
+    },
   },
   {
     endpoint: `GET ${JOBS}/:job`,

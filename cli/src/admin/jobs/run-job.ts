@@ -41,7 +41,7 @@ export async function runJob(io: Io, admin: Client, { json, label, unit }: JobRe
     withHint(
       "It may have begun. Look at `item-vault admin jobs`.",
       () => startJob(admin, json, signal),
-      ({ exit }) => signal.aborted || exit === "unavailable",
+      ({ exit }, error) => signal.aborted || (exit === "unavailable" && !claimsNothing(error)),
     ),
   );
   const progress = startProgress(io, label, undefined, (done, total) =>
@@ -107,15 +107,18 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 async function withHint<T>(
   hint: string,
   run: () => Promise<T>,
-  applies: (failure: CliError) => boolean = () => true,
+  applies: (failure: CliError, error: unknown) => boolean = () => true,
 ): Promise<T> {
   try {
     return await run();
   } catch (error) {
     const failure = failureOf(error);
-    throw failure && applies(failure) ? new CliError(failure.message, { exit: failure.exit, hint }) : error;
+    throw failure && applies(failure, error) ? new CliError(failure.message, { exit: failure.exit, hint }) : error;
   }
 }
+
+/** Whether the answer says that nothing has begun. */
+const claimsNothing = (error: unknown): boolean => error instanceof ItemVaultError && error.kind === "database_full";
 
 async function startJob(admin: Client, json: JobRequest["json"], signal: AbortSignal): Promise<Job> {
   const post = async () => requireJob(await request<Job>(admin, "POST", JOBS, { json, signal }));

@@ -35,13 +35,33 @@ export interface Job {
   readonly kind: string;
   readonly state: "waiting" | "running" | "paused" | "done" | "failed" | "stopped";
   readonly progress: { readonly done: number; readonly total: number };
-  readonly result?: { readonly checked?: Checked; readonly resealed?: Resealed; readonly backup?: BackedUp };
+  readonly result?: {
+    readonly checked?: Checked;
+    readonly resealed?: Resealed;
+    readonly backup?: BackedUp;
+    readonly restored?: Restored;
+  };
   /** The first 100: `findingsOf` has all. */
   readonly findings: readonly Finding[];
   readonly createdAt: string;
   readonly endedAt?: string;
   /** Why it failed, or why its last step is tried again. */
   readonly reason?: string;
+}
+
+/** What a job of restore has restored, or would restore (contract 21.20). */
+export interface Restored {
+  readonly snapshot: number;
+  readonly takenAt: string;
+  /** Newer backups that are not restored: they are not authentic, or have no vaults. */
+  readonly skipped?: readonly { readonly snapshot: number; readonly reason: string }[];
+  readonly existing?: "none" | "deleted" | "older" | "newer";
+  /** Of a dry run: whether the database has room for the rows. */
+  readonly room?: boolean;
+  readonly vaults: number;
+  readonly items: number;
+  readonly kept: number;
+  readonly leftOut: number;
 }
 
 export const hasEnded = ({ state }: Job): boolean => state === "done" || state === "failed" || state === "stopped";

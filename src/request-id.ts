@@ -1,4 +1,4 @@
-import { operationId } from "../model/ids.ts";
+import { operationId } from "./model/ids.ts";
 
 let last = { time: 0, sequence: 0 };
 

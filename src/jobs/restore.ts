@@ -1,0 +1,232 @@
+import { REGISTRY } from "../model/backup.ts";
+import type { Finding } from "../model/finding.ts";
+import { ADMIN, type Change, OPERATION_FORMAT } from "../model/operation.ts";
+import { type RestoreInput, type RestoreRequest, type RestoreResult, stepsDone, stepsOf } from "../model/restore.ts";
+import { fail, ok, type Result } from "../model/result.ts";
+import { createRequestId } from "../request-id.ts";
+import { callObject } from "../retry.ts";
+import { withBuckets } from "../store/backup/ports.ts";
+import { fault, findingOf } from "../store/checks/fault.ts";
+import { countCalls } from "../store/jobs/counted-calls.ts";
+import { type Checked, checkRestore } from "../store/restore/check.ts";
+import type { RestorePorts } from "../store/restore/ports.ts";
+import { beginItem, checkItem, type ItemRestore, stepItem } from "../store/restore/restore-item.ts";
+import { beginVault, type Chosen, openChosen, stepVault, type VaultRestore } from "../store/restore/vault.ts";
+import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.ts";
+
+/**
+ * The job that restores one vault or one Item of it, or what belongs to no vault and then every vault of that backup (contract 21.20,
+ * decision 0034). A step is as much of one phase as its calls allow.
+ */
+
+interface RestoreState {
+  readonly input: RestoreInput;
+  /** What is restored: a vault or the registry; absent when the next vault is to be looked up. */
+  readonly target?: Pick<RestoreRequest, "vault" | "snapshot"> | undefined;
+  /** The restore of the target, when it has begun. */
+  readonly restore?: VaultRestore | ItemRestore | undefined;
+  /** The registry, when that is done. */
+  readonly registry?: Chosen | undefined;
+  /** How many of its vaults are done. */
+  readonly done: number;
+  readonly total: number;
+  /** Whether something has changed, or the next step may change something. */
+  readonly changes: boolean;
+  readonly result: RestoreResult;
+}
+
+interface Reached {
+  /** `done`: there is nothing left to do. */
+  readonly state: RestoreState | "done";
+  readonly findings?: readonly Finding[] | undefined;
+}
+
+type Next = Result<Reached>;
+
+/** After so many calls a step begins nothing further: what it has begun may take some more, and an invocation may make 50 on the free plan. */
+const STEP_CALLS_MAX = 24;
+
+export const RESTORE: KindOfJob<RestoreInput, RestoreState> = {
+  format: 1,
+  seals: true,
+  holds: ({ vault, dryRun }) => (dryRun ? undefined : holdsVault(vault)),
+  start: (input) => ({
+    input,
+    target: { vault: input.vault ?? REGISTRY, snapshot: input.snapshot },
+    done: 0,
+    total: 0,
+    changes: false,
+    result: { vaults: 0, items: 0, kept: 0, leftOut: 0 },
+  }),
+  async step(job, state) {
+    const ports = openPorts(job, state.input);
+    if (!ports.ok) return ports;
+    const next = await advance(ports.value, state);
+    if (!next.ok) return next;
+    const { state: reached, findings = [] } = next.value;
+    return ok(reached === "done" ? steppedTo(state, findings, true) : steppedTo(reached, findings, false));
+  },
+  skip: (state, failure) =>
+    // Nothing is wrong with the vault then.
+    failure.kind === "database_restored" || failure.kind === "misconfigured" || !state.target || !state.registry
+      ? undefined
+      : leaveOut(state, state.target.vault, failure.detail ?? failure.kind),
+  explain(state, { kind, detail, missingKey }) {
+    if (kind !== "backup_damaged" || detail === undefined) return [];
+    const what = missingKey === undefined ? (detail.startsWith("part ") ? "part_wrong" : "manifest_wrong") : "key_removed";
+    const { vault = REGISTRY } = state.target ?? {};
+    return [findingOf(fault(what, { vault }, detail))];
+  },
+  mayStop: ({ input, changes }) => input.dryRun || !changes,
+};
+
+/** Errors: `misconfigured`, when no bucket of backups is bound. */
+function openPorts({ store, write, bindings }: JobPorts, input: RestoreInput): Result<RestorePorts> {
+  const opened = withBuckets(store, bindings);
+  if (!opened.ok) return opened;
+  const { storage, calls } = countCalls(opened.value);
+  const connect = (vault: string) => () => bindings.COORDINATOR.getByName(vault);
+  const operationOf = (vault: string, change: Change) => ({
+    format: OPERATION_FORMAT,
+    id: createRequestId(store.now),
+    vault,
+    actor: ADMIN,
+    tokenHash: "",
+    size: 0,
+    origin: input.origin,
+    change,
+  });
+  return ok({
+    store: storage,
+    input,
+    isSpent: () => calls() >= STEP_CALLS_MAX,
+    write,
+    prepare: (vault, contents) =>
+      callObject(connect(vault), "unavailable", (coordinator) => coordinator.prepareRestore(contents)),
+    send(vault, change) {
+      const operation = operationOf(vault, change);
+      return callObject(connect(vault), "uncertain", (coordinator) => coordinator.write(operation));
+    },
+  });
+}
+
+function steppedTo(state: RestoreState, findings: readonly Finding[], done: boolean): Stepped<RestoreState> {
+  return { state, progress: progressOf(state), result: { restored: state.result }, findings, done };
+}
+
+/** In vaults; of one vault in steps, of one Item in phases. */
+function progressOf({ input, restore, done, total }: RestoreState): Stepped<RestoreState>["progress"] {
+  if (input.vault === undefined) return { done, total };
+  if (!restore) return { done: 0, total: 0 };
+  if ("position" in restore) return { done: stepsDone(restore.position, restore.parts), total: stepsOf(restore.parts) };
+  return { done: ["contents", "write", "done"].indexOf(restore.phase), total: 2 };
+}
+
+const requestOf = ({ input }: RestoreState, target: Pick<RestoreRequest, "vault" | "snapshot">): RestoreRequest => ({
+  ...target,
+  overwrite: input.overwrite,
+});
+
+async function advance(ports: RestorePorts, state: RestoreState): Promise<Next> {
+  const { input, target, restore, registry } = state;
+  if (!target) return registry ? nextVault(ports, state, registry) : ok({ state: "done" });
+  if (!restore) return input.item === undefined ? begin(ports, state, target) : beginOfItem(ports, state, input.item);
+  if ("position" in restore) {
+    const stepped = await stepVault(ports, restore);
+    return stepped.ok ? ok(endOfStep(state, stepped.value)) : stepped;
+  }
+  const stepped = await stepItem(ports, restore);
+  return stepped.ok ? ok(endOfStep(state, stepped.value)) : stepped;
+}
+
+/** The state after a step of the target. */
+function endOfStep(
+  state: RestoreState,
+  { restore, findings }: { readonly restore: VaultRestore | ItemRestore; readonly findings: readonly Finding[] },
+): Reached {
+  const phase = "position" in restore ? restore.position.phase : restore.phase;
+  const changes = state.changes || phase !== "contents";
+  const reached = { ...state, restore, changes };
+  return { state: phase === "done" ? endOfTarget(reached, restore) : reached, findings };
+}
+
+/** The state after the target: of one vault or Item there is nothing left to do. */
+function endOfTarget(state: RestoreState, restore: VaultRestore | ItemRestore): RestoreState {
+  const { input, done, result } = state;
+  const next = { ...state, target: undefined };
+  if (!("position" in restore)) return { ...next, result: { ...result, items: 1 } };
+  const { vault, number, sha256 } = restore;
+  if (vault === REGISTRY) return { ...next, restore: undefined, registry: { vault, number, sha256 } };
+  const counted = { ...next, result: { ...result, vaults: result.vaults + 1, items: result.items + restore.items } };
+  // The progress of one vault is that of its restore.
+  return input.vault === undefined ? { ...counted, restore: undefined, done: done + 1 } : counted;
+}
+
+/** Errors: those of `checkRestore`; `database_full`, before anything changes. */
+async function begin(
+  ports: RestorePorts,
+  state: RestoreState,
+  target: Pick<RestoreRequest, "vault" | "snapshot">,
+): Promise<Next> {
+  const { input, registry } = state;
+  const { vault } = target;
+  const checked = await checkRestore(ports.store, requestOf(state, target));
+  // It was restored before.
+  const isKept = checked.ok ? checked.value.existing === "older" : checked.failure.kind === "backup_newer";
+  if (registry && isKept) return ok({ state: keepVault(state) });
+  if (!checked.ok) return checked;
+  const { existing, room } = checked.value;
+  if (!room && registry) {
+    const { state: next, findings } = leaveOut(state, vault, "the database has no room for its rows");
+    return ok({ state: next, findings });
+  }
+  if (!room && !input.dryRun) return fail("database_full");
+  const result: RestoreResult = {
+    ...state.result,
+    ...(!registry && aboutOf(checked.value)),
+    ...(!registry && input.dryRun && { room }),
+    ...(input.vault !== undefined && { existing }),
+  };
+  const total = vault === REGISTRY ? (checked.value.manifest.snapshots ?? []).length : state.total;
+  return ok({ state: { ...state, restore: beginVault(checked.value), total, result } });
+}
+
+/** What is told of the backup that was chosen. */
+const aboutOf = ({ manifest, skipped }: Pick<Checked, "manifest" | "skipped">): Partial<RestoreResult> => ({
+  snapshot: manifest.number,
+  takenAt: manifest.at,
+  deployment: manifest.deployment,
+  ...(manifest.vault === REGISTRY && { skipped: skipped ?? [] }),
+});
+
+async function beginOfItem({ store }: RestorePorts, state: RestoreState, item: string): Promise<Next> {
+  const checked = await checkItem(store, requestOf(state, state.target!), item);
+  if (!checked.ok) return checked;
+  const result = { ...state.result, ...aboutOf(checked.value), existing: checked.value.existing };
+  return ok({ state: { ...state, restore: beginItem(checked.value), result } });
+}
+
+async function nextVault({ store }: RestorePorts, state: RestoreState, registry: Chosen): Promise<Next> {
+  const open = await openChosen(store, registry);
+  if (!open.ok) return open;
+  const next = open.value.manifest.snapshots?.[state.done];
+  return ok({ state: next ? { ...state, target: { vault: next.vault, snapshot: next.number } } : "done" });
+}
+
+const keepVault = (state: RestoreState): RestoreState => ({
+  ...state,
+  target: undefined,
+  done: state.done + 1,
+  result: { ...state.result, kept: state.result.kept + 1 },
+});
+
+/** Goes on with the next vault, and names this one. */
+function leaveOut(state: RestoreState, vault: string, why: string): Stepped<RestoreState> {
+  const { result, done } = state;
+  const next = { ...state, target: undefined, restore: undefined, done: done + 1 };
+  return steppedTo(
+    { ...next, result: { ...result, leftOut: result.leftOut + 1 } },
+    [findingOf(fault("vault_skipped", { vault }, `it was not restored: ${why}`))],
+    false,
+  );
+}

@@ -1,0 +1,91 @@
+import { ok, type Result } from "../../model/result.ts";
+import { TIME_END } from "../../model/time.ts";
+import { hasDeletion } from "../activity/entries.ts";
+import type { OpenManifest } from "../backup/manifest.ts";
+import { runBatch } from "../d1/database.ts";
+import { IN_USE } from "../d1/deployment.ts";
+import { NEWEST_KEY_ID } from "../vaults/rows.ts";
+
+/**
+ * What D1 has of a vault before a restore, and the mark of one that is under way: a row of `restores`. The mark of a vault is there from the
+ * deletion of its row to the return of the row, so that whoever finds rows without a vault knows why. That of the registry stays: a restore of
+ * everything goes on with its backup.
+ */
+
+/** The columns that identify the state of a vault in D1. */
+export interface VaultState {
+  readonly sequence: number;
+  readonly updated_at: number;
+  /** The id of its newest key. */
+  readonly newest_key: string;
+}
+
+/** The state in D1 of the vault or registry to restore. */
+export interface Known {
+  /** The mark. */
+  readonly begun: { readonly number: number; readonly manifest: string } | undefined;
+  readonly vault: VaultState | undefined;
+  /** Whether the log has the deletion of the vault. */
+  readonly deleted: boolean;
+  /** When the newest webhook was made: Unix milliseconds. An impossible time is ignored. */
+  readonly webhook: number;
+  /** The id of the deployment, whether it has or had vaults or tokens, and whether it has a vault. */
+  readonly deployment: string;
+  readonly inUse: boolean;
+  readonly hasVaults: boolean;
+}
+
+const SQL = {
+  mark: "SELECT number, manifest FROM restores WHERE vault_id = ?1",
+  vault: `SELECT content_version + attribute_version AS sequence, updated_at, ${NEWEST_KEY_ID} AS newest_key FROM vaults WHERE id = ?1`,
+  known: `
+    SELECT (SELECT id FROM deployment) AS deployment, ${IN_USE} AS inUse, EXISTS (SELECT 1 FROM vaults) AS hasVaults,
+      coalesce((SELECT max(created_at) FROM webhooks WHERE vault_id = ?1 AND created_at < ${TIME_END}), 0) AS webhook,
+      ${hasDeletion("?1")} AS deleted`,
+  // A vault that has changed since it was compared is there still, and then nothing is marked.
+  begin: `
+    INSERT INTO restores (vault_id, number, manifest) SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1)
+    ON CONFLICT (vault_id) DO UPDATE SET number = ?2, manifest = ?3`,
+  // The backups of this database continue under the deployment of the backup. A repeated step has removed the vault before.
+  adopt: `UPDATE deployment SET id = ?1 WHERE NOT ${IN_USE} AND NOT EXISTS (SELECT 1 FROM restores)`,
+  end: "DELETE FROM restores WHERE vault_id = ?1",
+};
+
+/** SQL: whether the vault ?1 is marked. */
+export const IS_MARKED = "EXISTS (SELECT 1 FROM restores WHERE vault_id = ?1)";
+
+/** In: the id of a vault, or `REGISTRY`. Errors: `unavailable`. */
+export async function loadKnown(db: D1Database, vault: string): Promise<Result<Known>> {
+  type Flags = Record<"inUse" | "hasVaults" | "webhook" | "deleted", number> & { readonly deployment: string };
+  const read = await runBatch<[NonNullable<Known["begun"]>, VaultState, Flags]>(
+    db,
+    db.prepare(SQL.mark).bind(vault),
+    db.prepare(SQL.vault).bind(vault),
+    db.prepare(SQL.known).bind(vault),
+  );
+  if (!read.ok) return read;
+  const [[begun], [state], [flags]] = read.value;
+  const { deployment, inUse, hasVaults, webhook, deleted } = flags!;
+  return ok({
+    begun,
+    vault: state,
+    deployment,
+    webhook,
+    inUse: inUse === 1,
+    hasVaults: hasVaults === 1,
+    deleted: deleted === 1,
+  });
+}
+
+/** The statement by which an unused database becomes one of the deployment of the backup; before that of `beginRestore`. */
+export const adoptDeployment = (db: D1Database, { manifest }: Pick<OpenManifest, "manifest">): D1PreparedStatement =>
+  db.prepare(SQL.adopt).bind(manifest.deployment);
+
+/** The statement that sets the mark, unless the vault is there. */
+export const beginRestore = (
+  db: D1Database,
+  { manifest, sha256 }: Pick<OpenManifest, "manifest" | "sha256">,
+): D1PreparedStatement => db.prepare(SQL.begin).bind(manifest.vault, manifest.number, sha256);
+
+/** The statement that removes the mark. */
+export const endRestore = (db: D1Database, vault: string): D1PreparedStatement => db.prepare(SQL.end).bind(vault);

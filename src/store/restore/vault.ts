@@ -1,0 +1,115 @@
+import { REGISTRY } from "../../model/backup.ts";
+import type { Finding } from "../../model/finding.ts";
+import { type Position, START } from "../../model/restore.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { loadManifest } from "../backup/load.ts";
+import type { OpenManifest } from "../backup/manifest.ts";
+import type { BackupStore } from "../backup/ports.ts";
+import { isCount, openKeys } from "../vaults/rows.ts";
+import type { Checked } from "./check.ts";
+import { openVaultRow } from "./choose.ts";
+import { clearStep } from "./clear.ts";
+import { contentsStep } from "./contents.ts";
+import { endStep, finishStep } from "./finish.ts";
+import type { VaultState } from "./mark.ts";
+import type { RestorePorts } from "./ports.ts";
+import { rowsStep } from "./rows.ts";
+import type { Step, Stepped } from "./step.ts";
+
+/**
+ * Restores a vault from its backup, or what belongs to no vault from that of the registry, in steps. While the rows are written, the row of
+ * the vault itself is missing, so no request can read or open the others. The last step inserts it, so the vault appears complete
+ * (decision 0034).
+ */
+
+/** Which backup was chosen. */
+export interface Chosen {
+  readonly vault: string;
+  readonly number: number;
+  /** SHA-256 of the manifest. */
+  readonly sha256: string;
+}
+
+/** A restore that has begun: a part of the state of its job. */
+export interface VaultRestore extends Chosen {
+  readonly position: Position;
+  /** How many parts the backup has, and how many Items. */
+  readonly parts: number;
+  readonly items: number;
+  /** The vault in D1 that was compared with the backup. */
+  readonly compared?: VaultState | undefined;
+}
+
+/** The state before the first step. */
+export const beginVault = ({ manifest, sha256, known, row }: Checked): VaultRestore => ({
+  vault: manifest.vault,
+  number: manifest.number,
+  sha256,
+  position: START,
+  parts: manifest.parts.length,
+  items: row && isCount(row.items) ? row.items : 0,
+  compared: known.vault,
+});
+
+const PHASES: Readonly<
+  Record<Exclude<Position["phase"], "done">, (ports: RestorePorts, step: Step) => Promise<Result<Stepped>>>
+> = {
+  contents: contentsStep,
+  clear: clearStep,
+  rows: rowsStep,
+  bucket: contentsStep,
+  finish: finishStep,
+  end: endStep,
+};
+
+/**
+ * Carries out as much of the present phase as the calls of a step allow. What was done before a failure is kept, so that the next step
+ * fails at its beginning. Errors: `backup_damaged`, with a detail that names the manifest or part; `backup_newer`; those of the ports;
+ * `unavailable`.
+ */
+export async function stepVault(
+  ports: RestorePorts,
+  begun: VaultRestore,
+): Promise<Result<{ readonly restore: VaultRestore; readonly findings: readonly Finding[] }>> {
+  const opened = await openStep(ports.store, begun);
+  if (!opened.ok) return opened;
+  const { phase } = begun.position;
+  let { position } = begun;
+  const findings: Finding[] = [];
+  if (phase === "done") return ok({ restore: begun, findings });
+  const run = PHASES[phase];
+  while (position.phase === phase && (position === begun.position || !ports.isSpent())) {
+    const stepped = await run(ports, { ...opened.value, position });
+    if (!stepped.ok && position === begun.position) return stepped;
+    if (!stepped.ok) break;
+    ({ position } = stepped.value);
+    findings.push(...(stepped.value.findings ?? []));
+    if (position.index === 0 && position.part === 0) break; // a phase that begins again
+  }
+  return ok({ restore: { ...begun, position }, findings });
+}
+
+/** Opens the backup that was chosen. Errors: `backup_damaged`, also when the bucket has another one of its number; `unavailable`. */
+export async function openChosen(
+  { backups, keyring }: BackupStore,
+  { vault, number, sha256 }: Chosen,
+): Promise<Result<OpenManifest>> {
+  const found = await loadManifest(backups, keyring, { vault, number });
+  if (!found.ok)
+    return found.failure.kind === "backup_not_found"
+      ? fail("backup_damaged", `manifest ${number} of ${vault} is missing`)
+      : found;
+  return found.value.sha256 === sha256 ? found : fail("backup_damaged", `manifest ${number} of ${vault} is another one`);
+}
+
+async function openStep(store: BackupStore, begun: VaultRestore): Promise<Result<Omit<Step, "position">>> {
+  const open = await openChosen(store, begun);
+  if (!open.ok) return open;
+  const { manifest, sha256 } = open.value;
+  const { compared } = begun;
+  if (begun.vault === REGISTRY) return ok({ manifest, sha256, compared, row: undefined, keys: undefined });
+  const row = await openVaultRow(store, manifest);
+  if (!row.ok) return row;
+  const keys = await openKeys(store, row.value);
+  return keys.ok ? ok({ manifest, sha256, compared, row: row.value, keys: keys.value }) : keys;
+}

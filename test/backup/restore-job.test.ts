@@ -1,0 +1,210 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { backUp, backUpAll, newestOf, rowsInDatabase } from "../support/backup.ts";
+import { wrapDatabase } from "../support/bindings.ts";
+import { freshFile, pattern } from "../support/files.ts";
+import { endOfJob, JOBS, type Service, serviceWith, startJob } from "../support/jobs.ts";
+import { changeManifest, loseEverything, restore } from "../support/restores.ts";
+import { admin, LOGIN } from "../support/service.ts";
+
+/** A restore as a job: what it excludes, when it may be stopped, and what becomes of it when others act meanwhile (contract 21.20, 26). */
+
+const rowOf = (vault: string) => env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first();
+
+async function stateOf(vault: string) {
+  const { activity: _, log_segments: __, ...rows } = await rowsInDatabase(vault);
+  return { rows, row: await rowOf(vault) };
+}
+
+/** A vault that is backed up. */
+async function backedUp() {
+  const fresh = await freshFile(pattern(20_000));
+  await backUp(fresh.vault);
+  return { ...fresh, before: await stateOf(fresh.vault) };
+}
+
+/** Bindings of which the first D1 call waits at which a condition holds. Out: also what resolves then, and what lets it go on. */
+function waitWhere(holds: () => Promise<boolean>) {
+  const reached = Promise.withResolvers<void>();
+  const goes = Promise.withResolvers<void>();
+  let waits = true;
+  const before = async () => {
+    if (!waits || !(await holds())) return;
+    waits = false;
+    reached.resolve();
+    await goes.promise;
+  };
+  return { bindings: { DB: wrapDatabase(env.DB, { before }) }, reached: reached.promise, goOn: goes.resolve };
+}
+
+const isRemoved = async (vault: string) => (await rowOf(vault)) === null;
+
+/** Starts a restore, of which a call waits where the row of the vault is removed. */
+async function startAndRemove(vault: string) {
+  const { bindings, reached, goOn } = waitWhere(() => isRemoved(vault));
+  const service = await serviceWith({}, bindings);
+  const id = await startJob(service, { kind: "restore", vault });
+  await reached;
+  return { service, id, goOn };
+}
+
+const stop = ({ bindings }: Service, id: string) => admin("DELETE", `${JOBS}/${id}`, { env: bindings });
+
+describe("a restore that has not ended", () => {
+  it("excludes another one of its vault and one of everything, and no dry run (26.3)", async () => {
+    const { vault, before } = await backedUp();
+    const { service, id, goOn } = await startAndRemove(vault);
+    const ask = (body: object) => admin("POST", JOBS, { body: { kind: "restore", ...body }, env: service.bindings });
+    const again = await ask({ vault });
+    expect([again.status, again.headers.get("Item-Vault-Error"), again.headers.get("Item-Vault-Job")]).toEqual([
+      409,
+      "job_exists",
+      id,
+    ]);
+    expect(await ask({ vault, dryRun: true })).toMatchObject({ status: 202 });
+    goOn();
+    expect(await endOfJob(service, id)).toMatchObject({ state: "done" });
+    expect(await stateOf(vault)).toEqual(before);
+  });
+
+  it("is stopped before its first change, and changes nothing", async () => {
+    const { vault, before } = await backedUp();
+    const { bindings, reached, goOn } = waitWhere(async () => true);
+    const service = await serviceWith({}, bindings);
+    const id = await startJob(service, { kind: "restore", vault });
+    await reached;
+    expect((await stop(service, id)).body).toMatchObject({ state: "stopped" });
+    goOn();
+    expect(await endOfJob(service, id)).toMatchObject({ state: "stopped" });
+    expect(await stateOf(vault)).toEqual(before);
+    expect(await env.DB.prepare("SELECT 1 FROM restores WHERE vault_id = ?").bind(vault).first()).toBeNull();
+  });
+
+  it("is not stopped after its first change, and goes on (26.5)", async () => {
+    const { vault, before } = await backedUp();
+    const { service, id, goOn } = await startAndRemove(vault);
+    const refused = await stop(service, id);
+    expect([refused.status, refused.headers.get("Item-Vault-Error")]).toEqual([409, "job_unstoppable"]);
+    goOn();
+    expect(await endOfJob(service, id)).toMatchObject({ state: "done" });
+    expect(await stateOf(vault)).toEqual(before);
+  });
+});
+
+describe("a vault that is deleted while it is restored", () => {
+  it("comes back when it is deleted before its row is removed", async () => {
+    const { vault, before } = await backedUp();
+    const { bindings, reached, goOn } = waitWhere(async () => true);
+    const service = await serviceWith({}, bindings);
+    const id = await startJob(service, { kind: "restore", vault });
+    await reached;
+    expect((await admin("DELETE", `/v1/admin/vaults/${vault}`)).status).toBe(204);
+    goOn();
+    expect(await endOfJob(service, id)).toMatchObject({ state: "done", result: { restored: { existing: "deleted" } } });
+    expect(await stateOf(vault)).toEqual(before);
+  });
+
+  it("is a 404 while its row is missing, and comes back", async () => {
+    const { vault, before } = await backedUp();
+    const { service, id, goOn } = await startAndRemove(vault);
+    expect((await admin("DELETE", `/v1/admin/vaults/${vault}`)).status).toBe(404);
+    goOn();
+    expect(await endOfJob(service, id)).toMatchObject({ state: "done" });
+    expect(await stateOf(vault)).toEqual(before);
+  });
+
+  it("stays deleted when it is deleted after its return, and the step of its return is repeated", async () => {
+    const { vault } = await backedUp();
+    let removed = false;
+    let deleted = false;
+    const DB = wrapDatabase(env.DB, {
+      async after() {
+        const isThere = !(await isRemoved(vault));
+        removed ||= !isThere;
+        if (!removed || !isThere || deleted) return;
+        deleted = true;
+        expect((await admin("DELETE", `/v1/admin/vaults/${vault}`)).status).toBe(204);
+        throw new Error("D1_ERROR: Network connection lost");
+      },
+    });
+    const service = await serviceWith({}, { DB });
+    expect(await endOfJob(service, await startJob(service, { kind: "restore", vault }))).toMatchObject({ state: "done" });
+    expect([deleted, await rowOf(vault)]).toEqual([true, null]);
+    const ended = "SELECT count(*) AS n FROM activity WHERE vault_id = ? AND event = 'restored'";
+    expect(await env.DB.prepare(ended).bind(vault).first("n")).toBe(1);
+  });
+});
+
+describe("a backup that loses a part while it is restored", () => {
+  it("ends the job as failed and names the part; the next job restores from another snapshot", async () => {
+    const { vault, before, call, items } = await backedUp();
+    await call("POST", items, { body: LOGIN });
+    await backUp(vault);
+    const [part] = (await newestOf(vault)).manifest.parts;
+    const { service, id, goOn } = await startAndRemove(vault);
+    await env.BACKUPS.delete(`vaults/${vault}/parts/${part!.sha256}`);
+    goOn();
+    const job = await endOfJob(service, id);
+    expect(job).toMatchObject({ state: "failed", reason: "backup_damaged", result: { restored: { vaults: 0 } } });
+    expect(job.findings).toMatchObject([{ kind: "part_wrong", vault, detail: `part ${part!.sha256} is missing` }]);
+    expect(await rowOf(vault)).toBeNull();
+    expect(await restore({ vault, snapshot: 1 })).toMatchObject({ status: 200, body: { state: "done", vaults: 1 } });
+    expect(await stateOf(vault)).toEqual(before);
+  });
+});
+
+describe("a database that goes back to an earlier time while it is restored into", () => {
+  it("ends the job, and the next one restores the vault", async () => {
+    const { vault, before } = await backedUp();
+    const written = "SELECT 1 FROM job_writes JOIN restores ON vault_id = ? WHERE writes > 1 AND created_at >= ?";
+    const began = Date.now();
+    const { bindings, reached, goOn } = waitWhere(
+      async () => (await env.DB.prepare(written).bind(vault, began).first()) !== null,
+    );
+    const service = await serviceWith({}, bindings);
+    const id = await startJob(service, { kind: "restore", vault });
+    await reached;
+    await env.DB.prepare("DELETE FROM job_writes WHERE id = ?").bind(id).run();
+    goOn();
+    expect(await endOfJob(service, id)).toMatchObject({ state: "failed", reason: "database_restored" });
+    expect(await restore({ vault })).toMatchObject({ status: 200, body: { state: "done" } });
+    expect(await stateOf(vault)).toEqual(before);
+  });
+});
+
+describe("a restore of everything", () => {
+  it("leaves a vault out whose backup is damaged and names it; the others come back, and the next job brings it", async () => {
+    const vaults = [await backedUp(), await backedUp(), await backedUp()];
+    const [, { vault: damaged }] = vaults as [unknown, { vault: string }];
+    await backUpAll();
+    const [part] = (await newestOf(damaged)).manifest.parts;
+    const key = `vaults/${damaged}/parts/${part!.sha256}`;
+    const saved = await (await env.BACKUPS.get(key))!.bytes();
+    await loseEverything();
+    await env.BACKUPS.put(key, saved.with(saved.length - 100, saved.at(-100)! ^ 1));
+    const named = [{ kind: "vault_skipped", vault: damaged, detail: expect.stringContaining(`part ${part!.sha256}`) }];
+    const planned = await restore({ dryRun: true });
+    expect(planned).toMatchObject({ status: 200, body: { state: "done", leftOut: 1, findings: named } });
+    expect(await env.DB.prepare("SELECT count(*) AS n FROM vaults").first("n")).toBe(0);
+    const { body } = await restore({});
+    expect(body).toMatchObject({ state: "done", leftOut: 1, vaults: planned.body.vaults, findings: named });
+    expect(await rowOf(damaged)).toBeNull();
+    const others = vaults.filter(({ vault }) => vault !== damaged);
+    for (const { vault, before } of others) expect(await stateOf(vault)).toEqual(before);
+    await env.BACKUPS.put(key, saved);
+    expect((await restore({})).body).toMatchObject({ state: "done", vaults: 1, kept: body.vaults, leftOut: 0, findings: [] });
+    expect(await stateOf(damaged)).toEqual(vaults[1]!.before);
+  });
+
+  it("has no Item, replaces nothing, and is not asked for by the id of zeros: 400", async () => {
+    const { vault } = await backedUp();
+    for (const body of [{ vault: "00000000-0000-0000-0000-000000000000" }, { overwrite: true }, { item: vault }])
+      expect(await restore(body)).toMatchObject({ status: 400 });
+  });
+});
+
+it("a snapshot that is damaged is refused before a job exists (21.24)", async () => {
+  const { vault } = await backedUp();
+  await changeManifest({ vault, number: 1 }, { schema: 99 });
+  expect(await restore({ vault })).toMatchObject({ status: 422, body: { message: expect.stringContaining("newer release") } });
+});
