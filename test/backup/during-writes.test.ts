@@ -68,9 +68,9 @@ describe("a backup of a vault that is written to", () => {
 
   it("by several writers at once ends while R2 takes 200 ms for a put, and no write is refused because of it", async () => {
     const { vault, ids, write, statuses } = await largeVault(runs(4, 24), runs(2, 10));
-    let isOver = false;
+    const over = new AbortController();
     const writer = async (own: readonly string[]) => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         await write(own);
         // workerd lets no timer ring while it always has work. Each writer still sends more than the rate limit of a token allows.
         await sleep(PAUSE_MS);
@@ -78,7 +78,7 @@ describe("a backup of a vault that is written to", () => {
     };
     const writers = [0, 1, 2, 3].map((n) => writer(ids.filter((_, index) => index % 4 === n)));
     const made = await backUp(vault, { env: { BACKUPS: slowBucket(200) } });
-    isOver = true;
+    over.abort();
     await Promise.all(writers);
     expect(made).toMatchObject({ state: "done", snapshot: 1, findings: [] });
     expect([...statuses]).toEqual([200]);

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   areOfOneDay,
@@ -83,7 +83,7 @@ describe("Items of a backup", () => {
     const list = ids.map((id): Unit => ({ id, characters: 60_000 }));
     const before = partsOf(list);
     for (let index = 0; index < list.length; index += 17) {
-      const grown = list.map((item, at) => (at === index ? { ...item, characters: 500_000 } : item));
+      const grown = list.with(index, { id: ids[index]!, characters: 500_000 });
       const known = new Set(before.filter((part) => !part.includes(ids[index]!)).map((part) => part.join()));
       const changed = partsOf(grown).filter((part) => !known.has(part.join()));
       expect(changed.length).toBeLessThanOrEqual(2);
@@ -91,15 +91,15 @@ describe("Items of a backup", () => {
   });
 });
 
-describe("the log of a backup", () => {
-  const entry = (day: number, n: number, characters: number): Unit => ({
-    id: `${(day * 86_400_000)
-      .toString(16)
-      .padStart(12, "0")
-      .replace(/^(.{8})/, "$1-")}-7000-8000-${String(n).padStart(12, "0")}`,
-    characters,
-  });
+const entry = (day: number, n: number, characters: number): Unit => ({
+  id: `${(day * 86_400_000)
+    .toString(16)
+    .padStart(12, "0")
+    .replace(/^(.{8})/, "$1-")}-7000-8000-${String(n).padStart(12, "0")}`,
+  characters,
+});
 
+describe("the log of a backup", () => {
   it("is cut by day, and within a day after as many entries as fit", () => {
     const entries = [entry(1, 0, 10), entry(1, 1, MAX), entry(1, 2, 5), entry(2, 0, 5)];
     const lengths: (number | undefined)[] = [];

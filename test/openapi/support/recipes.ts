@@ -1,7 +1,6 @@
 import { env } from "cloudflare:workers";
 import { formatCursors } from "../../../src/model/cursors.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
-import { expect, vi } from "vitest";
 import { backUp } from "../../support/backup.ts";
 import { rebindCoordinator, sizedDatabase, wrapDatabase } from "../../support/bindings.ts";
 import { COOKIE } from "../../support/console.ts";
@@ -9,7 +8,6 @@ import { resealOf } from "../../support/reseals.ts";
 import { dataKeyOf } from "../../support/sealed-columns.ts";
 import { JOBS, serviceWith, startJob } from "../../support/jobs.ts";
 import { admin, freshVault, LOGIN, makeVault, type Reply, type Request_ } from "../../support/service.ts";
-import { UNDER_LOAD } from "../../support/waits.ts";
 import { newReceiver } from "../../support/webhooks.ts";
 import { ask, backedUpVault, BUNDLE, REFUSING, type Row, type Target, USED_KEY, type World } from "./targets.ts";
 
