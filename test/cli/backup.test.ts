@@ -195,13 +195,3 @@ it("admin backup beside a job that excludes it names that job, and does not wait
   const { code, stderr } = await runHere(["admin", "backup"], { env });
   expect([code, stderr]).toEqual([5, expect.stringMatching(`excluded\n.*of the kind backup: .*admin jobs show ${ID}`)]);
 });
-
-it("a dry run of the restore names rows of no vault that did not open, and its exit code is 7", async () => {
-  const finding = { kind: "row_unreadable", table: "tokens", id: "t", repairable: false, detail: "the row does not open" };
-  const about = { findings: [finding], number: 1, broken: 1, behind: 0 };
-  const planned = { ...about, state: "planned", snapshot: 1, takenAt: "2026-01-01T00:00:00Z", vaults: [] };
-  const proxy = await startInterceptor({ answer: (name) => (name === "POST /v1/admin/restores" ? planned : undefined) });
-  const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, ITEM_VAULT_HOST: proxy.url };
-  const ran = await runHere(["admin", "restore", "--dry-run"], { env });
-  expect(ran).toMatchObject({ code: 7, stderr: expect.stringContaining("row_unreadable: table tokens") });
-});

@@ -1,9 +1,9 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { KEEP_NOTHING, setVariables } from "../support/bindings.ts";
 import { bytesOf, freshFile, pattern, stateOf } from "../support/files.ts";
 import { admin, LOGIN } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** Deletion of Files: alone, with their Item, and with their vault (contract 9.7, 13.13). */
 
@@ -91,12 +91,11 @@ describe("DELETE of an Item", () => {
 });
 
 describe("DELETE of a vault", () => {
-  it("makes its Files a 404 at once, and the next alarm deletes their rows", async () => {
+  it("makes its Files a 404 at once, and a job deletes their rows", async () => {
     const { call, vault, one } = await freshFile();
     expect(await countRows(vault)).toBe(1);
     expect((await admin("DELETE", `/v1/admin/vaults/${vault}`)).status).toBe(204);
     expect((await call("GET", `${one}/content`)).body).toEqual({ status: 404, message: `vault ${vault} not found` });
-    await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
-    expect(await countRows(vault)).toBe(0);
+    await expect.poll(() => countRows(vault), UNDER_LOAD).toBe(0);
   });
 });
