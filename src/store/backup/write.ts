@@ -79,7 +79,8 @@ export async function writeItems(
 ): Promise<Result<Written<RowUnit>>> {
   const parts: PartRef[] = [];
   let [rest, last] = [items, before];
-  while (!isSpent()) {
+  // One part at least, so that every step goes on.
+  while (parts.length === 0 || !isSpent()) {
     const count = cutItems(rest, last, areAll);
     if (count === undefined) break;
     const some = rest.slice(0, count);
@@ -105,7 +106,8 @@ export async function writeLog(
 ): Promise<Result<Written<RowUnit>>> {
   const parts: PartRef[] = [];
   let rest = entries;
-  while (!isSpent()) {
+  // One part at least, so that every step goes on.
+  while (parts.length === 0 || !isSpent()) {
     const count = cutGroups(rest, areOfOneDay, areAll);
     if (count === undefined) break;
     const written = await writePart(writing, partOf("log", rest.slice(0, count)));
