@@ -1,6 +1,8 @@
-import { describe, expect, it } from "vitest";
-import { endOfJob, inOperator, JOBS, operatorOf, runJob, serviceWith, startJob, rebindOperator } from "../support/jobs.ts";
 import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { inOperator, JOBS, operatorOf, runJob, serviceWith, startJob, rebindOperator } from "../support/jobs.ts";
+import { startBackup } from "../../src/nightly.ts";
 import { admin, makeVault, send } from "../support/service.ts";
 
 /** Jobs whose rows are damaged, and jobs of which others are in the way (contract 26, decision 0047). */
@@ -26,11 +28,11 @@ async function startHeld(service: Service, body: object): Promise<string> {
 }
 
 describe("one damaged row never costs more than itself", () => {
-  it.each(["backup", "restore"])("a %s whose state is damaged ends, and the alarm never throws", async (kind) => {
+  it.each(["backup", "restore"])("a %s whose state is damaged ends, keeps no other job from its steps, and the alarm never throws", async (kind) => {
     const service = await serviceWith({});
     const id = await startHeld(service, { kind: "verify" });
     await inOperator(service, (sql) =>
-      sql.exec("UPDATE jobs SET kind = ?, holds = 'vaults', data = '{', state = 'running', tries = 9, due = 0, ended_at = NULL WHERE id = ?", kind, id),
+      sql.exec("UPDATE jobs SET kind = ?, holds = 'vaults', data = '{', state = 'running', tries = 10, due = 0, ended_at = NULL WHERE id = ?", kind, id),
     );
     const other = await startHeld(service, { kind: "verify" });
     await inOperator(service, (sql) => sql.exec("UPDATE jobs SET due = 1 WHERE id = ?", other));
@@ -70,8 +72,7 @@ describe("one damaged row never costs more than itself", () => {
 describe("the list of jobs", () => {
   it("does not end with a cursor whose job was deleted: the later pages come, or the cursor is refused", async () => {
     const service = await serviceWith({});
-    const ids: string[] = [];
-    for (let n = 0; n < 4; n++) ids.push((await runJob(service, { kind: "verify" })).id);
+    for (let n = 0; n < 4; n++) await runJob(service, { kind: "verify" });
     const first = await admin("GET", `${JOBS}?limit=2`, { env: service.bindings });
     const next = new URL(/<(.*)>/.exec(first.headers.get("Link")!)![1]!);
     await inOperator(service, (sql) => sql.exec("DELETE FROM jobs WHERE id = ?", first.body[1].id));
@@ -92,5 +93,19 @@ describe("a backup of all vaults", () => {
     await ring(service);
     const { body } = await admin("GET", `${JOBS}/${id}`, { env: service.bindings });
     expect({ state: body.state, reason: body.reason, findings: body.findings }).toEqual({ state: "failed", reason: "misconfigured", findings: [] });
+  });
+});
+
+describe("the nightly backup", () => {
+  it("waits once, however many nights a paused reseal keeps it waiting", async () => {
+    const service = await serviceWith({});
+    const id = await startHeld(service, { kind: "verify" });
+    await inOperator(service, (sql) =>
+      sql.exec("UPDATE jobs SET kind = 'reseal', holds = 'vaults/11111111-1111-4111-8111-111111111111', state = 'paused', ended_at = NULL WHERE id = ?", id),
+    );
+    for (let night = 0; night < 3; night++)
+      await startBackup({ ...env, ...service.bindings, BACKUP_HOUR: 0 } as Partial<Env>, Date.UTC(2026, 0, 1 + night));
+    const waiting = await inOperator(service, (sql) => sql.exec("SELECT 1 FROM jobs WHERE kind = 'backup' AND ended_at IS NULL").toArray().length);
+    expect(waiting).toBe(1);
   });
 });
