@@ -1,0 +1,111 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { inOperator, JOBS, operatorOf, runJob, serviceWith, startJob, rebindOperator } from "../support/jobs.ts";
+import { startBackup } from "../../src/nightly.ts";
+import { admin, makeVault, send } from "../support/service.ts";
+
+/** Jobs whose rows are damaged, and jobs of which others are in the way (contract 26, decision 0047). */
+
+type Service = Awaited<ReturnType<typeof serviceWith>>;
+
+/** Rings the alarm. Out: what it has thrown. */
+const ring = (service: Service): Promise<string | undefined> =>
+  runInDurableObject(operatorOf(service), (operator) =>
+    operator.alarm().then(
+      () => undefined,
+      (error: unknown) => String(error),
+    ),
+  );
+
+const stateOf = async ({ bindings }: Service, id: string) => (await admin("GET", `${JOBS}/${id}`, { env: bindings })).body.state;
+
+/** An operator whose alarm does not ring by itself: its jobs stay as they are. */
+async function startHeld(service: Service, body: object): Promise<string> {
+  const id = await startJob(service, body);
+  await inOperator(service, (sql) => sql.exec("UPDATE jobs SET due = ? WHERE id = ?", Date.now() + 3_600_000, id));
+  return id;
+}
+
+describe("one damaged row never costs more than itself", () => {
+  it.each(["backup", "restore"])("a %s whose state is damaged ends, keeps no other job from its steps, and the alarm never throws", async (kind) => {
+    const service = await serviceWith({});
+    const id = await startHeld(service, { kind: "verify" });
+    await inOperator(service, (sql) =>
+      sql.exec("UPDATE jobs SET kind = ?, holds = 'vaults', data = '{', state = 'running', tries = 10, due = 0, ended_at = NULL WHERE id = ?", kind, id),
+    );
+    const other = await startHeld(service, { kind: "verify" });
+    await inOperator(service, (sql) => sql.exec("UPDATE jobs SET due = 1 WHERE id = ?", other));
+    const thrown = [await ring(service), await ring(service), await ring(service)].filter((error) => error !== undefined);
+    expect({ thrown, state: await stateOf(service, id), other: await stateOf(service, other) }).toEqual({
+      thrown: [],
+      state: "failed",
+      other: "done",
+    });
+  });
+
+  it("a restore whose state is damaged can be stopped", async () => {
+    const service = await serviceWith({});
+    const id = await startHeld(service, { kind: "verify" });
+    await inOperator(service, (sql) =>
+      sql.exec("UPDATE jobs SET kind = 'restore', holds = 'vaults', data = '{', ended_at = NULL, state = 'running' WHERE id = ?", id),
+    );
+    expect((await admin("DELETE", `${JOBS}/${id}`, { env: service.bindings })).status).toBe(200);
+  });
+
+  it.each([
+    ["finding", (sql: SqlStorage, id: string) => sql.exec("INSERT INTO job_findings VALUES (?, 1, '{')", id)],
+    ["result", (sql: SqlStorage, id: string) => sql.exec("UPDATE jobs SET result = '{' WHERE id = ?", id)],
+  ])("a job whose %s is damaged keeps neither the list of jobs nor /health from answering", async (_, damage) => {
+    const service = await serviceWith({});
+    const { id } = await runJob(service, { kind: "verify" });
+    const second = await runJob(service, { kind: "verify" });
+    await inOperator(service, (sql) => void damage(sql, id));
+    const list = await admin("GET", JOBS, { env: service.bindings });
+    const { body } = await send("GET", "/health", { env: service.bindings });
+    const jobs = body.dependencies.find((one: { service: string }) => one.service === "jobs");
+    expect([list.status, jobs.status]).toEqual([200, "ACTIVE"]);
+    expect(list.body.map((one: { id: string }) => one.id)).toContain(second.id);
+  });
+});
+
+describe("the list of jobs", () => {
+  it("does not end with a cursor whose job was deleted: the later pages come, or the cursor is refused", async () => {
+    const service = await serviceWith({});
+    for (let n = 0; n < 4; n++) await runJob(service, { kind: "verify" });
+    const first = await admin("GET", `${JOBS}?limit=2`, { env: service.bindings });
+    const next = new URL(/<(.*)>/.exec(first.headers.get("Link")!)![1]!);
+    await inOperator(service, (sql) => sql.exec("DELETE FROM jobs WHERE id = ?", first.body[1].id));
+    const second = await admin("GET", `${JOBS}${next.search}`, { env: service.bindings });
+    expect([second.status, second.body.length]).not.toEqual([200, 0]);
+  });
+});
+
+describe("a backup of all vaults", () => {
+  it("leaves no vault out because the operator cannot open ROOT_KEYS: nothing is wrong with the vault then", async () => {
+    await makeVault();
+    const service = await serviceWith({});
+    await rebindOperator(service, { ROOT_KEYS: "malformed" });
+    const id = await startHeld(service, { kind: "backup" });
+    const data = await inOperator(service, (sql) => sql.exec<{ data: string }>("SELECT data FROM jobs WHERE id = ?", id).one().data);
+    const queued = JSON.stringify({ ...JSON.parse(data), queue: ["11111111-1111-4111-8111-111111111111"], began: 1 });
+    await inOperator(service, (sql) => sql.exec("UPDATE jobs SET data = ?, tries = 9, due = 0 WHERE id = ?", queued, id));
+    await ring(service);
+    const { body } = await admin("GET", `${JOBS}/${id}`, { env: service.bindings });
+    expect({ state: body.state, reason: body.reason, findings: body.findings }).toEqual({ state: "failed", reason: "misconfigured", findings: [] });
+  });
+});
+
+describe("the nightly backup", () => {
+  it("waits once, however many nights a paused reseal keeps it waiting", async () => {
+    const service = await serviceWith({});
+    const id = await startHeld(service, { kind: "verify" });
+    await inOperator(service, (sql) =>
+      sql.exec("UPDATE jobs SET kind = 'reseal', holds = 'vaults/11111111-1111-4111-8111-111111111111', state = 'paused', ended_at = NULL WHERE id = ?", id),
+    );
+    for (let night = 0; night < 3; night++)
+      await startBackup({ ...env, ...service.bindings, BACKUP_HOUR: 0 } as Partial<Env>, Date.UTC(2026, 0, 1 + night));
+    const waiting = await inOperator(service, (sql) => sql.exec("SELECT 1 FROM jobs WHERE kind = 'backup' AND ended_at IS NULL").toArray().length);
+    expect(waiting).toBe(1);
+  });
+});

@@ -1,0 +1,93 @@
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { backUp, backUpAll, newestOf, snapshotsOf } from "../support/backup.ts";
+import { advanceClock, DAY } from "../support/faults.ts";
+import { loseEverything, restore } from "../support/restores.ts";
+import { partKey } from "../../src/store/backup/object-keys.ts";
+import { admin, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
+
+/** Restores of everything that leave a vault out, and what happens to it and to others afterwards (contract 21.12, 21.25). */
+
+afterEach(() => void vi.useRealTimers());
+
+let daysPassed = 0;
+/** A night: the clock goes on by a day, also beyond the times of the tests before, and a backup keeps two registries. */
+async function night(other: string): Promise<void> {
+  vi.useRealTimers();
+  advanceClock(++daysPassed * DAY);
+  const call = client((await makeToken({ [other]: "rwd" })).token);
+  await call("POST", `/v1/vaults/${other}/items`, { body: { ...LOGIN, title: `night ${daysPassed}` } });
+  expect(await backUpAll({ BACKUPS_KEPT: 2 })).toMatchObject({ state: "done" });
+}
+
+async function vaultWithItem() {
+  const vault = await makeVault();
+  const call = client((await makeToken({ [vault]: "rwd" })).token);
+  await call("POST", `/v1/vaults/${vault}/items`, { body: LOGIN });
+  return { vault, call };
+}
+
+/** Damages the first part of the newest snapshot of a vault. */
+async function damagePart(vault: string): Promise<void> {
+  const { manifest } = await newestOf(vault);
+  await env.BACKUPS.put(partKey(vault, manifest.parts[0]!.sha256), "x".repeat(manifest.parts[0]!.bytes));
+}
+
+const isThere = async (vault: string): Promise<boolean> =>
+  (await env.DB.prepare("SELECT 1 FROM vaults WHERE id = ?").bind(vault).first()) !== null;
+
+describe("a restore of everything that is asked for again because it has left a vault out", () => {
+  it("does not bring a vault back that was restored and then deleted", async () => {
+    const [lost, deleted] = [await vaultWithItem(), await vaultWithItem()];
+    await backUpAll();
+    await damagePart(lost.vault);
+    await loseEverything();
+    expect((await restore({})).body).toMatchObject({ state: "done", leftOut: 1 });
+    expect((await admin("DELETE", `/v1/admin/vaults/${deleted.vault}`)).status).toBeLessThan(300);
+    expect(await isThere(deleted.vault)).toBe(false);
+    expect((await restore({})).body).toMatchObject({ state: "done", leftOut: 1 });
+    expect(await isThere(deleted.vault)).toBe(false);
+  });
+
+  it("keeps no vault that is older than the snapshot", async () => {
+    const [lost, older] = [await vaultWithItem(), await vaultWithItem()];
+    await backUp(older.vault);
+    const { id } = (await older.call("POST", `/v1/vaults/${older.vault}/items`, { body: { ...LOGIN, title: "second" } })).body;
+    await backUpAll();
+    await damagePart(lost.vault);
+    await loseEverything();
+    expect((await restore({})).body).toMatchObject({ state: "done", leftOut: 1 });
+    expect((await restore({ vault: older.vault, snapshot: 1, overwrite: true })).body).toMatchObject({ state: "done" });
+    await restore({});
+    const found = await env.DB.prepare("SELECT 1 FROM items WHERE id = ?").bind(id).first();
+    expect(found).not.toBeNull();
+  });
+});
+
+describe("the snapshots of a vault that was never deleted", () => {
+  it("stay after BACKUPS_KEPT nights when a restore of everything has left the vault out", async () => {
+    const [lost, other] = [await vaultWithItem(), await vaultWithItem()];
+    await backUp(lost.vault);
+    await lost.call("POST", `/v1/vaults/${lost.vault}/items`, { body: { ...LOGIN, title: "second" } });
+    await backUpAll();
+    // The second snapshot has lost a part. The first one is whole.
+    const { manifest } = await newestOf(lost.vault);
+    await damagePart(lost.vault);
+    await loseEverything();
+    expect((await restore({})).body).toMatchObject({ state: "done", leftOut: 1 });
+    for (let nights = 0; nights < 4; nights++) await night(other.vault);
+    expect(await snapshotsOf(lost.vault)).toEqual([1, manifest.number]);
+  });
+
+  it("stay after BACKUPS_KEPT nights when a restore of the vault has failed half-way", async () => {
+    const [half, other] = [await vaultWithItem(), await vaultWithItem()];
+    await night(other.vault);
+    // As a restore leaves it that has failed after the phase `clear`: without its row, and with the mark.
+    await env.DB.batch([
+      env.DB.prepare("DELETE FROM vaults WHERE id = ?").bind(half.vault),
+      env.DB.prepare("INSERT INTO restores (vault_id, number, manifest) VALUES (?, 1, 'x')").bind(half.vault),
+    ]);
+    for (let nights = 0; nights < 4; nights++) await night(other.vault);
+    expect(await snapshotsOf(half.vault)).toEqual([1]);
+  });
+});
