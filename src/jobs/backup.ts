@@ -1,5 +1,5 @@
 import { logFailure } from "../log.ts";
-import { REGISTRY } from "../model/backup.ts";
+import { brokenRowsOf, REGISTRY } from "../model/backup.ts";
 import type { Finding } from "../model/finding.ts";
 import type { BackupInput, BackupResult } from "../model/job.ts";
 import { fail, ok, type Result } from "../model/result.ts";
@@ -17,7 +17,6 @@ import {
 } from "../store/backup/registry.ts";
 import { findingsOfBackup, sizeOfBackup, stepVault } from "../store/backup/vault.ts";
 import { beginVault, findNewest, type VaultBackup } from "../store/backup/vault-state.ts";
-import type { OpenManifest } from "../store/backup/manifest.ts";
 import { isInUse } from "../store/d1/deployment.ts";
 import { countCalls } from "../store/jobs/counted-calls.ts";
 import { fault, findingOf } from "../store/checks/fault.ts";
@@ -31,8 +30,8 @@ import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.
 interface BackupState {
   readonly input: BackupInput;
   readonly stage: "vaults" | "registry" | "prune";
-  /** When the first step began: Unix milliseconds. A registry that is younger is the one of this job. */
-  readonly began?: number;
+  /** Whether the first step has looked what there is to do. */
+  readonly hasBegun: boolean;
   /** The vaults that come next. */
   readonly queue: readonly string[];
   /** The last vault that came into the queue; empty before the first one, and when those are looked for that were made meanwhile. */
@@ -41,6 +40,8 @@ interface BackupState {
   readonly vault?: VaultBackup | undefined;
   /** A vault that was left out: its newest backup is named in place of one of this job. */
   readonly skipped?: string | undefined;
+  /** Whether the vault before was left out because D1, R2 or a coordinator did not answer. */
+  readonly unavailable?: boolean;
   /** The vaults that are done, and how many there are. */
   readonly done: readonly string[];
   readonly total: number;
@@ -68,6 +69,7 @@ export const BACKUP: KindOfJob<BackupInput, BackupState> = {
   start: (input) => ({
     input,
     stage: "vaults",
+    hasBegun: false,
     queue: input.vault === undefined ? [] : [input.vault],
     after: "",
     done: [],
@@ -85,7 +87,7 @@ export const BACKUP: KindOfJob<BackupInput, BackupState> = {
       isSpent: () => calls() >= STEP_CALLS_MAX,
       spaceCommits: (vault) => spaceCommits(bindings, vault),
     };
-    const started = begun.began === undefined ? await startJob(ports, begun) : ok(begun);
+    const started = begun.hasBegun ? ok(begun) : await startJob(ports, begun);
     if (!started.ok) return started;
     let state = started.value;
     const findings: Finding[] = [];
@@ -102,6 +104,8 @@ export const BACKUP: KindOfJob<BackupInput, BackupState> = {
   skip(state, failure) {
     const vault = state.skipped ?? state.queue[0];
     if (state.input.vault !== undefined || state.stage !== "vaults" || vault === undefined) return undefined;
+    // Nothing is wrong with the vault then, and each other one would fail in the same way.
+    if (failure.kind === "misconfigured" || (failure.kind === "unavailable" && state.unavailable)) return undefined;
     const finding = findingOf(fault("vault_skipped", { vault }, `its backup failed: ${failure.kind}`));
     // One whose older backup cannot be looked up either is not named at all.
     const skipped = state.skipped === undefined ? vault : undefined;
@@ -131,15 +135,14 @@ async function spaceCommits({ COORDINATOR }: JobPorts["bindings"], vault: string
 
 /** Errors: `not_restored`, when the database was never used and the bucket has backups: those have to be restored first. */
 async function startJob({ store }: Ports, state: BackupState): Promise<Result<BackupState>> {
-  const began = store.now;
-  if (state.input.vault !== undefined) return ok({ ...state, began });
+  if (state.input.vault !== undefined) return ok({ ...state, hasBegun: true });
   const newest = await findNewest(store, REGISTRY);
   if (!newest.ok) return newest;
   const used = newest.value.number === 0 ? ok(true) : await isInUse(store.db);
   if (!used.ok) return used;
   if (!used.value) return fail("not_restored");
   const total = await countVaults(store.db);
-  return total.ok ? ok({ ...state, began, total: total.value }) : total;
+  return total.ok ? ok({ ...state, hasBegun: true, total: total.value }) : total;
 }
 
 /** Carries out the smallest part of the job. What a part throws is a failure of its vault. */
@@ -197,7 +200,9 @@ async function startVault({ store }: Ports, state: BackupState, vault: string): 
     return input.vault === undefined ? ok({ state: endOfVault(state, vault, {}) }) : fail("vault_not_found", vault);
   if (beginning.kind === "unchanged") {
     const { open } = beginning;
-    const next = endOfVault({ ...state, named: nameBackup(named, open, false) }, vault, { unchanged: result.unchanged + 1 });
+    const next = endOfVault({ ...state, unavailable: false, named: nameBackup(named, open, false) }, vault, {
+      unchanged: result.unchanged + 1,
+    });
     return ok({ state: next, findings: findingsOfBackup(open.manifest) });
   }
   if (!input.dryRun) return ok({ state: { ...state, vault: beginning.state } });
@@ -229,7 +234,7 @@ async function continueVault(ports: Ports, state: BackupState, begun: VaultBacku
     ...(input.vault !== undefined && { snapshot: open.manifest.number }),
   };
   return ok({
-    state: endOfVault({ ...state, named: nameBackup(named, open, false) }, vault, made),
+    state: endOfVault({ ...state, unavailable: false, named: nameBackup(named, open, false) }, vault, made),
     findings: findingsOfBackup(open.manifest),
   });
 }
@@ -252,18 +257,10 @@ async function backUpRegistry({ store, isSpent }: Ports, state: BackupState): Pr
   if (!isRead) return ok({ state: { ...state, registry } });
   const written = await writeRegistry(store, registry, state.named);
   if (!written.ok) return written;
-  const open = written.value ?? (await findOwn(store, state));
   // The bucket has a registry of this number that is not of this job: this one follows it.
-  if (!open) return ok({ state: { ...state, registry: undefined } });
-  const { number, broken = [], parts } = open.manifest;
-  const findings = [...broken, ...parts.flatMap((part) => part.broken ?? [])];
-  const result = { ...state.result, snapshot: number };
-  return ok({ state: { ...state, result, stage: "prune", named: NO_BACKUPS, registry: undefined }, findings });
-}
-
-/** The registry of this job, when a step that is repeated has written it before. */
-async function findOwn(store: BackupStore, { began }: BackupState): Promise<OpenManifest | undefined> {
-  const newest = await findNewest(store, REGISTRY);
-  if (!newest.ok || !newest.value.open) return undefined;
-  return newest.value.open.manifest.at >= began! ? newest.value.open : undefined;
+  if (!written.value) return ok({ state: { ...state, registry: undefined } });
+  const { manifest } = written.value;
+  const result = { ...state.result, snapshot: manifest.number };
+  const next: BackupState = { ...state, result, stage: "prune", named: NO_BACKUPS, registry: undefined };
+  return ok({ state: next, findings: brokenRowsOf(manifest) });
 }

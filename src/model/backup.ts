@@ -28,6 +28,9 @@ export interface Part {
   readonly tables: readonly TableRows[];
 }
 
+/** The most rows that do not open, and the most contents that are missing, of which a manifest names a part each. */
+export const NAMED_MAX = 50;
+
 /** What a manifest says of a part. */
 export interface PartRef {
   /** SHA-256 of the text of the part, in hexadecimal: also its name. */
@@ -39,9 +42,9 @@ export interface PartRef {
   readonly item?: string;
   /** How many contents its rows name; absent where they name none. */
   readonly contents?: number;
-  /** Those of them that FILES did not have, as `contentKey`; absent where there are none. */
+  /** Those of them that FILES did not have, as `contentKey`: at most `NAMED_MAX`; absent where there are none. */
   readonly missing?: readonly string[];
-  /** Its rows that did not open when it was written; absent where all do. */
+  /** Its rows that did not open when it was written: at most `NAMED_MAX`; absent where all do. */
   readonly broken?: readonly Finding[];
 }
 

@@ -28,27 +28,37 @@ async function startHeld(service: Service, body: object): Promise<string> {
 }
 
 describe("one damaged row never costs more than itself", () => {
-  it.each(["backup", "restore"])("a %s whose state is damaged ends, keeps no other job from its steps, and the alarm never throws", async (kind) => {
-    const service = await serviceWith({});
-    const id = await startHeld(service, { kind: "verify" });
-    await inOperator(service, (sql) =>
-      sql.exec("UPDATE jobs SET kind = ?, holds = 'vaults', data = '{', state = 'running', tries = 10, due = 0, ended_at = NULL WHERE id = ?", kind, id),
-    );
-    const other = await startHeld(service, { kind: "verify" });
-    await inOperator(service, (sql) => sql.exec("UPDATE jobs SET due = 1 WHERE id = ?", other));
-    const thrown = [await ring(service), await ring(service), await ring(service)].filter((error) => error !== undefined);
-    expect({ thrown, state: await stateOf(service, id), other: await stateOf(service, other) }).toEqual({
-      thrown: [],
-      state: "failed",
-      other: "done",
-    });
-  });
+  it.each(["backup", "restore"])(
+    "a %s whose state is damaged ends, keeps no other job from its steps, and the alarm never throws",
+    async (kind) => {
+      const service = await serviceWith({});
+      const id = await startHeld(service, { kind: "verify" });
+      await inOperator(service, (sql) =>
+        sql.exec(
+          "UPDATE jobs SET kind = ?, holds = 'vaults', data = '{', state = 'running', tries = 10, due = 0, ended_at = NULL WHERE id = ?",
+          kind,
+          id,
+        ),
+      );
+      const other = await startHeld(service, { kind: "verify" });
+      await inOperator(service, (sql) => sql.exec("UPDATE jobs SET due = 1 WHERE id = ?", other));
+      const thrown = [await ring(service), await ring(service), await ring(service)].filter((error) => error !== undefined);
+      expect({ thrown, state: await stateOf(service, id), other: await stateOf(service, other) }).toEqual({
+        thrown: [],
+        state: "failed",
+        other: "done",
+      });
+    },
+  );
 
   it("a restore whose state is damaged can be stopped", async () => {
     const service = await serviceWith({});
     const id = await startHeld(service, { kind: "verify" });
     await inOperator(service, (sql) =>
-      sql.exec("UPDATE jobs SET kind = 'restore', holds = 'vaults', data = '{', ended_at = NULL, state = 'running' WHERE id = ?", id),
+      sql.exec(
+        "UPDATE jobs SET kind = 'restore', holds = 'vaults', data = '{', ended_at = NULL, state = 'running' WHERE id = ?",
+        id,
+      ),
     );
     expect((await admin("DELETE", `${JOBS}/${id}`, { env: service.bindings })).status).toBe(200);
   });
@@ -87,12 +97,19 @@ describe("a backup of all vaults", () => {
     const service = await serviceWith({});
     await rebindOperator(service, { ROOT_KEYS: "malformed" });
     const id = await startHeld(service, { kind: "backup" });
-    const data = await inOperator(service, (sql) => sql.exec<{ data: string }>("SELECT data FROM jobs WHERE id = ?", id).one().data);
+    const data = await inOperator(
+      service,
+      (sql) => sql.exec<{ data: string }>("SELECT data FROM jobs WHERE id = ?", id).one().data,
+    );
     const queued = JSON.stringify({ ...JSON.parse(data), queue: ["11111111-1111-4111-8111-111111111111"], began: 1 });
     await inOperator(service, (sql) => sql.exec("UPDATE jobs SET data = ?, tries = 9, due = 0 WHERE id = ?", queued, id));
     await ring(service);
     const { body } = await admin("GET", `${JOBS}/${id}`, { env: service.bindings });
-    expect({ state: body.state, reason: body.reason, findings: body.findings }).toEqual({ state: "failed", reason: "misconfigured", findings: [] });
+    expect({ state: body.state, reason: body.reason, findings: body.findings }).toEqual({
+      state: "failed",
+      reason: "misconfigured",
+      findings: [],
+    });
   });
 });
 
@@ -101,11 +118,17 @@ describe("the nightly backup", () => {
     const service = await serviceWith({});
     const id = await startHeld(service, { kind: "verify" });
     await inOperator(service, (sql) =>
-      sql.exec("UPDATE jobs SET kind = 'reseal', holds = 'vaults/11111111-1111-4111-8111-111111111111', state = 'paused', ended_at = NULL WHERE id = ?", id),
+      sql.exec(
+        "UPDATE jobs SET kind = 'reseal', holds = 'vaults/11111111-1111-4111-8111-111111111111', state = 'paused', ended_at = NULL WHERE id = ?",
+        id,
+      ),
     );
     for (let night = 0; night < 3; night++)
       await startBackup({ ...env, ...service.bindings, BACKUP_HOUR: 0 } as Partial<Env>, Date.UTC(2026, 0, 1 + night));
-    const waiting = await inOperator(service, (sql) => sql.exec("SELECT 1 FROM jobs WHERE kind = 'backup' AND ended_at IS NULL").toArray().length);
+    const waiting = await inOperator(
+      service,
+      (sql) => sql.exec("SELECT 1 FROM jobs WHERE kind = 'backup' AND ended_at IS NULL").toArray().length,
+    );
     expect(waiting).toBe(1);
   });
 });

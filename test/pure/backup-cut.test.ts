@@ -15,13 +15,25 @@ import { runs } from "../support/runs.ts";
 
 const MAX = PART_CHARACTERS_MAX;
 
-/** What `cutItems` has to give, told another way: a range that is too large is cut where its neighbours share the fewest bits. */
-function partsOf(items: readonly Unit[]): string[][] {
-  const characters = items.reduce((sum, item) => sum + item.characters, 0);
-  if (items.length <= 1 || characters <= MAX) return items.length === 0 ? [] : [items.map(({ id }) => id)];
+const sumOf = (items: readonly Unit[]): number => items.reduce((sum, item) => sum + item.characters, 0);
+
+/** A range that is too large is cut where its neighbours share the fewest bits. */
+function rangesOf(items: readonly Unit[]): (readonly Unit[])[] {
+  if (items.length <= 1 || sumOf(items) <= MAX) return items.length === 0 ? [] : [items];
   const shared = items.slice(1).map((item, index) => sharedBits(items[index]!.id, item.id));
   const cut = shared.indexOf(Math.min(...shared)) + 1;
-  return [...partsOf(items.slice(0, cut)), ...partsOf(items.slice(cut))];
+  return [...rangesOf(items.slice(0, cut)), ...rangesOf(items.slice(cut))];
+}
+
+/** What `cutItems` has to give, told another way: a small range joins the part before it. */
+function partsOf(items: readonly Unit[]): string[][] {
+  const parts: Unit[][] = [];
+  for (const range of rangesOf(items)) {
+    const last = parts.at(-1);
+    if (last && sumOf(range) < MAX / 8 && sumOf(last) + sumOf(range) <= MAX) last.push(...range);
+    else parts.push([...range]);
+  }
+  return parts.map((part) => part.map(({ id }) => id));
 }
 
 /** The parts that a reader makes who gets so many Items at a time. */
@@ -97,6 +109,16 @@ const entry = (day: number, n: number, characters: number): Unit => ({
     .padStart(12, "0")
     .replace(/^(.{8})/, "$1-")}-7000-8000-${String(n).padStart(12, "0")}`,
   characters,
+});
+
+it("a writer who chooses the ids of Items gets few more parts than their bytes need", () => {
+  // An Item that is larger than a part, and beside it at every digit of its id other small ones.
+  const path = "00000000-0000-4000-8000-000000000000";
+  const beside = [...path].flatMap((digit, at) =>
+    digit === "-" ? [] : ["1", "2", "4", "8", "a"].map((other) => path.slice(0, at) + other + path.slice(at + 1)),
+  );
+  const list = [...new Set(beside), path].toSorted().map((id): Unit => ({ id, characters: id === path ? MAX + 1 : 500 }));
+  expect(readParts(list, [1_000]).length).toBeLessThanOrEqual(4);
 });
 
 describe("the log of a backup", () => {

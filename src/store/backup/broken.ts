@@ -10,9 +10,6 @@ import type { Slice } from "./read-rows.ts";
 
 /** The rows that do not open when a backup reads them. The backup has them as they are, and its manifest names them. */
 
-/** The most broken rows that a manifest names. */
-export const BROKEN_ROWS_MAX = 1_000;
-
 const unreadable = (faults: Awaited<ReturnType<typeof checkPart>>["faults"]): Finding[] =>
   faults.filter(({ kind }) => kind === "row_unreadable").map((one) => findingOf(one));
 

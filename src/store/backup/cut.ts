@@ -27,13 +27,37 @@ export function sharedBits(a: string, b: string): number {
   return length * UNIT_BITS;
 }
 
+/** A range of Items with fewer characters joins the part before it. Else somebody could choose ids that give many small parts. */
+const RANGE_CHARACTERS_MIN = PART_CHARACTERS_MAX / 8;
+
+const sumOf = (units: readonly Unit[]): number => units.reduce((sum, { characters }) => sum + characters, 0);
+
 /**
- * How many of the first Items make the next part. A part has all Items whose ids begin with the same bits, with as few of these bits as the
- * size of a part allows; an Item that is larger is alone. In: Items in the order of their ids; the id of the Item before them, if there is
- * one; whether they are all that are left. Out: `undefined` when that depends on Items that follow.
+ * How many of the first Items make the next part: a range, and small ranges that follow it, as far as they fit. In: Items in the order of their
+ * ids; the id of the Item before them, if there is one; whether they are all that are left. Out: `undefined` when that depends on Items that
+ * follow.
  */
 export function cutItems(items: readonly Unit[], before: string | undefined, areAll: boolean): number | undefined {
-  // The Item before is in another part, so those of the next part share more bits than it shares with the first one.
+  const first = cutRange(items, before, areAll);
+  if (first === undefined) return undefined;
+  let [count, characters] = [first, sumOf(items.slice(0, first))];
+  for (let rest = items.slice(count); characters <= PART_CHARACTERS_MAX; rest = items.slice(count)) {
+    const next = rest.length === 0 && areAll ? 0 : cutRange(rest, items[count - 1]!.id, areAll);
+    if (next === undefined) return undefined;
+    const more = sumOf(rest.slice(0, next));
+    if (next === 0 || more >= RANGE_CHARACTERS_MIN || characters + more > PART_CHARACTERS_MAX) break;
+    characters += more;
+    count += next;
+  }
+  return count;
+}
+
+/**
+ * How many of the first Items make the next range. It has all Items whose ids begin with the same bits, with as few of these bits as the
+ * size of a part allows; an Item that is larger is alone. In and out as `cutItems`.
+ */
+function cutRange(items: readonly Unit[], before: string | undefined, areAll: boolean): number | undefined {
+  // The Item before is in another range, so those of the next one share more bits than it shares with the first one.
   const bitsMin = before === undefined || items.length === 0 ? 0 : sharedBits(before, items[0]!.id) + 1;
   let [bits, characters, count] = [Infinity, 0, 0];
   for (const [index, item] of items.entries()) {

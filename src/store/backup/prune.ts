@@ -1,17 +1,18 @@
 import { type Manifest, REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
+import { hasDeletion } from "../activity/entries.ts";
+import { deleteWhere, tryBucket } from "../buckets/calls.ts";
+import { runBatch } from "../d1/database.ts";
 import { listFolders, listBackupNumbers, loadManifest, loadNewest } from "./load.ts";
 import { backupContent, folderOf, manifestKey } from "./object-keys.ts";
 import type { BackupStore } from "./ports.ts";
-import { sweepParts } from "./sweep-parts.ts";
-import { deleteWhere, tryBucket } from "../buckets/calls.ts";
+import { addManifest, NOTHING_KEPT, type KeptParts, sweepParts } from "./sweep-parts.ts";
 
 /**
- * Deletes old backups. Of each vault it deletes the manifests before the one that the oldest kept registry names, then the
- * parts that no remaining manifest names, with their contents. Where a manifest is not authentic,
- * nothing is deleted. Only newer registries name a vault that was deleted and restored, so all kept registries are read before the backups
- * of a vault are deleted.
+ * Deletes old backups. Of each vault it deletes the manifests before the one that the oldest kept registry names, then the parts that no
+ * remaining manifest names, with their contents. Where a manifest is not authentic, nothing is deleted. The backups of a vault go wholly when no
+ * kept registry names it and D1 knows its deletion: a vault that a restore has left out is missing too, and its backups are all that is left of it.
  */
 
 /** The most folders of one call. */
@@ -19,92 +20,127 @@ const PAGE_FOLDERS_MAX = 20;
 
 /** How far a pruning is: plain data, which the job keeps as JSON. */
 export interface Pruning {
-  /** The number of the oldest registry that is kept; absent before it was looked for. */
-  readonly first?: number;
+  /** The registry after which the oldest one that is kept is looked for; absent when it is known. */
+  readonly looked?: number | undefined;
+  /** The number of the oldest registry that is kept. */
+  readonly first?: number | undefined;
   /** The last folder that is done; empty before the first one. */
   readonly after: string;
-  /** The folder whose old manifests are about to be deleted, or were: what they alone name has to go too. */
-  readonly sweeps?: string | undefined;
+  /** The folder of which the manifests before `firstKept` go, and then what they alone name. */
+  readonly folder?: FolderPruning | undefined;
 }
 
-export const PRUNING_START: Pruning = { after: "" };
+interface FolderPruning {
+  readonly vault: string;
+  readonly firstKept: number;
+  /** The last kept manifest that was read: the newest one is the first to be read. `undefined` before it. */
+  readonly read?: number | undefined;
+  readonly kept: KeptParts;
+}
 
-/** Deletes old backups in some folders, until the step is spent. Out: `undefined` when all are done. Errors: `unavailable`. */
+export const PRUNING_START: Pruning = { looked: 0, after: "" };
+
+/** Deletes old backups, until the step is spent. Out: `undefined` when all are done. Errors: `unavailable`. */
 export async function prune(store: BackupStore, begun: Pruning, isSpent: () => boolean): Promise<Result<Pruning | undefined>> {
-  const { backups, keyring } = store;
-  const registries = await listBackupNumbers(backups, REGISTRY);
-  if (!registries.ok) return registries;
-  const found = begun.first === undefined ? await findFirstKept(store, registries.value) : ok(begun.first);
-  if (!found.ok) return found;
-  const first = found.value;
-  if (first === undefined) return ok(undefined);
-  const oldest = await loadManifest(backups, keyring, { vault: REGISTRY, number: first });
-  if (!oldest.ok) return oldest.failure.kind === "unavailable" ? oldest : ok(undefined);
-  const page = await listFolders(backups, begun.after, PAGE_FOLDERS_MAX);
-  if (!page.ok) return page;
-  const { vaults, next } = page.value;
-  const firstOfVaults = firstOf(oldest.value.manifest);
-  const unnamed = new Set(vaults.filter((vault) => !firstOfVaults.has(vault)));
-  const later = registries.value.filter((number) => number > first);
-  const orphans = await findOrphans(store, later, unnamed);
-  if (!orphans.ok) return orphans;
-  let pruning: Pruning = { ...begun, first };
-  // The registry comes last, because it names the backups of the vaults.
-  for (const folder of next === undefined ? [...vaults, REGISTRY] : vaults) {
-    if (pruning.after !== begun.after && isSpent()) return ok(pruning);
-    const firstKept = folder === REGISTRY ? first : firstOfVaults.get(folder);
-    const isOrphan = folder !== REGISTRY && firstKept === undefined && orphans.value.has(folder);
-    const pruned = isOrphan
-      ? await deleteVault(store, folder, oldest.value.manifest)
-      : await deleteBefore(store, pruning, { folder, firstKept: firstKept ?? 0 }, isSpent);
-    if (!pruned.ok || pruned.value) return pruned;
-    pruning = { first, after: folder };
-  }
-  return ok(next === undefined ? undefined : pruning);
+  if (begun.looked !== undefined) return findFirstKept(store, begun, begun.looked, isSpent);
+  if (begun.folder) return pruneFolder(store, begun, begun.folder, isSpent);
+  return findFolder(store, begun, isSpent);
 }
 
 /**
- * The number of the oldest registry that is kept. The newest BACKUPS_KEPT registries are kept, and all that are not older than
- * BACKUPS_KEPT days, so that several backups on one day do not displace those of other days. Out: `undefined` when there is none. Errors:
- * `unavailable`.
+ * Looks for the oldest registry that is kept. The newest BACKUPS_KEPT registries are kept, and all that are not older than
+ * BACKUPS_KEPT days, so that several backups on one day do not displace those of other days.
  */
 async function findFirstKept(
   { backups, keyring, settings, now }: BackupStore,
-  numbers: readonly number[],
-): Promise<Result<number | undefined>> {
+  pruning: Pruning,
+  looked: number,
+  isSpent: () => boolean,
+): Promise<Result<Pruning | undefined>> {
+  const numbers = await listBackupNumbers(backups, REGISTRY);
+  if (!numbers.ok) return numbers;
   const since = now - settings.backupsKept * DAY;
-  for (const number of numbers.slice(0, -settings.backupsKept)) {
+  for (const number of numbers.value.slice(0, -settings.backupsKept).filter((one) => one > looked)) {
     const open = await loadManifest(backups, keyring, { vault: REGISTRY, number });
     if (!open.ok && open.failure.kind === "unavailable") return open;
     // A registry that is not authentic any more, because its root key was removed, has the age of its object.
     const head = open.ok ? ok(undefined) : await tryBucket(() => backups.head(manifestKey(REGISTRY, number)));
     if (!head.ok) return head;
-    if ((open.ok ? open.value.manifest.at : (head.value?.uploaded.getTime() ?? 0)) >= since) return ok(number);
+    const at = open.ok ? open.value.manifest.at : (head.value?.uploaded.getTime() ?? 0);
+    if (at >= since) return ok({ ...pruning, looked: undefined, first: number });
+    if (isSpent()) return ok({ ...pruning, looked: number });
   }
-  return ok(numbers.at(-settings.backupsKept));
+  const first = numbers.value.at(-settings.backupsKept);
+  return ok(first === undefined ? undefined : { ...pruning, looked: undefined, first });
 }
 
 /** The numbers of the backups that a registry names, by vault. */
 const firstOf = ({ snapshots = [] }: Manifest): ReadonlyMap<string, number> =>
   new Map(snapshots.map(({ vault, number }) => [vault, number]));
 
+/** Looks for the next folder of which something may go. Whole folders of vaults that were deleted go at once. */
+async function findFolder(store: BackupStore, begun: Pruning, isSpent: () => boolean): Promise<Result<Pruning | undefined>> {
+  const { backups, keyring } = store;
+  const first = begun.first!;
+  const oldest = await loadManifest(backups, keyring, { vault: REGISTRY, number: first });
+  if (!oldest.ok) return oldest.failure.kind === "unavailable" ? oldest : ok(undefined);
+  const page = await listFolders(backups, begun.after, PAGE_FOLDERS_MAX);
+  if (!page.ok) return page;
+  const { vaults, next } = page.value;
+  const firstOfVaults = firstOf(oldest.value.manifest);
+  const unnamed = vaults.filter((vault) => !firstOfVaults.has(vault));
+  const deleted = await findDeleted(store, first, unnamed);
+  if (!deleted.ok) return deleted;
+  let pruning = begun;
+  // The registry comes last, because it names the backups of the vaults.
+  for (const vault of next === undefined ? [...vaults, REGISTRY] : vaults) {
+    if (pruning.after !== begun.after && isSpent()) return ok(pruning);
+    if (deleted.value.has(vault)) {
+      const gone = await deleteVault(store, vault, oldest.value.manifest);
+      if (!gone.ok) return gone;
+    } else {
+      const firstKept = vault === REGISTRY ? first : (firstOfVaults.get(vault) ?? 0);
+      const numbers = await listBackupNumbers(backups, vault);
+      if (!numbers.ok) return numbers;
+      const hasOld = numbers.value.some((number) => number < firstKept);
+      if (hasOld || isSweepDay(vault, store.now)) return ok({ ...pruning, folder: { vault, firstKept, kept: NOTHING_KEPT } });
+    }
+    pruning = { first, after: vault };
+  }
+  return ok(next === undefined ? undefined : pruning);
+}
+
+const SQL = {
+  /** Which vaults of a list were deleted, and neither exist nor are being restored. ?1: their ids as a JSON array. */
+  deleted: `
+    SELECT value AS vault FROM json_each(?1) WHERE ${hasDeletion("value")}
+      AND NOT EXISTS (SELECT 1 FROM vaults WHERE id = value) AND NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = value)`,
+};
+
 /**
- * The vaults that no registry names; none when a registry is not authentic. In: the numbers of the registries, the oldest first; the
- * vaults. The newest registry is read first, because it names the newest vaults. Errors: `unavailable`.
+ * The vaults that were deleted and that no registry names; none when a registry is not authentic. In: the oldest registry that is kept; vaults
+ * that it does not name. The newest registry is read first, because it names the newest vaults. Only newer registries name a vault that was
+ * deleted and restored.
  */
-async function findOrphans(
-  { backups, keyring }: BackupStore,
-  numbers: readonly number[],
-  vaults: ReadonlySet<string>,
+async function findDeleted(
+  { backups, db, keyring }: BackupStore,
+  first: number,
+  vaults: readonly string[],
 ): Promise<Result<ReadonlySet<string>>> {
-  let orphans = vaults;
-  for (const number of numbers.toReversed()) {
-    if (orphans.size === 0) break;
+  if (vaults.length === 0) return ok(new Set());
+  const read = await runBatch<[{ vault: string }]>(db, db.prepare(SQL.deleted).bind(JSON.stringify(vaults)));
+  if (!read.ok) return read;
+  let deleted: ReadonlySet<string> = new Set(read.value[0].map(({ vault }) => vault));
+  if (deleted.size === 0) return ok(deleted);
+  const numbers = await listBackupNumbers(backups, REGISTRY);
+  if (!numbers.ok) return numbers;
+  for (const number of numbers.value.filter((one) => one > first).toReversed()) {
+    if (deleted.size === 0) break;
     const registry = await loadManifest(backups, keyring, { vault: REGISTRY, number });
     if (!registry.ok) return registry.failure.kind === "unavailable" ? registry : ok(new Set());
-    orphans = orphans.difference(new Set(firstOf(registry.value.manifest).keys()));
+    deleted = deleted.difference(new Set(firstOf(registry.value.manifest).keys()));
   }
-  return ok(orphans);
+  return ok(deleted);
 }
 
 /** Once in so many days the parts of every vault are looked through, also of one without an old backup. */
@@ -114,40 +150,34 @@ const SWEEP_DAYS = 28;
 const isSweepDay = (vault: string, now: number): boolean =>
   (Math.floor(now / DAY) + parseInt(vault.slice(0, 6), 16)) % SWEEP_DAYS === 0;
 
-/**
- * Deletes the manifests before a number, and then what only they name. Out: how to go on with the folder in the next step; `undefined` when
- * it is done.
- */
-async function deleteBefore(
+/** Reads the kept manifests of a folder, the newest first, deletes the others, and then what no kept one names. */
+async function pruneFolder(
   store: BackupStore,
   pruning: Pruning,
-  { folder, firstKept }: { readonly folder: string; readonly firstKept: number },
+  begun: FolderPruning,
   isSpent: () => boolean,
-): Promise<Result<Pruning | undefined>> {
-  const { backups, keyring, now } = store;
-  const numbers = await listBackupNumbers(backups, folder);
+): Promise<Result<Pruning>> {
+  const { backups, keyring } = store;
+  const { vault, firstKept } = begun;
+  const isDone: Pruning = { ...pruning, folder: undefined, after: vault };
+  const numbers = await listBackupNumbers(backups, vault);
   if (!numbers.ok) return numbers;
-  const old = numbers.value.filter((number) => number < firstKept);
-  const hasBegun = pruning.sweeps === folder;
-  if (!hasBegun && old.length > 0) return ok({ ...pruning, sweeps: folder });
-  if (!hasBegun && !isSweepDay(folder, now)) return ok(undefined);
-  const kept: Manifest[] = [];
-  for (const number of numbers.value.slice(old.length)) {
-    const open = await loadManifest(backups, keyring, { vault: folder, number });
-    if (!open.ok) return open.failure.kind === "unavailable" ? open : ok(undefined);
-    kept.push(open.value.manifest);
+  let folder = begun;
+  for (const number of numbers.value.filter((one) => one >= firstKept && one < (begun.read ?? Infinity)).toReversed()) {
+    const open = await loadManifest(backups, keyring, { vault, number });
+    if (!open.ok) return open.failure.kind === "unavailable" ? open : ok(isDone);
+    folder = { vault, firstKept, read: number, kept: addManifest(folder.kept, open.value.manifest) };
+    if (isSpent()) return ok({ ...pruning, folder });
   }
-  const deleted = await tryBucket(() => backups.delete(old.map((number) => manifestKey(folder, number))));
+  const old = numbers.value.filter((number) => number < firstKept);
+  const deleted = await tryBucket(() => backups.delete(old.map((number) => manifestKey(vault, number))));
   if (!deleted.ok) return deleted;
-  const isLeft = await sweepParts(store, folder, kept, isSpent);
+  const isLeft = await sweepParts(store, vault, folder.kept, isSpent);
   if (!isLeft.ok) return isLeft;
-  return ok(isLeft.value ? { ...pruning, sweeps: folder } : undefined);
+  return ok(isLeft.value ? { ...pruning, folder: { ...folder, read: 0 } } : isDone);
 }
 
-/**
- * Deletes the backups of a vault that no kept registry names, if the last one is older than all kept registries: the vault was deleted
- * before them.
- */
+/** Deletes the backups of a vault that was deleted, if the last one is older than all kept registries. */
 async function deleteVault(
   { backups, keyring }: BackupStore,
   vault: string,

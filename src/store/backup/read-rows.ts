@@ -14,7 +14,7 @@ import {
   sliceOfVault,
   textBytes,
 } from "../tables/slices.ts";
-import { backedUpIn, type NamedTable, tableOf } from "../tables/tables.ts";
+import { backedUpIn, columnsOfKind, type NamedTable, tableOf } from "../tables/tables.ts";
 
 /**
  * Reads the rows of a vault for its backup, in slices. A slice is one D1 call, which is one transaction: all of its rows are those of one
@@ -45,6 +45,8 @@ const SLICE_MAX: SliceBounds = { rows: 2_000, bytes: 4 * 1024 * 1024 };
  * slice is, the more writers a backup keeps up with.
  */
 const CHANGES_MAX: SliceBounds = { rows: 2_000, bytes: 8 * 1024 * 1024 };
+/** Those of the rows of Files: one Item may have thousands, and has to fit into a slice. */
+const FILES_MAX: SliceBounds = { rows: 20_000, bytes: CHANGES_MAX.bytes };
 /** Those of the numbers of versions: each Item has up to 101. */
 const NUMBERS_MAX: SliceBounds = { rows: 20_000, bytes: Number.MAX_SAFE_INTEGER };
 
@@ -91,7 +93,10 @@ const ITEMS = tableOf("items")!;
 export const SOURCES = {
   items: OF_ITEMS.map((table) => source(table, SLICE_MAX, sliceOfVault(table, SLICE_MAX, { keyParameter: 4 }))),
   changes: [
-    ...OF_ITEMS.map((table) => source(table, CHANGES_MAX, changesOf(table, CHANGES_MAX))),
+    ...OF_ITEMS.map((table) => {
+      const bounds = columnsOfKind(table, "content").length > 0 ? FILES_MAX : CHANGES_MAX;
+      return source(table, bounds, changesOf(table, bounds));
+    }),
     source(VERSIONS, NUMBERS_MAX, changesOf(VERSIONS, NUMBERS_MAX, keyInVault(VERSIONS)), {
       name: VERSION_NUMBERS,
       columns: keyInVault(VERSIONS),

@@ -1,4 +1,13 @@
-import { BACKUP_FORMAT, type Manifest, type PartRef, REGISTRY, type VaultBackupRef } from "../../model/backup.ts";
+import {
+  BACKUP_FORMAT,
+  brokenRowsOf,
+  bytesOfParts,
+  type Manifest,
+  NAMED_MAX,
+  type PartRef,
+  REGISTRY,
+  type VaultBackupRef,
+} from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { recordBackup } from "../health/backup-figures.ts";
@@ -119,7 +128,7 @@ async function writeRows(
     const put = await putPart(writing, part);
     if (!put.ok) return put;
     const isKnown = writing.previous.has(put.value.sha256);
-    const broken = isKnown ? [] : await findBrokenInRegistry(writing.store, begun.number, part);
+    const broken = isKnown ? [] : (await findBrokenInRegistry(writing.store, begun.number, part)).slice(0, NAMED_MAX);
     parts.push(broken.length > 0 ? { ...put.value, broken } : put.value);
     rootKeys = withKeys(rootKeys, keysOfRows(part.tables[0]!));
     position = { table: begun.position.table, key: some.at(-1)!.key };
@@ -167,11 +176,27 @@ export async function writeRegistry(
     snapshots,
     rootKeys: withKeys(named.rootKeys, state.rootKeys).filter((id) => proven.has(id)),
   };
-  const written = await writeManifest(store, manifest);
+  const put = await writeManifest(store, manifest);
+  if (!put.ok) return put;
+  // A step that is repeated has written another time before.
+  const written = put.value ? put : await findWritten(store, manifest);
   if (!written.ok || !written.value) return written;
-  const broken = named.broken + parts.reduce((sum, part) => sum + (part.broken?.length ?? 0), 0);
-  const recorded = await recordBackup(store, { ...named, broken, number, vaults: snapshots.length });
+  const broken = named.broken + brokenRowsOf(manifest).length;
+  const { at } = written.value.manifest;
+  const recorded = await recordBackup({ ...store, now: at }, { ...named, broken, number, vaults: snapshots.length });
   return recorded.ok ? written : recorded;
+}
+
+/** The registry of this number, if it names the same backups and follows the same registry. Errors: `unavailable`. */
+async function findWritten(
+  { backups, keyring }: BackupStore,
+  { vault, number, predecessor, snapshots }: Manifest,
+): Promise<Result<OpenManifest | undefined>> {
+  const open = await loadManifest(backups, keyring, { vault, number });
+  if (!open.ok) return open.failure.kind === "unavailable" ? open : ok(undefined);
+  const { manifest } = open.value;
+  const isTheSame = manifest.predecessor === predecessor && JSON.stringify(manifest.snapshots) === JSON.stringify(snapshots);
+  return ok(isTheSame ? open.value : undefined);
 }
 
 /** Adds the backup of a vault to those that the registry names. In: absent when the vault has none. */
@@ -180,12 +205,11 @@ export function nameBackup(named: NamedBackups, open: OpenManifest | undefined, 
   if (!open) return { ...named, behind };
   const { manifest, sha256, rootKey } = open;
   const { vault, number, parts, row } = manifest;
-  const rows = parts.reduce((sum, part) => sum + (part.broken?.length ?? 0), manifest.broken?.length ?? 0);
   return {
     snapshots: [...named.snapshots, { vault, number, sha256 }],
     rootKeys: withKeys(named.rootKeys, [rootKey, row?.["root_key_id"]]),
-    bytes: named.bytes + parts.reduce((sum, { bytes }) => sum + bytes, 0),
-    broken: named.broken + rows,
+    bytes: named.bytes + bytesOfParts(parts),
+    broken: named.broken + brokenRowsOf(manifest).length,
     behind,
   };
 }

@@ -1,4 +1,4 @@
-import type { Manifest, PartRef } from "../../model/backup.ts";
+import type { Manifest, Part, PartRef } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import type { ObjectHead } from "../buckets/bucket.ts";
@@ -9,76 +9,94 @@ import { loadPart } from "./load.ts";
 import { backupContent, partKey } from "./object-keys.ts";
 import { readPart } from "./part.ts";
 import type { BackupStore } from "./ports.ts";
+import { unitsOfPart } from "./units.ts";
 
 /**
  * Deletes the parts of a vault that no kept manifest names, and with each the contents that no kept part names. A content is copied when a part
  * that names it is in the bucket, so every content goes with the last part that names it, also one of a backup that was never finished.
  */
 
+/** A part of a kept manifest whose rows name contents. Its Items have ids from `item` on, and below `end`. */
+interface KeptPart extends Pick<PartRef, "sha256" | "bytes" | "rows"> {
+  readonly item: string;
+  readonly end: string | null;
+}
+
+/** What the kept manifests of a vault name: plain data. */
+export interface KeptParts {
+  readonly deployment: string;
+  /** The hashes of all parts. */
+  readonly named: readonly string[];
+  readonly withContents: readonly KeptPart[];
+}
+
+export const NOTHING_KEPT: KeptParts = { deployment: "", named: [], withContents: [] };
+
+/** Adds a manifest. The newest ones are added first: they have most contents of an older part. */
+export function addManifest(kept: KeptParts, { deployment, parts }: Manifest): KeptParts {
+  const known = new Set(kept.named);
+  const added = parts.filter(({ sha256 }) => !known.has(sha256));
+  const ends = new Map(
+    parts.map(({ sha256, item }, index) => [sha256, parts.slice(index).find((one) => one.item !== item)?.item]),
+  );
+  const withContents = added.flatMap(({ sha256, bytes, rows, contents, item = "" }) =>
+    contents === undefined ? [] : [{ sha256, bytes, rows, item, end: ends.get(sha256) ?? null }],
+  );
+  return {
+    deployment,
+    named: [...kept.named, ...added.map(({ sha256 }) => sha256)],
+    withContents: [...kept.withContents, ...withContents],
+  };
+}
+
 /** A younger part may belong to a backup whose manifest the operator has not uploaded yet. */
 const YOUNG_MS = DAY;
 
-/** Out: whether parts are left that have to go. In: the kept manifests of the vault. Errors: `unavailable`. */
+/** Deletes some parts, one at least. Out: whether parts are left that have to go. Errors: `unavailable`. */
 export async function sweepParts(
   store: BackupStore,
   vault: string,
-  kept: readonly Manifest[],
+  kept: KeptParts,
   isSpent: () => boolean,
 ): Promise<Result<boolean>> {
   const { backups, now } = store;
   const listed = await tryBucket(() => listAll(backups, partKey(vault, "")));
   if (!listed.ok) return listed;
-  const named = new Map(kept.flatMap(({ parts }) => parts.map((part) => [partKey(vault, part.sha256), part] as const)));
+  const named = new Set(kept.named.map((sha256) => partKey(vault, sha256)));
   const unnamed = listed.value.filter(({ key, uploaded }) => !named.has(key) && uploaded.getTime() < now - YOUNG_MS);
-  const withContents = [...named.values()].filter(({ contents }) => contents !== undefined);
-  const cache = new Map<string, ReadonlySet<string>>();
   for (const [index, object] of unnamed.entries()) {
     if (index > 0 && isSpent()) return ok(true);
-    const deleted = await deletePart(store, { vault, object, withContents, cache, owner: kept[0] });
+    const deleted = await deletePart(store, vault, object, kept);
     if (!deleted.ok) return deleted;
   }
   return ok(false);
 }
 
-interface Unnamed {
-  readonly vault: string;
-  readonly object: ObjectHead;
-  /** The kept parts whose rows name contents, and the contents of those that were loaded, by their hashes. */
-  readonly withContents: readonly PartRef[];
-  readonly cache: Map<string, ReadonlySet<string>>;
-  readonly owner: Manifest | undefined;
-}
-
 /** Deletes a part, after the contents that only it names. */
 async function deletePart(
-  store: BackupStore,
-  { vault, object, withContents, cache, owner }: Unnamed,
+  { backups }: BackupStore,
+  vault: string,
+  { key }: ObjectHead,
+  { deployment, withContents }: KeptParts,
 ): Promise<Result<undefined>> {
-  const { backups } = store;
-  const text = await tryBucket(async () => (await backups.get(object.key))?.text());
+  const text = await tryBucket(async () => (await backups.get(key))?.text());
   if (!text.ok) return text;
-  let contents = contentsNamedIn(vault, text.value ?? "");
-  for (const ref of withContents) {
+  // Nobody has authenticated the part, so one that is none names nothing.
+  const part = readPart(text.value ?? "") ?? { tables: [] };
+  const ids = unitsOfPart("items", part).map(({ id }) => id);
+  let contents = contentsNamedIn(vault, part);
+  for (const ref of withContents.filter(({ item, end }) => ids.some((id) => id >= item && (end === null || id < end)))) {
     if (contents.size === 0) break;
-    const known = cache.get(ref.sha256);
-    if (!known) {
-      const part = await loadPart(backups, { vault, deployment: owner!.deployment }, ref);
-      // Of a kept part that does not open it is unknown what it names: then no content is deleted.
-      if (!part.ok && part.failure.kind === "unavailable") return part;
-      if (!part.ok) contents = new Set();
-      else cache.set(ref.sha256, new Set(contentsOfPart(vault, part.value).map(contentKey)));
-    }
-    contents = contents.difference(cache.get(ref.sha256) ?? new Set());
+    const loaded = await loadPart(backups, { vault, deployment }, ref);
+    if (!loaded.ok && loaded.failure.kind === "unavailable") return loaded;
+    // Of a kept part that does not open it is unknown what it names: then no content is deleted.
+    contents = loaded.ok ? contents.difference(contentsNamedIn(vault, loaded.value)) : new Set();
   }
   return tryBucket(async () => {
     if (contents.size > 0) await backups.delete([...contents].map(backupContent));
-    await backups.delete([object.key]);
+    await backups.delete([key]);
     return undefined;
   });
 }
 
-/** The contents that the rows of a part name. Nobody has authenticated it, so a part that is none names nothing. */
-function contentsNamedIn(vault: string, text: string): ReadonlySet<string> {
-  const part = readPart(text);
-  return new Set(part ? contentsOfPart(vault, part).map(contentKey) : []);
-}
+const contentsNamedIn = (vault: string, part: Part): ReadonlySet<string> => new Set(contentsOfPart(vault, part).map(contentKey));

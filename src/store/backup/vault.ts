@@ -4,6 +4,7 @@ import {
   bytesOfParts,
   type Manifest,
   missingContentsOf,
+  NAMED_MAX,
   type PartRef,
   rowsOfParts,
 } from "../../model/backup.ts";
@@ -131,15 +132,12 @@ async function copySome(context: BackupContext, state: VaultBackup): Promise<Nex
   );
   if (index < 0) return ok({ ...state, stage: "end", done: 0 });
   const ref = parts[index]!;
-  let keys = ref.missing ?? [];
-  if (!previous.has(ref.sha256)) {
-    const part = await loadPart(store.backups, { vault, deployment: moment!.deployment }, ref);
-    if (!part.ok) return part;
-    keys = contentsOfPart(vault, part.value).map(contentKey);
-  }
+  const part = await loadPart(store.backups, { vault, deployment: moment!.deployment }, ref);
+  if (!part.ok) return part;
+  const keys = contentsOfPart(vault, part.value).map(contentKey);
   const copied = await copyContents(store, keys.slice(content), isSpent);
   if (!copied.ok) return copied;
-  const missing = [...state.missing, ...copied.value.missing];
+  const missing = [...state.missing, ...copied.value.missing].slice(0, NAMED_MAX);
   const counted = { ...state, copied: state.copied + copied.value.done };
   if (content + copied.value.done < keys.length)
     return ok({ ...counted, done: index, content: content + copied.value.done, missing });

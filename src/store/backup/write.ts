@@ -1,11 +1,11 @@
-import type { Manifest, Part, PartRef } from "../../model/backup.ts";
+import { type Manifest, NAMED_MAX, type Part, type PartRef } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { presentPart } from "./part.ts";
 import { type OpenManifest, presentManifest } from "./manifest.ts";
 import { manifestKey, partKey } from "./object-keys.ts";
 import { tryBucket } from "../buckets/calls.ts";
 import { areOfOneDay, cutGroups, cutItems, cutRows, PART_CHARACTERS_MAX } from "./cut.ts";
-import { BROKEN_ROWS_MAX, findBroken } from "./broken.ts";
+import { findBroken } from "./broken.ts";
 import { contentsOfPart } from "./contents.ts";
 import type { BackupStore } from "./ports.ts";
 import type { Slice } from "./read-rows.ts";
@@ -50,7 +50,7 @@ export async function writePart(writing: Writing, part: Part, item?: string): Pr
   if (!put.ok || previous.has(put.value.sha256)) return put;
   const ref = put.value;
   const contents = contentsOfPart(vault, part).length;
-  const broken = (await findBroken(store, row, number, part)).slice(0, BROKEN_ROWS_MAX);
+  const broken = (await findBroken(store, row, number, part)).slice(0, NAMED_MAX);
   return ok({
     ...ref,
     ...(item !== undefined && { item }),

@@ -1,0 +1,161 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { NAMED_MAX, REGISTRY } from "../../src/model/backup.ts";
+import { backUpAll, backUp, newestOf, snapshotsOf } from "../support/backup.ts";
+import { sleep, wrapDatabase } from "../support/bindings.ts";
+import { changeManifest } from "../support/restores.ts";
+import { inOperator, operatorOf, runJob, serviceWith, startJob } from "../support/jobs.ts";
+import { isLong } from "../support/runs.ts";
+import { client, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
+
+/** Backups of vaults with much of something, and the calls of their steps (contract 21, decision 0047). */
+
+async function vaultWithItem() {
+  const vault = await makeVault();
+  const items = `/v1/vaults/${vault}/items`;
+  const call = client((await makeToken({ [vault]: "rwd" })).token);
+  const { id } = (await call("POST", items, { body: LOGIN })).body;
+  return { vault, items, call, id: id as string };
+}
+
+/** A bucket that counts its calls since it was asked last. */
+function countingCalls(bucket: R2Bucket) {
+  let calls = 0;
+  const counting = new Proxy(bucket, {
+    get(target, name) {
+      const own: unknown = Reflect.get(target, name);
+      if (typeof own !== "function") return own;
+      return (...values: unknown[]) => {
+        calls++;
+        return own.apply(target, values) as unknown;
+      };
+    },
+  });
+  return { bucket: counting, take: () => [calls, (calls = 0)][0]! };
+}
+
+const DAY = 86_400_000;
+
+describe("a step of a backup", () => {
+  it("makes at most 40 calls of R2 also when it prunes a vault with many kept snapshots", async () => {
+    const { vault } = await vaultWithItem();
+    await backUpAll();
+    const { manifest } = await newestOf(REGISTRY);
+    const { manifest: own } = await newestOf(vault);
+    // As backups of each hour leave them: more than BACKUPS_KEPT within as many days, and an old one that has to go.
+    for (let n = 1; n <= 60; n++) {
+      const at = Date.now() - (n === 1 ? 60 * DAY : DAY);
+      await changeManifest({ vault, number: own.number }, { number: n, at }, { vault, number: n });
+      const snapshots = [{ vault, number: n, sha256: "x" }];
+      await changeManifest(
+        { vault: REGISTRY, number: manifest.number },
+        { number: n, at, snapshots },
+        { vault: REGISTRY, number: n },
+      );
+    }
+    const { bucket, take } = countingCalls(env.BACKUPS);
+    const steps: number[] = [];
+    const service = await serviceWith({ BACKUPS: bucket });
+    const id = await startJob(service, { kind: "backup" });
+    await inOperator(service, (sql) => sql.exec("UPDATE jobs SET due = 0 WHERE ended_at IS NULL"));
+    for (let n = 0; n < 200; n++) {
+      const isOver = await inOperator(
+        service,
+        (sql) => sql.exec("SELECT ended_at FROM jobs WHERE id = ?", id).one()["ended_at"] !== null,
+      );
+      if (isOver) break;
+      take();
+      await runInDurableObject(operatorOf(service), (operator) => operator.alarm());
+      steps.push(take());
+    }
+    expect(Math.max(...steps)).toBeLessThanOrEqual(40);
+  });
+
+  it("that fails after it has written the registry leaves /health with the figures of that backup", async () => {
+    const { vault } = await vaultWithItem();
+    const before = (await snapshotsOf(REGISTRY)).length;
+    let isLost = false;
+    const DB = wrapDatabase(env.DB, {
+      async before() {
+        if (isLost || (await snapshotsOf(REGISTRY)).length === before) return;
+        isLost = true;
+        throw new Error("D1_ERROR: Network connection lost.");
+      },
+    });
+    const service = await serviceWith({}, { DB });
+    expect(await runJob(service, { kind: "backup" })).toMatchObject({ state: "done" });
+    expect({ isLost, vault }).toMatchObject({ isLost: true });
+    const { body } = await send("GET", "/health", { env: {} });
+    const { message } = body.dependencies.find((one: { service: string }) => one.service === "backups");
+    expect(message).toContain(new Date((await newestOf(REGISTRY)).manifest.at).toISOString());
+  });
+});
+
+describe("a backup", () => {
+  it.runIf(isLong)(
+    "ends although one Item with 6,100 Files is written every 250 ms while D1 takes 70 ms",
+    async () => {
+      const { vault, id } = await vaultWithItem();
+      await env.DB.prepare(
+        `INSERT INTO files (vault_id, item_id, id, generation, size, sealed, since)
+       WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 6100)
+       SELECT ?1, ?2, printf('%08x-0000-4000-8000-000000000000', n), printf('%08x-0000-4000-8000-000000000001', n), 0, 'x', 1 FROM n`,
+      )
+        .bind(vault, id)
+        .run();
+      let written = 0;
+      // As a write to the Item would: the number of the vault and an entry of the log.
+      const write = () =>
+        env.DB.batch([
+          env.DB.prepare("UPDATE vaults SET content_version = content_version + 1 WHERE id = ?").bind(vault),
+          env.DB.prepare(
+            `INSERT INTO activity (vault_id, id, action, result, actor, item_id, version, root_key_id, sealed, sequence, at)
+           SELECT id, ?2, 'UPDATE', 'SUCCESS', 'admin', ?3, 1, 'k1', 'x', content_version + attribute_version, updated_at FROM vaults WHERE id = ?1`,
+          ).bind(vault, crypto.randomUUID(), id),
+        ]);
+      const DB = wrapDatabase(env.DB, {
+        async before() {
+          await sleep(70);
+          if (Date.now() - written < 250) return;
+          written = Date.now();
+          await write();
+        },
+      });
+      const service = await serviceWith({}, { DB });
+      const job = await startJob(service, { kind: "backup", vault });
+      const read = () => inOperator(service, (sql) => sql.exec("SELECT reason, ended_at FROM jobs WHERE id = ?", job).one());
+      for (let row = await read(); row["reason"] === null && row["ended_at"] === null; row = await read())
+        await runInDurableObject(operatorOf(service), (operator) => operator.alarm());
+      expect((await read())["reason"]).toBeNull();
+    },
+    110_000,
+  );
+
+  it("is made although FILES has lost 200 contents: it names some of them, and looks for all of them the next time", async () => {
+    const { vault, id } = await vaultWithItem();
+    await env.DB.prepare(
+      `INSERT INTO files (vault_id, item_id, id, generation, size, sealed, since)
+       WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 200)
+       SELECT ?1, ?2, printf('%08x-0000-4000-8000-000000000000', n), printf('%08x-0000-4000-8000-000000000001', n), 0, 'x', 1 FROM n`,
+    )
+      .bind(vault, id)
+      .run();
+    const { state, snapshot, contents, findings } = await backUp(vault);
+    // Their rows do not open either.
+    expect([state, snapshot, contents, findings.length]).toEqual(["done", 1, 200, 2 * NAMED_MAX]);
+    expect(await backUp(vault)).toMatchObject({ state: "done", snapshot: 2, contents: 200 });
+  });
+
+  it("of the registry ends although 3,000 names of tokens do not open, and names some of them", async () => {
+    await makeVault();
+    await env.DB.prepare(
+      `INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
+       WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 3000)
+       SELECT printf('%08x-0000-4000-8000-000000000000', n), 'k1', printf('%.*c', 200, 'x'), 1, 2, 2, 'k1' FROM n`,
+    ).run();
+    const { state, findings } = await backUpAll();
+    expect([state, findings.length > 0]).toEqual(["done", true]);
+    await env.DB.prepare("DELETE FROM ended_tokens WHERE sealed LIKE 'xx%'").run();
+  });
+});
