@@ -1,5 +1,6 @@
 import { concat } from "../../crypto/bytes.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { DAY } from "../../model/time.ts";
 import { parseManifest } from "../backup/manifest.ts";
 import { isBackupKey } from "../backup/object-keys.ts";
 import type { BackupStore } from "../backup/ports.ts";
@@ -17,14 +18,20 @@ export interface Incoming {
 /** A manifest is read as a whole: it names each part in about 150 bytes. */
 const MANIFEST_BYTES_MAX = 16 * 1024 * 1024;
 
-type Put = (store: BackupStore, key: string, incoming: Incoming) => Promise<Result<PutOutcome>>;
+/** In: the ETag of the object that is replaced; `undefined`: there is none. */
+type Put = (store: BackupStore, key: string, incoming: Incoming, etag: string | undefined) => Promise<Result<PutOutcome>>;
+
+/** An old part that no manifest names is deleted (backup/sweep-parts.ts): before that, this part is stored anew. */
+const PART_AGE_MAX_MS = DAY / 2;
 
 /**
  * A content that the bucket has with another length is a copy that was cut off, so it is replaced. A part or a manifest of the bucket was
  * checked when it was stored.
  */
-const isReplaced = (key: string, there: ObjectHead, { length }: Incoming): boolean =>
-  key.startsWith("contents/") && there.size !== length;
+const isReplaced = (key: string, { size, uploaded }: ObjectHead, { length }: Incoming, now: number): boolean =>
+  key.startsWith("contents/") ? size !== length : isPart(key) && uploaded.getTime() < now - PART_AGE_MAX_MS;
+
+const isPart = (key: string): boolean => key.includes("/parts/");
 
 const put = (
   { backups }: BackupStore,
@@ -33,13 +40,11 @@ const put = (
   options: PutOptions,
 ): Promise<Result<PutOutcome>> => tryBucket(() => backups.put(key, { pieces: body, length }, options));
 
-const NEW = { onlyIf: { etag: undefined } } as const;
-
 /** How each kind of object is checked. A content is not checked, because the restore authenticates it. */
 const KINDS: readonly (readonly [pattern: RegExp, put: Put])[] = [
   [/\.manifest$/, putManifest],
-  [/\/parts\//, (store, key, incoming) => put(store, key, incoming, { ...NEW, sha256: key.slice(-64) })],
-  [/^contents\//, (store, key, incoming) => put(store, key, incoming, NEW)],
+  [/\/parts\//, (store, key, incoming, etag) => put(store, key, incoming, { onlyIf: { etag }, sha256: key.slice(-64) })],
+  [/^contents\//, (store, key, incoming, etag) => put(store, key, incoming, { onlyIf: { etag } })],
 ];
 
 /**
@@ -52,10 +57,8 @@ export async function storeObject(store: BackupStore, key: string, incoming: Inc
   if (!kind) return invalid("key: is not the key of an object of a backup");
   const there = await tryBucket(() => store.backups.head(key));
   if (!there.ok) return there;
-  if (there.value && !isReplaced(key, there.value, incoming)) return ok(false);
-  const outcome = there.value
-    ? await put(store, key, incoming, { onlyIf: { etag: there.value.etag } })
-    : await kind[1](store, key, incoming);
+  if (there.value && !isReplaced(key, there.value, incoming, store.now)) return ok(false);
+  const outcome = await kind[1](store, key, incoming, there.value?.etag);
   if (!outcome.ok) return outcome;
   return outcome.value === "damaged"
     ? fail("backup_damaged", `${key} has another content than its name says`)
@@ -68,5 +71,5 @@ async function putManifest({ backups, keyring }: BackupStore, key: string, { len
   if (!text.ok) return text;
   const [, vault = "", number] = key.split(/[/.]/);
   const opened = await parseManifest(keyring, { vault, number: Number(number) }, text.value);
-  return opened.ok ? tryBucket(() => backups.put(key, text.value, NEW)) : opened;
+  return opened.ok ? tryBucket(() => backups.put(key, text.value, { onlyIf: { etag: undefined } })) : opened;
 }
