@@ -1,5 +1,5 @@
 import { logFailure } from "../log.ts";
-import type { Failure } from "../model/failure.ts";
+import type { Failure, FailureKind } from "../model/failure.ts";
 import { isPassing } from "../model/job.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { MINUTE, SECOND } from "../model/time.ts";
@@ -29,7 +29,7 @@ import { KINDS } from "./kinds.ts";
 /** How often a step is tried before its job fails. */
 export const STEP_TRIES_MAX = 10;
 
-/** The longest state of a job. */
+/** The longest state of a job: SQLite in a Durable Object has rows of at most 2 MB. */
 const STATE_CHARACTERS_MAX = 1024 * 1024;
 
 /** Milliseconds until a step is tried again. In: how often it was tried. Ten tries take about half an hour. */
@@ -76,6 +76,16 @@ export async function setNextAlarm(storage: DurableObjectStorage): Promise<void>
 export const kindOf = ({ kind }: Pick<JobRow, "kind">): AnyKind | undefined =>
   Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
 
+/** Whether a job may be stopped. One whose state is damaged may: nothing else ends it before its last try. */
+export function mayStop(row: JobRow): boolean {
+  try {
+    return kindOf(row)?.mayStop?.(JSON.parse(row.data)) ?? true;
+  } catch (error) {
+    logFailure("A look at the state of a job", error);
+    return true;
+  }
+}
+
 /** A step that has not failed, and whether it has written D1. */
 interface Done {
   readonly stepped: Stepped<unknown>;
@@ -119,31 +129,43 @@ interface Outcome {
 }
 
 function keepOutcome(outcome: Outcome, made: Result<Done>): void {
-  if (made.ok) return keepStep(outcome, made.value);
   const { sql, row, tries } = outcome;
-  if (isPassing(made.failure) && tries < STEP_TRIES_MAX) recordFailure(sql, row.id, made.failure.kind);
+  if (made.ok) {
+    // A state that is too long stays so, however often the step is tried.
+    if (!keepStep(outcome, made.value)) giveUp(outcome, { kind: "internal" });
+  } else if (isPassing(made.failure) && tries < STEP_TRIES_MAX) recordFailure(sql, row.id, made.failure.kind);
   else giveUp(outcome, made.failure);
 }
 
-/** Goes on without what has failed, if the kind can. */
+/** Failures of the deployment, which leave no vault out: nothing is wrong with the vault then. */
+const OF_DEPLOYMENT: ReadonlySet<FailureKind> = new Set(["database_restored", "misconfigured"]);
+
+/** Goes on without what has failed, if the kind can. A job whose state is damaged ends. */
 function giveUp(outcome: Outcome, failure: Failure): void {
   const { sql, row, now } = outcome;
   const { skip, explain } = kindOf(row)!;
-  const stepped = skip?.(JSON.parse(row.data), failure);
-  if (stepped) return keepStep(outcome, { stepped, hasWritten: false });
-  addFindings(sql, row.id, explain?.(JSON.parse(row.data), failure) ?? []);
+  try {
+    const stepped = OF_DEPLOYMENT.has(failure.kind) ? undefined : skip?.(JSON.parse(row.data), failure);
+    if (stepped && keepStep(outcome, { stepped, hasWritten: false })) return;
+    addFindings(sql, row.id, explain?.(JSON.parse(row.data), failure) ?? []);
+  } catch (error) {
+    logFailure("The end of a job", error);
+    return endJob(sql, row.id, "failed", now, "internal");
+  }
   endJob(sql, row.id, "failed", now, failure.kind);
 }
 
-function keepStep({ sql, row, now }: Outcome, { stepped, hasWritten }: Done): void {
+/** Out: whether the state was short enough to be kept. */
+function keepStep({ sql, row, now }: Outcome, { stepped, hasWritten }: Done): boolean {
   const { id } = row;
   const { state, findings = [], done } = stepped;
   const data = JSON.stringify(state);
-  if (data.length > STATE_CHARACTERS_MAX) return endJob(sql, id, "failed", now, "internal");
+  if (data.length > STATE_CHARACTERS_MAX) return false;
   const writes = row.writes + (hasWritten ? 1 : 0);
-  if (!advanceJob(sql, row, { ...stepped, data, format: kindOf(row)!.format, writes }, now)) return;
+  if (!advanceJob(sql, row, { ...stepped, data, format: kindOf(row)!.format, writes }, now)) return true;
   addFindings(sql, id, findings);
-  if (!done) return;
+  if (!done) return true;
   endJob(sql, id, "done", now);
   deleteOldJobs(sql, now);
+  return true;
 }

@@ -7,7 +7,7 @@ import { createRequestId } from "../request-id.ts";
 import { callObject } from "../retry.ts";
 import { withBuckets } from "../store/backup/ports.ts";
 import { fault, findingOf } from "../store/checks/fault.ts";
-import { countCalls } from "../store/jobs/counted-calls.ts";
+import { countCalls, STEP_CALLS_MAX } from "../store/jobs/counted-calls.ts";
 import { type Checked, checkRestore } from "../store/restore/check.ts";
 import type { RestorePorts } from "../store/restore/ports.ts";
 import { beginItem, checkItem, type ItemRestore, stepItem } from "../store/restore/restore-item.ts";
@@ -43,9 +43,6 @@ interface Reached {
 
 type Next = Result<Reached>;
 
-/** After so many calls a step begins nothing further: what it has begun may take some more, and an invocation may make 50 on the free plan. */
-const STEP_CALLS_MAX = 24;
-
 export const RESTORE: KindOfJob<RestoreInput, RestoreState> = {
   format: 1,
   seals: true,
@@ -67,10 +64,7 @@ export const RESTORE: KindOfJob<RestoreInput, RestoreState> = {
     return ok(reached === "done" ? steppedTo(state, findings, true) : steppedTo(reached, findings, false));
   },
   skip: (state, failure) =>
-    // Nothing is wrong with the vault then.
-    failure.kind === "database_restored" || failure.kind === "misconfigured" || !state.target || !state.registry
-      ? undefined
-      : leaveOut(state, state.target.vault, failure.detail ?? failure.kind),
+    state.target && state.registry ? leaveOut(state, state.target.vault, failure.detail ?? failure.kind) : undefined,
   explain(state, { kind, detail, missingKey }) {
     if (kind !== "backup_damaged" || detail === undefined) return [];
     const what = missingKey === undefined ? (detail.startsWith("part ") ? "part_wrong" : "manifest_wrong") : "key_removed";
