@@ -160,7 +160,7 @@ describe("the nightly backup", () => {
       ),
     );
     for (let night = 0; night < 3; night++)
-      await startBackup({ ...env, ...service.bindings, BACKUP_HOUR: 0 } as Partial<Env>, Date.UTC(2026, 0, 1 + night));
+      await startBackup({ ...env, ...service.bindings, BACKUP_HOUR: 0 }, Date.UTC(2026, 0, 1 + night));
     const waiting = await inOperator(
       service,
       (sql) => sql.exec("SELECT 1 FROM jobs WHERE kind = 'backup' AND ended_at IS NULL").toArray().length,
