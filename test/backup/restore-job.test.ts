@@ -24,8 +24,6 @@ async function damagePart(vault: string): Promise<void> {
   await env.BACKUPS.put(partKey(vault, manifest.parts[0]!.sha256), "x".repeat(manifest.parts[0]!.bytes));
 }
 
-const isThere = async (vault: string): Promise<boolean> => (await rowOf(vault)) !== null;
-
 const rowOf = (vault: string) => env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first();
 
 async function stateOf(vault: string) {
@@ -228,9 +226,9 @@ describe("a restore of everything that is asked for again because it has left a 
     await loseEverything();
     expect((await restore({})).body).toMatchObject({ state: "done", leftOut: 1 });
     expect((await admin("DELETE", `/v1/admin/vaults/${deleted.vault}`)).status).toBeLessThan(300);
-    expect(await isThere(deleted.vault)).toBe(false);
+    expect(await isRemoved(deleted.vault)).toBe(true);
     expect((await restore({})).body).toMatchObject({ state: "done", leftOut: 1 });
-    expect(await isThere(deleted.vault)).toBe(false);
+    expect(await isRemoved(deleted.vault)).toBe(true);
   });
 
   it("keeps no vault that is older than the snapshot", async () => {

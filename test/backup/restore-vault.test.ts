@@ -135,9 +135,13 @@ describe("a vault that has changed since its snapshot", () => {
     const before = await stateOf(vault);
     const write = (title: string) => call("POST", items, { body: { ...LOGIN, title } });
     await write("second");
-    let written = 0;
-    // A writer that never pauses: one write between the comparison and the deletion of the row is enough.
-    const DB = wrapDatabase(env.DB, { before: async () => void (written < 30 && (await write(`during ${written++}`))) });
+    let isRemoved = false;
+    // A writer that never pauses until the row is removed: one write between the comparison and the removal is enough.
+    const whileThere = async (): Promise<void> => {
+      isRemoved ||= (await rowOf(vault)) === null;
+      if (!isRemoved) await write("during");
+    };
+    const DB = wrapDatabase(env.DB, { before: whileThere });
     const service = await serviceWith({}, { DB });
     expect(await runJob(service, { kind: "restore", vault, overwrite: true })).toMatchObject({
       state: "done",
