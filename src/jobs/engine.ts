@@ -16,7 +16,7 @@ import {
   recordFailure,
 } from "../store/jobs/job-rows.ts";
 import { checkRootKeys } from "../store/keys/root-keys.ts";
-import { type JobWrites, requireWrites, type WriteRows, writeStep } from "../store/jobs/step-fence.ts";
+import { type JobWrites, requireWrites, voidWrites, type WriteRows, writeStep } from "../store/jobs/step-fence.ts";
 import type { AnyKind, JobPorts, Stepped } from "./kind.ts";
 import { KINDS } from "./kinds.ts";
 
@@ -53,15 +53,29 @@ export async function runStep(context: EngineContext): Promise<void> {
   const kind = kindOf(row);
   // A later release has created the job.
   if (!kind || row.data_format > kind.format) return endJob(sql, row.id, "failed", clock(), "version_skew");
-  if (row.tries >= STEP_TRIES_MAX) {
-    return giveUp({ sql, row, tries: row.tries, now: clock() }, { kind: row.reason ?? "internal" });
-  }
   const tries = row.tries + 1;
   beginStep(sql, row.id, clock() + retryDelay(tries));
   await setNextAlarm(storage);
-  const made = await tryStep(row, context);
-  keepOutcome({ sql, row, tries, now: clock() }, made);
+  const made = tries > STEP_TRIES_MAX ? fail(row.reason ?? "internal") : await tryStep(row, context);
+  const reason = keepOutcome({ sql, row, tries, now: clock() }, made);
+  if (reason === undefined) return;
+  await voidLateWrites(row, context);
+  endJob(sql, row.id, "failed", clock(), reason);
 }
+
+/** A restore that has failed, for example, must not remove the row of a vault later. Where D1 fails, its late write stays possible. */
+async function voidLateWrites(row: JobRow, { openStore }: EngineContext): Promise<void> {
+  const writes = askKind(row, ({ writes: mayWrite }, state) => mayWrite?.(state) ?? false, true);
+  if (!writes) return;
+  try {
+    const store = await openStore();
+    if (store.ok) await voidWrites(store.value.db, writesOf(row));
+  } catch (error) {
+    logFailure("The last write of a job", error);
+  }
+}
+
+const writesOf = (row: JobRow): JobWrites => ({ job: row.id, createdAt: row.created_at, writes: row.writes });
 
 /**
  * Sets the alarm for the step that is due first. The caller writes rows right before it: what a Durable Object writes without waiting in
@@ -77,12 +91,16 @@ export const kindOf = ({ kind }: Pick<JobRow, "kind">): AnyKind | undefined =>
   Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
 
 /** Whether a job may be stopped. One whose state is damaged may: nothing else ends it before its last try. */
-export function mayStop(row: JobRow): boolean {
+export const mayStop = (row: JobRow): boolean =>
+  kindOf(row) === undefined || askKind(row, (kind, state) => kind.mayStop?.(state) ?? true, true);
+
+/** What a kind tells of the state of its job. In: what counts when the state is damaged. */
+function askKind<T>(row: JobRow, ask: (kind: AnyKind, state: unknown) => T, otherwise: T): T {
   try {
-    return kindOf(row)?.mayStop?.(JSON.parse(row.data)) ?? true;
+    return ask(kindOf(row)!, JSON.parse(row.data));
   } catch (error) {
     logFailure("A look at the state of a job", error);
-    return true;
+    return otherwise;
   }
 }
 
@@ -105,7 +123,7 @@ async function tryStep(row: JobRow, context: EngineContext): Promise<Result<Done
 /** Errors: those of `requireWrites` and of the step; `misconfigured`, when the kind seals and the root keys are wrong. */
 async function makeStep(row: JobRow, store: Store, bindings: JobPorts["bindings"]): Promise<Result<Done>> {
   const { seals, step } = kindOf(row)!;
-  const written: JobWrites = { job: row.id, createdAt: row.created_at, writes: row.writes };
+  const written = writesOf(row);
   const rootKeys = seals ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
   if (!rootKeys.ok) return rootKeys;
   let hasWritten = false;
@@ -128,31 +146,32 @@ interface Outcome {
   readonly now: number;
 }
 
-function keepOutcome(outcome: Outcome, made: Result<Done>): void {
+/** Out: why the job ends as failed; `undefined`: it goes on, or is done. */
+function keepOutcome(outcome: Outcome, made: Result<Done>): FailureKind | undefined {
   const { sql, row, tries } = outcome;
-  if (made.ok) {
-    // A state that is too long stays so, however often the step is tried.
-    if (!keepStep(outcome, made.value)) giveUp(outcome, { kind: "internal" });
-  } else if (isPassing(made.failure) && tries < STEP_TRIES_MAX) recordFailure(sql, row.id, made.failure.kind);
-  else giveUp(outcome, made.failure);
+  // A state that is too long stays so, however often the step is tried.
+  if (made.ok) return keepStep(outcome, made.value) ? undefined : giveUp(outcome, { kind: "internal" });
+  if (!isPassing(made.failure) || tries >= STEP_TRIES_MAX) return giveUp(outcome, made.failure);
+  recordFailure(sql, row.id, made.failure.kind);
+  return undefined;
 }
 
 /** Failures of the deployment, which leave no vault out: nothing is wrong with the vault then. */
 const OF_DEPLOYMENT: ReadonlySet<FailureKind> = new Set(["database_restored", "misconfigured"]);
 
-/** Goes on without what has failed, if the kind can. A job whose state is damaged ends. */
-function giveUp(outcome: Outcome, failure: Failure): void {
-  const { sql, row, now } = outcome;
+/** Goes on without what has failed, if the kind can. A job whose state is damaged ends. Out: as of `keepOutcome`. */
+function giveUp(outcome: Outcome, failure: Failure): FailureKind | undefined {
+  const { sql, row } = outcome;
   const { skip, explain } = kindOf(row)!;
   try {
     const stepped = OF_DEPLOYMENT.has(failure.kind) ? undefined : skip?.(JSON.parse(row.data), failure);
-    if (stepped && keepStep(outcome, { stepped, hasWritten: false })) return;
+    if (stepped && keepStep(outcome, { stepped, hasWritten: false })) return undefined;
     addFindings(sql, row.id, explain?.(JSON.parse(row.data), failure) ?? []);
   } catch (error) {
     logFailure("The end of a job", error);
-    return endJob(sql, row.id, "failed", now, "internal");
+    return "internal";
   }
-  endJob(sql, row.id, "failed", now, failure.kind);
+  return failure.kind;
 }
 
 /** Out: whether the state was short enough to be kept. */

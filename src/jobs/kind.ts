@@ -35,6 +35,8 @@ export interface Stepped<State> extends JobReached {
 export interface KindOfJob<Input, State> {
   /** Whether a step seals rows. Then the root keys are compared with the database before it: what a wrong key seals, no other one opens. */
   readonly seals?: true;
+  /** Whether steps call `write`; absent: never. */
+  readonly writes?: (state: State) => boolean;
   /** The format of the state. A release that changes the state increments it; a job of a later format fails as `version_skew`. */
   readonly format: number;
   /**

@@ -50,6 +50,7 @@ type Next = Result<Reached>;
 export const RESTORE: KindOfJob<RestoreInput, RestoreState> = {
   format: 1,
   seals: true,
+  writes: ({ input }) => !input.dryRun,
   holds: ({ vault, dryRun }) => (dryRun ? undefined : holdsVault(vault)),
   start: (input) => ({
     input,

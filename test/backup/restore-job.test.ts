@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { writeStep } from "../../src/store/jobs/step-fence.ts";
 import { partKey } from "../../src/store/backup/object-keys.ts";
 import { backUp, backUpAll, newestOf, rowsInDatabase } from "../support/backup.ts";
 import { wrapDatabase } from "../support/bindings.ts";
@@ -243,6 +244,22 @@ describe("a restore of everything that is asked for again because it has left a 
     await restore({});
     const found = await env.DB.prepare("SELECT 1 FROM items WHERE id = ?").bind(id).first();
     expect(found).not.toBeNull();
+  });
+});
+
+describe("a write of a restore that has failed", () => {
+  it("has no effect when it comes late", async () => {
+    const { vault } = await backedUp();
+    const { service, id, goOn } = await startAndRemove(vault);
+    const { manifest } = await newestOf(vault);
+    await env.BACKUPS.delete(manifest.parts.map(({ sha256 }) => partKey(vault, sha256)));
+    goOn();
+    expect(await endOfJob(service, id)).toMatchObject({ state: "failed", reason: "backup_damaged" });
+    const row = await inOperator(service, (sql) => sql.exec("SELECT created_at, writes FROM jobs").one());
+    const last = { job: id, createdAt: Number(row["created_at"]), writes: Number(row["writes"]) };
+    const late = env.DB.prepare("DELETE FROM deployment");
+    expect(await writeStep(env.DB, last, [late])).toMatchObject({ ok: false });
+    expect(await env.DB.prepare("SELECT count(*) AS n FROM deployment").first("n")).toBe(1);
   });
 });
 
