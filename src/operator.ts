@@ -19,8 +19,8 @@ export const callOperator = <T>(
 ): Promise<Result<T>> => callObject(() => OPERATOR.getByName(OPERATOR_NAME), lost, method);
 
 /**
- * Starts a job of a kind that the service starts by itself, unless one has not ended. Errors: `version_skew`, when the operator does not know
- * the kind yet; `unavailable`.
+ * Starts a job of a kind that the service starts by itself. In: whether another one follows one that is under way. Errors: `version_skew`, when
+ * the operator does not know the kind yet; `unavailable`.
  */
-export const startJob = (env: Pick<Env, "OPERATOR">, kind: ServiceKind): Promise<Result<undefined>> =>
-  callOperator(env, "unavailable", (operator) => operator.start(kind));
+export const startJob = (env: Pick<Env, "OPERATOR">, kind: ServiceKind, waits = false): Promise<Result<undefined>> =>
+  callOperator(env, "unavailable", (operator) => operator.start(kind, waits));

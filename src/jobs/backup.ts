@@ -18,7 +18,7 @@ import {
 import { findingsOfBackup, sizeOfBackup, stepVault } from "../store/backup/vault.ts";
 import { beginVault, findNewest, type VaultBackup } from "../store/backup/vault-state.ts";
 import { isInUse } from "../store/d1/deployment.ts";
-import { countCalls } from "../store/jobs/counted-calls.ts";
+import { countCalls, STEP_CALLS_MAX } from "../store/jobs/counted-calls.ts";
 import { fault, findingOf } from "../store/checks/fault.ts";
 import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.ts";
 
@@ -59,9 +59,6 @@ interface Ports {
 }
 
 type Next = Result<{ readonly state: BackupState | "done"; readonly findings?: readonly Finding[] }>;
-
-/** After so many calls a step begins nothing further: what it has begun may take some more, and an invocation may make 50 on the free plan. */
-const STEP_CALLS_MAX = 24;
 
 export const BACKUP: KindOfJob<BackupInput, BackupState> = {
   format: 1,

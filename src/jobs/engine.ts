@@ -1,5 +1,5 @@
 import { logFailure } from "../log.ts";
-import type { Failure } from "../model/failure.ts";
+import type { Failure, FailureKind } from "../model/failure.ts";
 import { isPassing } from "../model/job.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { MINUTE, SECOND } from "../model/time.ts";
@@ -16,7 +16,7 @@ import {
   recordFailure,
 } from "../store/jobs/job-rows.ts";
 import { checkRootKeys } from "../store/keys/root-keys.ts";
-import { type JobWrites, requireWrites, type WriteRows, writeStep } from "../store/jobs/step-fence.ts";
+import { type JobWrites, requireWrites, voidWrites, type WriteRows, writeStep } from "../store/jobs/step-fence.ts";
 import type { AnyKind, JobPorts, Stepped } from "./kind.ts";
 import { KINDS } from "./kinds.ts";
 
@@ -29,7 +29,7 @@ import { KINDS } from "./kinds.ts";
 /** How often a step is tried before its job fails. */
 export const STEP_TRIES_MAX = 10;
 
-/** The longest state of a job. */
+/** The longest state of a job: SQLite in a Durable Object has rows of at most 2 MB. */
 const STATE_CHARACTERS_MAX = 1024 * 1024;
 
 /** Milliseconds until a step is tried again. In: how often it was tried. Ten tries take about half an hour. */
@@ -53,15 +53,29 @@ export async function runStep(context: EngineContext): Promise<void> {
   const kind = kindOf(row);
   // A later release has created the job.
   if (!kind || row.data_format > kind.format) return endJob(sql, row.id, "failed", clock(), "version_skew");
-  if (row.tries >= STEP_TRIES_MAX) {
-    return giveUp({ sql, row, tries: row.tries, now: clock() }, { kind: row.reason ?? "internal" });
-  }
   const tries = row.tries + 1;
   beginStep(sql, row.id, clock() + retryDelay(tries));
   await setNextAlarm(storage);
-  const made = await tryStep(row, context);
-  keepOutcome({ sql, row, tries, now: clock() }, made);
+  const made = tries > STEP_TRIES_MAX ? fail(row.reason ?? "internal") : await tryStep(row, context);
+  const reason = keepOutcome({ sql, row, tries, now: clock() }, made);
+  if (reason === undefined) return;
+  await voidLateWrites(row, context);
+  endJob(sql, row.id, "failed", clock(), reason);
 }
+
+/** A restore that has failed, for example, must not remove the row of a vault later. Where D1 fails, its late write stays possible. */
+async function voidLateWrites(row: JobRow, { openStore }: EngineContext): Promise<void> {
+  const writes = askKind(row, ({ writes: mayWrite }, state) => mayWrite?.(state) ?? false, true);
+  if (!writes) return;
+  try {
+    const store = await openStore();
+    if (store.ok) await voidWrites(store.value.db, writesOf(row));
+  } catch (error) {
+    logFailure("The last write of a job", error);
+  }
+}
+
+const writesOf = (row: JobRow): JobWrites => ({ job: row.id, createdAt: row.created_at, writes: row.writes });
 
 /**
  * Sets the alarm for the step that is due first. The caller writes rows right before it: what a Durable Object writes without waiting in
@@ -75,6 +89,20 @@ export async function setNextAlarm(storage: DurableObjectStorage): Promise<void>
 /** Out: `undefined` for a kind of a later release. */
 export const kindOf = ({ kind }: Pick<JobRow, "kind">): AnyKind | undefined =>
   Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+
+/** Whether a job may be stopped. One whose state is damaged may: nothing else ends it before its last try. */
+export const mayStop = (row: JobRow): boolean =>
+  kindOf(row) === undefined || askKind(row, (kind, state) => kind.mayStop?.(state) ?? true, true);
+
+/** What a kind tells of the state of its job. In: what counts when the state is damaged. */
+function askKind<T>(row: JobRow, ask: (kind: AnyKind, state: unknown) => T, otherwise: T): T {
+  try {
+    return ask(kindOf(row)!, JSON.parse(row.data));
+  } catch (error) {
+    logFailure("A look at the state of a job", error);
+    return otherwise;
+  }
+}
 
 /** A step that has not failed, and whether it has written D1. */
 interface Done {
@@ -95,7 +123,7 @@ async function tryStep(row: JobRow, context: EngineContext): Promise<Result<Done
 /** Errors: those of `requireWrites` and of the step; `misconfigured`, when the kind seals and the root keys are wrong. */
 async function makeStep(row: JobRow, store: Store, bindings: JobPorts["bindings"]): Promise<Result<Done>> {
   const { seals, step } = kindOf(row)!;
-  const written: JobWrites = { job: row.id, createdAt: row.created_at, writes: row.writes };
+  const written = writesOf(row);
   const rootKeys = seals ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
   if (!rootKeys.ok) return rootKeys;
   let hasWritten = false;
@@ -118,32 +146,45 @@ interface Outcome {
   readonly now: number;
 }
 
-function keepOutcome(outcome: Outcome, made: Result<Done>): void {
-  if (made.ok) return keepStep(outcome, made.value);
+/** Out: why the job ends as failed; `undefined`: it goes on, or is done. */
+function keepOutcome(outcome: Outcome, made: Result<Done>): FailureKind | undefined {
   const { sql, row, tries } = outcome;
-  if (isPassing(made.failure) && tries < STEP_TRIES_MAX) recordFailure(sql, row.id, made.failure.kind);
-  else giveUp(outcome, made.failure);
+  // A state that is too long stays so, however often the step is tried.
+  if (made.ok) return keepStep(outcome, made.value) ? undefined : giveUp(outcome, { kind: "internal" });
+  if (!isPassing(made.failure) || tries >= STEP_TRIES_MAX) return giveUp(outcome, made.failure);
+  recordFailure(sql, row.id, made.failure.kind);
+  return undefined;
 }
 
-/** Goes on without what has failed, if the kind can. */
-function giveUp(outcome: Outcome, failure: Failure): void {
-  const { sql, row, now } = outcome;
+/** Failures of the deployment, which leave no vault out: nothing is wrong with the vault then. */
+const OF_DEPLOYMENT: ReadonlySet<FailureKind> = new Set(["database_restored", "misconfigured"]);
+
+/** Goes on without what has failed, if the kind can. A job whose state is damaged ends. Out: as of `keepOutcome`. */
+function giveUp(outcome: Outcome, failure: Failure): FailureKind | undefined {
+  const { sql, row } = outcome;
   const { skip, explain } = kindOf(row)!;
-  const stepped = skip?.(JSON.parse(row.data), failure);
-  if (stepped) return keepStep(outcome, { stepped, hasWritten: false });
-  addFindings(sql, row.id, explain?.(JSON.parse(row.data), failure) ?? []);
-  endJob(sql, row.id, "failed", now, failure.kind);
+  try {
+    const stepped = OF_DEPLOYMENT.has(failure.kind) ? undefined : skip?.(JSON.parse(row.data), failure);
+    if (stepped && keepStep(outcome, { stepped, hasWritten: false })) return undefined;
+    addFindings(sql, row.id, explain?.(JSON.parse(row.data), failure) ?? []);
+  } catch (error) {
+    logFailure("The end of a job", error);
+    return "internal";
+  }
+  return failure.kind;
 }
 
-function keepStep({ sql, row, now }: Outcome, { stepped, hasWritten }: Done): void {
+/** Out: whether the state was short enough to be kept. */
+function keepStep({ sql, row, now }: Outcome, { stepped, hasWritten }: Done): boolean {
   const { id } = row;
   const { state, findings = [], done } = stepped;
   const data = JSON.stringify(state);
-  if (data.length > STATE_CHARACTERS_MAX) return endJob(sql, id, "failed", now, "internal");
+  if (data.length > STATE_CHARACTERS_MAX) return false;
   const writes = row.writes + (hasWritten ? 1 : 0);
-  if (!advanceJob(sql, row, { ...stepped, data, format: kindOf(row)!.format, writes }, now)) return;
+  if (!advanceJob(sql, row, { ...stepped, data, format: kindOf(row)!.format, writes }, now)) return true;
   addFindings(sql, id, findings);
-  if (!done) return;
+  if (!done) return true;
   endJob(sql, id, "done", now);
   deleteOldJobs(sql, now);
+  return true;
 }

@@ -23,7 +23,7 @@ export interface JobPorts {
 
 /** What a step has reached. */
 export interface Stepped<State> extends JobReached {
-  /** Where the next step begins: JSON, at most 1 MiB. */
+  /** Where the next step begins: JSON. One that is too long (engine.ts) is a failure of the step. */
   readonly state: State;
   readonly findings?: readonly Finding[];
   /** Milliseconds until the next step; absent: it is due at once. */
@@ -35,6 +35,8 @@ export interface Stepped<State> extends JobReached {
 export interface KindOfJob<Input, State> {
   /** Whether a step seals rows. Then the root keys are compared with the database before it: what a wrong key seals, no other one opens. */
   readonly seals?: true;
+  /** Whether steps call `write`; absent: never. */
+  readonly writes?: (state: State) => boolean;
   /** The format of the state. A release that changes the state increments it; a job of a later format fails as `version_skew`. */
   readonly format: number;
   /**
@@ -52,7 +54,8 @@ export interface KindOfJob<Input, State> {
   readonly step: (ports: JobPorts, state: State) => Promise<Result<Stepped<State>>>;
   /**
    * For a kind that does the same for many vaults: what the job goes on with when the step has failed for good, with a finding that names
-   * the vault that is left out. `undefined`: the job fails. Absent: it always does.
+   * the vault that is left out. `undefined`: the job fails. Absent: it always does, and so it does when the failure is one of the deployment
+   * (engine.ts).
    */
   readonly skip?: (state: State, failure: Failure) => Stepped<State> | undefined;
   /** What is wrong, where a failure that ends the job says it in words: these findings are added to those of the job. */

@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
-import { hasEnded, type Job, type JobRequestId, type NewJob, type ServiceKind } from "../model/job.ts";
+import { logFailure } from "../log.ts";
+import { hasEnded, type Job, type JobPlace, type JobRequestId, type NewJob, type ServiceKind } from "../model/job.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { openStore } from "../store/d1/database.ts";
 import { migrateObject, OPERATOR_MIGRATIONS } from "../store/d1/object-schema.ts";
@@ -9,6 +10,7 @@ import {
   type FailedJob,
   type FindingPage,
   findHolder,
+  findSame,
   insertJob,
   jobOf,
   listFailed,
@@ -18,7 +20,7 @@ import {
   pauseJob,
   resumeJob,
 } from "../store/jobs/job-rows.ts";
-import { type EngineContext, kindOf, runStep, setNextAlarm } from "./engine.ts";
+import { type EngineContext, kindOf, mayStop, runStep, setNextAlarm } from "./engine.ts";
 import { KINDS } from "./kinds.ts";
 
 /**
@@ -45,6 +47,9 @@ export class Operator extends DurableObject<Env> {
     if (!existing.ok) return existing;
     if (existing.value) return ok(existing.value);
     if (!Object.hasOwn(KINDS, job.kind)) return fail("version_skew");
+    // A job that waits would else be joined by another one each night.
+    const same = job.waits ? findSame(sql, job) : undefined;
+    if (same) return ok(jobOf(sql, same));
     const { format, holds, start } = KINDS[job.kind];
     const held = holds(job.input);
     const holder = job.waits ? undefined : findHolder(sql, held);
@@ -55,9 +60,12 @@ export class Operator extends DurableObject<Env> {
     return this.#load(job.id);
   }
 
-  /** Creates a job of a kind that the service starts by itself, unless one has not ended. Errors: `version_skew`. */
-  async start(kind: ServiceKind): Promise<Result<undefined>> {
-    const created = await this.create({ id: crypto.randomUUID(), request: "", kind, input: {} });
+  /**
+   * Creates a job of a kind that the service starts by itself. When one is under way, another one follows it if that one may have passed what
+   * there is to do, or none is created. Errors: `version_skew`.
+   */
+  async start(kind: ServiceKind, waits: boolean): Promise<Result<undefined>> {
+    const created = await this.create({ id: crypto.randomUUID(), request: "", kind, input: {}, waits });
     return created.ok || created.failure.kind === "job_exists" ? ok(undefined) : created;
   }
 
@@ -74,8 +82,8 @@ export class Operator extends DurableObject<Env> {
     return this.#load(id);
   }
 
-  /** Out: jobs, the newest first. In: the id of the job after which they begin. */
-  async list(limit: number, after: string | undefined): Promise<Job[]> {
+  /** Out: jobs, the newest first. In: the place of the job after which they begin. */
+  async list(limit: number, after: JobPlace | undefined): Promise<Job[]> {
     const { sql } = this.ctx.storage;
     return listJobRows(sql, limit, after).map((row) => jobOf(sql, row));
   }
@@ -98,8 +106,7 @@ export class Operator extends DurableObject<Env> {
   async stop(id: string): Promise<Result<Job>> {
     const { sql } = this.ctx.storage;
     const row = loadJob(sql, id);
-    const mayStop = row && kindOf(row)?.mayStop;
-    if (row && !hasEnded(row.state) && mayStop && !mayStop(JSON.parse(row.data))) return fail("job_unstoppable");
+    if (row && !hasEnded(row.state) && !mayStop(row)) return fail("job_unstoppable");
     endJob(sql, id, "stopped", Date.now());
     this.#endWaiting(id);
     await setNextAlarm(this.ctx.storage); // of a job that has waited for this one
@@ -122,7 +129,7 @@ export class Operator extends DurableObject<Env> {
     return this.#load(id);
   }
 
-  /** Makes one step, and sets the alarm for the next one. */
+  /** Makes one step, and sets the alarm for the next one. What the step throws must not keep the other jobs from theirs. */
   override async alarm(): Promise<void> {
     const context: EngineContext = {
       storage: this.ctx.storage,
@@ -130,9 +137,14 @@ export class Operator extends DurableObject<Env> {
       bindings: this.env,
       clock: () => Date.now(),
     };
-    await runStep(context);
-    for (const id of this.#waiting.keys()) this.#endWaiting(id);
-    await setNextAlarm(this.ctx.storage);
+    try {
+      await runStep(context);
+      for (const id of this.#waiting.keys()) this.#endWaiting(id);
+    } catch (error) {
+      logFailure("The alarm of the operator", error);
+    } finally {
+      await setNextAlarm(this.ctx.storage);
+    }
   }
 
   #find({ id, request }: JobRequestId): Result<Job | undefined> {

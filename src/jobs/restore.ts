@@ -5,10 +5,12 @@ import { type RestoreInput, type RestoreRequest, type RestoreResult, stepsDone, 
 import { fail, ok, type Result } from "../model/result.ts";
 import { createRequestId } from "../request-id.ts";
 import { callObject } from "../retry.ts";
+import { openOrigin } from "../store/activity/entries.ts";
 import { withBuckets } from "../store/backup/ports.ts";
 import { fault, findingOf } from "../store/checks/fault.ts";
-import { countCalls } from "../store/jobs/counted-calls.ts";
+import { countCalls, STEP_CALLS_MAX } from "../store/jobs/counted-calls.ts";
 import { type Checked, checkRestore } from "../store/restore/check.ts";
+import { isBehind } from "../store/restore/choose.ts";
 import type { RestorePorts } from "../store/restore/ports.ts";
 import { beginItem, checkItem, type ItemRestore, stepItem } from "../store/restore/restore-item.ts";
 import { beginVault, type Chosen, openChosen, stepVault, type VaultRestore } from "../store/restore/vault.ts";
@@ -27,6 +29,8 @@ interface RestoreState {
   readonly restore?: VaultRestore | ItemRestore | undefined;
   /** The registry, when that is done. */
   readonly registry?: Chosen | undefined;
+  /** Whether an earlier job has begun with this registry: it may have restored vaults that were deleted since. */
+  readonly goesOn?: boolean | undefined;
   /** How many of its vaults are done. */
   readonly done: number;
   readonly total: number;
@@ -43,12 +47,10 @@ interface Reached {
 
 type Next = Result<Reached>;
 
-/** After so many calls a step begins nothing further: what it has begun may take some more, and an invocation may make 50 on the free plan. */
-const STEP_CALLS_MAX = 24;
-
 export const RESTORE: KindOfJob<RestoreInput, RestoreState> = {
   format: 1,
   seals: true,
+  writes: ({ input }) => !input.dryRun,
   holds: ({ vault, dryRun }) => (dryRun ? undefined : holdsVault(vault)),
   start: (input) => ({
     input,
@@ -59,7 +61,7 @@ export const RESTORE: KindOfJob<RestoreInput, RestoreState> = {
     result: { vaults: 0, items: 0, kept: 0, leftOut: 0 },
   }),
   async step(job, state) {
-    const ports = openPorts(job, state.input);
+    const ports = await openPorts(job, state.input);
     if (!ports.ok) return ports;
     const next = await advance(ports.value, state);
     if (!next.ok) return next;
@@ -67,10 +69,7 @@ export const RESTORE: KindOfJob<RestoreInput, RestoreState> = {
     return ok(reached === "done" ? steppedTo(state, findings, true) : steppedTo(reached, findings, false));
   },
   skip: (state, failure) =>
-    // Nothing is wrong with the vault then.
-    failure.kind === "database_restored" || failure.kind === "misconfigured" || !state.target || !state.registry
-      ? undefined
-      : leaveOut(state, state.target.vault, failure.detail ?? failure.kind),
+    state.target && state.registry ? leaveOut(state, state.target.vault, failure.detail ?? failure.kind) : undefined,
   explain(state, { kind, detail, missingKey }) {
     if (kind !== "backup_damaged" || detail === undefined) return [];
     const what = missingKey === undefined ? (detail.startsWith("part ") ? "part_wrong" : "manifest_wrong") : "key_removed";
@@ -81,10 +80,11 @@ export const RESTORE: KindOfJob<RestoreInput, RestoreState> = {
 };
 
 /** Errors: `misconfigured`, when no bucket of backups is bound. */
-function openPorts({ store, write, bindings }: JobPorts, input: RestoreInput): Result<RestorePorts> {
+async function openPorts({ store, write, bindings }: JobPorts, input: RestoreInput): Promise<Result<RestorePorts>> {
   const opened = withBuckets(store, bindings);
   if (!opened.ok) return opened;
   const { storage, calls } = countCalls(opened.value);
+  const origin = await openOrigin(store.keyring, input.entry, input.origin);
   const connect = (vault: string) => () => bindings.COORDINATOR.getByName(vault);
   const operationOf = (vault: string, change: Change) => ({
     format: OPERATION_FORMAT,
@@ -93,12 +93,13 @@ function openPorts({ store, write, bindings }: JobPorts, input: RestoreInput): R
     actor: ADMIN,
     tokenHash: "",
     size: 0,
-    origin: input.origin,
+    origin,
     change,
   });
   return ok({
     store: storage,
     input,
+    origin,
     isSpent: () => calls() >= STEP_CALLS_MAX,
     write,
     prepare: (vault, contents) =>
@@ -171,8 +172,7 @@ async function begin(
   const { input, registry } = state;
   const { vault } = target;
   const checked = await checkRestore(ports.store, requestOf(state, target));
-  // It was restored before.
-  const isKept = checked.ok ? checked.value.existing === "older" : checked.failure.kind === "backup_newer";
+  const isKept = checked.ok ? isAsRestored(state, checked.value) : checked.failure.kind === "backup_newer";
   if (registry && isKept) return ok({ state: keepVault(state) });
   if (!checked.ok) return checked;
   const { existing, room } = checked.value;
@@ -188,7 +188,17 @@ async function begin(
     ...(input.vault !== undefined && { existing }),
   };
   const total = vault === REGISTRY ? (checked.value.manifest.snapshots ?? []).length : state.total;
-  return ok({ state: { ...state, restore: beginVault(checked.value), total, result } });
+  const goesOn = vault === REGISTRY ? checked.value.known.begun?.manifest === checked.value.sha256 : state.goesOn;
+  return ok({ state: { ...state, restore: beginVault(checked.value), total, goesOn, result } });
+}
+
+/**
+ * Whether a vault of the registry was restored before and is so still, or was deleted since. A mark tells that another restore of it has not
+ * ended: the log that this has written may have an earlier deletion.
+ */
+function isAsRestored({ goesOn }: RestoreState, { existing, known, row }: Checked): boolean {
+  if (existing === "deleted") return goesOn === true && !known.begun;
+  return existing === "older" && !isBehind(known, row!);
 }
 
 /** What is told of the backup that was chosen. */

@@ -20,6 +20,7 @@ const PASSES_MAX = 100;
 export const REWRAP: KindOfJob<RewrapInput, RewrapState> = {
   format: 1,
   seals: true,
+  writes: () => true,
   holds: () => "root keys",
   start: ({ activeKey }) => ({ activeKey, cursor: FIRST_SLICE, total: 0, passes: 0, passHasWritten: false }),
   async step({ store, write }, state) {

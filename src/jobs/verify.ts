@@ -21,6 +21,7 @@ interface VerifyState {
 
 export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
   format: 1,
+  writes: ({ input }) => input.repair,
   holds: ({ repair, vault }) => (repair ? holdsVault(vault) : undefined),
   start: (input) => ({
     input,

@@ -74,12 +74,18 @@ export interface JobRequestId {
   readonly request: string;
 }
 
+/** Where a job comes in the list of all jobs. It is a place also when the job was deleted. */
+export type JobPlace = Pick<Job, "createdAt" | "id">;
+
 /** A request to create a job: plain data, because it crosses Durable Object RPC. */
 export interface NewJob extends JobRequestId {
   readonly kind: JobKind;
   /** What the kind has to know, for example a vault. */
   readonly input: object;
-  /** Whether the job waits for those that exclude it. Otherwise it is refused while one of them has not ended. */
+  /**
+   * Whether the job waits for those that exclude it. Otherwise it is refused while one of them has not ended. One that waits is not created
+   * while another one that was asked for the same has not ended.
+   */
   readonly waits?: boolean;
 }
 

@@ -1,4 +1,4 @@
-import type { Origin } from "./activity.ts";
+import type { SealedOrigin } from "./activity.ts";
 
 /** Restores from backups (contract 21.20): what a job of restore is asked for, its phases, and what it tells. */
 
@@ -16,7 +16,7 @@ export interface RestoreInput {
   readonly dryRun: boolean;
   /** The id of the entry in the log of each vault, which no other request has, and where the request came from. */
   readonly entry: string;
-  readonly origin: Origin;
+  readonly origin: SealedOrigin;
 }
 
 /** What is restored: one vault, or with `REGISTRY` what belongs to no vault. */

@@ -47,7 +47,7 @@ export async function commitOperations(
       notifyListeners(webSockets(), commit.after);
       pending.deleteCommitted(sql, committedContents(commit));
       // The answer to the deletion does not wait for it. When the call is lost, the hourly run starts the job.
-      if (!commit.after) void startJob(env, "purge");
+      if (!commit.after) void startJob(env, "purge", true);
     },
     clock,
   });

@@ -1,13 +1,29 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { writeStep } from "../../src/store/jobs/step-fence.ts";
+import { partKey } from "../../src/store/backup/object-keys.ts";
 import { backUp, backUpAll, newestOf, rowsInDatabase } from "../support/backup.ts";
 import { wrapDatabase } from "../support/bindings.ts";
 import { freshFile, pattern } from "../support/files.ts";
-import { endOfJob, JOBS, type Service, serviceWith, startJob } from "../support/jobs.ts";
+import { endOfJob, inOperator, JOBS, type Service, serviceWith, startJob } from "../support/jobs.ts";
 import { changeManifest, loseEverything, restore } from "../support/restores.ts";
-import { admin, LOGIN } from "../support/service.ts";
+import { admin, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
 
 /** A restore as a job: what it excludes, when it may be stopped, and what becomes of it when others act meanwhile (contract 21.20, 26). */
+
+/** A vault with one Item. */
+async function vaultWithItem() {
+  const vault = await makeVault();
+  const call = client((await makeToken({ [vault]: "rwd" })).token);
+  await call("POST", `/v1/vaults/${vault}/items`, { body: LOGIN });
+  return { vault, call };
+}
+
+/** Damages the first part of the newest snapshot of a vault. */
+async function damagePart(vault: string): Promise<void> {
+  const { manifest } = await newestOf(vault);
+  await env.BACKUPS.put(partKey(vault, manifest.parts[0]!.sha256), "x".repeat(manifest.parts[0]!.bytes));
+}
 
 const rowOf = (vault: string) => env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first();
 
@@ -200,6 +216,65 @@ describe("a restore of everything", () => {
     const { vault } = await backedUp();
     for (const body of [{ vault: "00000000-0000-0000-0000-000000000000" }, { overwrite: true }, { item: vault }])
       expect(await restore(body)).toMatchObject({ status: 400 });
+  });
+});
+
+describe("a restore of everything that is asked for again because it has left a vault out", () => {
+  it("does not bring a vault back that was restored and then deleted", async () => {
+    const [lost, deleted] = [await vaultWithItem(), await vaultWithItem()];
+    await backUpAll();
+    await damagePart(lost.vault);
+    await loseEverything();
+    expect((await restore({})).body).toMatchObject({ state: "done", leftOut: 1 });
+    expect((await admin("DELETE", `/v1/admin/vaults/${deleted.vault}`)).status).toBeLessThan(300);
+    expect(await isRemoved(deleted.vault)).toBe(true);
+    expect((await restore({})).body).toMatchObject({ state: "done", leftOut: 1 });
+    expect(await isRemoved(deleted.vault)).toBe(true);
+  });
+
+  it("keeps no vault that is older than the snapshot", async () => {
+    const [lost, older] = [await vaultWithItem(), await vaultWithItem()];
+    await backUp(older.vault);
+    const { id } = (await older.call("POST", `/v1/vaults/${older.vault}/items`, { body: { ...LOGIN, title: "second" } })).body;
+    await backUpAll();
+    await damagePart(lost.vault);
+    await loseEverything();
+    expect((await restore({})).body).toMatchObject({ state: "done", leftOut: 1 });
+    expect((await restore({ vault: older.vault, snapshot: 1, overwrite: true })).body).toMatchObject({ state: "done" });
+    await restore({});
+    const found = await env.DB.prepare("SELECT 1 FROM items WHERE id = ?").bind(id).first();
+    expect(found).not.toBeNull();
+  });
+});
+
+describe("a write of a restore that has failed", () => {
+  it("has no effect when it comes late", async () => {
+    const { vault } = await backedUp();
+    const { service, id, goOn } = await startAndRemove(vault);
+    const { manifest } = await newestOf(vault);
+    await env.BACKUPS.delete(manifest.parts.map(({ sha256 }) => partKey(vault, sha256)));
+    goOn();
+    expect(await endOfJob(service, id)).toMatchObject({ state: "failed", reason: "backup_damaged" });
+    const row = await inOperator(service, (sql) => sql.exec("SELECT created_at, writes FROM jobs").one());
+    const last = { job: id, createdAt: Number(row["created_at"]), writes: Number(row["writes"]) };
+    const late = env.DB.prepare("DELETE FROM deployment");
+    expect(await writeStep(env.DB, last, [late])).toMatchObject({ ok: false });
+    expect(await env.DB.prepare("SELECT count(*) AS n FROM deployment").first("n")).toBe(1);
+  });
+});
+
+describe("the state of a restore", () => {
+  it("has no User-Agent and no address of the client in clear, and the log of the vault shows them (13.5)", async () => {
+    const { vault } = await backedUp();
+    const service = await serviceWith({});
+    const headers = { "User-Agent": "canary-agent/1", "CF-Connecting-IP": "203.0.113.77" };
+    const started = await admin("POST", JOBS, { body: { kind: "restore", vault }, headers, env: service.bindings });
+    expect(started.status).toBe(202);
+    await endOfJob(service, started.body.id);
+    const rows = await inOperator(service, (sql) => JSON.stringify(sql.exec("SELECT * FROM jobs").toArray()));
+    expect(rows).not.toMatch(/canary-agent|203\.0\.113\.77/);
+    const { text } = await client((await makeToken({ [vault]: "rwd" })).token)("GET", "/v1/activity?limit=50");
+    expect(text).toMatch(/canary-agent.*203\.0\.113\.77|203\.0\.113\.77.*canary-agent/);
   });
 });
 

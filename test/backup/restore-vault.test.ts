@@ -5,7 +5,7 @@ import { backUp, rowsInDatabase } from "../support/backup.ts";
 import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
-import { runHourly } from "../support/jobs.ts";
+import { runHourly, runJob, serviceWith } from "../support/jobs.ts";
 import { restore } from "../support/restores.ts";
 import { passDaysQuickly as passDays } from "../support/restore.ts";
 import { runs } from "../support/runs.ts";
@@ -126,6 +126,42 @@ describe("a vault that has changed since its snapshot", () => {
     expect(events).toMatchObject([{ type: "item.updated" }]);
     await passDays(vault, 40);
     expect(await objectsOf(vault)).toEqual(snapshotContents);
+  });
+
+  it("is replaced with overwrite also when it is written to while the restore copies contents (21.23)", async () => {
+    const { vault, items, call } = await freshVault();
+    await call("POST", items, { body: LOGIN });
+    await backUp(vault);
+    const before = await stateOf(vault);
+    const write = (title: string) => call("POST", items, { body: { ...LOGIN, title } });
+    await write("second");
+    let isRemoved = false;
+    // A writer that never pauses until the row is removed: one write between the comparison and the removal is enough.
+    const whileThere = async (): Promise<void> => {
+      isRemoved ||= (await rowOf(vault)) === null;
+      if (!isRemoved) await write("during");
+    };
+    const DB = wrapDatabase(env.DB, { before: whileThere });
+    const service = await serviceWith({}, { DB });
+    expect(await runJob(service, { kind: "restore", vault, overwrite: true })).toMatchObject({
+      state: "done",
+    });
+    expect(await stateOf(vault)).toEqual(before);
+  });
+
+  it("is not replaced without overwrite when it is written to while the restore copies contents", async () => {
+    const { vault, items, call } = await freshVault();
+    await call("POST", items, { body: LOGIN });
+    await backUp(vault);
+    let isWritten = false;
+    const before = async (): Promise<void> => {
+      if (isWritten) return;
+      isWritten = true;
+      await call("POST", items, { body: LOGIN });
+    };
+    const service = await serviceWith({}, { DB: wrapDatabase(env.DB, { before }) });
+    expect(await runJob(service, { kind: "restore", vault })).toMatchObject({ state: "failed", reason: "backup_newer" });
+    expect((await call("GET", items)).body).toHaveLength(2);
   });
 
   it("is replaced where it is as its snapshot, and a second restore changes nothing", async () => {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { fingerprint } from "../../crypto/seal.ts";
-import { isId, parseId } from "../../model/ids.ts";
-import { type Job, type NewJob, REQUESTED_KINDS, type RequestedKind, type RewrapInput } from "../../model/job.ts";
+import { isId } from "../../model/ids.ts";
+import { type Job, type JobPlace, type NewJob, REQUESTED_KINDS, type RequestedKind, type RewrapInput } from "../../model/job.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { parseCount } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
@@ -108,8 +108,16 @@ function presentOne({ c }: Call, job: Job, status: 200 | 202 = 200): Result<Repl
 
 interface Page {
   readonly limit: number;
-  /** The id of the last job of the page before. */
-  readonly after: string | undefined;
+  /** The last job of the page before. */
+  readonly after: JobPlace | undefined;
+}
+
+/** `<createdAt>.<id>`: a cursor that has only the id would end the list when its job is deleted between two pages. */
+const presentPlace = ({ createdAt, id }: JobPlace): string => `${createdAt}.${id}`;
+
+function parsePlace(cursor: string): JobPlace | undefined {
+  const [, createdAt, id] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(cursor) ?? [];
+  return id !== undefined && isId(id) ? { createdAt: Number(createdAt), id } : undefined;
 }
 
 /** The most jobs of a page: each may show 100 findings. */
@@ -120,8 +128,8 @@ export const listJobs = {
     const limit = parseCount(rest, "limit", 1, LIMITS.page);
     if (!limit.ok) return limit;
     const cursor = rest.get("cursor");
-    const after = cursor === null ? undefined : parseId(cursor);
-    if (cursor !== null && (after === undefined || !isId(after))) return invalid("cursor: is not one that this service gave");
+    const after = cursor === null ? undefined : parsePlace(cursor);
+    if (cursor !== null && !after) return invalid("cursor: is not one that this service gave");
     return ok({ limit: Math.min(limit.value ?? PAGE_JOBS_MAX, PAGE_JOBS_MAX), after });
   },
   async handle(call: Call, { limit, after }: Page): Promise<Result<Reply>> {
@@ -130,7 +138,7 @@ export const listJobs = {
     const jobs = await callOperator(c.env, "unavailable", async (operator) => ok(await operator.list(limit + 1, after)));
     if (!jobs.ok) return jobs;
     const page = jobs.value.slice(0, limit);
-    const link = nextPage(c, jobs.value.length > limit ? `limit=${limit}&cursor=${page.at(-1)!.id}` : undefined);
+    const link = nextPage(c, jobs.value.length > limit ? `limit=${limit}&cursor=${presentPlace(page.at(-1)!)}` : undefined);
     return ok({ response: c.json(page.map(presentJob), 200, link) });
   },
 };

@@ -4,6 +4,7 @@ import type { RestoreInput } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { optional } from "../../model/text.ts";
 import { createRequestId } from "../../request-id.ts";
+import { sealOrigin } from "../../store/activity/entries.ts";
 import { type BackupStore, withBuckets } from "../../store/backup/ports.ts";
 import { checkRestore } from "../../store/restore/check.ts";
 import { checkItem } from "../../store/restore/restore-item.ts";
@@ -37,7 +38,10 @@ export const restoreRequest = {
     const buckets = withBuckets(store, c.env);
     if (!buckets.ok) return buckets;
     const checked = await check(buckets.value, input);
-    return checked.ok ? ok({ ...input, entry: createRequestId(Date.now()), origin: originOf(c) }) : checked;
+    if (!checked.ok) return checked;
+    // The job keeps its input, and the operator has it from another isolate.
+    const entry = createRequestId(Date.now());
+    return ok({ ...input, entry, origin: await sealOrigin(store, entry, originOf(c)) });
   },
 };
 

@@ -1,7 +1,8 @@
 import { dayKey } from "../../crypto/day-keys.ts";
 import type { Keyring, RootKey } from "../../crypto/keyring.ts";
 import { type KeyedAssociatedData, open, seal } from "../../crypto/seal.ts";
-import { type Activity, type ListedActivity, type Origin, UNKNOWN_ORIGIN } from "../../model/activity.ts";
+import { type Activity, type ListedActivity, type Origin, type SealedOrigin, UNKNOWN_ORIGIN } from "../../model/activity.ts";
+import { REGISTRY } from "../../model/backup.ts";
 import { isId, timeOf } from "../../model/ids.ts";
 import { isVersion } from "../../model/item.ts";
 import { WITHOUT_TOKEN } from "../../model/operation.ts";
@@ -30,6 +31,27 @@ export async function sealActivity(
   const root = keyring.active;
   const { key, associatedData } = await keyOf(root, activity);
   return { ...activity, root_key_id: root.id, sealed: await seal(key, associatedData, JSON.stringify({ ...origin, items })) };
+}
+
+/** Seals the origin of a request whose entries are made later. In: the id that they get. */
+export async function sealOrigin(store: Pick<Store, "keyring">, id: string, origin: Origin): Promise<SealedOrigin> {
+  const { key, associatedData } = await keyOfOrigin(store.keyring.active, id);
+  return { key: associatedData.key, sealed: await seal(key, associatedData, JSON.stringify(origin)) };
+}
+
+/** Opens the origin of such a request: an unknown one, when the root key is missing or the text is damaged. */
+export async function openOrigin({ keys }: Keyring, id: string, origin: SealedOrigin): Promise<Origin> {
+  const root = keys.get(origin.key);
+  if (!root) return UNKNOWN_ORIGIN;
+  const { key, associatedData } = await keyOfOrigin(root, id);
+  const text = await open(key, associatedData, origin.sealed);
+  return text.ok ? (JSON.parse(text.value) as Origin) : UNKNOWN_ORIGIN;
+}
+
+/** By the version in the associated data, the text is none of an entry. */
+async function keyOfOrigin(root: RootKey, id: string): ReturnType<typeof keyOf> {
+  const { key, associatedData } = await keyOf(root, { log: REGISTRY, id });
+  return { key, associatedData: { ...associatedData, version: 1 } };
 }
 
 /** Opens a row. The origin of one whose root key is missing is unknown, and so are the ids of several Items. Errors: `integrity`. */

@@ -1,8 +1,10 @@
+import { logFailure } from "../../log.ts";
 import type { FailureKind } from "../../model/failure.ts";
 import type { Finding } from "../../model/finding.ts";
 import {
   type Job,
   type JobKind,
+  type JobPlace,
   type JobProgress,
   type JobResult,
   type JobState,
@@ -41,7 +43,7 @@ export interface JobRow {
 }
 
 /** What the kind keeps between two steps. */
-export interface JobData {
+interface JobData {
   readonly data: string;
   readonly format: number;
 }
@@ -51,23 +53,27 @@ const UNENDED = "ended_at IS NULL";
 /** SQL: whether two things that jobs hold are the same, or one is a part of the other: `vaults` has the part `vaults/<id>`. */
 const overlap = (a: string, b: string): string => `(${a} || '/' LIKE ${b} || '/%' OR ${b} || '/' LIKE ${a} || '/%')`;
 
-/** SQL: whether a job may make steps: a job that waits for those that exclude it begins when all that were created before it have ended. */
+/**
+ * SQL: whether a job may make steps: a job that waits for those that exclude it begins when all that were created before it have ended. One that
+ * has begun counts whatever its time, because the clock may have gone back.
+ */
 const MAY_STEP = `
   (state = 'running' OR state = 'waiting' AND NOT EXISTS (
-    SELECT 1 FROM jobs AS earlier WHERE earlier.${UNENDED} AND ${overlap("earlier.holds", "jobs.holds")}
-      AND (earlier.created_at, earlier.id) < (jobs.created_at, jobs.id)))`;
+    SELECT 1 FROM jobs AS other WHERE other.${UNENDED} AND ${overlap("other.holds", "jobs.holds")}
+      AND (other.state IN ('running', 'paused') OR (other.created_at, other.id) < (jobs.created_at, jobs.id))))`;
 
 const SQL = {
   insert: `
     INSERT INTO jobs (id, request, kind, holds, state, writes, data, data_format, tries, due, done, total, created_at)
     VALUES (?1, ?2, ?3, ?4, 'waiting', 0, ?5, ?6, 0, ?7, 0, 0, ?7)`,
   load: "SELECT * FROM jobs WHERE id = ?1",
+  same: "SELECT * FROM jobs WHERE kind = ?1 AND request = ?2 AND state = 'waiting' LIMIT 1",
   holder: `SELECT id FROM jobs WHERE ${overlap("holds", "?1")} AND ${UNENDED} LIMIT 1`,
   due: `SELECT * FROM jobs WHERE ${MAY_STEP} AND due <= ?1 ORDER BY due, id LIMIT 1`,
   nextDue: `SELECT min(due) AS due FROM jobs WHERE ${MAY_STEP}`,
   list: `
     SELECT * FROM jobs
-    WHERE ?2 IS NULL OR (created_at, id) < (SELECT created_at, id FROM jobs WHERE id = ?2)
+    WHERE ?2 IS NULL OR (created_at, id) < (?2, ?3)
     ORDER BY created_at DESC, id DESC LIMIT ?1`,
   // A job that was stopped during its step stays stopped.
   begin: `UPDATE jobs SET state = 'running', tries = tries + 1, due = ?2 WHERE id = ?1 AND ${UNENDED}`,
@@ -88,7 +94,9 @@ const SQL = {
   repairFinding: "UPDATE OR REPLACE job_findings SET finding = ?3 WHERE job = ?1 AND finding = ?2",
   failed: `
     SELECT id, kind, reason FROM jobs AS job
-    WHERE (state = 'failed' OR EXISTS (SELECT 1 FROM job_findings WHERE job_findings.job = job.id AND finding ->> 'kind' = 'vault_skipped'))
+    WHERE (state = 'failed' OR EXISTS (
+        SELECT 1 FROM job_findings
+        WHERE job_findings.job = job.id AND CASE WHEN json_valid(finding) THEN finding ->> 'kind' END = 'vault_skipped'))
       AND NOT EXISTS (SELECT 1 FROM jobs WHERE kind = job.kind AND (created_at, id) > (job.created_at, job.id))`,
   old: `
     SELECT id FROM jobs AS job WHERE NOT ${UNENDED} AND (ended_at < ?1
@@ -112,6 +120,10 @@ export function insertJob(
 
 export const loadJob = (sql: SqlStorage, id: string): JobRow | undefined => sql.exec<JobRow>(SQL.load, id).toArray()[0];
 
+/** Out: a job that was asked for the same, and has not begun. */
+export const findSame = (sql: SqlStorage, { kind, request }: Pick<NewJob, "kind" | "request">): JobRow | undefined =>
+  sql.exec<JobRow>(SQL.same, kind, request).toArray()[0];
+
 /** Out: the id of a job that holds this, a part of it or what it is a part of, and has not ended. */
 export const findHolder = (sql: SqlStorage, holds: string | undefined): string | undefined =>
   holds === undefined ? undefined : sql.exec<{ id: string }>(SQL.holder, holds).toArray()[0]?.id;
@@ -123,9 +135,9 @@ export const findDue = (sql: SqlStorage, now: number): JobRow | undefined => sql
 export const nextDue = (sql: SqlStorage): number | undefined =>
   sql.exec<{ due: number | null }>(SQL.nextDue).toArray()[0]?.due ?? undefined;
 
-/** Out: jobs, the newest first. In: the id of the job after which they begin. */
-export const listJobRows = (sql: SqlStorage, limit: number, after: string | undefined): JobRow[] =>
-  sql.exec<JobRow>(SQL.list, limit, after ?? null).toArray();
+/** Out: jobs, the newest first. In: the place of the job after which they begin. */
+export const listJobRows = (sql: SqlStorage, limit: number, after: JobPlace | undefined): JobRow[] =>
+  sql.exec<JobRow>(SQL.list, limit, after?.createdAt ?? null, after?.id ?? null).toArray();
 
 /** Counts a try of the next step. In: when it is tried again if this try does not end. */
 export function beginStep(sql: SqlStorage, id: string, retryAt: number): void {
@@ -154,7 +166,7 @@ export interface JobReached {
 }
 
 /** What the engine keeps of a step. */
-export interface StepOutcome extends JobData, JobReached {
+interface StepOutcome extends JobData, JobReached {
   /** Milliseconds until the next step. */
   readonly waits?: number | undefined;
   /** How often the job has written D1. */
@@ -195,6 +207,17 @@ export type FailedJob = Pick<JobRow, "id" | "kind" | "reason">;
 export const listFailed = (sql: SqlStorage): FailedJob[] =>
   sql.exec<Pick<JobRow, "id" | "kind" | "reason">>(SQL.failed).toArray();
 
+/** A text of a row that is damaged keeps nobody from the others: it counts as missing. */
+function readObject<T extends object>(text: string): T | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as T) : undefined;
+  } catch (error) {
+    logFailure("A row of a job", error);
+    return undefined;
+  }
+}
+
 /** A page of findings. */
 export interface FindingPage {
   readonly findings: readonly Finding[];
@@ -207,7 +230,7 @@ export function loadFindings(sql: SqlStorage, id: string, after: number, limit: 
   // One more, which tells whether another page follows.
   const rows = sql.exec<{ number: number; finding: string }>(SQL.findings, id, after, limit + 1).toArray();
   const page = rows.slice(0, limit);
-  const findings = page.map(({ finding }) => JSON.parse(finding) as Finding);
+  const findings = page.flatMap(({ finding }) => readObject<Finding>(finding) ?? []);
   return { findings, next: rows.length > limit ? page.at(-1)!.number : undefined };
 }
 
@@ -237,7 +260,7 @@ export function jobOf(sql: SqlStorage, row: JobRow): Job {
     kind,
     state,
     progress: { done, total },
-    result: result === null ? undefined : (JSON.parse(result) as JobResult),
+    result: result === null ? undefined : readObject<JobResult>(result),
     findings: loadFindings(sql, id, 0, SHOWN_FINDINGS_MAX).findings,
     createdAt: created_at,
     endedAt: ended_at ?? undefined,

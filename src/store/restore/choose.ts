@@ -6,7 +6,7 @@ import { findOpen, listBackupNumbers, loadManifest, loadNewest } from "../backup
 import type { OpenManifest } from "../backup/manifest.ts";
 import type { Store } from "../d1/database.ts";
 import { SCHEMA } from "../d1/schema.ts";
-import { type KeyRow, openKeys, type VaultRow } from "../vaults/rows.ts";
+import { isCount, type KeyRow, openKeys, type VaultRow } from "../vaults/rows.ts";
 import type { Known } from "./mark.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
@@ -109,6 +109,16 @@ export async function openVaultRow(store: Store, manifest: Manifest): Promise<Re
   const keys = await openKeys(store, row);
   return keys.ok ? ok(row as VaultRow) : refused(manifest, `does not open with the root key ${row.root_key_id}`);
 }
+
+/**
+ * Whether the vault in D1, which has nothing newer than a backup, was written to less often. Numbers that no vault can have prove nothing: the
+ * vault may have been restored from this very backup (finish.ts).
+ */
+export const isBehind = ({ vault }: Known, { content_version, attribute_version }: VaultRow): boolean =>
+  vault !== undefined &&
+  isCount(content_version) &&
+  isCount(attribute_version) &&
+  vault.sequence < content_version + attribute_version;
 
 /** Compares the vault in D1 with a backup. */
 export function compareExisting({ vault, deleted, webhook }: Known, manifest: Manifest, row: VaultRow): Existing {

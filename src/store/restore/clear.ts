@@ -18,10 +18,12 @@ const SLICE_ROWS_MAX = { files: 200, entries: 1_000 };
 
 const SQL = {
   /**
-   * Leaves a vault whose state is not the one that was compared with the backup. A damaged time is compared as JavaScript has rounded it.
+   * Leaves a vault whose state is not the one that was compared with the backup, unless it is to be replaced whatever was written to it
+   * meanwhile. A damaged time is compared as JavaScript has rounded it.
    */
   deleteVault: `
-    DELETE FROM vaults WHERE id = ?1 AND content_version + attribute_version = ?2 AND CAST(updated_at AS REAL) = ?3 AND ${NEWEST_KEY_ID} = ?4`,
+    DELETE FROM vaults WHERE id = ?1 AND ${NEWEST_KEY_ID} = ?4
+      AND (?5 OR content_version + attribute_version = ?2 AND CAST(updated_at AS REAL) = ?3)`,
   deleteDeletion: `DELETE FROM deleted_vaults WHERE id = ?1 AND ${IS_MARKED}`,
   state: `SELECT EXISTS (SELECT 1 FROM vaults WHERE id = ?1) AS isThere, ${IS_MARKED} AS isMarked`,
   files: TABLES_OF_CONTENTS.map(
@@ -74,12 +76,13 @@ async function loadLeftovers(db: D1Database, vault: string): Promise<Result<Left
   return ok({ isThere: state!.isThere === 1, isMarked: state!.isMarked === 1, any: left.length > 0, files });
 }
 
-/** The statements that remove the row of a vault, in the state that was compared, and the record of its deletion, and set the mark. */
-const removeVault = (db: D1Database, step: Step, compared: VaultState | undefined): D1PreparedStatement[] => {
+/** The statements that remove the row of a vault, unless it has changed, and the record of its deletion, and set the mark. */
+const removeVault = (db: D1Database, step: Step, compared: VaultState | undefined, overwrite: boolean): D1PreparedStatement[] => {
   const { vault } = step.manifest;
+  const { sequence, updated_at, newest_key } = compared ?? {};
   return [
     adoptDeployment(db, step),
-    ...(compared ? [db.prepare(SQL.deleteVault).bind(vault, compared.sequence, compared.updated_at, compared.newest_key)] : []),
+    ...(compared ? [db.prepare(SQL.deleteVault).bind(vault, sequence, updated_at, newest_key, overwrite ? 1 : 0)] : []),
     beginRestore(db, step),
     db.prepare(SQL.deleteDeletion).bind(vault),
   ];
@@ -97,16 +100,16 @@ const deleteLeftovers = (db: D1Database, vault: string, { files }: Leftovers): D
 /**
  * The second phase: it deletes the row of the vault, if there is one, and then the other rows, a slice at a time. Their contents stay in FILES
  * for the retention. The contents that the backup names too are not deleted at all. Of the registry nothing is deleted. Errors:
- * `backup_newer`, when the vault has changed since it was compared; those of the ports; `unavailable`.
+ * `backup_newer`, when the vault has changed since it was compared, and is not to be overwritten; those of the ports; `unavailable`.
  */
-export async function clearStep({ store, prepare, write }: RestorePorts, step: Step): Promise<Result<Stepped>> {
+export async function clearStep({ store, input, prepare, write }: RestorePorts, step: Step): Promise<Result<Stepped>> {
   const { manifest, position, compared } = step;
   const { vault } = manifest;
   const { db } = store;
   if (position.index === 0) {
     const prepared = vault === REGISTRY ? ok(undefined) : await prepare(vault, NO_CONTENTS);
     if (!prepared.ok) return prepared;
-    const removed = await write(removeVault(db, step, compared));
+    const removed = await write(removeVault(db, step, compared, input.overwrite));
     if (!removed.ok) return removed;
     return ok({ position: vault === REGISTRY ? beginPhase("rows") : { ...position, index: 1 } });
   }

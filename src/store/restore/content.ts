@@ -83,7 +83,7 @@ async function copyAuthentic(
   return to ? putPieces(to, contentKey(address), pieces, size) : readAll(pieces);
 }
 
-export interface ContentOptions {
+interface ContentOptions {
   /** The content is only authenticated, and not copied. */
   readonly dryRun: boolean;
   /** A content that FILES has is read to its end. */

@@ -1,4 +1,4 @@
-import type { Activity } from "../../model/activity.ts";
+import type { Activity, Origin } from "../../model/activity.ts";
 import { isTime } from "../../model/time.ts";
 import { ACTIVITY, sealActivity } from "../activity/entries.ts";
 import { RAISED_EXPIRED } from "../activity/retention.ts";
@@ -60,7 +60,7 @@ function mend(column: string, value: unknown, at: number): unknown {
  * replaced: a time by that of the backup, a quota by the default, a count by that of the rows, and a version by what follows from the log.
  */
 async function finishStatements(
-  { store, input }: RestorePorts,
+  { store, input, origin }: RestorePorts,
   { manifest, position }: Step,
   damaged: VaultRow,
 ): Promise<D1PreparedStatement[]> {
@@ -71,7 +71,7 @@ async function finishStatements(
   const isMended = JSON.stringify(row) !== JSON.stringify(damaged);
   // The backup may have rows that a reseal had not sealed again yet. So a reseal that was under way begins again with the first row.
   const inserted: VaultRow = { ...row, resealed: null };
-  const entry = await sealActivity(store, entryOf(input, row.id));
+  const entry = await sealActivity(store, entryOf(input.entry, origin, row.id));
   return [
     await proofStatement(db, keyring.keys.get(row.root_key_id)!),
     db.prepare(SQL.vault(Object.keys(inserted))).bind(row.id, JSON.stringify(inserted)),
@@ -87,7 +87,7 @@ async function finishStatements(
 }
 
 /** The entry in the log of a vault when it is restored. */
-const entryOf = ({ entry: id, origin }: RestorePorts["input"], vault: string): Activity => ({
+const entryOf = (id: string, origin: Origin, vault: string): Activity => ({
   id,
   log: vault,
   action: "CREATE",

@@ -25,7 +25,7 @@ export interface BackedUpVault {
   readonly skipped: readonly Skipped[];
 }
 
-export interface VaultPage {
+interface VaultPage {
   readonly vaults: readonly BackedUpVault[];
   /** The id after which the next page begins; absent on the last one. */
   readonly next: string | undefined;

@@ -1,3 +1,4 @@
+import type { Origin } from "../../model/activity.ts";
 import type { ContentAddress } from "../../model/file.ts";
 import type { Answer, Change } from "../../model/operation.ts";
 import type { RestoreInput } from "../../model/restore.ts";
@@ -16,6 +17,8 @@ export interface RestoreContents {
 export interface RestorePorts {
   readonly store: BackupStore;
   readonly input: RestoreInput;
+  /** Where the request came from. */
+  readonly origin: Origin;
   /** Whether the step has made so many calls that it begins nothing further. */
   readonly isSpent: () => boolean;
   /** Carries out statements behind the fence of the job (store/jobs/step-fence.ts). */

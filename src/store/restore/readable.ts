@@ -16,7 +16,7 @@ import type { Step } from "./step.ts";
 
 const LEFT_OUT: ReadonlySet<string> = new Set([...TABLES_OF_CONTENTS.map(({ name }) => name), "webhooks"]);
 
-export interface ReadablePart {
+interface ReadablePart {
   /** The part as it is written. */
   readonly part: Part;
   /** The number of rows that were left out. */

@@ -32,7 +32,7 @@ export interface ItemRestore extends Chosen {
 }
 
 /** A restore of an Item that may begin. */
-export interface CheckedItem extends Pick<OpenManifest, "manifest" | "sha256"> {
+interface CheckedItem extends Pick<OpenManifest, "manifest" | "sha256"> {
   readonly existing: Existing;
   readonly found: BackedUpItem;
 }

@@ -10,7 +10,7 @@ import { tryBucket } from "../buckets/calls.ts";
 /** Stores an object of a backup that the operator's command line uploads from a folder. */
 
 /** An object as it is uploaded, with its length in bytes. */
-export interface Incoming {
+interface Incoming {
   readonly length: number;
   readonly body: ReadableStream<Uint8Array>;
 }
