@@ -11,8 +11,8 @@ import { addManifest, NOTHING_KEPT, type KeptParts, sweepParts } from "./sweep-p
 
 /**
  * Deletes old backups. Of each vault it deletes the manifests before the one that the oldest kept registry names, then the parts that no
- * remaining manifest names, with their contents. Where a manifest is not authentic, nothing is deleted. The backups of a vault go wholly when no
- * kept registry names it and D1 knows its deletion: a vault that a restore has left out is missing too, and its backups are all that is left of it.
+ * remaining manifest names, with their contents. Where a manifest is not authentic, nothing is deleted. The backups of a vault that was deleted go
+ * wholly when no kept registry names it. Those of a vault of which D1 knows nothing stay: a restore may have left it out, and they are all that is left.
  */
 
 /** The most folders of one call. */
@@ -88,17 +88,24 @@ async function findFolder(store: BackupStore, begun: Pruning, isSpent: () => boo
   if (!page.ok) return page;
   const { vaults, next } = page.value;
   const firstOfVaults = firstOf(oldest.value.manifest);
-  const unnamed = vaults.filter((vault) => !firstOfVaults.has(vault));
-  const deleted = await findDeleted(store, first, unnamed);
-  if (!deleted.ok) return deleted;
+  const known = await loadKnown(store, vaults);
+  if (!known.ok) return known;
+  const gone = known.value.filter(({ vault, isDeleted }) => isDeleted && !firstOfVaults.has(vault));
+  const unnamed = await findUnnamed(
+    store,
+    first,
+    gone.map(({ vault }) => vault),
+  );
+  if (!unnamed.ok) return unnamed;
+  const isKnown = new Set([REGISTRY, ...known.value.map(({ vault }) => vault)]);
   let pruning = begun;
   // The registry comes last, because it names the backups of the vaults.
   for (const vault of next === undefined ? [...vaults, REGISTRY] : vaults) {
     if (pruning.after !== begun.after && isSpent()) return ok(pruning);
-    if (deleted.value.has(vault)) {
-      const gone = await deleteVault(store, vault, oldest.value.manifest);
-      if (!gone.ok) return gone;
-    } else {
+    if (unnamed.value.has(vault)) {
+      const deleted = await deleteVault(store, vault, oldest.value.manifest);
+      if (!deleted.ok) return deleted;
+    } else if (isKnown.has(vault)) {
       const firstKept = vault === REGISTRY ? first : (firstOfVaults.get(vault) ?? 0);
       const numbers = await listBackupNumbers(backups, vault);
       if (!numbers.ok) return numbers;
@@ -111,36 +118,43 @@ async function findFolder(store: BackupStore, begun: Pruning, isSpent: () => boo
 }
 
 const SQL = {
-  /** Which vaults of a list were deleted, and neither exist nor are being restored. ?1: their ids as a JSON array. */
-  deleted: `
-    SELECT value AS vault FROM json_each(?1) WHERE ${hasDeletion("value")}
-      AND NOT EXISTS (SELECT 1 FROM vaults WHERE id = value) AND NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = value)`,
+  /** Which vaults of a list exist, or were deleted and are not being restored. ?1: their ids as a JSON array. */
+  known: `
+    SELECT value AS vault, vaults.id IS NULL AS isDeleted FROM json_each(?1) LEFT JOIN vaults ON vaults.id = value
+    WHERE vaults.id IS NOT NULL OR (${hasDeletion("value")} AND NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = value))`,
 };
 
+interface KnownVault {
+  readonly vault: string;
+  readonly isDeleted: boolean;
+}
+
+/** The vaults that D1 knows. The others are missing: nothing of their backups may go. Errors: `unavailable`. */
+async function loadKnown({ db }: BackupStore, vaults: readonly string[]): Promise<Result<KnownVault[]>> {
+  const read = await runBatch<[{ vault: string; isDeleted: number }]>(db, db.prepare(SQL.known).bind(JSON.stringify(vaults)));
+  return read.ok ? ok(read.value[0].map(({ vault, isDeleted }) => ({ vault, isDeleted: isDeleted === 1 }))) : read;
+}
+
 /**
- * The vaults that were deleted and that no registry names; none when a registry is not authentic. In: the oldest registry that is kept; vaults
- * that it does not name. The newest registry is read first, because it names the newest vaults. Only newer registries name a vault that was
- * deleted and restored.
+ * The vaults that no registry names; none when a registry is not authentic. In: the oldest registry that is kept; vaults that it does not name.
+ * The newest registry is read first, because it names the newest vaults. Only newer registries name a vault that was deleted and restored.
  */
-async function findDeleted(
-  { backups, db, keyring }: BackupStore,
+async function findUnnamed(
+  { backups, keyring }: BackupStore,
   first: number,
   vaults: readonly string[],
 ): Promise<Result<ReadonlySet<string>>> {
-  if (vaults.length === 0) return ok(new Set());
-  const read = await runBatch<[{ vault: string }]>(db, db.prepare(SQL.deleted).bind(JSON.stringify(vaults)));
-  if (!read.ok) return read;
-  let deleted: ReadonlySet<string> = new Set(read.value[0].map(({ vault }) => vault));
-  if (deleted.size === 0) return ok(deleted);
+  let unnamed: ReadonlySet<string> = new Set(vaults);
+  if (unnamed.size === 0) return ok(unnamed);
   const numbers = await listBackupNumbers(backups, REGISTRY);
   if (!numbers.ok) return numbers;
   for (const number of numbers.value.filter((one) => one > first).toReversed()) {
-    if (deleted.size === 0) break;
+    if (unnamed.size === 0) break;
     const registry = await loadManifest(backups, keyring, { vault: REGISTRY, number });
     if (!registry.ok) return registry.failure.kind === "unavailable" ? registry : ok(new Set());
-    deleted = deleted.difference(new Set(firstOf(registry.value.manifest).keys()));
+    unnamed = unnamed.difference(new Set(firstOf(registry.value.manifest).keys()));
   }
-  return ok(deleted);
+  return ok(unnamed);
 }
 
 /** Once in so many days the parts of every vault are looked through, also of one without an old backup. */
