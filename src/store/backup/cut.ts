@@ -6,8 +6,8 @@ import { DAY } from "../../model/time.ts";
  * again: a change of one Item changes one part, and two when it splits.
  */
 
-/** The characters of the rows of a part, as JSON. With its head and the names of its columns, its text has at most 4 MiB. */
-export const PART_CHARACTERS_MAX = 4 * 1024 * 1024 - 8 * 1024;
+/** The most characters of the rows of a part, as JSON. With its head and the names of its columns, its text has at most 4 MiB. */
+export const PART_MAX = { characters: 4 * 1024 * 1024 - 8 * 1024 };
 
 /** Rows that stay together, such as those of an Item. */
 export interface Unit {
@@ -43,7 +43,7 @@ export function cutItems(items: readonly Unit[], before: string | undefined, are
     bits = shared;
     if (bits < bitsMin) return count;
     characters += item.characters;
-    if (characters > PART_CHARACTERS_MAX) return Math.max(count, 1);
+    if (characters > PART_MAX.characters) return Math.max(count, 1);
   }
   return areAll && items.length > 0 ? items.length : undefined;
 }
@@ -53,7 +53,7 @@ export function cutRows(characters: readonly number[], areAll: boolean): number 
   let sum = 0;
   for (const [index, one] of characters.entries()) {
     sum += one;
-    if (sum > PART_CHARACTERS_MAX) return Math.max(index, 1);
+    if (sum > PART_MAX.characters) return Math.max(index, 1);
   }
   return areAll && characters.length > 0 ? characters.length : undefined;
 }

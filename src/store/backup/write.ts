@@ -4,7 +4,7 @@ import { presentPart } from "./part.ts";
 import { type OpenManifest, presentManifest } from "./manifest.ts";
 import { manifestKey, partKey } from "./object-keys.ts";
 import { tryBucket } from "../buckets/calls.ts";
-import { areOfOneDay, cutGroups, cutItems, cutRows, PART_CHARACTERS_MAX } from "./cut.ts";
+import { areOfOneDay, cutGroups, cutItems, cutRows, PART_MAX } from "./cut.ts";
 import { BROKEN_ROWS_MAX, findBroken } from "./broken.ts";
 import { contentsOfPart } from "./contents.ts";
 import type { BackupStore } from "./ports.ts";
@@ -84,7 +84,7 @@ export async function writeItems(
     if (count === undefined) break;
     const some = rest.slice(0, count);
     // A piece of an Item has the rows that fit: only an Item that is alone may have several.
-    const pieces = count === 1 && some[0]!.characters > PART_CHARACTERS_MAX ? piecesOf(some[0]!, cutRows) : [undefined];
+    const pieces = count === 1 && some[0]!.characters > PART_MAX.characters ? piecesOf(some[0]!, cutRows) : [undefined];
     for (const piece of pieces) {
       const written = await writePart(writing, partOf("items", piece ? [piece] : some), some[0]!.id);
       if (!written.ok) return written;

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { type RowLog, recordRows } from "./row-log.ts";
 
 /** D1 as an SQLite in this process: the schema of migrations/, and batches that are transactions. */
 
@@ -36,6 +37,8 @@ export interface Database {
   readonly query: <Row>(sql: string, ...values: (string | number)[]) => Row[];
   /** The effects in the order in which the transactions were committed. */
   readonly effects: () => Effect[];
+  /** What the transactions have changed of the rows of vaults. */
+  readonly rows: RowLog;
   readonly setRoom: (room: Room) => void;
   readonly close: () => void;
 }
@@ -93,6 +96,7 @@ export function createDatabase(tick: () => number): Database {
   for (const name of files) db.prepare("INSERT INTO d1_migrations (name) VALUES (?1)").run(name);
   db.function("tick", tick);
   db.exec(TRIGGERS);
+  const rows = recordRows(db);
 
   const prepared = new Map<string, StatementSync>();
   const statementOf = (sql: string): StatementSync => {
@@ -126,13 +130,16 @@ export function createDatabase(tick: () => number): Database {
       try {
         const results = statements.map(runStatement);
         commit!.run();
+        rows.endTransaction(true);
         return results;
       } catch (error) {
         if (db.isTransaction) rollback!.run(); // SQLite rolls a full database back itself
+        rows.endTransaction(false);
         throw errorOf(error);
       }
     },
     query: <Row>(sql: string, ...values: (string | number)[]) => statementOf(sql).all(...values) as Row[],
+    rows,
     effects: () => db.prepare("SELECT * FROM effects ORDER BY rowid").all() as unknown as Effect[],
     setRoom(next) {
       room = next;

@@ -1,9 +1,11 @@
 import { Operator } from "../../../src/index.ts";
 import { parseKeyList } from "../../../src/crypto/key-list.ts";
 import type { ResealInput } from "../../../src/model/job.ts";
+import type { Operation } from "../../../src/model/operation.ts";
+import type { RestoreContents } from "../../../src/store/restore/ports.ts";
 import type { ResealRequest } from "../../../src/vault/reseal.ts";
 import type { Coordinators } from "./coordinators.ts";
-import { faultyBucket } from "./faulty-bucket.ts";
+import { faultyBackups, faultyBucket } from "./faulty-bucket.ts";
 import { connectDatabase } from "./faulty-database.ts";
 import { createStorage, type Storage, storageOf } from "./storage.ts";
 import { type Violation, violation } from "./violations.ts";
@@ -47,6 +49,9 @@ export function createOperator(world: World, bindings: Env, coordinators: Coordi
 
   const coordinatorOf = (vault: string) => ({
     reseal: (request: ResealRequest) => coordinators.send(vault, (one) => one.reseal(request)),
+    spaceCommits: () => coordinators.send(vault, (one) => one.spaceCommits()),
+    prepareRestore: (contents: RestoreContents) => coordinators.send(vault, (one) => one.prepareRestore(contents)),
+    write: (operation: Operation) => coordinators.send(vault, (one) => one.write(operation)),
   });
 
   function start(): Instance {
@@ -62,6 +67,7 @@ export function createOperator(world: World, bindings: Env, coordinators: Coordi
       ROOT_KEYS: JSON.stringify({ ...(JSON.parse(bindings.ROOT_KEYS) as object), active: activeKey }),
       DB: connectDatabase(world, { name: "operator", hasEnded }),
       FILES: faultyBucket(world, hasEnded),
+      BACKUPS: faultyBackups(world, hasEnded),
       COORDINATOR: { getByName: coordinatorOf } as unknown as Env["COORDINATOR"],
     };
     const ofInstance = storageOf(storage, hasEnded);
@@ -85,6 +91,7 @@ export function createOperator(world: World, bindings: Env, coordinators: Coordi
     violations.push(...checkReseals(storage, seen, world));
     // The platform rings again for an instance that has ended before it has set the next alarm.
     if (hasEnded() && storage.alarm === null) ringAt(clock.now() + RETRY);
+    if (faults.draw(["operator ended between steps"])) end();
   }
 
   function ringAt(time: number): void {
@@ -157,6 +164,10 @@ interface StoredJob {
   readonly ended_at: number | null;
 }
 
+/** Whether of two jobs one excludes the other: they hold the same, or one a part of what the other does. */
+const exclude = (a: string | null, b: string | null): boolean =>
+  a !== null && b !== null && (a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`));
+
 /** In: the ids of the jobs that were answered 202. */
 export function checkJobs({ storage, violations }: SimulatedOperator, started: readonly string[], world: World): Violation[] {
   const jobs = storage.exec("SELECT * FROM jobs ORDER BY created_at, id") as unknown as StoredJob[];
@@ -164,9 +175,7 @@ export function checkJobs({ storage, violations }: SimulatedOperator, started: r
   const lostJobs = started.filter((id) => !ids.has(id));
   const unended = jobs.filter((job) => job.ended_at === null);
   const beside = jobs.filter((job, index) =>
-    jobs
-      .slice(index + 1)
-      .some((other) => other.holds !== null && other.holds === job.holds && other.created_at < (job.ended_at ?? Infinity)),
+    jobs.slice(index + 1).some((other) => exclude(job.holds, other.holds) && other.created_at < (job.ended_at ?? Infinity)),
   );
   const [{ rows }] = world.database.query<{ rows: number }>(OTHER_ROWS) as [{ rows: number }];
   return [

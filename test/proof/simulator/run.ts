@@ -6,6 +6,7 @@ import { RESEAL_SLICE_MAX } from "../../../src/store/rotation/reseal-rows.ts";
 import { forgetSchemaVersion } from "../../../src/store/d1/schema.ts";
 import { type Outcome, outcomeOf } from "./answers.ts";
 import { checkHistory } from "./check.ts";
+import { checkBackups } from "./check-backups.ts";
 import { checkLog, type Exported } from "./check-log.ts";
 import { type Admin, runClient, sendCall, type Vault } from "./clients.ts";
 import { createCoordinators } from "./coordinators.ts";
@@ -15,7 +16,9 @@ import { createLogQueue } from "./log-queue.ts";
 import { checkKeys, checkStored, sweepContents } from "./stored.ts";
 import { checkJobs, createOperator } from "./operator.ts";
 import { NO_PLANT, type Plant, planted } from "./plants.ts";
+import { createRestorer, RESTORER } from "./restores.ts";
 import { sleepWithShortage } from "./shortages.ts";
+import { useSmallSlices } from "./small-slices.ts";
 import type { Violation } from "./violations.ts";
 import { createGateway } from "./worker.ts";
 import { createWorld, type World } from "./world.ts";
@@ -30,6 +33,9 @@ export interface Run {
   readonly effects: number;
   /** The entries that the log has at the end. */
   readonly entries: number;
+  /** The snapshots of vaults that the bucket had before old ones were deleted, and the restores that are done. */
+  readonly backups: number;
+  readonly restores: number;
   readonly faults: ReadonlyMap<FaultName, number>;
   /** How many requests had each outcome. */
   readonly outcomes: ReadonlyMap<Outcome, number>;
@@ -64,6 +70,10 @@ const PAUSE = 10_000;
 /** Of a reseal: several for each vault, and each below the largest value of the database. */
 const RESEAL_SLICE = { rows: 30, bytes: 16 * 1024 };
 
+/** How often old backups are deleted at the end, and after how many milliseconds those of before are old (BACKUPS_KEPT). */
+const PRUNED = 3;
+const BETWEEN_PRUNINGS = 36 * 60 * 60_000;
+
 const ADMIN_TOKEN = "the-admin-token-of-the-simulator";
 const ROOT_KEYS = { k1: "0123456789abcdef0123456789abcdef", k2: "fedcba9876543210fedcba9876543210" };
 
@@ -90,6 +100,7 @@ export async function runSeed(seed: number, operations: number, plant: Plant = N
   forgetSchemaVersion(); // the run before this one has loaded it
   recordDatabaseSize(0);
   Object.assign(RESEAL_SLICE_MAX, RESEAL_SLICE);
+  useSmallSlices();
   try {
     const played = play(world, operations);
     const state = { over: false };
@@ -120,6 +131,7 @@ async function play(world: World, operations: number): Promise<Run> {
     ROOT_KEYS: keys,
     // Different in each run: the service remembers with it for a minute which tokens D1 has refused, and a repeated seed issues the same.
     TOKENS_NOT_BEFORE: new Date(runs++).toISOString(),
+    BACKUPS_KEPT: 1,
     TOKEN_RATE: limiter,
     FAILURE_RATE: limiter,
     DENIAL_RATE: limiter,
@@ -154,6 +166,10 @@ async function play(world: World, operations: number): Promise<Run> {
     issueToken: async (vault) => (await asAdmin("POST", "tokens", { name: "client", vaults: { [vault]: "rwd" } })).body,
     revokeToken: async (id) => void (await asAdmin("DELETE", `tokens/${id}`)),
     renameVault: async (id) => void (await asAdmin("PATCH", `vaults/${id}`, { name: `Renamed ${random()}` })),
+    backUp: async (vault) => {
+      const { status, body } = await asAdmin("POST", "jobs", { kind: "backup", vault });
+      if (status === 202) jobs.push(body.id);
+    },
     rewrap: () => rewrap(world.pick(Object.keys(ROOT_KEYS))),
     resealVault: async (id) => {
       const listed: { id: string; dataKey: { id: string } }[] = (await asAdmin("GET", "vaults")).body;
@@ -190,6 +206,8 @@ async function play(world: World, operations: number): Promise<Run> {
       return runClient(world, `client-${v}-${n}`, vault, { gateway: ofClient, history, admin, more });
     }),
   );
+  const restorer = createRestorer(world, createGateway(world, RESTORER, parts), operator, ADMIN_TOKEN);
+  const restoring = restorer.run(more);
   await Promise.all(clients);
   const sent = history.calls.length;
 
@@ -197,7 +215,9 @@ async function play(world: World, operations: number): Promise<Run> {
   faults.stop();
   await clock.sleep(REST);
   await clock.sleep(JOB_MAX);
-  for (const { id } of vaults) await admin.resealVault(id);
+  await restoring;
+  await clock.sleep(JOB_MAX);
+  for (const id of [...vaults.map((vault) => vault.id), ...restorer.vaults]) await admin.resealVault(id);
   await clock.sleep(JOB_MAX);
   await rewrap("k1");
   await clock.sleep(REST);
@@ -205,12 +225,15 @@ async function play(world: World, operations: number): Promise<Run> {
   await clock.sleep(REST);
   while (!queue.isEmpty()) await clock.sleep(REST);
   const entries = await exportLog();
-  const effects = database.effects();
+  const effects = effectsOf();
   const arrivals = coordinators.instances.map(({ arrived }) => arrived);
   const { violations, reference } = checkHistory(history, effects, arrivals);
   violations.push(...checkLog(history, reference, entries), ...queue.violations);
-  violations.push(...checkStored(world, reference), ...checkKeys(world));
-  violations.push(...checkJobs(operator, jobs, world));
+  violations.push(...checkStored(world, reference, [...history.quotas.keys()]), ...checkKeys(world));
+  violations.push(...checkJobs(operator, jobs, world), ...restorer.violations);
+  violations.push(...(await checkBackups(world, bindings.ROOT_KEYS, true)));
+  const backups = world.backups.keys().filter((key) => key.endsWith(".manifest")).length;
+  await pruneBackups();
   violations.push(...(await sweepContents(world, coordinators)));
   for (const storage of [...coordinators.storages.values(), operator.storage]) storage.close();
   const outcomes = new Map<Outcome, number>();
@@ -220,11 +243,32 @@ async function play(world: World, operations: number): Promise<Run> {
     operations: sent,
     effects: effects.length,
     entries: entries.length,
+    backups,
+    restores: restorer.restored(),
     faults: faults.counts,
     outcomes,
     violations,
     hash: world.hash(),
   };
+
+  /** The effects in the vaults that the history knows. */
+  function effectsOf() {
+    return database.effects().filter(({ vault }) => !restorer.vaults.has(vault));
+  }
+
+  /** Deletes old backups, under faults, and looks at the others. */
+  async function pruneBackups(): Promise<void> {
+    for (let round = 0; round < PRUNED; round++) {
+      await clock.sleep(BETWEEN_PRUNINGS);
+      for (const { id } of vaults) if (random() < 0.5) await admin.renameVault(id);
+      faults.resume();
+      await admin.backUp(undefined);
+      await clock.sleep(REST);
+      faults.stop();
+      await clock.sleep(JOB_MAX);
+    }
+    violations.push(...(await checkBackups(world, bindings.ROOT_KEYS, false)));
+  }
 
   /** Exports the log. Reading it is not logged. */
   async function exportLog(): Promise<Exported[]> {
@@ -232,7 +276,7 @@ async function play(world: World, operations: number): Promise<Run> {
     for (let path: string | undefined = `activity/export?limit=${EXPORTED}`; path !== undefined;) {
       const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, "User-Agent": "admin" };
       const { body, link }: Reply = (await gateway.send("GET", `/v1/admin/${path}`, { headers }))!;
-      exported.push(...body);
+      exported.push(...body.filter(({ log, actor }: Exported) => !restorer.vaults.has(log) && actor?.userAgent !== RESTORER));
       path = link?.slice(link.indexOf("activity/"), link.indexOf(">"));
     }
     return exported;
@@ -241,7 +285,7 @@ async function play(world: World, operations: number): Promise<Run> {
   /** Reads every Item that there ever was, so that the check compares the last states too. */
   async function readEverything(): Promise<void> {
     const tokens = new Map(await Promise.all(vaults.map(async ({ id }) => [id, await admin.issueToken(id)] as const)));
-    const items = new Map(database.effects().flatMap(({ item, vault }) => (item === null ? [] : [[item, vault] as const])));
+    const items = new Map(effectsOf().flatMap(({ item, vault }) => (item === null ? [] : [[item, vault] as const])));
     const send = (vault: string, read: Read) => sendCall({ history, world }, gateway, vault, tokens.get(vault)!, read);
     for (const [item, vault] of items) {
       for (const kind of ["item", "versions", "deleted"] as const) {
