@@ -41,7 +41,7 @@ export const FAULT_RATES = {
   "token revoked": 0.002,
   "vault renamed": 0.003,
   "vault resealed": 0.002,
-  "backup started": 0.003,
+  "backup started": 0.01,
   "value that D1 refuses": 0.003,
   "database nearly full": 0.002,
   "database full": 0.002,

@@ -25,6 +25,8 @@ export interface SimulatedOperator {
 /** Milliseconds of one way within a data center, and of the longest time until an instance ends in a step. */
 const WAY = 2;
 const STEP = 60;
+/** The share of its calls of D1 that may have a fault: a step of a backup makes some dozens, and has to begin again when one fails. */
+const FAULTY = 0.3;
 /** Milliseconds after which the platform rings again. */
 const RETRY = 2_000;
 
@@ -65,7 +67,7 @@ export function createOperator(world: World, bindings: Env, coordinators: Coordi
     const env: Env = {
       ...bindings,
       ROOT_KEYS: JSON.stringify({ ...(JSON.parse(bindings.ROOT_KEYS) as object), active: activeKey }),
-      DB: connectDatabase(world, { name: "operator", hasEnded }),
+      DB: connectDatabase(world, { name: "operator", hasEnded, share: FAULTY }),
       FILES: faultyBucket(world, hasEnded),
       BACKUPS: faultyBackups(world, hasEnded),
       COORDINATOR: { getByName: coordinatorOf } as unknown as Env["COORDINATOR"],
