@@ -68,7 +68,8 @@ export interface Written<T> {
 
 /**
  * Writes the parts of Items, as far as their cuts are known. In: Items in the order of their ids; the id of the Item before them; whether they
- * are all that are left; whether no further part may be written now. Errors: `unavailable`.
+ * are all that are left; whether no part may be written after the first one. The first one is always written: reading the rows may have been
+ * the last call of the step, and without a part nothing would ever be reached. Errors: `unavailable`.
  */
 export async function writeItems(
   writing: Writing,
@@ -79,7 +80,7 @@ export async function writeItems(
 ): Promise<Result<Written<RowUnit>>> {
   const parts: PartRef[] = [];
   let [rest, last] = [items, before];
-  while (!isSpent()) {
+  while (parts.length === 0 || !isSpent()) {
     const count = cutItems(rest, last, areAll);
     if (count === undefined) break;
     const some = rest.slice(0, count);
@@ -105,7 +106,7 @@ export async function writeLog(
 ): Promise<Result<Written<RowUnit>>> {
   const parts: PartRef[] = [];
   let rest = entries;
-  while (!isSpent()) {
+  while (parts.length === 0 || !isSpent()) {
     const count = cutGroups(rest, areOfOneDay, areAll);
     if (count === undefined) break;
     const written = await writePart(writing, partOf("log", rest.slice(0, count)));
