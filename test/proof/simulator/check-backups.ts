@@ -28,8 +28,8 @@ interface PartRows {
   readonly isTwice: boolean;
 }
 
-/** Opens every backup in the bucket, and compares it. In: ROOT_KEYS; whether no backup was deleted yet. */
-export async function checkBackups(world: World, rootKeys: string, areAll: boolean): Promise<Violation[]> {
+/** Opens every backup in the bucket, and compares it. In: ROOT_KEYS; the vaults that were restored. */
+export async function checkBackups(world: World, rootKeys: string, restored: ReadonlySet<string>): Promise<Violation[]> {
   const violations: Violation[] = [];
   const keyring = await openKeyring(rootKeys);
   if (!keyring.ok) throw new Error("the root keys do not open");
@@ -67,7 +67,7 @@ export async function checkBackups(world: World, rootKeys: string, areAll: boole
   violations.push(...checkRegistries(opened));
   const ofVaults = Map.groupBy(backups, ({ vault }) => vault);
   for (const [vault, commits] of world.database.rows.commits)
-    violations.push(...replayVault(vault, commits, ofVaults.get(vault) ?? [], areAll));
+    violations.push(...replayVault(vault, commits, ofVaults.get(vault) ?? [], restored.has(vault)));
   return violations;
 }
 

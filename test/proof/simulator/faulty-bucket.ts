@@ -24,7 +24,7 @@ const SLOW = 200;
  * The bucket of backups as one owner reaches it. R2 stores what was sent, whatever has become of its sender, and slowly: so an object of an
  * instance that has ended may arrive beside the work of the next one.
  */
-export function faultyBackups({ clock, random, faults, backups }: World, hasEnded: () => boolean): R2Bucket {
+export function faultyBackups({ clock, random, faults, backups, plant }: World, hasEnded: () => boolean): R2Bucket {
   const [before, after] = BACKUP_FAULTS;
   const send = async (milliseconds: number): Promise<void> => {
     if (hasEnded()) return never();
@@ -37,5 +37,5 @@ export function faultyBackups({ clock, random, faults, backups }: World, hasEnde
     if (faults.draw([after])) throw r2Error();
   };
   const slow = backups.bucketFor(() => send(SLOW), answer);
-  return { ...backups.bucketFor(() => send(WAY), answer), put: slow.put } as R2Bucket;
+  return plant.backups({ ...backups.bucketFor(() => send(WAY), answer), put: slow.put } as R2Bucket);
 }

@@ -42,7 +42,7 @@ const lost = () => new Error("Durable Object reset because its code was updated.
 
 /** In: the variables of the Worker, whose first root key is the active one of the operator too until `restart`. */
 export function createOperator(world: World, bindings: Env, coordinators: Coordinators): SimulatedOperator {
-  const { clock, random, faults } = world;
+  const { clock, random, faults, plant } = world;
   const storage = createStorage();
   const violations: Violation[] = [];
   const seen = new Set<string>();
@@ -72,7 +72,7 @@ export function createOperator(world: World, bindings: Env, coordinators: Coordi
       BACKUPS: faultyBackups(world, hasEnded),
       COORDINATOR: { getByName: coordinatorOf } as unknown as Env["COORDINATOR"],
     };
-    const ofInstance = storageOf(storage, hasEnded);
+    const ofInstance = storageOf({ ...storage, exec: (sql, ...values) => storage.exec(plant.rewrite(sql), ...values) }, hasEnded);
     const setAlarm = async (time: number): Promise<void> => (hasEnded() ? never() : ringAt(time));
     const operator = new Operator({ storage: { ...ofInstance, setAlarm } } as unknown as DurableObjectState, env);
     return { operator, hasEnded, end, ended };
@@ -170,6 +170,9 @@ interface StoredJob {
 const exclude = (a: string | null, b: string | null): boolean =>
   a !== null && b !== null && (a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`));
 
+/** Why a backup or a restore may fail here: each of its faults is one of these. */
+const REASONS: readonly (string | null)[] = ["unavailable", "uncertain", "database_full", "misconfigured"];
+
 /** In: the ids of the jobs that were answered 202. */
 export function checkJobs({ storage, violations }: SimulatedOperator, started: readonly string[], world: World): Violation[] {
   const jobs = storage.exec("SELECT * FROM jobs ORDER BY created_at, id") as unknown as StoredJob[];
@@ -179,11 +182,15 @@ export function checkJobs({ storage, violations }: SimulatedOperator, started: r
   const beside = jobs.filter((job, index) =>
     jobs.slice(index + 1).some((other) => exclude(job.holds, other.holds) && other.created_at < (job.ended_at ?? Infinity)),
   );
+  const failed = jobs.filter(
+    ({ kind, state, reason }) => /backup|restore/.test(kind) && state === "failed" && !REASONS.includes(reason),
+  );
   const [{ rows }] = world.database.query<{ rows: number }>(OTHER_ROWS) as [{ rows: number }];
   return [
     ...violations,
     ...lostJobs.map((id) => violation("job is lost", id)),
     ...unended.map(({ id, state, reason }) => violation("job has not ended", `${id} ${state} ${reason}`)),
+    ...failed.map(({ id, kind, reason }) => violation("job failed without a fault", `${kind} ${id}: ${reason}`)),
     ...beside.map(({ id, holds }) => violation("job ran beside one that it excludes", `${id} ${holds}`)),
     ...(rows > 0 ? [violation("job is done without its work", `${rows} rows are under another root key`)] : []),
   ];

@@ -21,12 +21,12 @@ export interface StoredBackup {
  */
 type Rows = Map<string, Set<string>>;
 
-/** In: the commits of a vault in their order; the backups of it; whether the bucket has all backups that were ever restored. */
+/** In: the commits of a vault in their order; the backups of it; whether it was ever restored. */
 export function replayVault(
   vault: string,
   commits: readonly RowCommit[],
   backups: readonly StoredBackup[],
-  areAll: boolean,
+  isRestored: boolean,
 ): Violation[] {
   const violations: Violation[] = [];
   const rows: Rows = new Map();
@@ -35,7 +35,7 @@ export function replayVault(
   const differences = new Map<string, string | undefined>(
     backups.map(({ name, state }) => [name, `the vault was never in ${state}`]),
   );
-  /** The rows of the states that have backups: a restore brings one of them back. */
+  /** The rows of all states of a vault that was restored: a restore brings one of them back. */
   const known = new Map<string, Rows>();
   let [state, wasThere]: [string | undefined, boolean] = [undefined, false];
 
@@ -45,7 +45,7 @@ export function replayVault(
       const isEqual = differences.has(name) && differences.get(name) === undefined;
       if (!isEqual) differences.set(name, differenceOf(new Map([...found, [VAULT_ROW, row]]), rows));
     }
-    if (ofState) known.set(state!, new Map([...rows].map(([name, texts]) => [name, new Set(texts)])));
+    if (isRestored && state !== undefined) known.set(state, new Map([...rows].map(([name, texts]) => [name, new Set(texts)])));
   }
 
   for (const commit of commits) {
@@ -55,9 +55,9 @@ export function replayVault(
     const added = applyCommit(rows, commit, isWrite || state === undefined);
     if (!isWrite && state !== undefined && (added || rows.size !== before))
       violations.push(violation("rows changed without a write", `${vault} in ${state} at ${commit.time}`));
-    if (areAll && isWrite && state === undefined && wasThere) {
+    if (isWrite && state === undefined && wasThere) {
       const restored = known.get(commit.state!);
-      const difference = restored ? differenceOf(newestTexts(rows), restored) : "no backup has this state";
+      const difference = restored ? differenceOf(newestTexts(rows), restored) : "it never had this state";
       if (difference !== undefined)
         violations.push(violation("restored vault is not complete", `${vault} in ${commit.state}: ${difference}`));
     }

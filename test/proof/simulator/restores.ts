@@ -122,20 +122,22 @@ export function createRestorer(world: World, gateway: Gateway, operator: Simulat
       );
   }
 
+  async function runRounds(more: () => boolean): Promise<void> {
+    const { id } = (await asAdmin("POST", "vaults", { name: "Restored" })).body;
+    vaults.add(id);
+    for (let round = 0; round < ROUNDS && more(); round++) {
+      await writeItems(id);
+      const backup = await runJob({ kind: "backup", vault: id });
+      if (backup.state !== "done" && round === 0) break;
+      await changeVault(id);
+      await restoreVault(id);
+    }
+  }
+
   return {
     vaults,
     violations,
     restored: () => restored,
-    async run(more) {
-      const { id } = (await asAdmin("POST", "vaults", { name: "Restored" })).body;
-      vaults.add(id);
-      for (let round = 0; round < ROUNDS && more(); round++) {
-        await writeItems(id);
-        const backup = await runJob({ kind: "backup", vault: id });
-        if (backup.state !== "done" && round === 0) break;
-        await changeVault(id);
-        await restoreVault(id);
-      }
-    },
+    run: (more) => runRounds(more).catch((error: Error) => void violations.push(violation("job was refused", error.message))),
   };
 }

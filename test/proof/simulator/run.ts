@@ -231,7 +231,7 @@ async function play(world: World, operations: number): Promise<Run> {
   violations.push(...checkLog(history, reference, entries), ...queue.violations);
   violations.push(...checkStored(world, reference, [...history.quotas.keys()]), ...checkKeys(world));
   violations.push(...checkJobs(operator, jobs, world), ...restorer.violations);
-  violations.push(...(await checkBackups(world, bindings.ROOT_KEYS, true)));
+  violations.push(...(await checkBackups(world, bindings.ROOT_KEYS, restorer.vaults)));
   const backups = world.backups.keys().filter((key) => key.endsWith(".manifest")).length;
   await pruneBackups();
   violations.push(...(await sweepContents(world, coordinators)));
@@ -267,7 +267,7 @@ async function play(world: World, operations: number): Promise<Run> {
       faults.stop();
       await clock.sleep(JOB_MAX);
     }
-    violations.push(...(await checkBackups(world, bindings.ROOT_KEYS, false)));
+    violations.push(...(await checkBackups(world, bindings.ROOT_KEYS, restorer.vaults)));
   }
 
   /** Exports the log. Reading it is not logged. */

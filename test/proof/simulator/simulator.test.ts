@@ -22,7 +22,7 @@ vi.mock("../../../src/vault/queue.ts", async (original) => {
 });
 
 /** The requests of a run, and the most after which a planted bug has to be found. */
-const SIZE = 200;
+const SIZE = Number(process.env["SIZE"] ?? 200);
 const MOST = 100_000;
 
 /** All bugs in the long run; in the short run every third. */

@@ -44,6 +44,7 @@ export type Rule =
   | "job ran beside one that it excludes"
   | "job is done without its work"
   | "job failed without a fault"
+  | "job was refused"
   // What backups have, and what a restore makes of them.
   | "backup does not open"
   | "backup of no state of its vault"
