@@ -19,6 +19,8 @@ export interface Plant {
   readonly backups: (bucket: R2Bucket) => R2Bucket;
   /** The seed with which the search for the bug begins: one that has found it. Absent: 1. */
   readonly seed?: number;
+  /** The requests of a run; absent: few, with which hardly anything is written while a backup reads. */
+  readonly size?: number;
 }
 
 export const NO_PLANT: Plant = {
@@ -100,7 +102,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   "log: a flush that D1 has not taken is not handed to the queue": { ...NO_PLANT, handOver: nothingHandedOver },
   "jobs: a rewrap leaves tokens under another root key": { ...NO_PLANT, rewrite: rewrites.withoutReturnOfTokens, seed: 10 },
   "jobs: none excludes another one": { ...NO_PLANT, rewrite: rewrites.withoutHolders },
-  "backups: what has changed meanwhile is not read again": { ...NO_PLANT, rewrite: rewrites.withoutChanges },
+  "backups: what has changed meanwhile is not read again": { ...NO_PLANT, rewrite: rewrites.withoutChanges, seed: 2, size: 700 },
   "backups: a part goes when the manifest is written": { ...NO_PLANT, backups: partDeleted },
   "restores: versions of Items are not written": { ...NO_PLANT, rewrite: rewrites.withoutRestoredVersions },
   "restores: the log has no entry of one": { ...NO_PLANT, rewrite: rewrites.withoutRestoredEntry },
