@@ -40,6 +40,8 @@ export interface Database {
   /** What the transactions have changed of the rows of vaults. */
   readonly rows: RowLog;
   readonly setRoom: (room: Room) => void;
+  /** Keeps a copy. Out: restores the database to it, as Time Travel of D1 does. */
+  readonly copy: () => () => void;
   readonly close: () => void;
 }
 
@@ -124,6 +126,27 @@ export function createDatabase(tick: () => number): Database {
     return { success: true, results, meta };
   }
 
+  const namesOf = (type: "table" | "trigger"): string[] =>
+    (db.prepare("SELECT name FROM main.sqlite_master WHERE type = ?").all(type) as { name: string }[]).map(({ name }) => name);
+
+  /** The triggers of the schema, which count rows, are left out. Those that record what happens are not: a restore is recorded too. */
+  function restoreTables(tables: readonly (readonly [name: string, rows: readonly object[]])[]): void {
+    const triggers = db.prepare("SELECT sql FROM main.sqlite_master WHERE type = 'trigger'").all() as { sql: string }[];
+    begin!.run();
+    for (const name of namesOf("trigger")) db.exec(`DROP TRIGGER main.${name}`);
+    for (const [name, kept] of tables) {
+      db.exec(`DELETE FROM main.${name}`);
+      for (const row of kept) {
+        const columns = Object.keys(row);
+        const marks = columns.map(() => "?").join(", ");
+        db.prepare(`INSERT INTO main.${name} (${columns.join(", ")}) VALUES (${marks})`).run(...(Object.values(row) as string[]));
+      }
+    }
+    for (const { sql } of triggers) db.exec(sql);
+    commit!.run();
+    rows.endTransaction(true, true);
+  }
+
   return {
     batch(statements) {
       begin!.run();
@@ -145,6 +168,10 @@ export function createDatabase(tick: () => number): Database {
       room = next;
       const { page_count: pages } = db.prepare("PRAGMA page_count").get() as { page_count: number };
       db.exec(`PRAGMA max_page_count = ${next === "none" ? pages : PAGES}`);
+    },
+    copy() {
+      const tables = namesOf("table").map((table) => [table, db.prepare(`SELECT * FROM ${table}`).all()] as const);
+      return () => restoreTables(tables);
     },
     close: () => db.close(),
   };

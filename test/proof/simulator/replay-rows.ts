@@ -52,10 +52,10 @@ export function replayVault(
     const isWrite = commit.state !== state;
     if (isWrite) compare();
     const before = rows.size;
-    const added = applyCommit(rows, commit, isWrite || state === undefined);
-    if (!isWrite && state !== undefined && (added || rows.size !== before))
+    const added = applyCommit(rows, commit, isWrite || commit.isReset || state === undefined);
+    if (!isWrite && !commit.isReset && state !== undefined && (added || rows.size !== before))
       violations.push(violation("rows changed without a write", `${vault} in ${state} at ${commit.time}`));
-    if (isWrite && state === undefined && wasThere) {
+    if (isWrite && !commit.isReset && state === undefined && wasThere) {
       const restored = known.get(commit.state!);
       const difference = restored ? differenceOf(newestTexts(rows), restored) : "it never had this state";
       if (difference !== undefined)
@@ -71,9 +71,8 @@ export function replayVault(
 }
 
 /** In: whether the texts of before are gone. Out: whether a row was added. */
-function applyCommit(rows: Rows, { changes, isReset }: RowCommit, replaces: boolean): boolean {
+function applyCommit(rows: Rows, { changes }: RowCommit, replaces: boolean): boolean {
   let isAdded = false;
-  if (isReset) rows.clear();
   for (const { row, text } of changes) {
     const texts = rows.get(row);
     isAdded ||= texts === undefined && text !== undefined;

@@ -19,13 +19,13 @@ export interface RowCommit {
   /** The state of the vault after it, as `stateName`; absent while the vault has no row. */
   readonly state: string | undefined;
   readonly changes: readonly RowChange[];
-  /** D1 was restored to an earlier time: the vault has these rows and no others. */
-  readonly isReset?: boolean;
+  /** Whether it has restored D1 to an earlier time. */
+  readonly isReset: boolean;
 }
 
 export interface RowLog {
-  /** Ends a transaction, which was committed or rolled back. */
-  readonly endTransaction: (isCommitted: boolean) => void;
+  /** Ends a transaction, which was committed or rolled back. In: whether it has restored the database to an earlier time. */
+  readonly endTransaction: (isCommitted: boolean, isReset?: boolean) => void;
   /** The commits of each vault, in order. */
   readonly commits: ReadonlyMap<string, readonly RowCommit[]>;
 }
@@ -79,14 +79,14 @@ export function recordRows(db: DatabaseSync): RowLog {
 
   return {
     commits,
-    endTransaction(isCommitted) {
+    endTransaction(isCommitted, isReset = false) {
       if (open.size === 0) return;
       for (const [vault, changes] of isCommitted ? open : []) {
         const ofVault = changes.findLast(({ row }) => row === VAULT_ROW);
         if (ofVault) states.set(vault, ofVault.text === undefined ? undefined : stateName(vaultOf(ofVault.text)));
         const known = commits.get(vault) ?? [];
         commits.set(vault, known);
-        known.push({ time: Date.now(), state: states.get(vault), changes });
+        known.push({ time: Date.now(), state: states.get(vault), changes, isReset });
       }
       open = new Map();
     },

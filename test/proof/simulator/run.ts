@@ -1,9 +1,4 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { installGlobals } from "./globals.ts";
-import { recordDatabaseSize } from "../../../src/store/d1/size.ts";
-import { RESEAL_SLICE_MAX } from "../../../src/store/rotation/reseal-rows.ts";
-import { forgetSchemaVersion } from "../../../src/store/d1/schema.ts";
+import { ADMIN_TOKEN, createBindings, ROOT_KEYS, runWorld, withActiveKey } from "./run-world.ts";
 import { type Outcome, outcomeOf } from "./answers.ts";
 import { checkHistory } from "./check.ts";
 import { checkBackups } from "./check-backups.ts";
@@ -15,13 +10,12 @@ import type { History, Read, Reply } from "./history.ts";
 import { createLogQueue } from "./log-queue.ts";
 import { checkKeys, checkStored, sweepContents } from "./stored.ts";
 import { checkJobs, createOperator } from "./operator.ts";
-import { NO_PLANT, type Plant, planted } from "./plants.ts";
+import { NO_PLANT, type Plant } from "./plants.ts";
 import { createRestorer, RESTORER } from "./restores.ts";
 import { sleepWithShortage } from "./shortages.ts";
-import { useSmallSlices } from "./small-slices.ts";
 import type { Violation } from "./violations.ts";
 import { createGateway } from "./worker.ts";
-import { createWorld, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** Runs the service under one seed: clients of some vaults, with faults, and then the checks. */
 
@@ -67,75 +61,20 @@ const JOB_MAX = 45 * 60_000;
 const PAUSED = 0.3;
 const PAUSE = 10_000;
 
-/** Of a reseal: several for each vault, and each below the largest value of the database. */
-const RESEAL_SLICE = { rows: 30, bytes: 16 * 1024 };
-
 /** How often old backups are deleted at the end, and after how many milliseconds those of before are old (BACKUPS_KEPT). */
 const PRUNED = 3;
 const BETWEEN_PRUNINGS = 36 * 60 * 60_000;
 
-const ADMIN_TOKEN = "the-admin-token-of-the-simulator";
-const ROOT_KEYS = { k1: "0123456789abcdef0123456789abcdef", k2: "fedcba9876543210fedcba9876543210" };
-
 /** Milliseconds until a deployment has reached the operator, at most. */
 const DEPLOYMENT = 20_000;
 
-const withActiveKey = (bindings: Env, active: string): Env => ({
-  ...bindings,
-  ROOT_KEYS: JSON.stringify({ ...(JSON.parse(bindings.ROOT_KEYS) as object), active }),
-});
-
-/** The variables of wrangler.toml. */
-function variables(): Record<string, unknown> {
-  const toml = readFileSync(join(import.meta.dirname, "../../../wrangler.toml"), "utf8");
-  const section = /^\[vars\]\n([^[]*)/m.exec(toml)![1]!;
-  return Object.fromEntries([...section.matchAll(/^(\w+) = (.*)$/gm)].map(([, name, value]) => [name, JSON.parse(value!)]));
-}
-
 /** In: how many requests the clients send; a bug to plant. */
-export async function runSeed(seed: number, operations: number, plant: Plant = NO_PLANT): Promise<Run> {
-  const world = createWorld(seed, plant);
-  const restore = installGlobals(world.clock, world.random);
-  planted.plant = plant;
-  forgetSchemaVersion(); // the run before this one has loaded it
-  recordDatabaseSize(0);
-  Object.assign(RESEAL_SLICE_MAX, RESEAL_SLICE);
-  useSmallSlices();
-  try {
-    const played = play(world, operations);
-    const state = { over: false };
-    played.then(
-      () => (state.over = true),
-      () => (state.over = true),
-    );
-    await world.clock.run(() => state.over);
-    return await played;
-  } finally {
-    planted.plant = NO_PLANT;
-    restore();
-    world.database.close();
-  }
-}
-
-/** The runs of this process so far. */
-let runs = 0;
+export const runSeed = (seed: number, operations: number, plant: Plant = NO_PLANT): Promise<Run> =>
+  runWorld(seed, plant, (world) => play(world, operations));
 
 async function play(world: World, operations: number): Promise<Run> {
   const { clock, random, faults, database } = world;
-  const limiter = { limit: async () => ({ success: true }) };
-  const rootKeys = Object.fromEntries(Object.entries(ROOT_KEYS).map(([id, key]) => [id, Buffer.from(key).toString("base64")]));
-  const keys = JSON.stringify({ active: "k1", keys: rootKeys, seed: world.seed });
-  const bindings = {
-    ...variables(),
-    ADMIN_TOKEN,
-    ROOT_KEYS: keys,
-    // Different in each run: the service remembers with it for a minute which tokens D1 has refused, and a repeated seed issues the same.
-    TOKENS_NOT_BEFORE: new Date(runs++).toISOString(),
-    BACKUPS_KEPT: 1,
-    TOKEN_RATE: limiter,
-    FAILURE_RATE: limiter,
-    DENIAL_RATE: limiter,
-  } as unknown as Env;
+  const bindings = createBindings(world.seed);
   const coordinators = createCoordinators(world, bindings);
   const history: History = {
     calls: [],
