@@ -37,5 +37,6 @@ export function faultyBackups({ clock, random, faults, backups, plant }: World, 
     if (faults.draw([after])) throw r2Error();
   };
   const slow = backups.bucketFor(() => send(SLOW), answer);
-  return plant.backups({ ...backups.bucketFor(() => send(WAY), answer), put: slow.put } as R2Bucket);
+  const put = (...values: Parameters<R2Bucket["put"]>) => slow.put(...values);
+  return plant.backups({ ...backups.bucketFor(() => send(WAY), answer), put: put as R2Bucket["put"] });
 }

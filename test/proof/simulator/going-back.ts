@@ -82,11 +82,11 @@ async function play(world: World, kind: Kind): Promise<GoingBack> {
   const vault: string = (await asAdmin("vaults", { name: "Vault" }, first)).body.id;
   const { token } = (await asAdmin("tokens", { name: "writer", vaults: { [vault]: "rwd" } }, first)).body;
   const items: string[] = [];
-  const write = async (write: "create" | "patch"): Promise<void> => {
-    const item = write === "patch" ? pick(items) : undefined;
-    const { method, path, body } = requestOf({ kind: write, vault, item, value: `value-${sent}`, keyed: true });
+  const write = async (what: "create" | "patch"): Promise<void> => {
+    const item = what === "patch" ? pick(items) : undefined;
+    const { method, path, body } = requestOf({ kind: what, vault, item, value: `value-${sent}`, keyed: true });
     const made = await send(token, method, path, body);
-    if (write === "create" && made.status === 200) items.push(made.body.id);
+    if (what === "create" && made.status === 200) items.push(made.body.id);
   };
   while (items.length < ITEMS) await write("create");
 

@@ -171,7 +171,7 @@ const exclude = (a: string | null, b: string | null): boolean =>
   a !== null && b !== null && (a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`));
 
 /** Why a backup or a restore may fail here: each of its faults is one of these. */
-const REASONS: readonly (string | null)[] = ["unavailable", "uncertain", "database_full", "misconfigured"];
+const REASONS: ReadonlySet<string | null> = new Set(["unavailable", "uncertain", "database_full", "misconfigured"]);
 
 /** In: the ids of the jobs that were answered 202. */
 export function checkJobs({ storage, violations }: SimulatedOperator, started: readonly string[], world: World): Violation[] {
@@ -183,7 +183,7 @@ export function checkJobs({ storage, violations }: SimulatedOperator, started: r
     jobs.slice(index + 1).some((other) => exclude(job.holds, other.holds) && other.created_at < (job.ended_at ?? Infinity)),
   );
   const failed = jobs.filter(
-    ({ kind, state, reason }) => /backup|restore/.test(kind) && state === "failed" && !REASONS.includes(reason),
+    ({ kind, state, reason }) => /backup|restore/.test(kind) && state === "failed" && !REASONS.has(reason),
   );
   const [{ rows }] = world.database.query<{ rows: number }>(OTHER_ROWS) as [{ rows: number }];
   return [

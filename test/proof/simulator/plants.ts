@@ -80,7 +80,7 @@ const partDeleted: Plant["backups"] = (bucket) => {
     if (key.endsWith(".manifest")) await bucket.delete(objects.map((object) => object.key));
     return stored;
   };
-  return { ...bucket, put } as R2Bucket;
+  return Object.assign({ ...bucket }, { put });
 };
 
 /** Each bug changes one mechanism that docs/consistency.md or the contract of the log names. */
