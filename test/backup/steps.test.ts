@@ -8,8 +8,11 @@ import { endOfJob, inOperator, JOBS, killOperator, runJob, serviceWith, startJob
 import { login, seedItems } from "../support/seed.ts";
 import { addKeyInDatabase } from "../support/sealed-columns.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
+import { must } from "../../src/model/result.ts";
 import { loadManifest } from "../../src/store/backup/load.ts";
 import { partKey } from "../../src/store/backup/object-keys.ts";
+import { type BackupOutcome, stepVault } from "../../src/store/backup/vault.ts";
+import { beginVault } from "../../src/store/backup/vault-state.ts";
 
 /** The steps of a backup: killed, repeated, with failing storage, and of vaults whose log does not tell what has changed (contract 21.3). */
 
@@ -31,6 +34,18 @@ const lostD1 = () => {
 };
 
 describe("a step of a backup", () => {
+  it("that may begin nothing after its first call reaches something", async () => {
+    const { vault } = await freshFile();
+    const store = await backupStore();
+    const context = { store, isSpent: () => true, spaceCommits: async () => undefined };
+    const begun = must("begin a backup", await beginVault(store, vault, false));
+    let outcome = begun.kind === "begun" ? ({ kind: "running", state: begun.state } as BackupOutcome) : undefined;
+    for (let steps = 0; outcome?.kind === "running" && steps < 20; steps++)
+      outcome = must("make a step", await stepVault(context, outcome.state));
+    expect(outcome?.kind).toBe("done");
+    await expectWhole(vault);
+  });
+
   it("that R2 kills at any of its calls is tried again, and the snapshot is whole", async () => {
     const { vault, call, path } = await freshFile();
     await backUp(vault);

@@ -1,19 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  areOfOneDay,
-  cutGroups,
-  cutItems,
-  cutRows,
-  PART_CHARACTERS_MAX,
-  sharedBits,
-  type Unit,
-} from "../../src/store/backup/cut.ts";
+import { areOfOneDay, cutGroups, cutItems, cutRows, PART_MAX, sharedBits, type Unit } from "../../src/store/backup/cut.ts";
 import { runs } from "../support/runs.ts";
 
 /** Where backups are cut into parts (decision 0033). */
 
-const MAX = PART_CHARACTERS_MAX;
+const MAX = PART_MAX.characters;
 
 const sumOf = (items: readonly Unit[]): number => items.reduce((sum, item) => sum + item.characters, 0);
 

@@ -52,3 +52,24 @@ export const withoutHandOverIds = (sql: string): string =>
 /** A rewrap leaves the tokens that are under the second root key there (store/rotation/rewrap.ts). */
 export const withoutReturnOfTokens = (sql: string): string =>
   sql.replace(/(UPDATE tokens SET root_key_id[^]*WHERE) /, "$1 tokens.root_key_id <> 'k2' AND ");
+
+/** A backup does not read again what writes have changed while it read (store/backup/read-rows.ts). */
+export const withoutChanges = (sql: string): string =>
+  sql.replace(/(AS changed_from FROM activity\s+WHERE) (vault_id)/g, "$1 0 AND $2");
+
+/** A restore writes no versions of Items (store/restore/rows.ts). */
+export const withoutRestoredVersions = (sql: string): string =>
+  sql.replace(/(INSERT OR REPLACE INTO item_versions [^]*json_each\(\?2\) WHERE) true/, "$1 0");
+
+/** A restore adds no entry to the log of its vault (store/restore/finish.ts). */
+export const withoutRestoredEntry = (sql: string): string =>
+  sql.replace(/(INSERT INTO activity [^]*json_each\(\?2\)\s+WHERE) (EXISTS \(SELECT 1 FROM restores)/, "$1 0 AND $2");
+
+/** No job excludes another one (store/jobs/job-rows.ts). */
+export const withoutHolders = (sql: string): string => sql.replace("SELECT id FROM jobs WHERE", "$& 0 AND");
+
+/** A job does not look whether D1 has its last write (store/jobs/step-fence.ts). */
+export const withoutStepFence = (sql: string): string =>
+  sql
+    .replace("BETWEEN ?3 AND ?3 + 1", ">= 0 * ?3")
+    .replace(/(FROM job_writes WHERE id = \?1 AND created_at = \?2\), 0\)) AS writes/, "$1 + 1000000 AS writes");

@@ -6,8 +6,8 @@ import { DAY } from "../../model/time.ts";
  * again: a change of one Item changes one part, and two when it splits.
  */
 
-/** The characters of the rows of a part, as JSON. With its head and the names of its columns, its text has at most 4 MiB. */
-export const PART_CHARACTERS_MAX = 4 * 1024 * 1024 - 8 * 1024;
+/** The most characters of the rows of a part, as JSON. With its head and the names of its columns, its text has at most 4 MiB. */
+export const PART_MAX = { characters: 4 * 1024 * 1024 - 8 * 1024 };
 
 /** Rows that stay together, such as those of an Item. */
 export interface Unit {
@@ -27,8 +27,8 @@ export function sharedBits(a: string, b: string): number {
   return length * UNIT_BITS;
 }
 
-/** A range of Items with fewer characters joins the part before it. Else somebody could choose ids that give many small parts. */
-const RANGE_CHARACTERS_MIN = PART_CHARACTERS_MAX / 8;
+/** A range of Items that is less than this share of a part joins the part before it. Else somebody could choose ids that give many small parts. */
+const RANGE_SHARE_MIN = 1 / 8;
 
 const sumOf = (units: readonly Unit[]): number => units.reduce((sum, { characters }) => sum + characters, 0);
 
@@ -41,11 +41,11 @@ export function cutItems(items: readonly Unit[], before: string | undefined, are
   const first = cutRange(items, before, areAll);
   if (first === undefined) return undefined;
   let [count, characters] = [first, sumOf(items.slice(0, first))];
-  for (let rest = items.slice(count); characters <= PART_CHARACTERS_MAX; rest = items.slice(count)) {
+  for (let rest = items.slice(count); characters <= PART_MAX.characters; rest = items.slice(count)) {
     const next = rest.length === 0 && areAll ? 0 : cutRange(rest, items[count - 1]!.id, areAll);
     if (next === undefined) return undefined;
     const more = sumOf(rest.slice(0, next));
-    if (next === 0 || more >= RANGE_CHARACTERS_MIN || characters + more > PART_CHARACTERS_MAX) break;
+    if (next === 0 || more >= RANGE_SHARE_MIN * PART_MAX.characters || characters + more > PART_MAX.characters) break;
     characters += more;
     count += next;
   }
@@ -67,7 +67,7 @@ function cutRange(items: readonly Unit[], before: string | undefined, areAll: bo
     bits = shared;
     if (bits < bitsMin) return count;
     characters += item.characters;
-    if (characters > PART_CHARACTERS_MAX) return Math.max(count, 1);
+    if (characters > PART_MAX.characters) return Math.max(count, 1);
   }
   return areAll && items.length > 0 ? items.length : undefined;
 }
@@ -77,7 +77,7 @@ export function cutRows(characters: readonly number[], areAll: boolean): number 
   let sum = 0;
   for (const [index, one] of characters.entries()) {
     sum += one;
-    if (sum > PART_CHARACTERS_MAX) return Math.max(index, 1);
+    if (sum > PART_MAX.characters) return Math.max(index, 1);
   }
   return areAll && characters.length > 0 ? characters.length : undefined;
 }

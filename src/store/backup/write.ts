@@ -4,7 +4,7 @@ import { presentPart } from "./part.ts";
 import { type OpenManifest, presentManifest } from "./manifest.ts";
 import { manifestKey, partKey } from "./object-keys.ts";
 import { tryBucket } from "../buckets/calls.ts";
-import { areOfOneDay, cutGroups, cutItems, cutRows, PART_CHARACTERS_MAX } from "./cut.ts";
+import { areOfOneDay, cutGroups, cutItems, cutRows, PART_MAX } from "./cut.ts";
 import { findBroken } from "./broken.ts";
 import { contentsOfPart } from "./contents.ts";
 import type { BackupStore } from "./ports.ts";
@@ -68,7 +68,8 @@ export interface Written<T> {
 
 /**
  * Writes the parts of Items, as far as their cuts are known. In: Items in the order of their ids; the id of the Item before them; whether they
- * are all that are left; whether no further part may be written now. Errors: `unavailable`.
+ * are all that are left; whether no part may be written after the first one. The first one is always written: reading the rows may have been
+ * the last call of the step, and without a part nothing would ever be reached. Errors: `unavailable`.
  */
 export async function writeItems(
   writing: Writing,
@@ -85,7 +86,7 @@ export async function writeItems(
     if (count === undefined) break;
     const some = rest.slice(0, count);
     // A piece of an Item has the rows that fit: only an Item that is alone may have several.
-    const pieces = count === 1 && some[0]!.characters > PART_CHARACTERS_MAX ? piecesOf(some[0]!, cutRows) : [undefined];
+    const pieces = count === 1 && some[0]!.characters > PART_MAX.characters ? piecesOf(some[0]!, cutRows) : [undefined];
     for (const piece of pieces) {
       const written = await writePart(writing, partOf("items", piece ? [piece] : some), some[0]!.id);
       if (!written.ok) return written;

@@ -55,6 +55,8 @@ export interface Admin {
   readonly renameVault: (id: string) => Promise<void>;
   /** Starts a job that gives the vault a new key, unless one is under way, and may pause it for a while. */
   readonly resealVault: (id: string) => Promise<void>;
+  /** Starts a job that backs up a vault, or all, unless one is under way. */
+  readonly backUp: (vault: string | undefined) => Promise<void>;
   /** Starts a job that puts everything under the active root key of the operator, unless one is under way. */
   readonly rewrap: () => Promise<void>;
 }
@@ -191,7 +193,8 @@ export async function runClient(
       await clock.sleep(PAUSE * random());
     }
     drawShortage(world, history);
-    const change = faults.draw(["vault renamed", "vault resealed", "root keys rewrapped"]);
+    const change = faults.draw(["vault renamed", "vault resealed", "root keys rewrapped", "backup started"]);
+    if (change === "backup started") await admin.backUp(pick([vault.id, vault.id, undefined]));
     if (change === "vault renamed") await admin.renameVault(vault.id);
     if (change === "root keys rewrapped") await admin.rewrap();
     if (change === "vault resealed") await admin.resealVault(vault.id);

@@ -2,6 +2,7 @@ import { VaultCoordinator } from "../../../src/index.ts";
 import type { ContentAddress } from "../../../src/model/file.ts";
 import type { Answer, Operation } from "../../../src/model/operation.ts";
 import type { Result } from "../../../src/model/result.ts";
+import type { RestoreContents } from "../../../src/store/restore/ports.ts";
 import type { ResealRequest, ResealStep } from "../../../src/vault/reseal.ts";
 import type { FaultName } from "./faults.ts";
 import { connectDatabase } from "./faulty-database.ts";
@@ -15,6 +16,8 @@ export interface Instance {
   readonly name: string;
   readonly write: (operation: Operation) => Promise<Result<Answer>>;
   readonly reseal: (request: ResealRequest) => Promise<Result<ResealStep>>;
+  readonly spaceCommits: () => Promise<void>;
+  readonly prepareRestore: (contents: RestoreContents) => Promise<Result<undefined>>;
   readonly expect: (address: ContentAddress) => Promise<void>;
   readonly hasEnded: () => boolean;
   readonly evict: () => void;
@@ -87,6 +90,8 @@ export function createCoordinators(world: World, bindings: Env): Coordinators {
         return Promise.race([coordinator.write(operation), lost.promise]);
       },
       reseal: (request) => Promise.race([coordinator.reseal(request), lost.promise]),
+      spaceCommits: () => Promise.race([coordinator.spaceCommits(), lost.promise]),
+      prepareRestore: (contents) => Promise.race([coordinator.prepareRestore(contents), lost.promise]),
       expect: (address) => Promise.race([coordinator.expect(address), lost.promise]),
       hasEnded,
       evict,

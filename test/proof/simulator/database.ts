@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { type RowLog, recordRows } from "./row-log.ts";
 
 /** D1 as an SQLite in this process: the schema of migrations/, and batches that are transactions. */
 
@@ -36,7 +37,11 @@ export interface Database {
   readonly query: <Row>(sql: string, ...values: (string | number)[]) => Row[];
   /** The effects in the order in which the transactions were committed. */
   readonly effects: () => Effect[];
+  /** What the transactions have changed of the rows of vaults. */
+  readonly rows: RowLog;
   readonly setRoom: (room: Room) => void;
+  /** Keeps a copy. Out: restores the database to it, as Time Travel of D1 does. */
+  readonly copy: () => () => void;
   readonly close: () => void;
 }
 
@@ -93,6 +98,7 @@ export function createDatabase(tick: () => number): Database {
   for (const name of files) db.prepare("INSERT INTO d1_migrations (name) VALUES (?1)").run(name);
   db.function("tick", tick);
   db.exec(TRIGGERS);
+  const rows = recordRows(db);
 
   const prepared = new Map<string, StatementSync>();
   const statementOf = (sql: string): StatementSync => {
@@ -120,24 +126,52 @@ export function createDatabase(tick: () => number): Database {
     return { success: true, results, meta };
   }
 
+  const namesOf = (type: "table" | "trigger"): string[] =>
+    (db.prepare("SELECT name FROM main.sqlite_master WHERE type = ?").all(type) as { name: string }[]).map(({ name }) => name);
+
+  /** The triggers of the schema, which count rows, are left out. Those that record what happens are not: a restore is recorded too. */
+  function restoreTables(tables: readonly (readonly [name: string, rows: readonly object[]])[]): void {
+    const triggers = db.prepare("SELECT sql FROM main.sqlite_master WHERE type = 'trigger'").all() as { sql: string }[];
+    begin!.run();
+    for (const name of namesOf("trigger")) db.exec(`DROP TRIGGER main.${name}`);
+    for (const [name, kept] of tables) {
+      db.exec(`DELETE FROM main.${name}`);
+      for (const row of kept) {
+        const columns = Object.keys(row);
+        const marks = columns.map(() => "?").join(", ");
+        db.prepare(`INSERT INTO main.${name} (${columns.join(", ")}) VALUES (${marks})`).run(...(Object.values(row) as string[]));
+      }
+    }
+    for (const { sql } of triggers) db.exec(sql);
+    commit!.run();
+    rows.endTransaction(true, true);
+  }
+
   return {
     batch(statements) {
       begin!.run();
       try {
         const results = statements.map(runStatement);
         commit!.run();
+        rows.endTransaction(true);
         return results;
       } catch (error) {
         if (db.isTransaction) rollback!.run(); // SQLite rolls a full database back itself
+        rows.endTransaction(false);
         throw errorOf(error);
       }
     },
     query: <Row>(sql: string, ...values: (string | number)[]) => statementOf(sql).all(...values) as Row[],
+    rows,
     effects: () => db.prepare("SELECT * FROM effects ORDER BY rowid").all() as unknown as Effect[],
     setRoom(next) {
       room = next;
       const { page_count: pages } = db.prepare("PRAGMA page_count").get() as { page_count: number };
       db.exec(`PRAGMA max_page_count = ${next === "none" ? pages : PAGES}`);
+    },
+    copy() {
+      const tables = namesOf("table").map((table) => [table, db.prepare(`SELECT * FROM ${table}`).all()] as const);
+      return () => restoreTables(tables);
     },
     close: () => db.close(),
   };

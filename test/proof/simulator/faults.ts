@@ -25,9 +25,13 @@ export const FAULT_RATES = {
   "operator lost before the call": 0.05,
   "operator lost after the call": 0.05,
   "operator ended during a step": 0.05,
+  "operator ended between steps": 0.05,
   // Each call of R2.
   "R2 failed before the call": 0.05,
   "R2 failed after the call": 0.05,
+  // Each call of the bucket of backups.
+  "BACKUPS failed before the call": 0.01,
+  "BACKUPS failed after the call": 0.01,
   // Each message of the queue of the log, and each delivery of some.
   "message delivered twice": 0.05,
   "consumer ended": 0.05,
@@ -37,6 +41,7 @@ export const FAULT_RATES = {
   "token revoked": 0.002,
   "vault renamed": 0.003,
   "vault resealed": 0.002,
+  "backup started": 0.01,
   "value that D1 refuses": 0.003,
   "database nearly full": 0.002,
   "database full": 0.002,
@@ -62,6 +67,8 @@ export interface Faults {
   /** One of the faults, or none. Always none after `stop`. */
   readonly draw: (possible: readonly FaultName[]) => FaultName | undefined;
   readonly stop: () => void;
+  /** Lets faults happen again after `stop`. */
+  readonly resume: () => void;
   readonly lostError: () => Error;
   readonly overloadedError: () => Error;
 }
@@ -81,6 +88,7 @@ export function createFaults(random: () => number): Faults {
       return fault;
     },
     stop: () => void (stopped = true),
+    resume: () => void (stopped = false),
     lostError: () => errorOf(LOST),
     overloadedError: () => errorOf(OVERLOADED),
   };

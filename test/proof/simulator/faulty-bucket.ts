@@ -1,4 +1,4 @@
-import { R2_FAULTS, r2Error } from "./objects.ts";
+import { BACKUP_FAULTS, R2_FAULTS, r2Error } from "./objects.ts";
 import { never, type World } from "./world.ts";
 
 const WAY = 10;
@@ -16,4 +16,27 @@ export function faultyBucket({ clock, random, faults, objects }: World, hasEnded
     () => step(before),
     () => step(after),
   );
+}
+
+const SLOW = 200;
+
+/**
+ * The bucket of backups as one owner reaches it. R2 stores what was sent, whatever has become of its sender, and slowly: so an object of an
+ * instance that has ended may arrive beside the work of the next one.
+ */
+export function faultyBackups({ clock, random, faults, backups, plant }: World, hasEnded: () => boolean): R2Bucket {
+  const [before, after] = BACKUP_FAULTS;
+  const send = async (milliseconds: number): Promise<void> => {
+    if (hasEnded()) return never();
+    await clock.sleep(milliseconds * random());
+    if (faults.draw([before])) throw r2Error();
+  };
+  const answer = async (): Promise<void> => {
+    await clock.sleep(WAY * random());
+    if (hasEnded()) return never();
+    if (faults.draw([after])) throw r2Error();
+  };
+  const slow = backups.bucketFor(() => send(SLOW), answer);
+  const put = (...values: Parameters<R2Bucket["put"]>) => slow.put(...values);
+  return plant.backups({ ...backups.bucketFor(() => send(WAY), answer), put: put as R2Bucket["put"] });
 }

@@ -10,6 +10,8 @@ export interface Owner {
   readonly hasEnded: () => boolean;
   /** Ends a coordinator in the middle of a call; absent for a Worker. */
   readonly evict?: () => void;
+  /** The share of its calls that may have a fault; absent: all. */
+  readonly share?: number;
 }
 
 /** How a call went wrong: whether and when D1 runs the batch, and what the caller gets. */
@@ -51,7 +53,8 @@ export function connectDatabase(world: World, owner: Owner): D1Database {
 
   async function batch(statements: readonly Statement[]): Promise<D1Result[]> {
     if (owner.hasEnded()) return never();
-    const fault = faults.draw(D1_FAULTS) as keyof typeof COURSES | undefined;
+    const mayFail = owner.share === undefined || random() < owner.share;
+    const fault = mayFail ? (faults.draw(D1_FAULTS) as keyof typeof COURSES | undefined) : undefined;
     const course: Course = fault ? COURSES[isLateFlush(fault, statements) ? "D1 lost the batch" : fault] : USUAL;
     const evicts = owner.evict && faults.draw(["coordinator evicted during a D1 call"]);
     if (evicts) clock.after(3 * WAY * random(), owner.evict);

@@ -6,7 +6,7 @@ import { subtle } from "./platform/web-crypto.ts";
 
 /** The globals that the service uses, replaced for a run: time and randomness depend on the seed alone. */
 
-// The modules of the service use these methods as soon as they are loaded, so run.ts imports this file first.
+// The modules of the service use these methods as soon as they are loaded, so run-world.ts imports this file first, and run.ts imports that one first.
 addByteMethods();
 addReaderMethods();
 // workerd forbids the compilation of code at run time, which zod would do here.

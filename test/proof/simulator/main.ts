@@ -24,12 +24,25 @@ async function work({ thread, seeds }: { thread: number; seeds: number }): Promi
 /** Prints the runs. Out: how many violations there are. */
 function supervise(): Promise<number> {
   const started = performance.now();
-  const totals = { operations: 0, effects: 0, entries: 0, faults: 0, lost: 0, doubled: 0, unlogged: 0, violations: 0 };
-  const add = ({ seed, operations, effects, entries, faults, violations }: Run): void => {
+  const totals = {
+    operations: 0,
+    effects: 0,
+    entries: 0,
+    backups: 0,
+    restores: 0,
+    faults: 0,
+    lost: 0,
+    doubled: 0,
+    unlogged: 0,
+    violations: 0,
+  };
+  const add = ({ seed, operations, effects, entries, backups, restores, faults, violations }: Run): void => {
     const before = totals.operations;
     totals.operations += operations;
     totals.effects += effects;
     totals.entries += entries;
+    totals.backups += backups;
+    totals.restores += restores;
     totals.faults += [...faults.values()].reduce((sum, count) => sum + count, 0);
     totals.lost += violations.filter(({ rule }) => rule === "acknowledged write is lost").length;
     totals.doubled += violations.filter(({ rule }) => rule === "write took effect twice").length;

@@ -12,6 +12,12 @@ export interface Objects {
 /** The faults of a call of R2, which says in both cases the same. */
 export const R2_FAULTS = ["R2 failed before the call", "R2 failed after the call"] as const satisfies readonly FaultName[];
 
+/** Those of a call of the bucket of backups. They are rarer, because a step of a backup makes many calls. */
+export const BACKUP_FAULTS = [
+  "BACKUPS failed before the call",
+  "BACKUPS failed after the call",
+] as const satisfies readonly FaultName[];
+
 export const r2Error = (): Error => new Error("We encountered an internal error. Please try again. (10001)");
 
 interface Stored {

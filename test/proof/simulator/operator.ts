@@ -1,9 +1,11 @@
 import { Operator } from "../../../src/index.ts";
 import { parseKeyList } from "../../../src/crypto/key-list.ts";
 import type { ResealInput } from "../../../src/model/job.ts";
+import type { Operation } from "../../../src/model/operation.ts";
+import type { RestoreContents } from "../../../src/store/restore/ports.ts";
 import type { ResealRequest } from "../../../src/vault/reseal.ts";
 import type { Coordinators } from "./coordinators.ts";
-import { faultyBucket } from "./faulty-bucket.ts";
+import { faultyBackups, faultyBucket } from "./faulty-bucket.ts";
 import { connectDatabase } from "./faulty-database.ts";
 import { createStorage, type Storage, storageOf } from "./storage.ts";
 import { type Violation, violation } from "./violations.ts";
@@ -23,6 +25,8 @@ export interface SimulatedOperator {
 /** Milliseconds of one way within a data center, and of the longest time until an instance ends in a step. */
 const WAY = 2;
 const STEP = 60;
+/** The share of its calls of D1 that may have a fault: a step of a backup makes some dozens, and has to begin again when one fails. */
+const FAULTY = 0.3;
 /** Milliseconds after which the platform rings again. */
 const RETRY = 2_000;
 
@@ -38,7 +42,7 @@ const lost = () => new Error("Durable Object reset because its code was updated.
 
 /** In: the variables of the Worker, whose first root key is the active one of the operator too until `restart`. */
 export function createOperator(world: World, bindings: Env, coordinators: Coordinators): SimulatedOperator {
-  const { clock, random, faults } = world;
+  const { clock, random, faults, plant } = world;
   const storage = createStorage();
   const violations: Violation[] = [];
   const seen = new Set<string>();
@@ -47,6 +51,9 @@ export function createOperator(world: World, bindings: Env, coordinators: Coordi
 
   const coordinatorOf = (vault: string) => ({
     reseal: (request: ResealRequest) => coordinators.send(vault, (one) => one.reseal(request)),
+    spaceCommits: () => coordinators.send(vault, (one) => one.spaceCommits()),
+    prepareRestore: (contents: RestoreContents) => coordinators.send(vault, (one) => one.prepareRestore(contents)),
+    write: (operation: Operation) => coordinators.send(vault, (one) => one.write(operation)),
   });
 
   function start(): Instance {
@@ -60,11 +67,12 @@ export function createOperator(world: World, bindings: Env, coordinators: Coordi
     const env: Env = {
       ...bindings,
       ROOT_KEYS: JSON.stringify({ ...(JSON.parse(bindings.ROOT_KEYS) as object), active: activeKey }),
-      DB: connectDatabase(world, { name: "operator", hasEnded }),
+      DB: connectDatabase(world, { name: "operator", hasEnded, share: FAULTY }),
       FILES: faultyBucket(world, hasEnded),
+      BACKUPS: faultyBackups(world, hasEnded),
       COORDINATOR: { getByName: coordinatorOf } as unknown as Env["COORDINATOR"],
     };
-    const ofInstance = storageOf(storage, hasEnded);
+    const ofInstance = storageOf({ ...storage, exec: (sql, ...values) => storage.exec(plant.rewrite(sql), ...values) }, hasEnded);
     const setAlarm = async (time: number): Promise<void> => (hasEnded() ? never() : ringAt(time));
     const operator = new Operator({ storage: { ...ofInstance, setAlarm } } as unknown as DurableObjectState, env);
     return { operator, hasEnded, end, ended };
@@ -85,6 +93,7 @@ export function createOperator(world: World, bindings: Env, coordinators: Coordi
     violations.push(...checkReseals(storage, seen, world));
     // The platform rings again for an instance that has ended before it has set the next alarm.
     if (hasEnded() && storage.alarm === null) ringAt(clock.now() + RETRY);
+    if (faults.draw(["operator ended between steps"])) end();
   }
 
   function ringAt(time: number): void {
@@ -157,6 +166,13 @@ interface StoredJob {
   readonly ended_at: number | null;
 }
 
+/** Whether of two jobs one excludes the other: they hold the same, or one a part of what the other does. */
+const exclude = (a: string | null, b: string | null): boolean =>
+  a !== null && b !== null && (a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`));
+
+/** Why a backup or a restore may fail here: each of its faults is one of these. */
+const REASONS: ReadonlySet<string | null> = new Set(["unavailable", "uncertain", "database_full", "misconfigured"]);
+
 /** In: the ids of the jobs that were answered 202. */
 export function checkJobs({ storage, violations }: SimulatedOperator, started: readonly string[], world: World): Violation[] {
   const jobs = storage.exec("SELECT * FROM jobs ORDER BY created_at, id") as unknown as StoredJob[];
@@ -164,15 +180,17 @@ export function checkJobs({ storage, violations }: SimulatedOperator, started: r
   const lostJobs = started.filter((id) => !ids.has(id));
   const unended = jobs.filter((job) => job.ended_at === null);
   const beside = jobs.filter((job, index) =>
-    jobs
-      .slice(index + 1)
-      .some((other) => other.holds !== null && other.holds === job.holds && other.created_at < (job.ended_at ?? Infinity)),
+    jobs.slice(index + 1).some((other) => exclude(job.holds, other.holds) && other.created_at < (job.ended_at ?? Infinity)),
+  );
+  const failed = jobs.filter(
+    ({ kind, state, reason }) => /backup|restore/.test(kind) && state === "failed" && !REASONS.has(reason),
   );
   const [{ rows }] = world.database.query<{ rows: number }>(OTHER_ROWS) as [{ rows: number }];
   return [
     ...violations,
     ...lostJobs.map((id) => violation("job is lost", id)),
     ...unended.map(({ id, state, reason }) => violation("job has not ended", `${id} ${state} ${reason}`)),
+    ...failed.map(({ id, kind, reason }) => violation("job failed without a fault", `${kind} ${id}: ${reason}`)),
     ...beside.map(({ id, holds }) => violation("job ran beside one that it excludes", `${id} ${holds}`)),
     ...(rows > 0 ? [violation("job is done without its work", `${rows} rows are under another root key`)] : []),
   ];

@@ -15,8 +15,12 @@ export interface Plant {
   readonly queue: (create: typeof createQueue) => typeof createQueue;
   /** Changes how an isolate hands entries of the log to the queue. */
   readonly handOver: (send: Env["ACTIVITY"]["send"]) => Env["ACTIVITY"]["send"];
+  /** Changes the bucket of backups. */
+  readonly backups: (bucket: R2Bucket) => R2Bucket;
   /** The seed with which the search for the bug begins: one that has found it. Absent: 1. */
   readonly seed?: number;
+  /** The requests of a run; absent: few, with which hardly anything is written while a backup reads. */
+  readonly size?: number;
 }
 
 export const NO_PLANT: Plant = {
@@ -24,6 +28,7 @@ export const NO_PLANT: Plant = {
   cache: (cache) => cache,
   queue: (create) => create,
   handOver: (send) => send,
+  backups: (bucket) => bucket,
 };
 
 /** The cache keeps the rows of Items when another coordinator has changed the vault. */
@@ -67,6 +72,17 @@ const reversedGroups: Plant["queue"] = (create) => (options) =>
 const nothingHandedOver: Plant["handOver"] = () => async () => ({ metadata: { metrics: NO_BACKLOG } });
 const NO_BACKLOG = { backlogCount: 0, backlogBytes: 0 };
 
+/** A part of a vault is deleted when its manifest has been written. */
+const partDeleted: Plant["backups"] = (bucket) => {
+  const put = async (key: string, content: string, options?: R2PutOptions) => {
+    const stored = await bucket.put(key, content, options);
+    const { objects } = await bucket.list({ prefix: `${key.slice(0, key.lastIndexOf("/"))}/parts/`, limit: 1 });
+    if (key.endsWith(".manifest")) await bucket.delete(objects.map((object) => object.key));
+    return stored;
+  };
+  return Object.assign({ ...bucket }, { put });
+};
+
 /** Each bug changes one mechanism that docs/consistency.md or the contract of the log names. */
 export const PLANTS: Readonly<Record<string, Plant>> = {
   "fence: its condition on the versions always holds": { ...NO_PLANT, rewrite: rewrites.withoutFence },
@@ -85,6 +101,11 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   "log: a hand-over is stored again": { ...NO_PLANT, rewrite: rewrites.withoutHandOverIds, seed: 3 },
   "log: a flush that D1 has not taken is not handed to the queue": { ...NO_PLANT, handOver: nothingHandedOver },
   "jobs: a rewrap leaves tokens under another root key": { ...NO_PLANT, rewrite: rewrites.withoutReturnOfTokens, seed: 10 },
+  "jobs: none excludes another one": { ...NO_PLANT, rewrite: rewrites.withoutHolders },
+  "backups: what has changed meanwhile is not read again": { ...NO_PLANT, rewrite: rewrites.withoutChanges, seed: 2, size: 700 },
+  "backups: a part goes when the manifest is written": { ...NO_PLANT, backups: partDeleted },
+  "restores: versions of Items are not written": { ...NO_PLANT, rewrite: rewrites.withoutRestoredVersions },
+  "restores: the log has no entry of one": { ...NO_PLANT, rewrite: rewrites.withoutRestoredEntry },
   "order: two groups at a time": { ...NO_PLANT, queue: twoGroups, seed: 2 },
   "order: groups in the reverse order": { ...NO_PLANT, queue: reversedGroups },
 };

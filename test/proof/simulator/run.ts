@@ -1,11 +1,7 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { installGlobals } from "./globals.ts";
-import { recordDatabaseSize } from "../../../src/store/d1/size.ts";
-import { RESEAL_SLICE_MAX } from "../../../src/store/rotation/reseal-rows.ts";
-import { forgetSchemaVersion } from "../../../src/store/d1/schema.ts";
+import { ADMIN_TOKEN, createBindings, ROOT_KEYS, runWorld, withActiveKey } from "./run-world.ts";
 import { type Outcome, outcomeOf } from "./answers.ts";
 import { checkHistory } from "./check.ts";
+import { checkBackups } from "./check-backups.ts";
 import { checkLog, type Exported } from "./check-log.ts";
 import { type Admin, runClient, sendCall, type Vault } from "./clients.ts";
 import { createCoordinators } from "./coordinators.ts";
@@ -14,11 +10,12 @@ import type { History, Read, Reply } from "./history.ts";
 import { createLogQueue } from "./log-queue.ts";
 import { checkKeys, checkStored, sweepContents } from "./stored.ts";
 import { checkJobs, createOperator } from "./operator.ts";
-import { NO_PLANT, type Plant, planted } from "./plants.ts";
+import { NO_PLANT, type Plant } from "./plants.ts";
+import { createRestorer, RESTORER } from "./restores.ts";
 import { sleepWithShortage } from "./shortages.ts";
 import type { Violation } from "./violations.ts";
 import { createGateway } from "./worker.ts";
-import { createWorld, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** Runs the service under one seed: clients of some vaults, with faults, and then the checks. */
 
@@ -30,6 +27,9 @@ export interface Run {
   readonly effects: number;
   /** The entries that the log has at the end. */
   readonly entries: number;
+  /** The snapshots of vaults that the bucket had before old ones were deleted, and the restores that are done. */
+  readonly backups: number;
+  readonly restores: number;
   readonly faults: ReadonlyMap<FaultName, number>;
   /** How many requests had each outcome. */
   readonly outcomes: ReadonlyMap<Outcome, number>;
@@ -61,69 +61,20 @@ const JOB_MAX = 45 * 60_000;
 const PAUSED = 0.3;
 const PAUSE = 10_000;
 
-/** Of a reseal: several for each vault, and each below the largest value of the database. */
-const RESEAL_SLICE = { rows: 30, bytes: 16 * 1024 };
-
-const ADMIN_TOKEN = "the-admin-token-of-the-simulator";
-const ROOT_KEYS = { k1: "0123456789abcdef0123456789abcdef", k2: "fedcba9876543210fedcba9876543210" };
+/** How often old backups are deleted at the end, and after how many milliseconds those of before are old (BACKUPS_KEPT). */
+const PRUNED = 3;
+const BETWEEN_PRUNINGS = 36 * 60 * 60_000;
 
 /** Milliseconds until a deployment has reached the operator, at most. */
 const DEPLOYMENT = 20_000;
 
-const withActiveKey = (bindings: Env, active: string): Env => ({
-  ...bindings,
-  ROOT_KEYS: JSON.stringify({ ...(JSON.parse(bindings.ROOT_KEYS) as object), active }),
-});
-
-/** The variables of wrangler.toml. */
-function variables(): Record<string, unknown> {
-  const toml = readFileSync(join(import.meta.dirname, "../../../wrangler.toml"), "utf8");
-  const section = /^\[vars\]\n([^[]*)/m.exec(toml)![1]!;
-  return Object.fromEntries([...section.matchAll(/^(\w+) = (.*)$/gm)].map(([, name, value]) => [name, JSON.parse(value!)]));
-}
-
 /** In: how many requests the clients send; a bug to plant. */
-export async function runSeed(seed: number, operations: number, plant: Plant = NO_PLANT): Promise<Run> {
-  const world = createWorld(seed, plant);
-  const restore = installGlobals(world.clock, world.random);
-  planted.plant = plant;
-  forgetSchemaVersion(); // the run before this one has loaded it
-  recordDatabaseSize(0);
-  Object.assign(RESEAL_SLICE_MAX, RESEAL_SLICE);
-  try {
-    const played = play(world, operations);
-    const state = { over: false };
-    played.then(
-      () => (state.over = true),
-      () => (state.over = true),
-    );
-    await world.clock.run(() => state.over);
-    return await played;
-  } finally {
-    planted.plant = NO_PLANT;
-    restore();
-    world.database.close();
-  }
-}
-
-/** The runs of this process so far. */
-let runs = 0;
+export const runSeed = (seed: number, operations: number, plant: Plant = NO_PLANT): Promise<Run> =>
+  runWorld(seed, plant, (world) => play(world, operations));
 
 async function play(world: World, operations: number): Promise<Run> {
   const { clock, random, faults, database } = world;
-  const limiter = { limit: async () => ({ success: true }) };
-  const rootKeys = Object.fromEntries(Object.entries(ROOT_KEYS).map(([id, key]) => [id, Buffer.from(key).toString("base64")]));
-  const keys = JSON.stringify({ active: "k1", keys: rootKeys, seed: world.seed });
-  const bindings = {
-    ...variables(),
-    ADMIN_TOKEN,
-    ROOT_KEYS: keys,
-    // Different in each run: the service remembers with it for a minute which tokens D1 has refused, and a repeated seed issues the same.
-    TOKENS_NOT_BEFORE: new Date(runs++).toISOString(),
-    TOKEN_RATE: limiter,
-    FAILURE_RATE: limiter,
-    DENIAL_RATE: limiter,
-  } as unknown as Env;
+  const bindings = createBindings(world.seed);
   const coordinators = createCoordinators(world, bindings);
   const history: History = {
     calls: [],
@@ -154,6 +105,10 @@ async function play(world: World, operations: number): Promise<Run> {
     issueToken: async (vault) => (await asAdmin("POST", "tokens", { name: "client", vaults: { [vault]: "rwd" } })).body,
     revokeToken: async (id) => void (await asAdmin("DELETE", `tokens/${id}`)),
     renameVault: async (id) => void (await asAdmin("PATCH", `vaults/${id}`, { name: `Renamed ${random()}` })),
+    backUp: async (vault) => {
+      const { status, body } = await asAdmin("POST", "jobs", { kind: "backup", vault });
+      if (status === 202) jobs.push(body.id);
+    },
     rewrap: () => rewrap(world.pick(Object.keys(ROOT_KEYS))),
     resealVault: async (id) => {
       const listed: { id: string; dataKey: { id: string } }[] = (await asAdmin("GET", "vaults")).body;
@@ -190,6 +145,8 @@ async function play(world: World, operations: number): Promise<Run> {
       return runClient(world, `client-${v}-${n}`, vault, { gateway: ofClient, history, admin, more });
     }),
   );
+  const restorer = createRestorer(world, createGateway(world, RESTORER, parts), operator, ADMIN_TOKEN);
+  const restoring = restorer.run(more);
   await Promise.all(clients);
   const sent = history.calls.length;
 
@@ -197,7 +154,9 @@ async function play(world: World, operations: number): Promise<Run> {
   faults.stop();
   await clock.sleep(REST);
   await clock.sleep(JOB_MAX);
-  for (const { id } of vaults) await admin.resealVault(id);
+  await restoring;
+  await clock.sleep(JOB_MAX);
+  for (const id of [...vaults.map((vault) => vault.id), ...restorer.vaults]) await admin.resealVault(id);
   await clock.sleep(JOB_MAX);
   await rewrap("k1");
   await clock.sleep(REST);
@@ -205,12 +164,15 @@ async function play(world: World, operations: number): Promise<Run> {
   await clock.sleep(REST);
   while (!queue.isEmpty()) await clock.sleep(REST);
   const entries = await exportLog();
-  const effects = database.effects();
+  const effects = effectsOf();
   const arrivals = coordinators.instances.map(({ arrived }) => arrived);
   const { violations, reference } = checkHistory(history, effects, arrivals);
   violations.push(...checkLog(history, reference, entries), ...queue.violations);
-  violations.push(...checkStored(world, reference), ...checkKeys(world));
-  violations.push(...checkJobs(operator, jobs, world));
+  violations.push(...checkStored(world, reference, [...history.quotas.keys()]), ...checkKeys(world));
+  violations.push(...checkJobs(operator, jobs, world), ...restorer.violations);
+  violations.push(...(await checkBackups(world, bindings.ROOT_KEYS, restorer.vaults)));
+  const backups = world.backups.keys().filter((key) => key.endsWith(".manifest")).length;
+  await pruneBackups();
   violations.push(...(await sweepContents(world, coordinators)));
   for (const storage of [...coordinators.storages.values(), operator.storage]) storage.close();
   const outcomes = new Map<Outcome, number>();
@@ -220,11 +182,32 @@ async function play(world: World, operations: number): Promise<Run> {
     operations: sent,
     effects: effects.length,
     entries: entries.length,
+    backups,
+    restores: restorer.restored(),
     faults: faults.counts,
     outcomes,
     violations,
     hash: world.hash(),
   };
+
+  /** The effects in the vaults that the history knows. */
+  function effectsOf() {
+    return database.effects().filter(({ vault }) => !restorer.vaults.has(vault));
+  }
+
+  /** Deletes old backups, under faults, and looks at the others. */
+  async function pruneBackups(): Promise<void> {
+    for (let round = 0; round < PRUNED; round++) {
+      await clock.sleep(BETWEEN_PRUNINGS);
+      for (const { id } of vaults) if (random() < 0.5) await admin.renameVault(id);
+      faults.resume();
+      await admin.backUp(undefined);
+      await clock.sleep(REST);
+      faults.stop();
+      await clock.sleep(JOB_MAX);
+    }
+    violations.push(...(await checkBackups(world, bindings.ROOT_KEYS, restorer.vaults)));
+  }
 
   /** Exports the log. Reading it is not logged. */
   async function exportLog(): Promise<Exported[]> {
@@ -232,7 +215,7 @@ async function play(world: World, operations: number): Promise<Run> {
     for (let path: string | undefined = `activity/export?limit=${EXPORTED}`; path !== undefined;) {
       const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, "User-Agent": "admin" };
       const { body, link }: Reply = (await gateway.send("GET", `/v1/admin/${path}`, { headers }))!;
-      exported.push(...body);
+      exported.push(...body.filter(({ log, actor }: Exported) => !restorer.vaults.has(log) && actor?.userAgent !== RESTORER));
       path = link?.slice(link.indexOf("activity/"), link.indexOf(">"));
     }
     return exported;
@@ -241,7 +224,7 @@ async function play(world: World, operations: number): Promise<Run> {
   /** Reads every Item that there ever was, so that the check compares the last states too. */
   async function readEverything(): Promise<void> {
     const tokens = new Map(await Promise.all(vaults.map(async ({ id }) => [id, await admin.issueToken(id)] as const)));
-    const items = new Map(database.effects().flatMap(({ item, vault }) => (item === null ? [] : [[item, vault] as const])));
+    const items = new Map(effectsOf().flatMap(({ item, vault }) => (item === null ? [] : [[item, vault] as const])));
     const send = (vault: string, read: Read) => sendCall({ history, world }, gateway, vault, tokens.get(vault)!, read);
     for (const [item, vault] of items) {
       for (const kind of ["item", "versions", "deleted"] as const) {

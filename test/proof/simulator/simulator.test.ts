@@ -28,11 +28,12 @@ const MOST = 100_000;
 /** All bugs in the long run; in the short run every third. */
 const plants = every(process.env["LONG_RUN"] === "1" ? 1 : 3, Object.entries(PLANTS), Number(process.env["SAMPLE"]));
 
-/** The runs without a planted bug, by seed: the same in each test. */
-const withoutPlant = new Map<number, Promise<Run>>();
-const runWithoutPlant = (seed: number): Promise<Run> => {
-  const known = withoutPlant.get(seed) ?? runSeed(seed, SIZE);
-  withoutPlant.set(seed, known);
+/** The runs without a planted bug, by seed and size: the same in each test. */
+const withoutPlant = new Map<string, Promise<Run>>();
+const runWithoutPlant = (seed: number, size = SIZE): Promise<Run> => {
+  const name = `${seed} ${size}`;
+  const known = withoutPlant.get(name) ?? runSeed(seed, size);
+  withoutPlant.set(name, known);
   return known;
 };
 
@@ -49,12 +50,12 @@ describe("a planted bug is found, and the same seed has no violation without it"
     let operations = 0;
     let found: Run | undefined;
     for (let seed = plant.seed ?? 1; !found && operations < MOST; seed++) {
-      const run = await runSeed(seed, SIZE, plant);
+      const run = await runSeed(seed, plant.size ?? SIZE, plant);
       operations += run.operations;
       if (run.violations.length > 0) found = run;
     }
     expect(found, `not found in ${operations} operations`).toBeDefined();
     console.log(`${name}: found after ${operations} operations: ${found!.violations[0]!.rule}`);
-    expect((await runWithoutPlant(found!.seed)).violations).toEqual([]);
+    expect((await runWithoutPlant(found!.seed, plant.size)).violations).toEqual([]);
   });
 });

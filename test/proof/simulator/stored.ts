@@ -14,23 +14,32 @@ const DAY = 24 * 60 * 60 * 1000;
 /** Days after which every pending content was swept: longer than FILE_RETENTION_DAYS. */
 const SWEEPS = 40;
 
+/** SQL: whether a row belongs to one of the vaults ?1. */
+const IN_VAULTS = "vault_id IN (SELECT value FROM json_each(?1))";
+
 const SQL = {
-  items: "SELECT id, version FROM items ORDER BY id",
-  deleted: "SELECT id, version FROM deleted_items ORDER BY id",
-  versions: "SELECT item_id || ' ' || version AS name FROM item_versions",
+  items: `SELECT id, version FROM items WHERE ${IN_VAULTS} ORDER BY id`,
+  deleted: `SELECT id, version FROM deleted_items WHERE ${IN_VAULTS} ORDER BY id`,
+  versions: `SELECT item_id || ' ' || version AS name FROM item_versions WHERE ${IN_VAULTS}`,
   counters: `
     SELECT coalesce(sum(items), 0) AS items, coalesce(sum(created), 0) AS created, coalesce(sum(content_version), 0) AS writes,
       coalesce(sum(files), 0) AS files,
-      coalesce(sum(deleted), 0) AS deleted, coalesce(sum(file_bytes), 0) AS bytes FROM vaults`,
+      coalesce(sum(deleted), 0) AS deleted, coalesce(sum(file_bytes), 0) AS bytes FROM vaults
+    WHERE id IN (SELECT value FROM json_each(?1))`,
   log: `
     SELECT count(*) AS entries FROM activity
-    WHERE result = 'SUCCESS' AND action <> 'READ' AND item_id IS NOT NULL AND resource IS NULL`,
+    WHERE result = 'SUCCESS' AND action <> 'READ' AND item_id IS NOT NULL AND resource IS NULL AND ${IN_VAULTS}`,
   files:
     "SELECT vault_id AS vault, item_id AS item, id AS file, generation FROM files UNION SELECT vault_id, item_id, id, generation FROM file_versions",
 };
 
-/** The rows, the counters of the vaults, and the log agree with the reference model. */
-export function* checkStored({ database }: World, { states, operations, applied }: Reference): Iterable<Violation> {
+/** The rows of vaults, their counters, and the log agree with the reference model. */
+export function* checkStored(
+  { database }: World,
+  { states, operations, applied }: Reference,
+  vaults: readonly string[],
+): Iterable<Violation> {
+  const query = <Row>(sql: string) => database.query<Row>(sql, JSON.stringify(vaults));
   const last = [...states].map(([id, known]): [string, State] => [id, known.at(-1)!]);
   const existing = last.filter(([, { version }]) => version !== undefined);
   const deleted = last.filter(([, state]) => state.deleted);
@@ -53,14 +62,13 @@ export function* checkStored({ database }: World, { states, operations, applied 
     log: operations.size,
   };
   const stored = {
-    items: database.query<{ id: string; version: number }>(SQL.items).map(({ id, version }) => `${id} ${version}`),
-    counters: { ...database.query<{ bytes: number }>(SQL.counters)[0]! },
-    deleted: database.query<{ id: string; version: number }>(SQL.deleted).map(({ id, version }) => `${id} ${version}`),
-    versions: database
-      .query<{ name: string }>(SQL.versions)
+    items: query<{ id: string; version: number }>(SQL.items).map(({ id, version }) => `${id} ${version}`),
+    counters: { ...query<{ bytes: number }>(SQL.counters)[0]! },
+    deleted: query<{ id: string; version: number }>(SQL.deleted).map(({ id, version }) => `${id} ${version}`),
+    versions: query<{ name: string }>(SQL.versions)
       .map(({ name }) => name)
       .toSorted(),
-    log: database.query<{ entries: number }>(SQL.log)[0]!.entries,
+    log: query<{ entries: number }>(SQL.log)[0]!.entries,
   };
   // Versions that were destroyed because the database had no room are not in the model.
   const lost = stored.versions.filter((name) => !expected.versions.includes(name));

@@ -43,6 +43,16 @@ export type Rule =
   | "job has not ended"
   | "job ran beside one that it excludes"
   | "job is done without its work"
+  | "job failed without a fault"
+  | "job was refused"
+  // What backups have, and what a restore makes of them.
+  | "backup does not open"
+  | "backup of no state of its vault"
+  | "backup lacks an entry of the log"
+  | "backup has a row twice"
+  | "backup names an object that is missing"
+  | "restored vault is not complete"
+  | "rows changed without a write"
   // What is left at the end.
   | "stored state differs"
   | "stored contents differ"

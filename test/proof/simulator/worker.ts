@@ -2,7 +2,7 @@ import worker from "../../../src/index.ts";
 import type { ContentAddress } from "../../../src/model/file.ts";
 import type { Operation } from "../../../src/model/operation.ts";
 import type { Coordinators, Instance } from "./coordinators.ts";
-import { faultyBucket } from "./faulty-bucket.ts";
+import { faultyBackups, faultyBucket } from "./faulty-bucket.ts";
 import { connectDatabase } from "./faulty-database.ts";
 import type { Call, History, Isolate, Reply, Spoiled } from "./history.ts";
 import type { LogQueue } from "./log-queue.ts";
@@ -72,6 +72,7 @@ export function createGateway(world: World, name: string, parts: GatewayParts): 
       ...bindings,
       DB: connectDatabase(world, { name, hasEnded }),
       FILES: faultyBucket(world, hasEnded),
+      BACKUPS: faultyBackups(world, hasEnded),
       ACTIVITY: queue.bindingFor(hasEnded),
       OPERATOR: operator.binding,
       COORDINATOR: { getByName: stubOf } as unknown as Env["COORDINATOR"],

@@ -14,7 +14,9 @@ export interface World {
   readonly pick: <T>(from: readonly T[]) => T;
   readonly clock: Clock;
   readonly database: Database;
+  /** The bucket FILES, and the bucket BACKUPS. */
   readonly objects: Objects;
+  readonly backups: Objects;
   readonly faults: Faults;
   readonly plant: Plant;
   /** The next tick of the history's clock, which orders requests, effects and answers. */
@@ -49,6 +51,7 @@ export function createWorld(seed: number, plant: Plant): World {
     clock: createClock(startOf(seed), random, (time) => trace(String(time))),
     database: createDatabase(tick),
     objects: createObjects(),
+    backups: createObjects(),
     faults: createFaults(random),
     plant,
     tick,

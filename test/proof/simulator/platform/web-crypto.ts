@@ -84,7 +84,13 @@ export const subtle = {
     return bufferOf(signed);
   },
 
-  async verify(_algorithm: Algorithm, { object }: Key, signature: Uint8Array, data: Uint8Array): Promise<boolean> {
+  async verify(
+    _algorithm: Algorithm,
+    { algorithm, object, hash }: Key,
+    signature: Uint8Array,
+    data: Uint8Array,
+  ): Promise<boolean> {
+    if (algorithm.name === "HMAC") return node.createHmac(hash, object).update(data).digest().equals(signature);
     return node.verify(null, data, object, signature);
   },
 
