@@ -55,6 +55,20 @@ export async function loadPart(bucket: Bucket, owner: PartOwner, ref: PartRef): 
 export const loadPartSizes = (bucket: Bucket, vault: string): Promise<Result<ReadonlyMap<string, number>>> =>
   tryBucket(async () => new Map((await listAll(bucket, partKey(vault, ""))).map(({ key, size }) => [key, size])));
 
+/**
+ * The parts that the backup before has, by their hashes: a new one shares them. In: the number of the new backup, and the hash of the manifest
+ * before, or `null`. Out: none, when the one before is not authentic any more. Errors: `unavailable`.
+ */
+export async function loadPartsBefore(
+  { backups, keyring }: { readonly backups: Bucket; readonly keyring: Keyring },
+  { vault, number, predecessor }: Pick<Manifest, "vault" | "number" | "predecessor">,
+): Promise<Result<ReadonlyMap<string, PartRef>>> {
+  if (predecessor === null) return ok(new Map());
+  const before = await loadManifest(backups, keyring, { vault, number: number - 1 });
+  if (!before.ok) return before.failure.kind === "unavailable" ? before : ok(new Map());
+  return ok(new Map(before.value.manifest.parts.map((part) => [part.sha256, part])));
+}
+
 /** Ids of vaults that have a folder in the bucket. */
 export interface FolderPage {
   readonly vaults: readonly string[];

@@ -15,7 +15,7 @@ import { type ProofRow, proofsStatement } from "../keys/root-keys.ts";
 import { SCHEMA } from "../d1/schema.ts";
 import { findBrokenInRegistry } from "./broken.ts";
 import { cutGroups } from "./cut.ts";
-import { loadManifest } from "./load.ts";
+import { loadManifest, loadPartsBefore } from "./load.ts";
 import type { OpenManifest } from "./manifest.ts";
 import { keysOfRows, withKeys } from "./needed-keys.ts";
 import type { BackupStore } from "./ports.ts";
@@ -85,7 +85,7 @@ export async function readRegistryRows(
   full: boolean,
   isSpent: () => boolean,
 ): Promise<Result<{ readonly state: RegistryBackup; readonly isRead: boolean }>> {
-  const previous = full ? ok(new Map()) : await loadPrevious(store, begun);
+  const previous = full ? ok(new Map()) : await loadPartsBefore(store, { vault: REGISTRY, ...begun });
   if (!previous.ok) return previous;
   const writing: PartWriting = { store, vault: REGISTRY, deployment: begun.deployment, previous: previous.value };
   let state = begun;
@@ -102,13 +102,6 @@ export async function readRegistryRows(
     if (slice.isEnd) state = { ...state, position: { table: state.position.table + 1, key: [] } };
   } while (!isSpent() || waiting.length > 0);
   return ok({ state, isRead: false });
-}
-
-async function loadPrevious(store: BackupStore, { number, predecessor }: RegistryBackup): Promise<Result<Map<string, PartRef>>> {
-  if (predecessor === null) return ok(new Map());
-  const before = await loadManifest(store.backups, store.keyring, { vault: REGISTRY, number: number - 1 });
-  if (!before.ok) return before.failure.kind === "unavailable" ? before : ok(new Map());
-  return ok(new Map(before.value.manifest.parts.map((part) => [part.sha256, part])));
 }
 
 /** Writes the parts of some rows whose cuts are known. Out: also the rows that wait for those that follow. */

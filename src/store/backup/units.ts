@@ -1,6 +1,6 @@
 import type { Cell, Part } from "../../model/backup.ts";
 import type { Unit } from "./cut.ts";
-import { CHANGED, SOURCES, type SourceName, VERSION_NUMBERS } from "./read-rows.ts";
+import { SOURCES, type SourceName, VERSION_NUMBERS } from "./read-rows.ts";
 
 /** The rows of a vault as units that stay together: the rows of an Item in all tables, or an entry of the log. */
 
@@ -98,6 +98,3 @@ export function applyChanges(item: RowUnit | undefined, changes: RowUnit): RowUn
   const rows = SOURCES.items.map((_, index) => (index === VERSIONS ? versions : changes.rows[index]!));
   return rows.some((some) => some.length > 0) ? { id: changes.id, rows, characters: charactersOf(rows) } : undefined;
 }
-
-/** The rows of changes that a backup does not have. */
-export const isOfChangesOnly = (table: string): boolean => table === VERSION_NUMBERS || table === CHANGED;

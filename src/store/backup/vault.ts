@@ -15,7 +15,7 @@ import { contentKey } from "../contents/object-keys.ts";
 import { SCHEMA } from "../d1/schema.ts";
 import { findBrokenVault } from "./broken.ts";
 import { contentsOfPart, copyContents } from "./contents.ts";
-import { loadManifest, loadPart, loadPartSizes } from "./load.ts";
+import { loadPart, loadPartsBefore, loadPartSizes } from "./load.ts";
 import type { OpenManifest } from "./manifest.ts";
 import { mergeChanges } from "./merge.ts";
 import { partKey } from "./object-keys.ts";
@@ -49,7 +49,7 @@ const STAGES: Readonly<
  * `database_restored`, when D1 was restored to earlier times again and again; `backup_damaged`, when the bucket loses parts again and again.
  */
 export async function stepVault(context: Omit<BackupContext, "previous">, begun: VaultBackup): Promise<Result<BackupOutcome>> {
-  const previous = await loadPrevious(context.store, begun);
+  const previous = await loadPartsBefore(context.store, begun);
   if (!previous.ok) return previous;
   let state = begun;
   do {
@@ -69,17 +69,6 @@ export async function stepVault(context: Omit<BackupContext, "previous">, begun:
     state = next.value;
   } while (!context.isSpent());
   return ok({ kind: "running", state });
-}
-
-/** The parts of the backup before this one, by their hashes. Errors: `unavailable`. */
-async function loadPrevious(
-  { backups, keyring }: BackupContext["store"],
-  { vault, number, predecessor }: VaultBackup,
-): Promise<Result<ReadonlyMap<string, PartRef>>> {
-  if (predecessor === null) return ok(new Map());
-  const before = await loadManifest(backups, keyring, { vault, number: number - 1 });
-  if (!before.ok) return before.failure.kind === "unavailable" ? before : ok(new Map());
-  return ok(new Map(before.value.manifest.parts.map((part) => [part.sha256, part])));
 }
 
 /** Begins again after the bucket has lost a part. It may have lost others too, so no part is shared. */
