@@ -190,6 +190,14 @@ describe("old snapshots", () => {
     expect(registries, "loaded registries").toBeLessThan(60);
   });
 
+  it("are looked through once in a night, on whatever day of the 28 it is (21.12)", async () => {
+    await makeVault();
+    for (let day = 0; day < 28; day++) {
+      laterBy(1);
+      expect(await backUpAll({ BACKUPS_KEPT: 1 as Env["BACKUPS_KEPT"] })).toMatchObject({ state: "done" });
+    }
+  });
+
   it("stay while a kept backup names them, also those of a vault that was deleted and restored without a change (21.12)", async () => {
     const BACKUPS_KEPT = 3 as Env["BACKUPS_KEPT"];
     const { vault } = await freshFile();

@@ -170,16 +170,17 @@ async function pruneFolder(
   pruning: Pruning,
   begun: FolderPruning,
   isSpent: () => boolean,
-): Promise<Result<Pruning>> {
+): Promise<Result<Pruning | undefined>> {
   const { backups, keyring } = store;
   const { vault, firstKept } = begun;
-  const isDone: Pruning = { ...pruning, folder: undefined, after: vault };
+  // The registry is the last folder.
+  const next: Pruning | undefined = vault === REGISTRY ? undefined : { ...pruning, folder: undefined, after: vault };
   const numbers = await listBackupNumbers(backups, vault);
   if (!numbers.ok) return numbers;
   let folder = begun;
   for (const number of numbers.value.filter((one) => one >= firstKept && one < (begun.read ?? Infinity)).toReversed()) {
     const open = await loadManifest(backups, keyring, { vault, number });
-    if (!open.ok) return open.failure.kind === "unavailable" ? open : ok(isDone);
+    if (!open.ok) return open.failure.kind === "unavailable" ? open : ok(next);
     folder = { vault, firstKept, read: number, kept: addManifest(folder.kept, open.value.manifest) };
     if (isSpent()) return ok({ ...pruning, folder });
   }
@@ -188,7 +189,7 @@ async function pruneFolder(
   if (!deleted.ok) return deleted;
   const isLeft = await sweepParts(store, vault, folder.kept, isSpent);
   if (!isLeft.ok) return isLeft;
-  return ok(isLeft.value ? { ...pruning, folder: { ...folder, read: 0 } } : isDone);
+  return ok(isLeft.value ? { ...pruning, folder: { ...folder, read: 0 } } : next);
 }
 
 /** Deletes the backups of a vault that was deleted, if the last one is older than all kept registries. */
