@@ -194,7 +194,7 @@ describe("old snapshots", () => {
     await makeVault();
     for (let day = 0; day < 28; day++) {
       laterBy(1);
-      expect(await backUpAll({ BACKUPS_KEPT: 1 as Env["BACKUPS_KEPT"] })).toMatchObject({ state: "done" });
+      expect(await backUpAll({ BACKUPS_KEPT: 1 })).toMatchObject({ state: "done" });
     }
   });
 
