@@ -22,8 +22,13 @@ async function countedVault(size: number) {
 async function rowsRead(size: number): Promise<number> {
   const { items, call, first } = await countedVault(size);
   const { count, db } = countingDatabase();
-  await call("GET", `${items}/${first.id}`, { env: { DB: db } });
-  await call("GET", `${items}?filter=${encodeURIComponent('title eq "Item 1"')}`, { env: { DB: db } });
+  // On a machine under load a flush of the log would be counted too.
+  const queue = recordingQueue();
+  const bindings = { ...queue.bindings, DB: db };
+  for (const path of [`/${first.id}`, `?filter=${encodeURIComponent('title eq "Item 1"')}`]) {
+    await call("GET", `${items}${path}`, { env: bindings });
+    queue.drop();
+  }
   return count.rowsRead;
 }
 
