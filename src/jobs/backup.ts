@@ -101,16 +101,14 @@ export const BACKUP: KindOfJob<BackupInput, BackupState> = {
   skip(state, failure) {
     const vault = state.skipped ?? state.queue[0];
     if (state.input.vault !== undefined || state.stage !== "vaults" || vault === undefined) return undefined;
-    // Nothing is wrong with the vault then, and each other one would fail in the same way.
-    if (failure.kind === "misconfigured" || (failure.kind === "unavailable" && state.unavailable)) return undefined;
+    const unavailable = failure.kind === "unavailable";
+    // Nothing is wrong with the second vault then, and each other one would fail in the same way.
+    if (unavailable && state.unavailable && state.skipped === undefined) return undefined;
     const finding = findingOf(fault("vault_skipped", { vault }, `its backup failed: ${failure.kind}`));
     // One whose older backup cannot be looked up either is not named at all.
     const skipped = state.skipped === undefined ? vault : undefined;
-    return reached(
-      endOfVault({ ...state, skipped }, vault, { behind: state.result.behind + (skipped ? 1 : 0) }),
-      [finding],
-      false,
-    );
+    const next = endOfVault({ ...state, skipped }, vault, { behind: state.result.behind + (skipped ? 1 : 0) });
+    return reached({ ...next, unavailable }, [finding], false);
   },
 };
 
@@ -184,6 +182,7 @@ const endOfVault = (state: BackupState, vault: string, counted: Partial<BackupRe
   ...state,
   queue: state.queue.filter((one) => one !== vault),
   vault: undefined,
+  unavailable: false,
   done: state.done.includes(vault) ? state.done : [...state.done, vault],
   result: { ...state.result, ...counted },
 });
@@ -197,7 +196,7 @@ async function startVault({ store }: Ports, state: BackupState, vault: string): 
     return input.vault === undefined ? ok({ state: endOfVault(state, vault, {}) }) : fail("vault_not_found", vault);
   if (beginning.kind === "unchanged") {
     const { open } = beginning;
-    const next = endOfVault({ ...state, unavailable: false, named: nameBackup(named, open, false) }, vault, {
+    const next = endOfVault({ ...state, named: nameBackup(named, open, false) }, vault, {
       unchanged: result.unchanged + 1,
     });
     return ok({ state: next, findings: findingsOfBackup(open.manifest) });
@@ -231,7 +230,7 @@ async function continueVault(ports: Ports, state: BackupState, begun: VaultBacku
     ...(input.vault !== undefined && { snapshot: open.manifest.number }),
   };
   return ok({
-    state: endOfVault({ ...state, unavailable: false, named: nameBackup(named, open, false) }, vault, made),
+    state: endOfVault({ ...state, named: nameBackup(named, open, false) }, vault, made),
     findings: findingsOfBackup(open.manifest),
   });
 }

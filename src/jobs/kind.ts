@@ -26,8 +26,6 @@ export interface Stepped<State> extends JobReached {
   /** Where the next step begins: JSON. One that is too long (engine.ts) is a failure of the step. */
   readonly state: State;
   readonly findings?: readonly Finding[];
-  /** Milliseconds until the next step; absent: it is due at once. */
-  readonly waits?: number | undefined;
   /** Whether the job is done. */
   readonly done: boolean;
 }

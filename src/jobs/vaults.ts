@@ -57,8 +57,7 @@ export async function serveVaults<V extends ListedVault>(
 /** Leaves out the vault that is under way, with a finding (jobs/kind.ts). */
 export function skipVault<V extends ListedVault>(state: VaultsState<V>, { kind }: Failure): Stepped<VaultsState<V>> | undefined {
   const [first] = state.waiting;
-  // Nothing is wrong with the vault when a setting is malformed.
-  if (!first || kind === "misconfigured") return undefined;
+  if (!first) return undefined;
   const detail = `The steps for the vault failed: ${kind}`;
   const finding = { kind: "vault_skipped", vault: first.vault, detail, repairable: false } as const;
   return { ...steppedTo(withoutFirst(state)), findings: [finding] };

@@ -2,9 +2,8 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { backUp, backUpAll, newestOf, snapshotsOf } from "../support/backup.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
-import { loseEverything, restore } from "../support/restores.ts";
-import { partKey } from "../../src/store/backup/object-keys.ts";
-import { client, LOGIN, makeToken, makeVault } from "../support/service.ts";
+import { damagePart, loseEverything, restore, vaultWithItem } from "../support/restores.ts";
+import { client, LOGIN, makeToken } from "../support/service.ts";
 
 /** The snapshots of vaults that a restore has left out, or not finished (contract 21.12). */
 
@@ -18,19 +17,6 @@ async function night(other: string): Promise<void> {
   const call = client((await makeToken({ [other]: "rwd" })).token);
   await call("POST", `/v1/vaults/${other}/items`, { body: { ...LOGIN, title: `night ${daysPassed}` } });
   expect(await backUpAll({ BACKUPS_KEPT: 2 })).toMatchObject({ state: "done" });
-}
-
-async function vaultWithItem() {
-  const vault = await makeVault();
-  const call = client((await makeToken({ [vault]: "rwd" })).token);
-  await call("POST", `/v1/vaults/${vault}/items`, { body: LOGIN });
-  return { vault, call };
-}
-
-/** Damages the first part of the newest snapshot of a vault. */
-async function damagePart(vault: string): Promise<void> {
-  const { manifest } = await newestOf(vault);
-  await env.BACKUPS.put(partKey(vault, manifest.parts[0]!.sha256), "x".repeat(manifest.parts[0]!.bytes));
 }
 
 describe("the snapshots of a vault that was never deleted", () => {

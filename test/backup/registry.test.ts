@@ -306,6 +306,17 @@ describe("the nightly backup", () => {
     await backUpAll();
   });
 
+  it("fails when two vaults in a row would be left out because the bucket does not answer (21.5)", async () => {
+    for (const _ of [1, 2, 3]) await makeVault();
+    await backUpAll();
+    const before = (await snapshotsOf(REGISTRY)).at(-1);
+    const service = await serviceWith({ BACKUPS: failingFor("vaults/") });
+    const job = await runJob(service, { kind: "backup", full: true });
+    expect(job).toMatchObject({ state: "failed", reason: "unavailable" });
+    expect(job.findings.map(({ kind }: Finding) => kind)).toEqual(["vault_skipped"]);
+    expect((await snapshotsOf(REGISTRY)).at(-1)).toBe(before);
+  });
+
   it("includes vaults that are made while it runs, whatever their ids are (21.10)", async () => {
     await makeVault();
     const made: string[] = [];

@@ -6,24 +6,10 @@ import { backUp, backUpAll, newestOf, rowsInDatabase } from "../support/backup.t
 import { wrapDatabase } from "../support/bindings.ts";
 import { freshFile, pattern } from "../support/files.ts";
 import { endOfJob, inOperator, JOBS, type Service, serviceWith, startJob } from "../support/jobs.ts";
-import { changeManifest, loseEverything, restore } from "../support/restores.ts";
-import { admin, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
+import { changeManifest, damagePart, loseEverything, restore, vaultWithItem } from "../support/restores.ts";
+import { admin, client, LOGIN, makeToken } from "../support/service.ts";
 
 /** A restore as a job: what it excludes, when it may be stopped, and what becomes of it when others act meanwhile (contract 21.20, 26). */
-
-/** A vault with one Item. */
-async function vaultWithItem() {
-  const vault = await makeVault();
-  const call = client((await makeToken({ [vault]: "rwd" })).token);
-  await call("POST", `/v1/vaults/${vault}/items`, { body: LOGIN });
-  return { vault, call };
-}
-
-/** Damages the first part of the newest snapshot of a vault. */
-async function damagePart(vault: string): Promise<void> {
-  const { manifest } = await newestOf(vault);
-  await env.BACKUPS.put(partKey(vault, manifest.parts[0]!.sha256), "x".repeat(manifest.parts[0]!.bytes));
-}
 
 const rowOf = (vault: string) => env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first();
 

@@ -3,13 +3,13 @@ import { env } from "cloudflare:workers";
 import type { Manifest } from "../../src/model/backup.ts";
 import { loadManifest } from "../../src/store/backup/load.ts";
 import { presentManifest } from "../../src/store/backup/manifest.ts";
-import { manifestKey } from "../../src/store/backup/object-keys.ts";
+import { manifestKey, partKey } from "../../src/store/backup/object-keys.ts";
 import { expect } from "vitest";
 import { describe } from "../../src/model/failure.ts";
 import type { Finding } from "../../src/model/finding.ts";
-import { backupStore, valueOf } from "./backup.ts";
+import { backupStore, newestOf, valueOf } from "./backup.ts";
 import { endOfJob, JOBS, serviceWith } from "./jobs.ts";
-import { admin, type Reply } from "./service.ts";
+import { admin, client, LOGIN, makeToken, makeVault, type Reply } from "./service.ts";
 
 /** Damages and losses of backups, and restores by jobs. */
 
@@ -22,6 +22,20 @@ export async function changeManifest(
   const { keyring, backups } = await backupStore();
   const { manifest } = valueOf(await loadManifest(backups, keyring, place));
   await env.BACKUPS.put(manifestKey(as.vault, as.number), await presentManifest(keyring, { ...manifest, ...changes }));
+}
+
+/** A vault with one Item. */
+export async function vaultWithItem() {
+  const vault = await makeVault();
+  const call = client((await makeToken({ [vault]: "rwd" })).token);
+  await call("POST", `/v1/vaults/${vault}/items`, { body: LOGIN });
+  return { vault, call };
+}
+
+/** Damages the first part of the newest snapshot of a vault. */
+export async function damagePart(vault: string): Promise<void> {
+  const { manifest } = await newestOf(vault);
+  await env.BACKUPS.put(partKey(vault, manifest.parts[0]!.sha256), "x".repeat(manifest.parts[0]!.bytes));
 }
 
 type Objects = ReadonlyMap<string, Uint8Array>;

@@ -167,8 +167,6 @@ export interface JobReached {
 
 /** What the engine keeps of a step. */
 interface StepOutcome extends JobData, JobReached {
-  /** Milliseconds until the next step. */
-  readonly waits?: number | undefined;
   /** How often the job has written D1. */
   readonly writes: number;
 }
@@ -180,11 +178,11 @@ interface StepOutcome extends JobData, JobReached {
 export function advanceJob(
   sql: SqlStorage,
   { id, data: begun }: Pick<JobRow, "id" | "data">,
-  { data, format, progress: { done, total }, result, writes, waits = 0 }: StepOutcome,
+  { data, format, progress: { done, total }, result, writes }: StepOutcome,
   now: number,
 ): boolean {
   const text = result ? JSON.stringify(result) : null;
-  return sql.exec(SQL.advance, id, data, format, now + waits, done, total, text, writes, begun).toArray().length > 0;
+  return sql.exec(SQL.advance, id, data, format, now, done, total, text, writes, begun).toArray().length > 0;
 }
 
 export function endJob(sql: SqlStorage, id: string, state: JobState, now: number, reason?: FailureKind): void {
