@@ -4,20 +4,12 @@ import { describe, expect, it } from "vitest";
 import { NAMED_MAX, REGISTRY } from "../../src/model/backup.ts";
 import { backUpAll, backUp, newestOf, snapshotsOf } from "../support/backup.ts";
 import { sleep, wrapDatabase } from "../support/bindings.ts";
-import { changeManifest } from "../support/restores.ts";
+import { changeManifest, vaultWithItem } from "../support/restores.ts";
 import { inOperator, operatorOf, runJob, serviceWith, startJob } from "../support/jobs.ts";
 import { isLong } from "../support/runs.ts";
-import { client, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
+import { makeVault, send } from "../support/service.ts";
 
 /** Backups of vaults with much of something, and the calls of their steps (contract 21, decision 0047). */
-
-async function vaultWithItem() {
-  const vault = await makeVault();
-  const items = `/v1/vaults/${vault}/items`;
-  const call = client((await makeToken({ [vault]: "rwd" })).token);
-  const { id } = (await call("POST", items, { body: LOGIN })).body;
-  return { vault, items, call, id: id as string };
-}
 
 /** A bucket that counts its calls since it was asked last. */
 function countingCalls(bucket: R2Bucket) {

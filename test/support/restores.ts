@@ -27,9 +27,10 @@ export async function changeManifest(
 /** A vault with one Item. */
 export async function vaultWithItem() {
   const vault = await makeVault();
+  const items = `/v1/vaults/${vault}/items`;
   const call = client((await makeToken({ [vault]: "rwd" })).token);
-  await call("POST", `/v1/vaults/${vault}/items`, { body: LOGIN });
-  return { vault, call };
+  const { id } = (await call("POST", items, { body: LOGIN })).body;
+  return { vault, items, call, id: id as string };
 }
 
 /** Damages the first part of the newest snapshot of a vault. */

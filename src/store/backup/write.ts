@@ -80,7 +80,6 @@ export async function writeItems(
 ): Promise<Result<Written<RowUnit>>> {
   const parts: PartRef[] = [];
   let [rest, last] = [items, before];
-  // One part at least, so that every step goes on.
   while (parts.length === 0 || !isSpent()) {
     const count = cutItems(rest, last, areAll);
     if (count === undefined) break;
@@ -107,7 +106,6 @@ export async function writeLog(
 ): Promise<Result<Written<RowUnit>>> {
   const parts: PartRef[] = [];
   let rest = entries;
-  // One part at least, so that every step goes on.
   while (parts.length === 0 || !isSpent()) {
     const count = cutGroups(rest, areOfOneDay, areAll);
     if (count === undefined) break;
