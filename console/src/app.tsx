@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { GrantDialog } from "./grants.tsx";
 import { Navigation } from "./navigation.tsx";
 import { type ViewName, VIEWS } from "./routes.ts";
@@ -57,11 +57,11 @@ export function App() {
 function View({ name }: { readonly name: ViewName }) {
   const Shown = VIEW_COMPONENTS[name]!;
   const token = session.value?.token;
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${VIEWS[name].label} · Item Vault`;
   }, [name]);
   // Another token has other vaults.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (token) void loadItems();
   }, [token]);
   return <Shown />;

@@ -4,6 +4,7 @@ import { session } from "./state/session.ts";
 import { showToast } from "./state/toasts.ts";
 import { SignInForm } from "./sign-in.tsx";
 import { Dialog } from "./ui/dialog.tsx";
+import { afterRender } from "./ui/after-render.ts";
 
 /** Adding a grant to the session: an admin opens vaults with a token, and who has a token becomes an admin. */
 
@@ -47,7 +48,7 @@ export function GrantDialog() {
     close();
     if (grant === "token") return navigate({ view: "items" });
     showToast("You are signed in as admin.");
-    requestAnimationFrame(focusNavigation);
+    afterRender(focusNavigation);
   };
   return (
     <Dialog title={title} onClose={close}>

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ItemVaultError } from "@item-vault/client";
 import { explain } from "./api/explain.ts";
 import { signIn } from "./api/session.ts";
@@ -24,7 +24,7 @@ export function SignInForm({ label = "Token", help = HELP, refuse, onDone }: Pro
   const field = useRef<HTMLInputElement>(null);
   const failure = useSignal(signInMessage.value);
   const waiting = useSignal(false);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;

@@ -432,6 +432,21 @@ describe("a failure to save", () => {
   });
 });
 
+describe("the focus", () => {
+  it.each(["Add field", "Add section", "Add URL"])("is in what “%s” adds before the next frame of the page", async (name) => {
+    const { page } = await edit();
+    const within = button(page, name).evaluate(async (one: HTMLButtonElement) => {
+      one.click();
+      for (let turn = 0; turn < 20; turn++) await Promise.resolve(); // A key comes after these, and may come before a frame.
+      return (
+        document.activeElement?.matches("input[value=''], input:not([value])") === true &&
+        document.activeElement.id !== "item-title"
+      );
+    });
+    expect(await within).toBe(true);
+  });
+});
+
 describe("leaving the form", () => {
   it("asks when something has changed: for a link, the back button and the page itself", async () => {
     const { page, seeded } = await editAlone();

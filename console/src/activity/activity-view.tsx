@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { entries as items } from "../state/items.ts";
 import { session } from "../state/session.ts";
 import { Chart } from "../ui/chart.tsx";
@@ -19,7 +19,7 @@ const DAYS = 60;
 export function ActivityView() {
   const { token, admin } = session.value!;
   const logs = (Object.keys(LOGS) as Log[]).filter((name) => (name === "admin" ? admin : token));
-  useEffect(() => show(logs.includes(query.value.log) ? query.value.log : logs[0]!, NO_FILTERS), []);
+  useLayoutEffect(() => show(logs.includes(query.value.log) ? query.value.log : logs[0]!, NO_FILTERS), []);
   const { entries, next, gap } = loaded.value;
   return (
     <Page title="Activity" actions={logs.length > 1 && <LogChoice logs={logs} />}>

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { isId, parseId } from "../../../src/model/ids.ts";
 import { titleOf } from "../items/categories.ts";
 import { entries as items, vaultName } from "../state/items.ts";
@@ -24,7 +24,7 @@ export function ItemChoice({ item, onChange }: Props) {
     const id = optionsOf(next).get(next) ?? idOf(next);
     if (id !== entered.value) onChange((entered.value = id));
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     // All filters were cleared. Text that names no Item is not, because it is being typed.
     if (item === "" && entered.value !== "") text.value = entered.value = "";
   }, [item]);

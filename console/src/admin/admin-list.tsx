@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { Page } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { type Columns, Table } from "../ui/table.tsx";
@@ -53,7 +53,7 @@ export function AdminList<T extends { readonly id: string }>({ title, list, empt
   const dialog = useSignal<ShowDialog | undefined>(undefined);
   const show = (next: ShowDialog) => (dialog.value = next);
   // Tokens and people name their vaults by id.
-  useEffect(() => void (list.needsVaults && adminVaults.load()), []);
+  useLayoutEffect(() => void (list.needsVaults && adminVaults.load()), []);
   const button = (
     <button type="button" class="primary" onClick={() => show(create.dialog)}>
       {create.label}

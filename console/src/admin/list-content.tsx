@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { Failure } from "../ui/failure.tsx";
 import type { List } from "./lists.ts";
 
@@ -12,7 +12,7 @@ interface Props<T> {
 
 /** Loads a list, and shows it, that it is empty, or what failed. Rows that were loaded before stay. */
 export function ListContent<T>({ list, empty, children }: Props<T>) {
-  useEffect(() => void list.load(), [list]);
+  useLayoutEffect(() => void list.load(), [list]);
   const [rows, error] = [list.rows.value, list.error.value];
   return (
     <>

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { type DeletedItem, ItemVaultError } from "@item-vault/client";
 import { call } from "../api/client.ts";
@@ -30,7 +30,7 @@ export function DeletedItemView({ vault, id }: { readonly vault: string; readonl
       },
     );
   };
-  useEffect(load, []);
+  useLayoutEffect(load, []);
   const { item, error } = loaded.value;
   if (error !== undefined) return <Failure error={error} retry={load} />;
   return item ? <Content item={item} /> : <p class="quiet">Loading…</p>;
@@ -38,7 +38,7 @@ export function DeletedItemView({ vault, id }: { readonly vault: string; readonl
 
 function Content({ item }: { readonly item: DeletedItem }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
     <article class="item">
       <header>

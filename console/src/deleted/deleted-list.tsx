@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { DeletedItemSummary } from "@item-vault/client";
 import { categoryOf, titleOf } from "../items/categories.ts";
 import { formatRoute } from "../routes.ts";
@@ -23,7 +23,7 @@ export function DeletedList() {
   const heading = useRef<HTMLHeadingElement>(null);
   const { item } = route.value;
   // Also when an Item was closed or destroyed: what had the focus is gone.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (item === undefined) heading.current?.focus({ preventScroll: true });
   }, [item]);
   return (

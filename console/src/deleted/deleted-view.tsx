@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { route } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { DeletedItemView } from "./deleted-item.tsx";
@@ -9,7 +9,7 @@ import { loadDeleted } from "./state.ts";
 export function DeletedView() {
   const { vault, item } = route.value;
   const token = session.value?.token;
-  useEffect(() => void loadDeleted(), [token]);
+  useLayoutEffect(() => void loadDeleted(), [token]);
   return (
     <div class={`panes ${item !== undefined ? "has-item" : ""}`}>
       <DeletedList />

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { differences, type Difference, merge, type Side, type Sides } from "./conflict.ts";
 import { nameOf, PartOf } from "./conflict-part.tsx";
 import type { Draft } from "../items/draft.ts";
@@ -24,7 +24,7 @@ export function ConflictView({ sides, onSave, onCancel }: Props) {
     Object.fromEntries(rows.map(({ key, changedBy }) => [key, changedBy])),
   );
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  useLayoutEffect(() => heading.current?.focus(), []);
   const chooseAll = (side: Side) => (choices.value = Object.fromEntries(rows.map(({ key }) => [key, side])));
   return (
     <form

@@ -1,5 +1,5 @@
 import type { Item } from "@item-vault/client";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { dropItem } from "../state/items.ts";
 import { navigate } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
@@ -22,7 +22,7 @@ export function EditorView({ editor, title }: Props) {
   const { status } = editor;
   const base = editor.base.value;
   const shown = useRef(true);
-  useEffect(() => () => void (shown.current = false), []);
+  useLayoutEffect(() => () => void (shown.current = false), []);
   const onSave = async () => {
     const item = await editor.save();
     // What was typed while the request was under way is still to be saved.
@@ -76,7 +76,7 @@ const placeOf = (item: Item | undefined): Route =>
 function Deleted({ editor, onSave }: { readonly editor: Editor; readonly onSave: () => void }) {
   const first = useRef<HTMLButtonElement>(null);
   const item = editor.base.value?.item;
-  useEffect(() => {
+  useLayoutEffect(() => {
     first.current?.focus();
     if (item) dropItem(item.id);
   }, []);

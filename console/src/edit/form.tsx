@@ -1,6 +1,6 @@
 import type { Category } from "@item-vault/client";
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { CATEGORIES } from "../items/categories.ts";
 import { labelOf } from "../items/field-types.ts";
@@ -27,7 +27,7 @@ const CATEGORY_OPTIONS = Object.entries(CATEGORIES).map(([name, { label }]) => [
 
 export function ItemForm({ editor, onSave, onCancel }: Props) {
   const generating = useSignal<DraftField | undefined>(undefined);
-  useEffect(() => document.getElementById("item-title")?.focus(), []);
+  useLayoutEffect(() => document.getElementById("item-title")?.focus(), []);
   const draft = editor.draft.value;
   const change = (next: typeof draft) => (editor.draft.value = next);
   const isNew = editor.base.value === undefined;

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { fits } from "../../../src/model/limits.ts";
+import { afterRender } from "../ui/after-render.ts";
 
 /** The inputs that the parts of the form share. */
 
@@ -86,6 +87,5 @@ export const SignButton = ({ label, children, ...rest }: ButtonProps) => (
   </button>
 );
 
-/** Moves the focus to an element that is in the page after the next rendering. */
-export const focusLater = (id: string): void =>
-  void requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById(id)?.focus()));
+/** Moves the focus to an element that is in the page after the change that was just made. */
+export const focusLater = (id: string): void => afterRender(() => document.getElementById(id)?.focus());

@@ -5,6 +5,7 @@ import { RevealButton, useReveal } from "../ui/reveal.tsx";
 import type { DraftField } from "../items/draft.ts";
 import { checkSize } from "./inputs.tsx";
 import { inputOf, refusalOf } from "./value-inputs.ts";
+import { afterRender } from "../ui/after-render.ts";
 
 /** The input for the value of a field. A concealed value shows as dots until it is revealed, and can be typed either way. */
 
@@ -31,7 +32,6 @@ export function ValueInput({ field, label, onChange }: Props) {
   const lines = useRef<HTMLTextAreaElement>(null);
   const line = useRef<HTMLInputElement>(null);
   const refusal = refusalOf(field);
-  // Not useEffect, which waits for the next frame: a save before it would write the value that is refused.
   useLayoutEffect(() => {
     if (refusal !== "") line.current?.setCustomValidity(refusal);
     else if (line.current) checkSize(line.current, LIMITS.string);
@@ -49,7 +49,7 @@ export function ValueInput({ field, label, onChange }: Props) {
     if (!LINES.has(field.type) || !text.trim().includes("\n") || selectionStart === null) return;
     event.preventDefault();
     onChange(value.slice(0, selectionStart) + text + value.slice(selectionEnd!));
-    requestAnimationFrame(() => requestAnimationFrame(() => lines.current?.focus()));
+    afterRender(() => lines.current?.focus());
   };
   return (
     <>

@@ -1,5 +1,5 @@
 import type { RefObject } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { showToast } from "../state/toasts.ts";
 
 /**
@@ -8,7 +8,7 @@ import { showToast } from "../state/toasts.ts";
  */
 export function useDrop(element: RefObject<HTMLElement | null>, onFiles: (files: readonly File[]) => void): boolean {
   const [over, setOver] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const isInside = ({ target }: DragEvent): boolean =>
       element.current?.closest("article")?.contains(target as Node) === true && !document.querySelector("dialog[open]");
     const onDragOver = (event: DragEvent) => {

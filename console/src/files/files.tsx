@@ -12,6 +12,7 @@ import { FileRow } from "./file-row.tsx";
 import { PreviewDialog } from "./preview.tsx";
 import { UploadRow } from "./upload-row.tsx";
 import { addUploads, uploads } from "./uploads.ts";
+import { afterRender } from "../ui/after-render.ts";
 
 /** The Files of an Item, and those that are being added to it. */
 export function Files({ opened: { item } }: { readonly opened: Opened }) {
@@ -34,7 +35,7 @@ export function Files({ opened: { item } }: { readonly opened: Opened }) {
   const closeDeletion = () => {
     setDeletion(undefined);
     // The button that had the focus has gone with its File.
-    requestAnimationFrame(() => document.activeElement === document.body && heading.current?.focus());
+    afterRender(() => document.activeElement === document.body && heading.current?.focus());
   };
 
   const own = uploads.value.filter((upload) => upload.item === item.id && upload.vault === item.vault.id);

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { File as StoredFile, Item } from "@item-vault/client";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
@@ -17,7 +17,7 @@ type State = { readonly preview?: Preview; readonly error?: unknown };
 export function PreviewDialog({ item, file, onClose }: Props) {
   const [{ preview, error }, setState] = useState<State>({});
   const [attempt, setAttempt] = useState(0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const controller = new AbortController();
     const set = (state: State) => !controller.signal.aborted && setState(state);
     set({});
@@ -57,7 +57,7 @@ function Shown({ preview, name }: { readonly preview: Preview; readonly name: st
 function Image({ image, name }: { readonly image: Blob; readonly name: string }) {
   const [url, setUrl] = useState<string>();
   const [broken, setBroken] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const made = URL.createObjectURL(image);
     setUrl(made);
     return () => URL.revokeObjectURL(made);

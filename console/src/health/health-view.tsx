@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import type { Dependency, Health } from "@item-vault/client";
 import { send } from "../api/client.ts";
 import { session } from "../state/session.ts";
@@ -40,7 +40,7 @@ export function HealthView() {
       failure.value = error;
     }
   };
-  useEffect(() => void load(), []);
+  useLayoutEffect(() => void load(), []);
   const size = health.value?.dependencies.find(({ limit }) => limit !== undefined);
   const again = (
     <button type="button" onClick={() => void load()}>

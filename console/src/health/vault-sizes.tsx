@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import type { AdminVault, BrokenVault } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { Failure } from "../ui/failure.tsx";
@@ -18,7 +18,7 @@ const bytesOf = ({ usage }: ListedVault): number => (usage.bytes ?? 0) + usage.f
 export function VaultSizes() {
   const vaults = useSignal<readonly ListedVault[] | undefined>(undefined);
   const failure = useSignal<unknown>(undefined);
-  useEffect(() => {
+  useLayoutEffect(() => {
     call("GET /v1/admin/vaults").then(
       ({ data }) => (vaults.value = data),
       (error: unknown) => (failure.value = error),

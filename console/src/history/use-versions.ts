@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { Item, Version } from "@item-vault/client";
 import { asVersion } from "../api/broken.ts";
@@ -44,7 +44,7 @@ export function useVersions({ id, vault }: Item, etag: string): VersionList {
       if (pages.value === waiting) pages.value = { ...before, loading: false, error };
     }
   };
-  useEffect(() => void loadAfter(NONE), [id, etag]);
+  useLayoutEffect(() => void loadAfter(NONE), [id, etag]);
   const { versions, next, loading, error } = pages.value;
   return {
     versions,

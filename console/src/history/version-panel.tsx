@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { ItemVaultError } from "@item-vault/client";
 import { call } from "../api/client.ts";
@@ -35,7 +35,7 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
       (error: unknown) => (loaded.value = { error }),
     );
   };
-  useEffect(load, [etag]);
+  useLayoutEffect(load, [etag]);
   const restore = async () => {
     busy.value = true;
     try {

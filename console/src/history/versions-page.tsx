@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { titleOf } from "../items/categories.ts";
 import { formatRoute } from "../routes.ts";
@@ -27,7 +27,7 @@ function Versions({ opened }: { readonly opened: Opened }) {
   const { versions, hasMore, loading, error, load, drop } = useVersions(item, etag);
   const destroyed = useSignal(0);
   // Also when a version was destroyed: the button that had the focus is gone.
-  useEffect(() => heading.current?.focus({ preventScroll: true }), [destroyed.value]);
+  useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), [destroyed.value]);
   const earlier = versions.filter(({ version }) => version !== item.version);
   return (
     <article class="item history">

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import type { Import } from "./create-import.ts";
 import { FORMATS } from "./formats.ts";
 import { listState } from "../state/items.ts";
@@ -15,7 +15,7 @@ interface Props {
 export function ChooseFile({ shown, problem }: Props) {
   const isOver = useSignal(false);
   // A file that is dropped beside the field would replace the page.
-  useEffect(() => {
+  useLayoutEffect(() => {
     const keepPage = (event: Event) => void (event.target instanceof HTMLInputElement || event.preventDefault());
     const events = ["dragover", "drop"] as const;
     for (const name of events) addEventListener(name, keepPage);

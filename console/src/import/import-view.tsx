@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 import { LeaveGuard } from "../ui/leave.tsx";
 import { Page } from "../ui/page.tsx";
 import { ChooseFile } from "./choose-file.tsx";
@@ -14,7 +14,7 @@ import { Writing } from "./writing.tsx";
 /** Imports Items of a file of another program: choose the file, review what it would do, import, report. */
 export function ImportView() {
   const shown = useMemo(createImport, []);
-  useEffect(() => shown.close, []);
+  useLayoutEffect(() => shown.close, []);
   const stage = shown.stage.value;
   return (
     <Page title="Import">

@@ -1,11 +1,11 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Import } from "./create-import.ts";
 import type { Problem } from "./stage.ts";
 
 /** Asks for the password of an encrypted file. */
 export function PasswordForm({ shown, problem }: { readonly shown: Import; readonly problem: Problem | undefined }) {
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.focus(), []);
+  useLayoutEffect(() => input.current?.focus(), []);
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
     shown.read({ password: input.current!.value });

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { plural } from "../ui/plural.ts";
 import { vaults } from "../state/items.ts";
 import type { Import } from "./create-import.ts";
@@ -20,7 +20,7 @@ export function Review({ shown, source }: Props) {
   const { items, losses, unfit } = source.fitted;
   const leavesOut = useSignal(false);
   const names = [...new Set(items.map(({ vault = "" }) => vault))];
-  useEffect(() => shown.setTargets(chooseTargets(names, shown.targets.value)), [source, vaults.value]);
+  useLayoutEffect(() => shown.setTargets(chooseTargets(names, shown.targets.value)), [source, vaults.value]);
   const forecast = shown.forecast.value;
   const count = forecast ? forecast.created + forecast.completed : 0;
   const isReady = forecast !== undefined && count > 0 && (unfit.length === 0 || leavesOut.value);

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { ItemVaultError } from "@item-vault/client";
 import { formatRoute } from "../routes.ts";
 import { vaultName } from "../state/items.ts";
@@ -50,7 +50,7 @@ function Content({ opened }: { readonly opened: Opened }) {
   const vault = vaultName(item.vault.id); // Empty until the list is there.
   const heading = useRef<HTMLHeadingElement>(null);
   // A screen reader then reads the Item that was opened.
-  useEffect(() => {
+  useLayoutEffect(() => {
     heading.current?.focus({ preventScroll: true });
     pressEarlyKey(heading.current!.closest("article")!, item.id);
   }, []);

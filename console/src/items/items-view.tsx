@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { ITEM_PAGES } from "./pages.ts";
 import { closeItem, openItem } from "../state/opened.ts";
 import { route } from "../state/route.ts";
@@ -8,7 +8,7 @@ import { ItemView } from "./item-view.tsx";
 /** The main view: the list, and beside it what the address names. On a narrow screen one of the two. */
 export function ItemsView() {
   const { vault, item, page } = route.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     // The Item of a new page does not exist yet.
     if (vault === undefined || item === undefined || page === "new") return undefined;
     void openItem(vault, item);

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { found, listState, query, type Scope, scope, vaultFilter, vaults } from "../state/items.ts";
 import { NewItemButton } from "./new-item.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -10,7 +10,7 @@ const SCOPE_LABELS: Readonly<Record<Scope, string>> = { all: "All", favorites: "
 
 export function SearchField() {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Not by the attribute `autofocus`: the browser obeys it once in the life of a page, and logs that it ignores the next one.
     if (document.activeElement === document.body) field.current?.focus();
   }, []);

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
 import { showToast } from "../state/toasts.ts";
@@ -68,7 +68,7 @@ export function useTransfer(item: Item, onDone: (copy: Item, deleted: boolean) =
       () => showToast(LEFT, "failed"),
     );
   };
-  useEffect(() => () => void stop(), []);
+  useLayoutEffect(() => () => void stop(), []);
   return {
     phase: phase.value,
     copied: copied.value,

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 /** The time for what changes with the seconds. One timer serves the page, and only while something shows the time. */
 
@@ -18,7 +18,7 @@ function tick(): void {
 
 /** The current time, to the second: Unix milliseconds. 0 until the clock runs. */
 export function useNow(): number {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (users++ === 0) {
       document.addEventListener("visibilitychange", tick);
       tick();

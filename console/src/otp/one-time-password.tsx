@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { parseTotp, type TotpParameters } from "../../../src/model/totp-parameters.ts";
 import { copy } from "../ui/clipboard.ts";
 import { copyKeyOf } from "../items/copy-keys.ts";
@@ -55,7 +55,7 @@ function Code({ parameters }: { readonly parameters: TotpParameters }) {
   const now = useNow();
   const step = now === 0 ? undefined : stepAt(now, parameters);
   const [computed, setComputed] = useState<Computed>();
-  useEffect(() => {
+  useLayoutEffect(() => {
     let current = true;
     if (step !== undefined) void codeOf(parameters, step).then((code) => current && setComputed({ parameters, code }));
     return () => {

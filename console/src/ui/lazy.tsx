@@ -1,5 +1,5 @@
 import { type ComponentType, h } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { Failure } from "./failure.tsx";
 
 /** A component whose script is loaded when it is shown first. */
@@ -9,7 +9,7 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
     const [component, setComponent] = useState<{ readonly type?: ComponentType<Props>; readonly error?: unknown }>({
       type: loaded,
     });
-    useEffect(() => {
+    useLayoutEffect(() => {
       if (component.type) return;
       load().then(
         (type) => setComponent({ type: (loaded = type) }),

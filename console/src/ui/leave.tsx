@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { holdAddress, leaveFor } from "../state/route.ts";
 import { session } from "../state/session.ts";
@@ -19,7 +19,7 @@ interface Props {
 
 export function LeaveGuard({ changed, title, text, ...buttons }: Props) {
   const target = useSignal<string | undefined>(undefined);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onUnload = (event: BeforeUnloadEvent) => {
       // Without a session the page is being dropped, and the user has agreed to that.
       if (session.value && changed()) event.preventDefault();

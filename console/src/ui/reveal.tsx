@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { Icon } from "./icon.tsx";
 
@@ -23,7 +23,7 @@ export function useReveal(value: string): Revealing {
   const shown = useSignal<string | undefined>(undefined);
   const extended = useSignal(0);
   const revealed = shown.value === value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!revealed) shown.value = undefined;
     if (!revealed) return undefined;
     const timer = setTimeout(() => (shown.value = undefined), REVEALED);

@@ -1,6 +1,7 @@
 import type { ComponentChildren, RefObject } from "preact";
 import { rowsInView } from "./rows-in-view.ts";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { afterRender } from "./after-render.ts";
 
 /** A list of rows of one height, of which only those in view are in the page: 10,000 rows cost no more than 20. */
 
@@ -106,7 +107,7 @@ function useActiveRow(list: RefObject<HTMLUListElement | null>, count: number, h
   /** Moves the focus to a row, which may have to be rendered first. */
   const focusRow = (index: number) => {
     show(index);
-    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus());
+    afterRender(() => list.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus());
   };
   return { scroll, measure, chosen: Math.min(active, Math.max(0, count - 1)), setActive, show, focusRow };
 }

@@ -1,8 +1,8 @@
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { loadNames, nameOf } from "../state/names.ts";
 
 /** Who did something, by name where it is known. The title has the whole id. */
 export function Who({ id }: { readonly id: string }) {
-  useEffect(() => void loadNames(), []);
+  useLayoutEffect(() => void loadNames(), []);
   return <span title={id}>{nameOf(id)}</span>;
 }

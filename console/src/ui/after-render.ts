@@ -1,0 +1,5 @@
+/**
+ * Calls a function when the page shows what has just changed: Preact renders in a microtask that the change has queued before this one. The
+ * function runs before the next key or click. One that waits for a frame would move the focus away from a user who is faster.
+ */
+export const afterRender = (run: () => void): void => queueMicrotask(run);
