@@ -1,11 +1,10 @@
+import { isLong } from "./vitest.long.ts";
 import { BaseSequencer, type Reporter, type TestModule, type TestSpecification } from "vitest/node";
 
 /** Runs the test files that take long first, and prints the ten slowest at the end. */
 
-/** Folders and files that run for longer than their size suggests. vitest sorts files by their size until it has measured their time. */
-const SLOW = /\/test\/(proof|promises|damage)\/|\/test\/browser\/(follow|edit|admin)\./;
-
-const rank = ({ moduleId }: TestSpecification): number => (SLOW.test(moduleId) ? 0 : 1);
+/** The long tests take longer than the size of their files suggests. vitest sorts files by their size until it has measured their time. */
+const rank = ({ moduleId }: TestSpecification): number => (isLong(moduleId) ? 0 : 1);
 
 export class SlowFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {

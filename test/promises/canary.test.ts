@@ -7,7 +7,7 @@ import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { messageOf, recordingQueue, untilLogged } from "../support/activity.ts";
 import { canary, captureLog, dumpOfDatabase, found, words } from "../support/canary.ts";
 import { objectsIn } from "../support/restores.ts";
-import { admin, client, makeToken, type Reply, send } from "../support/service.ts";
+import { admin, client, makeToken, makeVault, type Reply, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { verifyAll } from "../verify/support/verify.ts";
 import { filesOf } from "../../src/store/buckets/r2.ts";
@@ -124,9 +124,9 @@ it("no text that a user sent is unencrypted in D1, or in a queue message, a log 
 });
 
 it("none is in an object of the two buckets, with Files, backups and the archive of the log, or in a finding of verify", async () => {
-  const vaults: string[] = (await admin("GET", "/v1/admin/vaults")).body.map(({ id }: { id: string }) => id);
-  const { token } = await makeToken({ [vaults[0]!]: "rw" }, { name: canary() });
-  const items = `/v1/vaults/${vaults[0]}/items`;
+  const vault = await makeVault(canary());
+  const { token } = await makeToken({ [vault]: "rw" }, { name: canary() });
+  const items = `/v1/vaults/${vault}/items`;
   const { id } = (await client(token)("POST", items, { body: item() })).body;
   const content = new TextEncoder().encode(canary());
   const length = { "Content-Length": String(content.length) };
@@ -135,7 +135,7 @@ it("none is in an object of the two buckets, with Files, backups and the archive
   await backUpAll();
   await env.DB.batch([
     env.DB.prepare("UPDATE items SET details = overview, title_index = '' WHERE id = ?").bind(id),
-    env.DB.prepare("UPDATE vaults SET items = items + 1 WHERE id = ?").bind(vaults[0]),
+    env.DB.prepare("UPDATE vaults SET items = items + 1 WHERE id = ?").bind(vault),
     env.DB.prepare("UPDATE tokens SET sealed = claims"),
   ]);
   await backUpAll();

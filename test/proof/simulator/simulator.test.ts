@@ -55,7 +55,7 @@ describe("a planted bug is found, and the same seed has no violation without it"
       if (run.violations.length > 0) found = run;
     }
     expect(found, `not found in ${operations} operations`).toBeDefined();
-    console.log(`${name}: found after ${operations} operations: ${found!.violations[0]!.rule}`);
+    console.log(`${name}: found after ${operations} operations, with seed ${found!.seed}: ${found!.violations[0]!.rule}`);
     expect((await runWithoutPlant(found!.seed, plant.size)).violations).toEqual([]);
   });
 });
