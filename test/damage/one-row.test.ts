@@ -23,7 +23,7 @@ const chosen = ALL_TABLES.map(
       name,
       sample(
         CASES.filter(({ table }) => table === name),
-        6,
+        12,
       ),
     ] as const,
 );
