@@ -1,22 +1,22 @@
 import packageJson from "../package.json" with { type: "json" };
 import { errorResponses } from "./errors.ts";
 import { headers } from "./headers.ts";
-import { operationOf, type Row } from "./operation.ts";
+import { operationOf, type Row, rowsOf } from "./operation.ts";
 import { parameterComponents } from "./parameters.ts";
-import { adminActivityRows } from "./paths/admin-activity.ts";
-import { adminRows } from "./paths/admin.ts";
-import { backupRows } from "./paths/backups.ts";
-import { eventRows } from "./paths/events.ts";
-import { fileRows } from "./paths/files.ts";
-import { historyRows } from "./paths/history.ts";
-import { itemRows } from "./paths/items.ts";
-import { jobRows } from "./paths/jobs.ts";
-import { keyRows } from "./paths/keys.ts";
-import { peopleRows } from "./paths/people.ts";
-import { serviceRows } from "./paths/service.ts";
-import { sessionRows } from "./paths/sessions.ts";
-import { tokenRows } from "./paths/tokens.ts";
-import { webhookMessages, webhookRows } from "./paths/webhooks.ts";
+import { adminActivityDescriptions } from "./paths/admin-activity.ts";
+import { adminDescriptions } from "./paths/admin.ts";
+import { backupDescriptions } from "./paths/backups.ts";
+import { eventDescriptions } from "./paths/events.ts";
+import { fileDescriptions } from "./paths/files.ts";
+import { historyDescriptions } from "./paths/history.ts";
+import { itemDescriptions } from "./paths/items.ts";
+import { jobDescriptions } from "./paths/jobs.ts";
+import { keyDescriptions } from "./paths/keys.ts";
+import { peopleDescriptions } from "./paths/people.ts";
+import { serviceDescriptions } from "./paths/service.ts";
+import { sessionDescriptions } from "./paths/sessions.ts";
+import { tokenDescriptions } from "./paths/tokens.ts";
+import { webhookMessages, webhookDescriptions } from "./paths/webhooks.ts";
 import { activitySchemas } from "./schemas/activity.ts";
 import { backupSchemas } from "./schemas/backups.ts";
 import { healthSchemas } from "./schemas/health.ts";
@@ -38,22 +38,22 @@ import type { Document, PathItem } from "./types.ts";
 /** The OpenAPI document of the service (contract 19). Its tests are in test/openapi/. */
 
 /** Every operation. */
-export const ROWS: readonly Row[] = [
-  ...tokenRows,
-  ...itemRows,
-  ...fileRows,
-  ...historyRows,
-  ...eventRows,
-  ...adminRows,
-  ...adminActivityRows,
-  ...keyRows,
-  ...jobRows,
-  ...peopleRows,
-  ...webhookRows,
-  ...backupRows,
-  ...sessionRows,
-  ...serviceRows,
-];
+export const ROWS: readonly Row[] = rowsOf({
+  ...tokenDescriptions,
+  ...itemDescriptions,
+  ...fileDescriptions,
+  ...historyDescriptions,
+  ...eventDescriptions,
+  ...adminDescriptions,
+  ...adminActivityDescriptions,
+  ...keyDescriptions,
+  ...jobDescriptions,
+  ...peopleDescriptions,
+  ...webhookDescriptions,
+  ...backupDescriptions,
+  ...sessionDescriptions,
+  ...serviceDescriptions,
+});
 
 const paths = Object.fromEntries(
   [...Map.groupBy(ROWS, ({ path }) => path)].map(([path, rows]): [string, PathItem] => [

@@ -1,37 +1,12 @@
+import type { Access, Endpoint, Operation } from "../contract/operation.ts";
+import { type OperationId, OPERATIONS } from "../contract/operations.ts";
 import type { FailureKind } from "../src/model/failure.ts";
-import type { Permission } from "../src/model/permission.ts";
 import { errorsOf } from "./errors.ts";
 import { EVERYWHERE, headersOf, type HeaderName } from "./headers.ts";
 import { type ParameterName, type pathParameters } from "./parameters.ts";
-import type { MediaType, Method, Operation, Reference, RequestBody, Response } from "./types.ts";
+import type { MediaType, Method, OperationObject, Reference, RequestBody, Response } from "./types.ts";
 
-/** An operation of the document is a row of a table in paths/; this file turns rows into OpenAPI. */
-
-export type Access =
-  /** Everybody; nothing of the request is refused. */
-  (
-    | { readonly by: "everybody" }
-    /** The holder of METRICS_TOKEN, or of ADMIN_TOKEN. */
-    | { readonly by: "metrics" | "admin" }
-    /** The console of the same origin. */
-    | { readonly by: "console" }
-    /** The holder of any token. */
-    | { readonly by: "token"; readonly permission?: undefined }
-    /** The holder of a token with this permission in the vault of the path; `hides`: without it a 404 in place of a 403. */
-    | { readonly by: "token"; readonly permission: Permission; readonly hides?: true }
-  ) & {
-    /** Only by `Authorization`, not by a session of the console. */
-    readonly direct?: true;
-  };
-
-export const EVERYBODY: Access = { by: "everybody" };
-export const METRICS: Access = { by: "metrics" };
-export const ADMIN: Access = { by: "admin" };
-export const CONSOLE: Access = { by: "console" };
-export const ANY_TOKEN: Access = { by: "token" };
-export const may = (permission: Permission): Access => ({ by: "token", permission });
-/** Reads with a 404 outside of the scope (contract 4.7). */
-export const MAY_FIND: Access = { by: "token", permission: "r", hides: true };
+/** Turns the operations of the API (contract/operations.ts) and their descriptions (paths/) into OpenAPI. */
 
 /** A body, by its media type. */
 export type Content = Readonly<Record<string, MediaType>>;
@@ -43,33 +18,52 @@ export interface Answer {
   readonly headers?: readonly HeaderName[];
 }
 
-export interface Row {
-  readonly method: Method;
-  readonly path: string;
-  readonly operationId: string;
+/** What the document tells of an operation besides contract/operations.ts. */
+export interface Description {
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
-  readonly access: Access;
-  /** Besides those of the path, `If-Match` and `Idempotency-Key`. */
+  /** Besides those of the path, `Item-Id`, `If-Match` and `Idempotency-Key`. */
   readonly parameters?: readonly ParameterName[];
-  /** The request has a JSON body. */
-  readonly json?: RequestBody;
-  /** The request has a body of another type. */
-  readonly bytes?: RequestBody;
-  /** It reads `If-Match`. */
-  readonly conditional?: true;
-  /** It reads `Idempotency-Key`. */
-  readonly idempotent?: true;
+  /** The body of the request: JSON where the operation has `json`. */
+  readonly body?: RequestBody;
   /** Its write goes through the coordinator of the vault. */
   readonly coordinated?: true;
   /** Its write can make the vault larger (contract 12.6). */
   readonly grows?: true;
   readonly answers: Readonly<Record<number, Answer>>;
-  /** Failures that the rest of the row does not imply. */
+  /** Failures that the rest does not imply. */
   readonly errors?: readonly FailureKind[];
-  /** Failures that the rest of the row implies, and that do not occur. */
+  /** Failures that the rest implies, and that do not occur. */
   readonly never?: readonly FailureKind[];
+}
+
+/** The descriptions of all operations. One with a JSON body describes it. */
+export type Descriptions = {
+  readonly [Id in OperationId]: (typeof OPERATIONS)[Id] extends { readonly json: true }
+    ? Description & { readonly body: RequestBody }
+    : Description;
+};
+
+/** An operation with its description. */
+export type Row = Omit<Endpoint, "method" | "path"> &
+  Description & {
+    readonly operationId: OperationId;
+    readonly access: Access;
+    readonly method: Method;
+    /** As OpenAPI writes it: `/v1/vaults/{vault}`. */
+    readonly path: string;
+  };
+
+/** All operations in the order of the catalogue. */
+export function rowsOf(descriptions: Descriptions): readonly Row[] {
+  const rowOf = (operationId: OperationId): Row => {
+    const operation: Operation = OPERATIONS[operationId];
+    const method = operation.method.toLowerCase() as Method;
+    const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");
+    return { ...operation, ...descriptions[operationId], operationId, method, path };
+  };
+  return (Object.keys(OPERATIONS) as OperationId[]).map(rowOf);
 }
 
 const VALUES: readonly FailureKind[] = ["internal", "integrity", "misconfigured", "schema", "unavailable"];
@@ -96,8 +90,7 @@ const OF_PATH: Readonly<Record<keyof typeof pathParameters, readonly FailureKind
 
 /** The failures that a property of the row implies. */
 const OF_ROW = {
-  json: ["invalid", "body_too_large", "encoding"],
-  bytes: ["invalid", "body_too_large", "encoding"],
+  body: ["invalid", "body_too_large", "encoding"],
   conditional: ["invalid", "precondition"],
   idempotent: ["invalid", "idempotency"],
   // D1 itself refuses a write that it has no room for, a deletion too.
@@ -111,7 +104,7 @@ const partsOf = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]
 export function failuresOf(row: Row): ReadonlySet<FailureKind> {
   const { access } = row;
   const implied = Object.entries(OF_ROW).flatMap(([name, kinds]) => (row[name as keyof typeof OF_ROW] ? kinds : []));
-  const scoped = access.by === "token" && access.permission !== undefined && !access.hides;
+  const scoped = access.by === "token" && access.permission !== undefined && access.outside === "out_of_scope";
   const kinds = new Set<FailureKind>([
     ...BY[access.by],
     ...partsOf(row.path).flatMap((name) => OF_PATH[name]),
@@ -136,9 +129,10 @@ function responseOf({ access }: Row, { description, content, headers = [] }: Ans
   return { description, headers: headersOf(names), ...(content && { content }) };
 }
 
-function parametersOf({ path, parameters: names = [], conditional, idempotent }: Row): readonly Reference[] {
+function parametersOf({ path, parameters: names = [], identified, conditional, idempotent }: Row): readonly Reference[] {
   const own: readonly ParameterName[] = [
     ...names,
+    ...(identified ? (["ItemId"] as const) : []),
     ...(conditional ? (["IfMatch"] as const) : []),
     ...(idempotent ? (["IdempotencyKey"] as const) : []),
   ];
@@ -146,10 +140,9 @@ function parametersOf({ path, parameters: names = [], conditional, idempotent }:
 }
 
 /** The OpenAPI operation of a row. */
-export function operationOf(row: Row): Operation {
-  const { operationId, tag, summary, description, access, json, bytes, answers } = row;
+export function operationOf(row: Row): OperationObject {
+  const { operationId, tag, summary, description, access, body, answers } = row;
   const used = parametersOf(row);
-  const body = json ?? bytes;
   return {
     operationId,
     tags: [tag],

@@ -78,7 +78,8 @@ export interface Response {
   readonly content?: Readonly<Record<string, MediaType>>;
 }
 
-export interface Operation {
+/** An Operation Object (OpenAPI 3.1.1 section 4.8.10). */
+export interface OperationObject {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
@@ -93,7 +94,7 @@ export interface Operation {
 
 export const METHODS = ["get", "put", "post", "delete", "patch"] as const;
 export type Method = (typeof METHODS)[number];
-export type PathItem = Readonly<Partial<Record<Method, Operation>>>;
+export type PathItem = Readonly<Partial<Record<Method, OperationObject>>>;
 
 export type SecurityScheme = { readonly description: string } & (
   | { readonly type: "http"; readonly scheme: "bearer"; readonly bearerFormat?: string }

@@ -1,18 +1,14 @@
 import { listOfEither } from "../content.ts";
 import { adminEntry } from "../examples.ts";
-import { ADMIN, type Row } from "../operation.ts";
+import type { Descriptions } from "../operation.ts";
 
 /** The log of the admin, and the export of all logs (contract 13.21, 13.22, 23.2). */
 
-export const adminActivityRows: readonly Row[] = [
-  {
-    method: "get",
-    path: "/v1/admin/activity",
-    operationId: "listAdminActivity",
+export const adminActivityDescriptions = {
+  listAdminActivity: {
     tag: "Activity",
     summary: "Read the log of the admin",
     description: "What the admin did, and who was refused as the admin, newest first (contract 13.21, 13.22).",
-    access: ADMIN,
     parameters: ["LogLimit", "LogBefore", "ByVault", "ByActor", "ByAction", "ByResult"],
     answers: {
       200: {
@@ -23,15 +19,11 @@ export const adminActivityRows: readonly Row[] = [
     },
     errors: ["invalid"],
   },
-  {
-    method: "get",
-    path: "/v1/admin/activity/export",
-    operationId: "exportActivity",
+  exportActivity: {
     tag: "Activity",
     summary: "Export all logs",
     description:
       "Those of vaults, of tokens and of the admin, also what is archived, the oldest day first (contract 23.2 to 23.5).",
-    access: ADMIN,
     parameters: ["OfVault", "Since", "Until", "LogLimit", "Cursor"],
     answers: {
       200: {
@@ -42,4 +34,4 @@ export const adminActivityRows: readonly Row[] = [
     },
     errors: ["invalid"],
   },
-];
+} satisfies Partial<Descriptions>;

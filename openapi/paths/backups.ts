@@ -1,11 +1,9 @@
 import { BYTES, json, listOf, required } from "../content.ts";
-import { ADMIN, type Row } from "../operation.ts";
+import type { Descriptions } from "../operation.ts";
 
 /** Backups (contract 21): snapshots, and the objects of the bucket. Jobs make them (jobs.ts). */
 
 const tag = "Admin: backups";
-const BACKUPS = "/v1/admin/backups";
-const OF_VAULT = `${BACKUPS}/vaults/{vault}`;
 
 const registry = { number: 7, createdAt: "2026-11-22T03:20:00.000Z", rows: 41, bytes: 20_480, vaults: 12 };
 const snapshot = { number: 3, createdAt: "2026-11-22T03:17:30.000Z", rows: 1_210, bytes: 734_003 };
@@ -24,75 +22,51 @@ const page = {
   objects: [{ key: `vaults/3fa85f64-5717-4562-b3fc-2c963f66afa6/parts/${DIGEST}`, size: 734_003 }],
 };
 
-export const backupRows: readonly Row[] = [
-  {
-    method: "get",
-    path: BACKUPS,
-    operationId: "listBackups",
+export const backupDescriptions = {
+  listBackups: {
     tag,
     summary: "List the backups",
     description: "The snapshots of the registry, the newest 100 first (contract 21.8).",
-    access: ADMIN,
     answers: { 200: { description: "The backups.", content: listOf("Snapshot", [registry]) } },
   },
-  {
-    method: "get",
-    path: `${BACKUPS}/vaults`,
-    operationId: "listBackedUpVaults",
+  listBackedUpVaults: {
     tag,
     summary: "List the vaults of the backups",
     description: "At most 20, in the order of their ids, by name, also vaults that were deleted (contract 21.15).",
-    access: ADMIN,
     parameters: ["VaultsAfter"],
     answers: { 200: { description: "A page.", content: json("BackedUpVaults", { vaults }) } },
     errors: ["invalid"],
   },
-  {
-    method: "get",
-    path: OF_VAULT,
-    operationId: "listVaultBackups",
+  listVaultBackups: {
     tag,
     summary: "List the snapshots of a vault",
     description: "The newest 100 first, also of a vault that was deleted (contract 21.8).",
-    access: ADMIN,
     answers: { 200: { description: "The snapshots.", content: listOf("Snapshot", [snapshot]) } },
     never: ["vault_not_found"],
   },
-  {
-    method: "get",
-    path: `${BACKUPS}/objects`,
-    operationId: "listBackupObjects",
+  listBackupObjects: {
     tag,
     summary: "List the objects of all backups",
     description: "At most 1,000, in the order of their keys (contract 21.9).",
-    access: ADMIN,
     parameters: ["ObjectsAfter"],
     answers: { 200: { description: "A page.", content: json("BackupObjects", page) } },
     errors: ["invalid"],
   },
-  {
-    method: "get",
-    path: `${BACKUPS}/object`,
-    operationId: "getBackupObject",
+  getBackupObject: {
     tag,
     summary: "Download an object of a backup",
     description: "A manifest, a part or a content, as it lies in the bucket (contract 21.9).",
-    access: ADMIN,
     parameters: ["ObjectKey"],
     answers: { 200: { description: "The object.", content: BYTES, headers: ["ContentLength"] } },
     errors: ["invalid", "backup_not_found"],
   },
-  {
-    method: "put",
-    path: "/v1/admin/backups/object",
-    operationId: "putBackupObject",
+  putBackupObject: {
     tag,
     parameters: ["ObjectKey"],
     summary: "Bring an object of a backup back",
     description: "Stores an object that the bucket of backups does not have (contract 21.21).",
-    access: ADMIN,
-    bytes: required(BYTES),
+    body: required(BYTES),
     answers: { 200: { description: "Whether the object was stored.", content: json("StoredObject", { stored: true }) } },
     errors: ["backup_damaged"],
   },
-];
+} satisfies Partial<Descriptions>;

@@ -1,12 +1,10 @@
 import { BYTES, json, listOf } from "../content.ts";
 import { file } from "../examples.ts";
-import { type Answer, MAY_FIND, may, type Row } from "../operation.ts";
+import { type Answer, type Descriptions } from "../operation.ts";
 
 /** Files of Items (contract 9). */
 
 const tag = "Files";
-const FILES = "/v1/vaults/{vault}/items/{item}/files";
-const FILE = `${FILES}/{file}`;
 
 const DOWNLOAD = ["ETag", "ContentDisposition", "AcceptRanges"] as const;
 
@@ -23,86 +21,58 @@ export const downloads: Readonly<Record<number, Answer>> = {
 export const DOWNLOADS = { parameters: ["Range", "IfRange", "IfNoneMatch"], answers: downloads } as const;
 
 const UPLOADS = {
-  bytes: { description: "The content: bytes of any type (contract 9.2).", content: BYTES },
-  conditional: true,
-  idempotent: true,
+  body: { description: "The content: bytes of any type (contract 9.2).", content: BYTES },
   coordinated: true,
   grows: true,
   errors: ["overtaken"],
 } as const;
 
-export const fileRows: readonly Row[] = [
-  {
-    method: "get",
-    path: FILES,
-    operationId: "listFiles",
+export const fileDescriptions = {
+  listFiles: {
     tag,
     summary: "List the Files of an Item",
     description: "In the order of their ids, with their contents if `inline_files=true` (contract 9.8, 9.9).",
-    access: MAY_FIND,
     parameters: ["InlineFiles", "InlineContent"],
     answers: { 200: { description: "The Files.", content: listOf("File", [file]) } },
     errors: ["invalid", "too_large_to_inline"],
   },
-  {
-    method: "post",
-    path: FILES,
-    operationId: "uploadFile",
+  uploadFile: {
     tag,
     summary: "Upload a File",
     description: "The body is the content. The name is in the query or in `Content-Disposition` (contract 9.2 to 9.5).",
-    access: may("w"),
     parameters: ["FileName", "FileSection", "FileDisposition", "ContentDigest"],
     ...UPLOADS,
     answers: { 200: { description: "The new File.", content: json("File", file) } },
   },
-  {
-    method: "get",
-    path: FILE,
-    operationId: "getFile",
+  getFile: {
     tag,
     summary: "Read a File",
     description: "Returns the attributes of the File, with its content if `inline_files=true` (contract 9.1, 9.8).",
-    access: may("r"),
     parameters: ["InlineFiles", "InlineContent"],
     answers: { 200: { description: "The File.", content: json("File", file) } },
     errors: ["invalid", "too_large_to_inline"],
   },
-  {
-    method: "delete",
-    path: FILE,
-    operationId: "deleteFile",
+  deleteFile: {
     tag,
     summary: "Delete a File",
     description: "A write to the Item, which keeps the content with its earlier versions (contract 9.7).",
-    access: may("w"),
-    conditional: true,
-    idempotent: true,
     coordinated: true,
     answers: { 204: { description: "The File is deleted." } },
   },
-  {
-    method: "get",
-    path: `${FILE}/content`,
-    operationId: "getFileContent",
+  getFileContent: {
     tag,
     summary: "Download a File",
     description: "The bytes, of the current version or of the one that `version` names (contract 9.10 to 9.13, 14.5).",
-    access: MAY_FIND,
     answers: downloads,
     parameters: ["VersionOfFile", ...DOWNLOADS.parameters],
     errors: ["invalid", "version_not_found", "range"],
   },
-  {
-    method: "put",
-    path: `${FILE}/content`,
-    operationId: "replaceFileContent",
+  replaceFileContent: {
     tag,
     summary: "Replace the content of a File",
     description: "The File keeps its id, name and section (contract 9.6).",
-    access: may("rw"),
     parameters: ["ContentDigest"],
     ...UPLOADS,
     answers: { 200: { description: "The File.", content: json("File", file) } },
   },
-];
+} satisfies Partial<Descriptions>;

@@ -1,36 +1,25 @@
 import { json, listOf, required } from "../content.ts";
 import { findingOfToken, job, newJob } from "../operations-examples.ts";
-import { ADMIN, type Row } from "../operation.ts";
+import type { Descriptions } from "../operation.ts";
 
 /** Long jobs (contract 26). */
 
 const tag = "Admin: jobs";
-const JOBS = "/v1/admin/jobs";
-const JOB = `${JOBS}/{job}`;
 
-export const jobRows: readonly Row[] = [
-  {
-    method: "get",
-    path: JOBS,
-    operationId: "listJobs",
+export const jobDescriptions = {
+  listJobs: {
     tag,
     summary: "List the jobs",
     description: "The newest first, at most 50 on a page (contract 26.4).",
-    access: ADMIN,
     parameters: ["Limit", "Cursor"],
     answers: { 200: { description: "The jobs.", content: listOf("Job", [job]), headers: ["Link"] } },
     errors: ["invalid"],
   },
-  {
-    method: "post",
-    path: JOBS,
-    operationId: "createJob",
+  createJob: {
     tag,
     summary: "Start a job",
     description: "The job goes on by itself (contract 26.2).",
-    access: ADMIN,
-    json: required(json("NewJob", newJob)),
-    idempotent: true,
+    body: required(json("NewJob", newJob)),
     answers: { 202: { description: "The job.", content: json("Job", job) } },
     errors: [
       "vault_not_found",
@@ -43,61 +32,41 @@ export const jobRows: readonly Row[] = [
       "database_full",
     ],
   },
-  {
-    method: "get",
-    path: JOB,
-    operationId: "getJob",
+  getJob: {
     tag,
     summary: "Get a job",
     description: "With `wait` the answer comes when the job has ended, or after these seconds (contract 26.4).",
-    access: ADMIN,
     parameters: ["JobWait"],
     answers: { 200: { description: "The job.", content: json("Job", job) } },
     errors: ["invalid"],
   },
-  {
-    method: "delete",
-    path: JOB,
-    operationId: "stopJob",
+  stopJob: {
     tag,
     summary: "Stop a job",
     description: "What it has done stays. A job that has ended stays as it is (contract 26.5).",
-    access: ADMIN,
     answers: { 200: { description: "The job.", content: json("Job", job) } },
     errors: ["job_unstoppable", "uncertain"],
   },
-  {
-    method: "post",
-    path: `${JOB}/pause`,
-    operationId: "pauseJob",
+  pauseJob: {
     tag,
     summary: "Pause a job",
     description: "It makes no further step until it is resumed (contract 26.9).",
-    access: ADMIN,
     answers: { 200: { description: "The job.", content: json("Job", job) } },
     errors: ["job_unstoppable", "uncertain"],
   },
-  {
-    method: "post",
-    path: `${JOB}/resume`,
-    operationId: "resumeJob",
+  resumeJob: {
     tag,
     summary: "Resume a job",
     description: "A paused job goes on. Another one stays as it is (contract 26.9).",
-    access: ADMIN,
     answers: { 200: { description: "The job.", content: json("Job", job) } },
     errors: ["uncertain"],
   },
-  {
-    method: "get",
-    path: `${JOB}/findings`,
-    operationId: "listJobFindings",
+  listJobFindings: {
     tag,
     summary: "List the findings of a job",
     description: "In the order in which they were found, at most 1,000 on a page (contract 26.4).",
-    access: ADMIN,
     parameters: ["Cursor"],
     answers: { 200: { description: "The findings.", content: listOf("Finding", [findingOfToken]), headers: ["Link"] } },
     errors: ["invalid"],
   },
-];
+} satisfies Partial<Descriptions>;

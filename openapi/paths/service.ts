@@ -1,41 +1,29 @@
 import { json, plainText } from "../content.ts";
 import { health } from "../examples.ts";
-import { EVERYBODY, METRICS, type Row } from "../operation.ts";
+import type { Descriptions } from "../operation.ts";
 
 /** The state of the service (contract 13.1 to 13.4). */
 
 const tag = "Service";
 
-export const serviceRows: readonly Row[] = [
-  {
-    method: "get",
-    path: "/heartbeat",
-    operationId: "getHeartbeat",
+export const serviceDescriptions = {
+  getHeartbeat: {
     tag,
     summary: "Check that the service runs",
     description: "Answers `.` while the service runs (contract 13.1).",
-    access: EVERYBODY,
     answers: { 200: { description: "The service runs.", content: plainText("Always a dot.", ".") } },
   },
-  {
-    method: "get",
-    path: "/health",
-    operationId: "getHealth",
+  getHealth: {
     tag,
     summary: "Check what the service depends on",
     description:
       "The status is 200 also when a dependency has an error. A report is reused for up to 5 seconds (contract 13.2, 13.3).",
-    access: EVERYBODY,
     answers: { 200: { description: "The report.", content: json("Health", health) } },
   },
-  {
-    method: "get",
-    path: "/metrics",
-    operationId: "getMetrics",
+  getMetrics: {
     tag,
     summary: "Read the metrics",
     description: "The families are listed in contract 13.4. Without the secret `METRICS_TOKEN` the path does not exist.",
-    access: METRICS,
     answers: {
       200: {
         description: "The metrics.",
@@ -43,4 +31,4 @@ export const serviceRows: readonly Row[] = [
       },
     },
   },
-];
+} satisfies Partial<Descriptions>;

@@ -1,32 +1,24 @@
 import { json, listOf, listOfEither, required } from "../content.ts";
 import { entry, resolveAnswer, resolveRequest, token, vault } from "../examples.ts";
-import { ANY_TOKEN, may, type Row } from "../operation.ts";
+import type { Descriptions } from "../operation.ts";
 
 /** What a token can ask for without a vault in the path, and its vaults. */
 
-export const tokenRows: readonly Row[] = [
-  {
-    method: "get",
-    path: "/v1/token",
-    operationId: "getOwnToken",
+export const tokenDescriptions = {
+  getOwnToken: {
     tag: "Tokens",
     summary: "Read the token of the request",
     description: "Returns the token as it was issued. It needs no permission and has no entry in the log (contract 8.10).",
-    access: ANY_TOKEN,
     answers: { 200: { description: "The token.", content: json("Token", token) } },
   },
-  {
-    method: "post",
-    path: "/v1/resolve",
-    operationId: "resolveReferences",
+  resolveReferences: {
     tag: "References",
     summary: "Resolve references",
     description:
       "Resolves up to 100 secret references. Each entry of the answer has a value, or the status and message of its own refusal " +
       "(contract 16). The request changes nothing. It counts as one request for each reference.",
-    access: ANY_TOKEN,
     parameters: ["IfNoneMatch"],
-    json: required(json("ResolveRequest", resolveRequest)),
+    body: required(json("ResolveRequest", resolveRequest)),
     answers: {
       200: {
         description: "An entry for each reference.",
@@ -36,36 +28,24 @@ export const tokenRows: readonly Row[] = [
       304: { description: "The client has this answer (contract 16.11).", headers: ["ETag"] },
     },
   },
-  {
-    method: "get",
-    path: "/v1/vaults",
-    operationId: "listVaults",
+  listVaults: {
     tag: "Vaults",
     summary: "List the vaults that the token reads",
     description: "The oldest first, without pages (contract 11.1, 11.7). Filters: contract 5.3 and 5.10.",
-    access: ANY_TOKEN,
     parameters: ["VaultFilter"],
     answers: { 200: { description: "The vaults.", content: listOf("Vault", [vault]), headers: ["Broken"] } },
     errors: ["filter", "invalid"],
   },
-  {
-    method: "get",
-    path: "/v1/vaults/{vault}",
-    operationId: "getVault",
+  getVault: {
     tag: "Vaults",
     summary: "Read a vault",
     description: "Returns the vault with its counters (contract 2.5).",
-    access: may("r"),
     answers: { 200: { description: "The vault.", content: json("Vault", vault) } },
   },
-  {
-    method: "get",
-    path: "/v1/activity",
-    operationId: "listActivity",
+  listActivity: {
     tag: "Activity",
     summary: "Read the activity log",
     description: "What was done in the vaults that the token reads, newest first (contract 13.5 to 13.11, 13.19, 13.20).",
-    access: ANY_TOKEN,
     parameters: ["LogLimit", "Before", "Offset", "ByVault", "ByActor", "ByItem", "ByAction", "ByResult"],
     answers: {
       200: {
@@ -76,4 +56,4 @@ export const tokenRows: readonly Row[] = [
     },
     errors: ["invalid"],
   },
-];
+} satisfies Partial<Descriptions>;

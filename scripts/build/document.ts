@@ -1,4 +1,11 @@
-import { type Document, METHODS, type Operation, type Parameter, type PathItem, type Reference } from "../../openapi/types.ts";
+import {
+  type Document,
+  METHODS,
+  type OperationObject,
+  type Parameter,
+  type PathItem,
+  type Reference,
+} from "../../openapi/types.ts";
 
 /** How the build finds its way in the OpenAPI document. */
 
@@ -7,7 +14,7 @@ export interface Placed {
   /** In upper case. */
   readonly method: string;
   readonly path: string;
-  readonly operation: Operation;
+  readonly operation: OperationObject;
   readonly parameters: readonly Parameter[];
 }
 

@@ -1,3 +1,4 @@
+import type { GuardedAccess } from "../../contract/operation.ts";
 import { isCurrent, type VerifiedClaims, verifyToken } from "../crypto/token.ts";
 import { ADMIN } from "../model/operation.ts";
 import { covers } from "../model/permission.ts";
@@ -11,7 +12,7 @@ import { countFailure, limitToken } from "../requests/rate-limit.ts";
 import { sessionOf } from "./console-session.ts";
 import { addressOf, type Context } from "./context.ts";
 import { expiryOf } from "./present/tokens.ts";
-import type { Access, Caller, Route, Target } from "./route.ts";
+import type { Caller, Route, Target } from "./route.ts";
 import { requireSecret } from "./secret.ts";
 
 /** Authentication and authorization: the checks before any I/O on the data (contract 4 and 8). */
@@ -33,13 +34,13 @@ export async function authenticate(route: Pick<Route, "access" | "action">, c: C
 }
 
 /** Whether the caller's token grants the route's permission in the vault of the path. */
-export const isAllowed = (access: Access, { vaults }: Caller, { vault }: Target): boolean =>
+export const isAllowed = (access: GuardedAccess, { vaults }: Caller, { vault }: Target): boolean =>
   access.by === "admin" || access.permission === undefined || covers(vaults[vault], access.permission);
 
 /**
  * Compares the bearer token with the secret `ADMIN_TOKEN`, or loads the session. Without the secret there are no admin routes: see app.ts.
  */
-async function authenticateAdmin(access: Access & { by: "admin" }, c: Context, store: Store): Promise<Result<Caller>> {
+async function authenticateAdmin(access: GuardedAccess & { by: "admin" }, c: Context, store: Store): Promise<Result<Caller>> {
   const session = access.direct ? undefined : await sessionOf(c, store, false);
   if (session?.ok === false) return session;
   if (session && session.value.admin === undefined) return fail("unauthorized");

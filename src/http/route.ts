@@ -1,5 +1,6 @@
 import type { VerifiedClaims } from "../crypto/token.ts";
-import type { Action, AdminResource } from "../model/activity.ts";
+import type { GuardedOperation, OpenOperation } from "../../contract/operation.ts";
+import type { Action } from "../model/activity.ts";
 import type { Dialect } from "../model/dialect.ts";
 import type { Precondition } from "../model/item.ts";
 import type { Permission } from "../model/permission.ts";
@@ -9,25 +10,7 @@ import type { Store } from "../store/d1/database.ts";
 import type { Entry } from "../requests/entries.ts";
 import type { Context } from "./context.ts";
 
-/** A route is a row of the table in routes.ts; pipeline.ts serves every row in the same way. */
-
-type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-
-/** The callers that may use a route, and the refusal of the others. */
-export type Access =
-  /** The holder of ADMIN_TOKEN. `seals`: the root keys are checked first, because the route seals something new. */
-  (
-    | { readonly by: "admin"; readonly seals?: true }
-    /**
-     * The holder of a token. With a permission, the token needs it in the vault of the path; a token without it gets
-     * `outside`: 403, or on the routes for which the contract lists no 403 the 404 of a vault that does not exist.
-     */
-    | { readonly by: "token"; readonly permission?: undefined }
-    | { readonly by: "token"; readonly permission: Permission; readonly outside: "out_of_scope" | "vault_not_found" }
-  ) & {
-    /** Only by `Authorization`: a session of the console does not count. */
-    readonly direct?: true;
-  };
+/** A route is an operation with what serves it (routes.ts); pipeline.ts serves every route in the same way. */
 
 /** Who sent a request. */
 export interface Caller {
@@ -85,38 +68,21 @@ export interface Reply {
   readonly entries?: readonly Entry[];
 }
 
-export interface Route<Input = unknown> {
-  readonly method: Method;
-  readonly path: string;
-  readonly access: Access;
-  /** The action in the activity log. A commit logs its writes itself; the pipeline logs reads and denials. */
-  readonly action: Action | "UNLOGGED";
-  /** What an admin route is about. Absent: vaults. */
-  readonly resource?: AdminResource;
-  /** Whether the Item of the path is a deleted one. */
-  readonly deleted?: true;
-  /** Whether the request has a JSON body. */
-  readonly json?: true;
-  /** Whether the route reads `If-Match`. */
-  readonly conditional?: true;
-  /** Whether the route reads `Item-Id`. */
-  readonly identified?: true;
-  /** Whether the route reads `Idempotency-Key`. */
-  readonly idempotent?: true;
-  /** Parses what is particular to the route. A refusal is answered after those of the store (contract 4). */
+/** What serves a guarded operation. */
+export interface Handler<Input = unknown> {
+  /** Parses what is particular to the operation. A refusal is answered after those of the store (contract 4). */
   parse(call: ParseCall): Result<Input>;
   handle(call: Call, input: Input): Promise<Result<Reply>>;
 }
 
-/** Checks a row of the table against the types of its own parser and handler. */
-export const row = <Input>(route: Route<Input>): Route => route;
+/** Checks a handler against the input of its own parser. */
+export const serveBy = <Input>(handler: Handler<Input>): Handler => handler;
 
-/** The parser of a route that reads nothing but its path. */
-export const parse = () => ok(undefined);
+/** The handler of an operation that reads nothing but its path. */
+export const servePath = (handle: (call: Call) => Promise<Result<Reply>>): Handler => ({ parse: () => ok(undefined), handle });
 
-/** A route without a guard: it answers whatever else is broken. */
-export interface OpenRoute {
-  readonly method: "GET" | "POST" | "DELETE";
-  readonly path: string;
-  open(c: Context): Promise<Result<Response>>;
-}
+/** Serves an operation without a guard. */
+export type OpenHandler = (c: Context) => Promise<Result<Response>>;
+
+export type Route = GuardedOperation & Handler;
+export type OpenRoute = OpenOperation & { readonly open: OpenHandler };

@@ -1,107 +1,144 @@
-import type { Permission } from "../model/permission.ts";
-import { ADMIN_ROUTES } from "./admin-routes.ts";
-import { listActivity } from "./endpoints/activity.ts";
+import type { OpenAccess } from "../../contract/operation.ts";
+import { type OperationId, OPERATIONS } from "../../contract/operations.ts";
+import { exportActivity } from "./endpoints/activity-export.ts";
+import { listActivity, listAdminActivity } from "./endpoints/activity.ts";
+import { putBackupObject } from "./endpoints/admin-backup-objects.ts";
+import {
+  getBackupObject,
+  listBackedUpVaults,
+  listBackupObjects,
+  listBackups,
+  listVaultBackups,
+} from "./endpoints/admin-backups.ts";
+import { createJob, getJob, listFindings, listJobs, pauseJob, resumeJob, stopJob } from "./endpoints/admin-jobs.ts";
+import { listKeys } from "./endpoints/admin-keys.ts";
+import { addPerson, changePerson, getPerson, listPeople, removePerson } from "./endpoints/admin-people.ts";
+import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
+import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
+import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
 import { streamAllEvents } from "./endpoints/all-events.ts";
-import { archiveItem, createItem, deleteItem, getItem, patchItem, replaceItem, unarchiveItem } from "./endpoints/items.ts";
 import { destroyItem, getDeletedContent, getDeletedItem, listDeletedItems, restoreItem } from "./endpoints/deleted-items.ts";
 import { listEvents } from "./endpoints/events.ts";
 import { removeFile, replaceFileContent, uploadFile } from "./endpoints/file-writes.ts";
 import { getContent, getFile, listFiles } from "./endpoints/files.ts";
 import { health, heartbeat } from "./endpoints/health.ts";
 import { listItems } from "./endpoints/item-list.ts";
+import { archiveItem, createItem, deleteItem, getItem, patchItem, replaceItem, unarchiveItem } from "./endpoints/items.ts";
 import { metrics } from "./endpoints/metrics.ts";
 import { resolve } from "./endpoints/resolve.ts";
 import { getSession, signIn, signOut } from "./endpoints/session.ts";
-import { createOwnCode } from "./endpoints/sign-in.ts";
+import { createAdminCode, createOwnCode } from "./endpoints/sign-in.ts";
 import { getOwnToken } from "./endpoints/token.ts";
 import { getVault, listVaults } from "./endpoints/vaults.ts";
 import { destroyVersion, getVersion, listVersions, restoreVersion } from "./endpoints/versions.ts";
-import { type Access, type OpenRoute, parse, type Route, row } from "./route.ts";
+import { type Handler, type OpenHandler, type OpenRoute, type Route, serveBy, servePath } from "./route.ts";
 
-/** The table of routes: the whole API (contract 1). The routes of the admin are in admin-routes.ts. */
+/** What serves each operation of the API (contract/operations.ts). */
 
-export const OPEN_ROUTES: readonly OpenRoute[] = [
-  { method: "GET", path: "/heartbeat", open: heartbeat },
-  { method: "GET", path: "/health", open: health },
-  { method: "GET", path: "/metrics", open: metrics },
-  { method: "GET", path: "/console/session", open: getSession },
-  { method: "POST", path: "/console/session", open: signIn },
-  { method: "DELETE", path: "/console/session", open: signOut },
-];
+type Handlers = {
+  readonly [Id in OperationId]: (typeof OPERATIONS)[Id]["access"] extends OpenAccess ? OpenHandler : Handler;
+};
 
-const BY_TOKEN: Access = { by: "token" };
-const DIRECT: Access = { by: "token", direct: true };
+const HANDLERS: Handlers = {
+  getOwnToken: servePath(getOwnToken),
+  resolveReferences: serveBy(resolve),
+  listVaults: serveBy(listVaults),
+  getVault: servePath(getVault),
+  listActivity: serveBy(listActivity),
 
-/** A token with a permission in the vault of the path; outside of its scope a 403. */
-const may = (permission: Permission): Access => ({ by: "token", permission, outside: "out_of_scope" });
-/** As `may("r")`, with a 404 outside of the scope. */
-const MAY_FIND: Access = { by: "token", permission: "r", outside: "vault_not_found" };
+  listItems: serveBy(listItems),
+  createItem: serveBy(createItem),
+  getItem: servePath(getItem),
+  replaceItem: serveBy(replaceItem),
+  patchItem: serveBy(patchItem),
+  deleteItem: serveBy(deleteItem),
+  archiveItem: serveBy(archiveItem),
+  unarchiveItem: serveBy(unarchiveItem),
 
-/** What the writes of tokens read besides their body. */
-const WRITE = { conditional: true, idempotent: true } as const;
+  listFiles: serveBy(listFiles),
+  uploadFile: serveBy(uploadFile),
+  getFile: serveBy(getFile),
+  deleteFile: serveBy(removeFile),
+  getFileContent: serveBy(getContent),
+  replaceFileContent: serveBy(replaceFileContent),
 
-/** What a POST of an Item reads besides its body. */
-const NEW_ITEM = { identified: true, idempotent: true } as const;
+  listVersions: serveBy(listVersions),
+  getVersion: servePath(getVersion),
+  restoreVersion: serveBy(restoreVersion),
+  destroyVersion: serveBy(destroyVersion),
 
-/** What the writes to deleted Items read: no version of them is current, so they are not conditional. */
-const DELETED = { deleted: true, idempotent: true } as const;
+  listDeletedItems: serveBy(listDeletedItems),
+  getDeletedItem: servePath(getDeletedItem),
+  destroyDeletedItem: serveBy(destroyItem),
+  restoreDeletedItem: serveBy(restoreItem),
+  getDeletedFileContent: servePath(getDeletedContent),
 
-const VAULT = "/v1/vaults/:vault";
-const ITEMS = `${VAULT}/items`;
-const ITEM = `${ITEMS}/:item`;
-const FILES = `${ITEM}/files`;
-const FILE = `${FILES}/:file`;
-const VERSIONS = `${ITEM}/versions`;
-const VERSION = `${VERSIONS}/:version`;
-const DELETED_ITEMS = `${VAULT}/deleted-items`;
-const DELETED_ITEM = `${DELETED_ITEMS}/:item`;
+  listEvents: serveBy(listEvents),
+  streamAllEvents: serveBy(streamAllEvents),
 
-export const ROUTES: readonly Route[] = [
-  row({ method: "GET", path: "/v1/activity", access: BY_TOKEN, action: "UNLOGGED", ...listActivity }),
-  row({ method: "GET", path: "/v1/events", access: BY_TOKEN, action: "UNLOGGED", ...streamAllEvents }),
-  row({ method: "GET", path: "/v1/token", access: BY_TOKEN, action: "UNLOGGED", parse, handle: getOwnToken }),
-  row({ method: "POST", path: "/v1/sign-in-codes", access: DIRECT, action: "UNLOGGED", parse, handle: createOwnCode }),
-  row({ method: "POST", path: "/v1/resolve", access: BY_TOKEN, action: "READ", json: true, ...resolve }),
-  row({ method: "GET", path: "/v1/vaults", access: BY_TOKEN, action: "READ", ...listVaults }),
-  row({ method: "GET", path: VAULT, access: may("r"), action: "READ", parse, handle: getVault }),
-  row({ method: "GET", path: `${VAULT}/events`, access: may("r"), action: "READ", ...listEvents }),
+  listAllVaults: servePath(listAllVaults),
+  createVault: serveBy(createVault),
+  updateVault: serveBy(updateVault),
+  deleteVault: serveBy(deleteVault),
 
-  row({ method: "GET", path: ITEMS, access: MAY_FIND, action: "READ", ...listItems }),
-  row({ method: "POST", path: ITEMS, access: may("w"), action: "CREATE", json: true, ...NEW_ITEM, ...createItem }),
-  row({ method: "GET", path: ITEM, access: may("r"), action: "READ", parse, handle: getItem }),
-  row({ method: "PUT", path: ITEM, access: may("rw"), action: "UPDATE", json: true, ...WRITE, ...replaceItem }),
-  row({ method: "PATCH", path: ITEM, access: may("rw"), action: "UPDATE", json: true, ...WRITE, ...patchItem }),
-  row({ method: "DELETE", path: ITEM, access: may("w"), action: "DELETE", ...WRITE, ...deleteItem }),
+  listTokens: servePath(listTokens),
+  createToken: serveBy(createToken),
+  getToken: servePath(getToken),
+  revokeToken: servePath(revokeToken),
 
-  row({ method: "GET", path: FILES, access: MAY_FIND, action: "READ", ...listFiles }),
-  row({ method: "POST", path: FILES, access: may("w"), action: "UPDATE", ...WRITE, ...uploadFile }),
-  row({ method: "GET", path: FILE, access: may("r"), action: "READ", ...getFile }),
-  row({ method: "DELETE", path: FILE, access: may("w"), action: "UPDATE", ...WRITE, ...removeFile }),
-  row({ method: "GET", path: `${FILE}/content`, access: MAY_FIND, action: "READ", ...getContent }),
-  // Needs both permissions, because the answer contains the name of the File.
-  row({ method: "PUT", path: `${FILE}/content`, access: may("rw"), action: "UPDATE", ...WRITE, ...replaceFileContent }),
+  listAdminActivity: serveBy(listAdminActivity),
+  exportActivity: serveBy(exportActivity),
 
-  row({ method: "POST", path: `${ITEM}/archive`, access: may("rw"), action: "UPDATE", ...WRITE, ...archiveItem }),
-  row({ method: "POST", path: `${ITEM}/unarchive`, access: may("rw"), action: "UPDATE", ...WRITE, ...unarchiveItem }),
+  listKeys: servePath(listKeys),
 
-  row({ method: "GET", path: VERSIONS, access: may("r"), action: "READ", ...listVersions }),
-  row({ method: "GET", path: VERSION, access: may("r"), action: "READ", parse, handle: getVersion }),
-  row({ method: "POST", path: `${VERSION}/restore`, access: may("rw"), action: "UPDATE", ...WRITE, ...restoreVersion }),
-  row({ method: "DELETE", path: VERSION, access: may("d"), action: "DELETE", idempotent: true, ...destroyVersion }),
+  listJobs: serveBy(listJobs),
+  createJob: serveBy(createJob),
+  getJob: serveBy(getJob),
+  stopJob: servePath(stopJob),
+  pauseJob: servePath(pauseJob),
+  resumeJob: servePath(resumeJob),
+  listJobFindings: serveBy(listFindings),
 
-  row({ method: "GET", path: DELETED_ITEMS, access: may("rw"), action: "READ", ...listDeletedItems }),
-  row({ method: "GET", path: DELETED_ITEM, access: may("rw"), action: "READ", deleted: true, parse, handle: getDeletedItem }),
-  row({ method: "DELETE", path: DELETED_ITEM, access: may("d"), action: "DELETE", ...DELETED, ...destroyItem }),
-  row({ method: "POST", path: `${DELETED_ITEM}/restore`, access: may("rw"), action: "UPDATE", ...DELETED, ...restoreItem }),
-  row({
-    method: "GET",
-    path: `${DELETED_ITEM}/files/:file/content`,
-    access: may("rw"),
-    action: "READ",
-    deleted: true,
-    parse,
-    handle: getDeletedContent,
-  }),
+  listPeople: servePath(listPeople),
+  addPerson: serveBy(addPerson),
+  getPerson: servePath(getPerson),
+  changePerson: serveBy(changePerson),
+  removePerson: servePath(removePerson),
 
-  ...ADMIN_ROUTES,
-];
+  listWebhooks: servePath(listWebhooks),
+  createWebhook: serveBy(createWebhook),
+  getWebhook: servePath(getWebhook),
+  updateWebhook: serveBy(updateWebhook),
+  deleteWebhook: servePath(deleteWebhook),
+
+  listBackups: servePath(listBackups),
+  listBackedUpVaults: serveBy(listBackedUpVaults),
+  listVaultBackups: servePath(listVaultBackups),
+  listBackupObjects: serveBy(listBackupObjects),
+  getBackupObject: serveBy(getBackupObject),
+  putBackupObject: serveBy(putBackupObject),
+
+  getSession,
+  signIn,
+  signOut,
+  createSignInCode: servePath(createOwnCode),
+  createAdminSignInCode: servePath(createAdminCode),
+
+  getHeartbeat: heartbeat,
+  getHealth: health,
+  getMetrics: metrics,
+};
+
+const ids = Object.keys(OPERATIONS) as OperationId[];
+
+/** The routes that the pipeline serves. */
+export const ROUTES: readonly Route[] = ids.flatMap((id) => {
+  const [operation, handler] = [OPERATIONS[id], HANDLERS[id]];
+  return "action" in operation && "handle" in handler ? [{ ...operation, ...handler }] : [];
+});
+
+/** The routes without a guard. */
+export const OPEN_ROUTES: readonly OpenRoute[] = ids.flatMap((id) => {
+  const [operation, handler] = [OPERATIONS[id], HANDLERS[id]];
+  return !("action" in operation) && typeof handler === "function" ? [{ ...operation, open: handler }] : [];
+});

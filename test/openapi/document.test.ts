@@ -1,12 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { document, ROWS } from "../../openapi/document.ts";
-import type { Row } from "../../openapi/operation.ts";
-import { METHODS, type Operation } from "../../openapi/types.ts";
-import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
+import { METHODS, type OperationObject } from "../../openapi/types.ts";
 import { FAILURE_KINDS } from "../../src/model/failure.ts";
 import { faultOf } from "../support/documented.ts";
 
-/** The document is well-formed, and has the routes of the service with their properties. */
+/** The document is well-formed. Its operations are those of the catalogue (contract/operations.ts), which the router serves. */
 
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   METHODS.flatMap((method) => {
@@ -16,41 +14,10 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
 );
 
 /** The names of the components of its parameters. */
-const parametersOf = ({ parameters = [] }: Operation): string[] =>
+const parametersOf = ({ parameters = [] }: OperationObject): string[] =>
   parameters.map((one) => ("$ref" in one ? one.$ref.slice("#/components/parameters/".length) : one.name));
 
-/** A path of the table of routes as OpenAPI writes it. */
-const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}");
-
-/** The access of a row as the table of routes writes it. */
-const accessOf = ({ access }: Row) =>
-  access.by !== "token" || access.permission === undefined
-    ? { by: access.by, ...(access.direct && { direct: true }) }
-    : { by: access.by, permission: access.permission, outside: access.hides ? "vault_not_found" : "out_of_scope" };
-
 describe("the paths of the document", () => {
-  it("are those of the table of routes, with the same methods", () => {
-    const served = [...OPEN_ROUTES, ...ROUTES].map(({ method, path }) => `${method} ${templateOf(path)}`);
-    expect(operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`).toSorted()).toEqual(served.toSorted());
-  });
-
-  it.each(ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const))(
-    "%s has the properties of its route",
-    (_, route) => {
-      const row = ROWS.find(({ method, path }) => method.toUpperCase() === route.method && path === templateOf(route.path))!;
-      const { json = false, conditional, idempotent } = route;
-      const described = {
-        access: accessOf(row),
-        json: row.json !== undefined,
-        conditional: row.conditional,
-        idempotent: row.idempotent,
-      };
-      // Whether the root keys are checked first is no matter of the document.
-      const { seals: _seals, ...access } = { seals: undefined, ...route.access };
-      expect(described).toEqual({ access, json, conditional, idempotent });
-    },
-  );
-
   it("have an operationId and a tag each, none of them twice or unknown", () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);

@@ -64,7 +64,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   jobs: [".", "model", ...STORE, "cloudflare:workers"],
   requests: [".", "model", "crypto", ...STORE, "zod"],
   binding: [".", "model", ...STORE, "requests", "cloudflare:workers", "zod"],
-  http: [".", "model", "crypto", ...STORE, "requests", "http/endpoints", "http/present", "hono", "content-disposition"],
+  http: [
+    ".",
+    "model",
+    "crypto",
+    ...STORE,
+    "requests",
+    "http/endpoints",
+    "http/present",
+    "contract",
+    "hono",
+    "content-disposition",
+  ],
   "http/present": [".", "model", "crypto", ...STORE],
   "http/events": [".", "model", "crypto", ...STORE, "http"],
   "http/endpoints": [".", "model", "crypto", ...STORE, "requests", "http", "http/events", "http/present", "zod", "package.json"],
@@ -101,6 +112,14 @@ describe("every file of the Worker", () => {
     );
     expect(violations).toEqual([]);
     expect(worker.length).toBeGreaterThan(60);
+  });
+});
+
+describe("the catalogue of operations", () => {
+  it("imports nothing of the Worker but its model", () => {
+    const imports = sources.filter(({ path }) => path.startsWith("contract/")).flatMap(importsOf);
+    expect(imports.length).toBeGreaterThan(0);
+    expect(imports.map(({ name }) => name).filter((name) => !/^(contract|src\/model)\//.test(name))).toEqual([]);
   });
 });
 

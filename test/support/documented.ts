@@ -1,6 +1,6 @@
 import { dereference, type OutputUnit, type Schema as JsonSchema, validate } from "@cfworker/json-schema";
 import { document } from "../../openapi/document.ts";
-import type { Header, Method, Operation, Reference, Response as Described, Schema } from "../../openapi/types.ts";
+import type { Header, Method, OperationObject, Reference, Response as Described, Schema } from "../../openapi/types.ts";
 import { plainPath } from "../../src/http/parts.ts";
 import { fulfils } from "./fulfils.ts";
 
@@ -51,7 +51,7 @@ function expect(response: Described | Reference, place: string): Expected {
   return expected;
 }
 
-function answersOf(method: string, path: string, { responses }: Operation): ReadonlyMap<number, Expected> {
+function answersOf(method: string, path: string, { responses }: OperationObject): ReadonlyMap<number, Expected> {
   const entries = Object.entries(responses);
   return new Map(
     entries.map(([status, response]) => [Number(status), expect(response, `${method.toUpperCase()} ${path}, status ${status}`)]),
@@ -59,7 +59,7 @@ function answersOf(method: string, path: string, { responses }: Operation): Read
 }
 
 const paths = Object.entries(document.paths).map(([path, item]): Path => {
-  const operations = Object.entries(item) as [Method, Operation][];
+  const operations = Object.entries(item) as [Method, OperationObject][];
   return {
     pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
     operations: new Map(

@@ -26,7 +26,7 @@ export interface Import {
 
 const files = import.meta.glob(
   [
-    "../../{src,client,cli,console,openapi,scripts,bench}/**/*.{ts,tsx}",
+    "../../{src,contract,client,cli,console,openapi,scripts,bench}/**/*.{ts,tsx}",
     "../../test/**/*.ts",
     "!../../**/*.test.ts",
     "!../../**/{node_modules,dist}/**",

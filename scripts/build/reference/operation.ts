@@ -1,4 +1,4 @@
-import type { Document, Header, MediaType, Operation, Parameter, Reference, Response } from "../../../openapi/types.ts";
+import type { Document, Header, MediaType, OperationObject, Parameter, Reference, Response } from "../../../openapi/types.ts";
 import { nameOf, type Placed, resolve } from "../document.ts";
 import { type Html, html, joined } from "./html.ts";
 import { inline, prose } from "./prose.ts";
@@ -12,7 +12,7 @@ export const pathOf = (path: string): Html => html`<code>${path.split(/(?=\/)/).
 export const methodOf = (method: string): Html => html`<b class="method ${method.toLowerCase()}">${method}</b>`;
 
 /** Who may send the request, in words: from `security` and the permission. */
-function access({ security, "x-permission": permission }: Operation): Html {
+function access({ security, "x-permission": permission }: OperationObject): Html {
   const schemes = security.flatMap((one) => Object.keys(one));
   if (schemes.length === 0) return html`<p class="access">Needs no token.</p>`;
   const links = joined(

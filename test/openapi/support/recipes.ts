@@ -176,7 +176,7 @@ const notFound: Recipe = (given) => {
 
 const tooLarge: Recipe = (given) => {
   if (given.row.json) return changed({ body: "x".repeat(LIMITS.body + 1) })(given);
-  if (given.row.bytes) return changed({ headers: { "Content-Length": String(LIMITS.file + 1) } })(given);
+  if (given.row.body) return changed({ headers: { "Content-Length": String(LIMITS.file + 1) } })(given);
   return changed({ query: "?inline_files=true", env: { MAX_INLINE_FILE_SIZE_KB: 0 } })(given);
 };
 
@@ -204,7 +204,7 @@ const tooManyOfCaller: Recipe = ({ row, target, world }) =>
 /** A token without the permission; where none is needed, a request by cookie that another site has made. */
 const outsider: Recipe = (given) => {
   const { row, target, world } = given;
-  const scoped = row.access.by === "token" && row.access.permission !== undefined && !row.access.hides;
+  const scoped = row.access.by === "token" && row.access.permission !== undefined && row.access.outside === "out_of_scope";
   if (scoped) return ask(row, target, world.outsider);
   return ask(row, target, undefined, { headers: { Cookie: `${COOKIE}=x`, "Sec-Fetch-Site": "cross-site" } });
 };

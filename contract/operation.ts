@@ -1,0 +1,61 @@
+import type { Action, AdminResource } from "../src/model/activity.ts";
+import type { Permission } from "../src/model/permission.ts";
+
+/** What an operation of the API is, to the router of the service and to the OpenAPI document. */
+
+/** The callers that a guarded operation serves, and its refusal of the others. */
+export type GuardedAccess =
+  /** The holder of ADMIN_TOKEN. `seals`: the root keys are checked first, because the operation seals something new. */
+  (
+    | { readonly by: "admin"; readonly seals?: true }
+    /**
+     * The holder of a token. With a permission, the token needs it in the vault of the path; a token without it gets
+     * `outside`: 403, or for the operations of which the contract lists no 403 the 404 of a vault that does not exist (contract 4.7).
+     */
+    | { readonly by: "token"; readonly permission?: undefined }
+    | { readonly by: "token"; readonly permission: Permission; readonly outside: "out_of_scope" | "vault_not_found" }
+  ) & {
+    /** Only by `Authorization`: a session of the console does not count. */
+    readonly direct?: true;
+  };
+
+/** Everybody; the holder of METRICS_TOKEN or ADMIN_TOKEN; the console of the same origin. The operation itself checks them. */
+export interface OpenAccess {
+  readonly by: "everybody" | "metrics" | "console";
+  readonly direct?: undefined;
+}
+
+export type Access = GuardedAccess | OpenAccess;
+
+/** What all operations have. */
+export interface Endpoint {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** As the router writes it: `/v1/vaults/:vault`. */
+  readonly path: string;
+  /** Whether the request has a JSON body. */
+  readonly json?: true;
+  /** Whether it reads `If-Match`. */
+  readonly conditional?: true;
+  /** Whether it reads `Item-Id`. */
+  readonly identified?: true;
+  /** Whether it reads `Idempotency-Key`. */
+  readonly idempotent?: true;
+}
+
+/** An operation that the pipeline serves: authentication, authorization and log are the same for all of them. */
+export interface GuardedOperation extends Endpoint {
+  readonly access: GuardedAccess;
+  /** The action in the activity log. A commit logs its writes itself; the pipeline logs reads and denials. */
+  readonly action: Action | "UNLOGGED";
+  /** What an operation of the admin is about. Absent: vaults. */
+  readonly resource?: AdminResource;
+  /** Whether the Item of the path is a deleted one. */
+  readonly deleted?: true;
+}
+
+/** An operation without a guard: it answers whatever else is broken. */
+export interface OpenOperation extends Endpoint {
+  readonly access: OpenAccess;
+}
+
+export type Operation = GuardedOperation | OpenOperation;
