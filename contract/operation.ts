@@ -19,7 +19,7 @@ export type GuardedAccess =
     readonly direct?: true;
   };
 
-/** Everybody; the holder of METRICS_TOKEN or ADMIN_TOKEN; the console of the same origin. The operation itself checks them. */
+/** Everybody; the holder of METRICS_TOKEN; the console of the same origin. The operation itself checks them. */
 export interface OpenAccess {
   readonly by: "everybody" | "metrics" | "console";
   readonly direct?: undefined;

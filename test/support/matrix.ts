@@ -1,0 +1,112 @@
+import type { Row } from "../../openapi/operation.ts";
+import type { FailureKind } from "../../src/model/failure.ts";
+import { covers, type Permission, PERMISSIONS } from "../../src/model/permission.ts";
+
+/**
+ * The matrix of authorization (contract 4.5 to 4.7, 8.4, 8.5, 8.9): each operation with each caller, and with each object that is not its
+ * own. What is expected follows from the row of the operation, so a new operation is in the matrix without being added.
+ */
+
+/** Callers without a token that the service accepts. */
+const STRANGERS = ["nobody", "a text that is no token", "a revoked token", "the holder of METRICS_TOKEN"] as const;
+
+/** What a token may do in the target's own vault, and in the vaults `readable` and `deleted`. Absent: nothing. */
+const TOKENS: Readonly<Record<string, { readonly own?: Permission; readonly others?: Permission }>> = {
+  // What its claims name is compared with the path before D1 is asked whether it is revoked (contract 4.5).
+  "a revoked token": { own: "rwd" },
+  "a token of other vaults": { others: "rwd" },
+  "a token of no vault": {},
+  ...Object.fromEntries(
+    (Object.keys(PERMISSIONS) as Permission[]).map((one) => [`a token with ${one}`, { own: one, others: one }]),
+  ),
+};
+
+export const CALLERS: readonly string[] = [...new Set([...STRANGERS, ...Object.keys(TOKENS), "the admin"])];
+
+/** The parameters of paths, with the objects that are tried in place of the target's own. All but `absent` exist. */
+const FOREIGN = {
+  /** `readable`, `deleted`: vaults in which the tokens may do the same. `foreign`: one that no token of the matrix names. */
+  vault: ["readable", "deleted", "foreign", "absent"],
+  /** `deleted`: on a path of deleted Items, one that is not deleted. */
+  item: ["of another vault", "deleted", "absent"],
+  file: ["of another Item", "absent"],
+  version: ["absent"],
+  webhook: ["of another vault", "absent"],
+  // The id of a person is one of a token too (contract 25.8).
+  token: ["that is a vault", "absent"],
+  person: ["that is a token", "absent"],
+  job: ["that is a vault", "absent"],
+} as const;
+
+type Parameter = keyof typeof FOREIGN;
+
+/** An object in place of the target's own. */
+export interface Change {
+  readonly parameter: Parameter;
+  readonly value: string;
+}
+
+export interface Case {
+  readonly row: Row;
+  readonly caller: string;
+  /** Absent: all objects are the target's own. */
+  readonly change?: Change | undefined;
+}
+
+const parametersOf = ({ path }: Row): Parameter[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as Parameter);
+
+/** A session of the console has no bearer token: its operations are in test/console/. */
+const hasBearer = ({ access }: Row): boolean => access.by !== "console";
+
+/** Whether an object is another one: all vaults are the admin's, and one that has nothing else in its path is as good as the target's. */
+function isOther(row: Row, { parameter, value }: Change): boolean {
+  if (parameter !== "vault" || value === "absent" || value === "deleted") return true;
+  return value === "foreign" ? row.access.by === "token" : parametersOf(row).length > 1;
+}
+
+/** The cases of some operations. */
+export const casesOf = (rows: readonly Row[]): Case[] =>
+  rows.filter(hasBearer).flatMap((row) => {
+    const changes = parametersOf(row).flatMap((parameter) => FOREIGN[parameter].map((value): Change => ({ parameter, value })));
+    const objects = [undefined, ...changes.filter((change) => isOther(row, change))];
+    return CALLERS.flatMap((caller) => objects.map((change): Case => ({ row, caller, change })));
+  });
+
+/** Operations that answer for an object that does not exist, as `<operation> <parameter> <value>`. */
+const SUCCEEDS_WITHOUT: ReadonlySet<string> = new Set([
+  // A vault is gone before its backups are, and these after some time (contract 21.8).
+  "listVaultBackups vault absent",
+  "listVaultBackups vault deleted",
+  // A deletion may be repeated (contract 13.13).
+  "deleteVault vault deleted",
+]);
+
+/** The kind of the refusal; undefined for a request that succeeds. */
+export function expectedOf({ row, caller, change }: Case): FailureKind | undefined {
+  const { access } = row;
+  if (access.by === "everybody") return undefined;
+  if (access.by === "metrics") return caller === "the holder of METRICS_TOKEN" ? undefined : "unauthorized";
+  if (access.by === "admin") return caller === "the admin" ? notFound(row, change) : "unauthorized";
+  const token = TOKENS[caller];
+  if (access.by !== "token" || !token) return "unauthorized";
+  const live = caller === "a revoked token" ? "unauthorized" : notFound(row, change);
+  if (access.permission === undefined) return live;
+  const vault = change?.parameter === "vault" ? change.value : "own";
+  const granted = { own: token.own, readable: token.others, deleted: token.others }[vault];
+  return covers(granted, access.permission) ? live : access.outside;
+}
+
+/** An object is looked for in the one before it in the path, so a vault that exists lacks the Item of another one. */
+function notFound(row: Row, change: Change | undefined): FailureKind | undefined {
+  if (!change) return undefined;
+  const { parameter, value } = change;
+  if (SUCCEEDS_WITHOUT.has(`${row.operationId} ${parameter} ${value}`)) return undefined;
+  const exists = parameter === "vault" && value === "readable";
+  const missing = exists ? parametersOf(row)[1]! : parameter;
+  return `${missing}_not_found`;
+}
+
+/** Whether the request changes nothing, so that the target stays what it is. */
+export const isRefusedOrRead = (one: Case): boolean => expectedOf(one) !== undefined || one.row.method === "get";
+
+export const titleOf = ({ caller, change }: Case): string => `${caller}${change ? `, ${change.parameter} ${change.value}` : ""}`;
