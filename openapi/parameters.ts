@@ -41,7 +41,11 @@ export const pathParameters = {
 
 export const parameters = {
   ItemFilter: {
-    ...inQuery("filter", "Terms joined by `and`, which all have to hold (contract 5.1, 5.2). Its value has at most 4 KiB.", text),
+    ...inQuery(
+      "filter",
+      "Terms joined by `and`, which all have to hold (contract 5.1, 5.2), or up to 100 ids joined by `or` (contract 5.11). A value has at most 4 KiB.",
+      text,
+    ),
     example: 'title eq "Production database"',
   },
   VaultFilter: {

@@ -1376,7 +1376,7 @@ export interface Operations {
       vault: IdInput;
     };
     query: {
-      /** Terms joined by `and`, which all have to hold (contract 5.1, 5.2). Its value has at most 4 KiB. */
+      /** Terms joined by `and`, which all have to hold (contract 5.1, 5.2), or up to 100 ids joined by `or` (contract 5.11). A value has at most 4 KiB. */
       filter?: string;
       /** Whether the list has the archived Items too (contract 14.15). */
       archived?: boolean;

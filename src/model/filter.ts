@@ -5,7 +5,7 @@ import { decodeFilter } from "./query.ts";
 import { fail, invalid, ok, type Result } from "./result.ts";
 import type { Vault } from "./vault.ts";
 
-/** The filters of lists (contract 5): terms such as `title eq "…"`, joined by `and`. Every term has to match. */
+/** The filters of lists (contract 5): terms such as `title eq "…"`, joined by `and`, which all have to match; or ids, joined by `or`. */
 
 export type Filter = readonly Term[];
 
@@ -33,6 +33,9 @@ const ITEMS: Readonly<Record<string, Rule<Summary>>> = {
   "favorite eq": { operand: BOOLEAN, passes: (item, value) => String(item.favorite) === value.toLowerCase() },
 };
 
+/** Not a term of several: what it finds is looked up, and the ids of a filter are alternatives (contract 5.11). */
+const ID = "id eq";
+
 const isNamed = (vault: Vault, value: string) => vault.name.toLowerCase() === value.toLowerCase();
 const VAULTS: Readonly<Record<string, Rule<Vault>>> = {
   "name eq": { operand: TEXT, passes: isNamed },
@@ -41,7 +44,12 @@ const VAULTS: Readonly<Record<string, Rule<Vault>>> = {
 
 /** Whether an Item matches one of the readings. Titles and tags are compared exactly. */
 export const itemPasses = (readings: readonly Filter[], item: Summary): boolean =>
+  idsOf(readings) !== undefined ||
   readings.some((filter) => filter.every(({ words, value }) => ITEMS[words]!.passes(item, value)));
+
+/** The ids that a filter of Items asks for, if it does. The Items with these ids are those that pass. */
+export const idsOf = (readings: readonly Filter[]): readonly string[] | undefined =>
+  readings[0]?.[0]?.words === ID ? readings.map(([term]) => term!.value) : undefined;
 
 /** The title that a filter of Items asks for, if it does. */
 export const titleOf = (filter: Filter): string | undefined => filter.find(({ words }) => words === "title eq")?.value;
@@ -83,6 +91,7 @@ export function parseFilter(raw: string | undefined, list: keyof typeof LISTS): 
   const text = decodeFilter(raw);
   // The attribute and the operators of the terms take less than the limit of a value.
   if (text.length > 2 * LIMITS.filter) return tooLong;
+  if (list === "items" && IDS.test(text)) return parseIds(text);
   const terms = parseTerms(text, list, TERMS[list]);
   const whole = parseTerms(text, list, LAST);
   if (!terms.ok || !whole.ok) return terms.ok ? ok(readingsOf(terms.value)) : whole.ok ? ok(readingsOf(whole.value)) : terms;
@@ -111,6 +120,17 @@ function parseTerms(text: string, list: keyof typeof LISTS, pattern: RegExp): Re
     from += whole.length;
   }
   return ok(terms);
+}
+
+/** A filter by ids; groups: none. */
+const IDS = /^\s*id\s+eq\s+"[^"]*"(?:\s+or\s+id\s+eq\s+"[^"]*")*\s*$/i;
+
+/** Each id is a reading of its own. Errors: 400, for a text that is no id, and for too many of them. */
+function parseIds(text: string): Result<readonly Filter[]> {
+  const ids = [...text.matchAll(/"([^"]*)"/g)].map(([, id]) => parseId(id!));
+  if (ids.length > LIMITS.filterIds) return invalid(`filter: names more than ${LIMITS.filterIds} ids`);
+  const known = ids.filter((id) => id !== undefined);
+  return known.length < ids.length ? fail("filter") : ok(known.map((value) => [{ words: ID, value }]));
 }
 
 const tooLong = invalid(`filter: is longer than ${LIMITS.filter} bytes`);

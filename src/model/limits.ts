@@ -10,6 +10,7 @@ export const LIMITS = {
   repeatedLabel: 1024, // the label of a section that each of its fields repeats in answers
   title: 1024,
   filter: 4 * 1024,
+  filterIds: 100,
   page: 1_000, // entries of a list
   versions: 100, // of a list of versions
   activityOffset: 1_000,

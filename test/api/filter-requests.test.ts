@@ -206,3 +206,60 @@ describe("the filter of Vaults", () => {
     expect(await (await vaultsNamed("x"))(filter)).toEqual(UNSUPPORTED);
   });
 });
+
+/** A filter of Items with any of these ids. */
+const alternatives = (ids: readonly string[]) => ids.map((id) => `id eq "${id}"`).join(" or ");
+
+describe("a filter of Items by their ids (5.11)", () => {
+  it("finds those that the vault has, in either form of an id, in the order of their ids, and none twice", async () => {
+    const { items, call, created } = await vaultWith("a", "b", "c");
+    const [a, b] = created as [{ id: string }, { id: string }];
+    const other = await vaultWith("elsewhere");
+    const ids = [b.id, a.id.toUpperCase(), writeId(a.id, "connect"), crypto.randomUUID(), other.created[0].id];
+    const { body } = await call("GET", `${items}?filter=${encodeURIComponent(alternatives(ids))}`);
+    expect(body.map((item: { id: string }) => item.id)).toEqual(sorted([a.id, b.id]));
+    expect(body[0].fields).toBeUndefined();
+  });
+
+  it("is continued by the link of a page", async () => {
+    const { items, call, created } = await vaultWith("a", "b", "c");
+    const filter = encodeURIComponent(alternatives(idsOf(created)));
+    const first = await call("GET", `${items}?limit=2&filter=${filter}`);
+    const { pathname, search } = new URL(/<([^>]+)>/.exec(first.headers.get("Link")!)![1]!);
+    const second = await call("GET", pathname + search);
+    expect([...first.body, ...second.body].map(({ id }) => id)).toEqual(idsOf(created));
+    expect([first.body.length, second.headers.get("Link")]).toEqual([2, null]);
+  });
+
+  it("leaves an archived Item out, unless the list has them too (14.15)", async () => {
+    const { items, call, created } = await vaultWith("a");
+    await call("POST", `${items}/${created[0].id}/archive`);
+    const filter = `filter=${encodeURIComponent(alternatives([created[0].id]))}`;
+    expect((await call("GET", `${items}?${filter}`)).body).toEqual([]);
+    expect((await call("GET", `${items}?archived=true&${filter}`)).body).toMatchObject([{ id: created[0].id }]);
+  });
+
+  it("names at most 100 ids, and each of them is one", async () => {
+    const { findEncoded } = await vaultWith();
+    const many = Array.from({ length: 100 }, () => crypto.randomUUID());
+    expect(await findEncoded(alternatives(many))).toEqual([]);
+    expect(await findEncoded(alternatives([...many, crypto.randomUUID()]))).toEqual({
+      status: 400,
+      message: "filter: names more than 100 ids",
+    });
+    for (const refused of [
+      'id eq ""',
+      'id eq "x"',
+      `${alternatives(many.slice(0, 1))} or`,
+      `id eq "${many[0]}" and title eq "x"`,
+      `id co "${many[0]}"`,
+    ])
+      expect(await findEncoded(refused)).toEqual(UNSUPPORTED);
+  });
+
+  it("is none of Vaults", async () => {
+    const { call, items } = await freshVault();
+    const id = items.split("/")[3]!;
+    expect((await call("GET", `/v1/vaults?filter=${encodeURIComponent(`id eq "${id}"`)}`)).body).toEqual(UNSUPPORTED);
+  });
+});

@@ -1,6 +1,6 @@
 import { blindIndex } from "../../crypto/seal.ts";
 import { areSameKeys, cachedVaultKeys, type VaultKeys } from "../../crypto/vault-keys.ts";
-import { type Filter, itemPasses, titleOf } from "../../model/filter.ts";
+import { type Filter, idsOf, itemPasses, titleOf } from "../../model/filter.ts";
 import type { BrokenItem, OfVault, Summary } from "../../model/item.ts";
 import { ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
@@ -30,8 +30,9 @@ export interface Slice extends OfVault {
 /** SQL: the bytes of the sealed summary of an Item. */
 export const OVERVIEW_BYTES = textBytes(TABLES.items, ["overview"]);
 
-/** All Items, or those of one title. Without the hint SQLite takes the primary key and reads every Item. */
+/** All Items, those with some ids, or those of one title. Without the hint SQLite takes the primary key and reads every Item. */
 const ALL = "items WHERE vault_id = ?1";
+const NAMED = "items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))";
 const TITLED = "items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index = ?2";
 /** Of a vault with several keys: a row has the blind index under one of them. */
 const TITLED_UNDER_SEVERAL = `
@@ -72,10 +73,13 @@ export async function loadSlice(
   archived = false,
 ): Promise<Result<Slice>> {
   const title = titleOf(readings[0]!);
+  const ids = idsOf(readings);
   // The first slice of a title is expected to hold few Items.
-  const limit = title !== undefined && after === "" ? UNMEASURED_ROWS_MAX : most;
+  const expected = title !== undefined && after === "" ? UNMEASURED_ROWS_MAX : ids?.length;
+  const limit = Math.min(most, expected ?? most);
+  const source = ids ? { rows: NAMED, value: JSON.stringify(ids) } : { rows: ALL, value: "" };
   const found = await (title === undefined
-    ? load(store, access, [], after, limit)
+    ? load(store, access, source, after, limit)
     : loadTitled(store, access, title, after, limit));
   if (!found.ok) return found;
   const { keys, openName, rows: tables } = found.value;
@@ -97,12 +101,16 @@ export function fitting(rows: readonly Pick<Row, "overview">[], limit: number): 
   return Math.min(limit, end < 0 ? rows.length : end + 1);
 }
 
-/** In: the blind indexes of a title, or none for all Items. */
-function load(store: Store, access: VaultAccess, indexes: readonly string[], after: string, most: number) {
-  const listed = [ALL, TITLED][indexes.length] ?? TITLED_UNDER_SEVERAL;
-  const index = indexes.length > 1 ? JSON.stringify(indexes) : (indexes[0] ?? "");
-  const sql = (most > UNMEASURED_ROWS_MAX ? largePage : smallPage)(listed);
-  const rows = store.db.prepare(sql).bind(access.vault, index, after, most);
+/** In: `FROM` and `WHERE` of the rows, and the value of `?2` in it. */
+function load(
+  store: Store,
+  access: VaultAccess,
+  source: { readonly rows: string; readonly value: string },
+  after: string,
+  most: number,
+) {
+  const sql = (most > UNMEASURED_ROWS_MAX ? largePage : smallPage)(source.rows);
+  const rows = store.db.prepare(sql).bind(access.vault, source.value, after, most);
   return loadFromVault<unknown, [Row]>(store, access, NOTHING, rows);
 }
 
@@ -120,7 +128,11 @@ async function loadTitled(
   let keys = cachedVaultKeys(store.keyring, access.vault, store.now);
   for (;;) {
     const indexes = keys ? await titleIndexes(keys, title) : [""];
-    const found = await load(store, access, indexes, after, most);
+    const source =
+      indexes.length === 1
+        ? { rows: TITLED, value: indexes[0]! }
+        : { rows: TITLED_UNDER_SEVERAL, value: JSON.stringify(indexes) };
+    const found = await load(store, access, source, after, most);
     if (!found.ok || areSameKeys(found.value.keys, keys)) return found;
     keys = found.value.keys;
   }
