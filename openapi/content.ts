@@ -36,6 +36,7 @@ export const eventStream = (data: string, description: string): Content => ({
     schema: {
       type: "string",
       contentMediaType: "text/event-stream",
+      contentSchema: { anyOf: [ref(data), ref("VaultNotice")] },
       description: `${description} \`data\` of an event is the object ${data}, and that of \`vault.deleted\` and \`reset\` VaultNotice.`,
     },
   },

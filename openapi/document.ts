@@ -81,6 +81,7 @@ export const document: Document = {
     version: packageJson.version,
     summary: "Secrets on your own Cloudflare account.",
     description: DESCRIPTION,
+    contact: { name: "The operator of this deployment" },
     license: { name: "MIT", identifier: "MIT" },
   },
   servers: [{ url: "/", description: "The host that serves this document." }],

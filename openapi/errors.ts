@@ -28,7 +28,6 @@ const EARLY: ReadonlySet<number> = new Set([403, 429, 500, 503]);
 
 const SPECIAL: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ["Authenticate"],
-  405: ["Allow"],
   416: ["UnsatisfiedRange"],
   429: ["RetryAfter"],
   503: ["RetryAfterIfUseful"],
@@ -83,19 +82,15 @@ const NAMED = new Map(Object.entries(SHARED).map(([name, kinds]) => [keyOf(kinds
 
 const PREFIX: Readonly<Record<Audience, string>> = { token: "", other: "Admin" };
 
-/** The components of shared answers, and those of paths and methods that no operation has (contract 1.6). */
-export const errorResponses: Readonly<Record<string, Response>> = {
-  ...Object.fromEntries(
-    Object.entries(SHARED).flatMap(([name, kinds]) =>
-      (OF_TOKENS.has(name) ? (["token"] as const) : (["token", "other"] as const)).map((audience) => [
-        PREFIX[audience] + name,
-        errorResponse(statusOf(kinds[0]!), kinds, audience),
-      ]),
-    ),
+/** The components of shared answers. */
+export const errorResponses: Readonly<Record<string, Response>> = Object.fromEntries(
+  Object.entries(SHARED).flatMap(([name, kinds]) =>
+    (OF_TOKENS.has(name) ? (["token"] as const) : (["token", "other"] as const)).map((audience) => [
+      PREFIX[audience] + name,
+      errorResponse(statusOf(kinds[0]!), kinds, audience),
+    ]),
   ),
-  RouteNotFound: errorResponse(404, ["route_not_found"], "other"),
-  MethodNotAllowed: errorResponse(405, ["method_not_allowed"], "other"),
-};
+);
 
 /** The answers of an operation that may fail in these ways, by status. */
 export function errorsOf(kinds: ReadonlySet<FailureKind>, audience: Audience): Readonly<Record<string, Response | Reference>> {

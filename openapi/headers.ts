@@ -81,7 +81,6 @@ export const headers = {
     required: true,
     pattern: "^(__Host-)?item-vault-session=[A-Za-z0-9_-]*; Max-Age=[0-9]+; Path=/; HttpOnly; SameSite=Strict(; Secure)?$",
   }),
-  Allow: text("The methods that the path serves (contract 1.6).", { required: true }),
 } as const satisfies Readonly<Record<string, Header>>;
 
 export type HeaderName = keyof typeof headers;
@@ -111,7 +110,6 @@ const NAMES: Readonly<Record<HeaderName, string>> = {
   RetryAfter: "Retry-After",
   RetryAfterIfUseful: "Retry-After",
   SetCookie: "Set-Cookie",
-  Allow: "Allow",
 };
 
 /** The headers of a response, by their names in an answer. */

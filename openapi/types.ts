@@ -24,6 +24,8 @@ export interface Schema {
   readonly maxLength?: number;
   readonly contentEncoding?: "base64";
   readonly contentMediaType?: string;
+  /** What the text contains: here `data` of each event of a stream. */
+  readonly contentSchema?: Schema;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly items?: Schema;
@@ -116,6 +118,7 @@ export interface Document {
     readonly version: string;
     readonly summary: string;
     readonly description: string;
+    readonly contact: { readonly name: string };
     readonly license: { readonly name: string; readonly identifier: string };
   };
   readonly servers: readonly { readonly url: string; readonly description: string }[];

@@ -1,6 +1,5 @@
 import { DIALECT_NAMES } from "../../src/model/dialect.ts";
 import { EVENT_TYPES } from "../../src/model/event.ts";
-import { FAILURE_KINDS } from "../../src/model/failure.ts";
 import { FIELD_TYPE_NAMES } from "../../src/model/field-types.ts";
 import { CATEGORIES } from "../../src/model/item.ts";
 import { PERMISSIONS } from "../../src/model/permission.ts";
@@ -55,7 +54,6 @@ export const valueSchemas: Readonly<Record<string, Schema>> = {
   ),
   Dialect: words("The form in which answers to a token write ids and dates (contract 3.5).", DIALECT_NAMES),
   EventType: words("What a write did (contract 15.2). More types may be added.", EVENT_TYPES),
-  ErrorKind: words("The kind of an error, a closed list (contract 4.2, 4.3). A client decides by it.", FAILURE_KINDS),
   Error: closed(
     "Every error, an unknown path, a 405 and a 500 included (contract 4.1). The kind is in the header `Item-Vault-Error`.",
     {

@@ -1,5 +1,6 @@
 import { dereference, type OutputUnit, type Schema as JsonSchema, validate } from "@cfworker/json-schema";
 import { document } from "../../openapi/document.ts";
+import { errorResponse } from "../../openapi/errors.ts";
 import type { Header, Method, OperationObject, Reference, Response as Described, Schema } from "../../openapi/types.ts";
 import { plainPath } from "../../src/http/parts.ts";
 import { fulfils } from "./fulfils.ts";
@@ -71,11 +72,16 @@ const paths = Object.entries(document.paths).map(([path, item]): Path => {
   };
 });
 
-/** The answers to what no operation serves (contract 1.6). */
+/** The answers to what no operation serves (contract 1.6): the document tells of them in words. */
 const UNSERVED = new Map([
-  [404, expect({ $ref: "#/components/responses/RouteNotFound" }, "a path without an operation, status 404")],
-  [405, expect({ $ref: "#/components/responses/MethodNotAllowed" }, "a method without an operation, status 405")],
+  [404, expect(errorResponse(404, ["route_not_found"], "other"), "a path without an operation, status 404")],
+  [405, expect(withAllow(errorResponse(405, ["method_not_allowed"], "other")), "a method without an operation, status 405")],
 ]);
+
+function withAllow(response: Described): Described {
+  const Allow: Header = { description: "The methods that the path serves.", required: true, schema: { type: "string" } };
+  return { ...response, headers: { ...response.headers, Allow } };
+}
 
 /** The answer of the document. Throws when it has none of this status. */
 function find(request: Request, status: number): Expected {

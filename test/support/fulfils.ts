@@ -53,6 +53,7 @@ const KEYWORDS: Keywords = {
   examples: onlyDescribes,
   contentEncoding: onlyDescribes,
   contentMediaType: onlyDescribes,
+  contentSchema: onlyDescribes,
   $ref: ($ref) => {
     const name = $ref.slice($ref.lastIndexOf("/") + 1);
     // Later, because a schema may refer to itself.
