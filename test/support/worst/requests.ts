@@ -619,7 +619,7 @@ const byAdmin: readonly WorstRequest[] = [
       const { vault } = await largeVault(world, 100);
       const { id } = await world.ask("POST", JOBS, world.env.ADMIN_TOKEN, { kind: "backup", vault });
       await world.ask("GET", `${JOBS}/${id}?wait=30`, world.env.ADMIN_TOKEN);
-      return forAdmin(JOBS, world, { body: { kind: "restore", vault, dryRun: true }, headers: KEY });
+      return forAdmin(JOBS, world, { body: { kind: "restore", vault, dryRun: true }, headers: { "Idempotency-Key": vault } });
     },
   },
   {
