@@ -85,8 +85,10 @@ function licences(inputs: readonly string[]): Built["files"] {
 /** The declarations of a workspace's sources. They are not checked here: `npm run check` does that. */
 async function declarationsOf(workspace: string): Promise<Built> {
   const folder = join(UNFINISHED, `${process.pid}-declarations`);
-  const options = ["--noEmit", "false", "--noCheck", "--declaration", "--emitDeclarationOnly", "--rootDir", `${workspace}/src`];
-  await promisify(execFile)(process.execPath, [TSC, "-p", workspace, ...options, "--outDir", folder]);
+  // Not incremental: after an incremental run, tsc does not write again what somebody has deleted.
+  const incremental = ["--incremental", "false", "--tsBuildInfoFile", "null"];
+  const emission = ["--noEmit", "false", "--noCheck", "--declaration", "--emitDeclarationOnly", "--rootDir", `${workspace}/src`];
+  await promisify(execFile)(process.execPath, [TSC, "-p", workspace, ...incremental, ...emission, "--outDir", folder]);
   const names = readdirSync(folder);
   const files = Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name))]));
   rmSync(folder, { recursive: true });
