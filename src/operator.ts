@@ -1,7 +1,6 @@
-import type { FailureKind } from "./model/failure.ts";
 import type { ServiceKind } from "./model/job.ts";
 import type { Result } from "./model/result.ts";
-import { callObject } from "./retry.ts";
+import { callObject, type Lost } from "./retry.ts";
 
 /** Calls of the operator, the Durable Object of the deployment (jobs/operator.ts). */
 
@@ -14,7 +13,7 @@ const OPERATOR_NAME = "operator";
  */
 export const callOperator = <T>(
   { OPERATOR }: Pick<Env, "OPERATOR">,
-  lost: FailureKind,
+  lost: Lost,
   method: (operator: ReturnType<Env["OPERATOR"]["getByName"]>) => Promise<Result<T>>,
 ): Promise<Result<T>> => callObject(() => OPERATOR.getByName(OPERATOR_NAME), lost, method);
 

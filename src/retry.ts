@@ -11,6 +11,9 @@ export interface Tried<T> {
   readonly tries: number;
 }
 
+/** The failure after a try whose outcome is unknown: `unavailable` for a read, and for a step that its job repeats. */
+export type Lost = "uncertain" | "unavailable";
+
 /**
  * Calls a Durable Object, and again with a new stub when the object was reset: the call has to be idempotent. An overloaded
  * object gets no retry (developers.cloudflare.com/durable-objects/best-practices/error-handling).
@@ -18,13 +21,13 @@ export interface Tried<T> {
  */
 export async function tryObject<C, T>(
   connect: () => C,
-  lost: FailureKind,
+  lost: Lost,
   method: (coordinator: C) => Promise<Result<T>>,
 ): Promise<Tried<T>> {
   for (let tries = 1; ; tries++) {
     try {
       const answer = await method(connect());
-      return { answer: tries > 1 && !answer.ok && claimsNothing(answer.failure) ? fail(lost) : answer, tries };
+      return { answer: tries > 1 && !answer.ok && !isFinal(answer.failure, lost) ? fail(lost) : answer, tries };
     } catch (error) {
       logFailure("A call of a Durable Object", error);
       if ((error as { overloaded?: boolean }).overloaded) return { answer: fail(tries === 1 ? "unavailable" : lost), tries };
@@ -33,10 +36,17 @@ export async function tryObject<C, T>(
   }
 }
 
-/** Whether a failure states that nothing happened (contract 10.14). That holds for its try, not for the try before it. */
-function claimsNothing(failure: Failure): boolean {
+/** Failures of a write that hold whatever becomes of another try: it took effect, or its key belongs to another request. */
+const FINAL: ReadonlySet<FailureKind> = new Set(["overtaken", "idempotency"]);
+
+/**
+ * Whether a failure also holds for the try before. The object of that try may still carry it out, and find another state: then a write that is
+ * refused here takes effect there. Of the other calls only a failure that states that nothing happened (contract 10.14) does not hold.
+ */
+function isFinal(failure: Failure, lost: Lost): boolean {
+  if (lost === "uncertain") return FINAL.has(failure.kind);
   const { status, retryAfterSeconds } = describe(failure);
-  return status === 507 || retryAfterSeconds !== undefined;
+  return status !== 507 && retryAfterSeconds === undefined;
 }
 
 /** Calls a Durable Object as `tryObject`. Out: its answer. */

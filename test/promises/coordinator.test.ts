@@ -50,6 +50,27 @@ describe("a write whose coordinator is reset", () => {
     expect((await call("GET", items)).body).toHaveLength(1);
   });
 
+  it("and whose retry is refused is answered 503 without Retry-After, because the first attempt may still take effect", async () => {
+    const { id } = (await call("POST", items, { body: LOGIN })).body;
+    const path = `/v1/vaults/${vault}/deleted-items/${id}/restore`;
+    let first!: () => Promise<unknown>;
+    const bindings = coordinators(async (real, operation, attempt) => {
+      if (attempt > 1) return real(operation);
+      first = () => real(operation);
+      throw resetError;
+    });
+    // The Item is not deleted yet when the retry arrives, and is when the first attempt does.
+    const refused = await call("POST", path, { env: bindings });
+    await call("DELETE", `${items}/${id}`);
+    await first();
+    expect([refused.status, refused.headers.get("Item-Vault-Error"), refused.headers.get("Retry-After")]).toEqual([
+      503,
+      "uncertain",
+      null,
+    ]);
+    expect((await call("GET", `${items}/${id}`)).status).toBe(200);
+  });
+
   it.each(["busy", "unavailable"] as const)(
     "and whose retry is %s is answered 503 without Retry-After, because the first attempt may have taken effect",
     async (kind) => {

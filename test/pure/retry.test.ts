@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { callObject } from "../../src/retry.ts";
-import { describe as describeFailure, FAILURE_KINDS } from "../../src/model/failure.ts";
+import { describe as describeFailure, FAILURE_KINDS, type FailureKind } from "../../src/model/failure.ts";
 import { fail, ok } from "../../src/model/result.ts";
 
 /** The retries of calls to a coordinator (contract 10.14 and 10.15). */
@@ -19,14 +19,20 @@ async function callAfter(resets: number, answer: ReturnType<typeof ok> | ReturnT
   return { result, calls };
 }
 
+/** What a retried write is answered with as it is. */
+const FINAL: readonly FailureKind[] = ["overtaken", "idempotency"];
+
 const RETRYABLE = FAILURE_KINDS.filter((kind) => describeFailure({ kind }).retryAfterSeconds !== undefined);
 
 describe("a call to a coordinator that was reset", () => {
-  it.each(RETRYABLE)("is uncertain when the next try fails with %s: the first may have taken effect", async (kind) => {
-    expect((await callAfter(1, fail(kind))).result).toEqual(fail("uncertain"));
-  });
+  it.each(FAILURE_KINDS.filter((kind) => !FINAL.includes(kind)))(
+    "is uncertain when the next try fails with %s: the first may have taken effect, or still take it",
+    async (kind) => {
+      expect((await callAfter(1, fail(kind))).result).toEqual(fail("uncertain"));
+    },
+  );
 
-  it.each(["item_not_found", "precondition", "overtaken"] as const)("gets the refusal %s of the next try", async (kind) => {
+  it.each(FINAL)("gets the refusal %s of the next try, which holds for the first one too", async (kind) => {
     expect((await callAfter(1, fail(kind))).result).toEqual(fail(kind));
   });
 
