@@ -15,15 +15,19 @@ declare module "vitest" {
   }
 }
 
+/** Arguments that choose no tests. */
+const CHOOSES_NOTHING = /^run$|^--(?:reporter|outputFile|sequence)\b/;
+
 /**
- * Which third of the long tests runs: 0, 1 or 2, another one on each day. Null when all run: in the long runs, with ALL=1, and in a run that
- * names files. In: the number of the sample; the variables of the environment; the arguments of vitest.
+ * Which third of the long tests runs: 0, 1 or 2, another one on each day. Null when all run: in the long runs, with ALL=1, and where the
+ * arguments choose tests. In: the number of the sample; the variables of the environment; the arguments, from those of the process on.
  */
 export function chooseThird(
   sample: number,
   { LONG_RUN, ALL }: Readonly<Record<string, string | undefined>>,
   commandLine: readonly string[],
 ): number | null {
-  const namesFiles = commandLine.some((argument) => /^(\.\/)?test\//.test(argument));
-  return LONG_RUN === "1" || ALL === "1" || namesFiles ? null : sample % 3;
+  if (!Number.isSafeInteger(sample)) throw new Error("SAMPLE is not a number");
+  const chooses = commandLine.slice(2).some((argument) => !CHOOSES_NOTHING.test(argument));
+  return LONG_RUN === "1" || ALL === "1" || chooses ? null : sample % 3;
 }

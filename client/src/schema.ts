@@ -893,7 +893,7 @@ export interface Job {
   /** Absent until it has ended. */
   endedAt?: string;
   /** Why it failed, or why its last step is tried again; otherwise absent. */
-  reason?: "invalid" | "vault_id" | "item_id" | "token_id" | "webhook_id" | "person_id" | "job_id" | "category" | "missing_field" | "filter" | "unauthorized" | "out_of_scope" | "not_invited" | "cross_site" | "vault_not_found" | "item_not_found" | "file_not_found" | "version_not_found" | "token_not_found" | "webhook_not_found" | "person_not_found" | "job_not_found" | "backup_not_found" | "route_not_found" | "reference_not_found" | "ambiguous" | "method_not_allowed" | "idempotency" | "signer_removed" | "cursor_gone" | "item_exists" | "person_exists" | "keys_used_up" | "job_exists" | "not_restored" | "job_unstoppable" | "database_restored" | "backup_newer" | "overtaken" | "precondition" | "too_large_to_inline" | "body_too_large" | "range" | "encoding" | "backup_damaged" | "rate" | "internal" | "integrity" | "busy" | "uncertain" | "unavailable" | "access_unavailable" | "version_skew" | "schema" | "database_full" | "quota" | "misconfigured";
+  reason?: ErrorKind;
 }
 
 /** The references to resolve. */
@@ -1234,6 +1234,66 @@ export interface Error {
   /** What is wrong and where. It contains no value that a user typed (contract 4.4). */
   message: string;
 }
+
+/** The kind of an error, a closed list (contract 4.2, 4.3). A client decides by it. */
+export type ErrorKind =
+  | "invalid"
+  | "vault_id"
+  | "item_id"
+  | "token_id"
+  | "webhook_id"
+  | "person_id"
+  | "job_id"
+  | "category"
+  | "missing_field"
+  | "filter"
+  | "unauthorized"
+  | "out_of_scope"
+  | "not_invited"
+  | "cross_site"
+  | "vault_not_found"
+  | "item_not_found"
+  | "file_not_found"
+  | "version_not_found"
+  | "token_not_found"
+  | "webhook_not_found"
+  | "person_not_found"
+  | "job_not_found"
+  | "backup_not_found"
+  | "route_not_found"
+  | "reference_not_found"
+  | "ambiguous"
+  | "method_not_allowed"
+  | "idempotency"
+  | "signer_removed"
+  | "cursor_gone"
+  | "item_exists"
+  | "person_exists"
+  | "keys_used_up"
+  | "job_exists"
+  | "not_restored"
+  | "job_unstoppable"
+  | "database_restored"
+  | "backup_newer"
+  | "overtaken"
+  | "precondition"
+  | "too_large_to_inline"
+  | "body_too_large"
+  | "range"
+  | "encoding"
+  | "backup_damaged"
+  | "rate"
+  | "internal"
+  | "integrity"
+  | "busy"
+  | "uncertain"
+  | "unavailable"
+  | "access_unavailable"
+  | "version_skew"
+  | "schema"
+  | "database_full"
+  | "quota"
+  | "misconfigured";
 
 /** Each operation, by its method and path. `body` and `answer` are `undefined` where there is none. */
 export interface Operations {

@@ -12,6 +12,7 @@ import { session, sessionState } from "./state/session.ts";
 import { openDialogs } from "./state/toasts.ts";
 import { Toasts } from "./ui/toasts.tsx";
 import { canOpen, shownView, VIEW_COMPONENTS } from "./views.tsx";
+import { afterRender } from "./ui/after-render.ts";
 
 /** Ctrl+K (⌘K) moves the focus to the search field, and shows the Items first where another view is open. */
 function searchByKey(event: KeyboardEvent): void {
@@ -21,7 +22,7 @@ function searchByKey(event: KeyboardEvent): void {
   // At once where the field is there, so that the next key is typed into it.
   if (shownView(route.peek().view) === "items") return focusSearch();
   navigate({ view: "items" });
-  requestAnimationFrame(focusSearch);
+  afterRender(focusSearch);
 }
 
 function focusSearch(): void {

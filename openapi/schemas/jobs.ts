@@ -1,4 +1,3 @@
-import { FAILURE_KINDS } from "../../src/model/failure.ts";
 import { JOB_KINDS, JOB_STATES, REQUESTED_KINDS } from "../../src/model/job.ts";
 import { EXISTING } from "../../src/model/restore.ts";
 import type { Schema } from "../types.ts";
@@ -87,7 +86,7 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       findings: { ...arrayOf(ref("Finding")), description: "The first 100 findings." },
       createdAt: { type: "string", format: "date-time" },
       endedAt: { type: "string", format: "date-time", description: "Absent until it has ended." },
-      reason: words("Why it failed, or why its last step is tried again; otherwise absent.", FAILURE_KINDS),
+      reason: ref("ErrorKind", "Why it failed, or why its last step is tried again; otherwise absent."),
     },
     ["result", "endedAt", "reason"],
   ),

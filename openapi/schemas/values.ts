@@ -1,5 +1,6 @@
 import { DIALECT_NAMES } from "../../src/model/dialect.ts";
 import { EVENT_TYPES } from "../../src/model/event.ts";
+import { FAILURE_KINDS } from "../../src/model/failure.ts";
 import { FIELD_TYPE_NAMES } from "../../src/model/field-types.ts";
 import { CATEGORIES } from "../../src/model/item.ts";
 import { PERMISSIONS } from "../../src/model/permission.ts";
@@ -61,4 +62,5 @@ export const valueSchemas: Readonly<Record<string, Schema>> = {
       message: { type: "string", description: "What is wrong and where. It contains no value that a user typed (contract 4.4)." },
     },
   ),
+  ErrorKind: words("The kind of an error, a closed list (contract 4.2, 4.3). A client decides by it.", FAILURE_KINDS),
 };

@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { writeId } from "../../src/model/dialect.ts";
 import { client, freshVault, makeToken, makeVault } from "../support/service.ts";
@@ -255,6 +256,15 @@ describe("a filter of Items by their ids (5.11)", () => {
       `id co "${many[0]}"`,
     ])
       expect(await findEncoded(refused)).toEqual(UNSUPPORTED);
+  });
+
+  it("has an Item that does not open as a broken one (11.10), and the others", async () => {
+    const { items, call, created } = await vaultWith("a", "b");
+    await env.DB.prepare("UPDATE items SET overview = details WHERE id = ?").bind(created[0].id).run();
+    const { status, body } = await call("GET", `${items}?filter=${encodeURIComponent(alternatives(idsOf(created)))}`);
+    expect(status).toBe(200);
+    expect(body.find(({ id }: { id: string }) => id === created[0].id)).toMatchObject({ broken: "integrity" });
+    expect(body.find(({ id }: { id: string }) => id === created[1].id)).toMatchObject({ title: "b" });
   });
 
   it("is none of Vaults", async () => {

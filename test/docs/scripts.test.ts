@@ -15,7 +15,7 @@ for (const [, block = ""] of contributing.matchAll(/^```sh\n([^]*?)^```$/gm))
 
 /** Long tests, benchmarks and the simulator. */
 const isLong = ([, command]: readonly [name: string, command: string]): boolean =>
-  /LONG_RUN=1|\bbench\/[\w-]+\.ts|simulator\/main\.ts/.test(command);
+  /LONG_RUN=1|ALL=1|\bbench\/[\w-]+\.ts|simulator\/main\.ts/.test(command);
 const long = [...scripts].filter(isLong).map(([name]) => name);
 
 const inNightly = [...nightly.matchAll(/\{ script: "?([\w:-]+)"?,.* minutes: (\d+) \}/g)].map(

@@ -1,10 +1,13 @@
 /**
- * A part of a long list of cases, for `npm test`. It begins at another place on each day (SAMPLE in vitest.config.ts), so that all cases run
- * within a few days. `npm test` prints SAMPLE at its end; `SAMPLE=20779 npm test` repeats the run.
+ * A part of a long list of cases, for `npm test`. SAMPLE in vitest.config.ts is the number of the day, so that all cases run within
+ * some days. `npm test` prints SAMPLE at its end; `SAMPLE=20779 npm test` repeats the run.
  */
 
-/** Every `n`-th case, from the place `start` modulo `n` on. Lists that are shorter than `n` keep one case. */
-export function every<T>(n: number, cases: readonly T[], start: number): T[] {
+/**
+ * Every `n`-th case, from another place on every third day: a long test of three runs on each day (vitest.long.ts), so three days have all
+ * tests of these cases. Lists that are shorter than `n` keep one case. In: the number of the day.
+ */
+export function every<T>(n: number, cases: readonly T[], day: number): T[] {
   const step = Math.max(1, Math.min(n, cases.length));
-  return cases.filter((_, index) => index % step === start % step);
+  return cases.filter((_, index) => index % step === Math.floor(day / 3) % step);
 }

@@ -9,6 +9,7 @@ import { navigate } from "../state/route.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { plural } from "../ui/plural.ts";
 import { deleteItem } from "./writes.ts";
+import { afterRender } from "../ui/after-render.ts";
 
 /** The confirmation before an Item is deleted. Afterwards the focus is in the list. */
 
@@ -30,7 +31,7 @@ export function DeleteDialog({ opened: latest, onClose }: Props) {
     onClose();
     if (!gone) return;
     navigate({ view: "items" }, { replace: true });
-    requestAnimationFrame(() => requestAnimationFrame(focusList));
+    afterRender(focusList);
   };
   return (
     <Dialog title="Delete this Item?" onClose={onClose}>

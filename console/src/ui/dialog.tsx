@@ -10,8 +10,9 @@ interface Props {
   readonly onClose?: () => void;
 }
 
-/** The first control below the title. */
-const FIRST = ":scope > :not(header, .toasts) :is(input, select, textarea, button)";
+/** The first field below the title, and the first button there. */
+const FIELD = ":scope > :not(header, .toasts) :is(input, select, textarea)";
+const BUTTON = ":scope > :not(header, .toasts) button";
 
 /**
  * A modal dialog that is open as long as it is rendered. The browser keeps the focus inside; afterwards it is
@@ -27,8 +28,8 @@ export function Dialog({ title, children, onClose }: Props) {
     const focused = document.activeElement;
     element.showModal();
     openDialogs.value++;
-    // The browser would choose the button that closes the dialog.
-    element.querySelector<HTMLElement>(FIRST)?.focus();
+    // The browser would choose the button that closes the dialog. A field comes first: keys that are under way may press a button.
+    (element.querySelector<HTMLElement>(FIELD) ?? element.querySelector<HTMLElement>(BUTTON))?.focus();
     return () => {
       gone.current = true;
       element.close();
