@@ -1,4 +1,4 @@
-import type { Client } from "@item-vault/client";
+import type { Client, Finding } from "@item-vault/client";
 import { request } from "../../api/answers.ts";
 import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
@@ -10,7 +10,7 @@ import { startProgress } from "../../output/progress.ts";
 import { tableOf } from "../../output/table.ts";
 import { runJob } from "../jobs/run-job.ts";
 import { type BackedUp, findingsOf } from "../jobs/service.ts";
-import { type Finding, lineOf } from "../verify/service.ts";
+import { lineOf } from "../verify/service.ts";
 import { copyObject, listLacking } from "./mirror.ts";
 import { showBackedUpVaults } from "./vaults.ts";
 import { BACKUPS } from "./service.ts";
@@ -34,7 +34,7 @@ export async function backup({ io, options, admin: connect }: BackupCall): Promi
     return EXIT.ok;
   }
   const isDry = options["dry-run"] ?? false;
-  const json = { kind: "backup", full: options.full ?? false, dryRun: isDry, ...(vault !== undefined && { vault }) };
+  const json = { kind: "backup" as const, full: options.full ?? false, dryRun: isDry, ...(vault !== undefined && { vault }) };
   const job = await runJob(io, client, { json, label: "backed up", unit: "vault" });
   const made = job.result?.backup ?? NOTHING_MADE;
   const findings = await findingsOf(client, job);

@@ -1,3 +1,4 @@
+import type { Job } from "@item-vault/client";
 import { allOf } from "../../api/answers.ts";
 import { isId } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
@@ -7,7 +8,7 @@ import { type Shown, show } from "../../output/format.ts";
 import { pairsOf, tableOf } from "../../output/table.ts";
 import { lineOf } from "../verify/service.ts";
 import type { JOBS_OPTIONS } from "./options.ts";
-import { findingsOf, type Job, listJobs, loadJob, pauseJob, requireJob, resumeJob, stopJob } from "./service.ts";
+import { findingsOf, listJobs, loadJob, pauseJob, requireJob, resumeJob, stopJob } from "./service.ts";
 
 type JobsCall = Call<typeof JOBS_OPTIONS>;
 
@@ -40,7 +41,7 @@ const ACTIONS = {
 
 const withFindings = async (admin: Awaited<ReturnType<JobsCall["admin"]>>, job: Job): Promise<Job> => ({
   ...job,
-  findings: await findingsOf(admin, job),
+  findings: [...(await findingsOf(admin, job))],
 });
 
 /** What is to be done may not be known. */

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Client, ItemVaultError } from "@item-vault/client";
-import { request } from "../../api/answers.ts";
+import { type Client, ItemVaultError, type Job, type NewJob } from "@item-vault/client";
 import { isId } from "../../api/find.ts";
 import { CliError, failureOf } from "../../frame/failure.ts";
 import { interruptible } from "../../frame/interrupt.ts";
@@ -10,11 +9,11 @@ import { printable } from "../../frame/printable.ts";
 import { tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { lineOf } from "../verify/service.ts";
-import { findingsOf, hasEnded, type Job, JOBS, loadJob, requireJob } from "./service.ts";
+import { findingsOf, hasEnded, loadJob, requireJob } from "./service.ts";
 
 /** What is to be done: the body of the request, and the words for the progress bar. */
 export interface JobRequest {
-  readonly json: { readonly kind: string };
+  readonly json: NewJob;
   /** What a job of this kind has done, as in "rewrapped". */
   readonly label: string;
   /** What it counts, as in "row". */
@@ -121,7 +120,7 @@ async function withHint<T>(
 const claimsNothing = (error: unknown): boolean => error instanceof ItemVaultError && error.kind === "database_full";
 
 async function startJob(admin: Client, json: JobRequest["json"], signal: AbortSignal): Promise<Job> {
-  const post = async () => requireJob(await request<Job>(admin, "POST", JOBS, { json, signal }));
+  const post = async () => requireJob((await admin.call("POST /v1/admin/jobs", { body: json, signal })).data);
   try {
     return await post();
   } catch (error) {

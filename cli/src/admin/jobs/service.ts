@@ -1,68 +1,16 @@
-import type { Client } from "@item-vault/client";
-import { allOf, entriesOf, request } from "../../api/answers.ts";
+import type { Client, Finding, Job } from "@item-vault/client";
+import { allOf, entriesOf } from "../../api/answers.ts";
 import { CliError } from "../../frame/failure.ts";
-import type { Checked, Finding } from "../verify/service.ts";
 
-/** Long jobs as the service describes them (contract 26.1). */
+/** Long jobs of the service (contract 26.1). */
 
 export const JOBS = "/v1/admin/jobs";
 
-/** What a reseal has passed. */
-export interface Resealed {
-  readonly items: number;
-  readonly rows: number;
-  /** Records that do not open. */
-  readonly unreadable: number;
-}
-
-/** What a backup has made; with a dry run, what it would make. */
-export interface BackedUp {
-  /** The number of the snapshot of the vault, or of the registry; absent when there is no new one. */
-  readonly snapshot?: number;
-  /** The vaults with a new snapshot, those that did not change, and those that were left out. */
-  readonly made: number;
-  readonly unchanged: number;
-  readonly behind: number;
-  /** The rows and bytes of the new snapshots; with a dry run, the Items and the bytes of the vaults. */
-  readonly rows: number;
-  readonly bytes: number;
-  /** The contents of Files that were looked for. */
-  readonly contents: number;
-}
-
-export interface Job {
-  readonly id: string;
-  readonly kind: string;
-  readonly state: "waiting" | "running" | "paused" | "done" | "failed" | "stopped";
-  readonly progress: { readonly done: number; readonly total: number };
-  readonly result?: {
-    readonly checked?: Checked;
-    readonly resealed?: Resealed;
-    readonly backup?: BackedUp;
-    readonly restored?: Restored;
-  };
-  /** The first 100: `findingsOf` has all. */
-  readonly findings: readonly Finding[];
-  readonly createdAt: string;
-  readonly endedAt?: string;
-  /** Why it failed, or why its last step is tried again. */
-  readonly reason?: string;
-}
-
-/** What a job of restore has restored, or would restore (contract 21.20). */
-export interface Restored {
-  readonly snapshot: number;
-  readonly takenAt: string;
-  /** Newer backups that are not restored: they are not authentic, or have no vaults. */
-  readonly skipped?: readonly { readonly snapshot: number; readonly reason: string }[];
-  readonly existing?: "none" | "deleted" | "older" | "newer";
-  /** Of a dry run: whether the database has room for the rows. */
-  readonly room?: boolean;
-  readonly vaults: number;
-  readonly items: number;
-  readonly kept: number;
-  readonly leftOut: number;
-}
+type Result = NonNullable<Job["result"]>;
+export type BackedUp = NonNullable<Result["backup"]>;
+export type Checked = NonNullable<Result["checked"]>;
+export type Resealed = NonNullable<Result["resealed"]>;
+export type Restored = NonNullable<Result["restored"]>;
 
 export const hasEnded = ({ state }: Job): boolean => state === "done" || state === "failed" || state === "stopped";
 
@@ -78,7 +26,7 @@ export function requireJob(job: Job): Job {
 
 /** In: seconds for which the service waits for the end of the job. */
 export const loadJob = async (admin: Client, id: string, wait = 0, signal?: AbortSignal): Promise<Job> =>
-  requireJob(await request<Job>(admin, "GET", `${JOBS}/${id}`, { ...(wait > 0 && { query: { wait } }), signal }));
+  requireJob((await admin.call("GET /v1/admin/jobs/{job}", { path: { job: id }, query: wait > 0 ? { wait } : {}, signal })).data);
 
 /** The most findings that a job shows by itself (contract 26.1). */
 const SHOWN_FINDINGS_MAX = 100;
@@ -88,10 +36,10 @@ export const findingsOf = async (admin: Client, { id, findings }: Job): Promise<
   findings.length < SHOWN_FINDINGS_MAX ? findings : allOf(entriesOf<Finding>(admin, `${JOBS}/${id}/findings`));
 
 export const pauseJob = async (admin: Client, id: string): Promise<Job> =>
-  requireJob(await request<Job>(admin, "POST", `${JOBS}/${id}/pause`));
+  requireJob((await admin.call("POST /v1/admin/jobs/{job}/pause", { path: { job: id } })).data);
 
 export const resumeJob = async (admin: Client, id: string): Promise<Job> =>
-  requireJob(await request<Job>(admin, "POST", `${JOBS}/${id}/resume`));
+  requireJob((await admin.call("POST /v1/admin/jobs/{job}/resume", { path: { job: id } })).data);
 
 export const stopJob = async (admin: Client, id: string): Promise<Job> =>
-  requireJob(await request<Job>(admin, "DELETE", `${JOBS}/${id}`));
+  requireJob((await admin.call("DELETE /v1/admin/jobs/{job}", { path: { job: id } })).data);

@@ -77,7 +77,7 @@ async function resealVault(io: Io, admin: Client, vault: KeyedVault, before: num
   const { id, name, dataKey, reseal } = vault;
   // The service finishes what is under way first, and then replaces the keys of this id if the vault has them.
   const isFinished = reseal !== undefined && !(before < Infinity && Date.parse(dataKey.createdAt) < before);
-  const json = { kind: "reseal", vault: id, dataKey: isFinished ? reseal.replaces : dataKey.id };
+  const json = { kind: "reseal" as const, vault: id, dataKey: isFinished ? reseal.replaces : dataKey.id };
   const job = await runJob(io, admin, { json, label: name ?? id, unit: "Item" });
   return job.result?.resealed ?? { items: 0, rows: 0, unreadable: 0 };
 }

@@ -3,7 +3,7 @@ import { plural } from "../../frame/plural.ts";
 import { tell } from "../../output/format.ts";
 import { runJob } from "../jobs/run-job.ts";
 import { findingsOf } from "../jobs/service.ts";
-import type { Finding } from "../verify/service.ts";
+import type { Finding } from "@item-vault/client";
 import { loadKeys, type ServiceKey } from "./service.ts";
 import type { KeysCall } from "./options.ts";
 

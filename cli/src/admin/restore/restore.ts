@@ -1,4 +1,4 @@
-import { type Client, ItemVaultError } from "@item-vault/client";
+import { type Client, type Finding, ItemVaultError } from "@item-vault/client";
 import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
 import { CliError, EXIT } from "../../frame/failure.ts";
@@ -9,7 +9,7 @@ import { plural } from "../../frame/plural.ts";
 import { tell } from "../../output/format.ts";
 import { runJob } from "../jobs/run-job.ts";
 import { findingsOf, type Restored } from "../jobs/service.ts";
-import { type Finding, lineOf } from "../verify/service.ts";
+import { lineOf } from "../verify/service.ts";
 import { copyFolder, describeSkipped } from "./copy-folder.ts";
 import type { RESTORE_OPTIONS } from "./options.ts";
 

@@ -3,7 +3,8 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { CliError } from "../../frame/failure.ts";
 import { plural } from "../../frame/plural.ts";
-import { type Finding, type Found, NOTHING } from "./service.ts";
+import type { Finding } from "@item-vault/client";
+import { type Found, NOTHING } from "./service.ts";
 
 /**
  * Checks a copy of the backups in a folder as far as that goes without keys: every file that a manifest names is there, with its
@@ -51,7 +52,7 @@ export async function checkFolder(folder: string): Promise<Found> {
   return found;
 }
 
-const finding = (kind: string, vault: string, snapshot: number, detail: string, id?: string): Finding => ({
+const finding = (kind: Finding["kind"], vault: string, snapshot: number, detail: string, id?: string): Finding => ({
   kind,
   ...(vault !== REGISTRY && { vault }),
   snapshot,

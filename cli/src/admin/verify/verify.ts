@@ -6,8 +6,9 @@ import { plural } from "../../frame/plural.ts";
 import { show, tell } from "../../output/format.ts";
 import { tableOf } from "../../output/table.ts";
 import { runJob } from "../jobs/run-job.ts";
-import { findingsOf } from "../jobs/service.ts";
-import { type Checked, type Finding, type Found, NOTHING } from "./service.ts";
+import type { Finding } from "@item-vault/client";
+import { type Checked, findingsOf } from "../jobs/service.ts";
+import { type Found, NOTHING } from "./service.ts";
 import type { VERIFY_OPTIONS } from "./options.ts";
 
 type VerifyCall = Call<typeof VERIFY_OPTIONS>;
@@ -64,7 +65,7 @@ async function verifyService({ io, options, admin: connect }: VerifyCall, repair
   const admin = await connect();
   const vaults = await Promise.all((options.vault ?? []).map((name) => adminVaultIdOf(admin, name)));
   const wanted = {
-    kind: "verify",
+    kind: "verify" as const,
     quick: options.quick ?? false,
     backup: options.backup ?? false,
     repair,
