@@ -379,6 +379,13 @@ describe("admin keys reseal", () => {
     ]);
   });
 
+  it("leaves a vault out whose record does not open, also without its keys, and names it", async () => {
+    const { name: _name, dataKey: _dataKey, ...rest } = vault("broken", "2026-11-20T00:00:00Z");
+    const { env } = await serve([{ ...rest, broken: "integrity" }, VAULTS[0]!], [resealed("waiting"), resealed("done")]);
+    const { code, stderr } = await keys("reseal --all --before 2026-11-22T00:00:00Z", { env });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("The vault id-broken does not open, and is left out")]);
+  });
+
   it("waits for a reseal of the same vault that is under way, and not for another job that excludes it", async () => {
     const { env } = await serve(VAULTS, [{ exists: true }, resealed("running"), resealed("done")]);
     expect(await keys("reseal old", { env })).toMatchObject({ code: 0, stdout: expect.stringMatching(/id-old +old +3 +9 +0/) });

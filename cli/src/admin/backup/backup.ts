@@ -1,5 +1,4 @@
 import type { Client, Finding } from "@item-vault/client";
-import { request } from "../../api/answers.ts";
 import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
 import { CliError, EXIT } from "../../frame/failure.ts";
@@ -13,7 +12,6 @@ import { type BackedUp, findingsOf } from "../jobs/service.ts";
 import { lineOf } from "../verify/service.ts";
 import { copyObject, listLacking } from "./mirror.ts";
 import { showBackedUpVaults } from "./vaults.ts";
-import { BACKUPS } from "./service.ts";
 import type { BACKUP_OPTIONS } from "./options.ts";
 
 type BackupCall = Call<typeof BACKUP_OPTIONS>;
@@ -87,20 +85,13 @@ const DID_NOT_OPEN =
 const LOST_CONTENTS =
   'The bucket FILES has lost contents. Those of older backups are taken from there: "item-vault admin verify --repair".';
 
-interface Snapshot {
-  readonly number: number;
-  readonly createdAt?: string;
-  readonly vaults?: number;
-  readonly rows?: number;
-  readonly bytes?: number;
-  readonly broken?: string;
-}
-
 const text = (value: number | undefined): string => String(value ?? "");
 
 async function list(io: Io, client: Client, vault: string | undefined, format: string | undefined): Promise<void> {
-  const path = vault === undefined ? BACKUPS : `${BACKUPS}/vaults/${vault}`;
-  const snapshots = await request<Snapshot[]>(client, "GET", path);
+  const { data: snapshots } =
+    vault === undefined
+      ? await client.call("GET /v1/admin/backups")
+      : await client.call("GET /v1/admin/backups/vaults/{vault}", { path: { vault } });
   const rows = snapshots.map(({ number, createdAt, broken, vaults, rows: count, bytes }) => [
     String(number),
     createdAt ?? `(${broken})`,

@@ -1,18 +1,17 @@
-import type { Client } from "@item-vault/client";
+import type { BackupObjects, Client } from "@item-vault/client";
 import { createHash } from "node:crypto";
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { request } from "../../api/answers.ts";
 import { CliError } from "../../frame/failure.ts";
 import { writeWholeFile } from "../../frame/output-file.ts";
-import { BACKUPS } from "./service.ts";
 
 /** A folder with the objects of all backups: their keys are its paths. What was deleted in the bucket stays in the folder. */
 
-export interface StoredObject {
-  readonly key: string;
-  readonly size: number;
-}
+export type StoredObject = BackupObjects["objects"][number];
+
+/** A page of the objects of all backups. In: the key after which it begins. */
+export const listObjects = async (client: Client, after: string): Promise<BackupObjects> =>
+  (await client.call("GET /v1/admin/backups/objects", { query: { after } })).data;
 
 const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 /** What the key of an object may be: no answer of a service makes the program write elsewhere. */
@@ -34,9 +33,7 @@ export async function listLacking(client: Client, folder: string): Promise<Store
   const lacking: StoredObject[] = [];
   const differing: string[] = [];
   for (let after: string | undefined = ""; after !== undefined;) {
-    const page: { objects: StoredObject[]; next?: string } = await request(client, "GET", `${BACKUPS}/objects`, {
-      query: { after },
-    });
+    const page = await listObjects(client, after);
     for (const object of page.objects) {
       if (!KEY.test(object.key)) throw new CliError("The service names an object that is none of a backup");
       const file = await stat(join(folder, object.key)).catch(() => undefined);
@@ -61,7 +58,7 @@ export async function listLacking(client: Client, folder: string): Promise<Store
 export async function copyObject(client: Client, folder: string, { key, size }: StoredObject): Promise<void> {
   const path = join(folder, key);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const response = await client.send("GET", `${BACKUPS}/object`, { query: { key } });
+  const response = await client.send("GET", "/v1/admin/backups/object", { query: { key } });
   await writeWholeFile(path, checked(response.body!, key, size), { force: false });
 }
 

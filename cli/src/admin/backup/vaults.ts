@@ -1,26 +1,15 @@
-import type { Client } from "@item-vault/client";
-import { request } from "../../api/answers.ts";
+import type { Answer, BackedUpVaults, Client } from "@item-vault/client";
 import type { Io } from "../../frame/io.ts";
 import { show, tell } from "../../output/format.ts";
 import { tableOf } from "../../output/table.ts";
-import { BACKUPS } from "./service.ts";
 
 /** `admin backup --vaults`: what the bucket of backups can restore (contract 21.15). */
 
-interface BackedUpVault {
-  readonly id: string;
-  readonly name?: string;
-  readonly snapshot?: number;
-  readonly createdAt?: string;
-  readonly items?: number;
-  readonly skipped: readonly { readonly snapshot: number; readonly reason: string }[];
-}
-
 /** Writes the vaults as a list, and on stderr the snapshots that do not open. */
 export async function showBackedUpVaults(io: Io, client: Client, format: string | undefined): Promise<void> {
-  const vaults: BackedUpVault[] = [];
+  const vaults: BackedUpVaults["vaults"] = [];
   for (let after: string | undefined = ""; after !== undefined;) {
-    const page: { vaults: BackedUpVault[]; next?: string } = await request(client, "GET", `${BACKUPS}/vaults`, {
+    const { data: page }: Answer<"GET /v1/admin/backups/vaults"> = await client.call("GET /v1/admin/backups/vaults", {
       query: { after },
     });
     vaults.push(...page.vaults);

@@ -1,7 +1,7 @@
 import { CliError } from "../../frame/failure.ts";
 import { fingerprintOf, publicKeyOf } from "./document.ts";
 import type { KeyFile } from "./file.ts";
-import type { ServiceKey } from "./service.ts";
+import type { RootKey } from "@item-vault/client";
 import { howToUpload } from "./upload.ts";
 
 /**
@@ -9,7 +9,7 @@ import { howToUpload } from "./upload.ts";
  * one that was removed, as the copy of a file of before would. In: the id of a key that may differ, because the command removes it.
  * Errors: throws a CliError that names ids and fingerprints.
  */
-export function requireSameKeys({ path, document }: KeyFile, keys: readonly ServiceKey[], removed?: string): void {
+export function requireSameKeys({ path, document }: KeyFile, keys: readonly RootKey[], removed?: string): void {
   const hint = "Use the file with which the service was deployed.";
   for (const { id, state, fingerprint, verifies, removable } of keys) {
     const key = document.keys[id];
@@ -32,13 +32,13 @@ export function requireSameKeys({ path, document }: KeyFile, keys: readonly Serv
 }
 
 /** The ids of the file that the service does not know: it was not uploaded since they were added. */
-export function unknownKeys({ document }: KeyFile, keys: readonly ServiceKey[]): string[] {
+export function unknownKeys({ document }: KeyFile, keys: readonly RootKey[]): string[] {
   const known = new Set(keys.filter(({ state }) => state !== "removed" && state !== "missing").map(({ id }) => id));
   return Object.keys(document.keys).filter((id) => !known.has(id));
 }
 
 /** Errors: throws a CliError when the service has no key of this id. */
-export function keyNamed(keys: readonly ServiceKey[], id: string): ServiceKey {
+export function keyNamed(keys: readonly RootKey[], id: string): RootKey {
   const key = keys.find((one) => one.id === id);
   if (key) return key;
   throw new CliError(`The service has no root key ${id}`, { exit: "notFound", hint: "Run `item-vault admin keys`." });

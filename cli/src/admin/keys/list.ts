@@ -1,6 +1,7 @@
+import type { RootKey } from "@item-vault/client";
 import { show } from "../../output/format.ts";
 import { tableOf } from "../../output/table.ts";
-import { loadKeys, type ServiceKey } from "./service.ts";
+import { loadKeys } from "./service.ts";
 import type { KeysCall } from "./options.ts";
 
 const HEADINGS = ["ID", "STATE", "FINGERPRINT", "VAULTS", "TOKENS", "ENDED", ""];
@@ -11,7 +12,7 @@ export async function run({ io, options, admin }: KeysCall): Promise<void> {
   await show(io, options.format, { json: keys, table: (columns) => tableOf(HEADINGS, keys.map(rowOf), columns) });
 }
 
-const rowOf = (key: ServiceKey): string[] => [
+const rowOf = (key: RootKey): string[] => [
   key.id,
   key.state,
   key.fingerprint ?? "unknown",
@@ -19,7 +20,7 @@ const rowOf = (key: ServiceKey): string[] => [
   remarkOf(key),
 ];
 
-function remarkOf({ state, verifies, removable, backup, ...rows }: ServiceKey): string {
+function remarkOf({ state, verifies, removable, backup, ...rows }: RootKey): string {
   if (state === "missing") return "put it back into ROOT_KEYS";
   if (state === "removed") return verifies ? "verifies tokens" : "";
   if (state === "retired" && backup && rows.vaults + rows.tokens + rows.endedTokens === 0) return "needed by the newest backup";

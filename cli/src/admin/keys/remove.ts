@@ -1,9 +1,10 @@
+import type { RootKey } from "@item-vault/client";
 import { CliError } from "../../frame/failure.ts";
 import { plural } from "../../frame/plural.ts";
 import { keyNamed, requireSameKeys } from "./compare.ts";
 import { type KeyDocument, publicKeyOf } from "./document.ts";
 import { loadKeyFile } from "./file.ts";
-import { loadKeys, type ServiceKey } from "./service.ts";
+import { loadKeys } from "./service.ts";
 import type { KeysCall } from "./options.ts";
 import { applyChange } from "./upload.ts";
 
@@ -29,7 +30,7 @@ export async function run(call: KeysCall, [id = ""]: readonly string[]): Promise
 }
 
 /** Errors: throws a CliError while something needs the key. */
-function requireRemovable({ id, state, vaults, tokens, endedTokens, backup }: ServiceKey, { active }: KeyDocument): void {
+function requireRemovable({ id, state, vaults, tokens, endedTokens, backup }: RootKey, { active }: KeyDocument): void {
   if (state === "active" || active === id)
     throw new CliError(`${id} is the active key`, { exit: "conflict", hint: "Activate another one first." });
   const held = `${plural(vaults, "vault")}, ${plural(tokens, "token")} and ${plural(endedTokens, "ended token")}`;

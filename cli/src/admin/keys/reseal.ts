@@ -1,5 +1,4 @@
-import type { Client } from "@item-vault/client";
-import { request } from "../../api/answers.ts";
+import type { AdminVault, BrokenVault, Client, DataKey } from "@item-vault/client";
 import { isId, onlyOne } from "../../api/find.ts";
 import { CliError } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
@@ -10,18 +9,11 @@ import { runJob } from "../jobs/run-job.ts";
 import type { Resealed } from "../jobs/service.ts";
 import type { KeysCall } from "./options.ts";
 
-/** A vault as the admin's list has it (contract 20.20). */
-interface KeyedVault {
-  readonly id: string;
-  /** Absent when its record does not open. */
-  readonly name?: string;
-  readonly items: number;
-  readonly dataKey: { readonly id: string; readonly createdAt: string };
-  /** Present while it is resealed. */
-  readonly reseal?: { readonly replaces: string };
-}
+/** A vault that can be resealed. One whose record does not open has no name, and a damaged one may lack its keys (contract 13.18). */
+type KeyedVault = AdminVault & { readonly dataKey: DataKey };
 
-const VAULTS = "/v1/admin/vaults";
+const isKeyed = (vault: AdminVault | BrokenVault): vault is KeyedVault => "name" in vault && vault.dataKey !== undefined;
+
 const HEADINGS = ["ID", "NAME", "ITEMS", "RECORDS", "UNREADABLE"];
 
 /**
@@ -33,22 +25,23 @@ export async function run({ io, options, admin: connect }: KeysCall, names: read
   if ((names.length === 0) !== (options.all === true))
     throw new CliError("admin keys reseal: name the vaults, or give --all", { exit: "usage" });
   const admin = await connect();
-  const listed = await request<KeyedVault[]>(admin, "GET", VAULTS);
+  const { data: listed } = await admin.call("GET /v1/admin/vaults");
   const before = timeOf(options.before);
   const chosen = names.length === 0 ? listed : names.map((name) => vaultOf(listed, name));
-  const due = chosen.filter(({ dataKey, reseal }) => reseal !== undefined || Date.parse(dataKey.createdAt) < before);
-  const opening = due.filter(({ name }) => name !== undefined);
-  for (const { id } of due.filter(({ name }) => name === undefined))
-    await tell(io, `The vault ${id} does not open, and is left out`);
+  const due = chosen.filter(
+    ({ dataKey, reseal }) => reseal !== undefined || dataKey === undefined || Date.parse(dataKey.createdAt) < before,
+  );
+  const opening = due.filter(isKeyed);
+  for (const { id } of due.filter((vault) => !isKeyed(vault))) await tell(io, `The vault ${id} does not open, and is left out`);
   if (options["dry-run"]) {
-    const rows = opening.map(({ id, name, items }) => [id, name ?? "", String(items), "", ""]);
+    const rows = opening.map(({ id, name, items }) => [id, name, String(items), "", ""]);
     await show(io, options.format, { json: opening, table: (columns) => tableOf(HEADINGS, rows, columns) });
     return tell(io, `Would give ${plural(opening.length, "vault")} new keys. Nothing was changed`);
   }
   const done: (KeyedVault & { readonly resealed: Resealed })[] = [];
   for (const vault of opening) done.push({ ...vault, resealed: await resealVault(io, admin, vault, before) });
   const rows = done.map(({ id, name, resealed: { items, rows: records, unreadable } }) =>
-    [id, name ?? "", items, records, unreadable].map(String),
+    [id, name, items, records, unreadable].map(String),
   );
   await show(io, options.format, {
     json: done.map(({ id, name, resealed }) => ({ id, name, ...resealed })),
@@ -59,9 +52,9 @@ export async function run({ io, options, admin: connect }: KeysCall, names: read
   return unreadable > 0 || opening.length < due.length ? 1 : undefined;
 }
 
-const vaultOf = (vaults: readonly KeyedVault[], name: string): KeyedVault =>
+const vaultOf = (vaults: readonly (AdminVault | BrokenVault)[], name: string): AdminVault | BrokenVault =>
   onlyOne(
-    vaults.filter((vault) => (isId(name) ? vault.id === name.toLowerCase() : vault.name === name)),
+    vaults.filter((vault) => (isId(name) ? vault.id === name.toLowerCase() : "name" in vault && vault.name === name)),
     "vault",
     name,
   );
@@ -78,6 +71,6 @@ async function resealVault(io: Io, admin: Client, vault: KeyedVault, before: num
   // The service finishes what is under way first, and then replaces the keys of this id if the vault has them.
   const isFinished = reseal !== undefined && !(before < Infinity && Date.parse(dataKey.createdAt) < before);
   const json = { kind: "reseal" as const, vault: id, dataKey: isFinished ? reseal.replaces : dataKey.id };
-  const job = await runJob(io, admin, { json, label: name ?? id, unit: "Item" });
+  const job = await runJob(io, admin, { json, label: name, unit: "Item" });
   return job.result?.resealed ?? { items: 0, rows: 0, unreadable: 0 };
 }

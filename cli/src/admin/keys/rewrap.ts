@@ -3,8 +3,8 @@ import { plural } from "../../frame/plural.ts";
 import { tell } from "../../output/format.ts";
 import { runJob } from "../jobs/run-job.ts";
 import { findingsOf } from "../jobs/service.ts";
-import type { Finding } from "@item-vault/client";
-import { loadKeys, type ServiceKey } from "./service.ts";
+import type { Finding, RootKey } from "@item-vault/client";
+import { loadKeys } from "./service.ts";
 import type { KeysCall } from "./options.ts";
 
 /**
@@ -33,13 +33,13 @@ export async function run({ io, options, admin: connect }: KeysCall): Promise<vo
   throw new CliError(message, { hint: hints.join(" ") });
 }
 
-const rowsOf = ({ vaults, tokens, endedTokens }: ServiceKey): number => vaults + tokens + endedTokens;
+const rowsOf = ({ vaults, tokens, endedTokens }: RootKey): number => vaults + tokens + endedTokens;
 
-const rowsUnderOthers = (keys: readonly ServiceKey[]): number =>
+const rowsUnderOthers = (keys: readonly RootKey[]): number =>
   keys.filter(({ state }) => state !== "active").reduce((sum, key) => sum + rowsOf(key), 0);
 
 /** How many rows the findings name. A missing key is one finding, however many rows need it. */
-function brokenRows(findings: readonly Finding[], keys: readonly ServiceKey[]): number {
+function brokenRows(findings: readonly Finding[], keys: readonly RootKey[]): number {
   const missing = new Set(findings.filter(({ kind }) => kind === "root_key_missing").map(({ id }) => id));
   const underMissing = keys.filter(({ id }) => missing.has(id)).reduce((sum, key) => sum + rowsOf(key), 0);
   // Each pass may name a row again.
@@ -48,7 +48,7 @@ function brokenRows(findings: readonly Finding[], keys: readonly ServiceKey[]): 
 }
 
 /** A key that the service has and does not use: after `activate` the service was not given the file yet. */
-async function tellStaged(io: KeysCall["io"], keys: readonly ServiceKey[]): Promise<void> {
+async function tellStaged(io: KeysCall["io"], keys: readonly RootKey[]): Promise<void> {
   const staged = keys.filter(({ state }) => state === "staged").map(({ id }) => id);
   if (staged.length === 0) return;
   await tell(

@@ -3,10 +3,8 @@ import { createReadStream } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { Readable } from "node:stream";
-import { request } from "../../api/answers.ts";
 import { CliError } from "../../frame/failure.ts";
-import { isObjectKey, orderOf, type StoredObject } from "../backup/mirror.ts";
-import { BACKUPS } from "../backup/service.ts";
+import { isObjectKey, listObjects, orderOf, type StoredObject } from "../backup/mirror.ts";
 
 /** Copies what the bucket of backups lacks of a folder that `admin backup --to` has written. */
 
@@ -24,9 +22,7 @@ export async function listFolder(folder: string): Promise<StoredObject[]> {
 export async function listKnown(client: Client): Promise<Set<string>> {
   const known = new Set<string>();
   for (let after: string | undefined = ""; after !== undefined;) {
-    const page: { objects: StoredObject[]; next?: string } = await request(client, "GET", `${BACKUPS}/objects`, {
-      query: { after },
-    });
+    const page = await listObjects(client, after);
     for (const { key } of page.objects) known.add(key);
     after = page.next;
   }
@@ -40,5 +36,6 @@ export async function uploadObject(client: Client, folder: string, { key, size }
   const path = join(folder, key);
   const body =
     size > BUFFERED_BYTES_MAX ? (Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>) : await readFile(path);
-  await client.send("PUT", `${BACKUPS}/object`, { query: { key }, body, headers: { "Content-Length": String(size) } });
+  const headers = { "Content-Length": String(size) };
+  await client.send("PUT", "/v1/admin/backups/object", { query: { key }, body, headers });
 }
