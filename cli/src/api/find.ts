@@ -1,9 +1,9 @@
-import type { Client } from "@item-vault/client";
+import type { Client, Vault } from "@item-vault/client";
 import { parseId } from "../../../src/model/ids.ts";
 import { CliError } from "../frame/failure.ts";
 import { printable } from "../frame/printable.ts";
 import { entriesOf, quotedInFilter, request } from "./answers.ts";
-import type { FileInfo, Item, Summary, Token, Vault } from "./shapes.ts";
+import { type FileInfo, type Item, type ListedVault, opened, type Summary } from "./shapes.ts";
 
 /** What a command line names, by id or by name. */
 
@@ -33,15 +33,15 @@ export function onlyOne<T extends Named>(found: readonly T[], what: string, name
 
 /** A vault that the token reads, by id or name, by one request. */
 export async function findVault(client: Client, name: string): Promise<Vault> {
-  if (isId(name)) return request<Vault>(client, "GET", `/v1/vaults/${name}`);
+  if (isId(name)) return (await client.call("GET /v1/vaults/{vault}", { path: { vault: name } })).data;
   const query = { filter: `name eq ${quotedInFilter(name)}` };
-  return onlyOne(exactly(await request<Vault[]>(client, "GET", "/v1/vaults", { query }), name), "vault", name);
+  return onlyOne(exactly((await client.call("GET /v1/vaults", { query })).data, name), "vault", name);
 }
 
 /** The id of a vault by id or name, by at most one request. Without a name: the only vault that the token reads. */
 export async function vaultIdOf(client: Client, name: string | undefined): Promise<string> {
   if (name !== undefined) return isId(name) ? name : (await findVault(client, name)).id;
-  const [only, ...others] = await request<Vault[]>(client, "GET", "/v1/vaults");
+  const [only, ...others] = (await client.call("GET /v1/vaults")).data;
   if (only && others.length === 0) return only.id;
   const message = only ? "The token reads several vaults" : "The token reads no vault";
   throw new CliError(message, { exit: "usage", hint: "Name the vault with --vault." });
@@ -56,12 +56,12 @@ function exactly<T extends { readonly name?: string }>(found: readonly T[], name
 /** The canonical id of a vault by id, in either form, or name, of all vaults. */
 export async function adminVaultIdOf(admin: Client, name: string): Promise<string> {
   if (isId(name)) return parseId(name) ?? name;
-  return vaultNamed(await request<Vault[]>(admin, "GET", "/v1/admin/vaults"), name).id;
+  return vaultNamed((await admin.call("GET /v1/admin/vaults")).data, name).id;
 }
 
-export const vaultNamed = (vaults: readonly Vault[], name: string): Vault =>
+export const vaultNamed = (vaults: readonly ListedVault[], name: string): ListedVault =>
   onlyOne(
-    vaults.filter((vault) => vault.name === name),
+    vaults.filter((vault) => opened(vault).name === name),
     "vault",
     name,
   );
@@ -69,8 +69,8 @@ export const vaultNamed = (vaults: readonly Vault[], name: string): Vault =>
 /** The id of a token by id or name, of those that were not revoked. */
 export async function tokenIdOf(admin: Client, name: string): Promise<string> {
   if (isId(name)) return name;
-  const tokens = await request<Token[]>(admin, "GET", "/v1/admin/tokens");
-  const named = tokens.filter((token) => token.name === name && token.endedAt === undefined);
+  const { data: tokens } = await admin.call("GET /v1/admin/tokens");
+  const named = tokens.filter((token) => opened(token).name === name && token.endedAt === undefined);
   return onlyOne(named, "token", name).id;
 }
 

@@ -1,15 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Client } from "@item-vault/client";
-import { request } from "../api/answers.ts";
+import type { Client, Dialect, IssuedToken, Permission } from "@item-vault/client";
 import { isId, tokenIdOf, vaultNamed } from "../api/find.ts";
-import type { Token, Vault } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { type Io, write } from "../frame/io.ts";
 import { printable } from "../frame/printable.ts";
 import { show, tell } from "../output/format.ts";
 import { secondsOf } from "../frame/duration.ts";
-import { TOKENS } from "./manage.ts";
 import type { TOKEN_CREATE_OPTIONS, TOKEN_REISSUE_OPTIONS } from "./options.ts";
 
 const WAIT_SECONDS_MAX = 7 * 86_400; // a timer of Node ends after 24 days at the latest
@@ -20,14 +17,14 @@ export async function create({ io, args, options, admin: connect }: Call<typeof 
   const wanted = (options.vault ?? []).map(parseGrant);
   const admin = await connect();
   const vaults = await vaultsOf(admin, wanted);
-  const json = {
+  const body = {
     name: args[0]!,
     vaults,
-    dialect: options.dialect ?? "uuid",
+    dialect: (options.dialect ?? "uuid") as Dialect,
     ...expiresIn,
     ...(options.binding && { binding: true }),
   };
-  await showIssued(io, options.format, await request<Token>(admin, "POST", TOKENS, { json }));
+  await showIssued(io, options.format, (await admin.call("POST /v1/admin/tokens", { body })).data);
 }
 
 /**
@@ -41,13 +38,13 @@ export async function reissue({ io, args, options, admin: connect }: Call<typeof
   const asked = lifetimeOf(options["expires-in"]);
   const admin = await connect();
   const id = await tokenIdOf(admin, args[0]!);
-  const old = await request<Token>(admin, "GET", `${TOKENS}/${id}`);
-  if (old.name === undefined || old.vaults === undefined)
+  const { data: old } = await admin.call("GET /v1/admin/tokens/{token}", { path: { token: id } });
+  if ("broken" in old)
     throw new CliError("The record of the token does not open", { hint: "Issue another one with `item-vault token create`." });
   const { name, vaults, dialect, createdAt, expiresAt } = old;
   const expiresIn = Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 1000);
-  const json = { name, vaults, dialect, expiresIn, ...asked, ...(old.binding && { binding: true }) };
-  await showIssued(io, options.format, await request<Token>(admin, "POST", TOKENS, { json }));
+  const body = { name, vaults, dialect, expiresIn, ...asked, ...(old.binding && { binding: true }) };
+  await showIssued(io, options.format, (await admin.call("POST /v1/admin/tokens", { body })).data);
   if (old.endedAt !== undefined) return tell(io, `The old token ${id} has ended already`);
   const revoking = `\`item-vault token revoke ${id}\``;
   if (overlap === undefined) return tell(io, `The old token works until ${expiresAt}: ${revoking} ends it`);
@@ -55,14 +52,14 @@ export async function reissue({ io, args, options, admin: connect }: Call<typeof
   if (overlap > 0 && !options.wait) return tell(io, `The old token still works. Revoke it at ${due}Z: ${revoking}`);
   if (overlap > 0) await tell(io, `Revoking the old token at ${due}Z. If this is interrupted, run ${revoking}`);
   await wait(overlap * 1000);
-  await admin.send("DELETE", `${TOKENS}/${id}`);
+  await admin.call("DELETE /v1/admin/tokens/{token}", { path: { token: id } });
   return tell(io, `Revoked the old token ${id}`);
 }
 
 const lifetimeOf = (text: string | undefined) => (text === undefined ? {} : { expiresIn: secondsOf("--expires-in", text) });
 
 /** The token, or the id of one that has no text, goes to stdout, and what it is to stderr. */
-async function showIssued(io: Io, format: string | undefined, issued: Token): Promise<void> {
+async function showIssued(io: Io, format: string | undefined, issued: IssuedToken): Promise<void> {
   const { id, token, expiresAt } = issued;
   const more = token === undefined ? "Its id is for the binding." : "It is not shown again.";
   await tell(io, `Issued the token ${id}, which expires at ${expiresAt}. ${more}`);
@@ -72,7 +69,7 @@ async function showIssued(io: Io, format: string | undefined, issued: Token): Pr
 
 interface Grant {
   readonly name: string;
-  readonly permission: string;
+  readonly permission: Permission;
 }
 
 /** `VAULT` or `VAULT=rw`. */
@@ -80,11 +77,11 @@ export function parseGrant(text: string): Grant {
   const [, name, permission = "r"] = /^(.+?)(?:=([rwd]+))?$/s.exec(text) ?? [];
   if (!name || !/^r?w?d?$/.test(permission))
     throw new CliError("--vault takes VAULT or VAULT=rwd", { exit: "usage", hint: "The letters are in the order r, w, d." });
-  return { name, permission };
+  return { name, permission: permission as Permission };
 }
 
 /** The `vaults` of a request (contract 13.14), by one request for all names. */
-export async function vaultsOf(admin: Client, grants: readonly Grant[]): Promise<Record<string, string>> {
-  const all = grants.some(({ name }) => !isId(name)) ? await request<Vault[]>(admin, "GET", "/v1/admin/vaults") : [];
+export async function vaultsOf(admin: Client, grants: readonly Grant[]): Promise<Record<string, Permission>> {
+  const all = grants.some(({ name }) => !isId(name)) ? (await admin.call("GET /v1/admin/vaults")).data : [];
   return Object.fromEntries(grants.map(({ name, permission }) => [isId(name) ? name : vaultNamed(all, name).id, permission]));
 }

@@ -1,18 +1,15 @@
-import { request } from "../api/answers.ts";
 import { tokenIdOf } from "../api/find.ts";
-import type { Token } from "../api/shapes.ts";
+import { type AnyToken, opened } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { timeOf } from "../output/time.ts";
 import { type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
 import type { TOKEN_READ_OPTIONS, TOKEN_REVOKE_OPTIONS } from "./options.ts";
 
-export const TOKENS = "/v1/admin/tokens";
-
 /** `token list`. */
 export async function list({ io, options, admin }: Call<typeof TOKEN_READ_OPTIONS>): Promise<void> {
-  const tokens = await request<Token[]>(await admin(), "GET", TOKENS);
-  const rows = tokens.map((token) => [token.id, nameOf(token), token.dialect ?? "", vaultsOf(token), endOf(token)]);
+  const { data: tokens } = await (await admin()).call("GET /v1/admin/tokens");
+  const rows = tokens.map((token) => [token.id, nameOf(token), opened(token).dialect ?? "", vaultsOf(token), endOf(token)]);
   await show(io, options.format, {
     json: tokens,
     table: (columns) => tableOf(["ID", "NAME", "DIALECT", "VAULTS", "EXPIRES"], rows, columns),
@@ -22,7 +19,8 @@ export async function list({ io, options, admin }: Call<typeof TOKEN_READ_OPTION
 /** `token get`. */
 export async function get({ io, args, options, admin: connect }: Call<typeof TOKEN_READ_OPTIONS>): Promise<void> {
   const admin = await connect();
-  const token = await request<Token>(admin, "GET", `${TOKENS}/${await tokenIdOf(admin, args[0]!)}`);
+  const path = { token: await tokenIdOf(admin, args[0]!) };
+  const { data: token } = await admin.call("GET /v1/admin/tokens/{token}", { path });
   await show(io, options.format, shownToken(token));
 }
 
@@ -30,29 +28,29 @@ export async function get({ io, args, options, admin: connect }: Call<typeof TOK
 export async function revoke({ io, args, admin: connect }: Call<typeof TOKEN_REVOKE_OPTIONS>): Promise<void> {
   const admin = await connect();
   const id = await tokenIdOf(admin, args[0]!);
-  await admin.send("DELETE", `${TOKENS}/${id}`);
+  await admin.call("DELETE /v1/admin/tokens/{token}", { path: { token: id } });
   await tell(io, `Revoked the token ${id}`);
 }
 
 /** A token whose record does not open has no name (contract 13.18). */
-const nameOf = ({ name = "(does not open)" }: Token): string => name;
-const endOf = ({ endedAt, expiresAt }: Token): string => (endedAt ? `ended ${timeOf(endedAt)}` : timeOf(expiresAt));
+const nameOf = (token: AnyToken): string => opened(token).name ?? "(does not open)";
+const endOf = ({ endedAt, expiresAt }: AnyToken): string => (endedAt ? `ended ${timeOf(endedAt)}` : timeOf(expiresAt));
 
 /** How many vaults, or the only one with its permission. */
-function vaultsOf({ vaults = {} }: Token): string {
-  const entries = Object.entries(vaults);
+function vaultsOf(token: AnyToken): string {
+  const entries = Object.entries(opened(token).vaults ?? {});
   return entries.length === 1 ? entries[0]!.join(" ") : String(entries.length);
 }
 
-const shownToken = (token: Token): Shown => ({
+const shownToken = (token: AnyToken): Shown => ({
   json: token,
   table: () =>
     pairsOf([
       ["ID", token.id],
       ["Name", nameOf(token)],
-      ["Dialect", token.dialect ?? ""],
-      ["For", token.binding ? "service bindings" : ""],
-      ...Object.entries(token.vaults ?? {}).map(([id, permission]) => ["Vault", `${id} ${permission}`] as const),
+      ["Dialect", opened(token).dialect ?? ""],
+      ["For", opened(token).binding ? "service bindings" : ""],
+      ...Object.entries(opened(token).vaults ?? {}).map(([id, permission]) => ["Vault", `${id} ${permission}`] as const),
       ["Created", timeOf(token.createdAt)],
       ["Expires", timeOf(token.expiresAt)],
       ["Ended", token.endedAt ? timeOf(token.endedAt) : ""],

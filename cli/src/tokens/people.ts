@@ -1,7 +1,6 @@
 import type { Client } from "@item-vault/client";
-import { request } from "../api/answers.ts";
 import { isId, onlyOne } from "../api/find.ts";
-import type { Person } from "../api/shapes.ts";
+import { type AnyPerson, opened } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { timeOf } from "../output/time.ts";
@@ -12,19 +11,17 @@ import type { PERSON_DELETE_OPTIONS, PERSON_LIST_OPTIONS, PERSON_WRITE_OPTIONS }
 
 /** The people who sign in to the console with Cloudflare Access (contract 25). */
 
-const PEOPLE = "/v1/admin/people";
-
 /** `person create`. */
 export async function create({ io, args, options, admin: connect }: Call<typeof PERSON_WRITE_OPTIONS>): Promise<void> {
   const grants = (options.vault ?? []).map(parseGrant);
   const admin = await connect();
-  const json = { email: args[0]!, vaults: await vaultsOf(admin, grants) };
-  await show(io, options.format, shownPerson(await request<Person>(admin, "POST", PEOPLE, { json })));
+  const body = { email: args[0]!, vaults: await vaultsOf(admin, grants) };
+  await show(io, options.format, shownPerson((await admin.call("POST /v1/admin/people", { body })).data));
 }
 
 /** `person list`. */
 export async function list({ io, options, admin }: Call<typeof PERSON_LIST_OPTIONS>): Promise<void> {
-  const people = await request<Person[]>(await admin(), "GET", PEOPLE);
+  const { data: people } = await (await admin()).call("GET /v1/admin/people");
   const rows = people.map((person) => [person.id, emailOf(person), scopeOf(person), timeOf(person.createdAt)]);
   await show(io, options.format, {
     json: people,
@@ -41,16 +38,16 @@ export async function edit({ io, args, options, admin: connect }: Call<typeof PE
       hint: "`item-vault person delete` takes all of them away.",
     });
   const admin = await connect();
-  const path = `${PEOPLE}/${await personIdOf(admin, args[0]!)}`;
-  const json = { vaults: await vaultsOf(admin, grants) };
-  await show(io, options.format, shownPerson(await request<Person>(admin, "PATCH", path, { json })));
+  const path = { person: await personIdOf(admin, args[0]!) };
+  const body = { vaults: await vaultsOf(admin, grants) };
+  await show(io, options.format, shownPerson((await admin.call("PATCH /v1/admin/people/{person}", { path, body })).data));
 }
 
 /** `person delete`. */
 export async function remove({ io, args, admin: connect }: Call<typeof PERSON_DELETE_OPTIONS>): Promise<void> {
   const admin = await connect();
   const id = await personIdOf(admin, args[0]!);
-  await admin.send("DELETE", `${PEOPLE}/${id}`);
+  await admin.call("DELETE /v1/admin/people/{person}", { path: { person: id } });
   await tell(io, `Removed the person ${id}`);
 }
 
@@ -58,28 +55,28 @@ export async function remove({ io, args, admin: connect }: Call<typeof PERSON_DE
 async function personIdOf(admin: Client, name: string): Promise<string> {
   if (isId(name)) return name;
   const email = name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
-  const people = await request<Person[]>(admin, "GET", PEOPLE);
-  const named = people.filter((person) => person.email === email);
+  const { data: people } = await admin.call("GET /v1/admin/people");
+  const named = people.filter((person) => opened(person).email === email);
   return onlyOne(named, "person", name).id;
 }
 
 /** A person whose record does not open has no email (contract 25.1). */
-const emailOf = ({ email = "(does not open)" }: Person): string => email;
+const emailOf = (person: AnyPerson): string => opened(person).email ?? "(does not open)";
 
 /** How many vaults, or the only one with its permission. */
-function scopeOf({ vaults = {} }: Person): string {
-  const entries = Object.entries(vaults);
+function scopeOf(person: AnyPerson): string {
+  const entries = Object.entries(opened(person).vaults ?? {});
   return entries.length === 1 ? entries[0]!.join(" ") : String(entries.length);
 }
 
-const shownPerson = (person: Person): Shown => ({
+const shownPerson = (person: AnyPerson): Shown => ({
   json: person,
   table: () =>
     pairsOf([
       ["ID", person.id],
       ["Email", emailOf(person)],
-      ...Object.entries(person.vaults ?? {}).map(([id, permission]) => ["Vault", `${id} ${permission}`] as const),
+      ...Object.entries(opened(person).vaults ?? {}).map(([id, permission]) => ["Vault", `${id} ${permission}`] as const),
       ["Added", timeOf(person.createdAt)],
-      ["Changed", person.updatedAt ? timeOf(person.updatedAt) : ""],
+      ["Changed", "updatedAt" in person && person.updatedAt ? timeOf(person.updatedAt) : ""],
     ]),
 });

@@ -1,6 +1,6 @@
-import { request } from "../api/answers.ts";
+import type { Vault } from "@item-vault/client";
 import { adminVaultIdOf, findVault, isId, onlyOne } from "../api/find.ts";
-import type { Vault } from "../api/shapes.ts";
+import { type ListedVault, opened } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { confirm } from "../frame/prompt.ts";
@@ -10,16 +10,15 @@ import { pairsOf, tableOf } from "../output/table.ts";
 import { printable } from "../frame/printable.ts";
 import type { VAULT_CREATE_OPTIONS, VAULT_DELETE_OPTIONS, VAULT_EDIT_OPTIONS, VAULT_READ_OPTIONS } from "./options.ts";
 
-const ADMIN = "/v1/admin/vaults";
 /** The list of the admin has vaults that do not open (contract 13.18). */
 const BROKEN = "(does not open)";
 
 /** `vault list`. */
 export async function list({ io, options, client, admin }: Call<typeof VAULT_READ_OPTIONS>): Promise<void> {
   const vaults = options.admin
-    ? await request<Vault[]>(await admin(), "GET", ADMIN)
-    : await request<Vault[]>(await client(), "GET", "/v1/vaults");
-  const rows = vaults.map(({ id, name = BROKEN, items, updatedAt }) => [id, name, String(items ?? ""), timeOf(updatedAt ?? "")]);
+    ? (await (await admin()).call("GET /v1/admin/vaults")).data
+    : (await (await client()).call("GET /v1/vaults")).data;
+  const rows = vaults.map((vault) => [vault.id, nameOf(vault), String(vault.items), timeOf(vault.updatedAt)]);
   await show(io, options.format, {
     json: vaults,
     table: (columns) => tableOf(["ID", "NAME", "ITEMS", "UPDATED"], rows, columns),
@@ -30,8 +29,8 @@ export async function list({ io, options, client, admin }: Call<typeof VAULT_REA
 export async function get({ io, args, options, client: connect, admin }: Call<typeof VAULT_READ_OPTIONS>): Promise<void> {
   const name = args[0]!;
   if (options.admin) {
-    const vaults = await request<Vault[]>(await admin(), "GET", ADMIN);
-    const found = vaults.filter((vault) => (isId(name) ? vault.id === name.toLowerCase() : vault.name === name));
+    const { data: vaults } = await (await admin()).call("GET /v1/admin/vaults");
+    const found = vaults.filter((vault) => (isId(name) ? vault.id === name.toLowerCase() : opened(vault).name === name));
     return show(io, options.format, shownVault(onlyOne(found, "vault", name)));
   }
   return show(io, options.format, shownVault(await findVault(await connect(), name)));
@@ -40,8 +39,9 @@ export async function get({ io, args, options, client: connect, admin }: Call<ty
 /** `vault create`. */
 export async function create({ io, args, options, admin }: Call<typeof VAULT_CREATE_OPTIONS>): Promise<void> {
   const { description } = options;
-  const json = { name: args[0]!, ...(description !== undefined && { description }) };
-  await show(io, options.format, shownVault(await request<Vault>(await admin(), "POST", ADMIN, { json })));
+  const body = { name: args[0]!, ...(description !== undefined && { description }) };
+  const { data: vault } = await (await admin()).call("POST /v1/admin/vaults", { body });
+  await show(io, options.format, shownVault(vault));
 }
 
 /** `vault edit`. */
@@ -50,8 +50,9 @@ export async function edit({ io, args, options, admin: connect }: Call<typeof VA
   if (name === undefined && description === undefined)
     throw new CliError("Nothing to change is given", { exit: "usage", hint: "Give --name or --description." });
   const admin = await connect();
-  const json = { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
-  const vault = await request<Vault>(admin, "PATCH", `${ADMIN}/${await adminVaultIdOf(admin, args[0]!)}`, { json });
+  const body = { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
+  const path = { vault: await adminVaultIdOf(admin, args[0]!) };
+  const { data: vault } = await admin.call("PATCH /v1/admin/vaults/{vault}", { path, body });
   await show(io, options.format, shownVault(vault));
 }
 
@@ -60,18 +61,20 @@ export async function remove({ io, args, options, admin: connect }: Call<typeof 
   const admin = await connect();
   const id = await adminVaultIdOf(admin, args[0]!);
   await confirm(io, `Delete the vault ${printable(args[0]!)} (${id}) with all its Items for good?`, options.yes);
-  await admin.send("DELETE", `${ADMIN}/${id}`);
+  await admin.call("DELETE /v1/admin/vaults/{vault}", { path: { vault: id } });
   await tell(io, `Deleted the vault ${id}`);
 }
 
-const shownVault = (vault: Vault): Shown => ({
+const nameOf = (vault: Vault | ListedVault): string => opened(vault).name ?? BROKEN;
+
+const shownVault = (vault: Vault | ListedVault): Shown => ({
   json: vault,
   table: () =>
     pairsOf([
       ["ID", vault.id],
-      ["Name", vault.name ?? BROKEN],
-      ["Description", vault.description ?? ""],
-      ["Items", String(vault.items ?? "")],
-      ["Updated", timeOf(vault.updatedAt ?? "")],
+      ["Name", nameOf(vault)],
+      ["Description", opened(vault).description ?? ""],
+      ["Items", String(vault.items)],
+      ["Updated", timeOf(vault.updatedAt)],
     ]),
 });
