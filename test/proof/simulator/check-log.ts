@@ -92,8 +92,10 @@ function wantedOf(call: Call, reply: Reply, reference: Reference, isRepeated: bo
   if (outcome === "revoked") return { entry: textFor(write ? (ACTIONS[write.kind] ?? "UPDATE") : "READ", "DENY") };
   if (outcome !== "ok" || read?.kind === "events") return undefined;
   if (read) return { entry: textFor("READ", "SUCCESS", reply.body.version) };
-  // A write that changed nothing only reads. One that is repeated with its key adds no entry.
-  if (reference.applied.has(write!) || reply.body?.version === undefined) return undefined;
+  // A write that changed nothing only reads. One that is repeated with its key adds no entry. Its key may be without a record where D1 had no
+  // room (contract 10.12): then a later request with it may take effect.
+  const effect = reference.applied.get(write!)?.effect;
+  if ((effect && effect.tick <= call.end) || reply.body?.version === undefined) return undefined;
   return { entry: textFor("READ", "SUCCESS", reply.body.version), optional: write!.keyed || isRepeated };
 }
 
