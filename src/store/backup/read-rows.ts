@@ -89,6 +89,13 @@ export const CHANGED = "changed";
 const VERSIONS = tableOf("item_versions")!;
 const ITEMS = tableOf("items")!;
 
+/**
+ * SQL: the entries of the log but for those of writes after ?3, the number of the write that the backup ends with. A number beyond that of the
+ * newest write is damaged: its entry is read, so that it is named.
+ */
+const NOT_LATER = `(
+  sequence IS NULL OR sequence <= ?3 OR sequence > (SELECT content_version + attribute_version FROM vaults WHERE id = ?1))`;
+
 /** What slices read: all rows of Items, those that writes have changed, or the log up to a write. */
 export const SOURCES = {
   items: OF_ITEMS.map((table) => source(table, SLICE_MAX, sliceOfVault(table, SLICE_MAX, { keyParameter: 4 }))),
@@ -109,7 +116,7 @@ export const SOURCES = {
     ),
   ],
   log: OF_LOG.map((table) => {
-    const where = "sequence" in table.columns ? "(sequence IS NULL OR sequence <= ?3)" : undefined;
+    const where = "sequence" in table.columns ? NOT_LATER : undefined;
     return source(table, SLICE_MAX, sliceOfVault(table, SLICE_MAX, { keyParameter: 4, ...(where && { where }) }));
   }),
 } as const satisfies Readonly<Record<string, readonly Source[]>>;
