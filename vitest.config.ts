@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { configDefaults, defineConfig } from "vitest/config";
 import type { Reporter } from "vitest/node";
@@ -5,7 +6,7 @@ import { startReceiver } from "./scripts/webhook-receiver.ts";
 import { LOCAL } from "./scripts/wrangler.ts";
 import { type Found, findChromium } from "./test/browser/support/chromium.ts";
 import { useCompileCache } from "./vitest.compile-cache.ts";
-import { chooseThird } from "./vitest.long.ts";
+import { chooseThird, filesOfOtherDays } from "./vitest.long.ts";
 import { SlowFirst, slowestFiles } from "./vitest.slowest.ts";
 import { useUncompressedSockets } from "./vitest.sockets.ts";
 import { useTemporaryFolder } from "./vitest.temporary.ts";
@@ -21,9 +22,14 @@ const BROWSER = "test/browser";
 const LONG_RUN = process.env["LONG_RUN"] ?? "";
 /** Which cases a short run takes of the long lists (test/support/sample.ts): others on each day. SAMPLE repeats a run. */
 const SAMPLE = (process.env["SAMPLE"] ??= String(Math.floor(Date.now() / 86_400_000)));
-/** Which third of the long tests runs. A setup file skips the others. */
-const third = chooseThird(Number(SAMPLE), process.env, process.argv);
-const THIRD = "./test/support/third.ts";
+/** What no project runs today. */
+const EXCLUDED = [
+  ...configDefaults.exclude,
+  ...filesOfOtherDays(
+    readdirSync("test", { recursive: true, encoding: "utf8" }).map((path) => `test/${path}`),
+    chooseThird(Number(SAMPLE), process.env, process.argv),
+  ),
+];
 /** Tests that only the long run has. Each file would start a process to skip them. */
 const LONG_ONLY = LONG_RUN === "1" ? [] : ["failures", "releases", "runbook", "start"].map((name) => `${DEPLOY}/${name}.test.ts`);
 /** The secrets of the Worker in every project. */
@@ -102,11 +108,10 @@ export default defineConfig({
           // The files share the workers; each begins with an empty D1 and empty buckets (test/support/setup.ts).
           isolate: false,
           exclude: [
-            ...configDefaults.exclude,
+            ...EXCLUDED,
             ...[SDK, CLI, CLIENT, UPGRADE, DEPLOY, SIMULATOR, OPENAPI, BROWSER].map((folder) => `${folder}/**`),
           ],
-          setupFiles: [THIRD, "./test/support/setup.ts"],
-          provide: { third },
+          setupFiles: ["./test/support/setup.ts"],
           // Longer than a hook waits at most (UNDER_LOAD in test/support/waits.ts), and as long as that, on a machine under load.
           hookTimeout: 30_000,
           expect: { poll: { timeout: 15_000, interval: 20 } },
@@ -132,8 +137,7 @@ export default defineConfig({
         test: {
           name: "simulator",
           include: [`${SIMULATOR}/**/*.test.ts`],
-          setupFiles: [THIRD],
-          provide: { third },
+          exclude: EXCLUDED,
           execArgv: ["--disable-warning=ExperimentalWarning"], // node:sqlite
         },
       },
@@ -169,8 +173,8 @@ export default defineConfig({
                 hookTimeout: 30_000,
                 // As the timeout of Playwright's own waiting (support/page.ts).
                 expect: { poll: { timeout: 10_000 } },
-                setupFiles: [THIRD],
-                provide: { secrets: SECRETS, found, third },
+                exclude: EXCLUDED,
+                provide: { secrets: SECRETS, found },
                 env: { no_proxy: "127.0.0.1" },
               },
             },

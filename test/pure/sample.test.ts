@@ -1,25 +1,30 @@
 import { describe, expect, it } from "vitest";
-import { chooseThird } from "../../vitest.long.ts";
+import { chooseThird, filesOfOtherDays } from "../../vitest.long.ts";
 import { every } from "../support/sample.ts";
 
 /** The parts of the tests that `npm test` runs on each day. */
 
-describe("the cases of a long test", () => {
-  it.each([1, 2, 3, 4, 5, 6, 9, 12])(
-    "run all within some days, when each run has every %i. of them and a third of the tests",
-    (n) => {
-      const cases = Array.from({ length: 40 }, (_, index) => index);
-      const seen = new Set<number>();
-      for (let day = 20_000; day < 20_000 + 3 * n; day++) {
-        const third = chooseThird(day, {}, ["node", "vitest", "run"]);
-        for (const [index, one] of every(n, cases, day).entries()) if (index % 3 === third) seen.add(one);
-      }
+describe("the cases of a file of long tests", () => {
+  it.each([1, 2, 3, 4, 5, 6, 9, 12])("run all within some days, when each run of the file has every %i. of them", (n) => {
+    const cases = Array.from({ length: 40 }, (_, index) => index);
+    const days = Array.from({ length: 3 * n }, (_, index) => 20_000 + index);
+    for (const third of [0, 1, 2]) {
+      const ran = days.filter((day) => chooseThird(day, {}, ["node", "vitest", "run"]) === third);
+      const seen = new Set(ran.flatMap((day) => every(n, cases, day)));
       expect(cases.filter((one) => !seen.has(one))).toEqual([]);
-    },
-  );
+    }
+  });
 });
 
 describe("a run", () => {
+  it("has each file of long tests on one day of three, and every other one on each day", () => {
+    const long = ["a", "b", "c", "d"].map((name) => `test/backup/${name}.test.ts`);
+    const files = ["test/api/a.test.ts", ...long, "test/backup/support.ts"];
+    const runs = [0, 1, 2].flatMap((third) => files.filter((file) => !filesOfOtherDays(files, third).includes(file)));
+    expect(files.map((file) => runs.filter((one) => one === file).length)).toEqual([3, 1, 1, 1, 1, 3]);
+    expect(filesOfOtherDays(files, null)).toEqual([]);
+  });
+
   it.each([
     [{ LONG_RUN: "1" }, []],
     [{ ALL: "1" }, []],

@@ -4,8 +4,8 @@
  */
 
 /**
- * Every `n`-th case, from another place on every third day: a long test of three runs on each day (vitest.long.ts), so three days have all
- * tests of these cases. Lists that are shorter than `n` keep one case. In: the number of the day.
+ * Every `n`-th case, from another place on every third day, because a file of long tests runs on every third one (vitest.long.ts). Lists that
+ * are shorter than `n` keep one case. In: the number of the day.
  */
 export function every<T>(n: number, cases: readonly T[], day: number): T[] {
   const step = Math.max(1, Math.min(n, cases.length));
