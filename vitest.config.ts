@@ -51,6 +51,8 @@ useUncompressedSockets();
 const shuffled = process.argv.some((argument) => argument.startsWith("--sequence.shuffle"));
 /** The files of migrations/, each split into its statements. */
 const MIGRATIONS = await readD1Migrations("migrations");
+/** Hours away from now: the hourly run of a test must not start the nightly backup, at whatever time the tests run. */
+const BACKUP_HOUR = new Date().getUTCHours() < 12 ? 15 : 3;
 /** A server of this process to which webhooks deliver. */
 const WEBHOOK_TEST_ORIGIN = await startReceiver();
 /** The browser of the browser tests. A machine may have none. */
@@ -97,7 +99,7 @@ export default defineConfig({
             verbose: false,
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
-              bindings: { ...SECRETS, MIGRATIONS, LONG_RUN, SAMPLE, WEBHOOK_TEST_ORIGIN },
+              bindings: { ...SECRETS, MIGRATIONS, LONG_RUN, SAMPLE, BACKUP_HOUR, WEBHOOK_TEST_ORIGIN },
               // The queue with a shorter delay than in wrangler.toml.
               queueConsumers: { "item-vault-activity": { maxBatchSize: 10, maxBatchTimeout: 0.05 } },
             },

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { REGISTRY } from "../../src/model/backup.ts";
 import type { Finding } from "../../src/model/finding.ts";
-import { DAY } from "../../src/model/time.ts";
+import { DAY, HOUR } from "../../src/model/time.ts";
 import { startBackup } from "../../src/nightly.ts";
 import { backUp, backUpAll, backUpJob, newestOf, snapshotsOf } from "../support/backup.ts";
 import { canary, captureLog, found } from "../support/canary.ts";
@@ -222,8 +222,8 @@ async function nightlyJob(now: number, bindings: Partial<Env> = {}): Promise<any
   return row && endOfJob(service, row.id);
 }
 
-/** 03:17 of a day: BACKUP_HOUR is 3. */
-const night = (day: number): number => Date.parse("2026-11-22T03:17:00Z") + day * DAY;
+/** 17 minutes after the beginning of the hour of the backup of a day. */
+const night = (day: number): number => Date.parse("2026-11-22T00:17:00Z") + env.BACKUP_HOUR * HOUR + day * DAY;
 
 /** The bucket BACKUPS, which fails for the objects of a vault. */
 const failingFor = (vault: string): R2Bucket =>
@@ -280,7 +280,7 @@ describe("the nightly backup", () => {
   });
 
   it.each<[string, Partial<Record<keyof Env, unknown>>]>([
-    ["in another hour", { BACKUP_HOUR: 4 }],
+    ["in another hour", { BACKUP_HOUR: env.BACKUP_HOUR + 1 }],
     ["that is off", { BACKUP_HOUR: "off" }],
     ["of a wrangler.toml without the setting", { BACKUP_HOUR: undefined }],
     ["without a bucket", { BACKUPS: undefined }],
