@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fail } from "../../src/model/result.ts";
 import { everyOrder } from "./exploration/turns.ts";
 import { playUploads, type UploadScenario } from "./exploration/uploads.ts";
 
@@ -27,7 +28,12 @@ const BESIDE = { ...AGAIN, coordinators: 3 } as const;
 /** A fault: a refusal is taken as final, whoever else may still carry out the operation. */
 const refusalIsFinal: UploadScenario["plantUpload"] = (ports) => ({
   ...ports,
-  write: async (...content) => ({ ...(await ports.write(...content)), tries: 1 }),
+  async write(...content) {
+    const { answer } = await ports.write(...content);
+    // Nothing else is uncertain where there are no faults.
+    const isRefused = !answer.ok && answer.failure.kind === "uncertain";
+    return { answer: isRefused ? fail("precondition") : answer, tries: 1 };
+  },
 });
 
 describe("an upload that is sent to a second coordinator while the first one goes on", () => {
