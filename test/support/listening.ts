@@ -1,6 +1,6 @@
 import { vi } from "vitest";
 import { channels, listeners } from "../../src/http/events/hub.ts";
-import type { Listener } from "../../src/http/events/channel.ts";
+import { type Listener, wake } from "../../src/http/events/channel.ts";
 import { UNDER_LOAD, until } from "./waits.ts";
 
 /** The state of the requests of this isolate that wait for events. */
@@ -23,10 +23,19 @@ export const listening = (vault: string, count = 1): Promise<void> =>
 /** Resolves when a request of the isolate waits. */
 export const anyAsleep = (): Promise<void> => until(() => [...listeners].some(isAsleep));
 
-/** Ends the fake time of a test. Resolves when none of its requests waits for events. For `afterEach`. */
+/**
+ * Ends the fake time of a test. Resolves when no request waits for events. A request whose timer was a fake one has none any more, so it ends
+ * as one that the hub displaces. For `afterEach`.
+ */
 export async function endListening(): Promise<void> {
   vi.useRealTimers();
   await vi.waitFor(() => {
+    for (const listener of listeners) displace(listener);
     if (listeners.size + channels.size > 0) throw new Error("a request still waits for events");
   }, UNDER_LOAD);
+}
+
+function displace(listener: Listener): void {
+  listener.displaced = true;
+  wake(listener);
 }
