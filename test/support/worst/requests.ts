@@ -449,6 +449,9 @@ const JOBS = "/v1/admin/jobs";
 
 /** Out: the id of a job that has ended. */
 async function endedJob({ ask, env }: World, job: object = { kind: "rewrap" }): Promise<string> {
+  // One that an earlier request has started may exclude it.
+  const jobs = (await ask("GET", JOBS, env.ADMIN_TOKEN)) as unknown as readonly { id: string; endedAt?: string }[];
+  for (const { id, endedAt } of jobs) if (endedAt === undefined) await ask("GET", `${JOBS}/${id}?wait=30`, env.ADMIN_TOKEN);
   const { id } = await ask("POST", JOBS, env.ADMIN_TOKEN, job);
   await ask("GET", `${JOBS}/${id}?wait=30`, env.ADMIN_TOKEN);
   return id as string;
