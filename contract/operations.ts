@@ -15,7 +15,7 @@ const BY_ADMIN_SEALING: GuardedAccess = { by: "admin", seals: true };
 /** A token with a permission in the vault of the path; outside of its scope a 403. */
 const READ: GuardedAccess = { by: "token", permission: "r", outside: "out_of_scope" };
 const WRITE: GuardedAccess = { by: "token", permission: "w", outside: "out_of_scope" };
-/** The answer has what the token may read. */
+/** The operation writes, and its answer shows the Item; or it reads what only a writer may see. */
 const READ_WRITE: GuardedAccess = { by: "token", permission: "rw", outside: "out_of_scope" };
 const DESTROY: GuardedAccess = { by: "token", permission: "d", outside: "out_of_scope" };
 /** As READ, with a 404 outside of the scope (contract 4.7). */

@@ -98,7 +98,8 @@ const OF_ROW = {
   grows: ["quota"],
 } as const satisfies Partial<Readonly<Record<keyof Row, readonly FailureKind[]>>>;
 
-const partsOf = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as keyof typeof pathParameters);
+/** The parameters of a path, in their order. In: a path as OpenAPI writes it. */
+export const partsOf = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as keyof typeof pathParameters);
 
 /** Every kind of failure that an operation may answer. */
 export function failuresOf(row: Row): ReadonlySet<FailureKind> {

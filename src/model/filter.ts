@@ -33,7 +33,7 @@ const ITEMS: Readonly<Record<string, Rule<Summary>>> = {
   "favorite eq": { operand: BOOLEAN, passes: (item, value) => String(item.favorite) === value.toLowerCase() },
 };
 
-/** Not a term of several: what it finds is looked up, and the ids of a filter are alternatives (contract 5.11). */
+/** The term of a filter by ids. It stands beside no other kind of term, so it is not in the grammar above (contract 5.11). */
 const ID = "id eq";
 
 const isNamed = (vault: Vault, value: string) => vault.name.toLowerCase() === value.toLowerCase();
@@ -47,7 +47,7 @@ export const itemPasses = (readings: readonly Filter[], item: Summary): boolean 
   idsOf(readings) !== undefined ||
   readings.some((filter) => filter.every(({ words, value }) => ITEMS[words]!.passes(item, value)));
 
-/** The ids that a filter of Items asks for, if it does. The Items with these ids are those that pass. */
+/** The ids that a filter by ids names. `undefined`: it is another filter. */
 export const idsOf = (readings: readonly Filter[]): readonly string[] | undefined =>
   readings[0]?.[0]?.words === ID ? readings.map(([term]) => term!.value) : undefined;
 
@@ -122,7 +122,7 @@ function parseTerms(text: string, list: keyof typeof LISTS, pattern: RegExp): Re
   return ok(terms);
 }
 
-/** A filter by ids; groups: none. */
+/** A filter by ids. */
 const IDS = /^\s*id\s+eq\s+"[^"]*"(?:\s+or\s+id\s+eq\s+"[^"]*")*\s*$/i;
 
 /** Each id is a reading of its own. Errors: 400, for a text that is no id, and for too many of them. */

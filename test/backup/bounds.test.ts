@@ -84,18 +84,22 @@ describe("a step of a backup", () => {
   });
 });
 
+/** Adds rows of Files that do not open, and of which FILES has no content. */
+const addFiles = (vault: string, item: string, count: number) =>
+  env.DB.prepare(
+    `INSERT INTO files (vault_id, item_id, id, generation, size, sealed, since)
+     WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?3)
+     SELECT ?1, ?2, printf('%08x-0000-4000-8000-000000000000', n), printf('%08x-0000-4000-8000-000000000001', n), 0, 'x', 1 FROM n`,
+  )
+    .bind(vault, item, count)
+    .run();
+
 describe("a backup", () => {
   it.runIf(isLong)(
     "ends although one Item with 6,100 Files is written every 250 ms while D1 takes 70 ms",
     async () => {
       const { vault, id } = await vaultWithItem();
-      await env.DB.prepare(
-        `INSERT INTO files (vault_id, item_id, id, generation, size, sealed, since)
-       WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 6100)
-       SELECT ?1, ?2, printf('%08x-0000-4000-8000-000000000000', n), printf('%08x-0000-4000-8000-000000000001', n), 0, 'x', 1 FROM n`,
-      )
-        .bind(vault, id)
-        .run();
+      await addFiles(vault, id, 6_100);
       let written = 0;
       // As a write to the Item would: the number of the vault and an entry of the log.
       const write = () =>
@@ -126,13 +130,7 @@ describe("a backup", () => {
 
   it("is made although FILES has lost 200 contents: it names some of them, and looks for all of them the next time", async () => {
     const { vault, id } = await vaultWithItem();
-    await env.DB.prepare(
-      `INSERT INTO files (vault_id, item_id, id, generation, size, sealed, since)
-       WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 200)
-       SELECT ?1, ?2, printf('%08x-0000-4000-8000-000000000000', n), printf('%08x-0000-4000-8000-000000000001', n), 0, 'x', 1 FROM n`,
-    )
-      .bind(vault, id)
-      .run();
+    await addFiles(vault, id, 200);
     const { state, snapshot, contents, findings } = await backUp(vault);
     // Their rows do not open either.
     expect([state, snapshot, contents, findings.length]).toEqual(["done", 1, 200, 2 * NAMED_MAX]);

@@ -1,4 +1,4 @@
-import type { Row } from "../../openapi/operation.ts";
+import { partsOf, type Row } from "../../openapi/operation.ts";
 import type { FailureKind } from "../../src/model/failure.ts";
 import { type Permission, PERMISSIONS } from "../../src/model/permission.ts";
 
@@ -36,9 +36,9 @@ const FOREIGN = {
   token: ["that is a vault", "absent"],
   person: ["that is a token", "absent"],
   job: ["that is a vault", "absent"],
-} as const;
+} as const satisfies Readonly<Record<Parameter, readonly string[]>>;
 
-type Parameter = keyof typeof FOREIGN;
+type Parameter = ReturnType<typeof partsOf>[number];
 
 /** An object in place of the target's own. */
 export interface Change {
@@ -53,21 +53,19 @@ export interface Case {
   readonly change?: Change | undefined;
 }
 
-const parametersOf = ({ path }: Row): Parameter[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as Parameter);
-
 /** A session of the console has no bearer token: its operations are in test/console/. */
 const hasBearer = ({ access }: Row): boolean => access.by !== "console";
 
 /** Whether an object is another one: all vaults are the admin's, and one that has nothing else in its path is as good as the target's. */
 function isOther(row: Row, { parameter, value }: Change): boolean {
   if (parameter !== "vault" || value === "absent" || value === "deleted") return true;
-  return value === "foreign" ? row.access.by === "token" : parametersOf(row).length > 1;
+  return value === "foreign" ? row.access.by === "token" : partsOf(row.path).length > 1;
 }
 
 /** The cases of some operations. */
 export const casesOf = (rows: readonly Row[]): Case[] =>
   rows.filter(hasBearer).flatMap((row) => {
-    const changes = parametersOf(row).flatMap((parameter) => FOREIGN[parameter].map((value): Change => ({ parameter, value })));
+    const changes = partsOf(row.path).flatMap((parameter) => FOREIGN[parameter].map((value): Change => ({ parameter, value })));
     const objects = [undefined, ...changes.filter((change) => isOther(row, change))];
     return CALLERS.flatMap((caller) => objects.map((change): Case => ({ row, caller, change })));
   });
@@ -101,7 +99,7 @@ function notFound(row: Row, change: Change | undefined): FailureKind | undefined
   const { parameter, value } = change;
   if (SUCCEEDS_WITHOUT.has(`${row.operationId} ${parameter} ${value}`)) return undefined;
   const exists = parameter === "vault" && value === "readable";
-  const missing = exists ? parametersOf(row)[1]! : parameter;
+  const missing = exists ? partsOf(row.path)[1]! : parameter;
   return `${missing}_not_found`;
 }
 

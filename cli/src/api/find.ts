@@ -3,7 +3,7 @@ import { parseId } from "../../../src/model/ids.ts";
 import { CliError } from "../frame/failure.ts";
 import { printable } from "../frame/printable.ts";
 import { entriesOf, quotedInFilter, request } from "./answers.ts";
-import { type FileInfo, type Item, type ListedVault, opened, type Summary } from "./shapes.ts";
+import { type FileInfo, type Item, type AnyVault, opened, type Summary } from "./shapes.ts";
 
 /** What a command line names, by id or by name. */
 
@@ -59,7 +59,7 @@ export async function adminVaultIdOf(admin: Client, name: string): Promise<strin
   return vaultNamed((await admin.call("GET /v1/admin/vaults")).data, name).id;
 }
 
-export const vaultNamed = (vaults: readonly ListedVault[], name: string): ListedVault =>
+export const vaultNamed = (vaults: readonly AnyVault[], name: string): AnyVault =>
   onlyOne(
     vaults.filter((vault) => opened(vault).name === name),
     "vault",

@@ -17,10 +17,19 @@ export type { Field, File as FileInfo, Item } from "@item-vault/client";
 export type Summary = (ItemSummary | BrokenItem) & { readonly deletedAt?: string };
 
 /** What the lists of the admin have. An entry whose stored record does not open lacks what is sealed (contract 13.18, 25.1). */
-export type ListedVault = AdminVault | BrokenVault;
+export type AnyVault = AdminVault | BrokenVault;
 export type AnyToken = ListedToken | BrokenToken;
 export type AnyPerson = Person | BrokenPerson;
 
 /** What an entry of a list has besides its id and its times: nothing where its stored record does not open. */
 export const opened = <T extends object>(entry: T): Partial<Exclude<T, { readonly broken: string }>> =>
   "broken" in entry ? {} : entry;
+
+/** What stands in place of a name or an email that is sealed in a record which does not open. */
+export const DOES_NOT_OPEN = "(does not open)";
+
+/** How many vaults a token or a person has, or the only one with its permission. */
+export function scopeOf(entry: AnyToken | AnyPerson): string {
+  const entries = Object.entries(opened(entry).vaults ?? {});
+  return entries.length === 1 ? entries[0]!.join(" ") : String(entries.length);
+}

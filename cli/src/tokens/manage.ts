@@ -1,5 +1,5 @@
 import { tokenIdOf } from "../api/find.ts";
-import { type AnyToken, opened } from "../api/shapes.ts";
+import { type AnyToken, DOES_NOT_OPEN, opened, scopeOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { timeOf } from "../output/time.ts";
 import { type Shown, show, tell } from "../output/format.ts";
@@ -9,7 +9,7 @@ import type { TOKEN_READ_OPTIONS, TOKEN_REVOKE_OPTIONS } from "./options.ts";
 /** `token list`. */
 export async function list({ io, options, admin }: Call<typeof TOKEN_READ_OPTIONS>): Promise<void> {
   const { data: tokens } = await (await admin()).call("GET /v1/admin/tokens");
-  const rows = tokens.map((token) => [token.id, nameOf(token), opened(token).dialect ?? "", vaultsOf(token), endOf(token)]);
+  const rows = tokens.map((token) => [token.id, nameOf(token), opened(token).dialect ?? "", scopeOf(token), endOf(token)]);
   await show(io, options.format, {
     json: tokens,
     table: (columns) => tableOf(["ID", "NAME", "DIALECT", "VAULTS", "EXPIRES"], rows, columns),
@@ -33,14 +33,8 @@ export async function revoke({ io, args, admin: connect }: Call<typeof TOKEN_REV
 }
 
 /** A token whose record does not open has no name (contract 13.18). */
-const nameOf = (token: AnyToken): string => opened(token).name ?? "(does not open)";
+const nameOf = (token: AnyToken): string => opened(token).name ?? DOES_NOT_OPEN;
 const endOf = ({ endedAt, expiresAt }: AnyToken): string => (endedAt ? `ended ${timeOf(endedAt)}` : timeOf(expiresAt));
-
-/** How many vaults, or the only one with its permission. */
-function vaultsOf(token: AnyToken): string {
-  const entries = Object.entries(opened(token).vaults ?? {});
-  return entries.length === 1 ? entries[0]!.join(" ") : String(entries.length);
-}
 
 const shownToken = (token: AnyToken): Shown => ({
   json: token,

@@ -1,6 +1,6 @@
 import type { Client } from "@item-vault/client";
 import { isId, onlyOne } from "../api/find.ts";
-import { type AnyPerson, opened } from "../api/shapes.ts";
+import { type AnyPerson, DOES_NOT_OPEN, opened, scopeOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { timeOf } from "../output/time.ts";
@@ -61,13 +61,7 @@ async function personIdOf(admin: Client, name: string): Promise<string> {
 }
 
 /** A person whose record does not open has no email (contract 25.1). */
-const emailOf = (person: AnyPerson): string => opened(person).email ?? "(does not open)";
-
-/** How many vaults, or the only one with its permission. */
-function scopeOf(person: AnyPerson): string {
-  const entries = Object.entries(opened(person).vaults ?? {});
-  return entries.length === 1 ? entries[0]!.join(" ") : String(entries.length);
-}
+const emailOf = (person: AnyPerson): string => opened(person).email ?? DOES_NOT_OPEN;
 
 const shownPerson = (person: AnyPerson): Shown => ({
   json: person,

@@ -1,6 +1,6 @@
 import type { Vault } from "@item-vault/client";
 import { adminVaultIdOf, findVault, isId, onlyOne } from "../api/find.ts";
-import { type ListedVault, opened } from "../api/shapes.ts";
+import { type AnyVault, DOES_NOT_OPEN, opened } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { confirm } from "../frame/prompt.ts";
@@ -9,9 +9,6 @@ import { type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
 import { printable } from "../frame/printable.ts";
 import type { VAULT_CREATE_OPTIONS, VAULT_DELETE_OPTIONS, VAULT_EDIT_OPTIONS, VAULT_READ_OPTIONS } from "./options.ts";
-
-/** The list of the admin has vaults that do not open (contract 13.18). */
-const BROKEN = "(does not open)";
 
 /** `vault list`. */
 export async function list({ io, options, client, admin }: Call<typeof VAULT_READ_OPTIONS>): Promise<void> {
@@ -65,9 +62,9 @@ export async function remove({ io, args, options, admin: connect }: Call<typeof 
   await tell(io, `Deleted the vault ${id}`);
 }
 
-const nameOf = (vault: Vault | ListedVault): string => opened(vault).name ?? BROKEN;
+const nameOf = (vault: Vault | AnyVault): string => opened(vault).name ?? DOES_NOT_OPEN;
 
-const shownVault = (vault: Vault | ListedVault): Shown => ({
+const shownVault = (vault: Vault | AnyVault): Shown => ({
   json: vault,
   table: () =>
     pairsOf([

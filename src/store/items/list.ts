@@ -77,7 +77,7 @@ export async function loadSlice(
   // The first slice of a title is expected to hold few Items.
   const expected = title !== undefined && after === "" ? UNMEASURED_ROWS_MAX : ids?.length;
   const limit = Math.min(most, expected ?? most);
-  const source = ids ? { rows: NAMED, value: JSON.stringify(ids) } : { rows: ALL, value: "" };
+  const source = ids ? { from: NAMED, value: JSON.stringify(ids) } : { from: ALL, value: "" };
   const found = await (title === undefined
     ? load(store, access, source, after, limit)
     : loadTitled(store, access, title, after, limit));
@@ -101,15 +101,15 @@ export function fitting(rows: readonly Pick<Row, "overview">[], limit: number): 
   return Math.min(limit, end < 0 ? rows.length : end + 1);
 }
 
-/** In: `FROM` and `WHERE` of the rows, and the value of `?2` in it. */
+/** In: the `FROM` and `WHERE` of the rows without the word `FROM`, and the value of its `?2`. */
 function load(
   store: Store,
   access: VaultAccess,
-  source: { readonly rows: string; readonly value: string },
+  source: { readonly from: string; readonly value: string },
   after: string,
   most: number,
 ) {
-  const sql = (most > UNMEASURED_ROWS_MAX ? largePage : smallPage)(source.rows);
+  const sql = (most > UNMEASURED_ROWS_MAX ? largePage : smallPage)(source.from);
   const rows = store.db.prepare(sql).bind(access.vault, source.value, after, most);
   return loadFromVault<unknown, [Row]>(store, access, NOTHING, rows);
 }
@@ -130,8 +130,8 @@ async function loadTitled(
     const indexes = keys ? await titleIndexes(keys, title) : [""];
     const source =
       indexes.length === 1
-        ? { rows: TITLED, value: indexes[0]! }
-        : { rows: TITLED_UNDER_SEVERAL, value: JSON.stringify(indexes) };
+        ? { from: TITLED, value: indexes[0]! }
+        : { from: TITLED_UNDER_SEVERAL, value: JSON.stringify(indexes) };
     const found = await load(store, access, source, after, most);
     if (!found.ok || areSameKeys(found.value.keys, keys)) return found;
     keys = found.value.keys;
