@@ -5,6 +5,7 @@ import { type App, setRequestId } from "./context.ts";
 import { plainPath } from "./parts.ts";
 import { serve } from "./pipeline.ts";
 import { refuse } from "./refuse.ts";
+import { respond } from "./route.ts";
 import { OPEN_ROUTES, ROUTES } from "./routes.ts";
 
 /** The service as a Hono application. */
@@ -26,7 +27,7 @@ app.use("/v1/admin/*", async (c, next) => (c.env.ADMIN_TOKEN ? next() : c.notFou
 for (const route of OPEN_ROUTES) {
   app.on(route.method, route.path, async (c) => {
     const result = await route.open(c);
-    return result.ok ? result.value : refuse(c, result.failure);
+    return result.ok ? respond(c, result.value) : refuse(c, result.failure);
   });
 }
 for (const route of ROUTES) app.on(route.method, route.path, (c) => serve(route, c));

@@ -15,7 +15,7 @@ import type { Context } from "./context.ts";
 import { authenticate, isAllowed } from "./guard.ts";
 import { checkItemId, checkVersion, parseCall, parseTarget } from "./parts.ts";
 import { refuse } from "./refuse.ts";
-import type { Caller, Reply, Route, Target } from "./route.ts";
+import { type Caller, type Reply, respond, type Route, type Target } from "./route.ts";
 
 /**
  * Serves a route of the table: authenticate, authorize, parse, handle, audit, answer. The order of refusals is that of
@@ -35,7 +35,7 @@ export async function serve(route: Route, c: Context): Promise<Response> {
     : refuseOutsider(route, caller.value, target.value);
   audit(route, caller.value, target.value, allowed, result);
   if (!result.ok && showsDamage(result.failure)) reportDamage(route, caller.value, target.value, result.failure);
-  return result.ok ? result.value.response : refuse(c, result.failure);
+  return result.ok ? respond(c, result.value) : refuse(c, result.failure);
 }
 
 /** As `answer`. A token that D1 refuses is refused again for a minute without a D1 call. */

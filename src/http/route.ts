@@ -1,5 +1,7 @@
 import type { VerifiedClaims } from "../crypto/token.ts";
+import type { AnswerBody } from "../../contract/answer.ts";
 import type { GuardedOperation, OpenOperation } from "../../contract/operation.ts";
+import type { OperationId } from "../../contract/operations.ts";
 import type { Action } from "../model/activity.ts";
 import type { Dialect } from "../model/dialect.ts";
 import type { Precondition } from "../model/item.ts";
@@ -55,9 +57,18 @@ export interface Call extends ParseCall {
   readonly idempotencyKey: string | undefined;
 }
 
+/** The content of a successful answer: JSON, or a response that is complete, such as a stream, a 204 or a 304. */
+export type Content<Body> =
+  | {
+      readonly json: Body;
+      /** Absent: 200. */
+      readonly status?: 202;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
+  | { readonly response: Response };
+
 /** A successful answer, and what the log has to know of it. */
-export interface Reply {
-  readonly response: Response;
+export type Reply<Body = unknown> = Content<Body> & {
   /** The version of the Item that was read. */
   readonly version?: number;
   /** Replaces the action of the route: an empty PATCH only reads. */
@@ -66,23 +77,33 @@ export interface Reply {
   readonly made?: string;
   /** The entries of a request that reads Items of several vaults, instead of the one of the path. */
   readonly entries?: readonly Entry[];
-}
+};
+
+/** The outcome of a request to an operation: the body is that of the document. */
+export type ReplyTo<Id extends OperationId> = Promise<Result<Reply<AnswerBody<Id>>>>;
+
+/** The response with a content. */
+export const respond = (c: Context, content: Content<unknown>): Response =>
+  "response" in content ? content.response : c.json(content.json, content.status, content.headers);
 
 /** What serves a guarded operation. */
-export interface Handler<Input = unknown> {
+export interface Handler<Body = unknown, Input = unknown> {
   /** Parses what is particular to the operation. A refusal is answered after those of the store (contract 4). */
   parse(call: ParseCall): Result<Input>;
-  handle(call: Call, input: Input): Promise<Result<Reply>>;
+  handle(call: Call, input: Input): Promise<Result<Reply<Body>>>;
 }
 
 /** Checks a handler against the input of its own parser. */
-export const serveBy = <Input>(handler: Handler<Input>): Handler => handler;
+export const serveBy = <Body, Input>(handler: Handler<Body, Input>): Handler<Body> => handler;
 
 /** The handler of an operation that reads nothing but its path. */
-export const servePath = (handle: (call: Call) => Promise<Result<Reply>>): Handler => ({ parse: () => ok(undefined), handle });
+export const servePath = <Body>(handle: (call: Call) => Promise<Result<Reply<Body>>>): Handler<Body> => ({
+  parse: () => ok(undefined),
+  handle,
+});
 
 /** Serves an operation without a guard. */
-export type OpenHandler = (c: Context) => Promise<Result<Response>>;
+export type OpenHandler<Body = unknown> = (c: Context) => Promise<Result<Content<Body>>>;
 
 export type Route = GuardedOperation & Handler;
 export type OpenRoute = OpenOperation & { readonly open: OpenHandler };

@@ -1,3 +1,4 @@
+import type { AnswerBody } from "../../contract/answer.ts";
 import type { OpenAccess } from "../../contract/operation.ts";
 import { type OperationId, OPERATIONS } from "../../contract/operations.ts";
 import { exportActivity } from "./endpoints/activity-export.ts";
@@ -36,7 +37,9 @@ import { type Handler, type OpenHandler, type OpenRoute, type Route, serveBy, se
 /** What serves each operation of the API (contract/operations.ts). */
 
 type Handlers = {
-  readonly [Id in OperationId]: (typeof OPERATIONS)[Id]["access"] extends OpenAccess ? OpenHandler : Handler;
+  readonly [Id in OperationId]: (typeof OPERATIONS)[Id]["access"] extends OpenAccess
+    ? OpenHandler<AnswerBody<Id>>
+    : Handler<AnswerBody<Id>>;
 };
 
 const HANDLERS: Handlers = {

@@ -22,6 +22,8 @@ export const EVENT_TYPES = [
   "vault.updated",
 ] as const;
 
+export type EventType = (typeof EVENT_TYPES)[number];
+
 /** The parts of a log entry that tell what a write did. */
 interface LoggedWrite {
   readonly action: keyof typeof VERBS;
@@ -31,8 +33,9 @@ interface LoggedWrite {
 }
 
 /** The type of the event of a write. In: the parts of its log entry; `event` is the column of that name. */
-export function eventType({ action, item, event }: LoggedWrite): string {
-  return `${item === null ? "vault" : "item"}.${event ?? VERBS[action]}`;
+export function eventType({ action, item, event }: LoggedWrite): EventType {
+  // Not every combination is a type, for example `vault.restored`. No write has another one.
+  return `${item === null ? "vault" : "item"}.${event ?? VERBS[action]}` as EventType;
 }
 
 /** The number of the last write to a vault: every write increments one of the two versions. */
@@ -46,7 +49,7 @@ export interface VaultEvent {
   /** When the vault was updated by the write: Unix milliseconds. */
   readonly at: number;
   /** For example `item.created`. */
-  readonly type: string;
+  readonly type: EventType;
   /** The id of the Item; `null`: the event is about the vault itself. */
   readonly item: string | null;
   /** The version of the Item after the write, where it has one. */

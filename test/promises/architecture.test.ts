@@ -54,6 +54,9 @@ const STORE_FOLDERS = [
 
 const STORE = STORE_FOLDERS.flat().map((name) => `store/${name}`);
 
+/** The types of the document: declarations only, so nothing of them is in the bundle. */
+const SCHEMAS = "client/src/schema.ts";
+
 /** For each folder outside the store the folders and packages that its files may import, besides the folder itself. `.` is src/. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ".": ["model", "http", "binding", "vault", "jobs", ...STORE, "zod"],
@@ -76,9 +79,22 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "hono",
     "content-disposition",
   ],
-  "http/present": [".", "model", "crypto", ...STORE],
+  "http/present": [".", "model", "crypto", ...STORE, "contract", SCHEMAS],
   "http/events": [".", "model", "crypto", ...STORE, "http"],
-  "http/endpoints": [".", "model", "crypto", ...STORE, "requests", "http", "http/events", "http/present", "zod", "package.json"],
+  "http/endpoints": [
+    ".",
+    "model",
+    "crypto",
+    ...STORE,
+    "requests",
+    "http",
+    "http/events",
+    "http/present",
+    "contract",
+    SCHEMAS,
+    "zod",
+    "package.json",
+  ],
   ...Object.fromEntries(
     STORE_FOLDERS.flatMap((layer, index) =>
       layer.map((name) => [
@@ -100,6 +116,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 function folderOrPackageOf(name: string): string {
   const source = worker.find(({ path }) => path === name);
   if (source) return source.folder;
+  if (name === SCHEMAS) return name;
   return name.endsWith("package.json") ? "package.json" : name.startsWith("@") ? name : name.split("/")[0]!;
 }
 
@@ -116,10 +133,12 @@ describe("every file of the Worker", () => {
 });
 
 describe("the catalogue of operations", () => {
-  it("imports nothing of the Worker but its model", () => {
+  it("imports nothing of the Worker but its model, and the types of the document", () => {
     const imports = sources.filter(({ path }) => path.startsWith("contract/")).flatMap(importsOf);
     expect(imports.length).toBeGreaterThan(0);
-    expect(imports.map(({ name }) => name).filter((name) => !/^(contract|src\/model)\//.test(name))).toEqual([]);
+    expect(imports.map(({ name }) => name).filter((name) => name !== SCHEMAS && !/^(contract|src\/model)\//.test(name))).toEqual(
+      [],
+    );
   });
 });
 

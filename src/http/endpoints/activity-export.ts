@@ -8,7 +8,7 @@ import { HOUR } from "../../model/time.ts";
 import { type ExportFilter, loadExportPage } from "../../store/activity/export.ts";
 import { nextPage } from "../headers.ts";
 import { presentExported } from "../present/activity.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
+import type { Call, ParseCall, ReplyTo } from "../route.ts";
 import { filesOf } from "../../store/buckets/r2.ts";
 
 /** The export of the activity log (contract 23.2 to 23.5). Reading a log is not logged. */
@@ -52,18 +52,15 @@ function parse({ query: { rest }, store: { now } }: ParseCall): Result<Export> {
 
 export const exportActivity = {
   parse,
-  async handle({ c, store, dialect, query: { rest } }: Call, { filter, from, limit }: Export): Promise<Result<Reply>> {
+  async handle({ c, store, dialect, query: { rest } }: Call, { filter, from, limit }: Export): ReplyTo<"exportActivity"> {
     const page = await loadExportPage(store, filesOf(c.env), filter, from, limit);
     if (!page.ok) return page;
     const { activities, next } = page.value;
     if (next) rest.set("cursor", formatPosition(next));
     const link = nextPage(c, next && rest.toString());
     return ok({
-      response: c.json(
-        Array.from(activities, (activity) => presentExported(activity, dialect)),
-        200,
-        link,
-      ),
+      json: Array.from(activities, (activity) => presentExported(activity, dialect)),
+      headers: link,
     });
   },
 };

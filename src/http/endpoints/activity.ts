@@ -1,4 +1,5 @@
 import { NOWHERE } from "../../crypto/seal.ts";
+import type { Dialect } from "../../model/dialect.ts";
 import { isId, parseId, timeOf } from "../../model/ids.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ADMIN, WITHOUT_TOKEN } from "../../model/operation.ts";
@@ -9,9 +10,9 @@ import { NEWEST } from "../../store/activity/merge.ts";
 import { type ActivityPage, loadPageAt, loadPageBefore } from "../../store/activity/page.ts";
 import { nextPage, uncompressed } from "../headers.ts";
 import { presentTime } from "../present/time.ts";
-import { presentActivity } from "../present/activity.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
-import { ACTIONS, type ActivityFilter, RESULTS } from "../../model/activity.ts";
+import { presentActivity, presentAdminActivity } from "../present/activity.ts";
+import type { Call, ParseCall, Reply, ReplyTo } from "../route.ts";
+import { ACTIONS, type ActivityFilter, type ListedActivity, RESULTS } from "../../model/activity.ts";
 
 /** The activity logs, newest entry first: endpoint 11 and the admin's. Reading a log is not logged. */
 
@@ -46,7 +47,7 @@ function parse({ query: { rest } }: ParseCall): Result<Window> {
 /** The activity in the vaults that a token reads. */
 export const listActivity = {
   parse,
-  async handle(call: Call, window: Window): Promise<Result<Reply>> {
+  async handle(call: Call, window: Window): ReplyTo<"listActivity"> {
     const { store, actor, claims } = call;
     const { limit, offset, before, filtered } = window;
     const { vault, ...filter } = filtered?.filter ?? {};
@@ -54,13 +55,13 @@ export const listActivity = {
     const logs = [...readableVaults(call).filter((one) => one !== NOWHERE && one === (vault ?? one)), ...(vault ? [] : [actor])];
     if (before !== undefined) {
       const page = await loadPageBefore(store, { claims, logs }, before, limit, filtered && filter);
-      return present(call, window, page);
+      return answerPage(call, window, page, presentActivity);
     }
     const page = await loadPageAt(store, { claims, logs }, offset, limit);
     if (!page.ok) return page;
     const { activities, total = "*" } = page.value;
     const range = activities.length > 0 ? `${offset + 1}-${offset + activities.length}` : "*";
-    return present(call, window, page, { "Content-Range": `${range}/${total}` });
+    return answerPage(call, window, page, presentActivity, { "Content-Range": `${range}/${total}` });
   },
 };
 
@@ -69,26 +70,28 @@ export const listAdminActivity = {
   parse(call: ParseCall): Result<Window> {
     return call.query.rest.has("item") ? invalid("item: the log of the admin has no Items") : parse(call);
   },
-  async handle(call: Call, window: Window): Promise<Result<Reply>> {
+  async handle(call: Call, window: Window): ReplyTo<"listAdminActivity"> {
     const { limit, before = NEWEST, filtered } = window;
     const reader = { claims: ADMIN, logs: [NOWHERE] } as const;
-    return present(call, window, await loadPageBefore(call.store, reader, before, limit, filtered?.filter));
+    const page = await loadPageBefore(call.store, reader, before, limit, filtered?.filter);
+    return answerPage(call, window, page, presentAdminActivity);
   },
 };
 
 /** The answer, with a link to the next page (RFC 8288) unless it is the last. */
-function present(
+function answerPage<Entry>(
   { c, dialect }: Call,
   { limit, filtered }: Window,
   page: Result<ActivityPage>,
+  present: (activity: ListedActivity, dialect: Dialect) => Entry,
   headers: Record<string, string> = {},
-): Result<Reply> {
+): Result<Reply<readonly Entry[]>> {
   if (!page.ok) return page;
   const { activities, next, dropped } = page.value;
   const link = nextPage(c, next && `limit=${limit}&before=${writeCursor(next, "uuid")}${filtered?.query ?? ""}`);
-  const presented = activities.map((activity) => presentActivity(activity, dialect));
+  const presented = activities.map((activity) => present(activity, dialect));
   const gap: Record<string, string> = dropped === undefined ? {} : { "Item-Vault-Log-Gap": presentTime(timeOf(dropped)) };
-  return ok({ response: c.json(presented, 200, { ...uncompressed(c), ...headers, ...link, ...gap }) });
+  return ok({ json: presented, headers: { ...uncompressed(c), ...headers, ...link, ...gap } });
 }
 
 /** The filters of the activity logs (contract 13.25). */

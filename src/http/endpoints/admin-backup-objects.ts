@@ -4,7 +4,7 @@ import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { withBuckets } from "../../store/backup/ports.ts";
 import { storeObject } from "../../store/restore/store-object.ts";
 import { isEncoded } from "../body.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
+import type { Call, ParseCall, ReplyTo } from "../route.ts";
 
 /** PUT /v1/admin/backups/object: brings an object of a backup back into the bucket (contract 21.21). */
 
@@ -25,11 +25,11 @@ export const putBackupObject = {
     return ok({ key: query.rest.get("key") ?? "", length: Number(declared) });
   },
 
-  async handle({ c, store }: Call, { key, length }: Upload): Promise<Result<Reply>> {
+  async handle({ c, store }: Call, { key, length }: Upload): ReplyTo<"putBackupObject"> {
     const buckets = withBuckets(store, c.env);
     if (!buckets.ok) return buckets;
     const body = c.req.raw.body ?? new Response(new Uint8Array()).body!;
     const stored = await storeObject(buckets.value, key, { length, body });
-    return stored.ok ? ok({ response: c.json({ stored: stored.value }), action: "UNLOGGED" }) : stored;
+    return stored.ok ? ok({ json: { stored: stored.value }, action: "UNLOGGED" }) : stored;
   },
 };

@@ -1,3 +1,5 @@
+import type { Snapshot } from "../../../client/src/schema.ts";
+import type { Presented } from "../../../contract/answer.ts";
 import { brokenRowsOf, bytesOfParts, missingContentsOf, REGISTRY, rowsOfParts } from "../../model/backup.ts";
 import { parseId } from "../../model/ids.ts";
 import { fits } from "../../model/limits.ts";
@@ -8,34 +10,34 @@ import { isBackupKey } from "../../store/backup/object-keys.ts";
 import { withBuckets } from "../../store/backup/ports.ts";
 import { type BackedUpVault, listVaults } from "../../store/restore/list-vaults.ts";
 import { presentTime } from "../present/time.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
+import type { Call, ParseCall, ReplyTo } from "../route.ts";
 
 /** /v1/admin/backups (contract 21): the list of backups, and the objects of the bucket. */
 
-export const listBackups = (call: Call): Promise<Result<Reply>> => answerBackups(call, REGISTRY);
+export const listBackups = (call: Call): ReplyTo<"listBackups"> => answerBackups(call, REGISTRY);
 
 /** Also of a vault that does not exist any more. */
-export const listVaultBackups = (call: Call): Promise<Result<Reply>> => answerBackups(call, call.vault);
+export const listVaultBackups = (call: Call): ReplyTo<"listVaultBackups"> => answerBackups(call, call.vault);
 
-async function answerBackups({ c, store }: Call, vault: string): Promise<Result<Reply>> {
+async function answerBackups({ c, store }: Call, vault: string): ReplyTo<"listBackups"> {
   const buckets = withBuckets(store, c.env);
   if (!buckets.ok) return buckets;
   const listed = await loadBackups(buckets.value, vault);
-  return listed.ok ? ok({ response: c.json(listed.value.map(presentBackup)) }) : listed;
+  return listed.ok ? ok({ json: listed.value.map(presentBackup) }) : listed;
 }
 
-function presentBackup({ number, manifest }: ListedBackup) {
-  if (!manifest) return { number, broken: "integrity" };
-  const { at, parts, snapshots } = manifest;
-  const [missing, findings] = [missingContentsOf(manifest), brokenRowsOf(manifest)];
+function presentBackup({ number, manifest }: ListedBackup): Presented<Snapshot> {
+  const missing = manifest && missingContentsOf(manifest);
+  const findings = manifest && brokenRowsOf(manifest);
   return {
     number,
-    createdAt: presentTime(at),
-    rows: rowsOfParts(parts),
-    bytes: bytesOfParts(parts),
-    vaults: snapshots?.length,
-    missing: missing.length > 0 ? missing : undefined,
-    findings: findings.length > 0 ? findings : undefined,
+    createdAt: manifest && presentTime(manifest.at),
+    rows: manifest && rowsOfParts(manifest.parts),
+    bytes: manifest && bytesOfParts(manifest.parts),
+    vaults: manifest?.snapshots?.length,
+    missing: missing?.length ? missing : undefined,
+    findings: findings?.length ? findings : undefined,
+    broken: manifest ? undefined : "integrity",
   };
 }
 
@@ -46,21 +48,24 @@ export const listBackedUpVaults = {
     const id = after === "" ? after : parseId(after);
     return id === undefined ? invalid("after: is not a UUID or its 26 characters of base32") : ok(id);
   },
-  async handle({ c, store }: Call, after: string): Promise<Result<Reply>> {
+  async handle({ c, store }: Call, after: string): ReplyTo<"listBackedUpVaults"> {
     const buckets = withBuckets(store, c.env);
     if (!buckets.ok) return buckets;
     const page = await listVaults(buckets.value, after);
     if (!page.ok) return page;
     const { vaults, next } = page.value;
-    return ok({ response: c.json({ vaults: vaults.map(presentVault), next }), action: "READ" });
+    return ok({ json: { vaults: vaults.map(presentVault), next }, action: "READ" });
   },
 };
 
-function presentVault({ id, newest, skipped }: BackedUpVault) {
-  if (!newest) return { id, skipped };
-  const { name, number: snapshot, at, items } = newest;
-  return { id, name, snapshot, createdAt: presentTime(at), items, skipped };
-}
+const presentVault = ({ id, newest, skipped }: BackedUpVault) => ({
+  id,
+  name: newest?.name,
+  snapshot: newest?.number,
+  createdAt: newest && presentTime(newest.at),
+  items: newest?.items,
+  skipped,
+});
 
 /** Bytes of a key in R2 (developers.cloudflare.com/r2/platform/limits), which fails for a longer one. */
 const keyBytesMax = 1_024;
@@ -71,11 +76,11 @@ export const listBackupObjects = {
     const after = query.rest.get("after") ?? "";
     return fits(after, keyBytesMax) ? ok(after) : invalid(`after: is longer than ${keyBytesMax} bytes`);
   },
-  async handle({ c, store }: Call, after: string): Promise<Result<Reply>> {
+  async handle({ c, store }: Call, after: string): ReplyTo<"listBackupObjects"> {
     const buckets = withBuckets(store, c.env);
     if (!buckets.ok) return buckets;
     const page = await listObjects(buckets.value, after);
-    return page.ok ? ok({ response: c.json(page.value), action: "READ" }) : page;
+    return page.ok ? ok({ json: page.value, action: "READ" }) : page;
   },
 };
 
@@ -95,7 +100,7 @@ export const getBackupObject = {
     const key = query.rest.get("key") ?? "";
     return isBackupKey(key) ? ok(key) : invalid("key: is not the key of an object of a backup");
   },
-  async handle({ c, store }: Call, key: string): Promise<Result<Reply>> {
+  async handle({ c, store }: Call, key: string): ReplyTo<"getBackupObject"> {
     const buckets = withBuckets(store, c.env);
     if (!buckets.ok) return buckets;
     const object = await loadObject(buckets.value, key);

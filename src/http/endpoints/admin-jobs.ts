@@ -13,7 +13,7 @@ import { nextPage } from "../headers.ts";
 import { newId } from "../new-id.ts";
 import { callOperator } from "../../operator.ts";
 import { presentJob } from "../present/jobs.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
+import type { Call, ParseCall, ReplyTo } from "../route.ts";
 import { backupRequest } from "./backup-request.ts";
 import { resealRequest } from "./reseal.ts";
 import { restoreRequest } from "./restore-request.ts";
@@ -55,7 +55,7 @@ export const createJob = {
     const input = job.success ? REQUESTS[job.data.kind].input.safeParse(body!.json) : job;
     return input.success ? ok({ kind: job.data!.kind, input: input.data }) : invalid(explain(input.error, "the job"));
   },
-  async handle(call: Call, wanted: Wanted): Promise<Result<Reply>> {
+  async handle(call: Call, wanted: Wanted): ReplyTo<"createJob"> {
     const { env } = call.c;
     const request = { id: await newId(call, "new job"), request: await fingerprint(JSON.stringify(wanted)) };
     // A repeated request gets its job also when none would be created any more.
@@ -64,7 +64,7 @@ export const createJob = {
         ? ok(undefined)
         : await callOperator(env, "unavailable", (operator) => operator.find(request));
     if (!known.ok) return known;
-    if (known.value) return presentOne(call, known.value, 202);
+    if (known.value) return answerJob(known.value, 202);
     const row = REQUESTS[wanted.kind];
     const checked = row.seals ? await checkRootKeys(call.store.db, call.store.keyring) : ok(undefined);
     if (!checked.ok) return checked;
@@ -72,7 +72,7 @@ export const createJob = {
     if (!input.ok) return input;
     const job: NewJob = { ...request, kind: wanted.kind, input: input.value };
     const created = await callOperator(env, "uncertain", (operator) => operator.create(job));
-    if (created.ok) return presentOne(call, created.value, 202);
+    if (created.ok) return answerJob(created.value, 202);
     const { kind, detail } = created.failure;
     if (kind === "job_exists") call.c.header("Item-Vault-Job", detail);
     return created;
@@ -84,27 +84,25 @@ export const getJob = {
     const wait = parseCount(rest, "wait", 0, LIMITS.wait);
     return wait.ok ? ok(wait.value ?? 0) : wait;
   },
-  async handle(call: Call, wait: number): Promise<Result<Reply>> {
+  async handle(call: Call, wait: number): ReplyTo<"getJob"> {
     const job = await callOperator(call.c.env, "unavailable", (operator) => operator.get(call.job, wait * SECOND));
-    return job.ok ? presentOne(call, job.value) : job;
+    return job.ok ? answerJob(job.value) : job;
   },
 };
 
 /** A handler that calls the method of the operator with the job of the path. */
 const changeJob =
   (method: "stop" | "pause" | "resume") =>
-  async (call: Call): Promise<Result<Reply>> => {
+  async (call: Call): ReplyTo<"getJob"> => {
     const job = await callOperator(call.c.env, "uncertain", (operator) => operator[method](call.job));
-    return job.ok ? presentOne(call, job.value) : job;
+    return job.ok ? answerJob(job.value) : job;
   };
 
 export const stopJob = changeJob("stop");
 export const pauseJob = changeJob("pause");
 export const resumeJob = changeJob("resume");
 
-function presentOne({ c }: Call, job: Job, status: 200 | 202 = 200): Result<Reply> {
-  return ok({ response: c.json(presentJob(job), status), made: job.id });
-}
+const answerJob = (job: Job, status?: 202) => ok({ json: presentJob(job), status, made: job.id });
 
 interface Page {
   readonly limit: number;
@@ -132,14 +130,14 @@ export const listJobs = {
     if (cursor !== null && !after) return invalid("cursor: is not one that this service gave");
     return ok({ limit: Math.min(limit.value ?? PAGE_JOBS_MAX, PAGE_JOBS_MAX), after });
   },
-  async handle(call: Call, { limit, after }: Page): Promise<Result<Reply>> {
+  async handle(call: Call, { limit, after }: Page): ReplyTo<"listJobs"> {
     const { c } = call;
     // One more, which tells whether another page follows.
     const jobs = await callOperator(c.env, "unavailable", async (operator) => ok(await operator.list(limit + 1, after)));
     if (!jobs.ok) return jobs;
     const page = jobs.value.slice(0, limit);
     const link = nextPage(c, jobs.value.length > limit ? `limit=${limit}&cursor=${presentPlace(page.at(-1)!)}` : undefined);
-    return ok({ response: c.json(page.map(presentJob), 200, link) });
+    return ok({ json: page.map(presentJob), headers: link });
   },
 };
 
@@ -151,7 +149,7 @@ export const listFindings = {
     const text = rest.get("cursor") ?? "0";
     return /^\d{1,15}$/.test(text) ? ok(Number(text)) : invalid("cursor: is not one that this service gave");
   },
-  async handle(call: Call, after: number): Promise<Result<Reply>> {
+  async handle(call: Call, after: number): ReplyTo<"listJobFindings"> {
     const { c } = call;
     const page = await callOperator(call.c.env, "unavailable", (operator) =>
       operator.findings(call.job, after, PAGE_FINDINGS_MAX),
@@ -159,6 +157,6 @@ export const listFindings = {
     if (!page.ok) return page;
     const { findings, next } = page.value;
     const link = nextPage(c, next === undefined ? undefined : `cursor=${next}`);
-    return ok({ response: c.json(findings, 200, link) });
+    return ok({ json: findings, headers: link });
   },
 };

@@ -1,18 +1,24 @@
-import { ok, type Result } from "../../model/result.ts";
+import type { RootKey } from "../../../client/src/schema.ts";
+import type { Presented } from "../../../contract/answer.ts";
+import { ok } from "../../model/result.ts";
 import { loadNeededKeys } from "../../store/backup/needed-keys.ts";
 import { isRemovable, type KnownKey, loadKnownKeys } from "../../store/keys/key-states.ts";
-import type { Call, Reply } from "../route.ts";
+import type { Call, ReplyTo } from "../route.ts";
 import { backupsOf } from "../../store/buckets/r2.ts";
 
 /** /v1/admin/keys: the root keys, without key material (contract 20.2). */
 
-export async function listKeys({ c, store }: Call): Promise<Result<Reply>> {
+export async function listKeys({ c, store }: Call): ReplyTo<"listKeys"> {
   const keys = await loadKnownKeys(store);
   if (!keys.ok) return keys;
   const needed = await loadNeededKeys(backupsOf(c.env), store.keyring);
   if (!needed.ok) return needed;
-  return ok({ response: c.json(keys.value.map((key) => presentKey(key, needed.value.has(key.id)))) });
+  return ok({ json: keys.value.map((key) => presentKey(key, needed.value.has(key.id))) });
 }
 
 /** In: whether the newest backup needs the key. */
-const presentKey = (key: KnownKey, backup: boolean): object => ({ ...key, backup, removable: isRemovable(key, backup) });
+const presentKey = (key: KnownKey, backup: boolean): Presented<RootKey> => ({
+  ...key,
+  backup,
+  removable: isRemovable(key, backup),
+});

@@ -9,8 +9,8 @@ import { requireRoom } from "../../store/health/room.ts";
 import { adminEntry } from "../audit.ts";
 import { streamList } from "../json-list.ts";
 import { newId } from "../new-id.ts";
-import { presentPerson } from "../present/people.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
+import { presentListedPerson, presentPerson } from "../present/people.ts";
+import type { Call, ParseCall, ReplyTo } from "../route.ts";
 
 /** /v1/admin/people (contract 25): adds, lists, changes and removes people. */
 
@@ -28,8 +28,8 @@ const NEVER_EXPIRES_SECONDS = 253_402_300_799;
 
 const PERSON = { resource: "PERSON" } as const;
 
-export async function listPeople({ c, store }: Call): Promise<Result<Reply>> {
-  const people = await loadPeople(store, (person) => JSON.stringify(presentPerson(person)));
+export async function listPeople({ c, store }: Call): ReplyTo<"listPeople"> {
+  const people = await loadPeople(store, (person) => JSON.stringify(presentListedPerson(person)));
   return people.ok ? ok({ response: streamList(c, groupsOf(people.value)) }) : people;
 }
 
@@ -40,9 +40,9 @@ function* groupsOf(texts: readonly string[]): Generator<readonly string[]> {
   for (let from = 0; from < texts.length; from += PIECE_PEOPLE) yield texts.slice(from, from + PIECE_PEOPLE);
 }
 
-export async function getPerson({ c, store, person: id }: Call): Promise<Result<Reply>> {
+export async function getPerson({ store, person: id }: Call): ReplyTo<"getPerson"> {
   const person = await loadPerson(store, id);
-  return person.ok ? ok({ response: c.json(presentPerson(person.value)) }) : person;
+  return person.ok ? ok({ json: presentListedPerson(person.value) }) : person;
 }
 
 export const addPerson = {
@@ -50,7 +50,7 @@ export const addPerson = {
     const input = newPerson.safeParse(body!.json);
     return input.success ? ok(input.data) : invalid(explain(input.error, "the person"));
   },
-  async handle(call: Call, { email, vaults }: NewPerson): Promise<Result<Reply>> {
+  async handle(call: Call, { email, vaults }: NewPerson): ReplyTo<"addPerson"> {
     const { c, store } = call;
     const room = await requireRoom(store);
     if (!room.ok) return room;
@@ -58,7 +58,7 @@ export const addPerson = {
     const issuedAt = Math.floor(store.now / 1000);
     const claims: Claims = { id, name: email, dialect: "uuid", vaults, issuedAt, expiresAt: NEVER_EXPIRES_SECONDS, person: true };
     const added = await insertPerson(store, claims, adminEntry(PERSON, c, "CREATE", id));
-    return added.ok ? ok({ response: c.json(presentPerson(added.value)), made: id }) : added;
+    return added.ok ? ok({ json: presentPerson(added.value), made: id }) : added;
   },
 };
 
@@ -67,13 +67,13 @@ export const changePerson = {
     const input = personChange.safeParse(body!.json);
     return input.success ? ok(input.data.vaults) : invalid(explain(input.error, "the person"));
   },
-  async handle({ c, store, person: id }: Call, vaults: NewPerson["vaults"]): Promise<Result<Reply>> {
+  async handle({ c, store, person: id }: Call, vaults: NewPerson["vaults"]): ReplyTo<"changePerson"> {
     const changed = await updatePerson(store, id, vaults, adminEntry(PERSON, c, "UPDATE", id));
-    return changed.ok ? ok({ response: c.json(presentPerson(changed.value)) }) : changed;
+    return changed.ok ? ok({ json: presentPerson(changed.value) }) : changed;
   },
 };
 
-export async function removePerson({ c, store, person: id }: Call): Promise<Result<Reply>> {
+export async function removePerson({ c, store, person: id }: Call): ReplyTo<"removePerson"> {
   const removed = await deletePerson(store, id, adminEntry(PERSON, c, "DELETE", id));
   return removed.ok ? ok({ response: c.body(null, 204) }) : removed;
 }

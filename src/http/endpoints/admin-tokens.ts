@@ -10,7 +10,7 @@ import { insertToken, loadToken, loadTokens } from "../../store/tokens/tokens.ts
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";
 import { presentIssuedToken, presentListedToken } from "../present/tokens.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
+import type { Call, ParseCall, ReplyTo } from "../route.ts";
 
 /** /v1/admin/tokens: issues, lists and revokes tokens. */
 
@@ -36,7 +36,7 @@ export const createToken = {
     const input = newToken.safeParse(body!.json);
     return input.success ? ok(input.data) : invalid(explain(input.error, "the token"));
   },
-  async handle(call: Call, input: NewToken): Promise<Result<Reply>> {
+  async handle(call: Call, input: NewToken): ReplyTo<"createToken"> {
     const { c, store } = call;
     const { name, vaults, dialect = "uuid", expiresIn = LIMITS.tokenLifetimeDefault } = input;
     const binding = input.binding === true || undefined;
@@ -48,21 +48,21 @@ export const createToken = {
     // The token is not stored: only this answer, and that to a repeated request, contains it.
     // One for service bindings is in no answer: nobody needs it, and it would authenticate nobody (decision 0025).
     const token = binding ? undefined : issued.value.token;
-    return ok({ response: c.json({ ...presentIssuedToken(issued.value.claims), token }), made: id });
+    return ok({ json: presentIssuedToken(issued.value.claims, token), made: id });
   },
 };
 
-export async function listTokens({ c, store }: Call): Promise<Result<Reply>> {
+export async function listTokens({ store }: Call): ReplyTo<"listTokens"> {
   const tokens = await loadTokens(store);
-  return tokens.ok ? ok({ response: c.json(tokens.value.map(presentListedToken)) }) : tokens;
+  return tokens.ok ? ok({ json: tokens.value.map(presentListedToken) }) : tokens;
 }
 
-export async function getToken({ c, store, token: id }: Call): Promise<Result<Reply>> {
+export async function getToken({ store, token: id }: Call): ReplyTo<"getToken"> {
   const token = await loadToken(store, id);
-  return token.ok ? ok({ response: c.json(presentListedToken(token.value)) }) : token;
+  return token.ok ? ok({ json: presentListedToken(token.value) }) : token;
 }
 
-export async function revokeToken({ c, store, token }: Call): Promise<Result<Reply>> {
+export async function revokeToken({ c, store, token }: Call): ReplyTo<"revokeToken"> {
   const deleted = await endToken(store, token, adminEntry({ resource: "TOKEN" }, c, "DELETE", token));
   return deleted.ok ? ok({ response: c.body(null, 204) }) : deleted;
 }

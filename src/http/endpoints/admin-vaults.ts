@@ -7,7 +7,7 @@ import { loadAllVaults } from "../../store/vaults/vaults.ts";
 import { sendChange } from "../coordinator.ts";
 import { newId } from "../new-id.ts";
 import { presentAdminVault, presentListedVault } from "../present/vaults.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
+import type { Call, ParseCall, ReplyTo } from "../route.ts";
 
 /** /v1/admin/vaults: lists, creates, changes and deletes vaults. */
 
@@ -18,9 +18,9 @@ const quota = optional(z.object({ items: limit, bytes: limit, fileBytes: limit }
 const newVault = z.object({ name, description: optional(text()), quota });
 const vaultChange = z.object({ name: optional(name), description: optional(text()), quota });
 
-export async function listAllVaults({ c, store }: Call): Promise<Result<Reply>> {
+export async function listAllVaults({ store }: Call): ReplyTo<"listAllVaults"> {
   const vaults = await loadAllVaults(store);
-  return vaults.ok ? ok({ response: c.json(vaults.value.map(presentListedVault)) }) : vaults;
+  return vaults.ok ? ok({ json: vaults.value.map(presentListedVault) }) : vaults;
 }
 
 export const createVault = {
@@ -43,12 +43,16 @@ export const updateVault = {
 
 export const deleteVault = {
   parse: (): Result<Change> => ok({ kind: "delete-vault" }),
-  handle: (call: Call, change: Change) => writeVault(call, call.vault, change),
+  async handle(call: Call, change: Change): ReplyTo<"deleteVault"> {
+    const answer = await sendVaultChange(call, call.vault, change);
+    return answer.ok ? ok({ response: call.c.body(null, 204), made: call.vault }) : answer;
+  },
 };
 
-async function writeVault(call: Call, id: string, change: Change): Promise<Result<Reply>> {
-  const answer = await sendChange(call, id, change, { ids: [id], body: call.body?.bytes });
-  if (!answer.ok) return answer;
-  const { vault } = answer.value;
-  return ok({ response: vault ? call.c.json(presentAdminVault(vault)) : call.c.body(null, 204), made: id });
+const sendVaultChange = (call: Call, id: string, change: Change) =>
+  sendChange(call, id, change, { ids: [id], body: call.body?.bytes });
+
+async function writeVault(call: Call, id: string, change: Change): ReplyTo<"updateVault"> {
+  const answer = await sendVaultChange(call, id, change);
+  return answer.ok ? ok({ json: presentAdminVault(answer.value.vault!), made: id }) : answer;
 }

@@ -10,7 +10,7 @@ import { requireRoom } from "../../store/health/room.ts";
 import { sendWebhookRequest } from "../coordinator.ts";
 import { newId } from "../new-id.ts";
 import { presentWebhook } from "../present/webhooks.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
+import type { Call, ParseCall, ReplyTo } from "../route.ts";
 
 /** /v1/admin/vaults/{v}/webhooks (contract 17): lists, creates, changes and deletes the webhooks of a vault. */
 
@@ -56,12 +56,12 @@ const webhookChange = (testOrigin: string | undefined) =>
       path: ["resume"],
     });
 
-export async function listWebhooks(call: Call): Promise<Result<Reply>> {
+export async function listWebhooks(call: Call): ReplyTo<"listWebhooks"> {
   const answer = await sendWebhookRequest(call, { kind: "list" });
-  return answer.ok ? ok({ response: call.c.json(answer.value.map(presentWebhook)) }) : answer;
+  return answer.ok ? ok({ json: answer.value.map(presentWebhook) }) : answer;
 }
 
-export const getWebhook = (call: Call): Promise<Result<Reply>> => answerOne(call, { kind: "get", id: call.webhook });
+export const getWebhook = (call: Call): ReplyTo<"getWebhook"> => answerOne(call, { kind: "get", id: call.webhook });
 
 export const createWebhook = {
   parse({ body, store }: ParseCall): Result<NewWebhook> {
@@ -69,7 +69,7 @@ export const createWebhook = {
     if (!input.success) return invalid(explain(input.error, "the webhook"));
     return ok({ url: input.data.url, enabled: input.data.enabled ?? true });
   },
-  async handle(call: Call, webhook: NewWebhook): Promise<Result<Reply>> {
+  async handle(call: Call, webhook: NewWebhook): ReplyTo<"createWebhook"> {
     const room = await requireRoom(call.store);
     if (!room.ok) return room;
     const id = await newId(call, "new webhook");
@@ -82,21 +82,21 @@ export const updateWebhook = {
     const input = webhookChange(store.settings.webhookTestOrigin).safeParse(body!.json);
     return input.success ? ok(input.data) : invalid(explain(input.error, "the webhook"));
   },
-  async handle(call: Call, change: WebhookChange): Promise<Result<Reply>> {
+  async handle(call: Call, change: WebhookChange): ReplyTo<"updateWebhook"> {
     const { webhook: id, idempotencyKey: key } = call;
     const request = key === undefined ? crypto.randomUUID() : await fingerprint("webhook change", id, key);
     return answerOne(call, { kind: "update", id, request, change });
   },
 };
 
-export async function deleteWebhook(call: Call): Promise<Result<Reply>> {
+export async function deleteWebhook(call: Call): ReplyTo<"deleteWebhook"> {
   const answer = await sendWebhookRequest(call, { kind: "delete", id: call.webhook });
   return answer.ok ? ok({ response: call.c.body(null, 204) }) : answer;
 }
 
-async function answerOne(call: Call, request: Parameters<typeof sendWebhookRequest>[1]): Promise<Result<Reply>> {
+async function answerOne(call: Call, request: Parameters<typeof sendWebhookRequest>[1]): ReplyTo<"getWebhook"> {
   const answer = await sendWebhookRequest(call, request);
   if (!answer.ok) return answer;
   const [webhook] = answer.value;
-  return ok({ response: call.c.json(presentWebhook(webhook!)), made: webhook!.id });
+  return ok({ json: presentWebhook(webhook!), made: webhook!.id });
 }

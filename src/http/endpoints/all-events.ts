@@ -6,7 +6,7 @@ import { loadPages } from "../../store/events/events.ts";
 import { createSession, joinHub, type News } from "../events/session.ts";
 import { streamNews } from "../events/stream.ts";
 import { presentVaultEvent, presentVaultId } from "../present/events.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
+import type { Call, ParseCall, ReplyTo } from "../route.ts";
 import { openStream, parseSeconds, startOf } from "./events.ts";
 
 /** The events of all vaults that a token reads, as one stream: endpoint 18 (contract 15.9). */
@@ -49,7 +49,7 @@ const FIRST_READ_EVENTS_MAX = 1_000;
 export const streamAllEvents = {
   parse,
   /** Errors: `unauthorized` (revoked), `cursor_gone` (of one of the vaults), `rate`. */
-  async handle(call: Call, { starts, seconds }: Input): Promise<Result<Reply>> {
+  async handle(call: Call, { starts, seconds }: Input): ReplyTo<"streamAllEvents"> {
     const { c, store, claims, dialect } = call;
     const limit = Math.max(10, Math.floor(FIRST_READ_EVENTS_MAX / Math.max(1, starts.length)));
     const pages = await loadPages(

@@ -6,15 +6,15 @@ import { loadDeletedFile, loadDeletedItem, loadDeletedItems } from "../../store/
 import { nextPage } from "../headers.ts";
 import { presentItem } from "../present/items.ts";
 import { presentDeletedItem, presentDeletedSummary } from "../present/history.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
+import type { Call, ParseCall, ReplyTo } from "../route.ts";
 import { sendFile } from "./files.ts";
-import { reportName, sendItem, writeItem } from "./items.ts";
+import { eraseItem, reportName, sendItem, writeItem } from "./items.ts";
 
 /** Endpoint 16: the deleted Items of a vault (contract 14). */
 
 export const listDeletedItems = {
   parse: ({ query }: ParseCall): Result<Page> => parsePage(query),
-  async handle(call: Call, { limit = LIMITS.page, after }: Page): Promise<Result<Reply>> {
+  async handle(call: Call, { limit = LIMITS.page, after }: Page): ReplyTo<"listDeletedItems"> {
     const { c, store, dialect, claims: token, vault } = call;
     const page = await loadDeletedItems(store, { token, vault }, after, limit);
     if (!page.ok) return page;
@@ -22,26 +22,27 @@ export const listDeletedItems = {
     reportName(call, page.value);
     const link = nextPage(c, next && `limit=${limit}&cursor=${writeCursor(next, dialect)}`);
     const presented = items.map((item) => presentDeletedSummary({ ...item, vaultName }, dialect));
-    return ok({ response: c.json(presented, 200, link) });
+    return ok({ json: presented, headers: link });
   },
 };
 
-export async function getDeletedItem(call: Call): Promise<Result<Reply>> {
+export async function getDeletedItem(call: Call): ReplyTo<"getDeletedItem"> {
   const { store, dialect, claims: token, vault, item: id } = call;
   const item = await loadDeletedItem(store, { token, vault }, id);
   return item.ok ? sendItem(call, item.value, () => presentDeletedItem(item.value, dialect, store.now)) : item;
 }
 
-export async function getDeletedContent(call: Call): Promise<Result<Reply>> {
+export async function getDeletedContent(call: Call): ReplyTo<"getDeletedFileContent"> {
   const { store, claims: token, vault, item } = call;
   return sendFile(call, await loadDeletedFile(store, { token, vault }, item, call.file));
 }
 
-/** In: a change of a deleted Item as a whole. */
-const write = (kind: "restore-item" | "destroy-item") => ({
-  parse: ({ item }: ParseCall): Result<Change> => ok({ kind, item }),
-  handle: writeItem(presentItem, () => [kind]),
-});
+export const restoreItem = {
+  parse: ({ item }: ParseCall): Result<Change> => ok({ kind: "restore-item", item }),
+  handle: writeItem(presentItem, () => ["restore-item"]),
+};
 
-export const restoreItem = write("restore-item");
-export const destroyItem = write("destroy-item");
+export const destroyItem = {
+  parse: ({ item }: ParseCall): Result<Change> => ok({ kind: "destroy-item", item }),
+  handle: eraseItem(() => ["destroy-item"]),
+};

@@ -1,3 +1,4 @@
+import type { AnswerBody } from "../../../contract/answer.ts";
 import { type After, formatCursor, parseAfter } from "../../model/cursor.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { parseCount } from "../../model/query.ts";
@@ -10,7 +11,7 @@ import { closeSession, createSession, joinHub } from "../events/session.ts";
 import { streamNews } from "../events/stream.ts";
 import { waitForNews } from "../events/wait.ts";
 import { presentEvent, presentVaultId } from "../present/events.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
+import type { Call, ParseCall, Reply, ReplyTo } from "../route.ts";
 import { uncompressed } from "../headers.ts";
 
 /** The events of a vault: endpoint 18 (contract 15). Reading them is not logged, because a reader asks again and again. */
@@ -49,7 +50,7 @@ export function parseSeconds(call: ParseCall): Result<number> {
 
 export const listEvents = {
   parse,
-  async handle(call: Call, { after, limit, wait, stream }: Input): Promise<Result<Reply>> {
+  async handle(call: Call, { after, limit, wait, stream }: Input): ReplyTo<"listEvents"> {
     const { c, store, claims, vault } = call;
     const page = await loadEvents(store, vault, after, limit, claims);
     if (!page.ok) return page;
@@ -59,13 +60,15 @@ export const listEvents = {
   },
 };
 
-function presentPage({ c, dialect }: Call, { events, last }: Pick<EventPage, "events" | "last">): Result<Reply> {
+type Page = AnswerBody<"listEvents">;
+
+function presentPage({ c, dialect }: Call, { events, last }: Pick<EventPage, "events" | "last">): Result<Reply<Page>> {
   const body = { events: events.map((event) => presentEvent(event, dialect)), last: formatCursor(last) };
-  return ok({ response: c.json(body, 200, uncompressed(c)), action: "UNLOGGED" });
+  return ok({ json: body, headers: uncompressed(c), action: "UNLOGGED" });
 }
 
 /** Waits for events after an empty page. Errors: those of a page, when they come up meanwhile; `rate`. */
-async function waitForPage(call: Call, { last }: EventPage, limit: number, wait: number): Promise<Result<Reply>> {
+async function waitForPage(call: Call, { last }: EventPage, limit: number, wait: number): Promise<Result<Reply<Page>>> {
   const { c, store, claims, vault } = call;
   const admitted = admit(claims.id);
   if (!admitted.ok) return admitted;
@@ -85,7 +88,7 @@ async function waitForPage(call: Call, { last }: EventPage, limit: number, wait:
   }
 }
 
-function streamEvents(call: Call, { events, start, last, more }: EventPage, seconds: number): Result<Reply> {
+function streamEvents(call: Call, { events, start, last, more }: EventPage, seconds: number): Result<Reply<never>> {
   const { c, store, claims, dialect, vault } = call;
   const session = createSession({ env: c.env, store, claims }, new Map([[vault, last]]));
   const news = events.length > 0 ? [{ kind: "events" as const, vault, events }] : [];
@@ -101,7 +104,7 @@ function streamEvents(call: Call, { events, start, last, more }: EventPage, seco
 }
 
 /** The answer with a stream as its body. In: opens the stream; HEAD opens none, and does not count as a request that waits. Errors: `rate`. */
-export function openStream({ c, claims }: Call, open: () => ReadableStream): Result<Reply> {
+export function openStream({ c, claims }: Call, open: () => ReadableStream): Result<Reply<never>> {
   const headers = { ...uncompressed(c), "Content-Type": "text/event-stream" };
   if (c.req.method === "HEAD") return ok({ response: c.body(null, 200, headers), action: "UNLOGGED" });
   const admitted = admit(claims.id);

@@ -6,7 +6,7 @@ import { loadFile } from "../../store/items/files.ts";
 import { requireRoomForFile } from "../../store/health/room.ts";
 import { recordContent, sendChange, tryChange } from "../coordinator.ts";
 import { presentFile } from "../present/items.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
+import type { Call, ParseCall, ReplyTo } from "../route.ts";
 import { parseName, parseSection, parseUploadHeaders, receiveContent, type UploadHeaders } from "../upload.ts";
 import { uploadContent } from "../upload-content.ts";
 import { filesOf } from "../../store/buckets/r2.ts";
@@ -25,7 +25,7 @@ export const uploadFile = {
     if (!section.ok) return section;
     return headers.ok ? ok({ ...headers.value, name: name.value, section: section.value }) : headers;
   },
-  async handle(call: Call, { name, section, ...headers }: NewFile): Promise<Result<Reply>> {
+  async handle(call: Call, { name, section, ...headers }: NewFile): ReplyTo<"uploadFile"> {
     const { claims: token, vault, item, ifMatch } = call;
     const room = await requireRoomForFile(call.store, { token, vault }, item, headers.length);
     if (!room.ok) return room;
@@ -41,7 +41,7 @@ export const uploadFile = {
 
 export const replaceFileContent = {
   parse: ({ c }: ParseCall): Result<UploadHeaders> => parseUploadHeaders(c),
-  async handle(call: Call, headers: UploadHeaders): Promise<Result<Reply>> {
+  async handle(call: Call, headers: UploadHeaders): ReplyTo<"replaceFileContent"> {
     const { claims: token, vault, item, ifMatch } = call;
     const stored = await loadFile(call.store, { token, vault }, item, call.file);
     if (!stored.ok) return stored;
@@ -52,7 +52,7 @@ export const replaceFileContent = {
 
 export const removeFile = {
   parse: ({ item, file, ifMatch }: ParseCall): Result<Change> => ok({ kind: "delete-file", item, file, ifMatch }),
-  async handle(call: Call, change: Change): Promise<Result<Reply>> {
+  async handle(call: Call, change: Change): ReplyTo<"deleteFile"> {
     const { c, vault, item, file } = call;
     const answer = await sendChange(call, vault, change, { ids: [vault, item, file] });
     return answer.ok ? ok({ response: c.body(null, 204) }) : answer;
@@ -66,7 +66,7 @@ async function upload(
   headers: UploadHeaders,
   ids: readonly string[],
   changeFor: (content: NewContent) => Change,
-): Promise<Result<Reply>> {
+): ReplyTo<"uploadFile"> {
   const { c, vault, item, dialect, idempotencyKey } = call;
   const address: ContentAddress = { vault, item, file, generation: crypto.randomUUID() };
   const written = await uploadContent(address, crypto.getRandomValues(new Uint8Array(32)), {
@@ -75,5 +75,5 @@ async function upload(
     write: (content, hash) => tryChange(call, vault, changeFor(content), { ids, body: hash }),
     discard: () => deleteContent(filesOf(c.env), address),
   });
-  return written.ok ? ok({ response: c.json(presentFile(written.value, { id: item, vault }, dialect)) }) : written;
+  return written.ok ? ok({ json: presentFile(written.value, { id: item, vault }, dialect) }) : written;
 }

@@ -1,3 +1,5 @@
+import type { File } from "../../../client/src/schema.ts";
+import type { Presented } from "../../../contract/answer.ts";
 import { writeId } from "../../model/dialect.ts";
 import { type KeyedFile, addressOf } from "../../model/file.ts";
 import { LIMITS } from "../../model/limits.ts";
@@ -8,7 +10,7 @@ import { loadFile, loadFiles } from "../../store/items/files.ts";
 import { loadFileOfVersion } from "../../store/items/versions.ts";
 import { sendContent } from "../download.ts";
 import { presentFile } from "../present/items.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
+import type { Call, ParseCall, Reply, ReplyTo } from "../route.ts";
 import { filesOf } from "../../store/buckets/r2.ts";
 
 /** Endpoints 7 to 9: the Files of an Item, and their contents. */
@@ -18,30 +20,30 @@ const parseInline = ({ query: { rest } }: ParseCall): Result<boolean> => parseBo
 
 export const listFiles = {
   parse: parseInline,
-  async handle(call: Call, inline: boolean): Promise<Result<Reply>> {
-    const { c, store, claims: token, vault, item } = call;
+  async handle(call: Call, inline: boolean): ReplyTo<"listFiles"> {
+    const { store, claims: token, vault, item } = call;
     const files = await loadFiles(store, { token, vault }, item);
     if (!files.ok) return files;
     const presented = await presentFiles(call, files.value, inline);
-    return presented.ok ? ok({ response: c.json(presented.value) }) : presented;
+    return presented.ok ? ok({ json: presented.value }) : presented;
   },
 };
 
 export const getFile = {
   parse: parseInline,
-  async handle(call: Call, inline: boolean): Promise<Result<Reply>> {
-    const { c, store, claims: token, vault, item } = call;
+  async handle(call: Call, inline: boolean): ReplyTo<"getFile"> {
+    const { store, claims: token, vault, item } = call;
     const file = await loadFile(store, { token, vault }, item, call.file);
     if (!file.ok) return file;
     const presented = await presentFiles(call, [file.value], inline);
-    return presented.ok ? ok({ response: c.json(presented.value[0]) }) : presented;
+    return presented.ok ? ok({ json: presented.value[0]! }) : presented;
   },
 };
 
 /** The content of a File of the current version, or of the version that the query names (contract 14.5). */
 export const getContent = {
   parse: ({ query }: ParseCall): Result<number | undefined> => parseVersionOf(query.rest, "version"),
-  async handle(call: Call, version: number | undefined): Promise<Result<Reply>> {
+  async handle(call: Call, version: number | undefined): ReplyTo<"getFileContent"> {
     const { store, claims: token, vault, item } = call;
     const access = { token, vault };
     const file = await (version === undefined
@@ -53,18 +55,18 @@ export const getContent = {
 };
 
 /** Sends the content of a File that was looked for. */
-export async function sendFile({ c, vault, item }: Call, file: Result<KeyedFile>): Promise<Result<Reply>> {
+export async function sendFile({ c, vault, item }: Call, file: Result<KeyedFile>): Promise<Result<Reply<never>>> {
   if (!file.ok) return file;
   const response = await sendContent(c, addressOf(vault, item, file.value), file.value);
   return response.ok ? ok({ response: response.value }) : response;
 }
 
 /** Errors: `too_large_to_inline`, and those of loading a content. */
-async function presentFiles(call: Call, files: readonly KeyedFile[], inline: boolean): Promise<Result<object[]>> {
+async function presentFiles(call: Call, files: readonly KeyedFile[], inline: boolean): Promise<Result<Presented<File>[]>> {
   const { c, store, dialect, vault, item } = call;
   const large = inline ? firstTooLarge(files, store.settings.inlineLimit) : undefined;
   if (large) return fail("too_large_to_inline", writeId(large.id, dialect));
-  const presented: object[] = [];
+  const presented: Presented<File>[] = [];
   for (const file of files) {
     const content = inline ? await loadContent(filesOf(c.env), addressOf(vault, item, file), file) : ok(undefined);
     if (!content.ok) return content;

@@ -1,3 +1,5 @@
+import type * as Schemas from "../../../client/src/schema.ts";
+import type { AnswerBody } from "../../../contract/answer.ts";
 import { version } from "../../../package.json";
 import { openKeyring } from "../../crypto/keyring.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
@@ -10,13 +12,14 @@ import { probeRootKeys } from "../../store/keys/key-states.ts";
 import { probeBucket, probeDatabase, probeSchema } from "../../store/health/probes.ts";
 
 import type { Context } from "../context.ts";
+import type { Content } from "../route.ts";
 import { withDeadline } from "../../store/d1/deadline.ts";
 import { callOperator } from "../../operator.ts";
 import { backupsOf, filesOf } from "../../store/buckets/r2.ts";
 
 /** /heartbeat: the Worker runs. /health: the state of what it depends on. Neither needs a token (contract 13). */
 
-export const heartbeat = async (c: Context): Promise<Result<Response>> => ok(c.text("."));
+export const heartbeat = async (c: Context): Promise<Result<Content<never>>> => ok({ response: c.text(".") });
 
 interface Dependency {
   readonly service: string;
@@ -68,10 +71,12 @@ const DEPENDENCIES: readonly Dependency[] = [
   { service: "settings", needs: [], message: "The variables are well-formed", check: checkSettings },
 ];
 
+type HealthReport = AnswerBody<"getHealth">;
+
 interface CachedReport {
   /** Unix milliseconds. */
   readonly until: number;
-  readonly text: Promise<string>;
+  readonly report: Promise<HealthReport>;
 }
 
 /** How long a report is reused: without that, every anonymous request would cost storage calls. */
@@ -81,32 +86,30 @@ const REPORT_REUSE_MS = 5_000;
 const reports = new WeakMap<Env, CachedReport>();
 
 /** Always 200: the body is the report. Each status is ACTIVE, WARNING or ERROR; no message contains key material. */
-export async function health(c: Context): Promise<Result<Response>> {
-  return ok(c.body(await cachedReport(c), 200, { "Content-Type": "application/json" }));
-}
+export const health = async (c: Context): Promise<Result<Content<HealthReport>>> => ok({ json: await cachedReport(c) });
 
-function cachedReport(c: Context): Promise<string> {
+function cachedReport(c: Context): Promise<HealthReport> {
   const now = Date.now();
   const cached = reports.get(c.env);
-  if (cached && now < cached.until) return cached.text;
-  const text = makeReport(c.env);
+  if (cached && now < cached.until) return cached.report;
+  const report = makeReport(c.env);
   // Stored before the await, so that concurrent requests share the report.
-  reports.set(c.env, { until: now + REPORT_REUSE_MS, text });
+  reports.set(c.env, { until: now + REPORT_REUSE_MS, report });
   // Else the calls would be cancelled with this request, and the others would wait for ever.
-  c.executionCtx.waitUntil(text);
-  return text;
+  c.executionCtx.waitUntil(report);
+  return report;
 }
 
-async function makeReport(env: Env): Promise<string> {
-  const dependencies = await Promise.all(
-    DEPENDENCIES.map(async ({ service, needs, message, check, figures }): Promise<object> => {
-      const missing = needs.find((name) => !(env[name] as unknown));
-      const result = missing === undefined ? await check(env) : fail("misconfigured", `${missing} is missing`);
-      const report = result.ok ? reportOf(result.value, message) : errorOf(result);
-      return Object.assign({ service }, report, figures?.(env));
-    }),
-  );
-  return JSON.stringify({ name: "Item Vault", version, dependencies });
+async function makeReport(env: Env): Promise<HealthReport> {
+  const dependencies = await Promise.all(DEPENDENCIES.map((dependency) => probe(env, dependency)));
+  return { name: "Item Vault", version, dependencies };
+}
+
+async function probe(env: Env, { service, needs, message, check, figures }: Dependency): Promise<Schemas.Dependency> {
+  const missing = needs.find((name) => !(env[name] as unknown));
+  const result = missing === undefined ? await check(env) : fail("misconfigured", `${missing} is missing`);
+  const report = result.ok ? reportOf(result.value, message) : errorOf(result);
+  return { service, ...report, ...figures?.(env) };
 }
 
 function reportOf(checked: Checked, message: string): Report {
@@ -114,7 +117,10 @@ function reportOf(checked: Checked, message: string): Report {
   return checked === undefined ? { status: "ACTIVE", message } : { status: "WARNING", message: checked };
 }
 
-const errorOf = ({ failure }: Refusal) => ({ status: "ERROR", message: failure.detail ?? "The database does not answer" });
+const errorOf = ({ failure }: Refusal) => ({
+  status: "ERROR" as const,
+  message: failure.detail ?? "The database does not answer",
+});
 
 /** Out: `undefined` when the setting is malformed, or D1 has not told its size. */
 function capacityFigures(env: Env): Figures | undefined {

@@ -8,7 +8,7 @@ import { recordDamage } from "../../store/health/damages.ts";
 import { nextPage } from "../headers.ts";
 import { streamList } from "../json-list.ts";
 import { presentBroken, presentSummary, presentWithUsername } from "../present/items.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
+import type { Call, ParseCall, ReplyTo } from "../route.ts";
 import { reportName } from "./items.ts";
 
 /** Endpoint 1: the Items of a vault, all of them or page by page (contract 11). */
@@ -40,7 +40,7 @@ export const listItems = {
     if (included.some((name) => name !== USERNAME)) return invalid(`include: is not ${USERNAME}`);
     return ok({ readings: readings.value, page: page.value, withUsername: included.length > 0 });
   },
-  async handle(call: Call, input: ListInput): Promise<Result<Reply>> {
+  async handle(call: Call, input: ListInput): ReplyTo<"listItems"> {
     const chosen = await chooseReadings(call, input.readings);
     if (!chosen.ok) return chosen;
     const list = { ...input, readings: chosen.value };

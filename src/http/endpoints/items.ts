@@ -8,11 +8,11 @@ import { loadItem } from "../../store/items/items.ts";
 import { etagHeader, isCurrent } from "../conditions.ts";
 import { sendChange } from "../coordinator.ts";
 import { presentItem, presentReplaced } from "../present/items.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
+import type { Call, ParseCall, Reply, ReplyTo } from "../route.ts";
 
 /** Endpoints 2 to 6 and 17: an Item. */
 
-export async function getItem(call: Call): Promise<Result<Reply>> {
+export async function getItem(call: Call): ReplyTo<"getItem"> {
   const { store, dialect, claims: token, vault, item: id } = call;
   const item = await loadItem(store, { token, vault }, id);
   return item.ok ? sendItem(call, item.value, () => presentItem(item.value, dialect, store.now)) : item;
@@ -24,33 +24,45 @@ export function reportName({ c, store, vault }: Call, { vaultName }: OfVault): v
 }
 
 /** Sends an Item, or a 304 when the client has it already (contract 10.4). */
-export function sendItem(call: Call, item: Item & OfVault, present: () => object): Result<Reply> {
+export function sendItem<Body>(call: Call, item: Item & OfVault, present: () => Body): Result<Reply<Body>> {
   const { c } = call;
   reportName(call, item);
   const headers = etagHeader(item);
   const current = isCurrent(c.req.header("If-None-Match"), item);
-  const response = current ? c.body(null, 304, headers) : c.json(present(), 200, headers);
-  return ok({ response, version: item.version });
+  const content = current ? { response: c.body(null, 304, headers) } : { json: present(), headers };
+  return ok({ ...content, version: item.version });
 }
 
-type Write = (call: Call, change: Change) => Promise<Result<Reply>>;
+/** What the path has after the id of the Item, or else the Idempotency-Key of the request is bound to. */
+type Rest = (call: Call) => readonly string[];
 
-/**
- * The handler of the writes to an Item. In: how the Item is presented; what the path has after the id of the Item, or else the
- * Idempotency-Key is bound to. A deletion answers 204.
- */
+const NOTHING: Rest = () => [];
+
+function sendItemChange(call: Call, change: Change, rest: Rest) {
+  const { vault, item, body } = call;
+  const ids = [...(item === "" ? [vault] : [vault, item]), ...rest(call)];
+  return sendChange(call, vault, change, { ids, body: body?.bytes });
+}
+
+/** The handler of the writes that answer with the Item. In: how the Item is presented. */
 export const writeItem =
-  (present: typeof presentItem, rest: (call: Call) => readonly string[] = () => []): Write =>
-  async (call, change) => {
-    const { c, store, dialect, vault, item: id, body } = call;
-    const ids = [...(id === "" ? [vault] : [vault, id]), ...rest(call)];
-    const answer = await sendChange(call, vault, change, { ids, body: body?.bytes });
+  (present: typeof presentItem, rest = NOTHING) =>
+  async (call: Call, change: Change): ReplyTo<"patchItem"> => {
+    const answer = await sendItemChange(call, change, rest);
     if (!answer.ok) return answer;
-    const { item, vaultName, unchanged } = answer.value;
-    if (!item) return ok({ response: c.body(null, 204) });
-    const response = c.json(present({ ...item, vaultName }, dialect, store.now), 200, etagHeader(item));
+    const { vaultName, unchanged } = answer.value;
+    const item = answer.value.item!;
+    const json = present({ ...item, vaultName }, call.dialect, call.store.now);
     // No commit logs a write that changed nothing: it only reads.
-    return ok({ response, version: item.version, ...(unchanged && { action: "READ" }) });
+    return ok({ json, headers: etagHeader(item), version: item.version, ...(unchanged && { action: "READ" }) });
+  };
+
+/** The handler of the writes that answer 204. */
+export const eraseItem =
+  (rest = NOTHING) =>
+  async (call: Call, change: Change): Promise<Result<Reply<never>>> => {
+    const answer = await sendItemChange(call, change, rest);
+    return answer.ok ? ok({ response: call.c.body(null, 204) }) : answer;
   };
 
 export const createItem = {
@@ -76,7 +88,7 @@ export const patchItem = {
     const edits = parsePatch(body!.json);
     return edits.ok ? ok({ kind: "patch-item", item, edits: edits.value, ifMatch }) : edits;
   },
-  async handle(call: Call, change: Change): Promise<Result<Reply>> {
+  async handle(call: Call, change: Change): ReplyTo<"patchItem"> {
     const reply = await writeItem(presentItem)(call, change);
     // An empty patch only reads, and no commit logs it.
     const reads = change.kind === "patch-item" && change.edits.length === 0;
@@ -86,7 +98,7 @@ export const patchItem = {
 
 export const deleteItem = {
   parse: ({ item, ifMatch }: ParseCall): Result<Change> => ok({ kind: "delete-item", item, ifMatch }),
-  handle: writeItem(presentItem),
+  handle: eraseItem(),
 };
 
 /** An archived Item is left out of lists (contract 14.14). */

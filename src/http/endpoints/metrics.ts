@@ -5,23 +5,21 @@ import { DAMAGED } from "../../store/health/damages.ts";
 import { databaseSize } from "../../store/d1/size.ts";
 import { loadMetrics, type Metrics } from "../../store/health/metrics.ts";
 import type { Context } from "../context.ts";
+import type { Content } from "../route.ts";
 import { requireSecret } from "../secret.ts";
 
 /** /metrics, in the text format of Prometheus (prometheus.io/docs/instrumenting/exposition_formats). */
 
 /** The secret `METRICS_TOKEN` guards it. Without the secret the route does not exist: see app.ts. */
-export async function metrics(c: Context): Promise<Result<Response>> {
+export async function metrics(c: Context): Promise<Result<Content<never>>> {
   const refused = await requireSecret(c, c.env.METRICS_TOKEN);
   if (refused) return refused;
   const loaded = await loadMetrics(c.env.DB, Date.now());
   if (!loaded.ok) return loaded;
   const settings = parseSettings(c.env);
   const limit = settings.ok ? settings.value.databaseLimit : undefined;
-  return ok(
-    c.text(presentMetrics({ ...loaded.value, size: databaseSize(), limit }), 200, {
-      "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
-    }),
-  );
+  const headers = { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" };
+  return ok({ response: c.text(presentMetrics({ ...loaded.value, size: databaseSize(), limit }), 200, headers) });
 }
 
 type Sample = readonly [labels: string, value: number];

@@ -10,14 +10,14 @@ import {
   presentAnswer,
 } from "../../requests/references.ts";
 import { hasTag } from "../conditions.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
+import type { Call, ParseCall, ReplyTo } from "../route.ts";
 
 /** Endpoint 19: resolves many references in one request (contract 16). */
 
 export const resolve = {
   parse: ({ body }: ParseCall): Result<readonly Asked[]> => parseReferences(body!.json),
 
-  async handle(call: Call, asked: readonly Asked[]): Promise<Result<Reply>> {
+  async handle(call: Call, asked: readonly Asked[]): ReplyTo<"resolveReferences"> {
     const { c, store, actor, claims } = call;
     // The request has counted as one already.
     const limited = asked.length > 1 && (await limitToken(c.env, actor, store.now, asked.length - 1));

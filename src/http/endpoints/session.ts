@@ -1,3 +1,4 @@
+import type { AnswerBody } from "../../../contract/answer.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { SECOND } from "../../model/time.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
@@ -8,6 +9,7 @@ import type { Grants, Lifetime } from "../../store/tokens/session-rows.ts";
 import { type ConsoleSession, deleteSession, insertSession } from "../../store/tokens/sessions.ts";
 import { adminFingerprint, requireConsole, requireSession, sessionIdOf, sessionOfId, setCookie } from "../console-session.ts";
 import type { Context } from "../context.ts";
+import type { Content } from "../route.ts";
 import { presentSession } from "../present/sessions.ts";
 import { authenticateSignIn, type Granted, openedEntry, signInEntry } from "./sign-in.ts";
 
@@ -20,18 +22,18 @@ async function openForConsole(c: Context): Promise<Result<Store>> {
 }
 
 /** Errors: those of `openForConsole` and `requireSession`. */
-export async function getSession(c: Context): Promise<Result<Response>> {
+export async function getSession(c: Context): Promise<Result<Content<AnswerBody<"getSession">>>> {
   const store = await openForConsole(c);
   if (!store.ok) return store;
   const session = await requireSession(c, store.value);
-  return session.ok ? ok(c.json(presentSession(session.value, store.value.settings))) : session;
+  return session.ok ? ok({ json: presentSession(session.value, store.value.settings) }) : session;
 }
 
 /**
  * Signs in: the new grant is added to those of the session in the request, under a new cookie. Errors: those of `openForConsole` and
  * `authenticateSignIn`; `unavailable`, `database_full`.
  */
-export async function signIn(c: Context): Promise<Result<Response>> {
+export async function signIn(c: Context): Promise<Result<Content<AnswerBody<"signIn">>>> {
   const opened = await openForConsole(c);
   if (!opened.ok) return opened;
   const store = opened.value;
@@ -47,7 +49,7 @@ export async function signIn(c: Context): Promise<Result<Response>> {
   const entry = vaults ? openedEntry(c, grants.token!.id, Object.keys(vaults)) : signInEntry(c, "SUCCESS", token?.id);
   c.executionCtx.waitUntil(sendEntry(c.env, entry));
   setCookie(c, session.value.text, Math.floor((lifetime.expiresAt - store.now) / SECOND));
-  return ok(c.json(presentSession({ ...grants, ...lifetime }, store.settings)));
+  return ok({ json: presentSession({ ...grants, ...lifetime }, store.settings) });
 }
 
 /** The session that a sign-in adds to. Out: `undefined` without one that is live. Errors: `unavailable`. */
@@ -79,7 +81,7 @@ function merge(earlier: (Grants & Lifetime) | undefined, granted: Granted, now: 
 }
 
 /** Signs out: 204, also without a session. Errors: those of `openForConsole`; `unavailable`. */
-export async function signOut(c: Context): Promise<Result<Response>> {
+export async function signOut(c: Context): Promise<Result<Content<never>>> {
   const store = await openForConsole(c);
   if (!store.ok) return store;
   const id = await sessionIdOf(c, store.value);
@@ -90,5 +92,5 @@ export async function signOut(c: Context): Promise<Result<Response>> {
     rememberRefusal(store.value, session);
   }
   setCookie(c, "", 0);
-  return ok(c.body(null, 204));
+  return ok({ response: c.body(null, 204) });
 }

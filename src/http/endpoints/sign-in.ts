@@ -28,7 +28,7 @@ import { SECOND } from "../../model/time.ts";
 import type { Grants } from "../../store/tokens/session-rows.ts";
 import { loadPersonByEmail } from "../../store/tokens/sign-in-person.ts";
 import { presentTime } from "../present/time.ts";
-import type { Call, Reply } from "../route.ts";
+import type { Call, ReplyTo } from "../route.ts";
 
 /**
  * What signs in to the console (contract 24): a one-time code, a token, ADMIN_TOKEN, or else Cloudflare Access. With vaults, nobody signs
@@ -143,7 +143,7 @@ async function signInWithAccess(c: Context, store: Store): Promise<Result<Grante
 }
 
 /** Makes a one-time code (contract 24). Like that of the admin, it grants what the request that makes it was authenticated with. */
-export async function createOwnCode(call: Call): Promise<Result<Reply>> {
+export async function createOwnCode(call: Call): ReplyTo<"createSignInCode"> {
   const { c, store, actor } = call;
   // The request has counted as one already.
   const limited = await limitToken(c.env, actor, store.now, LIMITS.signInCost - 1);
@@ -152,13 +152,13 @@ export async function createOwnCode(call: Call): Promise<Result<Reply>> {
   return inUse.ok ? answerCode(call, { token: call.claims }) : inUse;
 }
 
-export async function createAdminCode(call: Call): Promise<Result<Reply>> {
+export async function createAdminCode(call: Call): ReplyTo<"createAdminSignInCode"> {
   return answerCode(call, { admin: await adminFingerprint(call.c) });
 }
 
-async function answerCode({ c, store }: Call, grants: Grants): Promise<Result<Reply>> {
+async function answerCode({ store }: Call, grants: Grants): ReplyTo<"createSignInCode"> {
   const made = await insertCode(store, grants);
   if (!made.ok) return made;
   const { text, expiresAt } = made.value;
-  return ok({ response: c.json({ code: text, expiresAt: presentTime(expiresAt) }) });
+  return ok({ json: { code: text, expiresAt: presentTime(expiresAt) } });
 }

@@ -1,10 +1,10 @@
-import { ok, type Result } from "../../model/result.ts";
+import { ok } from "../../model/result.ts";
 import { loadForToken } from "../../store/vaults/authorized.ts";
 import { presentToken } from "../present/tokens.ts";
-import type { Call, Reply } from "../route.ts";
+import type { Call, ReplyTo } from "../route.ts";
 
 /** Endpoint 14: the token of the request. Its claims are those that were issued, which the store checks with the revocation. */
-export async function getOwnToken({ c, store, claims, dialect }: Call): Promise<Result<Reply>> {
+export async function getOwnToken({ store, claims, dialect }: Call): ReplyTo<"getOwnToken"> {
   const authorized = await loadForToken<[]>(store, claims);
-  return authorized.ok ? ok({ response: c.json(presentToken(claims, dialect)) }) : authorized;
+  return authorized.ok ? ok({ json: presentToken(claims, dialect) }) : authorized;
 }

@@ -3,14 +3,14 @@ import { readableVaults } from "../../model/permission.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadVault, loadVaults } from "../../store/vaults/vaults.ts";
 import { presentVault } from "../present/vaults.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
+import type { Call, ParseCall, ReplyTo } from "../route.ts";
 
 /** Endpoint 10: the vaults that a token reads. */
 
 export const listVaults = {
   parse: ({ query }: ParseCall): Result<readonly Filter[]> => parseFilter(query.filter, "vaults"),
-  async handle(call: Call, readings: readonly Filter[]): Promise<Result<Reply>> {
-    const { c, store, claims, dialect } = call;
+  async handle(call: Call, readings: readonly Filter[]): ReplyTo<"listVaults"> {
+    const { store, claims, dialect } = call;
     const vaults = await loadVaults(store, claims, readableVaults(call));
     if (!vaults.ok) return vaults;
     const { refusals } = vaults.value;
@@ -19,16 +19,13 @@ export const listVaults = {
     if (passing.length === 0 && refusals[0]) return refusals[0];
     const headers: Record<string, string> = refusals.length > 0 ? { "Item-Vault-Broken": String(refusals.length) } : {};
     return ok({
-      response: c.json(
-        passing.map((vault) => presentVault(vault, dialect)),
-        200,
-        headers,
-      ),
+      json: passing.map((vault) => presentVault(vault, dialect)),
+      headers: headers,
     });
   },
 };
 
-export async function getVault({ c, store, claims: token, dialect, vault: id }: Call): Promise<Result<Reply>> {
+export async function getVault({ store, claims: token, dialect, vault: id }: Call): ReplyTo<"getVault"> {
   const vault = await loadVault(store, { token, vault: id });
-  return vault.ok ? ok({ response: c.json(presentVault(vault.value, dialect)) }) : vault;
+  return vault.ok ? ok({ json: presentVault(vault.value, dialect) }) : vault;
 }

@@ -7,8 +7,8 @@ import { loadVersion } from "../../store/items/versions.ts";
 import { nextPage } from "../headers.ts";
 import { presentItem } from "../present/items.ts";
 import { presentVersion, sourceOfVersion } from "../present/history.ts";
-import type { Call, ParseCall, Reply } from "../route.ts";
-import { sendItem, writeItem } from "./items.ts";
+import type { Call, ParseCall, ReplyTo } from "../route.ts";
+import { eraseItem, sendItem, writeItem } from "./items.ts";
 
 /** Endpoint 15: the versions of an Item (contract 14). */
 
@@ -25,17 +25,17 @@ export const listVersions = {
     const before = parseVersionOf(rest, "cursor");
     return before.ok ? ok({ limit: limit.value ?? LIMITS.versions, before: before.value }) : before;
   },
-  async handle({ c, store, dialect, claims: token, vault, item }: Call, { limit, before }: Page): Promise<Result<Reply>> {
+  async handle({ c, store, dialect, claims: token, vault, item }: Call, { limit, before }: Page): ReplyTo<"listVersions"> {
     const page = await loadVersions(store, { token, vault }, item, before, limit);
     if (!page.ok) return page;
     const { versions, next } = page.value;
     const link = nextPage(c, next === undefined ? undefined : `limit=${limit}&cursor=${next}`);
     const presented = versions.map((version) => presentVersion(version, dialect));
-    return ok({ response: c.json(presented, 200, link) });
+    return ok({ json: presented, headers: link });
   },
 };
 
-export async function getVersion(call: Call): Promise<Result<Reply>> {
+export async function getVersion(call: Call): ReplyTo<"getVersion"> {
   const { store, dialect, claims: token, vault, item, version } = call;
   const stored = await loadVersion(store, { token, vault }, item, version);
   if (!stored.ok) return stored;
@@ -49,5 +49,5 @@ export const restoreVersion = {
 
 export const destroyVersion = {
   parse: ({ item, version }: ParseCall): Result<Change> => ok({ kind: "destroy-version", item, version }),
-  handle: writeItem(presentItem, ({ version }) => ["destroy-version", String(version)]),
+  handle: eraseItem(({ version }) => ["destroy-version", String(version)]),
 };

@@ -1,3 +1,5 @@
+import type * as Schemas from "../../../client/src/schema.ts";
+import type { Presented } from "../../../contract/answer.ts";
 import { NOWHERE } from "../../crypto/seal.ts";
 import type { Activity, BrokenActivity, ListedActivity } from "../../model/activity.ts";
 import { type Dialect, writeId } from "../../model/dialect.ts";
@@ -6,38 +8,54 @@ import { ADMIN, WITHOUT_TOKEN } from "../../model/operation.ts";
 import { isTime } from "../../model/time.ts";
 import { presentTime } from "./time.ts";
 
-/** One entry of the activity log (contract 13). Its own id and the id of the token's row are UUIDs in both dialects. */
-export function presentActivity(activity: ListedActivity, dialect: Dialect): object {
-  if ("broken" in activity) return presentBroken(activity);
-  const { id, log, action, result, actor, origin } = activity;
+/** An entry of a log, or what is told of one that does not open. */
+type Entry<Schema> = Presented<Schema | Schemas.BrokenActivityEntry>;
+
+/** An entry of the log of a vault or token (contract 13.5), also one that does not open. */
+export const presentActivity = (activity: ListedActivity, dialect: Dialect): Entry<Schemas.ActivityEntry> =>
+  "broken" in activity
+    ? presentBroken(activity)
+    : { ...presentRequest(activity, dialect), resource: presentResource(activity, dialect) };
+
+/** An entry of the log of the admin (contract 13.21), also one that does not open. */
+export const presentAdminActivity = (activity: ListedActivity, dialect: Dialect): Entry<Schemas.AdminActivityEntry> =>
+  "broken" in activity
+    ? presentBroken(activity)
+    : { ...presentRequest(activity, dialect), resource: presentAdminResource(activity, dialect) };
+
+/** What the entries of all logs have. Their own id and the id of the token's row are UUIDs in both dialects. */
+function presentRequest({ id, action, result, actor, origin }: Activity, dialect: Dialect) {
   const { unknown: originUnknown, ...texts } = origin;
+  const jti = WITHOUT_TOKEN.has(actor) ? undefined : actor;
   return {
     requestId: id,
     timestamp: presentTime(timeOf(id)),
     action,
     result,
-    actor: { id: writeActor(actor, dialect), jti: WITHOUT_TOKEN.has(actor) ? undefined : actor, ...texts, originUnknown },
-    resource: log === NOWHERE ? presentAdminResource(activity, dialect) : presentResource(activity, dialect),
+    actor: { id: writeActor(actor, dialect), jti, ...texts, originUnknown },
   };
 }
 
 /** An entry of an export (contract 23.2): as its log shows it, and which log that is. */
-export const presentExported = (activity: ListedActivity, dialect: Dialect): object => ({
-  ...presentActivity(activity, dialect),
+export const presentExported = (activity: ListedActivity, dialect: Dialect): Entry<Schemas.ExportedEntry> => ({
+  ...(activity.log === NOWHERE ? presentAdminActivity : presentActivity)(activity, dialect),
   log: activity.log === NOWHERE ? ADMIN : writeId(activity.log, dialect),
 });
 
 /** An entry that does not open (contract 13.27). */
-function presentBroken({ id, broken }: BrokenActivity): object {
+function presentBroken({ id, broken }: BrokenActivity): Presented<Schemas.BrokenActivityEntry> {
   const time = timeOf(id);
-  return { requestId: id, timestamp: isTime(time) ? presentTime(time) : undefined, broken };
+  return { requestId: id, timestamp: isTime(time) ? presentTime(time) : undefined, broken, log: undefined };
 }
 
 /** An actor in the form of the dialect: the id of a token, `admin` or `service`. */
 export const writeActor = (actor: string, dialect: Dialect): string =>
   WITHOUT_TOKEN.has(actor) ? actor : writeId(actor, dialect);
 
-function presentResource({ log, action, actor, item, items, version }: Activity, dialect: Dialect): object {
+function presentResource(
+  { log, action, actor, item, items, version }: Activity,
+  dialect: Dialect,
+): Presented<Schemas.ActivityResource> {
   // Only the admin writes vaults; every write of a token is to an Item.
   const type = item !== null || items || (action !== "READ" && actor !== ADMIN) ? "ITEM" : "VAULT";
   return {
@@ -49,8 +67,12 @@ function presentResource({ log, action, actor, item, items, version }: Activity,
   };
 }
 
-function presentAdminResource({ item, items, resource }: Activity, dialect: Dialect): object {
+function presentAdminResource(
+  { item, items, resource }: Activity,
+  dialect: Dialect,
+): Pick<Presented<Schemas.AdminActivityResource>, "type" | "vaults"> {
   const type = resource ?? "VAULT";
   const vaults = items?.map((id) => ({ id: writeId(id, dialect) }));
+  // The other attributes of the schema, of which an entry has one, have the names of the types.
   return { type, [type.toLowerCase()]: item === null ? undefined : { id: writeId(item, dialect) }, vaults };
 }

@@ -1,10 +1,15 @@
+import type * as Schemas from "../../../client/src/schema.ts";
+import type { Presented } from "../../../contract/answer.ts";
 import { type Dialect, writeId } from "../../model/dialect.ts";
 import type { VaultEvent } from "../../model/event.ts";
 import { presentTime } from "./time.ts";
 import { writeActor } from "./activity.ts";
 
 /** An event (contract 15.2), in the dialect of the token. */
-export const presentEvent = ({ sequence, type, item, version, actor, at }: VaultEvent, dialect: Dialect): object => ({
+export const presentEvent = (
+  { sequence, type, item, version, actor, at }: VaultEvent,
+  dialect: Dialect,
+): Presented<Schemas.Event> => ({
   sequence,
   type,
   item: item === null ? undefined : writeId(item, dialect),
@@ -14,10 +19,12 @@ export const presentEvent = ({ sequence, type, item, version, actor, at }: Vault
 });
 
 /** An event among those of several vaults. */
-export const presentVaultEvent = (vault: string, event: VaultEvent, dialect: Dialect): object => ({
+export const presentVaultEvent = (vault: string, event: VaultEvent, dialect: Dialect): Presented<Schemas.VaultEvent> => ({
   ...presentVaultId(vault, dialect),
   ...presentEvent(event, dialect),
 });
 
 /** What is told of a whole vault (contract 15.8). */
-export const presentVaultId = (vault: string, dialect: Dialect): object => ({ vault: writeId(vault, dialect) });
+export const presentVaultId = (vault: string, dialect: Dialect): Presented<Schemas.VaultNotice> => ({
+  vault: writeId(vault, dialect),
+});

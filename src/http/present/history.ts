@@ -1,3 +1,5 @@
+import type * as Schemas from "../../../client/src/schema.ts";
+import type { Presented } from "../../../contract/answer.ts";
 import { type Dialect, writeId } from "../../model/dialect.ts";
 import type { BrokenItem, Deletion, Item, OfVault, Summary } from "../../model/item.ts";
 import type { ListedVersion } from "../../store/items/version-list.ts";
@@ -8,7 +10,10 @@ import { presentTime } from "./time.ts";
 /** Versions and deleted Items on the wire (contract 14). */
 
 /** An entry of the list of versions. */
-export function presentVersion({ summary, current }: ListedVersion, dialect: Dialect): object {
+export function presentVersion(
+  { summary, current }: ListedVersion,
+  dialect: Dialect,
+): Presented<Schemas.Version | Schemas.BrokenVersion> {
   const { version } = summary;
   if ("broken" in summary) return { version, current, broken: summary.broken };
   const { updatedAt, lastEditedBy, title } = summary;
@@ -19,19 +24,26 @@ export function presentVersion({ summary, current }: ListedVersion, dialect: Dia
 export const sourceOfVersion = (version: number): ContentSource => ({ list: "items", query: `?version=${version}` });
 
 const presentDeletion = ({ deletedAt, deletedBy }: Deletion, dialect: Dialect) => ({
-  state: "DELETED",
+  state: "DELETED" as const,
   deletedAt: presentTime(deletedAt),
   deletedBy: writeId(deletedBy, dialect),
 });
 
-export function presentDeletedSummary(item: (Summary | BrokenItem) & OfVault & Deletion, dialect: Dialect): object {
+export function presentDeletedSummary(
+  item: (Summary | BrokenItem) & OfVault & Deletion,
+  dialect: Dialect,
+): Presented<Schemas.DeletedItemSummary | Schemas.BrokenDeletedItem> {
   if (!("broken" in item)) return { ...presentSummary(item, dialect), ...presentDeletion(item, dialect) };
   const deletedAt = isTime(item.deletedAt) ? presentTime(item.deletedAt) : undefined;
   return { ...presentBroken(item, dialect), state: "DELETED", deletedAt, deletedBy: writeId(item.deletedBy, dialect) };
 }
 
 /** A full deleted Item. In: Unix milliseconds, for the codes of OTP fields. */
-export const presentDeletedItem = (item: Item & OfVault & Deletion, dialect: Dialect, now: number): object => ({
+export const presentDeletedItem = (
+  item: Item & OfVault & Deletion,
+  dialect: Dialect,
+  now: number,
+): Presented<Schemas.DeletedItem> => ({
   ...presentItem(item, dialect, now, { list: "deleted-items", query: "" }),
   ...presentDeletion(item, dialect),
 });

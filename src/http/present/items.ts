@@ -1,3 +1,5 @@
+import type * as Schemas from "../../../client/src/schema.ts";
+import type { Presented } from "../../../contract/answer.ts";
 import { type Dialect, DIALECTS, writeId } from "../../model/dialect.ts";
 import type { File } from "../../model/file.ts";
 import { type BrokenItem, type Field, isVersion, type Item, type OfVault, type Summary } from "../../model/item.ts";
@@ -7,7 +9,7 @@ import { presentTime } from "./time.ts";
 
 /** Items and Files on the wire (contract 2), in the dialect of the token (contract 3). */
 
-export function presentSummary(item: Summary & OfVault, dialect: Dialect): object {
+export function presentSummary(item: Summary & OfVault, dialect: Dialect): Omit<Presented<Schemas.ItemSummary>, "username"> {
   return {
     id: writeId(item.id, dialect),
     title: item.title,
@@ -25,7 +27,7 @@ export function presentSummary(item: Summary & OfVault, dialect: Dialect): objec
 }
 
 /** The entry of a row that does not open (contract 11.10). A column that holds no version is left out. */
-export const presentBroken = ({ id, vault, version, broken }: BrokenItem, dialect: Dialect): object => ({
+export const presentBroken = ({ id, vault, version, broken }: BrokenItem, dialect: Dialect): Presented<Schemas.BrokenItem> => ({
   id: writeId(id, dialect),
   vault: { id: writeId(vault, dialect) },
   version: isVersion(version) ? version : undefined,
@@ -33,13 +35,18 @@ export const presentBroken = ({ id, vault, version, broken }: BrokenItem, dialec
 });
 
 /** A summary with the user name, where the Item has one (contract 11.8). */
-export const presentWithUsername = (item: Summary & OfVault, dialect: Dialect): object => ({
+export const presentWithUsername = (item: Summary & OfVault, dialect: Dialect): Presented<Schemas.ItemSummary> => ({
   ...presentSummary(item, dialect),
   username: item.username,
 });
 
 /** A full Item. In: Unix milliseconds, for the codes of OTP fields; where its Files are downloaded. */
-export function presentItem(item: Item & OfVault, dialect: Dialect, now: number, source?: ContentSource): object {
+export function presentItem(
+  item: Item & OfVault,
+  dialect: Dialect,
+  now: number,
+  source?: ContentSource,
+): Presented<Schemas.Item> {
   const files = item.files.map((file) => presentFile(file, item, dialect, undefined, source));
   // An Item has up to 1,000 fields, so a long label is not repeated in each of them.
   const labels = new Map(item.sections.map(({ id, label }) => [id, fits(label, LIMITS.repeatedLabel) ? label : ""]));
@@ -52,7 +59,7 @@ export function presentItem(item: Item & OfVault, dialect: Dialect, now: number,
 }
 
 /** The answer to PUT, whose version depends on the dialect. */
-export function presentReplaced(item: Item & OfVault, dialect: Dialect, now: number): object {
+export function presentReplaced(item: Item & OfVault, dialect: Dialect, now: number): Presented<Schemas.Item> {
   return presentItem({ ...item, version: DIALECTS[dialect].versionAfterPut(item.version) }, dialect, now);
 }
 
@@ -62,7 +69,7 @@ function presentField(
   labels: ReadonlyMap<string, string>,
   dialect: Dialect,
   now: number,
-): object {
+): Presented<Schemas.Field> {
   const value = DIALECTS[dialect].fieldValue(field.type, field.value);
   const totp = codeOfField(field, now);
   return {
@@ -71,6 +78,7 @@ function presentField(
     // Clients in Rust and C# read no field whose purpose is "".
     purpose: purpose || undefined,
     section: section === undefined ? undefined : { id: section, label: labels.get(section) || undefined },
+    entropy: field.entropy,
     totp,
   };
 }
@@ -90,14 +98,14 @@ export function presentFile(
   dialect: Dialect,
   content?: Uint8Array,
   { list, query }: ContentSource = CURRENT,
-): object {
-  const [vaultId, itemId, id] = [item.vault, item.id, file.id].map((one) => writeId(one, dialect));
-  const path = `v1/vaults/${vaultId}/${list}/${itemId}/files/${id}/content${query}`;
+): Presented<Schemas.File> {
+  const id = writeId(file.id, dialect);
+  const itemPath = `v1/vaults/${writeId(item.vault, dialect)}/${list}/${writeId(item.id, dialect)}`;
   return {
     id,
     name: file.name,
     size: file.size,
-    content_path: DIALECTS[dialect].contentPath(path),
+    content_path: DIALECTS[dialect].contentPath(`${itemPath}/files/${id}/content${query}`),
     section: file.section === undefined ? undefined : { id: file.section },
     content: content?.toBase64(),
   };

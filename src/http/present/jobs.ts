@@ -1,20 +1,21 @@
-import type { Job } from "../../model/job.ts";
-import type { RestoreResult } from "../../model/restore.ts";
+import type * as Schemas from "../../../client/src/schema.ts";
+import type { Presented } from "../../../contract/answer.ts";
+import type { Job, JobResult } from "../../model/job.ts";
 import { presentTime } from "./time.ts";
 
 /** Jobs on the wire (contract 26.1). */
 
-export function presentJob({ createdAt, endedAt, result, ...job }: Job): object {
-  const { restored } = result ?? {};
+export function presentJob({ createdAt, endedAt, result, ...job }: Job): Presented<Schemas.Job> {
   return {
     ...job,
-    result: restored ? { ...result, restored: presentRestored(restored) } : result,
+    result: result && presentResult(result),
     createdAt: presentTime(createdAt),
     endedAt: endedAt === undefined ? undefined : presentTime(endedAt),
   };
 }
 
-const presentRestored = ({ takenAt, ...restored }: RestoreResult): object => ({
-  ...restored,
-  takenAt: takenAt === undefined ? undefined : presentTime(takenAt),
-});
+function presentResult({ restored, ...others }: JobResult) {
+  if (!restored) return others;
+  const { takenAt } = restored;
+  return { ...others, restored: { ...restored, takenAt: takenAt === undefined ? undefined : presentTime(takenAt) } };
+}

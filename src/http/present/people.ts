@@ -1,13 +1,20 @@
+import type * as Schemas from "../../../client/src/schema.ts";
+import type { Presented } from "../../../contract/answer.ts";
+import type { Claims } from "../../crypto/token.ts";
 import { addedAt } from "../../store/tokens/people.ts";
 import type { ListedToken } from "../../store/tokens/tokens.ts";
 import { presentTime } from "./time.ts";
 import { presentScope } from "./tokens.ts";
 
-/** A person for the admin (contract 25.1), also one whose row does not open. */
-export function presentPerson(person: ListedToken): object {
-  const { id } = person;
-  const createdAt = presentTime(addedAt(person) * 1000);
-  if ("broken" in person) return { id, broken: person.broken, createdAt };
+const presentAddedAt = (person: ListedToken): string => presentTime(addedAt(person) * 1000);
+
+/** A person for the admin (contract 25.1). */
+export function presentPerson(person: Claims): Presented<Schemas.Person> {
   const updatedAt = person.since === undefined ? undefined : presentTime(person.issuedAt * 1000);
-  return { id, email: person.name, vaults: presentScope(person, "uuid"), createdAt, updatedAt };
+  const vaults = presentScope(person, "uuid");
+  return { id: person.id, email: person.name, vaults, createdAt: presentAddedAt(person), updatedAt };
 }
+
+/** As `presentPerson`, also a person whose row does not open. */
+export const presentListedPerson = (person: ListedToken): Presented<Schemas.Person | Schemas.BrokenPerson> =>
+  "broken" in person ? { id: person.id, broken: person.broken, createdAt: presentAddedAt(person) } : presentPerson(person);

@@ -1,3 +1,5 @@
+import type * as Schemas from "../../../client/src/schema.ts";
+import type { Presented } from "../../../contract/answer.ts";
 import { DAY } from "../../model/time.ts";
 import type { Settings } from "../../settings.ts";
 import { actingToken, type Grants, type Lifetime } from "../../store/tokens/session-rows.ts";
@@ -11,7 +13,7 @@ import { presentToken } from "./tokens.ts";
 export const presentSession = (
   session: Grants & Pick<Lifetime, "expiresAt">,
   { deletedRetention, versionsKept, access }: Settings,
-): object => {
+): Presented<Schemas.Session> => {
   const token = actingToken(session);
   return {
     expiresAt: presentTime(session.expiresAt),

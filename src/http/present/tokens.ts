@@ -1,3 +1,5 @@
+import type * as Schemas from "../../../client/src/schema.ts";
+import type { Presented } from "../../../contract/answer.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { type Dialect, writeId } from "../../model/dialect.ts";
 import type { ListedToken } from "../../store/tokens/tokens.ts";
@@ -9,25 +11,27 @@ import { presentTime } from "./time.ts";
 export const expiryOf = ({ expiresAt }: Pick<Claims, "expiresAt">): string => presentTime(expiresAt * 1000);
 
 /** The permissions of a token by vault, with the ids in the form of a dialect. */
-export const presentScope = ({ vaults }: Claims, dialect: Dialect): object =>
+export const presentScope = ({ vaults }: Claims, dialect: Dialect): Claims["vaults"] =>
   dialect === "uuid"
     ? vaults
     : Object.fromEntries(Object.entries(vaults).map(([vault, permission]) => [writeId(vault, dialect), permission]));
 
 /** For the admin, in the answer that issues a token: its vaults have the ids that its holder will send. */
-export const presentIssuedToken = (claims: Claims): object => ({
+export const presentIssuedToken = (claims: Claims, token: string | undefined): Presented<Schemas.IssuedToken> => ({
   ...presentToken(claims, "uuid"),
   vaults: presentScope(claims, claims.dialect),
+  binding: claims.binding,
+  token,
 });
 
-export function presentToken(claims: Claims, dialect: Dialect): object {
+/** For its holder. */
+export function presentToken(claims: Claims, dialect: Dialect): Presented<Schemas.Token> {
   const { id, name, issuedAt } = claims;
   return {
     id: writeId(id, dialect),
     name,
     dialect: claims.dialect,
     vaults: presentScope(claims, dialect),
-    binding: claims.binding,
     person: claims.person,
     createdAt: presentTime(issuedAt * 1000),
     expiresAt: expiryOf(claims),
@@ -35,9 +39,9 @@ export function presentToken(claims: Claims, dialect: Dialect): object {
 }
 
 /** For the admin: also tokens that have ended, and those whose rows do not open. */
-export function presentListedToken(token: ListedToken): object {
+export function presentListedToken(token: ListedToken): Presented<Schemas.ListedToken | Schemas.BrokenToken> {
   const endedAt = token.endedAt === undefined ? undefined : presentTime(token.endedAt);
-  if (!("broken" in token)) return { ...presentToken(token, "uuid"), endedAt };
+  if (!("broken" in token)) return { ...presentToken(token, "uuid"), binding: token.binding, endedAt };
   const { id, broken, issuedAt } = token;
   return { id, broken, createdAt: presentTime(issuedAt * 1000), expiresAt: expiryOf(token), endedAt };
 }

@@ -1,3 +1,5 @@
+import type * as Schemas from "../../../client/src/schema.ts";
+import type { Presented } from "../../../contract/answer.ts";
 import { type Dialect, writeId } from "../../model/dialect.ts";
 import { isId, isOperationId, timeOf } from "../../model/ids.ts";
 import { quotaOf, usageOf } from "../../model/quota.ts";
@@ -8,41 +10,50 @@ import { presentTime } from "./time.ts";
 
 /** Vaults on the wire (contract 2), in the dialect of the token (contract 3). */
 
-/** A Vault for the admin, with its quotas, what it uses of them, and its keys. */
-export const presentAdminVault = (vault: Vault): object => ({
-  ...presentVault(vault, "uuid"),
-  quota: quotaOf(vault),
-  usage: usageOf(vault),
-  ...presentKeys(vault),
+/** What is told of a vault also when its row does not open. */
+const presentRow = ({ attributeVersion, contentVersion, items, createdAt, updatedAt }: Vault) => ({
+  attributeVersion,
+  contentVersion,
+  items,
+  type: "USER_CREATED" as const,
+  createdAt: presentTime(createdAt),
+  updatedAt: presentTime(updatedAt),
 });
 
-function presentKeys({ dataKeyId, reseal, createdAt }: Vault): object {
-  // Keys with another id than a UUIDv7 are those that the vault was created with.
-  const dataKey = {
-    id: dataKeyId,
-    createdAt: presentTime(isId(dataKeyId) && isOperationId(dataKeyId) ? timeOf(dataKeyId) : createdAt),
-  };
-  if (!reseal) return { dataKey };
+export function presentVault(vault: Vault, dialect: Dialect): Presented<Schemas.Vault> {
+  const { id, name, description } = vault;
+  return { id: writeId(id, dialect), name, description, ...presentRow(vault) };
+}
+
+/** The quotas of a vault, what it uses of them, and its keys. */
+const presentUse = (vault: Vault) => ({
+  quota: quotaOf(vault),
+  usage: usageOf(vault),
+  dataKey: presentDataKey(vault),
+  reseal: presentReseal(vault),
+});
+
+/** A vault for the admin. */
+export const presentAdminVault = (vault: Vault): Presented<Schemas.AdminVault> => ({
+  ...presentVault(vault, "uuid"),
+  ...presentUse(vault),
+});
+
+// Keys with another id than a UUIDv7 are those that the vault was created with.
+const presentDataKey = ({ dataKeyId, createdAt }: Vault) => ({
+  id: dataKeyId,
+  createdAt: presentTime(isId(dataKeyId) && isOperationId(dataKeyId) ? timeOf(dataKeyId) : createdAt),
+});
+
+function presentReseal({ reseal }: Vault): Presented<Schemas.Reseal> | undefined {
+  if (!reseal) return undefined;
   const { previous, position } = reseal;
-  return { dataKey, reseal: { replaces: previous, stage: position.stage, ...countsOf(position) } };
+  return { replaces: previous, stage: position.stage, ...countsOf(position) };
 }
 
 /** As `presentAdminVault`: a vault whose row does not open has no name and no description, but the kind of the failure. */
-export function presentListedVault({ vault, refusal }: ListedVault): object {
+export function presentListedVault({ vault, refusal }: ListedVault): Presented<Schemas.AdminVault | Schemas.BrokenVault> {
   if (!refusal) return presentAdminVault(vault);
-  return { ...presentAdminVault(vault), name: undefined, description: undefined, broken: refusal.failure.kind };
-}
-
-export function presentVault(vault: Vault, dialect: Dialect): object {
-  return {
-    id: writeId(vault.id, dialect),
-    name: vault.name,
-    description: vault.description,
-    attributeVersion: vault.attributeVersion,
-    contentVersion: vault.contentVersion,
-    items: vault.items,
-    type: "USER_CREATED",
-    createdAt: presentTime(vault.createdAt),
-    updatedAt: presentTime(vault.updatedAt),
-  };
+  const broken = refusal.failure.kind === "misconfigured" ? "misconfigured" : "integrity";
+  return { id: vault.id, ...presentRow(vault), ...presentUse(vault), broken };
 }

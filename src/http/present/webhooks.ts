@@ -1,9 +1,20 @@
+import type * as Schemas from "../../../client/src/schema.ts";
+import type { Presented } from "../../../contract/answer.ts";
 import type { Webhook } from "../../model/webhook.ts";
 import { presentTime } from "./time.ts";
 
 /** Webhooks on the wire (contract 17.1). */
 
-export function presentWebhook({ id, url, secret, state, createdAt, lastDelivery, lastError, ...counts }: Webhook): object {
+export function presentWebhook({
+  id,
+  url,
+  secret,
+  state,
+  createdAt,
+  lastDelivery,
+  lastError,
+  ...counts
+}: Webhook): Presented<Schemas.Webhook> {
   return {
     id,
     url,

@@ -1,0 +1,19 @@
+import type { Bytes, Operations } from "../client/src/schema.ts";
+import type { OperationId } from "./operations.ts";
+
+/** The answers of the service, typed by the schemas of the document. `npm run types` derives those types from openapi/. */
+
+type ReadOnly<Value> = Value extends object ? { readonly [Key in keyof Value]: ReadOnly<Value[Key]> } : Value;
+
+/**
+ * A value of a schema as a presenter writes it. Each attribute of the schema is named, an optional one with `undefined` where it is
+ * absent, so a presenter does not compile when the document has an attribute more or less.
+ */
+export type Presented<Schema> = Schema extends object
+  ? { readonly [Key in keyof Required<Schema>]: ReadOnly<Schema[Key]> }
+  : never;
+
+type Answers = { readonly [Id in OperationId]: Extract<Operations[keyof Operations], { id: Id }>["answer"] };
+
+/** The JSON of the successful answer of an operation; `never` where the answer has none. */
+export type AnswerBody<Id extends OperationId> = ReadOnly<Exclude<Answers[Id], Bytes | undefined>>;
