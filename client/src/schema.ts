@@ -262,6 +262,7 @@ export interface Recipe {
 export interface FieldInput {
   /** Without one, the purpose gives it, or it is generated (contract 2.12, 2.13). At most 65536 bytes of UTF-8. */
   id?: string | null;
+  /** The section that it is in; absent: in none. */
   section?: SectionReferenceInput | null;
   /** The type; STRING when absent (contract 2.7). */
   type?: FieldType | "TOTP" | "" | null;
@@ -273,6 +274,7 @@ export interface FieldInput {
   value?: string | null;
   /** Gives the field a random value if it has none; at most 64 values per request (contract 7.1, 7.8). */
   generate?: boolean | null;
+  /** How the value is generated. */
   recipe?: Recipe | null;
 }
 
@@ -280,7 +282,6 @@ export interface FieldInput {
 export interface NewItem {
   /** The title. At most 1024 bytes of UTF-8. */
   title?: string | null;
-  category: Category;
   favorite?: boolean | null;
   /** The tags, in this order. Together at most 16384 bytes (contract 12.1). */
   tags?: string[] | null;
@@ -290,6 +291,7 @@ export interface NewItem {
   sections?: SectionInput[] | null;
   /** The fields, in this order. */
   fields?: FieldInput[] | null;
+  category: Category;
   /** An id has to be that of the path. A text that has no form of an id is ignored (contract 2.19). */
   vault?: {
     /** The id of the vault. At most 65536 bytes of UTF-8. */
@@ -301,7 +303,6 @@ export interface NewItem {
 export interface ItemReplacement {
   /** The title. At most 1024 bytes of UTF-8. */
   title?: string | null;
-  category: Category;
   favorite?: boolean | null;
   /** The tags, in this order. Together at most 16384 bytes (contract 12.1). */
   tags?: string[] | null;
@@ -311,9 +312,10 @@ export interface ItemReplacement {
   sections?: SectionInput[] | null;
   /** The fields, in this order. */
   fields?: FieldInput[] | null;
+  category: Category;
   /** The vault of the path. */
   vault: {
-    /** The id of the vault (contract 2.19). At most 65536 bytes of UTF-8. */
+    /** The id of the vault (contract 2.19). */
     id: string;
   };
 }
@@ -428,6 +430,7 @@ export interface NewVault {
   name: string;
   /** A description. At most 65536 bytes of UTF-8. */
   description?: string | null;
+  /** What it may hold; absent: the defaults. */
   quota?: QuotaInput | null;
 }
 
@@ -437,6 +440,7 @@ export interface VaultChange {
   name?: string | null;
   /** A description. At most 65536 bytes of UTF-8. */
   description?: string | null;
+  /** The quotas that change. */
   quota?: QuotaInput | null;
 }
 
@@ -522,6 +526,7 @@ export interface NewToken {
   name: string;
   /** The permission in each vault, by the vault's id in either form. Each vault once. */
   vaults: Record<string, Permission>;
+  /** `uuid` by default. */
   dialect?: Dialect | null;
   /** Seconds until the token expires. */
   expiresIn?: number | null;
@@ -789,16 +794,19 @@ export interface RootKey {
 export interface NewJob {
   /** What the job does. */
   kind: "rewrap" | "verify" | "reseal" | "backup" | "restore";
+  /** Of a `reseal`: the vault. Of the others: only this vault; absent: the whole deployment. */
   vault?: Uuid | null;
-  dataKey?: IdInput | null;
+  /** Of a `reseal`: the id of the keys that are replaced (contract 20.21). */
+  dataKey?: IdInput;
   /** Of a `backup`: every part is written, and every content looked for (contract 21.4). */
   full?: boolean | null;
-  /** Of a `backup`: it tells what it would do, and changes nothing. */
+  /** Of a `backup` or `restore`: it tells what it would do, and changes nothing. */
   dryRun?: boolean | null;
   /** Of a `verify`: contents of Files are only looked for, and not read. */
   quick?: boolean | null;
   /** The backups are checked, and not what the service serves (contract 22.6). */
   backup?: boolean | null;
+  /** Only this Item of `vault` is restored (contract 21.28). */
   item?: Uuid | null;
   /** The snapshot to restore; by default the newest (contract 21.20). */
   snapshot?: number | null;
@@ -898,6 +906,7 @@ export interface Job {
 
 /** The references to resolve. */
 export interface ResolveRequest {
+  /** `op://<vault>/<item>/[<section>/]<field>[?attribute=…]`, each at most 4096 bytes of UTF-8 (contract 16.2). */
   references: string[];
 }
 
@@ -975,7 +984,7 @@ export interface WebhookChange {
   enabled?: boolean | null;
   /** Makes it active: from the event where it stopped, or without what was missed. */
   resume?: "cursor" | "latest" | null;
-  /** Makes a new secret. With `true` the previous one also signs for a day. */
+  /** Makes a new secret: `true`, or the seconds for which the previous one also signs. With `true` it signs for a day. */
   rotateSecret?: true | number | null;
 }
 

@@ -1,12 +1,26 @@
-import { JOB_KINDS, JOB_STATES, REQUESTED_KINDS } from "../../src/model/job.ts";
+import * as z from "zod";
+import { anyJob, jobInputs } from "../../contract/bodies.ts";
+import { JOB_KINDS, JOB_STATES } from "../../src/model/job.ts";
 import { EXISTING } from "../../src/model/restore.ts";
 import type { Schema } from "../types.ts";
+import { body } from "./body.ts";
 import { resealCounts } from "./reseal.ts";
-import { arrayOf, closed, integer, nullable, open, ref, words } from "./shapes.ts";
+import { arrayOf, closed, integer, ref, words } from "./shapes.ts";
 
 /** Long jobs (contract 26). */
 
-const flag = (description: string): Schema => nullable({ type: "boolean", description });
+/** What a request for any kind has. Each kind takes its own attributes, and drops the others. */
+const newJob = z.object({
+  ...anyJob.shape,
+  ...z
+    .object({
+      ...jobInputs.reseal.shape,
+      ...jobInputs.backup.shape,
+      ...jobInputs.verify.shape,
+      ...jobInputs.restore.shape,
+    })
+    .partial().shape,
+});
 
 const restored = closed(
   "What a `restore` has restored, or with `dryRun` would restore (contract 21.20).",
@@ -28,24 +42,20 @@ const restored = closed(
 );
 
 export const jobSchemas: Readonly<Record<string, Schema>> = {
-  NewJob: open(
-    "A job to start (contract 26.2). A `rewrap` has no attributes besides `kind`.",
-    {
-      kind: words("What the job does.", REQUESTED_KINDS),
-      vault: nullable(ref("Uuid", "Of a `reseal`: the vault. Of the others: only this vault; absent: the whole deployment.")),
-      dataKey: nullable(ref("IdInput", "Of a `reseal`: the id of the keys that are replaced (contract 20.21).")),
-      full: flag("Of a `backup`: every part is written, and every content looked for (contract 21.4)."),
-      dryRun: flag("Of a `backup`: it tells what it would do, and changes nothing."),
-      quick: flag("Of a `verify`: contents of Files are only looked for, and not read."),
-      backup: flag("The backups are checked, and not what the service serves (contract 22.6)."),
-      item: nullable(ref("Uuid", "Only this Item of `vault` is restored (contract 21.28).")),
-      snapshot: nullable(integer("The snapshot to restore; by default the newest (contract 21.20).", 1, 99_999_999)),
-      overwrite: flag("A `vault` or Item that is newer than the snapshot may be replaced (contract 21.23)."),
-      repair: flag("What can be repaired is repaired (contract 22.5)."),
-      acceptLoss: flag("The repair of `vault` takes Items that are missing out of its counts (contract 22.5)."),
-    },
-    ["kind"],
-  ),
+  NewJob: body("A job to start (contract 26.2). A `rewrap` has no attributes besides `kind`.", newJob, {
+    kind: "What the job does.",
+    vault: "Of a `reseal`: the vault. Of the others: only this vault; absent: the whole deployment.",
+    dataKey: "Of a `reseal`: the id of the keys that are replaced (contract 20.21).",
+    full: "Of a `backup`: every part is written, and every content looked for (contract 21.4).",
+    dryRun: "Of a `backup` or `restore`: it tells what it would do, and changes nothing.",
+    quick: "Of a `verify`: contents of Files are only looked for, and not read.",
+    backup: "The backups are checked, and not what the service serves (contract 22.6).",
+    item: "Only this Item of `vault` is restored (contract 21.28).",
+    snapshot: "The snapshot to restore; by default the newest (contract 21.20).",
+    overwrite: "A `vault` or Item that is newer than the snapshot may be replaced (contract 21.23).",
+    repair: "What can be repaired is repaired (contract 22.5).",
+    acceptLoss: "The repair of `vault` takes Items that are missing out of its counts (contract 22.5).",
+  }),
   Job: closed(
     "A job (contract 26.1).",
     {

@@ -1,6 +1,7 @@
+import { newPerson, personChange } from "../../contract/bodies.ts";
 import type { Schema } from "../types.ts";
-import { closed, open, ref } from "./shapes.ts";
-import { scope } from "./tokens.ts";
+import { body } from "./body.ts";
+import { closed, permissions, ref } from "./shapes.ts";
 
 /** People who sign in with Cloudflare Access (contract 25). */
 
@@ -13,7 +14,7 @@ export const personSchemas: Readonly<Record<string, Schema>> = {
     {
       id,
       email: { type: "string", description: "With the letters A to Z in lower case." },
-      vaults: scope,
+      vaults: permissions,
       createdAt,
       updatedAt: ref("Time", "When the vaults were changed last; absent before."),
     },
@@ -24,23 +25,16 @@ export const personSchemas: Readonly<Record<string, Schema>> = {
     broken: { type: "string", enum: ["integrity", "misconfigured"] },
     createdAt,
   }),
-  NewPerson: open(
-    "A person to add (contract 25.2).",
-    {
-      email: {
-        type: "string",
-        description:
-          "The email address that the identity provider confirms: at most 254 characters, one `@`, no white space and no control " +
-          "characters. The letters A to Z are compared without regard to case.",
-        examples: ["ada@example.com"],
-      },
-      vaults: { ...scope, description: "The permission in each vault, by the vault's id in either form. Each vault once." },
+  NewPerson: body("A person to add (contract 25.2).", newPerson, {
+    email: {
+      description:
+        "The email address that the identity provider confirms: at most 254 characters, one `@`, no white space and no control " +
+        "characters. The letters A to Z are compared without regard to case.",
+      examples: ["ada@example.com"],
     },
-    ["email", "vaults"],
-  ),
-  PersonChange: open(
-    "A change of a person (contract 25.4).",
-    { vaults: { ...scope, description: "The permissions that replace those before." } },
-    ["vaults"],
-  ),
+    vaults: "The permission in each vault, by the vault's id in either form. Each vault once.",
+  }),
+  PersonChange: body("A change of a person (contract 25.4).", personChange, {
+    vaults: "The permissions that replace those before.",
+  }),
 };

@@ -1,22 +1,17 @@
 import { LIMITS } from "../../src/model/limits.ts";
+import { resolveRequest } from "../../contract/bodies.ts";
 import type { Schema } from "../types.ts";
-import { arrayOf, closed, integer, open, ref, text } from "./shapes.ts";
+import { body } from "./body.ts";
+import { arrayOf, closed, integer, ref } from "./shapes.ts";
 
 /** References (contract 16). */
 
 const reference: Schema = { type: "string", description: "The reference as the request wrote it." };
 
 export const resolveSchemas: Readonly<Record<string, Schema>> = {
-  ResolveRequest: open(
-    "The references to resolve.",
-    {
-      references: arrayOf(
-        { ...text("`op://<vault>/<item>/[<section>/]<field>[?attribute=…]` (contract 16.2).", LIMITS.reference) },
-        { maxItems: LIMITS.references },
-      ),
-    },
-    ["references"],
-  ),
+  ResolveRequest: body("The references to resolve.", resolveRequest, {
+    references: `\`op://<vault>/<item>/[<section>/]<field>[?attribute=…]\`, each at most ${LIMITS.reference} bytes of UTF-8 (contract 16.2).`,
+  }),
   ResolveAnswer: closed("One entry for each reference, in their order.", {
     values: arrayOf({ oneOf: [ref("ResolvedValue"), ref("RefusedReference")] }, { maxItems: LIMITS.references }),
   }),

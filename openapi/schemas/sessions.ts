@@ -1,6 +1,7 @@
+import { signIn } from "../../contract/bodies.ts";
 import type { Schema } from "../types.ts";
-import { closed, integer, nullable, open, ref } from "./shapes.ts";
-import { scope } from "./tokens.ts";
+import { body } from "./body.ts";
+import { closed, integer, ref } from "./shapes.ts";
 
 /** Sessions of the console (contract 24). */
 
@@ -29,13 +30,10 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
     },
     ["token", "person"],
   ),
-  SignIn: open("What signs in: one of code and token; with nothing, Cloudflare Access does (contract 24.3, 25.6).", {
-    code: nullable({ type: "string", description: "A one-time code." }),
-    token: nullable({ type: "string", description: "The text of a token, or ADMIN_TOKEN." }),
-    vaults: nullable({
-      ...scope,
-      description: "Only alone: the vaults that the admin opens to the token of the session (contract 24.12).",
-    }),
+  SignIn: body("What signs in: one of code and token; with nothing, Cloudflare Access does (contract 24.3, 25.6).", signIn, {
+    code: "A one-time code.",
+    token: "The text of a token, or ADMIN_TOKEN.",
+    vaults: "Only alone: the vaults that the admin opens to the token of the session (contract 24.12).",
   }),
   SignInCode: closed("A one-time code (contract 24.9).", {
     code: { ...SECRET, description: "The code. Only this answer contains it." },

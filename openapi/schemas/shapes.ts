@@ -25,25 +25,12 @@ export const closed = (
   additionalProperties: false,
 });
 
-/** An object of a request. Unknown attributes are dropped (contract 2.16). In: the names of the attributes that have to be there. */
-export const open = (
-  description: string,
-  properties: Readonly<Record<string, Schema>>,
-  required: readonly string[] = [],
-): Schema => ({ description, type: "object", properties, ...(required.length > 0 && { required }) });
-
 export const arrayOf = (items: Schema, more: Omit<Schema, "items" | "type"> = {}): Schema => ({ type: "array", items, ...more });
-
-/** A text of a request. JSON Schema counts characters, the service bytes of UTF-8: a longer text is refused in any case. */
-export const text = (description: string, limit: number = LIMITS.string): Schema => ({
-  type: "string",
-  maxLength: limit,
-  description: `${description} At most ${limit} bytes of UTF-8.`,
-});
 
 /** A value of a request that may be `null`, which means absent (contract 2.17). */
 export function nullable(schema: Schema): Schema {
-  const { type, enum: words, ...rest } = schema;
+  const { type, enum: words, anyOf, ...rest } = schema;
+  if (anyOf) return { ...rest, anyOf: [...anyOf, { type: "null" }] };
   if (typeof type !== "string") return { anyOf: [schema, { type: "null" }] };
   return { ...rest, type: [type, "null"], ...(words && { enum: [...words, null] }) };
 }
@@ -57,3 +44,17 @@ export const integer = (description: string, minimum: number, maximum: number = 
 });
 
 export const words = (description: string, values: readonly string[]): Schema => ({ type: "string", enum: values, description });
+
+/** One of the words of a schema in a request, or another spelling. `""` and `null` mean absent (contract 2.17). */
+export const wordInput = (schema: string, aliases: readonly string[] = []): Schema => ({
+  anyOf: [ref(schema), { enum: [...aliases, "", null] }],
+});
+
+/** The permissions of a token or a person. */
+export const permissions: Schema = {
+  type: "object",
+  description: "The permissions by vault id.",
+  additionalProperties: ref("Permission"),
+  propertyNames: ref("IdInput"),
+  maxProperties: LIMITS.tokenVaults,
+};

@@ -1,16 +1,10 @@
 import { LIMITS } from "../../src/model/limits.ts";
+import { newToken } from "../../contract/bodies.ts";
 import type { Schema } from "../types.ts";
-import { closed, integer, nullable, open, ref, text } from "./shapes.ts";
+import { body } from "./body.ts";
+import { closed, permissions, ref } from "./shapes.ts";
 
 /** Tokens in answers and requests (contract 8.10, 13.14 to 13.18). */
-
-export const scope: Schema = {
-  type: "object",
-  description: "The permissions by vault id.",
-  additionalProperties: ref("Permission"),
-  propertyNames: ref("IdInput"),
-  maxProperties: LIMITS.tokenVaults,
-};
 
 /** Present for a token of service bindings only. */
 const binding: Schema = {
@@ -25,7 +19,7 @@ const token: Readonly<Record<string, Schema>> = {
   id: ref("Id"),
   name: { type: "string" },
   dialect: ref("Dialect"),
-  vaults: scope,
+  vaults: permissions,
   ...times,
 };
 const endedAt = ref("Time", "When the token was revoked or expired; absent while it is in use.");
@@ -62,22 +56,14 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
     },
     ["endedAt"],
   ),
-  NewToken: open(
-    "A token to issue (contract 13.14).",
-    {
-      name: { ...text("The name.", LIMITS.title), minLength: 1 },
-      vaults: { ...scope, description: "The permission in each vault, by the vault's id in either form. Each vault once." },
-      dialect: nullable({ ...ref("Dialect") }),
-      expiresIn: nullable({
-        ...integer("Seconds until the token expires.", 1, LIMITS.tokenLifetime),
-        default: LIMITS.tokenLifetimeDefault,
-      }),
-      binding: nullable({
-        type: "boolean",
-        default: false,
-        description: "Whether the token is for service bindings; then every permission is `r` (contract 18.5).",
-      }),
+  NewToken: body("A token to issue (contract 13.14).", newToken, {
+    name: "The name.",
+    vaults: "The permission in each vault, by the vault's id in either form. Each vault once.",
+    dialect: "`uuid` by default.",
+    expiresIn: { description: "Seconds until the token expires.", default: LIMITS.tokenLifetimeDefault },
+    binding: {
+      description: "Whether the token is for service bindings; then every permission is `r` (contract 18.5).",
+      default: false,
     },
-    ["name", "vaults"],
-  ),
+  }),
 };

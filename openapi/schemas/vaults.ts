@@ -1,6 +1,7 @@
-import { LIMITS } from "../../src/model/limits.ts";
+import { newVault, quotaInput, vaultChange } from "../../contract/bodies.ts";
 import type { Schema } from "../types.ts";
-import { closed, integer, nullable, open, ref, text } from "./shapes.ts";
+import { body } from "./body.ts";
+import { closed, integer, ref } from "./shapes.ts";
 
 /** Vaults in answers and requests (contract 2.5, 13.12, 13.13, 13.18, 13.23). */
 
@@ -28,10 +29,6 @@ const counted: Readonly<Record<string, Schema>> = {
   dataKey: ref("DataKey"),
   reseal: ref("Reseal"),
 };
-
-const limit = (description: string) => nullable(integer(`${description} \`null\` makes it the default again.`, 0));
-const name: Schema = { ...text("The name.", LIMITS.title), minLength: 1 };
-const description = nullable(text("A description."));
 
 export const vaultSchemas: Readonly<Record<string, Schema>> = {
   Vault: closed("A vault (contract 2.5).", { id: ref("Id"), ...named, ...common }),
@@ -62,15 +59,19 @@ export const vaultSchemas: Readonly<Record<string, Schema>> = {
     bytes: integer("Bytes of the encrypted form of Items and of the rows of Files.", 0),
     fileBytes: integer("Bytes of contents.", 0),
   }),
-  QuotaInput: open("The quotas that change (contract 13.23).", {
-    items: limit("Items."),
-    bytes: limit("Bytes of the encrypted form of Items and of the rows of Files."),
-    fileBytes: limit("Bytes of contents."),
+  QuotaInput: body("The quotas that change (contract 13.23).", quotaInput, {
+    items: "Items. `null` makes it the default again.",
+    bytes: "Bytes of the encrypted form of Items and of the rows of Files. `null` makes it the default again.",
+    fileBytes: "Bytes of contents. `null` makes it the default again.",
   }),
-  NewVault: open("A vault to create (contract 13.12).", { name, description, quota: nullable(ref("QuotaInput")) }, ["name"]),
-  VaultChange: open("What changes of a vault (contract 13.13). What is absent stays.", {
-    name: nullable(name),
-    description,
-    quota: nullable(ref("QuotaInput")),
+  NewVault: body("A vault to create (contract 13.12).", newVault, {
+    name: "The name.",
+    description: "A description.",
+    quota: "What it may hold; absent: the defaults.",
+  }),
+  VaultChange: body("What changes of a vault (contract 13.13). What is absent stays.", vaultChange, {
+    name: "The name.",
+    description: "A description.",
+    quota: "The quotas that change.",
   }),
 };

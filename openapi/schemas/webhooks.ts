@@ -1,7 +1,9 @@
+import { newWebhook, webhookChange } from "../../contract/bodies.ts";
 import { LIMITS } from "../../src/model/limits.ts";
 import { DELIVERY_FAULTS, WEBHOOK_STATES } from "../../src/model/webhook.ts";
 import type { Schema } from "../types.ts";
-import { closed, integer, nullable, open, ref, words } from "./shapes.ts";
+import { body } from "./body.ts";
+import { closed, integer, nullable, ref, words } from "./shapes.ts";
 
 /** Webhooks (contract 17): the admin's answers and requests, and the messages that receivers get. */
 
@@ -14,7 +16,7 @@ const url: Schema = {
   description: "An absolute URL that begins with `https://`, of a host with a full domain name (contract 17.3).",
   examples: ["https://hooks.example.com/item-vault"],
 };
-const enabled: Schema = nullable({ type: "boolean", description: "`false`: no event is delivered." });
+const enabled = "`false`: no event is delivered.";
 
 const vault = closed("The vault.", { id: ref("Uuid") });
 const sequence = integer("The number of the write (contract 15.1).", 1);
@@ -55,22 +57,14 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
     },
     ["status"],
   ),
-  NewWebhook: open("A webhook to make (contract 17.4).", { url, enabled }, ["url"]),
+  NewWebhook: body("A webhook to make (contract 17.4).", newWebhook(undefined), { url, enabled }),
   WebhookChange: {
-    ...open("What changes of a webhook (contract 17.5).", {
+    ...body("What changes of a webhook (contract 17.5).", webhookChange(undefined), {
       url: nullable(url),
       enabled,
-      resume: nullable(
-        words("Makes it active: from the event where it stopped, or without what was missed.", ["cursor", "latest"]),
-      ),
-      rotateSecret: {
-        anyOf: [
-          { type: "boolean", const: true },
-          integer("Seconds for which the previous secret also signs.", 0, LIMITS.webhookSecret),
-          { type: "null" },
-        ],
-        description: "Makes a new secret. With `true` the previous one also signs for a day.",
-      },
+      resume: "Makes it active: from the event where it stopped, or without what was missed.",
+      rotateSecret:
+        "Makes a new secret: `true`, or the seconds for which the previous one also signs. With `true` it signs for a day.",
     }),
     not: {
       type: "object",

@@ -23,14 +23,14 @@ export const recipeInput = z.object({
   excludeCharacters: optional(text()),
 });
 
-/** `{"id": ""}` means no section. */
-const sectionReference = optional(z.object({ id: optionalText(), label: optional(text()) })).transform((section) =>
-  section?.id === undefined ? undefined : { id: section.id, label: section.label },
-);
+export const sectionReference = z.object({ id: optionalText(), label: optional(text()) });
 
 /** The attributes of a field that a PATCH can name, each with its schema. */
 export const fieldAttributes = {
-  section: sectionReference,
+  /** `{"id": ""}` means no section. */
+  section: optional(sectionReference).transform((section) =>
+    section?.id === undefined ? undefined : { id: section.id, label: section.label },
+  ),
   type: word(FIELD_TYPE_NAMES, "field type", FIELD_TYPE_ALIASES),
   purpose: word(Object.keys(PURPOSES) as Purpose[], "field purpose"),
   label: optional(text()),
@@ -93,7 +93,7 @@ export function parseItem(body: unknown, vault: string, use: "create" | "replace
   return parsed.success ? ok({ ...parsed.data, category: category.value }) : invalid(explain(parsed.error, "the Item"));
 }
 
-const vaultReference = z.object({ id: optionalText() });
+export const vaultReference = z.object({ id: optionalText() });
 
 /**
  * Whether the body names a vault. An id has to be that of the path. A text without the form of an id is not compared:

@@ -4,7 +4,7 @@ import { invalid, ok, type Result } from "./result.ts";
 import { explain } from "./text.ts";
 
 /** One edit of a PATCH: an operation of its body (RFC 6902 section 4). vault/patch.ts checks the value, which depends on the path. */
-const edit = z.object({
+export const edit = z.object({
   op: z.enum(["add", "remove", "replace"], "is not add, remove or replace"),
   path: z.string(),
   value: z.unknown().optional(), // `remove` has none
@@ -12,7 +12,7 @@ const edit = z.object({
 
 export type Edit = z.output<typeof edit>;
 
-const edits = z.array(edit).max(LIMITS.list, `has more than ${LIMITS.list} operations`);
+export const edits = z.array(edit).max(LIMITS.list, `has more than ${LIMITS.list} operations`);
 
 /** Parses the body of a PATCH. Errors: 400, with the index of the edit. */
 export function parsePatch(body: unknown): Result<Edit[]> {

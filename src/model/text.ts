@@ -2,15 +2,19 @@ import * as z from "zod";
 import { echo } from "./failure.ts";
 import { isId, parseId } from "./ids.ts";
 import { fits, LIMITS } from "./limits.ts";
+import { invalid, ok, type Result } from "./result.ts";
 
 /** Schemas of the JSON values that bodies consist of, and the messages of their errors. */
 
 /** A text within the limit (bytes of UTF-8), without lone surrogates. */
-export const text = (limit: number = LIMITS.string) =>
-  z
+export function text(limit: number = LIMITS.string) {
+  const fault = `is longer than ${limit} bytes`;
+  return z
     .string()
     .refine((value) => value.isWellFormed(), "holds half of a surrogate pair")
-    .refine((value) => fits(value, limit), `is longer than ${limit} bytes`);
+    .max(limit, fault) // characters: what the document can say
+    .refine((value) => fits(value, limit), fault);
+}
 
 /** An optional value. `null` means absent: clients in Go and Python send it. */
 export const optional = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? undefined);
@@ -47,6 +51,12 @@ export const list = <S extends z.ZodType>(schema: S) =>
     .max(LIMITS.list, `has more than ${LIMITS.list} entries`)
     .nullish()
     .transform((value) => value ?? []);
+
+/** Parses a value with a schema. In: the name of the value for an error at its root. Errors: 400, with the first fault. */
+export function parseValue<S extends z.ZodType>(schema: S, value: unknown, name: string): Result<z.output<S>> {
+  const parsed = schema.safeParse(value);
+  return parsed.success ? ok(parsed.data) : invalid(explain(parsed.error, name));
+}
 
 /**
  * The first fault and its path: `fields[2].type: is not a field type`. Never a value.

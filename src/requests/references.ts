@@ -1,4 +1,4 @@
-import * as z from "zod";
+import { resolveRequest } from "../../contract/bodies.ts";
 import type { VerifiedClaims } from "../crypto/token.ts";
 import { writeId } from "../model/dialect.ts";
 import { describe, type Description } from "../model/failure.ts";
@@ -7,7 +7,7 @@ import { LIMITS } from "../model/limits.ts";
 import { readableVaults } from "../model/permission.ts";
 import { parseReference, type Reference } from "../model/reference.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
-import { explain, text } from "../model/text.ts";
+import { parseValue } from "../model/text.ts";
 import type { Store } from "../store/d1/database.ts";
 import { idIn, type Resolved } from "../store/references/search.ts";
 import { resolveReferences } from "../store/references/resolve.ts";
@@ -17,10 +17,6 @@ import { loadContent } from "../store/contents/download.ts";
 
 /** References and their values (contract 16), for `POST /resolve` and for service bindings (contract 18). */
 
-const input = z.object({
-  references: z.array(text(LIMITS.reference)).max(LIMITS.references, `has more than ${LIMITS.references} entries`),
-});
-
 /** A text of the request, and the reference that it is, if it is one. */
 export interface Asked {
   readonly text: string;
@@ -29,9 +25,8 @@ export interface Asked {
 
 /** Parses `{"references": […]}`. Errors: 400, for another shape. */
 export function parseReferences(body: unknown): Result<readonly Asked[]> {
-  const request = input.safeParse(body);
-  if (!request.success) return invalid(explain(request.error, "the body"));
-  return ok(request.data.references.map((one) => ({ text: one, parsed: parseReference(one) })));
+  const request = parseValue(resolveRequest, body, "the body");
+  return request.ok ? ok(request.value.references.map((one) => ({ text: one, parsed: parseReference(one) }))) : request;
 }
 
 /** Who reads. */

@@ -1,12 +1,12 @@
-import * as z from "zod";
+import type * as z from "zod";
+import { anyJob, jobInputs } from "../../../contract/bodies.ts";
 import { fingerprint } from "../../crypto/seal.ts";
 import { isId } from "../../model/ids.ts";
-import { type Job, type JobPlace, type NewJob, REQUESTED_KINDS, type RequestedKind, type RewrapInput } from "../../model/job.ts";
+import { type Job, type JobPlace, type NewJob, type RequestedKind } from "../../model/job.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { parseCount } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
-import { oneOf } from "../../model/scope.ts";
-import { explain } from "../../model/text.ts";
+import { parseValue } from "../../model/text.ts";
 import { SECOND } from "../../model/time.ts";
 import { checkRootKeys } from "../../store/keys/root-keys.ts";
 import { nextPage } from "../headers.ts";
@@ -14,36 +14,9 @@ import { newId } from "../new-id.ts";
 import { callOperator } from "../../operator.ts";
 import { presentJob } from "../present/jobs.ts";
 import type { Call, ParseCall, ReplyTo } from "../route.ts";
-import { backupRequest } from "./backup-request.ts";
-import { resealRequest } from "./reseal.ts";
-import { restoreRequest } from "./restore-request.ts";
-import { verifyRequest } from "./verify.ts";
+import { JOB_REQUESTS, type JobRequest } from "./job-requests.ts";
 
 /** /v1/admin/jobs (contract 26): creates, shows, pauses and stops long jobs. */
-
-const anyJob = z.object({ kind: z.enum(REQUESTED_KINDS, `is not ${oneOf(REQUESTED_KINDS)}`) });
-
-interface JobRequest {
-  /** What the request has besides the kind. */
-  readonly input: z.ZodType<object>;
-  /** Whether the job seals: then the root keys are compared with those of the database before. What a wrong key seals, no other one opens. */
-  readonly seals?: boolean;
-  /** Checks what has to hold before the job is created. Out: what the kind has to know. */
-  prepare(call: Call, input: object): Promise<Result<object>>;
-}
-
-/** What is asked for, by kind. */
-const REQUESTS: Readonly<Record<RequestedKind, JobRequest>> = {
-  rewrap: {
-    input: z.object({}),
-    seals: true,
-    prepare: async ({ store: { keyring } }) => ok<RewrapInput>({ activeKey: keyring.active.id }),
-  },
-  verify: verifyRequest,
-  reseal: resealRequest,
-  backup: backupRequest,
-  restore: restoreRequest,
-};
 
 interface Wanted extends Pick<NewJob, "input"> {
   readonly kind: RequestedKind;
@@ -51,9 +24,11 @@ interface Wanted extends Pick<NewJob, "input"> {
 
 export const createJob = {
   parse({ body }: ParseCall): Result<Wanted> {
-    const job = anyJob.safeParse(body!.json);
-    const input = job.success ? REQUESTS[job.data.kind].input.safeParse(body!.json) : job;
-    return input.success ? ok({ kind: job.data!.kind, input: input.data }) : invalid(explain(input.error, "the job"));
+    const job = parseValue(anyJob, body!.json, "the job");
+    if (!job.ok) return job;
+    const { kind } = job.value;
+    const input = parseValue<z.ZodType<object>>(jobInputs[kind], body!.json, "the job");
+    return input.ok ? ok({ kind, input: input.value }) : input;
   },
   async handle(call: Call, wanted: Wanted): ReplyTo<"createJob"> {
     const { env } = call.c;
@@ -65,7 +40,7 @@ export const createJob = {
         : await callOperator(env, "unavailable", (operator) => operator.find(request));
     if (!known.ok) return known;
     if (known.value) return answerJob(known.value, 202);
-    const row = REQUESTS[wanted.kind];
+    const row: JobRequest = JOB_REQUESTS[wanted.kind];
     const checked = row.seals ? await checkRootKeys(call.store.db, call.store.keyring) : ok(undefined);
     if (!checked.ok) return checked;
     const input = await row.prepare(call, wanted.input);

@@ -1,9 +1,8 @@
-import * as z from "zod";
+import type * as z from "zod";
+import { newPerson, personChange } from "../../../contract/bodies.ts";
 import type { Claims } from "../../crypto/token.ts";
-import { emailInput } from "../../model/email.ts";
-import { invalid, ok, type Result } from "../../model/result.ts";
-import { scope } from "../../model/scope.ts";
-import { explain } from "../../model/text.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { parseValue } from "../../model/text.ts";
 import { deletePerson, insertPerson, loadPeople, loadPerson, updatePerson } from "../../store/tokens/people.ts";
 import { requireRoom } from "../../store/health/room.ts";
 import { adminEntry } from "../audit.ts";
@@ -14,14 +13,8 @@ import type { Call, ParseCall, ReplyTo } from "../route.ts";
 
 /** /v1/admin/people (contract 25): adds, lists, changes and removes people. */
 
-const newPerson = z.object({ email: emailInput, vaults: scope });
-/** An email that was ignored would be a change that did not happen. */
-const personChange = z.object({
-  vaults: scope,
-  email: z.undefined("cannot be changed: remove the person and add the other email").optional(),
-});
-
 type NewPerson = z.output<typeof newPerson>;
+type PersonChange = z.output<typeof personChange>;
 
 /** The row of a person does not expire: 9999-12-31T23:59:59Z. */
 const NEVER_EXPIRES_SECONDS = 253_402_300_799;
@@ -46,10 +39,7 @@ export async function getPerson({ store, person: id }: Call): ReplyTo<"getPerson
 }
 
 export const addPerson = {
-  parse({ body }: ParseCall): Result<NewPerson> {
-    const input = newPerson.safeParse(body!.json);
-    return input.success ? ok(input.data) : invalid(explain(input.error, "the person"));
-  },
+  parse: ({ body }: ParseCall): Result<NewPerson> => parseValue(newPerson, body!.json, "the person"),
   async handle(call: Call, { email, vaults }: NewPerson): ReplyTo<"addPerson"> {
     const { c, store } = call;
     const room = await requireRoom(store);
@@ -63,11 +53,8 @@ export const addPerson = {
 };
 
 export const changePerson = {
-  parse({ body }: ParseCall): Result<NewPerson["vaults"]> {
-    const input = personChange.safeParse(body!.json);
-    return input.success ? ok(input.data.vaults) : invalid(explain(input.error, "the person"));
-  },
-  async handle({ c, store, person: id }: Call, vaults: NewPerson["vaults"]): ReplyTo<"changePerson"> {
+  parse: ({ body }: ParseCall): Result<PersonChange> => parseValue(personChange, body!.json, "the person"),
+  async handle({ c, store, person: id }: Call, { vaults }: PersonChange): ReplyTo<"changePerson"> {
     const changed = await updatePerson(store, id, vaults, adminEntry(PERSON, c, "UPDATE", id));
     return changed.ok ? ok({ json: presentPerson(changed.value) }) : changed;
   },

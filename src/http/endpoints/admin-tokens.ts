@@ -1,10 +1,9 @@
-import * as z from "zod";
+import type * as z from "zod";
+import { newToken } from "../../../contract/bodies.ts";
 import type { Claims } from "../../crypto/token.ts";
-import { DIALECT_NAMES } from "../../model/dialect.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { invalid, ok, type Result } from "../../model/result.ts";
-import { oneOf, scope } from "../../model/scope.ts";
-import { explain, optional, text } from "../../model/text.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { parseValue } from "../../model/text.ts";
 import { endToken } from "../../store/tokens/ended-tokens.ts";
 import { insertToken, loadToken, loadTokens } from "../../store/tokens/tokens.ts";
 import { adminEntry } from "../audit.ts";
@@ -14,28 +13,10 @@ import type { Call, ParseCall, ReplyTo } from "../route.ts";
 
 /** /v1/admin/tokens: issues, lists and revokes tokens. */
 
-const newToken = z
-  .object({
-    name: text(LIMITS.title).min(1, "is empty"),
-    vaults: scope,
-    dialect: optional(z.enum(DIALECT_NAMES, `is not ${oneOf(DIALECT_NAMES)}`)),
-    expiresIn: optional(
-      z.int("is not an integer").min(1, "is less than 1").max(LIMITS.tokenLifetime, `is more than ${LIMITS.tokenLifetime}`),
-    ),
-    binding: optional(z.boolean("is not true or false")),
-  })
-  .refine(({ vaults, binding }) => !binding || Object.values(vaults).every((permission) => permission === "r"), {
-    path: ["vaults"],
-    message: "has a permission other than r, the only one that a service binding uses",
-  });
-
 type NewToken = z.output<typeof newToken>;
 
 export const createToken = {
-  parse({ body }: ParseCall): Result<NewToken> {
-    const input = newToken.safeParse(body!.json);
-    return input.success ? ok(input.data) : invalid(explain(input.error, "the token"));
-  },
+  parse: ({ body }: ParseCall): Result<NewToken> => parseValue(newToken, body!.json, "the token"),
   async handle(call: Call, input: NewToken): ReplyTo<"createToken"> {
     const { c, store } = call;
     const { name, vaults, dialect = "uuid", expiresIn = LIMITS.tokenLifetimeDefault } = input;

@@ -1,8 +1,7 @@
-import * as z from "zod";
-import { LIMITS } from "../../model/limits.ts";
+import { newVault, vaultChange } from "../../../contract/bodies.ts";
 import type { Change } from "../../model/operation.ts";
-import { invalid, ok, type Result } from "../../model/result.ts";
-import { explain, optional, text } from "../../model/text.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { parseValue } from "../../model/text.ts";
 import { loadAllVaults } from "../../store/vaults/vaults.ts";
 import { sendChange } from "../coordinator.ts";
 import { newId } from "../new-id.ts";
@@ -11,13 +10,6 @@ import type { Call, ParseCall, ReplyTo } from "../route.ts";
 
 /** /v1/admin/vaults: lists, creates, changes and deletes vaults. */
 
-const name = text(LIMITS.title).min(1, "is empty");
-/** `null` stands for the default. */
-const limit = z.int("is not an integer").min(0, "is less than 0").nullable().optional();
-const quota = optional(z.object({ items: limit, bytes: limit, fileBytes: limit }, "is not an object"));
-const newVault = z.object({ name, description: optional(text()), quota });
-const vaultChange = z.object({ name: optional(name), description: optional(text()), quota });
-
 export async function listAllVaults({ store }: Call): ReplyTo<"listAllVaults"> {
   const vaults = await loadAllVaults(store);
   return vaults.ok ? ok({ json: vaults.value.map(presentListedVault) }) : vaults;
@@ -25,9 +17,8 @@ export async function listAllVaults({ store }: Call): ReplyTo<"listAllVaults"> {
 
 export const createVault = {
   parse({ body }: ParseCall): Result<Change> {
-    const input = newVault.safeParse(body!.json);
-    if (!input.success) return invalid(explain(input.error, "the vault"));
-    return ok({ kind: "create-vault", ...input.data, description: input.data.description ?? "" });
+    const input = parseValue(newVault, body!.json, "the vault");
+    return input.ok ? ok({ kind: "create-vault", ...input.value, description: input.value.description ?? "" }) : input;
   },
   // A repeated POST has to reach the coordinator of the first one, so the id is derived from its Idempotency-Key.
   handle: async (call: Call, change: Change) => writeVault(call, await newId(call, "new vault"), change),
@@ -35,8 +26,8 @@ export const createVault = {
 
 export const updateVault = {
   parse({ body }: ParseCall): Result<Change> {
-    const input = vaultChange.safeParse(body!.json);
-    return input.success ? ok({ kind: "update-vault", ...input.data }) : invalid(explain(input.error, "the vault"));
+    const input = parseValue(vaultChange, body!.json, "the vault");
+    return input.ok ? ok({ kind: "update-vault", ...input.value }) : input;
   },
   handle: (call: Call, change: Change) => writeVault(call, call.vault, change),
 };

@@ -1,10 +1,9 @@
-import * as z from "zod";
+import { signIn } from "../../../contract/bodies.ts";
 import { parseConsoleSecret } from "../../crypto/console-secret.ts";
 import { verifyToken } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { fail, invalid, ok, type Refusal, type Result } from "../../model/result.ts";
-import { scope } from "../../model/scope.ts";
-import { explain, optional } from "../../model/text.ts";
+import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { parseValue } from "../../model/text.ts";
 import { countFailure, limitToken } from "../../requests/rate-limit.ts";
 import { isKnownRefused, rememberRefusal } from "../../requests/refused.ts";
 import { loadForToken } from "../../store/vaults/authorized.ts";
@@ -35,13 +34,6 @@ import type { Call, ReplyTo } from "../route.ts";
  * in: the session of the request opens them (contract 24.12).
  */
 
-const body = z
-  .object({ code: optional(z.string()), token: optional(z.string()), vaults: optional(scope) })
-  .refine(({ code, token }) => code === undefined || token === undefined, { message: "has both a code and a token" })
-  .refine(({ code, token, vaults }) => vaults === undefined || (code ?? token) === undefined, {
-    message: "has vaults beside a code or a token",
-  });
-
 /**
  * Out: what the request signs in as. Errors, in this order: 400, 413, 415; `misconfigured`, `unauthorized`, `rate`; `schema`,
  * `unavailable`; those of `signInWithAccess`.
@@ -49,9 +41,9 @@ const body = z
 export async function authenticateSignIn(c: Context, store: Store): Promise<Result<Granted>> {
   const parsed = await parseBody(c.req.raw, LIMITS.signIn);
   if (!parsed.ok) return parsed;
-  const input = body.safeParse(parsed.value.json);
-  if (!input.success) return invalid(explain(input.error, "the body"));
-  const { code, token, vaults } = input.data;
+  const input = parseValue(signIn, parsed.value.json, "the body");
+  if (!input.ok) return input;
+  const { code, token, vaults } = input.value;
   if (vaults !== undefined) return ok({ opened: vaults });
   if (code === undefined && token === undefined) return signInWithAccess(c, store);
   return code === undefined ? redeemToken(c, store, token!) : redeemCode(c, store, code);

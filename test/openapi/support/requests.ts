@@ -1,13 +1,17 @@
+import { signIn } from "../../../contract/bodies.ts";
+import { addPerson, changePerson } from "../../../src/http/endpoints/admin-people.ts";
 import { createToken } from "../../../src/http/endpoints/admin-tokens.ts";
 import { createVault, updateVault } from "../../../src/http/endpoints/admin-vaults.ts";
 import { createWebhook, updateWebhook } from "../../../src/http/endpoints/admin-webhooks.ts";
 import { resolve } from "../../../src/http/endpoints/resolve.ts";
 import type { ParseCall } from "../../../src/http/route.ts";
+import { isEmail } from "../../../src/model/email.ts";
 import { parseId } from "../../../src/model/ids.ts";
 import { parseItem } from "../../../src/model/item-input.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { parsePatch } from "../../../src/model/patch-input.ts";
 import type { Result } from "../../../src/model/result.ts";
+import { parseValue } from "../../../src/model/text.ts";
 import { webhookUrlFault } from "../../../src/model/webhook-url.ts";
 
 /** The bodies of requests: their schemas in the document, their parsers, and the rules in which the two differ. */
@@ -31,7 +35,17 @@ export const PARSERS: Readonly<Record<string, (body: unknown) => Result<unknown>
   NewWebhook: endpoint(createWebhook),
   WebhookChange: endpoint(updateWebhook),
   ResolveRequest: endpoint(resolve),
+  NewPerson: endpoint(addPerson),
+  PersonChange: endpoint(changePerson),
+  SignIn: (body) => parseValue(signIn, body, "the body"),
 };
+
+/** The schemas of bodies that are left out, each with the reason. */
+export const LEFT_OUT: Readonly<Record<string, string>> = {
+  NewJob: "it has the attributes of all kinds, and a kind drops those of the others, whatever they are",
+};
+
+type Named = Readonly<Record<string, unknown>>;
 
 /** Calls a function with every value in a JSON value, and its key. */
 function walk(value: unknown, use: (value: unknown, key: string) => void, key = ""): void {
@@ -104,6 +118,16 @@ export const STRICTER: readonly Stricter[] = [
     reason: "the rules are those of the URL standard; the document has the characters and the length",
     refuses: (body) =>
       has(body, (value, key) => key === "url" && isText(value) && webhookUrlFault(value, undefined) !== undefined),
+  },
+  {
+    rule: "an email is an address, and that of a person stays (contract 25.2, 25.4)",
+    reason: "the format `email` of JSON Schema is another one; an attribute that must be absent gives clients a type for nothing",
+    refuses: (body) => has(body, (value, key) => key === "email" && !(isText(value) && isEmail(value.trim()))),
+  },
+  {
+    rule: "a sign-in has a code, a token or vaults (contract 24.3)",
+    reason: "one object with the three gives clients one type",
+    refuses: (body) => ["code", "token", "vaults"].filter((name) => ((body as Named | null)?.[name] ?? null) !== null).length > 1,
   },
 ];
 

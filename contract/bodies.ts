@@ -1,0 +1,153 @@
+import * as z from "zod";
+import { REGISTRY } from "../src/model/backup.ts";
+import { DIALECT_NAMES } from "../src/model/dialect.ts";
+import { emailInput } from "../src/model/email.ts";
+import { isId } from "../src/model/ids.ts";
+import { REQUESTED_KINDS, type RequestedKind } from "../src/model/job.ts";
+import { LIMITS } from "../src/model/limits.ts";
+import { oneOf, scope } from "../src/model/scope.ts";
+import { anyId, optional, text } from "../src/model/text.ts";
+import { DAY, SECOND } from "../src/model/time.ts";
+import { webhookUrlFault } from "../src/model/webhook-url.ts";
+
+/**
+ * The JSON bodies of requests. The service parses them with these schemas, and the document derives theirs from them
+ * (openapi/schemas/body.ts). Those of Items are in src/model/item-input.ts, because a PATCH parses their parts one by one.
+ */
+
+/** The name of a vault or token. */
+const name = text(LIMITS.title).min(1, "is empty");
+
+/** A quota; `null` stands for the default. */
+const quotaLimit = z.int("is not an integer").min(0, "is less than 0").nullish();
+
+/** Contract 13.23. */
+export const quotaInput = z.object({ items: quotaLimit, bytes: quotaLimit, fileBytes: quotaLimit }, "is not an object");
+
+/** Contract 13.12. */
+export const newVault = z.object({ name, description: optional(text()), quota: optional(quotaInput) });
+
+/** Contract 13.13. */
+export const vaultChange = z.object({ name: optional(name), description: optional(text()), quota: optional(quotaInput) });
+
+export const dialect = z.enum(DIALECT_NAMES, `is not ${oneOf(DIALECT_NAMES)}`);
+
+/** Seconds. */
+const lifetime = z
+  .int("is not an integer")
+  .min(1, "is less than 1")
+  .max(LIMITS.tokenLifetime, `is more than ${LIMITS.tokenLifetime}`);
+
+/** Contract 13.14. */
+export const newToken = z
+  .object({
+    name,
+    vaults: scope,
+    dialect: optional(dialect),
+    expiresIn: optional(lifetime),
+    binding: optional(z.boolean("is not true or false")),
+  })
+  .refine(({ vaults, binding }) => !binding || Object.values(vaults).every((permission) => permission === "r"), {
+    path: ["vaults"],
+    message: "has a permission other than r, the only one that a service binding uses",
+  });
+
+/** Contract 25.2. */
+export const newPerson = z.object({ email: emailInput, vaults: scope });
+
+/** Contract 25.4. An email that was ignored would be a change that did not happen. */
+export const personChange = z.object({
+  vaults: scope,
+  email: z.undefined("cannot be changed: remove the person and add the other email").optional(),
+});
+
+/** Seconds for which the secret of a webhook that is replaced also signs, unless the request says otherwise. */
+const OVERLAP_SECONDS = DAY / SECOND;
+
+/** The URL of a webhook. In: the origin for tests, if one is set. */
+const webhookUrl = (testOrigin: string | undefined) =>
+  z.string("is not a string").transform((value, context): string => {
+    const fault = webhookUrlFault(value, testOrigin);
+    if (fault === undefined) return new URL(value).href;
+    context.addIssue({ code: "custom", message: fault });
+    return z.NEVER;
+  });
+
+const webhookEnabled = optional(z.boolean("is not a boolean"));
+
+const OVERLAP_FAULT = `is neither true nor an integer from 0 to ${LIMITS.webhookSecret}`;
+
+/** `true`, or the seconds for which the previous secret also signs. */
+const rotateSecret = optional(
+  z.union(
+    [
+      z.literal(true, OVERLAP_FAULT).transform(() => OVERLAP_SECONDS),
+      z.int(OVERLAP_FAULT).min(0, OVERLAP_FAULT).max(LIMITS.webhookSecret, OVERLAP_FAULT),
+    ],
+    OVERLAP_FAULT,
+  ),
+);
+
+/** Contract 17.4. In: the origin for tests, if one is set. */
+export const newWebhook = (testOrigin: string | undefined) => z.object({ url: webhookUrl(testOrigin), enabled: webhookEnabled });
+
+/** Contract 17.5. In: the origin for tests, if one is set. */
+export const webhookChange = (testOrigin: string | undefined) =>
+  z
+    .object({
+      url: optional(webhookUrl(testOrigin)),
+      enabled: webhookEnabled,
+      resume: optional(z.enum(["cursor", "latest"], "is not cursor or latest")),
+      rotateSecret,
+    })
+    .refine(({ enabled: on, resume }) => on !== false || resume === undefined, {
+      message: "does not fit enabled: false",
+      path: ["resume"],
+    });
+
+/** What a request for a job of any kind has (contract 26.2). */
+export const anyJob = z.object({ kind: z.enum(REQUESTED_KINDS, `is not ${oneOf(REQUESTED_KINDS)}`) });
+
+export const canonicalId = z.string("is not a string").refine(isId, "is not a canonical UUID");
+
+/** A request with `false` and one without the attribute are the same under an `Idempotency-Key`. */
+const jobFlag = optional(z.boolean("is not a boolean")).transform((value) => value ?? false);
+
+const NEEDS_VAULT = "needs the vault";
+
+/** What a request for a job has besides the kind, by kind. */
+export const jobInputs = {
+  rewrap: z.object({}),
+  verify: z
+    .object({ vault: optional(canonicalId), quick: jobFlag, repair: jobFlag, acceptLoss: jobFlag, backup: jobFlag })
+    .refine(({ vault, repair, acceptLoss, backup }) => !acceptLoss || (repair && !backup && vault !== undefined), {
+      path: ["acceptLoss"],
+      message: "needs repair and vault, and not backup",
+    }),
+  reseal: z.object({ vault: canonicalId, dataKey: anyId }),
+  backup: z.object({ vault: optional(canonicalId), full: jobFlag, dryRun: jobFlag }),
+  restore: z
+    .object({
+      vault: optional(canonicalId),
+      item: optional(canonicalId),
+      snapshot: optional(z.int("is not an integer").min(1, "is less than 1").max(99_999_999, "is more than 99999999")),
+      overwrite: jobFlag,
+      dryRun: jobFlag,
+    })
+    .refine(({ vault }) => vault !== REGISTRY, { path: ["vault"], message: "is none that a vault can have" })
+    .refine(({ vault, item }) => item === undefined || vault !== undefined, { path: ["item"], message: NEEDS_VAULT })
+    .refine(({ vault, overwrite }) => !overwrite || vault !== undefined, { path: ["overwrite"], message: NEEDS_VAULT }),
+} as const satisfies Readonly<Record<RequestedKind, z.ZodObject>>;
+
+/** References to resolve (contract 16.1). */
+export const resolveRequest = z.object({
+  references: z.array(text(LIMITS.reference)).max(LIMITS.references, `has more than ${LIMITS.references} entries`),
+});
+
+/** The body of a sign-in to the console (contract 24.3, 24.12). */
+export const signIn = z
+  .object({ code: optional(z.string()), token: optional(z.string()), vaults: optional(scope) })
+  .refine(({ code, token }) => code === undefined || token === undefined, { message: "has both a code and a token" })
+  .refine(({ code, token, vaults }) => vaults === undefined || (code ?? token) === undefined, {
+    message: "has vaults beside a code or a token",
+  });

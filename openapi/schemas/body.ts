@@ -1,0 +1,91 @@
+import * as z from "zod";
+import { canonicalId, dialect, quotaInput } from "../../contract/bodies.ts";
+import { FIELD_TYPE_ALIASES } from "../../src/model/field-types.ts";
+import {
+  fieldAttributes,
+  fieldInput,
+  recipeInput,
+  sectionInput,
+  sectionReference,
+  urlInput,
+} from "../../src/model/item-input.ts";
+import { edit } from "../../src/model/patch-input.ts";
+import { scope } from "../../src/model/scope.ts";
+import { anyId } from "../../src/model/text.ts";
+import type { Schema } from "../types.ts";
+import { nullable, permissions, ref, wordInput } from "./shapes.ts";
+
+/** The bodies of requests, derived from the parsers of the service: contract/bodies.ts and src/model/item-input.ts. */
+
+/** The parsers that have a name in the document, and those of which `z.toJSONSchema` cannot express the rule. */
+const KNOWN: ReadonlyMap<z.core.$ZodType, Schema> = new Map<z.core.$ZodType, Schema>([
+  [canonicalId, ref("Uuid")],
+  [anyId, ref("IdInput")],
+  [scope, permissions],
+  [dialect, ref("Dialect")],
+  [quotaInput, ref("QuotaInput")],
+  [urlInput, ref("UrlInput")],
+  [sectionInput, ref("SectionInput")],
+  [sectionReference, ref("SectionReferenceInput")],
+  [fieldInput, ref("FieldInput")],
+  [recipeInput, ref("Recipe")],
+  [edit, ref("PatchOperation")],
+  [fieldAttributes.type, wordInput("FieldType", Object.keys(FIELD_TYPE_ALIASES))],
+  [fieldAttributes.purpose, wordInput("Purpose")],
+]);
+
+/** The schema of what a parser accepts, without a description. */
+export function schemaOf(parser: z.ZodType): Schema {
+  const { $schema: _, ...schema } = z.toJSONSchema(parser, {
+    io: "input",
+    unrepresentable: "any",
+    override({ zodSchema, jsonSchema }) {
+      const known = knownSchema(zodSchema);
+      if (!known) return;
+      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key as keyof typeof jsonSchema];
+      Object.assign(jsonSchema, known);
+    },
+  });
+  return simplifyNull(schema as Schema);
+}
+
+function knownSchema(parser: z.core.$ZodType): Schema | undefined {
+  if (!(parser instanceof z.ZodNullable)) return KNOWN.get(parser);
+  const inner = KNOWN.get(parser.unwrap());
+  return inner && nullable(inner);
+}
+
+/** Writes the union of one schema and `null` as the document does everywhere: `type: ["string", "null"]` where there is one type. */
+function simplifyNull(schema: Schema): Schema {
+  const [first, second] = schema.anyOf ?? [];
+  return first && second?.type === "null" ? nullable(first) : schema;
+}
+
+type Shape = Readonly<Record<string, z.ZodType>>;
+
+/**
+ * What the document tells of each attribute besides its parser: a description, or parts of a schema, which count before those of the
+ * parser. An attribute that a request must not have is not told of.
+ */
+export type Attributes<S extends Shape> = {
+  readonly [Name in keyof S as z.input<S[Name]> extends undefined ? never : Name]: string | Schema;
+};
+
+/** An object of a request. It is open: unknown attributes are dropped (contract 2.16). In: its parser, and what is told of its attributes. */
+export function body<S extends Shape>(description: string, { shape }: { readonly shape: S }, attributes: Attributes<S>): Schema {
+  const entries = Object.entries(attributes as Readonly<Record<string, string | Schema>>);
+  const required = entries.map(([name]) => name).filter((name) => !shape[name]!.isOptional());
+  return {
+    description,
+    type: "object",
+    properties: Object.fromEntries(entries.map(([name, told]) => [name, describe(schemaOf(shape[name]!), told)])),
+    ...(required.length > 0 && { required }),
+  };
+}
+
+/** JSON Schema counts the characters of a text, and the service its bytes: the description says so. */
+function describe(schema: Schema, told: string | Schema): Schema {
+  if (typeof told !== "string") return { ...schema, ...told };
+  const limit = schema.maxLength === undefined ? "" : ` At most ${schema.maxLength} bytes of UTF-8.`;
+  return { ...schema, description: told + limit };
+}
