@@ -13,9 +13,9 @@ for (const [, block = ""] of contributing.matchAll(/^```sh\n([^]*?)^```$/gm))
   for (const [line, name = ""] of block.matchAll(/^npm (?:run )?([\w:-]+).*$/gm))
     if (!line.includes(" -- costs #")) lines.set(name, line); // another use of `bench`
 
-/** Long tests, benchmarks and the simulator. */
+/** Long tests, benchmarks, the simulator, and what installs tools of other people. */
 const isLong = ([, command]: readonly [name: string, command: string]): boolean =>
-  /LONG_RUN=1|ALL=1|\bbench\/[\w-]+\.ts|simulator\/main\.ts/.test(command);
+  /LONG_RUN=1|ALL=1|\bbench\/[\w-]+\.ts|simulator\/main\.ts|check-document\.ts/.test(command);
 const long = [...scripts].filter(isLong).map(([name]) => name);
 
 const inNightly = [...nightly.matchAll(/\{ script: "?([\w:-]+)"?,.* minutes: (\d+) \}/g)].map(
