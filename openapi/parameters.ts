@@ -1,5 +1,6 @@
 import { ACTIONS, RESULTS } from "../src/model/activity.ts";
 import { LIMITS } from "../src/model/limits.ts";
+import { COUNTS } from "../src/model/query.ts";
 import { ADMIN, SERVICE } from "../src/model/operation.ts";
 import { ref } from "./schemas/shapes.ts";
 import type { Parameter, Schema } from "./types.ts";
@@ -20,12 +21,12 @@ const text: Schema = { type: "string" };
 /** The id of an entry of the log; after `~` one that is damaged, as the `Link` of a page has it. */
 const entry: Schema = { anyOf: [ref("IdInput"), { type: "string", pattern: "^~" }] };
 const flag: Schema = { type: "boolean", default: false };
-const count = (minimum: number, maximum: number, more: Pick<Schema, "default"> = {}): Schema => ({
-  type: "integer",
-  minimum,
-  maximum,
-  ...more,
-});
+
+/** A parameter of the query that is an integer, as `parseCount` takes it. In: the name of its component. */
+function count(component: keyof typeof COUNTS, description: string, more: Pick<Schema, "default"> = {}): Parameter {
+  const { name, ...schema } = COUNTS[component];
+  return inQuery(name, description, { type: "integer", ...schema, ...more });
+}
 
 /** The parameters of paths, by their names there. */
 export const pathParameters = {
@@ -52,25 +53,13 @@ export const parameters = {
     ...inQuery("filter", "One term; names without regard to case (contract 5.3).", text),
     example: 'name eq "Production"',
   },
-  Limit: inQuery("limit", "Asks for a page of at most so many entries (contract 11.3).", count(1, LIMITS.page)),
-  VersionLimit: inQuery(
-    "limit",
-    "The most versions of a page (contract 11.9).",
-    count(1, LIMITS.versions, { default: LIMITS.versions }),
-  ),
-  DeletedLimit: inQuery(
-    "limit",
-    "The most deleted Items of a page (contract 11.9).",
-    count(1, LIMITS.page, { default: LIMITS.page }),
-  ),
-  LogLimit: inQuery("limit", "The most entries of a page (contract 13.9).", count(1, LIMITS.page, { default: 50 })),
-  EventLimit: inQuery(
-    "limit",
-    "The most events of a page. A stream ignores it (contract 15.3).",
-    count(1, LIMITS.page, { default: 100 }),
-  ),
+  Limit: count("Limit", "Asks for a page of at most so many entries (contract 11.3)."),
+  VersionLimit: count("VersionLimit", "The most versions of a page (contract 11.9)."),
+  DeletedLimit: count("DeletedLimit", "The most deleted Items of a page (contract 11.9)."),
+  LogLimit: count("LogLimit", "The most entries of a page (contract 13.9)."),
+  EventLimit: count("EventLimit", "The most events of a page. A stream ignores it (contract 15.3)."),
   Cursor: inQuery("cursor", "Where the page begins: opaque, from the `Link` of the page before (contract 11.3).", text),
-  Offset: inQuery("offset", "How many entries to skip (contract 13.9).", count(0, LIMITS.activityOffset, { default: 0 })),
+  Offset: count("Offset", "How many entries to skip (contract 13.9)."),
   Before: inQuery(
     "before",
     "The page has the entries before the one with this `requestId`. Not with `offset` (contract 13.19).",
@@ -127,21 +116,16 @@ export const parameters = {
   ObjectsAfter: inQuery("after", "The page has the objects after this key (contract 21.9).", text),
   ObjectKey: inQuery("key", "The key of the object (contract 21.9).", text),
   After: inQuery("after", "Where to begin: `0`, `latest`, or a cursor (contract 15.4).", text),
-  Wait: inQuery(
-    "wait",
+  Wait: count(
+    "StreamWait",
     `Seconds that a request without events waits for one, at most ${LIMITS.wait} (contract 15.6). Of a stream: how long it lasts, ` +
       `at most ${LIMITS.stream} seconds, which is its default (contract 15.8).`,
-    count(0, LIMITS.stream, { default: 0 }),
+    { default: 0 },
   ),
-  JobWait: inQuery(
-    "wait",
-    "Seconds for which the answer waits for the end of the job (contract 26.4).",
-    count(0, LIMITS.wait, { default: 0 }),
-  ),
-  StreamWait: inQuery(
-    "wait",
+  JobWait: count("JobWait", "Seconds for which the answer waits for the end of the job (contract 26.4)."),
+  StreamWait: count(
+    "StreamWait",
     `Seconds that the stream lasts (contract 15.8). With \`Accept: text/event-stream\` the default is ${LIMITS.stream}, else 0.`,
-    count(0, LIMITS.stream),
   ),
   IfMatch: inHeader("If-Match", "Entity tags of the current version, or `*`; otherwise a 412 (contract 10.2, 10.3).", text),
   IfNoneMatch: inHeader(

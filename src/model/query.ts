@@ -35,6 +35,27 @@ export function decodeFilter(raw: string): string {
   });
 }
 
+/** A parameter that is an integer: its name, its bounds, and what an absent one means. */
+interface Count {
+  readonly name: string;
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly default?: number;
+}
+
+/** The parameters that are integers, by the names of their components in the document. Those of a `wait` are seconds. */
+export const COUNTS = {
+  Limit: { name: "limit", minimum: 1, maximum: LIMITS.page },
+  VersionLimit: { name: "limit", minimum: 1, maximum: LIMITS.versions, default: LIMITS.versions },
+  DeletedLimit: { name: "limit", minimum: 1, maximum: LIMITS.page, default: LIMITS.page },
+  LogLimit: { name: "limit", minimum: 1, maximum: LIMITS.page, default: 50 },
+  EventLimit: { name: "limit", minimum: 1, maximum: LIMITS.page, default: 100 },
+  Offset: { name: "offset", minimum: 0, maximum: LIMITS.activityOffset, default: 0 },
+  JobWait: { name: "wait", minimum: 0, maximum: LIMITS.wait, default: 0 },
+  EventWait: { name: "wait", minimum: 0, maximum: LIMITS.wait, default: 0 },
+  StreamWait: { name: "wait", minimum: 0, maximum: LIMITS.stream },
+} as const satisfies Readonly<Record<string, Count>>;
+
 /** The requested part of a list. */
 export interface Page {
   /** The most entries; absent: all entries. */
@@ -55,7 +76,7 @@ export const parseIdCursor = (text: string): string | undefined => (text.startsW
 
 /** Parses `limit` and `cursor`. Errors: 400. */
 export function parsePage({ rest }: Query): Result<Page> {
-  const limit = parseCount(rest, "limit", 1, LIMITS.page);
+  const limit = parseCount(rest, COUNTS.Limit);
   if (!limit.ok) return limit;
   const cursor = rest.get("cursor");
   const after = cursor === null ? "" : parseIdCursor(cursor);
@@ -85,12 +106,16 @@ export function parseBoolean(rest: URLSearchParams, name: string, alias = name):
   return text === "true" || text === "false" ? ok(text === "true") : invalid(`${name}: is not true or false`);
 }
 
-/** Parses a parameter that is an integer. Out: `undefined` when it is absent. Errors: 400, with the bounds. */
-export function parseCount(rest: URLSearchParams, name: string, least: number, most: number): Result<number | undefined> {
+/** `undefined` only where an absent parameter has no default. */
+type CountOf<C extends Count> = C extends { readonly default: number } ? number : number | undefined;
+
+/** Parses a parameter that is an integer. Out: its default when it is absent, `undefined` where it has none. Errors: 400, with the bounds. */
+export function parseCount<C extends Count>(rest: URLSearchParams, count: C): Result<CountOf<C>> {
+  const { name, minimum, maximum } = count;
   const text = rest.get(name);
-  if (text === null) return ok(undefined);
+  if (text === null) return ok(count.default as CountOf<C>);
   const value = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-  return value !== undefined && value >= least && value <= most
-    ? ok(value)
-    : invalid(`${name}: is not an integer from ${least} to ${most}`);
+  return value !== undefined && value >= minimum && value <= maximum
+    ? ok(value as CountOf<C>)
+    : invalid(`${name}: is not an integer from ${minimum} to ${maximum}`);
 }

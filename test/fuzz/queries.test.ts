@@ -106,7 +106,8 @@ describe("limit and cursor", () => {
   it("accept only integers within their bounds, written in digits", () => {
     fc.assert(
       fc.property(number, fc.nat(20), fc.nat(1200), (text, least, more) => {
-        const parsed = parseCount(new URLSearchParams({ n: text }), "n", least, least + more);
+        const count = { name: "n", minimum: least, maximum: least + more };
+        const parsed = parseCount(new URLSearchParams({ n: text }), count);
         const valid = /^[0-9]+$/.test(text) && text.length <= 15 && Number(text) >= least && Number(text) <= least + more;
         expect(parsed.ok ? parsed.value : parsed.failure.kind).toBe(valid ? Number(text) : "invalid");
       }),

@@ -1,8 +1,7 @@
 import * as z from "zod";
 import { formatPosition, type ExportPosition, parsePosition } from "../../model/export-position.ts";
 import { isId, parseId } from "../../model/ids.ts";
-import { LIMITS } from "../../model/limits.ts";
-import { parseCount } from "../../model/query.ts";
+import { COUNTS, parseCount } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { HOUR } from "../../model/time.ts";
 import { type ExportFilter, loadExportPage } from "../../store/activity/export.ts";
@@ -32,7 +31,7 @@ function parseTime(rest: URLSearchParams, name: "since" | "until", absent: numbe
 }
 
 function parse({ query: { rest }, store: { now } }: ParseCall): Result<Export> {
-  const limit = parseCount(rest, "limit", 1, LIMITS.page);
+  const limit = parseCount(rest, COUNTS.LogLimit);
   if (!limit.ok) return limit;
   const since = parseTime(rest, "since", 0);
   if (!since.ok) return since;
@@ -46,7 +45,7 @@ function parse({ query: { rest }, store: { now } }: ParseCall): Result<Export> {
   return ok({
     filter: { vault: parsed, since: since.value, until: Math.min(until.value, now + FUTURE_MS_MAX) },
     from,
-    limit: limit.value ?? 50,
+    limit: limit.value,
   });
 }
 

@@ -1,10 +1,9 @@
 import { NOWHERE } from "../../crypto/seal.ts";
 import type { Dialect } from "../../model/dialect.ts";
 import { isId, parseId, timeOf } from "../../model/ids.ts";
-import { LIMITS } from "../../model/limits.ts";
 import { ADMIN, WITHOUT_TOKEN } from "../../model/operation.ts";
 import { readableVaults } from "../../model/permission.ts";
-import { parseCount, parseIdCursor, writeCursor } from "../../model/query.ts";
+import { COUNTS, parseCount, parseIdCursor, writeCursor } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { NEWEST } from "../../store/activity/merge.ts";
 import { type ActivityPage, loadPageAt, loadPageBefore } from "../../store/activity/page.ts";
@@ -25,9 +24,9 @@ interface Window {
 }
 
 function parse({ query: { rest } }: ParseCall): Result<Window> {
-  const limit = parseCount(rest, "limit", 1, LIMITS.page);
+  const limit = parseCount(rest, COUNTS.LogLimit);
   if (!limit.ok) return limit;
-  const offset = parseCount(rest, "offset", 0, LIMITS.activityOffset);
+  const offset = parseCount(rest, COUNTS.Offset);
   if (!offset.ok) return offset;
   const text = rest.get("before") ?? NOWHERE;
   const before = parseIdCursor(text);
@@ -37,8 +36,8 @@ function parse({ query: { rest } }: ParseCall): Result<Window> {
   if (!filtered.ok) return filtered;
   if (filtered.value && rest.has("offset")) return invalid("offset: does not go with a filter");
   return ok({
-    limit: limit.value ?? 50,
-    offset: offset.value ?? 0,
+    limit: limit.value,
+    offset: offset.value,
     before: rest.has("before") ? before : filtered.value && NEWEST,
     filtered: filtered.value,
   });

@@ -3,8 +3,7 @@ import { anyJob, jobInputs } from "../../../contract/bodies.ts";
 import { fingerprint } from "../../crypto/seal.ts";
 import { isId } from "../../model/ids.ts";
 import { type Job, type JobPlace, type NewJob, type RequestedKind } from "../../model/job.ts";
-import { LIMITS } from "../../model/limits.ts";
-import { parseCount } from "../../model/query.ts";
+import { COUNTS, parseCount } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { SECOND } from "../../model/time.ts";
@@ -55,10 +54,7 @@ export const createJob = {
 };
 
 export const getJob = {
-  parse({ query: { rest } }: ParseCall): Result<number> {
-    const wait = parseCount(rest, "wait", 0, LIMITS.wait);
-    return wait.ok ? ok(wait.value ?? 0) : wait;
-  },
+  parse: ({ query: { rest } }: ParseCall): Result<number> => parseCount(rest, COUNTS.JobWait),
   async handle(call: Call, wait: number): ReplyTo<"getJob"> {
     const job = await callOperator(call.c.env, "unavailable", (operator) => operator.get(call.job, wait * SECOND));
     return job.ok ? answerJob(job.value) : job;
@@ -98,7 +94,7 @@ const PAGE_JOBS_MAX = 50;
 
 export const listJobs = {
   parse({ query: { rest } }: ParseCall): Result<Page> {
-    const limit = parseCount(rest, "limit", 1, LIMITS.page);
+    const limit = parseCount(rest, COUNTS.Limit);
     if (!limit.ok) return limit;
     const cursor = rest.get("cursor");
     const after = cursor === null ? undefined : parsePlace(cursor);

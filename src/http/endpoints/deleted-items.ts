@@ -1,6 +1,5 @@
-import { LIMITS } from "../../model/limits.ts";
 import type { Change } from "../../model/operation.ts";
-import { type Page, parsePage, writeCursor } from "../../model/query.ts";
+import { COUNTS, type Page, parsePage, writeCursor } from "../../model/query.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadDeletedFile, loadDeletedItem, loadDeletedItems } from "../../store/items/deleted-items.ts";
 import { nextPage } from "../headers.ts";
@@ -14,7 +13,7 @@ import { eraseItem, reportName, sendItem, writeItem } from "./items.ts";
 
 export const listDeletedItems = {
   parse: ({ query }: ParseCall): Result<Page> => parsePage(query),
-  async handle(call: Call, { limit = LIMITS.page, after }: Page): ReplyTo<"listDeletedItems"> {
+  async handle(call: Call, { limit = COUNTS.DeletedLimit.default, after }: Page): ReplyTo<"listDeletedItems"> {
     const { c, store, dialect, claims: token, vault } = call;
     const page = await loadDeletedItems(store, { token, vault }, after, limit);
     if (!page.ok) return page;

@@ -1,7 +1,7 @@
 import type { AnswerBody } from "../../../contract/answer.ts";
 import { type After, formatCursor, parseAfter } from "../../model/cursor.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { parseCount } from "../../model/query.ts";
+import { COUNTS, parseCount } from "../../model/query.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { SECOND } from "../../model/time.ts";
 import type { EventPage } from "../../store/events/page.ts";
@@ -35,16 +35,16 @@ function parse(call: ParseCall): Result<Input> {
   const stream = isStream(call);
   const after = parseAfter((stream ? startOf(call) : rest.get("after")) ?? (stream ? "latest" : "0"));
   if (after === undefined) return invalid("after: is not 0, latest or a cursor that this service gave");
-  const limit = parseCount(rest, "limit", 1, LIMITS.page);
+  const limit = parseCount(rest, COUNTS.EventLimit);
   if (!limit.ok) return limit;
-  const wait = stream ? parseSeconds(call) : parseCount(rest, "wait", 0, LIMITS.wait);
+  const wait = stream ? parseSeconds(call) : parseCount(rest, COUNTS.EventWait);
   if (!wait.ok) return wait;
-  return ok({ after, limit: stream ? LIMITS.page : (limit.value ?? 100), wait: wait.value ?? 0, stream });
+  return ok({ after, limit: stream ? LIMITS.page : limit.value, wait: wait.value, stream });
 }
 
 /** `wait` of a stream: how many seconds it lasts. A client that did not ask for a stream gets one that ends. Errors: 400. */
 export function parseSeconds(call: ParseCall): Result<number> {
-  const wait = parseCount(call.query.rest, "wait", 0, LIMITS.stream);
+  const wait = parseCount(call.query.rest, COUNTS.StreamWait);
   return wait.ok ? ok(wait.value ?? (isStream(call) ? LIMITS.stream : 0)) : wait;
 }
 

@@ -1,6 +1,5 @@
-import { LIMITS } from "../../model/limits.ts";
 import type { Change } from "../../model/operation.ts";
-import { parseCount, parseVersionOf } from "../../model/query.ts";
+import { COUNTS, parseCount, parseVersionOf } from "../../model/query.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadVersions } from "../../store/items/version-list.ts";
 import { loadVersion } from "../../store/items/versions.ts";
@@ -20,10 +19,10 @@ interface Page {
 
 export const listVersions = {
   parse({ query: { rest } }: ParseCall): Result<Page> {
-    const limit = parseCount(rest, "limit", 1, LIMITS.versions);
+    const limit = parseCount(rest, COUNTS.VersionLimit);
     if (!limit.ok) return limit;
     const before = parseVersionOf(rest, "cursor");
-    return before.ok ? ok({ limit: limit.value ?? LIMITS.versions, before: before.value }) : before;
+    return before.ok ? ok({ limit: limit.value, before: before.value }) : before;
   },
   async handle({ c, store, dialect, claims: token, vault, item }: Call, { limit, before }: Page): ReplyTo<"listVersions"> {
     const page = await loadVersions(store, { token, vault }, item, before, limit);
