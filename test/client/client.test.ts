@@ -121,6 +121,13 @@ describe("call", () => {
     expect(proxy.requests).toEqual([]);
   });
 
+  it("gives a content as it is, also one that its server calls JSON", async () => {
+    const { fetch: stub } = faulty(new Response("[1]", { headers: { "Content-Type": "application/json" } }));
+    const path = { ...item(), file: "f" };
+    const { data } = await clientOf({ fetch: stub }).call("GET /v1/vaults/{vault}/items/{item}/files/{file}/content", { path });
+    expect(await data.text()).toBe("[1]");
+  });
+
   it("sends no header whose value is undefined", async () => {
     const headers = { "If-Match": undefined } as unknown as { "If-Match": string };
     const seen: string[] = [];
