@@ -1,6 +1,6 @@
 import { ItemVaultError, jsonOf } from "./error.ts";
 import type { Bytes, Operations } from "./schema.ts";
-import type { RequestOptions, Send } from "./send.ts";
+import type { Policy, RequestOptions, Send } from "./send.ts";
 
 /** Typed requests: every operation of the API's document, by its method and path. */
 
@@ -27,7 +27,7 @@ export type CallOptions<N extends Name> = Place<"path", Operations[N]["path"]> &
   Place<"query", Operations[N]["query"]> &
   Place<"headers", Headers<N>> &
   Place<"body", Operations[N]["body"]> &
-  Pick<RequestOptions, "signal">;
+  Policy;
 
 export interface Answer<N extends Name> {
   /** The JSON of the answer; `undefined` for a 204; the Response itself where the answer is a file's content or a text. */
@@ -47,12 +47,11 @@ export type Call = <N extends Name>(
   ...options: {} extends CallOptions<N> ? [CallOptions<N>?] : [CallOptions<N>]
 ) => Promise<Answer<N>>;
 
-interface UntypedOptions {
+interface UntypedOptions extends Policy {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: NonNullable<RequestOptions["query"]>;
   readonly headers?: NonNullable<RequestOptions["headers"]>;
   readonly body?: unknown;
-  readonly signal?: AbortSignal;
 }
 
 export const createCall = (send: Send): Call =>

@@ -1,4 +1,4 @@
-import type { Client, Finding, Job } from "@item-vault/client";
+import type { Client, Finding, Job, Policy } from "@item-vault/client";
 import { allOf, entriesOf } from "../../api/lists.ts";
 import { CliError } from "../../frame/failure.ts";
 
@@ -22,9 +22,13 @@ export function requireJob(job: Job): Job {
   throw new CliError("The answer of the service is no job", { exit: "unavailable", hint: "Check the host and its release." });
 }
 
-/** In: seconds for which the service waits for the end of the job. */
-export const loadJob = async (admin: Client, id: string, wait = 0, signal?: AbortSignal): Promise<Job> =>
-  requireJob((await admin.call("GET /v1/admin/jobs/{job}", { path: { job: id }, query: wait > 0 ? { wait } : {}, signal })).data);
+/** `wait`: seconds for which the service waits for the end of the job. */
+export const loadJob = async (
+  admin: Client,
+  id: string,
+  { wait, ...policy }: Policy & { readonly wait?: number } = {},
+): Promise<Job> =>
+  requireJob((await admin.call("GET /v1/admin/jobs/{job}", { path: { job: id }, query: { wait }, ...policy })).data);
 
 /** The most findings that a job shows by itself (contract 26.1). */
 const SHOWN_FINDINGS_MAX = 100;
