@@ -1,19 +1,24 @@
 import { ItemVaultError, jsonOf } from "./error.ts";
 import type { Bytes, Operations } from "./schema.ts";
-import type { RequestOptions, Send } from "./send.ts";
+import type { Policy, RequestOptions, Send } from "./send.ts";
 
 /** Typed requests: every operation of the API's document, by its method and path. */
 
 type Name = keyof Operations;
 /** Conditional reads and streams are left to `send` and `events`: their answers have no data of this type. */
-type Headers<N extends Name> = Omit<Operations[N]["headers"], "If-None-Match" | "Last-Event-ID" | "Accept">;
+type Declared<N extends Name> =
+  Operations[N]["headers"] extends Record<string, never>
+    ? {}
+    : Omit<Operations[N]["headers"], "If-None-Match" | "Last-Event-ID" | "Accept">;
+/** A stream does not know its length. */
+type Headers<N extends Name> = Declared<N> & (Bytes extends Operations[N]["body"] ? { "Content-Length"?: string } : {});
 
 /** An attribute that is left out when an operation has nothing in that place, and is optional when it needs nothing there. */
-type Place<Key extends string, Value> = [Value] extends [undefined]
+type Place<Key extends string, Value> = [Value] extends [undefined] | [Record<string, never>]
   ? unknown
-  : Value extends Record<string, never>
-    ? unknown
-    : Partial<Value> extends Value
+  : [undefined] extends [Value]
+    ? { readonly [K in Key]?: Value }
+    : [Partial<Value>] extends [Value]
       ? { readonly [K in Key]?: Value }
       : { readonly [K in Key]: Value };
 
@@ -21,7 +26,8 @@ type Place<Key extends string, Value> = [Value] extends [undefined]
 export type CallOptions<N extends Name> = Place<"path", Operations[N]["path"]> &
   Place<"query", Operations[N]["query"]> &
   Place<"headers", Headers<N>> &
-  Place<"body", Operations[N]["body"]> & { readonly signal?: AbortSignal | undefined };
+  Place<"body", Operations[N]["body"]> &
+  Policy;
 
 export interface Answer<N extends Name> {
   /** The JSON of the answer; `undefined` for a 204; the Response itself where the answer is a file's content or a text. */
@@ -41,12 +47,11 @@ export type Call = <N extends Name>(
   ...options: {} extends CallOptions<N> ? [CallOptions<N>?] : [CallOptions<N>]
 ) => Promise<Answer<N>>;
 
-interface UntypedOptions {
+interface UntypedOptions extends Policy {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: NonNullable<RequestOptions["query"]>;
   readonly headers?: NonNullable<RequestOptions["headers"]>;
   readonly body?: unknown;
-  readonly signal?: AbortSignal;
 }
 
 export const createCall = (send: Send): Call =>
@@ -56,7 +61,9 @@ export const createCall = (send: Send): Call =>
     const sent = body === undefined ? {} : isBytes(body) ? { body } : { json: body };
     const response = await send(method, url, { ...options, ...sent });
     const { headers, status } = response;
-    const isJson = headers.get("Content-Type")?.startsWith("application/json");
+    // The content of a File or of a backup may be JSON of its own.
+    const isContent = /^GET .*\/(content|object)$/.test(operation);
+    const isJson = !isContent && headers.get("Content-Type")?.startsWith("application/json");
     const data: unknown = status === 204 ? undefined : isJson ? await jsonOf(response, options.signal) : response;
     return { data, etag: headers.get("ETag") ?? undefined, headers };
   }) as Call;

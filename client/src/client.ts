@@ -2,14 +2,10 @@ import { type Call, createCall } from "./call.ts";
 import { ItemVaultError, jsonOf } from "./error.ts";
 import { type EventOptions, followEvents, type VaultEvent } from "./events.ts";
 import type { RefusedReference, ResolvedValue } from "./schema.ts";
-import { type ClientOptions, createSend, type Send } from "./send.ts";
+import { type ClientOptions, createSend, type Policy, type Send } from "./send.ts";
 
 /** What a reference stands for, or why it stands for nothing (contract 16). */
 export type Resolved = ResolvedValue | RefusedReference;
-
-interface Cancellable {
-  readonly signal?: AbortSignal | undefined;
-}
 
 export interface Client {
   /** A request to an operation of the API, with its types. */
@@ -17,9 +13,9 @@ export interface Client {
   /** Any request: `send("GET", "/v1/vaults")`. Out: a successful answer. */
   readonly send: Send;
   /** The value of an `op://vault/item/field` reference. Errors: throws an ItemVaultError. */
-  get(reference: string, options?: Cancellable): Promise<string>;
+  get(reference: string, options?: Policy): Promise<string>;
   /** The values of references, in their order, by one request for each 100 of them. */
-  resolve(references: readonly string[], options?: Cancellable): Promise<Resolved[]>;
+  resolve(references: readonly string[], options?: Policy): Promise<Resolved[]>;
   /** The writes to the vaults of the token, or to one of them, as they happen. */
   events(options?: EventOptions): AsyncGenerator<VaultEvent>;
 }
@@ -31,18 +27,18 @@ const NO_TEXT = "The reference names a File that is no text: use `resolve`";
 export function createClient(options: ClientOptions): Client {
   const send = createSend(options);
 
-  async function resolve(references: readonly string[], { signal }: Cancellable = {}): Promise<Resolved[]> {
+  async function resolve(references: readonly string[], policy: Policy = {}): Promise<Resolved[]> {
     const values: Resolved[] = [];
     for (let from = 0; from < references.length; from += REFERENCES_PER_REQUEST) {
       const slice = references.slice(from, from + REFERENCES_PER_REQUEST);
-      const response = await send("POST", "/v1/resolve", { json: { references: slice }, signal });
-      values.push(...(await jsonOf<{ values: Resolved[] }>(response, signal)).values);
+      const response = await send("POST", "/v1/resolve", { json: { references: slice }, ...policy });
+      values.push(...(await jsonOf<{ values: Resolved[] }>(response, policy.signal)).values);
     }
     return values;
   }
 
-  async function get(reference: string, { signal }: Cancellable = {}): Promise<string> {
-    const [resolved] = await resolve([reference], { signal });
+  async function get(reference: string, policy?: Policy): Promise<string> {
+    const [resolved] = await resolve([reference], policy);
     const { status, message } = "status" in resolved! ? resolved : { status: 200, message: NO_TEXT };
     if ("value" in resolved! && resolved.encoding === undefined) return resolved.value;
     throw new ItemVaultError(message, { kind: "reference", status });

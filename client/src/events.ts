@@ -1,6 +1,6 @@
 import { segmentOf } from "./call.ts";
 import { ItemVaultError } from "./error.ts";
-import type { Send } from "./send.ts";
+import { askedDelayOf, type Send } from "./send.ts";
 import { parseEventStream, type ServerSentEvent } from "./server-sent-events.ts";
 import { wait } from "./wait.ts";
 
@@ -67,7 +67,8 @@ export async function* followEvents(
       failure = error instanceof ItemVaultError ? error : broken();
       if (!follow || !isTemporary(failure)) throw failure;
     }
-    const delay = Math.min(LONGEST_DELAY, 200 * 2 ** failures++) * (0.5 + Math.random() / 2);
+    const backoff = Math.min(LONGEST_DELAY, 200 * 2 ** failures++) * (0.5 + Math.random() / 2);
+    const delay = Math.max(backoff, askedDelayOf(failure ?? {}));
     if (failure) onRetry?.(failure, delay);
     await wait(delay, signal).catch(() => undefined);
   }
@@ -91,6 +92,8 @@ async function* openStream(
     const { body, headers } = await send("GET", path, {
       headers: { Accept: "text/event-stream", ...(cursor === undefined ? {} : { "Last-Event-ID": cursor }) },
       query: { after, ...(follow ? {} : { wait: 0 }) },
+      // Whoever stays opens the stream again, so the request itself is not repeated.
+      attempts: follow ? 1 : undefined,
       signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
     });
     if (!headers.get("Content-Type")?.startsWith("text/event-stream")) throw broken();

@@ -24,7 +24,12 @@ export interface RequestOptions {
   /** Is sent as it is. A stream is sent once, because it cannot be read again. */
   readonly body?: NonNullable<RequestInit["body"]>;
   readonly signal?: AbortSignal | undefined;
+  /** How often this request is sent at most, in place of the client's `attempts`. */
+  readonly attempts?: number | undefined;
 }
+
+/** What every request can have, whatever it asks for. */
+export type Policy = Pick<RequestOptions, "signal" | "attempts">;
 
 export type Send = (method: string, path: string, options?: RequestOptions) => Promise<Response>;
 
@@ -43,13 +48,13 @@ export function createSend({
   token,
   headers: always,
   fetch: send = globalThis.fetch.bind(globalThis),
-  attempts = 4,
+  attempts: usual = 4,
 }: ClientOptions): Send {
   const origin = originOf(host);
   // A character that no header can have: fetch would throw an error that contains the token.
   if (!/^[\x20-\x7e]*$/.test(token ?? ""))
     throw new ItemVaultError("The token is malformed", { kind: "unauthorized", status: 401 });
-  return async (method, path, { query, headers, json, body, signal } = {}) => {
+  return async (method, path, { query, headers, json, body, signal, attempts = usual } = {}) => {
     const url = origin + path + queryOf(query);
     const init: RequestInit = {
       method,
@@ -94,10 +99,12 @@ const canRepeat = ({ kind, status, retryAfter = 0 }: ItemVaultError): boolean =>
   (kind === "network" || REPEATED.has(status)) && kind !== "misconfigured" && retryAfter <= LONGEST_RETRY_AFTER;
 
 /** Milliseconds until the next attempt: full jitter, and never less than `Retry-After`. */
-function delayOf(attempt: number, { retryAfter = 0 }: ItemVaultError): number {
-  const most = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** attempt);
-  return retryAfter * 1000 + Math.random() * most;
-}
+const delayOf = (attempt: number, error: ItemVaultError): number =>
+  askedDelayOf(error) + Math.random() * Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** attempt);
+
+/** The milliseconds of `Retry-After`, or a minute when it is longer. */
+export const askedDelayOf = ({ retryAfter = 0 }: Partial<ItemVaultError>): number =>
+  Math.min(retryAfter, LONGEST_RETRY_AFTER) * 1000;
 
 /**
  * The URL without a slash at the end, and without a `/v1` that some clients of Connect are configured with. Errors: throws an

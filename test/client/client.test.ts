@@ -121,6 +121,13 @@ describe("call", () => {
     expect(proxy.requests).toEqual([]);
   });
 
+  it("gives a content as it is, also one that its server calls JSON", async () => {
+    const { fetch: stub } = faulty(new Response("[1]", { headers: { "Content-Type": "application/json" } }));
+    const path = { ...item(), file: "f" };
+    const { data } = await clientOf({ fetch: stub }).call("GET /v1/vaults/{vault}/items/{item}/files/{file}/content", { path });
+    expect(await data.text()).toBe("[1]");
+  });
+
   it("sends no header whose value is undefined", async () => {
     const headers = { "If-Match": undefined } as unknown as { "If-Match": string };
     const seen: string[] = [];
@@ -162,6 +169,15 @@ describe("retries", () => {
     const fault = await faultOf(clientOf({ fetch: stub, attempts: 2 }).call("GET /v1/vaults", {}));
     expect(fault).toMatchObject({ kind: "unavailable", status: 503, requestId: "r" });
     expect(keys).toHaveLength(2);
+  });
+
+  it("are as many as a request asks for, in place of the client's", async () => {
+    const [once, often] = [faulty(busy(503)), faulty(busy(503), busy(503), busy(503))];
+    expect(await faultOf(clientOf({ fetch: once.fetch }).get(made.reference("password"), { attempts: 1 }))).toMatchObject({
+      status: 503,
+    });
+    await clientOf({ fetch: often.fetch, attempts: 1 }).call("GET /v1/vaults", { attempts: 4 });
+    expect([once.keys.length, often.keys.length]).toEqual([1, 4]);
   });
 
   it.each([400, 401, 403, 404, 409, 412, 413, 500, 507])("do not follow a %i", async (status) => {
@@ -256,6 +272,23 @@ describe("events", () => {
     expect((await events.next()).value).toMatchObject({ type: "item.created", item: two.id });
     end.abort();
     expect(await events.next()).toMatchObject({ done: true });
+  });
+
+  it("are asked for once before a break is told, and then not before Retry-After", async () => {
+    const { fetch: stub, keys } = faulty(busy(503, { "Retry-After": "30" }), busy(503, { "Retry-After": "3600" }));
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const end = new AbortController();
+    const breaks: [number, number][] = [];
+    const onRetry = (_: ItemVaultError, delay: number) => {
+      if (breaks.push([keys.length, delay]) === 2) end.abort();
+      void vi.advanceTimersByTimeAsync(delay);
+    };
+    expect(await clientOf({ fetch: stub }).events({ signal: end.signal, onRetry }).next()).toMatchObject({ done: true });
+    expect(breaks).toEqual([
+      [1, 30_000],
+      [2, 60_000],
+    ]);
   });
 
   it("end with the error of a token that is refused", async () => {

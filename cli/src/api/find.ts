@@ -2,8 +2,8 @@ import type { Client, Vault } from "@item-vault/client";
 import { parseId } from "../../../src/model/ids.ts";
 import { CliError } from "../frame/failure.ts";
 import { printable } from "../frame/printable.ts";
-import { entriesOf, quotedInFilter, request } from "./answers.ts";
-import { type FileInfo, type Item, type AnyVault, opened, type Summary } from "./shapes.ts";
+import { entriesOf, quotedInFilter } from "./lists.ts";
+import { type FileInfo, type AnyVault, opened, type Summary } from "./shapes.ts";
 
 /** What a command line names, by id or by name. */
 
@@ -79,41 +79,51 @@ export interface FindItem {
   readonly archived?: boolean;
 }
 
-/** The path of an Item by id or title, at most one request. */
-export async function itemPathOf(
+/** An Item in the paths of requests. */
+export interface ItemPath {
+  readonly vault: string;
+  /** The id of the Item. */
+  readonly item: string;
+}
+
+/** The id of an Item by id or title, at most one request. */
+export async function itemIdOf(
   client: Client,
   vault: string,
   name: string,
   { archived = false }: FindItem = {},
 ): Promise<string> {
-  if (isId(name)) return itemPath(vault, name);
+  if (isId(name)) return name;
   const query = { filter: `title eq ${quotedInFilter(name)}`, ...(archived && { archived }) };
-  const found = await request<Summary[]>(client, "GET", `/v1/vaults/${vault}/items`, { query });
+  const { data: found } = await client.call("GET /v1/vaults/{vault}/items", { path: { vault }, query });
   // The service also finds titles that the filter's escapes may stand for (contract 5.9).
   const wanted = found.filter((item) => "title" in item && item.title === name && (item.state === "ARCHIVED") === archived);
-  return itemPath(vault, onlyOne(wanted, archived ? "archived Item" : "Item", name).id);
+  return onlyOne(wanted, archived ? "archived Item" : "Item", name).id;
 }
 
-export const itemPath = (vault: string, id: string): string => `/v1/vaults/${vault}/items/${id}`;
-
-/** The vault, and the path of the Item, that `<item>` and `--vault` name. */
-export async function findItem(client: Client, name: string, vaultName: string | undefined, options?: FindItem) {
+/** The Item that `<item>` and `--vault` name. */
+export async function findItem(
+  client: Client,
+  name: string,
+  vaultName: string | undefined,
+  options?: FindItem,
+): Promise<ItemPath> {
   const vault = await vaultIdOf(client, vaultName);
-  return { vault, path: await itemPathOf(client, vault, name, options) };
+  return { vault, item: await itemIdOf(client, vault, name, options) };
 }
 
-/** The path of a deleted Item by id or title; the list of deleted Items has no filter (contract 14.9). */
-export async function deletedPathOf(client: Client, vault: string, name: string): Promise<string> {
-  const base = `/v1/vaults/${vault}/deleted-items`;
-  if (isId(name)) return `${base}/${name}`;
+/** The id of a deleted Item by id or title; the list of deleted Items has no filter (contract 14.9). */
+export async function deletedIdOf(client: Client, vault: string, name: string): Promise<string> {
+  if (isId(name)) return name;
   const found: Summary[] = [];
-  for await (const item of entriesOf<Summary>(client, base)) if ("title" in item && item.title === name) found.push(item);
-  return `${base}/${onlyOne(found, "deleted Item", name).id}`;
+  for await (const item of entriesOf(client, "GET /v1/vaults/{vault}/deleted-items", { path: { vault } }))
+    if ("title" in item && item.title === name) found.push(item);
+  return onlyOne(found, "deleted Item", name).id;
 }
 
-/** A File of an Item by id or name. In: the path of the Item. */
-export async function findFile(client: Client, path: string, name: string): Promise<FileInfo> {
-  const { files } = await request<Item>(client, "GET", path);
+/** A File of an Item by id or name. */
+export async function findFile(client: Client, path: ItemPath, name: string): Promise<FileInfo> {
+  const { files } = (await client.call("GET /v1/vaults/{vault}/items/{item}", { path })).data;
   const byId = files.filter(({ id }) => id === name.toLowerCase());
   return onlyOne(byId.length > 0 ? byId : files.filter((file) => file.name === name), "File", name);
 }

@@ -1,9 +1,11 @@
 import type {
   AdminVault,
+  BrokenDeletedItem,
   BrokenItem,
   BrokenPerson,
   BrokenToken,
   BrokenVault,
+  DeletedItemSummary,
   ItemSummary,
   ListedToken,
   Person,
@@ -13,8 +15,8 @@ import type {
 
 export type { Field, File as FileInfo, Item } from "@item-vault/client";
 
-/** An Item of a list, which has no title when its stored record does not open (contract 11.10); of a deleted one also when it was deleted (contract 14.9). */
-export type Summary = (ItemSummary | BrokenItem) & { readonly deletedAt?: string };
+/** An Item of a list. One whose stored record does not open has no title (contract 11.10, 14.9). */
+export type Summary = ItemSummary | BrokenItem | DeletedItemSummary | BrokenDeletedItem;
 
 /** What the lists of the admin have. An entry whose stored record does not open lacks what is sealed (contract 13.18, 25.1). */
 export type AnyVault = AdminVault | BrokenVault;

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import type { Client } from "@item-vault/client";
-import { request } from "../api/answers.ts";
+import type { ItemPath } from "../api/find.ts";
 import type { FileInfo } from "../api/shapes.ts";
 import { CliError, failureOf } from "../frame/failure.ts";
 import type { Progress } from "../output/progress.ts";
@@ -9,10 +9,13 @@ import type { Progress } from "../output/progress.ts";
 
 export type Bytes = ReadableStream<Uint8Array<ArrayBuffer>>;
 
-/** The content of a File. `version`: as it was at that version of the Item. In: the path of the Item. */
-export async function openContent(client: Client, path: string, { id }: FileInfo, version?: number): Promise<Bytes> {
-  const response = await client.send("GET", `${path}/files/${encodeURIComponent(id)}/content`, { query: { version } });
-  return withFailure(response.body! as Bytes, endedEarly);
+/** The content of a File. `version`: as it was at that version of the Item. */
+export async function openContent(client: Client, path: ItemPath, { id }: FileInfo, version?: number): Promise<Bytes> {
+  const { data } = await client.call("GET /v1/vaults/{vault}/items/{item}/files/{file}/content", {
+    path: { ...path, file: id },
+    query: { version },
+  });
+  return withFailure(data.body! as Bytes, endedEarly);
 }
 
 /** The connection ends within a content that the service cannot read to its end (contract 4.10). */
@@ -41,7 +44,7 @@ function withFailure(bytes: Bytes, failureFor: (error: unknown) => unknown): Byt
  */
 export async function upload(
   client: Client,
-  path: string,
+  path: ItemPath,
   bytes: Bytes,
   file: {
     readonly name: string;
@@ -50,18 +53,21 @@ export async function upload(
     readonly replace?: string;
   },
 ): Promise<FileInfo> {
-  const headers = {
-    "Content-Type": "application/octet-stream",
-    ...(file.size !== undefined && { "Content-Length": String(file.size) }),
-  };
+  const headers = file.size === undefined ? {} : { "Content-Length": String(file.size) };
   // fetch fails alike for a stream that fails and for a service that does not answer.
   let fault: CliError | undefined;
   const body = withFailure(bytes, (error) => (fault = failureOf(error) ?? new CliError("The content cannot be read to its end")));
   const { name, section, replace } = file;
   try {
-    if (replace === undefined)
-      return await request<FileInfo>(client, "POST", `${path}/files`, { query: { name, section }, headers, body });
-    return await request<FileInfo>(client, "PUT", `${path}/files/${encodeURIComponent(replace)}/content`, { headers, body });
+    const { data } =
+      replace === undefined
+        ? await client.call("POST /v1/vaults/{vault}/items/{item}/files", { path, query: { name, section }, headers, body })
+        : await client.call("PUT /v1/vaults/{vault}/items/{item}/files/{file}/content", {
+            path: { ...path, file: replace },
+            headers,
+            body,
+          });
+    return data;
   } catch (error) {
     throw fault ?? error;
   }

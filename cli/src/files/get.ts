@@ -18,7 +18,7 @@ export async function run({ io, args, options, client: connect }: Call<typeof FI
   if (output === "-" && io.stdout.isTTY && !force)
     throw new CliError("The content would go to the terminal", { exit: "usage", hint: "Add --force." });
   const client = await connect();
-  const { path } = await findItem(client, args[0]!, options.vault);
+  const path = await findItem(client, args[0]!, options.vault);
   const file = await findFile(client, path, args[1]!);
   const target = output === "-" ? undefined : await targetOf(output, file.name);
   const progress = startProgress(io, file.name, file.size);

@@ -19,7 +19,7 @@ export async function run({ io, args, options, client: connect }: Call<typeof FI
     throw new CliError("A File from stdin needs a name", { exit: "usage", hint: "Give --name." });
   const input = await openInput(io, path);
   const client = await connect();
-  const { path: item } = await findItem(client, itemName, options.vault);
+  const item = await findItem(client, itemName, options.vault);
   const replace = options.replace === undefined ? undefined : (await findFile(client, item, options.replace)).id;
   const progress = startProgress(io, name ?? "", input.size);
   try {

@@ -58,7 +58,7 @@ function unknownCommand(commands: readonly Command[], words: readonly string[]):
 
 function callOf({ args, rest, options }: Parsed, commands: readonly Command[], io: Io): Call {
   const loaded = new Map<string, Promise<Access>>(); // a token command runs once, because it may ask its user something
-  const access = (kind: TokenKind) => {
+  const access = (kind: TokenKind = "token") => {
     const known = loaded.get(kind) ?? loadAccess(io.env, options, kind);
     loaded.set(kind, known);
     return known;
@@ -70,7 +70,7 @@ function callOf({ args, rest, options }: Parsed, commands: readonly Command[], i
     rest,
     options,
     commands,
-    access: () => access("token"),
+    access,
     client: () => connect("token"),
     admin: () => connect("admin_token"),
     issued: async (token: string) => connectTo({ ...(await access("admin_token")), token }),

@@ -1,7 +1,7 @@
 import type { Client } from "@item-vault/client";
 import type { ConnectionOptions } from "./connection.ts";
 import type { Io } from "./io.ts";
-import type { Access } from "./settings.ts";
+import type { Access, TokenKind } from "./settings.ts";
 
 /** A command is a row of a table; cli.ts parses the command line and runs the row. */
 
@@ -26,7 +26,9 @@ export type Values<O extends Options> = {
     ? boolean
     : O[Name] extends { multiple: true }
       ? string[]
-      : string;
+      : O[Name] extends { choices: readonly (infer Choice)[] }
+        ? Choice
+        : string;
 };
 
 /** One run of a command. */
@@ -39,8 +41,8 @@ export interface Call<O extends Options = Options> {
   readonly options: Values<O> & ConnectionOptions;
   /** Every command of the program, for the completions. */
   readonly commands: readonly Command[];
-  /** The host and the user's token. Throws when one of them is missing. */
-  readonly access: () => Promise<Access>;
+  /** The host, and the user's token or that of the admin. Throws when one of them is missing. */
+  readonly access: (kind?: TokenKind) => Promise<Access>;
   /** A client with the user's token. Throws when there is no host or no token. */
   readonly client: () => Promise<Client>;
   /** A client with the admin's token, for vaults and tokens. */

@@ -10,11 +10,11 @@ const OF_FIELDS = ["id", "section", "type", "purpose", "label", "value", "genera
  * The same JSON. The service ignores an attribute that it does not know, so a mistyped one would remove what it was to replace: known
  * are those that the Item has, also of a later service, and those that it can have. Errors: throws a CliError that names another one.
  */
-export function withKnownAttributes(json: Record<string, unknown>, item: Item): Record<string, unknown> {
+export function withKnownAttributes<T extends object>(json: T, item: Item): T {
   check(json, [...OF_ITEMS, ...Object.keys(item)], "the Item");
   const known = [...OF_FIELDS, ...item.fields.flatMap((field) => Object.keys(field))];
-  const fields: unknown[] = Array.isArray(json["fields"]) ? json["fields"] : [];
-  for (const [index, field] of fields.entries())
+  const { fields } = json as { readonly fields?: unknown };
+  for (const [index, field] of (Array.isArray(fields) ? (fields as unknown[]) : []).entries())
     if (typeof field === "object" && field !== null) check(field, known, `field ${index + 1}`);
   return json;
 }

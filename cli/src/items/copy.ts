@@ -4,8 +4,7 @@ import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
 import { show, tell } from "../output/format.ts";
-import { duplicate, type Loaded, loadItem, removeCopy } from "./duplicate.ts";
-import { ifMatch } from "./edit.ts";
+import { duplicate, type Loaded, loadItem, placeOf, removeCopy } from "./duplicate.ts";
 import { shownItem } from "./present.ts";
 import type { COPY_OPTIONS } from "./options.ts";
 
@@ -36,8 +35,7 @@ export async function move({ io, args, options, client: connect }: CopyCall): Pr
 
 async function placesOf(client: Client, name: string, { vault: from, to }: CopyCall["options"]) {
   if (to === undefined) throw new CliError("The vault of the copy is missing", { exit: "usage", hint: "Name it with --to." });
-  const { path } = await findItem(client, name, from);
-  const source = await loadItem(client, path);
+  const source = await loadItem(client, await findItem(client, name, from));
   const vault = source.item.vault.id;
   const target = await vaultIdOf(client, to);
   // Only the service translates an id of the other dialect (contract 3.2).
@@ -48,7 +46,7 @@ async function placesOf(client: Client, name: string, { vault: from, to }: CopyC
 /** Errors: throws when the Item was changed since it was copied, or may not be deleted; the copy is deleted then. */
 async function deleteSource(io: Io, client: Client, { path, etag }: Loaded, copied: Loaded): Promise<void> {
   try {
-    await client.send("DELETE", path, { headers: ifMatch(etag) });
+    await client.call("DELETE /v1/vaults/{vault}/items/{item}", { path, headers: { "If-Match": etag } });
   } catch (error) {
     if (!(error instanceof ItemVaultError)) throw error;
     if (error.status === 412) {
@@ -62,7 +60,7 @@ async function deleteSource(io: Io, client: Client, { path, etag }: Loaded, copi
       await removeCopy(io, client, copied.path);
       throw error;
     }
-    await tell(io, `The copy is complete: ${copied.path}. The Item may still be in its old vault, too.`);
+    await tell(io, `The copy is complete: ${placeOf(copied.path)}. The Item may still be in its old vault, too.`);
     throw error;
   }
 }

@@ -1,6 +1,5 @@
-import { request } from "../api/answers.ts";
+import type { Category, NewItem } from "@item-vault/client";
 import { vaultIdOf } from "../api/find.ts";
-import type { Item } from "../api/shapes.ts";
 import type { Call, Values } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
@@ -16,13 +15,16 @@ type Options = Values<typeof CREATE_OPTIONS>;
 export async function run({ io, args, options, client: connect }: Call<typeof CREATE_OPTIONS>): Promise<void> {
   const body = args[0] === undefined ? await fromOptions(io, options) : await fromJson(io, args[0], options);
   const client = await connect();
-  const { id } = (body["vault"] ?? {}) as { id?: unknown };
+  const { id } = body.vault ?? {};
   const vault = await vaultIdOf(client, options.vault ?? (typeof id === "string" ? id : undefined));
-  const item = await request<Item>(client, "POST", `/v1/vaults/${vault}/items`, { json: { ...body, vault: { id: vault } } });
+  const { data: item } = await client.call("POST /v1/vaults/{vault}/items", {
+    path: { vault },
+    body: { ...body, vault: { id: vault } },
+  });
   await show(io, options.format, shownItem(item, options.reveal));
 }
 
-async function fromJson(io: Io, path: string, options: Options): Promise<Record<string, unknown>> {
+async function fromJson(io: Io, path: string, options: Options): Promise<NewItem> {
   const { vault: _vault, format: _format, reveal: _reveal, ...others } = options;
   const given = Object.keys(others).filter((name) => name in CONTENT);
   if (given.length > 0) throw new CliError(`--${given[0]} does not go with JSON: write it there`, { exit: "usage" });
@@ -32,7 +34,7 @@ async function fromJson(io: Io, path: string, options: Options): Promise<Record<
 /** The options that describe the content. */
 const CONTENT = { title: true, category: true, username: true, url: true, tag: true, favorite: true, field: true };
 
-async function fromOptions(io: Io, options: Options): Promise<Record<string, unknown>> {
+async function fromOptions(io: Io, options: Options): Promise<NewItem> {
   const { title, category = "LOGIN", username, url = [], tag = [], favorite = false, field = [] } = options;
   if (title === undefined)
     throw new CliError("An Item needs a title", {
@@ -41,6 +43,6 @@ async function fromOptions(io: Io, options: Options): Promise<Record<string, unk
     });
   const fields = (await loadFields(io, field.map(parseFieldSource))).map(newField);
   const urls = url.map((href, index) => (index === 0 ? { href, primary: true } : { href }));
-  const user = username === undefined ? [] : [{ purpose: "USERNAME", value: username }];
-  return { title, category, favorite, tags: tag, urls, fields: [...user, ...fields] };
+  const user = username === undefined ? [] : [{ purpose: "USERNAME" as const, value: username }];
+  return { title, category: category as Category, favorite, tags: tag, urls, fields: [...user, ...fields] };
 }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Client } from "@item-vault/client";
-import { jsonOf, request } from "../api/answers.ts";
-import { itemPath } from "../api/find.ts";
+import type { ItemPath } from "../api/find.ts";
 import type { FileInfo, Item } from "../api/shapes.ts";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
@@ -14,14 +13,14 @@ import { comparableOf, writableOf } from "./writable.ts";
 
 /** An Item as it was read. */
 export interface Loaded {
-  readonly path: string;
-  readonly etag: string | null;
+  readonly path: ItemPath;
+  readonly etag: string | undefined;
   readonly item: Item;
 }
 
-export async function loadItem(client: Client, path: string): Promise<Loaded> {
-  const response = await client.send("GET", path);
-  return { path, etag: response.headers.get("ETag"), item: await jsonOf<Item>(response) };
+export async function loadItem(client: Client, path: ItemPath): Promise<Loaded> {
+  const { data: item, etag } = await client.call("GET /v1/vaults/{vault}/items/{item}", { path });
+  return { path, etag, item };
 }
 
 /**
@@ -29,12 +28,12 @@ export async function loadItem(client: Client, path: string): Promise<Loaded> {
  * throws after it has removed the incomplete copy; a program that is killed leaves it.
  */
 export async function duplicate(io: Io, client: Client, source: Loaded, vault: string): Promise<Loaded> {
-  const json = { ...writableOf(source.item), vault: { id: vault } };
-  const { id } = await request<Item>(client, "POST", `/v1/vaults/${vault}/items`, { json });
-  const path = itemPath(vault, id);
+  const body = { ...writableOf(source.item), vault: { id: vault } };
+  const { data: made } = await client.call("POST /v1/vaults/{vault}/items", { path: { vault }, body });
+  const path = { vault, item: made.id };
   try {
     for (const file of source.item.files) await copyFile(io, client, source, file, path);
-    if (source.item.state === "ARCHIVED") await client.send("POST", `${path}/archive`);
+    if (source.item.state === "ARCHIVED") await client.call("POST /v1/vaults/{vault}/items/{item}/archive", { path });
     const copy = await loadItem(client, path);
     if (!isDeepStrictEqual(comparableOf(copy.item), comparableOf(source.item)))
       throw new CliError("The copy differs from the Item");
@@ -46,15 +45,18 @@ export async function duplicate(io: Io, client: Client, source: Loaded, vault: s
 }
 
 /** Deletes a copy that is not wanted. */
-export async function removeCopy(io: Io, client: Client, path: string): Promise<void> {
-  const removed = await client.send("DELETE", path).then(
+export async function removeCopy(io: Io, client: Client, path: ItemPath): Promise<void> {
+  const removed = await client.call("DELETE /v1/vaults/{vault}/items/{item}", { path }).then(
     () => true,
     () => false,
   );
-  await tell(io, removed ? "The copy was deleted again" : `A copy that is not complete or not current is left: ${path}`);
+  await tell(io, removed ? "The copy was deleted again" : `A copy that is not complete or not current is left: ${placeOf(path)}`);
 }
 
-async function copyFile(io: Io, client: Client, source: Loaded, file: FileInfo, path: string): Promise<void> {
+/** Where an Item is, for people. */
+export const placeOf = ({ vault, item }: ItemPath): string => `/v1/vaults/${vault}/items/${item}`;
+
+async function copyFile(io: Io, client: Client, source: Loaded, file: FileInfo, path: ItemPath): Promise<void> {
   const progress = startProgress(io, file.name, file.size);
   try {
     const content = await openContent(client, source.path, file, source.item.version);

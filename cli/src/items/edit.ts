@@ -1,6 +1,5 @@
-import { type Client, ItemVaultError } from "@item-vault/client";
-import { request } from "../api/answers.ts";
-import { findItem } from "../api/find.ts";
+import { type Client, ItemVaultError, type PatchOperation } from "@item-vault/client";
+import { findItem, type ItemPath } from "../api/find.ts";
 import type { Item } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
@@ -8,7 +7,7 @@ import { show, tell } from "../output/format.ts";
 import { withKnownAttributes } from "./check.ts";
 import { loadItem } from "./duplicate.ts";
 import { editInteractively } from "./editor.ts";
-import { readJson } from "./input.ts";
+import { readJson, type WrittenItem } from "./input.ts";
 import { operationsOf } from "./patch.ts";
 import { shownItem } from "./present.ts";
 import { loadFields, parseFieldSource } from "./sources.ts";
@@ -26,16 +25,17 @@ export async function run({ io, args, options, client: connect }: EditCall): Pro
   const json = file === undefined ? undefined : await readJson(io, file);
   const fields = await loadFields(io, (options.field ?? []).map(parseFieldSource));
   const client = await connect();
-  const { path } = await findItem(client, name!, options.vault);
+  const path = await findItem(client, name!, options.vault);
   if (changes.length > 0) {
     const item = await patch(client, path, (current) => operationsOf(current, options, fields));
     return show(io, options.format, shownItem(item, options.reveal));
   }
   const current = await loadItem(client, path);
-  const replace = async (body: Record<string, unknown>): Promise<void> => {
-    const item = await request<Item>(client, "PUT", path, {
-      headers: ifMatch(current.etag),
-      json: { ...withKnownAttributes(body, current.item), vault: current.item.vault },
+  const replace = async (edited: WrittenItem): Promise<void> => {
+    const { data: item } = await client.call("PUT /v1/vaults/{vault}/items/{item}", {
+      path,
+      headers: { "If-Match": current.etag },
+      body: { ...withKnownAttributes(edited, current.item), vault: current.item.vault },
     });
     // In the dialect `connect` the answer to PUT has the version before it (contract 3.5).
     await show(io, options.format, shownItem(item, options.reveal));
@@ -50,22 +50,21 @@ const TRIES_MAX = 5;
  * Changes the Item by operations that depend on its fields. When somebody else changes it meanwhile, they are made again from what it
  * is then: otherwise two commands that add the same field would add it twice.
  */
-async function patch(client: Client, path: string, operationsFor: (item: Item) => object[]): Promise<Item> {
+async function patch(client: Client, path: ItemPath, operationsFor: (item: Item) => PatchOperation[]): Promise<Item> {
   for (let attempt = 1; ; attempt++) {
     const { item, etag } = await loadItem(client, path);
     try {
-      return await request<Item>(client, "PATCH", path, { headers: ifMatch(etag), json: operationsFor(item) });
+      const headers = { "If-Match": etag };
+      return (await client.call("PATCH /v1/vaults/{vault}/items/{item}", { path, headers, body: operationsFor(item) })).data;
     } catch (error) {
       if (attempt === TRIES_MAX || !(error instanceof ItemVaultError && error.status === 412)) throw error;
     }
   }
 }
 
-export const ifMatch = (etag: string | null): Record<string, string> => (etag === null ? {} : { "If-Match": etag });
-
 /** JSON that names a version replaces that version only. Errors: throws a CliError when the Item has another one. */
-function checkedVersion(json: Record<string, unknown>, { version }: Item): Record<string, unknown> {
-  if (json["version"] === undefined || json["version"] === version) return json;
+function checkedVersion(json: WrittenItem, { version }: Item): WrittenItem {
+  if (json.version === undefined || json.version === version) return json;
   throw new CliError(`The Item has version ${version} and the JSON another one`, {
     exit: "conflict",
     hint: "Read the Item again, or remove `version` from the JSON to replace what is there.",

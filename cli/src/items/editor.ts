@@ -10,7 +10,7 @@ import type { Io } from "../frame/io.ts";
 import { ask, canAsk } from "../frame/prompt.ts";
 import { ENDING_SIGNALS } from "../frame/signals.ts";
 import { tell } from "../output/format.ts";
-import { parseItem } from "./input.ts";
+import { parseItem, type WrittenItem } from "./input.ts";
 import { readInput, textOf } from "./sources.ts";
 import { writableOf } from "./writable.ts";
 
@@ -21,11 +21,7 @@ import { writableOf } from "./writable.ts";
  * Out: whether there was a change. The folder is removed, also by a signal, except when the edit cannot be saved: then the error
  * says where the text is.
  */
-export async function editInteractively(
-  io: Io,
-  item: Item,
-  save: (edited: Record<string, unknown>) => Promise<void>,
-): Promise<boolean> {
+export async function editInteractively(io: Io, item: Item, save: (edited: WrittenItem) => Promise<void>): Promise<boolean> {
   let folder: string | undefined;
   // Before there is a folder, because a signal without a listener ends the process at once.
   const removing = removeAtSignal(() => folder);

@@ -1,6 +1,4 @@
-import { request } from "../api/answers.ts";
 import { findItem } from "../api/find.ts";
-import type { Item } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { show } from "../output/format.ts";
 import { versionOf } from "./input.ts";
@@ -10,8 +8,12 @@ import type { GET_OPTIONS } from "./options.ts";
 /** `item get`: one Item, or an earlier version of it. */
 export async function run({ io, args, options, client: connect }: Call<typeof GET_OPTIONS>): Promise<void> {
   const client = await connect();
-  const { path } = await findItem(client, args[0]!, options.vault, options.archived ? { archived: true } : {});
-  const version = options.version === undefined ? "" : `/versions/${versionOf(options.version)}`;
-  const item = await request<Item>(client, "GET", path + version);
+  const path = await findItem(client, args[0]!, options.vault, options.archived ? { archived: true } : {});
+  const { data: item } =
+    options.version === undefined
+      ? await client.call("GET /v1/vaults/{vault}/items/{item}", { path })
+      : await client.call("GET /v1/vaults/{vault}/items/{item}/versions/{version}", {
+          path: { ...path, version: versionOf(options.version) },
+        });
   await show(io, options.format, shownItem(item, options.reveal));
 }

@@ -1,11 +1,15 @@
+import type { FieldInput, FieldType, NewItem, Purpose } from "@item-vault/client";
 import { CliError } from "../frame/failure.ts";
 import { type Io, readAll } from "../frame/io.ts";
 import { type FieldSource, type FieldValue, readInput, textOf } from "./sources.ts";
 
 /** Items that a command sends. */
 
+/** An Item as a user has written it. Only the service knows whether its attributes are of the right types. */
+export type WrittenItem = NewItem & { readonly version?: unknown };
+
 /** The labels that stand for a purpose (contract 2.12). */
-const PURPOSES: ReadonlyMap<string, string> = new Map([
+const PURPOSES: ReadonlyMap<string, Purpose> = new Map([
   ["username", "USERNAME"],
   ["password", "PASSWORD"],
   ["notesplain", "NOTES"],
@@ -13,29 +17,32 @@ const PURPOSES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The purpose that a label of the command line stands for. */
-export const purposeOf = (label: string): string | undefined => PURPOSES.get(label.toLowerCase());
+export const purposeOf = (label: string): Purpose | undefined => PURPOSES.get(label.toLowerCase());
 
 /** A new field of a request. One without a type is a secret; a user name and notes are not concealed. */
-export function newField({ label, type, value }: FieldSource & { value: FieldValue }): object {
+export function newField({ label, type, value }: FieldSource & { value: FieldValue }): FieldInput {
   const purpose = type === undefined ? purposeOf(label) : undefined;
-  return purpose ? { purpose, ...value } : { label, type: type?.toUpperCase() ?? "CONCEALED", ...value };
+  return purpose ? { purpose, ...value } : { label, type: type === undefined ? "CONCEALED" : typeOf(type), ...value };
 }
 
+/** The type that a user has written. The service refuses one that it does not know. */
+export const typeOf = (text: string): FieldType => text.toUpperCase() as FieldType;
+
 /** The number of `--version`. Errors: throws a CliError. */
-export function versionOf(text: string): string {
-  if (/^\d{1,15}$/.test(text)) return text;
+export function versionOf(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new CliError("--version takes the number of a version", { exit: "usage", hint: "`item versions` lists them." });
 }
 
 /** An Item as JSON text, from a file or with `-` from stdin. */
-export async function readJson(io: Io, path: string): Promise<Record<string, unknown>> {
+export async function readJson(io: Io, path: string): Promise<WrittenItem> {
   const name = path === "-" ? "stdin" : path;
   const bytes = path === "-" ? await readAll(io.stdin) : await readInput(path);
   return parseItem(textOf(bytes, name), name);
 }
 
 /** Errors: throws a CliError without a part of the text, which has values. */
-export function parseItem(text: string, name: string): Record<string, unknown> {
+export function parseItem(text: string, name: string): WrittenItem {
   let item: unknown;
   try {
     item = JSON.parse(text.replace(/^\uFEFF/, "")); // a byte order mark, RFC 8259, section 8.1
@@ -44,7 +51,7 @@ export function parseItem(text: string, name: string): Record<string, unknown> {
   }
   if (typeof item !== "object" || item === null || Array.isArray(item))
     throw new CliError(`${name} is no Item: it has to be one JSON object`, { exit: "usage" });
-  return item as Record<string, unknown>;
+  return item as WrittenItem;
 }
 
 /** Where the fault is, ` (line 3, column 5)`, if V8's message says so; the message itself may quote the text. */

@@ -1,6 +1,5 @@
-import { allOf, entriesOf, quotedInFilter, request } from "../api/answers.ts";
+import { allOf, entriesOf, quotedInFilter } from "../api/lists.ts";
 import { vaultIdOf } from "../api/find.ts";
-import type { Summary } from "../api/shapes.ts";
 import type { Call, Values } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { show } from "../output/format.ts";
@@ -17,11 +16,11 @@ export async function run({ io, options, client: connect }: Call<typeof LIST_OPT
   const client = await connect();
   const vault = await vaultIdOf(client, options.vault);
   if (options.deleted) {
-    const deleted = await allOf(entriesOf<Summary>(client, `/v1/vaults/${vault}/deleted-items`));
+    const deleted = await allOf(entriesOf(client, "GET /v1/vaults/{vault}/deleted-items", { path: { vault } }));
     return show(io, options.format, shownItems(deleted));
   }
   const query = { filter, archived: options.archived };
-  const items = await request<Summary[]>(client, "GET", `/v1/vaults/${vault}/items`, { query });
+  const { data: items } = await client.call("GET /v1/vaults/{vault}/items", { path: { vault }, query });
   return show(io, options.format, shownItems(items));
 }
 

@@ -1,7 +1,8 @@
+import type { PatchOperation } from "@item-vault/client";
 import { onlyOne } from "../api/find.ts";
 import type { Field, Item } from "../api/shapes.ts";
 import type { Values } from "../frame/command.ts";
-import { newField, purposeOf } from "./input.ts";
+import { newField, purposeOf, typeOf } from "./input.ts";
 import type { FieldSource, FieldValue } from "./sources.ts";
 import type { EDIT_OPTIONS } from "./options.ts";
 
@@ -9,14 +10,8 @@ import type { EDIT_OPTIONS } from "./options.ts";
 
 type Loaded = FieldSource & { readonly value: FieldValue };
 
-interface Operation {
-  readonly op: "add" | "replace" | "remove";
-  readonly path: string;
-  readonly value?: unknown;
-}
-
 /** Errors: throws a CliError for a label that several fields have, or that none has where one is removed. */
-export function operationsOf(item: Item, options: Values<typeof EDIT_OPTIONS>, fields: readonly Loaded[]): Operation[] {
+export function operationsOf(item: Item, options: Values<typeof EDIT_OPTIONS>, fields: readonly Loaded[]): PatchOperation[] {
   const { title, tag, url, favorite, username, "remove-field": removed = [] } = options;
   const replaced = { title, tags: tag, urls: url?.map(urlOf), favorite: booleanOf(favorite) };
   return [
@@ -25,21 +20,24 @@ export function operationsOf(item: Item, options: Values<typeof EDIT_OPTIONS>, f
       ? []
       : setField(item, { label: "username", type: undefined, source: { from: "stdin" }, value: { value: username } })),
     ...fields.flatMap((field) => setField(item, field)),
-    ...removed.map((label): Operation => ({ op: "remove", path: pathOf(onlyOne(fieldsNamed(item, label), "field", label)) })),
+    ...removed.map((label): PatchOperation => ({
+      op: "remove",
+      path: pathOf(onlyOne(fieldsNamed(item, label), "field", label)),
+    })),
   ];
 }
 
-const replace = (path: string, value: unknown): Operation => ({ op: "replace", path, value });
+const replace = (path: string, value: unknown): PatchOperation => ({ op: "replace", path, value });
 const urlOf = (href: string, index: number) => (index === 0 ? { href, primary: true } : { href });
 const booleanOf = (text: string | undefined): boolean | undefined => (text === undefined ? undefined : text === "true");
 
 /** An existing field keeps everything but its value, and its type where none is given. */
-function setField(item: Item, field: Loaded): Operation[] {
+function setField(item: Item, field: Loaded): PatchOperation[] {
   const found = fieldsNamed(item, field.label);
   if (found.length === 0) return [{ op: "add", path: "/fields", value: newField(field) }];
   const path = pathOf(onlyOne(found, "field", field.label));
   const { type, value } = field;
-  const typed = type === undefined ? [] : [replace(`${path}/type`, type.toUpperCase())];
+  const typed = type === undefined ? [] : [replace(`${path}/type`, typeOf(type))];
   if ("value" in value) return [...typed, replace(`${path}/value`, value.value)];
   // A field that has a value keeps it (contract 7.7).
   return [

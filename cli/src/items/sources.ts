@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import type { CharacterSet, Recipe } from "@item-vault/client";
 import { CliError } from "../frame/failure.ts";
 import { type Io, readAll } from "../frame/io.ts";
 import { ask } from "../frame/prompt.ts";
@@ -16,12 +17,6 @@ type Source =
   | { readonly from: "stdin" | "prompt" }
   | { readonly from: "file"; readonly path: string }
   | { readonly from: "generate"; readonly recipe: Recipe };
-
-/** Contract 7.2. */
-export interface Recipe {
-  readonly length?: number;
-  readonly characterSets?: readonly string[];
-}
 
 /** A field's value, or how the service makes it. */
 export type FieldValue = { readonly value: string } | { readonly generate: true; readonly recipe: Recipe };
@@ -45,7 +40,10 @@ function parseSource(label: string, text: string): Source {
   if (text.startsWith("generate") && (text === "generate" || length))
     return {
       from: "generate",
-      recipe: { ...(length && { length: Number(length) }), ...(sets && { characterSets: sets.toUpperCase().split(",") }) },
+      recipe: {
+        ...(length && { length: Number(length) }),
+        ...(sets && { characterSets: sets.toUpperCase().split(",") as CharacterSet[] }),
+      },
     };
   throw new CliError(`--field ${label}: the value comes from a source, because other users see the command line`, {
     exit: "usage",

@@ -1,7 +1,5 @@
 import { type Client, ItemVaultError } from "@item-vault/client";
-import { request } from "../api/answers.ts";
-import { deletedPathOf, findItem, itemPathOf, vaultIdOf } from "../api/find.ts";
-import type { Item } from "../api/shapes.ts";
+import { deletedIdOf, findItem, itemIdOf, vaultIdOf } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
@@ -22,8 +20,8 @@ export const unarchive = (call: Call<typeof STATE_OPTIONS>): Promise<void> => se
 
 async function setState({ io, args, options, client: connect }: Call<typeof STATE_OPTIONS>, action: "archive" | "unarchive") {
   const client = await connect();
-  const { path } = await findItem(client, args[0]!, options.vault, { archived: action === "unarchive" });
-  const item = await request<Item>(client, "POST", `${path}/${action}`);
+  const path = await findItem(client, args[0]!, options.vault, { archived: action === "unarchive" });
+  const { data: item } = await client.call(`POST /v1/vaults/{vault}/items/{item}/${action}`, { path });
   await show(io, options.format, shownItem(item, options.reveal));
 }
 
@@ -31,11 +29,14 @@ async function setState({ io, args, options, client: connect }: Call<typeof STAT
 export async function restore({ io, args, options, client: connect }: Call<typeof RESTORE_OPTIONS>): Promise<void> {
   const client = await connect();
   const vault = await vaultIdOf(client, options.vault);
-  const path =
+  const { data: item } =
     options.version === undefined
-      ? await deletedPathOf(client, vault, args[0]!)
-      : `${(await findItem(client, args[0]!, vault)).path}/versions/${versionOf(options.version)}`;
-  const item = await request<Item>(client, "POST", `${path}/restore`);
+      ? await client.call("POST /v1/vaults/{vault}/deleted-items/{item}/restore", {
+          path: { vault, item: await deletedIdOf(client, vault, args[0]!) },
+        })
+      : await client.call("POST /v1/vaults/{vault}/items/{item}/versions/{version}/restore", {
+          path: { ...(await findItem(client, args[0]!, vault)), version: versionOf(options.version) },
+        });
   await show(io, options.format, shownItem(item, options.reveal));
 }
 
@@ -45,25 +46,24 @@ export async function remove({ io, args, options, client: connect }: Call<typeof
   const [name] = args as readonly [string];
   const vault = await vaultIdOf(client, options.vault);
   if (options.destroy) return destroy(io, client, vault, name, options.yes);
-  const path = await itemPathOf(client, vault, name);
-  const id = path.slice(path.lastIndexOf("/") + 1);
-  await client.send("DELETE", path);
-  await tell(io, `Deleted ${id}: \`item-vault item restore ${id}\` restores it`);
+  const item = await itemIdOf(client, vault, name);
+  await client.call("DELETE /v1/vaults/{vault}/items/{item}", { path: { vault, item } });
+  await tell(io, `Deleted ${item}: \`item-vault item restore ${item}\` restores it`);
 }
 
 /** Destroys an Item, or else a deleted one of this id or title. */
 async function destroy(io: Io, client: Client, vault: string, name: string, yes: boolean | undefined): Promise<void> {
-  const path = await itemPathOf(client, vault, name).catch(async (error: unknown) => {
+  const listed = await itemIdOf(client, vault, name).catch((error: unknown) => {
     if (!(error instanceof CliError && error.exit === "notFound")) throw error;
-    return deletedPathOf(client, vault, name);
+    return undefined;
   });
-  const id = path.slice(path.lastIndexOf("/") + 1);
+  const path = { vault, item: listed ?? (await deletedIdOf(client, vault, name)) };
   await confirm(io, `Destroy ${printable(name)} with its versions and Files for good?`, yes);
-  const exists = path.includes("/deleted-items/") ? false : await orMissing(client.send("DELETE", path));
-  const deleted = client.send("DELETE", `/v1/vaults/${vault}/deleted-items/${id}`);
+  const exists = listed !== undefined && (await orMissing(client.call("DELETE /v1/vaults/{vault}/items/{item}", { path })));
+  const deleted = client.call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path });
   // A service without a retention has destroyed the Item already (contract 14.8).
   await (exists ? orMissing(deleted) : deleted);
-  await tell(io, `Destroyed ${id}`);
+  await tell(io, `Destroyed ${path.item}`);
 }
 
 /** Out: whether what the request names exists. */

@@ -1,5 +1,4 @@
-import type { BrokenVersion, Version } from "@item-vault/client";
-import { allOf, entriesOf } from "../api/answers.ts";
+import { allOf, entriesOf } from "../api/lists.ts";
 import { findItem } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { show } from "../output/format.ts";
@@ -10,8 +9,8 @@ import type { VERSIONS_OPTIONS } from "./options.ts";
 /** `item versions`: the versions that an Item has, newest first. */
 export async function run({ io, args, options, client: connect }: Call<typeof VERSIONS_OPTIONS>): Promise<void> {
   const client = await connect();
-  const { path } = await findItem(client, args[0]!, options.vault);
-  const versions = await allOf(entriesOf<Version | BrokenVersion>(client, `${path}/versions`));
+  const path = await findItem(client, args[0]!, options.vault);
+  const versions = await allOf(entriesOf(client, "GET /v1/vaults/{vault}/items/{item}/versions", { path }));
   const rows = versions.map((each) => {
     const current = each.current ? "current" : "";
     if ("broken" in each) return [String(each.version), "", "", "(does not open)", current];

@@ -1,4 +1,4 @@
-import { entriesOf } from "../api/answers.ts";
+import { entriesOf } from "../api/lists.ts";
 import { adminVaultIdOf } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { secondsOf } from "../frame/duration.ts";
@@ -23,12 +23,8 @@ export async function run({ io, options, admin }: Call<typeof ACTIVITY_EXPORT_OP
   const progress = startProgress(io, "", undefined, (done) => plural(done, "entry", "entries"));
   let count = 0;
   async function* lines(): AsyncGenerator<Uint8Array> {
-    for await (const entry of entriesOf(connected, "/v1/admin/activity/export", {
-      limit: PAGE_ENTRIES_MAX,
-      since,
-      until,
-      vault,
-    })) {
+    const query = { limit: PAGE_ENTRIES_MAX, since, until, vault };
+    for await (const entry of entriesOf(connected, "GET /v1/admin/activity/export", { query })) {
       count++;
       if (file !== undefined) progress.add(1);
       yield new TextEncoder().encode(`${jsonOf(entry)}\n`);

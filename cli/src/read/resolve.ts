@@ -1,4 +1,4 @@
-import type { Client, Resolved } from "@item-vault/client";
+import type { Client, Policy, Resolved } from "@item-vault/client";
 import { CliError, type Exit, exitOfStatus } from "../frame/failure.ts";
 
 /** The values of references, fetched with one request for each 100 of them. */
@@ -7,13 +7,9 @@ import { CliError, type Exit, exitOfStatus } from "../frame/failure.ts";
  * The values, by reference. A content that is no text is in base64 in `Resolved`; here it is refused, because templates and variables
  * are texts. Errors: throws a CliError that names every reference without a value.
  */
-export async function resolveAll(
-  client: Client,
-  references: readonly string[],
-  signal?: AbortSignal,
-): Promise<Map<string, string>> {
+export async function resolveAll(client: Client, references: readonly string[], policy?: Policy): Promise<Map<string, string>> {
   if (references.length === 0) return new Map();
-  const resolved = await client.resolve(references, { signal });
+  const resolved = await client.resolve(references, policy);
   const refused = resolved.filter((entry) => !("value" in entry) || entry.encoding !== undefined);
   if (refused.length === 0) return new Map(resolved.map((entry) => [entry.reference, (entry as { value: string }).value]));
   const lines = refused.map((entry) => `${entry.reference}: ${"status" in entry ? entry.message : "is a File that is no text"}`);

@@ -19,8 +19,11 @@ export async function run(call: RunCall): Promise<number> {
   const references = referencesIn(environment);
   // Without references the command needs no service.
   const client = references.length === 0 ? undefined : await call.client();
-  const resolve = (signal?: AbortSignal) => resolveAll(client!, references, signal);
-  const values: Secrets = client ? await withFallback(call, references, () => resolve()) : new Map<string, string>();
+  const values: Secrets = client
+    ? await withFallback(call, references, () => resolveAll(client, references))
+    : new Map<string, string>();
+  // Whoever watches resolves again, so the request itself is not repeated.
+  const resolve = (signal: AbortSignal) => resolveAll(client!, references, { signal, attempts: 1 });
   return options.watch && client
     ? runAgainOnChange(call, environment, { client, values, resolve })
     : runOnce(call, environment, values);

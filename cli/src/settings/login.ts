@@ -1,4 +1,3 @@
-import { request } from "../api/answers.ts";
 import type { Call } from "../frame/command.ts";
 import { write } from "../frame/io.ts";
 import { ask, askSecret } from "../frame/prompt.ts";
@@ -16,7 +15,7 @@ export async function run({ io, options }: Call<typeof LOGIN_OPTIONS>): Promise<
   checkScheme(io.env, host, options);
   const token = await askSecret(io, options.admin ? "Admin token: " : "Token: ");
   const client = connectTo({ host, token, timeout: timeoutOf(io.env, options) }, { admin: options.admin ?? false });
-  await request(client, "GET", options.admin ? "/v1/admin/vaults" : "/v1/token");
+  await client.call(options.admin ? "GET /v1/admin/vaults" : "GET /v1/token");
   // The other token is for the host that was stored with it, and must not be sent to this one.
   const kept = config.host === host ? {} : NO_TOKENS;
   const stored = options.admin ? { admin_token: token, admin_token_command: undefined } : { token, token_command: undefined };

@@ -1,5 +1,4 @@
 import type { Client } from "@item-vault/client";
-import { jsonOf } from "../api/answers.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
@@ -8,16 +7,17 @@ import { NO_TOKEN } from "../frame/settings.ts";
 import { tell } from "../output/format.ts";
 
 /** `console`: prints a link that signs in to the web console, with a one-time code for each token that is set (contract 24.9). */
-export async function run({ io, client, admin }: Call): Promise<void> {
+export async function run({ io, access, client, admin }: Call): Promise<void> {
   const operator = await ifSet(admin);
   // Without any token this throws the error that says how to set one.
   const own = operator ? await ifSet(client) : await client();
-  const made = [
-    ...(own ? [await makeCode(own, "/v1/sign-in-codes")] : []),
-    ...(operator ? [await makeCode(operator, "/v1/admin/sign-in-codes")] : []),
+  const codes = [
+    ...(own ? [(await own.call("POST /v1/sign-in-codes")).data.code] : []),
+    ...(operator ? [(await operator.call("POST /v1/admin/sign-in-codes")).data.code] : []),
   ];
+  const { host } = await access(own ? "token" : "admin_token");
   await tell(io, "The link signs in once, within 10 minutes. `item-vault console` makes another.");
-  await write(io.stdout, `${made[0]!.origin}/console/#sign-in=${printable(made.map(({ code }) => code).join("."))}\n`);
+  await write(io.stdout, `${new URL(host).origin}/console/#sign-in=${printable(codes.join("."))}\n`);
 }
 
 /** Out: `undefined` when the token is not set for this host. */
@@ -28,10 +28,4 @@ async function ifSet(connect: () => Promise<Client>): Promise<Client | undefined
     if (error instanceof CliError && error.message.startsWith(NO_TOKEN)) return undefined;
     throw error;
   }
-}
-
-async function makeCode(client: Client, path: string): Promise<{ readonly origin: string; readonly code: string }> {
-  const response = await client.send("POST", path);
-  const { code } = await jsonOf<{ code: string }>(response);
-  return { origin: new URL(response.url).origin, code };
 }

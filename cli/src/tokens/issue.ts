@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Client, Dialect, IssuedToken, Permission } from "@item-vault/client";
+import type { Client, IssuedToken, Permission } from "@item-vault/client";
 import { isId, tokenIdOf, vaultNamed } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
@@ -20,7 +20,7 @@ export async function create({ io, args, options, admin: connect }: Call<typeof 
   const body = {
     name: args[0]!,
     vaults,
-    dialect: (options.dialect ?? "uuid") as Dialect,
+    dialect: options.dialect ?? "uuid",
     ...expiresIn,
     ...(options.binding && { binding: true }),
   };

@@ -1,6 +1,6 @@
 import type { TransferItem } from "./model.ts";
 import { inParallel } from "./pool.ts";
-import type { ServiceSummary, TargetVault } from "./service.ts";
+import type { TargetVault } from "./service.ts";
 import type { Step } from "./steps.ts";
 import { type Digests, type Found, isMadeBy, loadItem } from "./write-item.ts";
 
@@ -18,7 +18,7 @@ export interface Alike {
  */
 export async function matchAlike(
   wanted: readonly Alike[],
-  candidates: readonly ServiceSummary[],
+  candidates: readonly { readonly id: string }[],
   { client, id: vault }: TargetVault,
 ): Promise<(Found | undefined)[]> {
   const target = { client, vault };

@@ -1,4 +1,4 @@
-import type { Client } from "@item-vault/client";
+import type { Caller } from "../api/lists.ts";
 
 /** Spreads the requests of an import over time. */
 
@@ -11,7 +11,7 @@ const REQUESTS_PER_SECOND = 195;
 const BURST_REQUESTS_MAX = 50;
 
 /** Out: a function that makes clients of which the requests, all together, begin at this rate at most, after a burst. */
-export function createPace(perSecond = REQUESTS_PER_SECOND): (client: Client) => Client {
+export function createPace(perSecond = REQUESTS_PER_SECOND): (client: Caller) => Caller {
   const interval = 1000 / perSecond;
   let next = Number.NEGATIVE_INFINITY;
   const begin = async (): Promise<void> => {
@@ -20,10 +20,9 @@ export function createPace(perSecond = REQUESTS_PER_SECOND): (client: Client) =>
     if (next > now) await new Promise((resolve) => setTimeout(resolve, next - now));
   };
   return (client) => ({
-    ...client,
-    send: async (...request) => {
+    call: async (operation, ...options) => {
       await begin();
-      return await client.send(...request);
+      return await client.call(operation, ...options);
     },
   });
 }

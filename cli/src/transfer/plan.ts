@@ -1,3 +1,4 @@
+import type { BrokenItem, ItemSummary } from "@item-vault/client";
 import { parseId } from "../../../src/model/ids.ts";
 import { matchAlike } from "./alike.ts";
 import { derivedId } from "./build.ts";
@@ -66,18 +67,19 @@ function groupsWithoutId(planned: readonly PlannedItem[]): [PlannedItem, ...Plan
 }
 
 interface VaultContent {
-  readonly ids: ReadonlyMap<string, service.ServiceSummary>;
+  readonly ids: ReadonlyMap<string, ItemSummary | BrokenItem>;
   /** By title, first address and user name. */
-  readonly alike: ReadonlyMap<string, service.ServiceSummary[]>;
+  readonly alike: ReadonlyMap<string, ItemSummary[]>;
   /** Ids that Items of the source have got. */
   readonly taken: Set<string>;
 }
 
 async function loadContent({ client, id }: service.TargetVault): Promise<VaultContent> {
   const summaries = await service.listItems(client, id);
-  const alike = new Map<string, service.ServiceSummary[]>();
-  for (const summary of summaries.filter(({ broken }) => broken === undefined)) {
-    const key = keyOf(summary.title, summary.urls?.[0]?.href, summary.username);
+  const alike = new Map<string, ItemSummary[]>();
+  for (const summary of summaries) {
+    if ("broken" in summary) continue;
+    const key = keyOf(summary.title, summary.urls[0]?.href, summary.username);
     alike.set(key, [...(alike.get(key) ?? []), summary]);
   }
   return {

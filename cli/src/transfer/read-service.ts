@@ -1,6 +1,7 @@
-import { type Client, ItemVaultError } from "@item-vault/client";
+import { ItemVaultError } from "@item-vault/client";
 import { parseId } from "../../../src/model/ids.ts";
-import { entriesOf, request } from "../api/answers.ts";
+import type { ItemPath } from "../api/find.ts";
+import { type Caller, entriesOf } from "../api/lists.ts";
 import { sameState } from "./compare.ts";
 import { Losses } from "./losses.ts";
 import type { TransferFile, TransferItem, TransferState } from "./model.ts";
@@ -17,12 +18,12 @@ export interface ReadProgress {
 
 /** Out: the Items in the order of vaults and ids, and what cannot be carried. The contents of Files are read later. */
 export async function readService(
-  client: Client,
+  client: Caller,
   vaults: readonly ServiceVault[],
   { signal, onItem }: ReadProgress = {},
 ): Promise<{ items: TransferItem[]; losses: Losses }> {
   const losses = new Losses();
-  const hasVersions = (await client.send("GET", "/v1/vaults")).headers.has("Token-Expires"); // contract 8.11; Connect has none
+  const hasVersions = (await client.call("GET /v1/vaults")).headers.has("Token-Expires"); // contract 8.11; Connect has none
   const found: { vault: ServiceVault; id: string }[] = [];
   for (const vault of vaults) found.push(...(await service.listItems(client, vault.id)).map(({ id }) => ({ vault, id })));
   let done = 0;
@@ -36,7 +37,7 @@ export async function readService(
 }
 
 interface Reading {
-  readonly client: Client;
+  readonly client: Caller;
   readonly vault: ServiceVault;
   readonly losses: Losses;
   readonly hasVersions: boolean;
@@ -54,10 +55,10 @@ const orDamaged = <T>(losses: Losses, what: string, name: string, answer: Promis
 
 /** Out: `undefined` for an Item that was deleted meanwhile, or is damaged. */
 async function readItem(reading: Reading, id: string): Promise<TransferItem | undefined> {
-  const { client, vault } = reading;
-  const path = `/v1/vaults/${vault.id}/items/${id}`;
-  const { losses } = reading;
-  const item = await service.orMissing(orDamaged(losses, DAMAGED, id, request<ServiceItem>(client, "GET", path)));
+  const { client, vault, losses } = reading;
+  const path = { vault: vault.id, item: id };
+  const read = client.call("GET /v1/vaults/{vault}/items/{item}", { path });
+  const item: ServiceItem | undefined = (await service.orMissing(orDamaged(losses, DAMAGED, id, read)))?.data;
   if (!item) return undefined;
   const canonical = parseId(id);
   const state = stateOf(item);
@@ -74,31 +75,31 @@ async function readItem(reading: Reading, id: string): Promise<TransferItem | un
   };
 }
 
-function fileOf(client: Client, path: string, { id, name = "file", size = 0, section }: service.ServiceFile): TransferFile {
-  const read = async () => new Uint8Array(await (await client.send("GET", `${path}/files/${id}/content`)).arrayBuffer());
+function fileOf(client: Caller, path: ItemPath, { id, name = "file", size = 0, section }: service.ServiceFile): TransferFile {
+  const read = () => service.readContent(client, path, id);
   return { name, size, read, ...(section ? { section: section.id } : {}) };
 }
 
 /** The earlier versions that the service has, the oldest first, without those that only changed Files or the archive. */
 async function readHistory(
   { client, hasVersions, losses }: Reading,
-  { path, item, state }: { readonly path: string; readonly item: ServiceItem; readonly state: TransferState },
+  { path, item, state }: { readonly path: ItemPath; readonly item: ServiceItem; readonly state: TransferState },
 ): Promise<TransferState[]> {
   if (!hasVersions || (item.version ?? 1) === 1) return [];
   const earlier: number[] = [];
-  for await (const { version, current } of entriesOf<{ version: number; current: boolean }>(client, `${path}/versions`))
+  for await (const { version, current } of entriesOf(client, "GET /v1/vaults/{vault}/items/{item}/versions", { path }))
     if (!current) earlier.push(version);
   const files = new Set(item.files?.map((file) => file.id));
   const states: TransferState[] = [];
   let kept = state;
   for (const version of earlier) {
-    const read = request<ServiceItem>(client, "GET", `${path}/versions/${version}`);
-    const past = await service.orMissing(orDamaged(losses, "damaged earlier versions", item.title ?? "", read));
+    const read = client.call("GET /v1/vaults/{vault}/items/{item}/versions/{version}", { path: { ...path, version } });
+    const past = (await service.orMissing(orDamaged(losses, "damaged earlier versions", item.title ?? "", read)))?.data;
     if (!past) continue;
-    const gone = past.files?.filter(({ id }) => !files.has(id)) ?? [];
+    const gone = past.files.filter(({ id }) => !files.has(id));
     for (const { id } of gone) files.add(id);
     losses.add("Files that only earlier versions have", item.title, gone.length);
-    const next: TransferState = { ...stateOf(past), changedAt: Date.parse(past.updatedAt ?? "") };
+    const next: TransferState = { ...stateOf(past), changedAt: Date.parse(past.updatedAt) };
     if (!sameState(next, kept)) states.push((kept = next));
   }
   return states.toReversed();

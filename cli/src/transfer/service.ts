@@ -1,56 +1,37 @@
-import { type Client, ItemVaultError } from "@item-vault/client";
+import {
+  type BrokenItem,
+  type Field,
+  type File,
+  type Item,
+  ItemVaultError,
+  type ItemSummary,
+  type Vault,
+} from "@item-vault/client";
 import { parseId } from "../../../src/model/ids.ts";
-import { allOf, entriesOf, request } from "../api/answers.ts";
+import type { ItemPath } from "../api/find.ts";
+import { allOf, type Caller, entriesOf } from "../api/lists.ts";
 import { CliError } from "../frame/failure.ts";
 
 /** What import and export read of a service: shapes of its answers (contract 2), and its lists. */
 
-export interface ServiceVault {
-  readonly id: string;
-  readonly name: string;
-}
+export type ServiceVault = Pick<Vault, "id" | "name">;
 
 /** A vault that an import writes to. */
 export interface TargetVault extends ServiceVault {
-  readonly client: Client;
+  readonly client: Caller;
 }
 
-export interface ServiceSummary {
-  readonly id: string;
-  readonly title?: string;
-  readonly version?: number;
-  readonly urls?: readonly { readonly href: string; readonly label?: string; readonly primary?: boolean }[] | null;
-  readonly username?: string;
-  /** The stored record does not open, so there is no title (contract 11.10). */
-  readonly broken?: string;
-}
+export type ServiceFile = Pick<File, "id"> & Partial<File>;
 
-export interface ServiceField {
-  readonly id?: string;
-  readonly type?: string;
-  readonly purpose?: string;
-  readonly label?: string;
-  readonly value?: string;
-  readonly section?: { readonly id: string; readonly label?: string };
-}
-
-export interface ServiceFile {
-  readonly id: string;
-  readonly name?: string;
-  readonly size?: number;
-  readonly section?: { readonly id: string };
-}
-
-export interface ServiceItem extends ServiceSummary {
-  readonly category: string;
-  readonly favorite?: boolean;
-  readonly state?: string;
+/** An Item of any server of the API: another one may leave attributes out, and Connect writes `null` for an empty list. */
+export interface ServiceItem extends Partial<Omit<Item, "tags" | "urls" | "sections" | "fields" | "files">> {
+  readonly id: Item["id"];
+  readonly category: Item["category"];
   readonly tags?: readonly string[] | null;
-  readonly sections?: readonly { readonly id: string; readonly label?: string }[] | null;
-  readonly fields?: readonly ServiceField[] | null;
+  readonly urls?: Item["urls"] | null;
+  readonly sections?: Item["sections"] | null;
+  readonly fields?: readonly Partial<Field>[] | null;
   readonly files?: readonly ServiceFile[] | null;
-  readonly createdAt?: string;
-  readonly updatedAt?: string;
 }
 
 export const isStatus = (error: unknown, status: number): boolean => error instanceof ItemVaultError && error.status === status;
@@ -63,12 +44,26 @@ export const orMissing = <T>(answer: Promise<T>): Promise<T | undefined> =>
   });
 
 /** The summaries of a vault, archived Items too. */
-export async function listItems(client: Client, vault: string): Promise<ServiceSummary[]> {
-  const query = { archived: true, include: "username", limit: 1000 };
-  return await allOf(entriesOf<ServiceSummary>(client, `/v1/vaults/${vault}/items`, query));
+export const listItems = (client: Caller, vault: string): Promise<(ItemSummary | BrokenItem)[]> =>
+  allOf(
+    entriesOf(client, "GET /v1/vaults/{vault}/items", {
+      path: { vault },
+      query: { archived: true, include: "username", limit: 1000 },
+    }),
+  );
+
+/** Errors: throws a CliError for an answer that is no list, as a page of a proxy. */
+export async function listVaults(client: Caller): Promise<readonly ServiceVault[]> {
+  const { data } = await client.call("GET /v1/vaults");
+  if (Array.isArray(data)) return data;
+  throw new CliError("The answer of the service is no list of vaults", { exit: "unavailable", hint: "Check the host." });
 }
 
-export const listVaults = (client: Client): Promise<ServiceVault[]> => request<ServiceVault[]>(client, "GET", "/v1/vaults");
+/** The content of a File, as a whole. */
+export async function readContent(client: Caller, path: ItemPath, file: string): Promise<Uint8Array<ArrayBuffer>> {
+  const operation = "GET /v1/vaults/{vault}/items/{item}/files/{file}/content";
+  return new Uint8Array(await (await client.call(operation, { path: { ...path, file } })).data.arrayBuffer());
+}
 
 /** A comparison of names of vaults as the service does it. */
 export const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();

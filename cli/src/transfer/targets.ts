@@ -1,5 +1,4 @@
 import type { Client } from "@item-vault/client";
-import { request } from "../api/answers.ts";
 import { CliError } from "../frame/failure.ts";
 import * as service from "./service.ts";
 import type { ServiceVault, TargetVault } from "./service.ts";
@@ -84,22 +83,21 @@ const TOKEN_LIFETIME_SECONDS = 24 * 60 * 60;
  */
 async function makeVaults(names: readonly string[], { admin, issued }: TargetOptions) {
   const client = await admin();
-  const existing = await request<ServiceVault[]>(client, "GET", "/v1/admin/vaults");
+  const { data: listed } = await client.call("GET /v1/admin/vaults");
+  // The name of a vault that does not open is not known.
+  const existing: ServiceVault[] = listed.flatMap((vault) => ("broken" in vault ? [] : [vault]));
   const vaults: [string, ServiceVault][] = [];
   for (const name of names) {
     if (!existing.some((vault) => service.sameName(vault.name, name)))
-      existing.push(await post<ServiceVault>(client, "vaults", { name }));
+      existing.push((await client.call("POST /v1/admin/vaults", { body: { name } })).data);
     vaults.push([name, service.chooseVault(existing, name)]);
   }
-  const permissions = Object.fromEntries(vaults.map(([, { id }]) => [id, "rw"]));
-  const wanted = { name: "item-vault import", vaults: permissions, expiresIn: TOKEN_LIFETIME_SECONDS };
-  const token = await post<{ id: string; token: string }>(client, "tokens", wanted);
-  const writer = await issued(token.token);
+  const permissions = Object.fromEntries(vaults.map(([, { id }]) => [id, "rw"] as const));
+  const body = { name: "item-vault import", vaults: permissions, expiresIn: TOKEN_LIFETIME_SECONDS };
+  const { data: token } = await client.call("POST /v1/admin/tokens", { body });
+  const writer = await issued(token.token!);
   return {
     vaults: vaults.map(([name, vault]) => [name, { ...vault, client: writer }] as const),
-    close: async () => void (await client.send("DELETE", `/v1/admin/tokens/${token.id}`)),
+    close: async () => void (await client.call("DELETE /v1/admin/tokens/{token}", { path: { token: token.id } })),
   };
 }
-
-const post = async <T>(client: Client, path: string, json: object): Promise<T> =>
-  await request<T>(client, "POST", `/v1/admin/${path}`, { json });

@@ -1,17 +1,17 @@
-import { type Client, ItemVaultError } from "@item-vault/client";
-import { jsonOf } from "../api/answers.ts";
+import { type File, type Item, type ItemReplacement, ItemVaultError } from "@item-vault/client";
+import type { ItemPath } from "../api/find.ts";
+import type { Caller } from "../api/lists.ts";
 import { base64Of } from "./bytes.ts";
 import { holdsState } from "./compare.ts";
 import type { TransferFile } from "./model.ts";
 import { stateOf } from "./read-service.ts";
 import * as service from "./service.ts";
-import type { ServiceFile, ServiceItem } from "./service.ts";
 import { progressAfter, type Step } from "./steps.ts";
 
 /** Writes one Item, or the rest of one whose import was interrupted. */
 
 export interface Target {
-  readonly client: Client;
+  readonly client: Caller;
   readonly vault: string;
 }
 
@@ -43,10 +43,10 @@ interface Current {
   readonly done: number;
   readonly etag: string;
   readonly checked: boolean;
-  readonly item?: ServiceItem;
+  readonly item?: Item;
 }
 
-type Loaded = Current & { readonly item: ServiceItem };
+type Loaded = Current & { readonly item: Item };
 
 const COLLISIONS_MAX = 5;
 
@@ -82,12 +82,13 @@ export async function writeItem(target: Target, { id, steps, found }: Planned): 
 
 /** Out: `undefined` when an Item of this id was there and is deleted. */
 async function create(target: Target, id: string | undefined, step: Step): Promise<Current | undefined> {
-  const headers: Record<string, string> = id === undefined ? {} : { "Item-Id": id };
   try {
-    const json = bodyOf(target, step);
-    const response = await target.client.send("POST", `/v1/vaults/${target.vault}/items`, { json, headers });
-    const item = await jsonOf<ServiceItem>(response);
-    return { id: item.id, done: 1, etag: etagOf(response), checked: true };
+    const { data: item, etag = "*" } = await target.client.call("POST /v1/vaults/{vault}/items", {
+      path: { vault: target.vault },
+      headers: { "Item-Id": id },
+      body: bodyOf(target, step),
+    });
+    return { id: item.id, done: 1, etag, checked: true };
   } catch (error) {
     if (!(error instanceof ItemVaultError) || error.kind !== "item_exists" || id === undefined) throw error;
     return await loadItem(target, id);
@@ -95,10 +96,10 @@ async function create(target: Target, id: string | undefined, step: Step): Promi
 }
 
 export async function loadItem({ client, vault }: Target, id: string): Promise<Loaded | undefined> {
-  const response = await service.orMissing(client.send("GET", `/v1/vaults/${vault}/items/${id}`));
-  if (!response) return undefined;
-  const item = await jsonOf<ServiceItem>(response);
-  return { id, done: item.version!, etag: etagOf(response), checked: false, item };
+  const answer = await service.orMissing(client.call("GET /v1/vaults/{vault}/items/{item}", { path: { vault, item: id } }));
+  if (!answer) return undefined;
+  const { data: item, etag = "*" } = answer;
+  return { id, done: item.version, etag, checked: false, item };
 }
 
 /** Whether the Item is what the first steps make, or all, and nothing else. Contents are read only when all else is equal. In: gets the digests. */
@@ -114,29 +115,32 @@ export async function isMadeBy(
 }
 
 /** Whether an Item has these Files and no other: as many of each name, size and content. */
-async function hasFiles(target: Target, item: ServiceItem, files: readonly TransferFile[], digests: Digests): Promise<boolean> {
-  const stored = item.files ?? [];
+async function hasFiles(
+  target: Target,
+  { id: item, files: stored }: Item,
+  files: readonly TransferFile[],
+  digests: Digests,
+): Promise<boolean> {
   if (listOf(stored) !== listOf(files)) return false;
   for (const file of files) if (!digests.has(file)) digests.set(file, await digestOf(await readSource(file)));
   for (const { id } of stored) {
     if (digests.has(id)) continue;
-    const content = await readContent(target, item.id, id);
+    const content = await readStored(target, item, id);
     if (!content) return false;
     digests.set(id, await digestOf(content));
   }
   return listOf(stored, ({ id }) => digests.get(id)) === listOf(files, (file) => digests.get(file));
 }
 
-const listOf = <F extends { readonly name?: string; readonly size?: number }>(
+const listOf = <F extends Pick<File, "name" | "size">>(
   files: readonly F[],
   contentOf: (file: F) => string | undefined = () => "",
 ): string => JSON.stringify(files.map((file) => `${file.size} ${contentOf(file)} ${file.name}`).toSorted());
 
 /** Out: `undefined` for a File that is gone, or whose stored content does not open. */
-async function readContent({ client, vault }: Target, item: string, file: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+async function readStored({ client, vault }: Target, item: string, file: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   try {
-    const response = await client.send("GET", `/v1/vaults/${vault}/items/${item}/files/${file}/content`);
-    return new Uint8Array(await response.arrayBuffer());
+    return await service.readContent(client, { vault, item }, file);
   } catch (error) {
     if (error instanceof ItemVaultError && (error.status === 404 || error.kind === "integrity")) return undefined;
     throw error;
@@ -150,19 +154,20 @@ const digestOf = async (content: Uint8Array<ArrayBuffer>): Promise<string> =>
 
 /** Takes a step. Out: `undefined` when somebody else wrote first. */
 async function take(target: Target, { id, done, etag }: Current, step: Step, digests: Digests): Promise<Current | undefined> {
-  const path = `/v1/vaults/${target.vault}/items/${id}`;
+  const { client, vault } = target;
+  const path = { vault, item: id };
   const headers = { "If-Match": etag };
   try {
     if (step.kind === "file") {
-      await upload(target, path, step.file, { headers, digests });
+      await upload(client, path, step.file, { etag, digests });
       // The answer is about the File. The tag of the Item is read, which also shows whether somebody else wrote.
       return await loadItem(target, id);
     }
-    const [method, end] = step.kind === "archive" ? (["POST", "/archive"] as const) : (["PUT", ""] as const);
-    const json = step.kind === "archive" ? undefined : bodyOf(target, step);
-    const response = await target.client.send(method, path + end, { json, headers });
-    await response.arrayBuffer(); // frees the connection
-    return { id, done: done + 1, etag: etagOf(response), checked: true };
+    const written =
+      step.kind === "archive"
+        ? await client.call("POST /v1/vaults/{vault}/items/{item}/archive", { path, headers })
+        : await client.call("PUT /v1/vaults/{vault}/items/{item}", { path, headers, body: bodyOf(target, step) });
+    return { id, done: done + 1, etag: written.etag ?? "*", checked: true };
   } catch (error) {
     if (service.isStatus(error, 412)) return undefined;
     throw error;
@@ -171,22 +176,21 @@ async function take(target: Target, { id, done, etag }: Current, step: Step, dig
 
 /** In: gets the digest of the new File, so that it is not read again. */
 async function upload(
-  { client }: Target,
-  path: string,
+  client: Caller,
+  path: ItemPath,
   file: TransferFile,
-  { headers, digests }: { readonly headers: Record<string, string>; readonly digests: Digests },
+  { etag, digests }: { readonly etag: string; readonly digests: Digests },
 ): Promise<void> {
   const body = await readSource(file);
   const digest = await digestOf(body);
   const query = { name: file.name, section: file.section };
-  const all = { ...headers, "Content-Digest": `sha-256=:${digest}:` }; // contract 9.5
-  const { id } = await jsonOf<ServiceFile>(await client.send("POST", `${path}/files`, { body, query, headers: all }));
-  digests.set(id, digest).set(file, digest);
+  const headers = { "If-Match": etag, "Content-Digest": `sha-256=:${digest}:` }; // contract 9.5
+  const { data } = await client.call("POST /v1/vaults/{vault}/items/{item}/files", { path, query, headers, body });
+  digests.set(data.id, digest).set(file, digest);
 }
 
-const etagOf = (response: Response): string => response.headers.get("ETag") ?? "*";
-
-function bodyOf({ vault }: Target, step: Step): object {
+function bodyOf({ vault }: Target, step: Step): ItemReplacement {
   const { state } = step as Extract<Step, { state: unknown }>;
-  return { ...state, vault: { id: vault } };
+  // `fitTransfer` has left only categories and types of fields that the service has.
+  return { ...(state as Omit<ItemReplacement, "vault">), vault: { id: vault } };
 }

@@ -2,9 +2,11 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, describe, expect, inject, it } from "vitest";
+import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
 import { admin, makeToken, makeVault, sendRequest } from "../../sdk/support/vault.ts";
+import { FAULTS, startDeafServer } from "../support/deaf.ts";
 import { runHere } from "../support/here.ts";
+import { startInterceptor } from "../support/interceptor.ts";
 import { type Ran, startCli } from "../support/process.ts";
 import { EVERYTHING, makeOnePux, otherItem } from "./support/onepux.ts";
 
@@ -110,6 +112,14 @@ describe("import of 1PUX", () => {
     const tokens = (await admin("GET", "tokens")) as unknown as { name: string }[];
     expect(tokens.filter(({ name }) => name === "item-vault import")).toEqual([]);
   });
+
+  it("makes a vault beside one whose record does not open, which has no name", async () => {
+    const path = fileWith("vaults.1pux", makeOnePux(EVERYTHING, {}, `Made ${crypto.randomUUID()}`));
+    const broken = [{ id: crypto.randomUUID(), broken: "integrity" }];
+    const { url } = await startInterceptor({ answer: (name) => (name === "GET /v1/admin/vaults" ? broken : undefined) });
+    const env = { ITEM_VAULT_HOST: url, ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN };
+    expect((await runHere(["import", path, "--create-vaults"], { env })).stdout).toContain("Imported: 3 created\n");
+  });
 });
 
 describe("import after Ctrl-C", () => {
@@ -173,6 +183,13 @@ const idsOf = async (made: Made) =>
   (await get<Listed[]>(made, "/items?archived=true")).map(({ id, version }) => `${id} ${version}`);
 
 describe("import --from-connect", () => {
+  it("says that a page is no service", async () => {
+    const page = await startDeafServer(FAULTS["an HTML page"]!);
+    onTestFinished(page.close);
+    const ran = await runHere(["import", "--from-connect", page.url], { env: { OP_CONNECT_TOKEN: "token" } });
+    expect(ran).toMatchObject({ code: 6, stderr: expect.stringContaining("The answer of the service is no list of vaults") });
+  });
+
   it("takes Items, Files and versions of another service, with their ids", async () => {
     const [one, two] = [full, await emptyVault()];
     const { token } = await makeToken({ [one.vault]: "r" }, "connect");

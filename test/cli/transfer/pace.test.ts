@@ -1,4 +1,4 @@
-import type { Client } from "@item-vault/client";
+import type { Call } from "@item-vault/client";
 import { expect, it, vi } from "vitest";
 import { createPace } from "../../../cli/src/transfer/pace.ts";
 
@@ -6,11 +6,11 @@ it("the requests of all clients together begin at the rate at most, after a burs
   vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
   try {
     const begun: number[] = [];
-    const send = async () => void begun.push(performance.now());
+    const call = (async () => void begun.push(performance.now())) as unknown as Call;
     const pace = createPace(100);
-    const clients = [1, 2].map(() => pace({ send } as unknown as Client));
+    const clients = [1, 2].map(() => pace({ call }));
     const start = performance.now();
-    for (let count = 0; count < 75; count++) for (const client of clients) void client.send("GET", "/");
+    for (let count = 0; count < 75; count++) for (const client of clients) void client.call("GET /v1/vaults");
     await vi.advanceTimersByTimeAsync(2000);
     expect(begun).toHaveLength(150);
     expect(begun.filter((at) => at === start)).toHaveLength(51);

@@ -48,17 +48,19 @@ async function emptyVault(dialect: "uuid" | "connect" = "uuid") {
   return { vault, client: createClient({ host: inject("url"), token }) };
 }
 
+const isReading = (operation: string): boolean => operation.startsWith("GET ") && operation.endsWith("/content");
+
 /** A client whose process is killed before its write number `writes` + 1: before it is sent, or, if `sent`, before the answer arrives. */
 function dying(client: Client, writes: number, sent: boolean): Client {
   let left = writes;
   return {
     ...client,
-    send: async (method, path, options) => {
-      if (method !== "GET" && left-- === 0) {
-        if (sent) await client.send(method, path, options);
+    call: async (operation, ...options) => {
+      if (!operation.startsWith("GET ") && left-- === 0) {
+        if (sent) await client.call(operation, ...options);
         throw new ItemVaultError("killed", { kind: "network", status: 0 });
       }
-      return await client.send(method, path, options);
+      return await client.call(operation, ...options);
     },
   };
 }
@@ -100,9 +102,9 @@ async function importAgain(
   let read = 0;
   const counting: Client = {
     ...client,
-    send: async (method, path, options) => {
-      if (path.endsWith("/content")) read++;
-      return await client.send(method, path, options);
+    call: async (operation, ...options) => {
+      if (isReading(operation)) read++;
+      return await client.call(operation, ...options);
     },
   };
   const [outcome] = await run(counting, vault, [after]);
@@ -163,9 +165,9 @@ describe("an Item of an earlier import", () => {
     await run(client, vault, [withFiles(undefined, ["a"], [])]);
     const damaged: Client = {
       ...client,
-      send: async (method, path, options) => {
-        if (path.endsWith("/content")) throw new ItemVaultError("damaged", { kind: "integrity", status: 500 });
-        return await client.send(method, path, options);
+      call: async (operation, ...options) => {
+        if (isReading(operation)) throw new ItemVaultError("damaged", { kind: "integrity", status: 500 });
+        return await client.call(operation, ...options);
       },
     };
     expect(await run(damaged, vault, [withFiles(undefined, ["a"], [])])).toEqual(["differs"]);
@@ -176,9 +178,9 @@ describe("an Item of an earlier import", () => {
     const reads: string[] = [];
     const recording: Client = {
       ...client,
-      send: async (method, path, options) => {
-        if (method === "GET" && path.endsWith("/content")) reads.push(path);
-        return await client.send(method, path, options);
+      call: async (operation, ...options) => {
+        if (isReading(operation)) reads.push(operation);
+        return await client.call(operation, ...options);
       },
     };
     expect(await run(recording, vault)).toEqual(["created"]);

@@ -58,8 +58,8 @@ export async function listLacking(client: Client, folder: string): Promise<Store
 export async function copyObject(client: Client, folder: string, { key, size }: StoredObject): Promise<void> {
   const path = join(folder, key);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const response = await client.send("GET", "/v1/admin/backups/object", { query: { key } });
-  await writeWholeFile(path, checked(response.body!, key, size), { force: false });
+  const { data } = await client.call("GET /v1/admin/backups/object", { query: { key } });
+  await writeWholeFile(path, checked(data.body!, key, size), { force: false });
 }
 
 /** The same bytes; fails at the end when they are others than the key says. */

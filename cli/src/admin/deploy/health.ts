@@ -1,13 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { Health } from "@item-vault/client";
 import { CliError } from "../../frame/failure.ts";
 import { printable } from "../../frame/printable.ts";
 
 /** Asks a deployment how it is (contract 13). */
-
-interface Health {
-  readonly version: string;
-  readonly dependencies: readonly { readonly service: string; readonly status: string; readonly message: string }[];
-}
 
 const QUESTION_INTERVAL_MS = 2_000;
 

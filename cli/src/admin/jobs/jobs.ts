@@ -1,5 +1,5 @@
 import type { Job } from "@item-vault/client";
-import { allOf } from "../../api/answers.ts";
+import { allOf } from "../../api/lists.ts";
 import { isId } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
 import { CliError } from "../../frame/failure.ts";

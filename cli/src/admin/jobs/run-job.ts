@@ -26,8 +26,8 @@ const WAIT_SECONDS = 2;
 /** Milliseconds from one request to the next, at least: a service that stops may answer before the time is over. */
 const INTERVAL_MS = 1_000;
 
-/** Milliseconds before each further try to load the job, which goes on meanwhile. */
-const RETRY_WAITS_MS = [500, 2_000, 8_000];
+/** How often the job is asked for while the service does not answer: about half a minute. It goes on meanwhile. */
+const ATTEMPTS = 10;
 
 /**
  * Starts a job and waits for its end. When another one that does the same is under way, it waits for that one. Ctrl-C leaves the job running. Errors:
@@ -78,23 +78,11 @@ async function endOf(admin: Client, started: Job, signal: AbortSignal, onProgres
   let job = started;
   while (!isAtRest(job)) {
     const begun = Date.now();
-    job = await loadWithRetries(admin, job.id, signal);
+    job = await loadJob(admin, job.id, { wait: WAIT_SECONDS, attempts: ATTEMPTS, signal });
     onProgress(job);
     if (!isAtRest(job)) await pause(begun + INTERVAL_MS - Date.now(), signal);
   }
   return job;
-}
-
-async function loadWithRetries(admin: Client, id: string, signal: AbortSignal): Promise<Job> {
-  for (const wait of RETRY_WAITS_MS) {
-    try {
-      return await loadJob(admin, id, WAIT_SECONDS, signal);
-    } catch (error) {
-      if (signal.aborted || failureOf(error)?.exit !== "unavailable") throw error;
-      await pause(wait, signal);
-    }
-  }
-  return loadJob(admin, id, WAIT_SECONDS, signal);
 }
 
 /** Errors: throws the reason of the signal, which is a CliError, and not the AbortError of the timer. */
@@ -125,7 +113,7 @@ async function startJob(admin: Client, json: JobRequest["json"], signal: AbortSi
     return await post();
   } catch (error) {
     if (!(error instanceof ItemVaultError) || !isId(error.job ?? "")) throw error;
-    const job = await loadJob(admin, error.job!, 0, signal);
+    const job = await loadJob(admin, error.job!, { signal });
     // A rewrap does the same as any other, and a reseal excludes only one of the same vault.
     if (job.kind !== json.kind || DIFFERING.has(job.kind)) throw excludedBy(job, error);
     return hasEnded(job) ? await post() : job;

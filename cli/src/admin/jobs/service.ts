@@ -1,10 +1,8 @@
-import type { Client, Finding, Job } from "@item-vault/client";
-import { allOf, entriesOf } from "../../api/answers.ts";
+import type { Client, Finding, Job, Policy } from "@item-vault/client";
+import { allOf, entriesOf } from "../../api/lists.ts";
 import { CliError } from "../../frame/failure.ts";
 
 /** Long jobs of the service (contract 26.1). */
-
-export const JOBS = "/v1/admin/jobs";
 
 type Result = NonNullable<Job["result"]>;
 export type BackedUp = NonNullable<Result["backup"]>;
@@ -14,7 +12,7 @@ export type Restored = NonNullable<Result["restored"]>;
 
 export const hasEnded = ({ state }: Job): boolean => state === "done" || state === "failed" || state === "stopped";
 
-export const listJobs = (admin: Client): AsyncGenerator<Job> => entriesOf<Job>(admin, JOBS);
+export const listJobs = (admin: Client): AsyncGenerator<Job> => entriesOf(admin, "GET /v1/admin/jobs", {});
 
 /** Errors: throws a CliError for an answer that is no job, as that of another service or of a proxy. */
 export function requireJob(job: Job): Job {
@@ -24,16 +22,22 @@ export function requireJob(job: Job): Job {
   throw new CliError("The answer of the service is no job", { exit: "unavailable", hint: "Check the host and its release." });
 }
 
-/** In: seconds for which the service waits for the end of the job. */
-export const loadJob = async (admin: Client, id: string, wait = 0, signal?: AbortSignal): Promise<Job> =>
-  requireJob((await admin.call("GET /v1/admin/jobs/{job}", { path: { job: id }, query: wait > 0 ? { wait } : {}, signal })).data);
+/** `wait`: seconds for which the service waits for the end of the job. */
+export const loadJob = async (
+  admin: Client,
+  id: string,
+  { wait, ...policy }: Policy & { readonly wait?: number } = {},
+): Promise<Job> =>
+  requireJob((await admin.call("GET /v1/admin/jobs/{job}", { path: { job: id }, query: { wait }, ...policy })).data);
 
 /** The most findings that a job shows by itself (contract 26.1). */
 const SHOWN_FINDINGS_MAX = 100;
 
 /** All findings of a job, those so far when it has not ended. */
 export const findingsOf = async (admin: Client, { id, findings }: Job): Promise<readonly Finding[]> =>
-  findings.length < SHOWN_FINDINGS_MAX ? findings : allOf(entriesOf<Finding>(admin, `${JOBS}/${id}/findings`));
+  findings.length < SHOWN_FINDINGS_MAX
+    ? findings
+    : allOf(entriesOf(admin, "GET /v1/admin/jobs/{job}/findings", { path: { job: id } }));
 
 export const pauseJob = async (admin: Client, id: string): Promise<Job> =>
   requireJob((await admin.call("POST /v1/admin/jobs/{job}/pause", { path: { job: id } })).data);

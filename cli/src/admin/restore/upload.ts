@@ -37,5 +37,5 @@ export async function uploadObject(client: Client, folder: string, { key, size }
   const body =
     size > BUFFERED_BYTES_MAX ? (Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>) : await readFile(path);
   const headers = { "Content-Length": String(size) };
-  await client.send("PUT", "/v1/admin/backups/object", { query: { key }, body, headers });
+  await client.call("PUT /v1/admin/backups/object", { query: { key }, body, headers });
 }
