@@ -180,6 +180,14 @@ describe("retries", () => {
     expect([once.keys.length, often.keys.length]).toEqual([1, 4]);
   });
 
+  it("follow a silence that fetch has ended only where a request is patient", async () => {
+    const silence = () => new ItemVaultError("The service was silent", { kind: "timeout", status: 0 });
+    const [hurried, patient] = [faulty(silence()), faulty(silence(), silence())];
+    expect(await faultOf(clientOf({ fetch: hurried.fetch }).call("GET /v1/vaults"))).toMatchObject({ kind: "timeout" });
+    await clientOf({ fetch: patient.fetch }).call("GET /v1/vaults", { patient: true });
+    expect([hurried.keys.length, patient.keys.length]).toEqual([1, 3]);
+  });
+
   it.each([400, 401, 403, 404, 409, 412, 413, 500, 507])("do not follow a %i", async (status) => {
     const { fetch: stub, keys } = faulty(busy(status));
     expect(await faultOf(clientOf({ fetch: stub }).call("GET /v1/vaults", {}))).toMatchObject({ status });

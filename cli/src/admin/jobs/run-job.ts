@@ -78,7 +78,7 @@ async function endOf(admin: Client, started: Job, signal: AbortSignal, onProgres
   let job = started;
   while (!isAtRest(job)) {
     const begun = Date.now();
-    job = await loadJob(admin, job.id, { wait: WAIT_SECONDS, attempts: ATTEMPTS, signal });
+    job = await loadJob(admin, job.id, { wait: WAIT_SECONDS, attempts: ATTEMPTS, patient: true, signal });
     onProgress(job);
     if (!isAtRest(job)) await pause(begun + INTERVAL_MS - Date.now(), signal);
   }
