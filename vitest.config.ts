@@ -91,6 +91,8 @@ export default defineConfig({
     projects: [
       {
         // Inside workerd, with the bindings of wrangler.toml as wrangler runs them locally.
+        // The conditions of Vite after that of the packages, because a list replaces them.
+        ssr: { resolve: { conditions: ["source", "module", "browser", "development|production"] } },
         plugins: [
           cloudflareTest({
             remoteBindings: false,
