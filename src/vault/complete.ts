@@ -1,4 +1,4 @@
-import { estimateEntropy, generatePassword, type Password } from "../crypto/password.ts";
+import { estimateEntropy, generatePassword, type Password } from "../model/password.ts";
 import { base32 } from "../model/ids.ts";
 import { typeRules } from "../model/field-types.ts";
 import type { Field, Item, Section } from "../model/item.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { generatePassword, type PasswordRecipe } from "../../src/crypto/password.ts";
+import { generatePassword, type PasswordRecipe } from "../../src/model/password.ts";
 import { currentCode } from "../../src/model/totp.ts";
 import { base32 } from "../../src/model/ids.ts";
 import { runs } from "../support/runs.ts";

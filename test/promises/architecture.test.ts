@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import contributing from "../../CONTRIBUTING.md?raw";
 import glossary from "../../docs/glossary.md?raw";
-import { folderOf, importsOf, sources } from "../support/sources.ts";
+import { entries, folderOf, importsOf, sources } from "../support/sources.ts";
 
 /** The rules of the architecture (CONTRIBUTING.md), checked against the sources. */
 
@@ -145,7 +145,7 @@ describe("the catalogue of operations", () => {
 });
 
 /** For each file the files that it imports: also types only, and by `import()`. */
-const graph = new Map(sources.map((source) => [source.path, importsOf(source).map(({ name }) => name)]));
+const graph = new Map(sources.map((source) => [source.path, importsOf(source).map(({ name }) => entries.get(name) ?? name)]));
 
 /** Out: a cycle of imports that begins with the file, or nothing. */
 function cycleFrom(path: string, trail: readonly string[], finished: Set<string>): string[] | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Import, importsOf, type Source, sources as tree } from "../support/sources.ts";
+import { entries, type Import, importsOf, type Source, sources as tree } from "../support/sources.ts";
 
 /** The rules of the architecture for the packages beside `src/`: `client/`, `cli/` and `console/` (CONTRIBUTING.md). */
 
@@ -14,10 +14,11 @@ const sources = tree
     const [, , folder = ".", ...rest] = path.split("/");
     return { path, text, code, folder: rest.length === 0 ? "." : folder };
   });
-const worker = new Map(tree.filter(({ path }) => /^src\/(model|crypto)\//.test(path)).map((source) => [source.path, source]));
+const worker = new Map(tree.filter(({ path }) => path.startsWith("src/model/")).map((source) => [source.path, source]));
 const of = (name: "client" | "cli" | "console") => sources.filter(({ path }) => path.startsWith(`${name}/`));
 
 const CLIENT = "@item-vault/client";
+const MODEL = "@item-vault/model";
 const COMMON = [CLIENT, "node", "frame"];
 
 /** For each folder of `cli/src` what its files may import, besides the folder itself. */
@@ -26,28 +27,28 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   frame: [CLIENT, "node"],
   admin: [...COMMON, "api", "output", "smol-toml"],
   output: ["frame", "yaml"],
-  api: [CLIENT, "frame", "output", "src/model"],
+  api: [CLIENT, "frame", "output", MODEL],
   fallback: ["frame", "node"],
   files: [...COMMON, "api", "items", "output"],
   items: [...COMMON, "api", "files", "output"],
   logs: [...COMMON, "api", "items", "output"],
-  read: [...COMMON, "fallback", "src/model"],
+  read: [...COMMON, "fallback", MODEL],
   run: [...COMMON, "fallback", "read"],
   settings: [...COMMON, "api", "output"],
   tokens: [...COMMON, "api", "items", "output"],
-  transfer: [...COMMON, "api", "output", "src/model", "@noble/hashes", "fflate", "hash-wasm", "papaparse"],
+  transfer: [...COMMON, "api", "output", MODEL, "@noble/hashes", "fflate", "hash-wasm", "papaparse"],
   vaults: [...COMMON, "api", "items", "output"],
 };
 
 const PREACT = ["preact", "preact/hooks", "@preact/signals"];
 /** What every view of the console may import. `.` has the table of addresses, and the dialog that adds a grant. */
-const VIEW = [...PREACT, CLIENT, ".", "api", "state", "ui", "src/model"];
+const VIEW = [...PREACT, CLIENT, ".", "api", "state", "ui", MODEL];
 
 /** The same for each folder of `console/src`: its static imports. */
 const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ".": [...VIEW, "items"],
   api: ["@preact/signals", CLIENT, "state"],
-  state: [...PREACT, CLIENT, ".", "api", "src/model"],
+  state: [...PREACT, CLIENT, ".", "api", MODEL],
   ui: [...PREACT, "api", "state"],
   references: VIEW,
   items: [...VIEW, "references"],
@@ -55,7 +56,7 @@ const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   activity: [...VIEW, "items"],
   admin: VIEW,
   deleted: [...VIEW, "items"],
-  edit: [...VIEW, "items", "src/crypto"],
+  edit: [...VIEW, "items"],
   health: VIEW,
   history: [...VIEW, "items"],
   import: [...VIEW, "items", "cli/src/frame", "cli/src/transfer"],
@@ -76,7 +77,6 @@ function placeOf(name: string, from: string): string {
     if (home === "client") return "client/src";
     return from.startsWith(`${home}/`) ? source.folder : `${home}/src/${source.folder}`;
   }
-  if (worker.has(name)) return name.split("/").slice(0, 2).join("/");
   if (name.startsWith("node:")) return "node";
   if (PREACT.includes(name)) return name;
   return name.startsWith("@") ? name.split("/").slice(0, 2).join("/") : name.split("/")[0]!;
@@ -106,6 +106,12 @@ describe("the packages", () => {
     expect(of("cli").length).toBeGreaterThan(60);
     expect(of("console").length).toBeGreaterThan(150);
     expect(sources.flatMap(staticImports).length).toBeGreaterThan(800);
+  });
+
+  it("offer others only what one of them imports", () => {
+    const imported = new Set(sources.flatMap(importsOf).map(({ name }) => name));
+    expect([...entries.keys()].filter((name) => !imported.has(name))).toEqual([]);
+    expect(entries.size).toBeGreaterThan(10);
   });
 });
 
@@ -159,11 +165,8 @@ describe("the console", () => {
   });
 
   it("shares with the Worker only files without libraries, whose size the page would load", () => {
-    const shared = [...of("console"), ...of("cli").filter(({ folder }) => folder === "transfer")]
-      .flatMap(staticImports)
-      .filter(({ name }) => name.startsWith("src/"));
     const visited = new Set<string>();
-    expect(shared.flatMap(({ name }) => librariesOf(name, visited))).toEqual([]);
+    expect([...entries].flatMap(([name, path]) => (name.startsWith(MODEL) ? librariesOf(path, visited) : []))).toEqual([]);
     expect(visited.size).toBeGreaterThan(8);
   });
 

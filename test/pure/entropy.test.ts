@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { estimateEntropy } from "../../src/crypto/password.ts";
+import { estimateEntropy } from "../../src/model/password.ts";
 import { runs } from "../support/runs.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 import { CHARACTER } from "../support/characters.ts";

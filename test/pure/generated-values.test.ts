@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { countValid, generatePassword, type PasswordRecipe, validString } from "../../src/crypto/password.ts";
+import { countValid, generatePassword, type PasswordRecipe, validString } from "../../src/model/password.ts";
 import { CHARACTER_SET_NAMES, CHARACTER_SETS, RECIPE_LENGTH } from "../../src/model/recipe.ts";
 import { seeded } from "../support/bindings.ts";
 import { runs } from "../support/runs.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countValid, generatePassword, type PasswordRecipe } from "../../src/crypto/password.ts";
+import { countValid, generatePassword, type PasswordRecipe } from "../../src/model/password.ts";
 import { seeded } from "../support/bindings.ts";
 import { runs } from "../support/runs.ts";
 

@@ -41,6 +41,27 @@ export const sources: readonly Source[] = Object.entries(files).map(([key, text]
   code: text.replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, ""),
 }));
 
+/** The packages of the tree. A package without a build has its sources as strings, and `client` has them under a condition. */
+const manifests = import.meta.glob(["../../client/package.json", "../../src/model/package.json"], {
+  query: "?raw",
+  import: "default",
+  eager: true,
+});
+
+type Exports = Readonly<Record<string, string | { readonly source: string }>>;
+
+/** The files that other packages import, by the name of the import: `@item-vault/model/ids` is `src/model/ids.ts`. */
+export const entries: ReadonlyMap<string, string> = new Map(
+  Object.entries(manifests).flatMap(([key, text]) => {
+    const { name, exports } = JSON.parse(text) as { readonly name: string; readonly exports: Exports };
+    const folder = new URL(key, "https://root/test/support/");
+    return Object.entries(exports).map(([path, target]): [string, string] => [
+      `${name}${path.slice(1)}`,
+      new URL(typeof target === "string" ? target : target.source, folder).pathname.slice(1),
+    ]);
+  }),
+);
+
 const IMPORT = /(?:^(?:import|export)( type)? [^;"]*?from |^import |\bimport(\())"([^"]+)"/gm;
 
 export const importsOf = ({ path, code }: Source): Import[] =>

@@ -1,5 +1,5 @@
 import type { Client, Vault } from "@item-vault/client";
-import { parseId } from "../../../src/model/ids.ts";
+import { parseId } from "@item-vault/model/ids";
 import { CliError } from "../frame/failure.ts";
 import { printable } from "../frame/printable.ts";
 import { entriesOf, quotedInFilter } from "./lists.ts";

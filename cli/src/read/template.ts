@@ -1,4 +1,4 @@
-import { PART_CHARACTERS } from "../../../src/model/reference.ts";
+import { PART_CHARACTERS } from "@item-vault/model/reference";
 import { CliError } from "../frame/failure.ts";
 import { createLookup, type Lookup, variableAt, type Variables } from "./variables.ts";
 

@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { FIELD_TYPE_NAMES } from "../../../src/model/field-types.ts";
-import { fits, LIMITS } from "../../../src/model/limits.ts";
-import { CATEGORIES } from "../../../src/model/item.ts";
+import { FIELD_TYPE_NAMES } from "@item-vault/model/field-types";
+import { fits, LIMITS } from "@item-vault/model/limits";
+import { CATEGORIES } from "@item-vault/model/item";
 import { hexOf, utf8Of } from "./bytes.ts";
 import type { TransferField, TransferState } from "./model.ts";
 import { fitValue } from "./values.ts";

@@ -1,4 +1,4 @@
-import { fits, LIMITS } from "../../../src/model/limits.ts";
+import { fits, LIMITS } from "@item-vault/model/limits";
 import { fileOf } from "./build.ts";
 import { utf8Of } from "./bytes.ts";
 import { fitState, shortId } from "./fit-state.ts";

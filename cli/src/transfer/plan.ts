@@ -1,5 +1,5 @@
 import type { BrokenItem, ItemSummary } from "@item-vault/client";
-import { parseId } from "../../../src/model/ids.ts";
+import { parseId } from "@item-vault/model/ids";
 import { matchAlike } from "./alike.ts";
 import { derivedId } from "./build.ts";
 import type { TransferItem } from "./model.ts";

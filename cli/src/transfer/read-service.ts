@@ -1,5 +1,5 @@
 import { ItemVaultError } from "@item-vault/client";
-import { parseId } from "../../../src/model/ids.ts";
+import { parseId } from "@item-vault/model/ids";
 import type { ItemPath } from "../api/find.ts";
 import { type Caller, entriesOf } from "../api/lists.ts";
 import { sameState } from "./compare.ts";

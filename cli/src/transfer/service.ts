@@ -7,7 +7,7 @@ import {
   type ItemSummary,
   type Vault,
 } from "@item-vault/client";
-import { parseId } from "../../../src/model/ids.ts";
+import { parseId } from "@item-vault/model/ids";
 import type { ItemPath } from "../api/find.ts";
 import { allOf, type Caller, entriesOf } from "../api/lists.ts";
 import { CliError } from "../frame/failure.ts";

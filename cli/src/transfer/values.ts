@@ -1,5 +1,5 @@
-import { isDate, isMonthYear } from "../../../src/model/field-types.ts";
-import { parseTotp } from "../../../src/model/totp-parameters.ts";
+import { isDate, isMonthYear } from "@item-vault/model/field-types";
+import { parseTotp } from "@item-vault/model/totp-parameters";
 import type { TransferField } from "./model.ts";
 
 /** Values of fields in the forms that the service accepts (contract 2.10, 2.11). */

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
-import { isId, parseId } from "../../../src/model/ids.ts";
+import { isId, parseId } from "@item-vault/model/ids";
 import { titleOf } from "../items/categories.ts";
 import { entries as items, vaultName } from "../state/items.ts";
 import { search } from "../state/search.ts";

@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import { timeOf } from "../../../src/model/ids.ts";
+import { timeOf } from "@item-vault/model/ids";
 import { vaults } from "../state/items.ts";
 import { type Entry, isBroken, vaultOf } from "./entries.ts";
 import { type Filters, NO_FILTERS } from "./filters.ts";

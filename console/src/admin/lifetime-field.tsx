@@ -1,7 +1,7 @@
+import { LIMITS } from "@item-vault/model/limits";
 import { useSignal } from "@preact/signals";
 import { textOf } from "../ui/form.tsx";
 import { LIFETIMES, mostOf, type Unit, UNITS } from "./lifetimes.ts";
-import { LIMITS } from "../../../src/model/limits.ts";
 
 /** How long a token lasts: one of the usual lifetimes, or another one. */
 

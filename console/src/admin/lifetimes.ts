@@ -1,4 +1,4 @@
-import { LIMITS } from "../../../src/model/limits.ts";
+import { LIMITS } from "@item-vault/model/limits";
 
 /** How long a new token lasts. */
 

@@ -1,4 +1,4 @@
-import { LIMITS } from "../../../src/model/limits.ts";
+import { LIMITS } from "@item-vault/model/limits";
 
 /** The field `name` of a form: a text that is not only spaces. */
 export const NameField = ({ value = "", placeholder }: { readonly value?: string; readonly placeholder?: string }) => (

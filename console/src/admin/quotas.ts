@@ -1,5 +1,5 @@
 import type { Quota } from "@item-vault/client";
-import { LIMITS } from "../../../src/model/limits.ts";
+import { LIMITS } from "@item-vault/model/limits";
 import { formatSize } from "../ui/size.ts";
 
 /** The quotas of a vault (contract 12.6), as the views show them. */

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { LIMITS } from "../../../src/model/limits.ts";
+import { LIMITS } from "@item-vault/model/limits";
 import { matches } from "./filter.ts";
 import { moveInGrid } from "./grid-focus.ts";
 import { adminVaults } from "./lists.ts";

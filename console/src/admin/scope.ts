@@ -1,6 +1,6 @@
 import type { Permission } from "@item-vault/client";
-import { parseId } from "../../../src/model/ids.ts";
-import { PERMISSIONS } from "../../../src/model/permission.ts";
+import { parseId } from "@item-vault/model/ids";
+import { PERMISSIONS } from "@item-vault/model/permission";
 
 /** Which vaults a token or a person may open: the permission in each, by the vault's canonical id. */
 export type Scope = Readonly<Record<string, Permission>>;

@@ -1,5 +1,5 @@
-import { base32 } from "../../../src/model/ids.ts";
-import { purposeRules } from "../../../src/model/purposes.ts";
+import { base32 } from "@item-vault/model/ids";
+import { purposeRules } from "@item-vault/model/purposes";
 import type { Draft, DraftField, Purpose } from "../items/draft.ts";
 
 /** What the form changes in a draft. A draft is never changed in place. */

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { LIMITS } from "../../../src/model/limits.ts";
+import { LIMITS } from "@item-vault/model/limits";
 import { labelOf } from "../items/field-types.ts";
 import { Icon } from "../ui/icon.tsx";
 import type { Draft, DraftField, FieldType } from "../items/draft.ts";

@@ -1,7 +1,7 @@
 import type { Category } from "@item-vault/client";
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
-import { LIMITS } from "../../../src/model/limits.ts";
+import { LIMITS } from "@item-vault/model/limits";
 import { CATEGORIES } from "../items/categories.ts";
 import { labelOf } from "../items/field-types.ts";
 import { may, vaults } from "../state/items.ts";

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { generatePassword } from "../../../src/crypto/password.ts";
-import { CHARACTER_SET_NAMES, CHARACTER_SETS, type CharacterSet, RECIPE_LENGTH } from "../../../src/model/recipe.ts";
+import { generatePassword } from "@item-vault/model/password";
+import { CHARACTER_SET_NAMES, CHARACTER_SETS, type CharacterSet, RECIPE_LENGTH } from "@item-vault/model/recipe";
 import { Dialog } from "../ui/dialog.tsx";
 import { isolate } from "../ui/texts.ts";
 

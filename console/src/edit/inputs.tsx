@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { fits } from "../../../src/model/limits.ts";
+import { fits } from "@item-vault/model/limits";
 import { afterRender } from "../ui/after-render.ts";
 
 /** The inputs that the parts of the form share. */

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { LIMITS } from "../../../src/model/limits.ts";
+import { LIMITS } from "@item-vault/model/limits";
 import { entries } from "../state/items.ts";
 import type { Draft, DraftUrl } from "../items/draft.ts";
 import { focusLater, SignButton, TextInput } from "./inputs.tsx";

@@ -1,5 +1,5 @@
 import type { FieldInput, NewItem, PatchOperation, Url } from "@item-vault/client";
-import { LIMITS } from "../../../src/model/limits.ts";
+import { LIMITS } from "@item-vault/model/limits";
 import { type Draft, type DraftField, type DraftUrl, isSame } from "../items/draft.ts";
 
 /** What a draft is sent as: a new Item, or a PATCH with only what has changed. */

@@ -1,4 +1,4 @@
-import { LIMITS } from "../../../src/model/limits.ts";
+import { LIMITS } from "@item-vault/model/limits";
 import type { Section } from "@item-vault/client";
 import type { Draft, DraftField } from "../items/draft.ts";
 import { fieldsOf, move, newId, withoutSection } from "./draft.ts";

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { LIMITS } from "../../../src/model/limits.ts";
+import { LIMITS } from "@item-vault/model/limits";
 import { displayOf } from "../items/field-types.ts";
 import { RevealButton, useReveal } from "../ui/reveal.tsx";
 import type { DraftField } from "../items/draft.ts";

@@ -1,4 +1,4 @@
-import { typeRules } from "../../../src/model/field-types.ts";
+import { typeRules } from "@item-vault/model/field-types";
 import type { InputAttributes } from "./inputs.tsx";
 import type { DraftField, FieldType, Purpose } from "../items/draft.ts";
 

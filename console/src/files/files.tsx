@@ -1,6 +1,6 @@
 import { useCallback, useRef, useState } from "preact/hooks";
 import type { File as StoredFile } from "@item-vault/client";
-import { LIMITS } from "../../../src/model/limits.ts";
+import { LIMITS } from "@item-vault/model/limits";
 import { may } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { Icon } from "../ui/icon.tsx";

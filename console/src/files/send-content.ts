@@ -1,5 +1,5 @@
 import { ItemVaultError } from "@item-vault/client";
-import { LIMITS } from "../../../src/model/limits.ts";
+import { LIMITS } from "@item-vault/model/limits";
 import { endSession } from "../state/session.ts";
 import { formatSize } from "../ui/size.ts";
 

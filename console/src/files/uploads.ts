@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { LIMITS } from "../../../src/model/limits.ts";
+import { LIMITS } from "@item-vault/model/limits";
 import { refreshItem } from "../state/written.ts";
 import { showToast } from "../state/toasts.ts";
 import { quoted } from "../ui/file-names.ts";

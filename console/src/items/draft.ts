@@ -1,5 +1,5 @@
 import type { Category, Field, Item, Section } from "@item-vault/client";
-import type { Purpose } from "../../../src/model/purposes.ts";
+import type { Purpose } from "@item-vault/model/purposes";
 
 /** A draft: the attributes of an Item that people can write. The form edits it, and two states of an Item are compared by it. */
 

@@ -1,5 +1,5 @@
 import type { Field, Item } from "@item-vault/client";
-import { type Purpose, purposeRules } from "../../../src/model/purposes.ts";
+import { type Purpose, purposeRules } from "@item-vault/model/purposes";
 
 /** How the value of each type of field is shown. */
 

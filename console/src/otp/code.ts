@@ -1,4 +1,4 @@
-import type { TotpParameters } from "../../../src/model/totp-parameters.ts";
+import type { TotpParameters } from "@item-vault/model/totp-parameters";
 
 /** One-time codes, computed in the page (RFC 6238). Web Crypto has the hashes, so no library is loaded. */
 

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import { parseTotp, type TotpParameters } from "../../../src/model/totp-parameters.ts";
+import { parseTotp, type TotpParameters } from "@item-vault/model/totp-parameters";
 import { copy } from "../ui/clipboard.ts";
 import { copyKeyOf } from "../items/copy-keys.ts";
 import { FieldMenu } from "../items/field-menu.tsx";

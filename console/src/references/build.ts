@@ -1,8 +1,8 @@
 import type { Field, File as StoredFile, Item } from "@item-vault/client";
-import { fold } from "../../../src/model/fold.ts";
-import { parseId } from "../../../src/model/ids.ts";
-import { fieldFinder, findFile, type NamedField, type NamedFile, type ReferenceInItem } from "../../../src/model/named.ts";
-import { isReferencePart } from "../../../src/model/reference.ts";
+import { fold } from "@item-vault/model/fold";
+import { parseId } from "@item-vault/model/ids";
+import { fieldFinder, findFile, type NamedField, type NamedFile, type ReferenceInItem } from "@item-vault/model/named";
+import { isReferencePart } from "@item-vault/model/reference";
 
 /**
  * References to what an Item has, as POST /v1/resolve and the command line take them (contract 16). They have names where these

@@ -1,6 +1,6 @@
+import { parseId } from "@item-vault/model/ids";
 import { signal } from "@preact/signals";
 import { call } from "../api/client.ts";
-import { parseId } from "../../../src/model/ids.ts";
 import { session } from "./session.ts";
 
 /** The names of who wrote: tokens and people, by their ids. */

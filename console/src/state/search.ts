@@ -1,5 +1,5 @@
 import type { ItemSummary } from "@item-vault/client";
-import { fold } from "../../../src/model/fold.ts";
+import { fold } from "@item-vault/model/fold";
 
 /** Search over what the list has: titles, tags, user names and URLs. Values of fields are not in the page, so never searched. */
 

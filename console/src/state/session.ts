@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { Token } from "@item-vault/client";
-import { covers } from "../../../src/model/permission.ts";
+import { covers } from "@item-vault/model/permission";
 import { VIEWS } from "../routes.ts";
 import { route } from "./route.ts";
 

@@ -1,4 +1,4 @@
-import { LIMITS } from "../../../../src/model/limits.ts";
+import { LIMITS } from "@item-vault/model/limits";
 import { parseDotenv } from "../../frame/dotenv.ts";
 import { emptyState } from "../build.ts";
 import { Losses } from "../losses.ts";

@@ -1,4 +1,4 @@
-import { LIMITS } from "../../../../../src/model/limits.ts";
+import { LIMITS } from "@item-vault/model/limits";
 import { CliError } from "../../../frame/failure.ts";
 import { type JsonValue, parseJson } from "../../json.ts";
 import { Losses } from "../../losses.ts";

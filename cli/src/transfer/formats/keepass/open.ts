@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
-import { LIMITS } from "../../../../../src/model/limits.ts";
+import { LIMITS } from "@item-vault/model/limits";
 import type { ReadOptions } from "../../model.ts";
 import { decodeText, sourceFault } from "../../text.ts";
 import { ByteReader, numberOf } from "./bytes.ts";

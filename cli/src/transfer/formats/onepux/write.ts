@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Zippable } from "fflate";
-import { base32, parseId } from "../../../../../src/model/ids.ts";
+import { base32, parseId } from "@item-vault/model/ids";
 import { Losses } from "../../losses.ts";
 import type { ExportFormat, TransferFile, TransferItem } from "../../model.ts";
 import { presentContent, type StoredFile } from "./present.ts";

@@ -1,5 +1,5 @@
-import { CHARACTER_SETS, type CharacterSet } from "../model/recipe.ts";
-import { invalid, ok, type Result } from "../model/result.ts";
+import { CHARACTER_SETS, type CharacterSet } from "./recipe.ts";
+import { invalid, ok, type Result } from "./result.ts";
 
 /** Generated values and their entropy (contract 7). */
 
