@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from "vitest";
-import { createClient, type Fault, ItemVaultError } from "../../client/src/index.ts";
+import { createClient, entriesOf, type Fault, ItemVaultError } from "../../client/src/index.ts";
 import { vaultOf, vaultWithLogin } from "../cli/support/login.ts";
 import { type Interceptor, startProxy } from "../cli/support/interceptor.ts";
 import { admin } from "../sdk/support/vault.ts";
@@ -98,6 +98,19 @@ describe("call", () => {
       kind: "out_of_scope",
       status: 403,
     });
+  });
+
+  it("reads a list page after page", async () => {
+    const path = item();
+    await clientOf().call("PATCH /v1/vaults/{vault}/items/{item}", { path, body: [{ op: "add", path: "/tags", value: ["a"] }] });
+    const query = { limit: 1 };
+    const versions: number[] = [];
+    proxy.requests.length = 0;
+    for await (const { version } of entriesOf(clientOf(), "GET /v1/vaults/{vault}/items/{item}/versions", { path, query }))
+      versions.push(version);
+    expect(versions).toEqual(versions.toSorted((one, other) => other - one));
+    expect(versions.length).toBeGreaterThan(1);
+    expect(proxy.requests.length).toBe(versions.length);
   });
 
   it("changes an Item only with its current entity tag", async () => {

@@ -62,7 +62,7 @@ console.log(await createClient({ host, token }).get(${JSON.stringify(made.refere
   });
 });
 
-const START = `import { createClient, ItemVaultError, type Item } from "@item-vault/client";
+const START = `import { createClient, entriesOf, ItemVaultError, type Item } from "@item-vault/client";
 const vault = createClient({ host: "http://127.0.0.1", token: "" });\n`;
 
 const ACCEPTED = `const password: string = await vault.get("op://a/b/c");
@@ -72,6 +72,7 @@ const item: Item = data;
 const headers = { "If-Match": etag! };
 await vault.call("PATCH /v1/vaults/{vault}/items/{item}", { path, headers, body: [{ op: "replace", path: "/title", value: item.title }] });
 await vault.call("POST /v1/vaults/{vault}/items", { path, body: { category: "LOGIN", fields: [{ type: "CONCEALED", value: password }] } });
+for await (const { id } of entriesOf(vault, "GET /v1/vaults/{vault}/items", { path: { vault: "v" } })) id.length;
 for await (const event of vault.events({ signal: AbortSignal.timeout(1) })) event.type.length;
 try {} catch (error) { if (error instanceof ItemVaultError) error.kind.length; }`;
 
@@ -82,6 +83,7 @@ const REFUSED = [
     "an unknown category",
     'await vault.call("POST /v1/vaults/{vault}/items", { path: { vault: "v" }, body: { category: "SANDWICH" } });',
   ],
+  ["the entries of what is no list", 'entriesOf(vault, "GET /v1/vaults/{vault}", { path: { vault: "v" } });'],
   ["an attribute that an answer does not have", 'const { data } = await vault.call("GET /v1/vaults", {}); data[0]!.password;'],
 ] as const;
 

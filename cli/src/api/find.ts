@@ -1,8 +1,8 @@
-import type { Client, Vault } from "@item-vault/client";
+import { type Client, entriesOf, type Vault } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
 import { CliError } from "../frame/failure.ts";
 import { printable } from "../frame/printable.ts";
-import { entriesOf, quotedInFilter } from "./lists.ts";
+import { quotedInFilter } from "./lists.ts";
 import { type FileInfo, type AnyVault, opened, type Summary } from "./shapes.ts";
 
 /** What a command line names, by id or by name. */

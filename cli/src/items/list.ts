@@ -1,4 +1,5 @@
-import { allOf, entriesOf, quotedInFilter } from "../api/lists.ts";
+import { entriesOf } from "@item-vault/client";
+import { allOf, quotedInFilter } from "../api/lists.ts";
 import { vaultIdOf } from "../api/find.ts";
 import type { Call, Values } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";

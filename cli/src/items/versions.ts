@@ -1,4 +1,5 @@
-import { allOf, entriesOf } from "../api/lists.ts";
+import { entriesOf } from "@item-vault/client";
+import { allOf } from "../api/lists.ts";
 import { findItem } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { show } from "../output/format.ts";

@@ -1,5 +1,4 @@
-import type { Client } from "@item-vault/client";
-import { entriesOf, type Listed } from "../api/lists.ts";
+import { type Client, entriesOf, type Listed } from "@item-vault/client";
 import { adminVaultIdOf, findItem, isId, type ItemPath, vaultIdOf } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";

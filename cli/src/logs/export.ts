@@ -1,4 +1,4 @@
-import { entriesOf } from "../api/lists.ts";
+import { entriesOf } from "@item-vault/client";
 import { adminVaultIdOf } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { secondsOf } from "../frame/duration.ts";

@@ -1,4 +1,4 @@
-import type { Caller } from "../api/lists.ts";
+import type { Caller } from "@item-vault/client";
 
 /** Spreads the requests of an import over time. */
 

@@ -1,7 +1,6 @@
-import { ItemVaultError } from "@item-vault/client";
+import { type Caller, entriesOf, ItemVaultError } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
 import type { ItemPath } from "../api/find.ts";
-import { type Caller, entriesOf } from "../api/lists.ts";
 import { sameState } from "./compare.ts";
 import { Losses } from "./losses.ts";
 import type { TransferFile, TransferItem, TransferState } from "./model.ts";

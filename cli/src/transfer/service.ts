@@ -1,5 +1,7 @@
 import {
   type BrokenItem,
+  type Caller,
+  entriesOf,
   type Field,
   type File,
   type Item,
@@ -9,7 +11,7 @@ import {
 } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
 import type { ItemPath } from "../api/find.ts";
-import { allOf, type Caller, entriesOf } from "../api/lists.ts";
+import { allOf } from "../api/lists.ts";
 import { CliError } from "../frame/failure.ts";
 
 /** What import and export read of a service: shapes of its answers (contract 2), and its lists. */

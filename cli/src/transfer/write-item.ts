@@ -1,6 +1,5 @@
-import { type File, type Item, type ItemReplacement, ItemVaultError } from "@item-vault/client";
+import { type Caller, type File, type Item, type ItemReplacement, ItemVaultError } from "@item-vault/client";
 import type { ItemPath } from "../api/find.ts";
-import type { Caller } from "../api/lists.ts";
 import { base64Of } from "./bytes.ts";
 import { holdsState } from "./compare.ts";
 import type { TransferFile } from "./model.ts";

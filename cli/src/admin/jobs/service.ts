@@ -1,5 +1,5 @@
-import type { Client, Finding, Job, Policy } from "@item-vault/client";
-import { allOf, entriesOf } from "../../api/lists.ts";
+import { type Client, entriesOf, type Finding, type Job, type Policy } from "@item-vault/client";
+import { allOf } from "../../api/lists.ts";
 import { CliError } from "../../frame/failure.ts";
 
 /** Long jobs of the service (contract 26.1). */
