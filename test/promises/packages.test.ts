@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { entries, type Import, importsOf, type Source, sources as tree } from "../support/sources.ts";
 
-/** The rules of the architecture for the packages beside `src/`: `client/`, `cli/` and `console/` (CONTRIBUTING.md). */
+/** The rules of the architecture for the packages `client/`, `transfer/`, `cli/` and `console/` (CONTRIBUTING.md). */
 
 interface PackageSource extends Source {
   /** The first folder below src/ of the package; `.` is that src/ itself. */
@@ -9,35 +9,42 @@ interface PackageSource extends Source {
 }
 
 const sources = tree
-  .filter(({ path }) => /^(client|cli|console)\/src\//.test(path))
+  .filter(({ path }) => /^(client|transfer|cli|console)\/src\//.test(path))
   .map(({ path, text, code }): PackageSource => {
     const [, , folder = ".", ...rest] = path.split("/");
     return { path, text, code, folder: rest.length === 0 ? "." : folder };
   });
 const worker = new Map(tree.filter(({ path }) => path.startsWith("src/model/")).map((source) => [source.path, source]));
-const of = (name: "client" | "cli" | "console") => sources.filter(({ path }) => path.startsWith(`${name}/`));
+const of = (name: "client" | "transfer" | "cli" | "console") => sources.filter(({ path }) => path.startsWith(`${name}/`));
 
 const CLIENT = "@item-vault/client";
 const MODEL = "@item-vault/model";
+const TRANSFER = "@item-vault/transfer";
 const COMMON = [CLIENT, "node", "frame"];
 
 /** For each folder of `cli/src` what its files may import, besides the folder itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ".": ["node", "frame", "admin", "files", "items", "logs", "read", "run", "settings", "tokens", "transfer", "vaults"],
-  frame: [CLIENT, "node"],
-  admin: [...COMMON, "api", "output", "smol-toml"],
-  output: ["frame", "yaml"],
+  frame: [CLIENT, TRANSFER, "node"],
+  admin: [...COMMON, TRANSFER, "api", "output", "smol-toml"],
+  output: [TRANSFER, "frame", "yaml"],
   api: [CLIENT, "frame", "output", MODEL],
   fallback: ["frame", "node"],
   files: [...COMMON, "api", "items", "output"],
-  items: [...COMMON, "api", "files", "output"],
+  items: [...COMMON, TRANSFER, "api", "files", "output"],
   logs: [...COMMON, "api", "items", "output"],
   read: [...COMMON, "fallback", MODEL],
-  run: [...COMMON, "fallback", "read"],
+  run: [...COMMON, TRANSFER, "fallback", "read"],
   settings: [...COMMON, "api", "output"],
   tokens: [...COMMON, "api", "items", "output"],
-  transfer: [...COMMON, "api", "output", MODEL, "@noble/hashes", "fflate", "hash-wasm", "papaparse"],
+  transfer: [...COMMON, "output", MODEL, TRANSFER],
   vaults: [...COMMON, "api", "items", "output"],
+};
+
+/** The same for each folder of `transfer/src`. What a format of the command line alone uses of Node, the build of the console refuses. */
+const TRANSFER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  ".": [CLIENT, MODEL, "@noble/hashes", "hash-wasm"],
+  formats: [".", MODEL, "node", "fflate", "papaparse"],
 };
 
 const PREACT = ["preact", "preact/hooks", "@preact/signals"];
@@ -59,34 +66,33 @@ const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   edit: [...VIEW, "items"],
   health: VIEW,
   history: [...VIEW, "items"],
-  import: [...VIEW, "items", "cli/src/frame", "cli/src/transfer"],
-  move: [...VIEW, "cli/src/items"],
+  import: [...VIEW, "items", TRANSFER],
+  move: [...VIEW, TRANSFER],
   otp: [...VIEW, "items"],
 };
 
 /** They cost every start of the program what few commands need. */
 const LIBRARIES = /^(fflate|hash-wasm|kdbxweb|papaparse|smol-toml|yaml)$/;
 
+/** Whether an import names a file by its path, and no package. */
+const isFile = (name: string): boolean => /^(src|contract|openapi|client|transfer|cli|console|scripts|bench|test)\//.test(name);
+
 const known = new Map(sources.map((source) => [source.path, source]));
 
-/** The folder of an imported file, after its package if that is another one than that of the importing file; or the package. */
-function placeOf(name: string, from: string): string {
+/** The folder of an imported file of the same package, or the package. */
+function placeOf(name: string): string {
   const source = known.get(name);
-  if (source) {
-    const home = name.split("/")[0]!;
-    if (home === "client") return "client/src";
-    return from.startsWith(`${home}/`) ? source.folder : `${home}/src/${source.folder}`;
-  }
+  if (source) return source.folder;
   if (name.startsWith("node:")) return "node";
   if (PREACT.includes(name)) return name;
   return name.startsWith("@") ? name.split("/").slice(0, 2).join("/") : name.split("/")[0]!;
 }
 
 /** Out: the imports that the table does not name, for people. A view of the console may load any other by `import()`. */
-const violationsOf = (name: "cli" | "console", table: Readonly<Record<string, readonly string[]>>): string[] =>
+const violationsOf = (name: "transfer" | "cli" | "console", table: Readonly<Record<string, readonly string[]>>): string[] =>
   of(name).flatMap((source) =>
-    (name === "cli" ? importsOf(source) : staticImports(source))
-      .filter((one) => ![source.folder, ...(table[source.folder] ?? [])].includes(placeOf(one.name, source.path)))
+    (name === "console" ? staticImports(source) : importsOf(source))
+      .filter((one) => ![source.folder, ...(table[source.folder] ?? [])].includes(placeOf(one.name)))
       .map((one) => `${source.path} imports ${one.name}`),
   );
 
@@ -103,9 +109,19 @@ function librariesOf(path: string, visited: Set<string>): string[] {
 describe("the packages", () => {
   it("are read by these tests", () => {
     expect(of("client").length).toBeGreaterThan(5);
+    expect(of("transfer").length).toBeGreaterThan(50);
     expect(of("cli").length).toBeGreaterThan(60);
     expect(of("console").length).toBeGreaterThan(150);
     expect(sources.flatMap(staticImports).length).toBeGreaterThan(800);
+  });
+
+  it("import no file of another package by its path", () => {
+    const violations = sources.flatMap((source) =>
+      importsOf(source)
+        .filter(({ name }) => isFile(name) && !name.startsWith(`${source.path.split("/")[0]}/`))
+        .map(({ name }) => `${source.path} imports ${name}`),
+    );
+    expect(violations).toEqual([]);
   });
 
   it("offer others only what one of them imports", () => {
@@ -135,14 +151,11 @@ describe("the command line", () => {
   });
 
   it("loads libraries by `import()`, or in a file that is loaded so", () => {
-    const imported = new Set(
-      of("cli")
-        .flatMap(staticImports)
-        .map(({ name }) => name),
-    );
-    const violations = of("cli")
+    const program = [...of("cli"), ...of("transfer")];
+    const imported = new Set(program.flatMap(staticImports).map(({ name }) => entries.get(name) ?? name));
+    const violations = program
       .filter(({ path }) => imported.has(path))
-      .filter((source) => staticImports(source).some(({ name }) => LIBRARIES.test(placeOf(name, source.path))));
+      .filter((source) => staticImports(source).some(({ name }) => LIBRARIES.test(placeOf(name))));
     expect(violations.map(({ path }) => path)).toEqual([]);
   });
 
@@ -154,14 +167,20 @@ describe("the command line", () => {
   });
 });
 
+describe("the transfer of Items", () => {
+  it("imports only the folders and libraries that a folder may import", () => {
+    expect(violationsOf("transfer", TRANSFER_MAY_IMPORT)).toEqual([]);
+  });
+});
+
 describe("the console", () => {
   it("imports only the folders and packages that a folder may import, so nothing of the server", () => {
     expect(violationsOf("console", CONSOLE_MAY_IMPORT)).toEqual([]);
   });
 
-  it("loads by `import()` its own files and readers of files to import only", () => {
+  it("loads by `import()` its own files only", () => {
     const loaded = of("console").flatMap((source) => importsOf(source).filter(({ kind }) => kind === "dynamic"));
-    expect(loaded.filter(({ name }) => !/^(console|cli\/src\/transfer)\//.test(name))).toEqual([]);
+    expect(loaded.filter(({ name }) => !name.startsWith("console/"))).toEqual([]);
   });
 
   it("shares with the Worker only files without libraries, whose size the page would load", () => {

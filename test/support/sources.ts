@@ -26,7 +26,7 @@ export interface Import {
 
 const files = import.meta.glob(
   [
-    "../../{src,contract,client,cli,console,openapi,scripts,bench}/**/*.{ts,tsx}",
+    "../../{src,contract,client,transfer,cli,console,openapi,scripts,bench}/**/*.{ts,tsx}",
     "../../test/**/*.ts",
     "!../../**/*.test.ts",
     "!../../**/{node_modules,dist}/**",
@@ -41,8 +41,8 @@ export const sources: readonly Source[] = Object.entries(files).map(([key, text]
   code: text.replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, ""),
 }));
 
-/** The packages of the tree. A package without a build has its sources as strings, and `client` has them under a condition. */
-const manifests = import.meta.glob(["../../client/package.json", "../../src/model/package.json"], {
+/** The packages that others import. Those without a build name their sources as texts, and `client` names them under a condition. */
+const manifests = import.meta.glob(["../../{client,transfer,src/model}/package.json"], {
   query: "?raw",
   import: "default",
   eager: true,

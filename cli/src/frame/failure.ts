@@ -1,4 +1,5 @@
 import { ItemVaultError } from "@item-vault/client";
+import { TransferError } from "@item-vault/transfer/error";
 import { printable } from "./printable.ts";
 
 /** How a command fails, and the exit codes (docs/cli.md). */
@@ -69,12 +70,16 @@ const HINTS: Readonly<Record<string, string>> = {
 /** The failure of an exception. Out: `undefined` for one that is a defect of this program. */
 export function failureOf(error: unknown): CliError | undefined {
   if (error instanceof CliError) return error;
+  if (error instanceof TransferError) return withHint(error.message, "usage", error.hint);
   if (!(error instanceof ItemVaultError)) return undefined;
   const exit = exitOfStatus(error.status);
   // The service names the kind, and an object also answers to names such as "constructor".
   const hint = HINTS[Object.hasOwn(HINTS, error.kind) ? error.kind : error.status];
-  return new CliError(printable(error.message), hint === undefined ? { exit } : { exit, hint });
+  return withHint(printable(error.message), exit, hint);
 }
+
+const withHint = (message: string, exit: Exit, hint: string | undefined): CliError =>
+  new CliError(message, hint === undefined ? { exit } : { exit, hint });
 
 /** The exit code for an HTTP status; 0 stands for no answer. */
 export const exitOfStatus = (status: number): Exit => BY_STATUS[status] ?? (status >= 500 ? "unavailable" : "failed");

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Client } from "@item-vault/client";
+import { comparableOf, writableOf } from "@item-vault/transfer/writable";
 import type { ItemPath } from "../api/find.ts";
 import type { FileInfo, Item } from "../api/shapes.ts";
 import { CliError } from "../frame/failure.ts";
@@ -7,7 +8,6 @@ import type { Io } from "../frame/io.ts";
 import { hashOf, measured, openContent, upload } from "../files/content.ts";
 import { tell } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
-import { comparableOf, writableOf } from "./writable.ts";
 
 /** A copy of an Item in a vault, with its Files and without its earlier versions. */
 

@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { writableOf } from "@item-vault/transfer/writable";
 import type { Item } from "../api/shapes.ts";
 import { CliError, failureOf } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
@@ -12,7 +13,6 @@ import { ENDING_SIGNALS } from "../frame/signals.ts";
 import { tell } from "../output/format.ts";
 import { parseItem, type WrittenItem } from "./input.ts";
 import { readInput, textOf } from "./sources.ts";
-import { writableOf } from "./writable.ts";
 
 /** `item edit` in the user's editor. */
 

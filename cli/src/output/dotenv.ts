@@ -1,3 +1,4 @@
+import { quote } from "@item-vault/transfer/dotenv";
 import { CliError } from "../frame/failure.ts";
 
 /** `NAME=value` lines that both Node (`util.parseEnv`) and `sh` read as the value. */
@@ -12,16 +13,6 @@ export interface Variable {
 /** Errors: throws a CliError that names the label of a value that no such line can hold. */
 export const dotenvOf = (variables: readonly Variable[]): string =>
   variables.map(({ name, value, label }) => `${name}=${quoted(value, label)}\n`).join("");
-
-/**
- * In quotes of one kind, because `util.parseEnv` knows no escaped quote: `'…'` is literal for both readers, and `"…"` is, for a
- * value without the characters that `sh` replaces in it. `util.parseEnv` drops carriage returns, and no variable holds a NUL.
- * Out: `undefined` when no quotes do. Back quotes would do for Node alone: `sh` would run the value as a command.
- */
-export function quote(value: string): string | undefined {
-  if (!/['\r\0]/.test(value)) return `'${value}'`;
-  return /["$`\\\r\0]/.test(value) ? undefined : `"${value}"`;
-}
 
 function quoted(value: string, label: string): string {
   const text = quote(value);

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { parseDotenv } from "../frame/dotenv.ts";
+import { parseDotenv } from "@item-vault/transfer/dotenv";
 import { CliError } from "../frame/failure.ts";
 import { TOKEN_VARIABLES } from "../frame/settings.ts";
 import { isReference, type Part, parseTemplate, referencesOf, renderTemplate } from "../read/template.ts";

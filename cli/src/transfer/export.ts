@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { readService } from "@item-vault/transfer/read-service";
 import type { Call } from "../frame/command.ts";
 import { CliError, EXIT } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
@@ -8,9 +9,8 @@ import { chooseExport } from "./formats.ts";
 import { interruptible } from "../frame/interrupt.ts";
 import { passwordOf } from "./load-source.ts";
 import { countOfItems, startProgress } from "../output/progress.ts";
-import { readService } from "./read-service.ts";
 import * as report from "./report.ts";
-import { chooseVault, listVaults } from "./service.ts";
+import { chooseVault, listVaults } from "./vaults.ts";
 import type { EXPORT_OPTIONS } from "./options.ts";
 
 /** `export`: writes what a token can read to a file. */

@@ -1,16 +1,16 @@
+import { type ExportFormat, type ImportFormat, matchingFormats } from "@item-vault/transfer/format";
+import { bitwarden } from "@item-vault/transfer/formats/bitwarden";
+import { bitwardenExport, bitwardenZip } from "@item-vault/transfer/formats/bitwarden-export";
+import { chrome, firefox } from "@item-vault/transfer/formats/csv";
+import { dotenv } from "@item-vault/transfer/formats/dotenv";
+import { dotenvExport } from "@item-vault/transfer/formats/dotenv-export";
+import { itemVaultImport } from "@item-vault/transfer/formats/item-vault";
+import { itemVaultExport } from "@item-vault/transfer/formats/item-vault-export";
+import { keepass } from "@item-vault/transfer/formats/keepass";
+import { onePuxImport } from "@item-vault/transfer/formats/onepux";
+import { onePuxExport } from "@item-vault/transfer/formats/onepux-export";
+import { vaultKv } from "@item-vault/transfer/formats/vault-kv";
 import { CliError } from "../frame/failure.ts";
-import { type ExportFormat, type ImportFormat, matchingFormats } from "./model.ts";
-import { bitwarden } from "./formats/bitwarden.ts";
-import { bitwardenExport, bitwardenZip } from "./formats/bitwarden-export.ts";
-import { chrome, firefox } from "./formats/csv.ts";
-import { dotenv } from "./formats/dotenv.ts";
-import { dotenvExport } from "./formats/dotenv-export.ts";
-import { itemVaultImport } from "./formats/item-vault.ts";
-import { itemVaultExport } from "./formats/item-vault-export.ts";
-import { keepass } from "./formats/keepass.ts";
-import { onePuxImport } from "./formats/onepux.ts";
-import { onePuxExport } from "./formats/onepux/write.ts";
-import { vaultKv } from "./formats/vault-kv.ts";
 
 /** Every format, in the order of the help. */
 

@@ -1,18 +1,17 @@
-import { ItemVaultError } from "@item-vault/client";
+import { type Fitted, fitTransfer } from "@item-vault/transfer/fit";
+import { OUTCOMES } from "@item-vault/transfer/outcomes";
+import { type PlannedItem, planItems } from "@item-vault/transfer/plan";
+import { isComplete } from "@item-vault/transfer/write-item";
+import { type Counts, writeItems } from "@item-vault/transfer/write-items";
 import { CliError, EXIT, failureOf } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
 import { interruptible } from "../frame/interrupt.ts";
-import { type Fitted, fitTransfer } from "./fit.ts";
 import { type ImportCall, loadSource, type Source } from "./load-source.ts";
-import { OUTCOMES } from "./outcomes.ts";
-import { type PlannedItem, planItems } from "./plan.ts";
 import { countOfItems, startProgress } from "../output/progress.ts";
 import * as report from "./report.ts";
 import { findTargets, type Targets } from "./targets.ts";
 import { printable } from "../frame/printable.ts";
 import { plural } from "../frame/plural.ts";
-import { isComplete } from "./write-item.ts";
-import { type Counts, writeItems } from "./write-items.ts";
 
 /** `import`: reads and checks a whole source, finds what is there already, and writes the rest. */
 
@@ -81,8 +80,9 @@ async function describePlan(call: ImportCall, source: Source, fitted: Fitted): P
     await write(stdout, `Dry run: ${fitted.items.length - there} to write, ${there} already there\n`);
     await write(stderr, report.describeDiffering(differ));
   } catch (error) {
-    if (!(error instanceof CliError) && !(error instanceof ItemVaultError)) throw error;
-    await write(stderr, `What is there already is not known: ${printable(error.message)}\n`);
+    const failure = failureOf(error);
+    if (!failure) throw error;
+    await write(stderr, `What is there already is not known: ${printable(failure.message)}\n`);
     await write(stdout, `Dry run: nothing was written\n`);
   }
   return EXIT.ok;

@@ -1,5 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
+import type { Argon2id } from "@item-vault/transfer/format";
+import type { Transfer } from "@item-vault/transfer/item";
+import { readService } from "@item-vault/transfer/read-service";
 import type { Call } from "../frame/command.ts";
 import { connectTo } from "../frame/connect.ts";
 import { checkScheme, timeoutOf } from "../frame/connection.ts";
@@ -7,10 +10,8 @@ import { CliError } from "../frame/failure.ts";
 import { readAll } from "../frame/io.ts";
 import { ask } from "../frame/prompt.ts";
 import { chooseImport } from "./formats.ts";
-import type { Argon2id, Transfer } from "./model.ts";
 import { countOfItems, startProgress } from "../output/progress.ts";
-import { readService } from "./read-service.ts";
-import { listVaults } from "./service.ts";
+import { listVaults } from "./vaults.ts";
 import type { IMPORT_OPTIONS } from "./options.ts";
 
 /** Reads the source of an import completely, before anything is written. */
@@ -43,7 +44,7 @@ async function loadFile(path: string, { io, options }: ImportCall): Promise<Sour
   return { format: format.name, transfer };
 }
 
-const argon2id: Argon2id = async (parameters) => await (await import("./argon2.ts")).argon2id(parameters);
+const argon2id: Argon2id = async (parameters) => await (await import("@item-vault/transfer/argon2")).argon2id(parameters);
 
 export async function readSource(path: string): Promise<Uint8Array> {
   return await readFile(path).catch((error: NodeJS.ErrnoException) => {

@@ -1,4 +1,4 @@
-import type { Loss, TransferItem } from "./model.ts";
+import type { Loss, TransferItem } from "@item-vault/transfer/item";
 import { printable } from "../frame/printable.ts";
 import { plural } from "../frame/plural.ts";
 import { cut } from "../output/text.ts";

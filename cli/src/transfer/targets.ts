@@ -1,7 +1,7 @@
 import type { Client } from "@item-vault/client";
+import type { ServiceVault, TargetVault } from "@item-vault/transfer/service";
 import { CliError } from "../frame/failure.ts";
-import * as service from "./service.ts";
-import type { ServiceVault, TargetVault } from "./service.ts";
+import { chooseVault, listVaults, sameName } from "./vaults.ts";
 
 /** The vaults that an import writes to. */
 
@@ -31,7 +31,7 @@ export interface TargetOptions {
 export async function findTargets(names: readonly (string | undefined)[], options: TargetOptions): Promise<Targets> {
   const { vault: wanted, create, client } = options;
   const own = create ? await client().catch(() => undefined) : await client();
-  const listed = own ? await service.listVaults(own) : [];
+  const listed = own ? await listVaults(own) : [];
   const readable = listed.map(({ id, name }): TargetVault => ({ id, name, client: own! }));
   const otherwise = readable.length === 1 ? readable[0]!.id : undefined;
   const choose = (name: string | undefined) => wanted ?? name ?? otherwise;
@@ -44,7 +44,7 @@ export async function findTargets(names: readonly (string | undefined)[], option
   const found = new Map<string, TargetVault>();
   const absent: string[] = [];
   for (const name of needed as string[]) {
-    const there = readable.some((vault) => service.sameName(vault.name, name) || vault.id === name);
+    const there = readable.some((vault) => sameName(vault.name, name) || vault.id === name);
     if (there || !create) found.set(name, findVault(readable, name));
     else absent.push(name);
   }
@@ -65,7 +65,7 @@ function findVault(readable: readonly TargetVault[], name: string): TargetVault 
 
 function chooseWithHint(readable: readonly TargetVault[], name: string): ServiceVault {
   try {
-    return service.chooseVault(readable, name);
+    return chooseVault(readable, name);
   } catch (error) {
     if (!(error instanceof CliError) || error.exit !== "notFound") throw error;
     throw new CliError(error.message, {
@@ -88,9 +88,9 @@ async function makeVaults(names: readonly string[], { admin, issued }: TargetOpt
   const existing: ServiceVault[] = listed.flatMap((vault) => ("broken" in vault ? [] : [vault]));
   const vaults: [string, ServiceVault][] = [];
   for (const name of names) {
-    if (!existing.some((vault) => service.sameName(vault.name, name)))
+    if (!existing.some((vault) => sameName(vault.name, name)))
       existing.push((await client.call("POST /v1/admin/vaults", { body: { name } })).data);
-    vaults.push([name, service.chooseVault(existing, name)]);
+    vaults.push([name, chooseVault(existing, name)]);
   }
   const permissions = Object.fromEntries(vaults.map(([, { id }]) => [id, "rw"] as const));
   const body = { name: "item-vault import", vaults: permissions, expiresIn: TOKEN_LIFETIME_SECONDS };

@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import type { PlannedItem } from "../../../cli/src/transfer/plan.ts";
+import type { PlannedItem } from "@item-vault/transfer/plan";
 import { sessionClient } from "../api/client.ts";
 import { loadItems, vaults } from "../state/items.ts";
 import { explainFault } from "./faults.ts";

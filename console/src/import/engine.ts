@@ -1,14 +1,15 @@
-import { beginFit, type Fitted } from "../../../cli/src/transfer/fit.ts";
-import { isKeePassFile } from "../../../cli/src/transfer/formats/keepass-file.ts";
-import { matchingFormats, type Transfer } from "../../../cli/src/transfer/model.ts";
-import { type PlannedItem, planItems } from "../../../cli/src/transfer/plan.ts";
-import type { TargetVault } from "../../../cli/src/transfer/service.ts";
+import { beginFit, type Fitted } from "@item-vault/transfer/fit";
+import { isKeePassFile } from "@item-vault/transfer/formats/keepass-file";
+import { matchingFormats } from "@item-vault/transfer/format";
+import type { Transfer } from "@item-vault/transfer/item";
+import { type PlannedItem, planItems } from "@item-vault/transfer/plan";
+import type { TargetVault } from "@item-vault/transfer/service";
 import { FORMATS } from "./formats.ts";
 
-/** Reading a source and writing it to the service, by the modules of the command line. It is loaded when a file was chosen. */
+/** Reading a source and writing it to the service. It is loaded when a file was chosen. */
 
-export { isComplete } from "../../../cli/src/transfer/write-item.ts";
-export { writeItems } from "../../../cli/src/transfer/write-items.ts";
+export { isComplete } from "@item-vault/transfer/write-item";
+export { writeItems } from "@item-vault/transfer/write-items";
 
 /** A source that was read completely, in the form in which the service takes it. */
 export interface Source {
@@ -32,7 +33,7 @@ export type Unreadable = "several" | "unknown" | "keepass";
 
 const NEEDS_PASSWORD = new Error("The file needs a password");
 
-/** Reads a file in the page. Errors: throws the CliError of a malformed file, or of a wrong password. */
+/** Reads a file in the page. Errors: throws the TransferError of a malformed file, or of a wrong password. */
 export async function readSource(file: File, { password, includeTrash, format: wanted }: Reading): Promise<ReadOutcome> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   if (isKeePassFile(bytes.subarray(0, 4096))) return { kind: "keepass" };

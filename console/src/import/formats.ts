@@ -1,10 +1,10 @@
-import type { ImportFormat } from "../../../cli/src/transfer/model.ts";
-import { bitwarden } from "../../../cli/src/transfer/formats/bitwarden.ts";
-import { chrome, firefox } from "../../../cli/src/transfer/formats/csv.ts";
-import { dotenv } from "../../../cli/src/transfer/formats/dotenv.ts";
-import { itemVaultImport } from "../../../cli/src/transfer/formats/item-vault.ts";
-import { onePuxImport } from "../../../cli/src/transfer/formats/onepux.ts";
-import { vaultKv } from "../../../cli/src/transfer/formats/vault-kv.ts";
+import type { ImportFormat } from "@item-vault/transfer/format";
+import { bitwarden } from "@item-vault/transfer/formats/bitwarden";
+import { chrome, firefox } from "@item-vault/transfer/formats/csv";
+import { dotenv } from "@item-vault/transfer/formats/dotenv";
+import { itemVaultImport } from "@item-vault/transfer/formats/item-vault";
+import { onePuxImport } from "@item-vault/transfer/formats/onepux";
+import { vaultKv } from "@item-vault/transfer/formats/vault-kv";
 
 /**
  * The formats of the command line that a page can read. KeePass is not among them: its key derivation needs WebAssembly, which the

@@ -1,4 +1,4 @@
-import type { Loss } from "../../../cli/src/transfer/model.ts";
+import type { Loss } from "@item-vault/transfer/item";
 import { titleOf } from "../items/categories.ts";
 import { isolate } from "../ui/texts.ts";
 

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { OUTCOMES } from "../../../cli/src/transfer/outcomes.ts";
+import { OUTCOMES } from "@item-vault/transfer/outcomes";
 import type { Import } from "./create-import.ts";
 import { explainFault } from "./faults.ts";
 import { titleOf } from "../items/categories.ts";

@@ -1,7 +1,7 @@
 import type { Signal } from "@preact/signals";
 import type { Category } from "@item-vault/client";
-import type { Unfit as UnfitItem } from "../../../cli/src/transfer/fit.ts";
-import type { TransferItem } from "../../../cli/src/transfer/model.ts";
+import type { Unfit as UnfitItem } from "@item-vault/transfer/fit";
+import type { TransferItem } from "@item-vault/transfer/item";
 import { plural } from "../ui/plural.ts";
 import { categoryOf, titleOf } from "../items/categories.ts";
 

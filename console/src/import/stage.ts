@@ -1,4 +1,4 @@
-import type { Counts } from "../../../cli/src/transfer/write-items.ts";
+import type { Counts } from "@item-vault/transfer/write-items";
 import type { Source, Unreadable } from "./engine.ts";
 
 /** Where an import is. */

@@ -1,5 +1,5 @@
 import { type File, type Item, ItemVaultError } from "@item-vault/client";
-import { comparableOf, writableOf } from "../../../cli/src/items/writable.ts";
+import { comparableOf, writableOf } from "@item-vault/transfer/writable";
 import { call } from "../api/client.ts";
 import { loadContent } from "../api/content.ts";
 import type { Opened } from "../state/opened.ts";

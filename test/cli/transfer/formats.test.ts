@@ -1,14 +1,16 @@
 import * as fc from "fast-check";
 import { zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
-import { CliError } from "../../../cli/src/frame/failure.ts";
+import { CliError, failureOf } from "../../../cli/src/frame/failure.ts";
 import { chooseImport } from "../../../cli/src/transfer/formats.ts";
-import { itemVaultImport } from "../../../cli/src/transfer/formats/item-vault.ts";
-import { itemVaultExport } from "../../../cli/src/transfer/formats/item-vault-export.ts";
-import { onePuxImport } from "../../../cli/src/transfer/formats/onepux.ts";
-import { onePuxExport } from "../../../cli/src/transfer/formats/onepux/write.ts";
-import type { ImportFormat, ReadOptions, TransferItem } from "../../../cli/src/transfer/model.ts";
-import { secondsOfDate } from "../../../cli/src/transfer/values.ts";
+import { TransferError } from "../../../transfer/src/error.ts";
+import { itemVaultImport } from "../../../transfer/src/formats/item-vault.ts";
+import { itemVaultExport } from "../../../transfer/src/formats/item-vault-export.ts";
+import { onePuxImport } from "../../../transfer/src/formats/onepux.ts";
+import { onePuxExport } from "../../../transfer/src/formats/onepux-export.ts";
+import type { ImportFormat, ReadOptions } from "../../../transfer/src/format.ts";
+import type { TransferItem } from "../../../transfer/src/item.ts";
+import { secondsOfDate } from "../../../transfer/src/values.ts";
 import { cases, items, plain } from "./support/items.ts";
 import { EVERYTHING, FILES, loginItem, makeOnePux, otherItem } from "./support/onepux.ts";
 
@@ -39,7 +41,7 @@ describe.each(Object.entries(LOSSLESS))("%s", (_, [reader, writer]) => {
     const { bytes } = await writer.write(fc.sample(items, { numRuns: 3, seed: 1 }).flat(), {});
     for (let eighth = 0; eighth < 8; eighth++) {
       const part = bytes.slice(0, (bytes.length * eighth) / 8);
-      await expect(read(reader, part)).rejects.toBeInstanceOf(CliError);
+      await expect(read(reader, part)).rejects.toBeInstanceOf(TransferError);
     }
   });
 });
@@ -207,14 +209,14 @@ const BAD: Record<string, () => Uint8Array> = {
 describe("bad 1PUX files", () => {
   it.each(Object.entries(BAD))("%s is refused with a message", async (_, make) => {
     const error = await read(onePuxImport, make()).catch((fault: unknown) => fault);
-    expect(error).toBeInstanceOf(CliError);
-    expect((error as CliError).exit).toBe("usage");
+    expect(error).toBeInstanceOf(TransferError);
+    expect(failureOf(error)?.exit).toBe("usage");
   });
 
   it("finds a damaged File before anything is written", async () => {
     const bytes = Buffer.from(makeOnePux([loginItem()], { ...FILES, "files/doc1__x": [Buffer.from("content"), { level: 0 }] }));
     bytes[bytes.indexOf("content")]! ^= 1;
-    await expect(read(onePuxImport, bytes)).rejects.toBeInstanceOf(CliError);
+    await expect(read(onePuxImport, bytes)).rejects.toBeInstanceOf(TransferError);
   });
 });
 
@@ -234,7 +236,7 @@ const BAD_JSON: Record<string, string> = {
 
 describe("bad Item Vault JSON", () => {
   it.each(Object.entries(BAD_JSON))("%s is refused with a message", async (_, text) => {
-    await expect(read(itemVaultImport, Buffer.from(text))).rejects.toBeInstanceOf(CliError);
+    await expect(read(itemVaultImport, Buffer.from(text))).rejects.toBeInstanceOf(TransferError);
   });
 });
 

@@ -1,10 +1,10 @@
 import { type Client, createClient, ItemVaultError } from "@item-vault/client";
 import { describe, expect, inject, it } from "vitest";
-import { fileOf } from "../../../cli/src/transfer/build.ts";
-import type { TransferItem, TransferState } from "../../../cli/src/transfer/model.ts";
-import { planItems } from "../../../cli/src/transfer/plan.ts";
-import { readService } from "../../../cli/src/transfer/read-service.ts";
-import { writeItem } from "../../../cli/src/transfer/write-item.ts";
+import { fileOf } from "../../../transfer/src/item-parts.ts";
+import type { TransferItem, TransferState } from "../../../transfer/src/item.ts";
+import { planItems } from "../../../transfer/src/plan.ts";
+import { readService } from "../../../transfer/src/read-service.ts";
+import { writeItem } from "../../../transfer/src/write-item.ts";
 import { makeToken, makeVault } from "../../sdk/support/vault.ts";
 import { every } from "../../support/sample.ts";
 

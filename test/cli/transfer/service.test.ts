@@ -1,12 +1,12 @@
 import { type Client, createClient } from "@item-vault/client";
 import * as fc from "fast-check";
 import { describe, expect, inject, it } from "vitest";
-import { fitTransfer } from "../../../cli/src/transfer/fit.ts";
-import type { TransferItem } from "../../../cli/src/transfer/model.ts";
-import { planItems } from "../../../cli/src/transfer/plan.ts";
-import { inParallel } from "../../../cli/src/transfer/pool.ts";
-import { readService } from "../../../cli/src/transfer/read-service.ts";
-import { writeItem } from "../../../cli/src/transfer/write-item.ts";
+import { fitTransfer } from "../../../transfer/src/fit.ts";
+import type { TransferItem } from "../../../transfer/src/item.ts";
+import { planItems } from "../../../transfer/src/plan.ts";
+import { inParallel } from "../../../transfer/src/pool.ts";
+import { readService } from "../../../transfer/src/read-service.ts";
+import { writeItem } from "../../../transfer/src/write-item.ts";
 import { makeToken, makeVault } from "../../sdk/support/vault.ts";
 import { cases, item, plain } from "./support/items.ts";
 

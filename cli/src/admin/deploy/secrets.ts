@@ -1,5 +1,5 @@
 import { appendFile, readFile, stat } from "node:fs/promises";
-import { parseDotenv } from "../../frame/dotenv.ts";
+import { parseDotenv } from "@item-vault/transfer/dotenv";
 import { CliError } from "../../frame/failure.ts";
 import type { Found } from "./found.ts";
 import { GENERATORS, secretLines } from "./generate.ts";

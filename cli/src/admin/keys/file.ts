@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { parseDotenv } from "../../frame/dotenv.ts";
+import { parseDotenv } from "@item-vault/transfer/dotenv";
 import { CliError } from "../../frame/failure.ts";
 import { writeWholeFile } from "../../frame/output-file.ts";
 import { type KeyDocument, parseDocument, textOf } from "./document.ts";

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bitwarden } from "../../../../cli/src/transfer/formats/bitwarden.ts";
-import { bitwardenExport, bitwardenZip } from "../../../../cli/src/transfer/formats/bitwarden-export.ts";
-import type { TransferItem } from "../../../../cli/src/transfer/model.ts";
+import { bitwarden } from "../../../../transfer/src/formats/bitwarden.ts";
+import { bitwardenExport, bitwardenZip } from "../../../../transfer/src/formats/bitwarden-export.ts";
+import type { TransferItem } from "../../../../transfer/src/item.ts";
 import { FIELD_TYPE_NAMES } from "../../../../src/model/field-types.ts";
 import { CATEGORIES } from "../../../../src/model/item.ts";
 import { VAULT, zippedVault } from "./bitwarden-fixture.ts";

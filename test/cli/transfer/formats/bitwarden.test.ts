@@ -1,6 +1,6 @@
 import { zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
-import { bitwarden } from "../../../../cli/src/transfer/formats/bitwarden.ts";
+import { bitwarden } from "../../../../transfer/src/formats/bitwarden.ts";
 import {
   ARGON2,
   LOGIN,

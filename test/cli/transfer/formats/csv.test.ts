@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chrome, firefox } from "../../../../cli/src/transfer/formats/csv.ts";
+import { chrome, firefox } from "../../../../transfer/src/formats/csv.ts";
 import { ODD } from "./bitwarden-fixture.ts";
 import { lossesOf, read, refusal, utf8, valuesOf } from "./reading.ts";
 import { CHROME, FIREFOX, GUID } from "./text-fixture.ts";

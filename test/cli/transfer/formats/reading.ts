@@ -1,6 +1,8 @@
 import { expect } from "vitest";
-import { CliError } from "../../../../cli/src/frame/failure.ts";
-import type { ImportFormat, ReadOptions, Transfer, TransferItem } from "../../../../cli/src/transfer/model.ts";
+import { failureOf } from "../../../../cli/src/frame/failure.ts";
+import { TransferError } from "../../../../transfer/src/error.ts";
+import type { ImportFormat, ReadOptions } from "../../../../transfer/src/format.ts";
+import type { Transfer, TransferItem } from "../../../../transfer/src/item.ts";
 
 /** Runs readers of formats in this process. */
 
@@ -17,21 +19,21 @@ export const read = (
 ) =>
   format.read(bytes, {
     fileName: "export.file",
-    argon2id: async (parameters) => await (await import("../../../../cli/src/transfer/argon2.ts")).argon2id(parameters),
+    argon2id: async (parameters) => await (await import("../../../../transfer/src/argon2.ts")).argon2id(parameters),
     password: () =>
       options.secret === undefined ? Promise.reject(new Error("asked for a password")) : Promise.resolve(options.secret),
     ...options,
   });
 
-/** Expects a CliError for a malformed source. Out: its message. */
+/** Expects a TransferError for a malformed source. Out: its message. */
 export async function refusal(format: ImportFormat, bytes: Uint8Array, options?: Parameters<typeof read>[2]): Promise<string> {
   const error: unknown = await read(format, bytes, options).then(
     () => undefined,
     (thrown: unknown) => thrown,
   );
-  expect(error).toBeInstanceOf(CliError);
-  expect((error as CliError).exit).toBe("usage");
-  return (error as CliError).message;
+  expect(error).toBeInstanceOf(TransferError);
+  expect(failureOf(error)?.exit).toBe("usage");
+  return (error as TransferError).message;
 }
 
 /** Expects that every beginning of a file at each eighth, and none of its own texts in a message, is refused. */

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { fitTransfer } from "../../../../cli/src/transfer/fit.ts";
+import { fitTransfer } from "../../../../transfer/src/fit.ts";
 import { chooseImport } from "../../../../cli/src/transfer/formats.ts";
 import { describeLosses, describeSource } from "../../../../cli/src/transfer/report.ts";
 import { makeToken, makeVault, sendRequest } from "../../../sdk/support/vault.ts";

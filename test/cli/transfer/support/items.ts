@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { CATEGORIES } from "../../../../src/model/item.ts";
-import { fileOf } from "../../../../cli/src/transfer/build.ts";
-import type { TransferField, TransferItem, TransferState } from "../../../../cli/src/transfer/model.ts";
+import { fileOf } from "../../../../transfer/src/item-parts.ts";
+import type { TransferField, TransferItem, TransferState } from "../../../../transfer/src/item.ts";
 
 /* oxlint-disable oxc/no-map-spread -- the objects of fast-check are not changed */
 

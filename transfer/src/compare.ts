@@ -1,0 +1,51 @@
+import type { TransferField, TransferState } from "./item.ts";
+import { secondsOfDate } from "./values.ts";
+
+/** Compares states of Items. */
+
+/** Whether two states are the same, down to the ids of their fields. */
+export const sameState = (one: TransferState, other: TransferState): boolean => canonical(one, true) === canonical(other, true);
+
+/**
+ * Whether the Item of the service has a state that was written: what the service adds (ids, labels of purposes, sections that
+ * fields name) and how a dialect writes values (contract 3.5) do not count.
+ */
+export const holdsState = (stored: TransferState, written: TransferState): boolean =>
+  canonical(stored, false) === canonical(written, false);
+
+function canonical({ title, category, favorite = false, tags, urls, sections, fields }: TransferState, exact: boolean): string {
+  const links = urls.map(({ href, label = "", primary = false }) => [href, label, primary]);
+  const labels = new Map(sections.map(({ id, label = "" }) => [id, label]));
+  const parts = fields.map((field) => canonicalField(field, labels, exact));
+  return JSON.stringify([
+    title,
+    category,
+    favorite,
+    tags,
+    links,
+    parts,
+    exact ? sections.map(({ id, label = "" }) => [id, label]) : [],
+  ]);
+}
+
+const LABELS: Readonly<Record<string, string>> = { USERNAME: "username", PASSWORD: "password", NOTES: "notesPlain" };
+
+const VALUES: Readonly<Record<string, (value: string) => string>> = {
+  DATE: (value) => (value === "" ? value : String(secondsOfDate(value))),
+  MONTH_YEAR: (value) => value.replace("/", ""),
+};
+
+function canonicalField(field: TransferField, labels: ReadonlyMap<string, string>, exact: boolean): unknown[] {
+  const { id = "", type = "STRING", purpose = "", label = LABELS[purpose] ?? "", value = "", section } = field;
+  const kind = purpose === "PASSWORD" ? "CONCEALED" : type;
+  const written = VALUES[kind]?.(value) ?? value;
+  return [
+    exact ? id : "",
+    kind,
+    purpose,
+    label,
+    written,
+    section?.id ?? "",
+    section ? (labels.get(section.id) ?? section.label ?? "") : "",
+  ];
+}

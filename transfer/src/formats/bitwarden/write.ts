@@ -1,0 +1,62 @@
+import { randomUUID } from "node:crypto";
+import type { Loss, TransferItem } from "../../item.ts";
+import { Losses } from "../../losses.ts";
+import { writeItem } from "./write-item.ts";
+import { protect } from "./protect.ts";
+
+/** Writes Bitwarden's export of an individual vault. The first tag of an Item becomes its folder. */
+
+interface Written {
+  readonly bytes: Uint8Array;
+  readonly losses: Loss[];
+}
+
+interface Document {
+  readonly text: string;
+  /** The ids of the items in the document, in the order of the Items. */
+  readonly ids: readonly string[];
+}
+
+export async function writeJson(items: readonly TransferItem[], { password }: { readonly password?: string }): Promise<Written> {
+  const losses = new Losses();
+  const { text } = writeDocument(items, losses);
+  for (const { title, files } of items) losses.add("Files (the format bitwarden-zip has them)", title, files.length);
+  const written = password === undefined ? text : JSON.stringify(await protect(text, password), null, 2);
+  return { bytes: new TextEncoder().encode(written), losses: losses.list() };
+}
+
+export async function writeZip(items: readonly TransferItem[]): Promise<Written> {
+  const losses = new Losses();
+  const { zipSync } = await import("fflate");
+  const { text, ids } = writeDocument(items, losses);
+  const entries: Record<string, Uint8Array> = { "data.json": new TextEncoder().encode(text) };
+  for (const [n, { title, files }] of items.entries()) {
+    for (const { name, section, read } of files) {
+      if (section !== undefined) losses.add("sections of Files", title);
+      entries[freePath(entries, `attachments/${ids[n]}/`, name.replaceAll(/[/\\]/g, "_"))] = await read();
+    }
+  }
+  return { bytes: zipSync(entries), losses: losses.list() };
+}
+
+/** A path that no entry has: the second `a.txt` becomes `2-a.txt`. */
+function freePath(entries: Readonly<Record<string, unknown>>, folder: string, name: string): string {
+  let path = `${folder}${name}`;
+  for (let n = 2; Object.hasOwn(entries, path); n++) path = `${folder}${n}-${name}`;
+  return path;
+}
+
+function writeDocument(items: readonly TransferItem[], losses: Losses): Document {
+  const folders = new Map<string, string>();
+  const folderOf = ([tag]: readonly string[]): string | null => {
+    if (tag === undefined) return null;
+    const id = folders.get(tag) ?? randomUUID();
+    folders.set(tag, id);
+    return id;
+  };
+  const written = items.map((item) => writeItem(item, folderOf(item.tags), losses));
+  losses.add("names of vaults", undefined, new Set(items.map(({ vault }) => vault).filter(Boolean)).size);
+  const list = [...folders].map(([name, id]) => ({ id, name }));
+  const text = JSON.stringify({ encrypted: false, folders: list, items: written }, null, 2);
+  return { text, ids: written.map(({ id }) => id) };
+}

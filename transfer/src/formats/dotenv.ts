@@ -1,0 +1,36 @@
+import { LIMITS } from "@item-vault/model/limits";
+import { parseDotenv } from "../dotenv.ts";
+import { emptyState } from "../item-parts.ts";
+import { Losses } from "../losses.ts";
+import type { ImportFormat } from "../format.ts";
+import type { Transfer, TransferItem } from "../item.ts";
+import { sourceFault } from "../error.ts";
+import { decodeText } from "../text.ts";
+
+/** Variables of a `.env` file: one Item with a field for each. */
+export const dotenv: ImportFormat = {
+  name: "dotenv",
+  summary: ".env: one Item with a field per variable",
+  matches: (_, fileName) => /^\.(env|dev\.vars)(\.|$)|\.env$/.test(fileName),
+  read: async (bytes, { fileName }) => await readDotenv(decodeText(bytes, "The file"), fileName),
+};
+
+async function readDotenv(text: string, fileName: string): Promise<Transfer> {
+  const losses = new Losses();
+  const variables = [...parseDotenv(text, (what) => losses.add(what))];
+  if (variables.length === 0) throw sourceFault("The file", "has no variables");
+  const items: TransferItem[] = [];
+  for (let first = 0; first < variables.length; first += LIMITS.list) {
+    const part = variables.slice(first, first + LIMITS.list);
+    items.push({
+      ...emptyState(first === 0 ? fileName : `${fileName} ${first / LIMITS.list + 1}`, "API_CREDENTIAL"),
+      fields: part.map(([label, value]) => ({ label, type: "CONCEALED", value })),
+      sourceId: undefined,
+      vault: undefined,
+      archived: false,
+      files: [],
+      history: [],
+    });
+  }
+  return { source: "dotenv", items, losses: losses.list() };
+}

@@ -1,0 +1,138 @@
+import { urlsOf } from "../../item-parts.ts";
+import { type JsonValue, parseJson } from "../../json.ts";
+import { Losses } from "../../losses.ts";
+import type { ReadOptions } from "../../format.ts";
+import type { Transfer, TransferItem } from "../../item.ts";
+import { sourceFault } from "../../error.ts";
+import { decodeText } from "../../text.ts";
+import { type Entry, openArchive } from "../../zip.ts";
+import { type FieldContext, fileOfEntry, parseContent } from "./fields.ts";
+import { parseHistory } from "./history.ts";
+import { CATEGORIES } from "./tables.ts";
+
+/** Reads 1Password's 1PUX (support.1password.com/1pux-format): a ZIP archive of `export.attributes`, `export.data` and `files/`. */
+
+interface Source {
+  readonly archive: ReadonlyMap<string, Entry>;
+  readonly losses: Losses;
+  readonly includeTrash: boolean;
+}
+
+export async function readOnePux(
+  bytes: Uint8Array,
+  { includeTrash = false }: Pick<ReadOptions, "includeTrash">,
+): Promise<Transfer> {
+  const archive = new Map(openArchive(bytes).map((entry) => [entry.name, entry]));
+  const content = async (name: string): Promise<string> => {
+    const entry = archive.get(name);
+    if (!entry) throw sourceFault("The archive", `has no ${name}, so it is no 1PUX file`);
+    return decodeText(await entry.read(), name);
+  };
+  parseJson(await content("export.attributes"), "export.attributes")
+    .get("version")
+    .number();
+  const data = parseJson(await content("export.data"), "export.data");
+  // A damaged content is found now, before anything is written; later each is read again, because all at once may not fit into memory.
+  for (const [name, entry] of archive) if (name.startsWith("files/")) await entry.read();
+  const source: Source = { archive, losses: new Losses(), includeTrash };
+  const items = data
+    .get("accounts")
+    .list()
+    .flatMap((account) => readAccount(account, source));
+  return { source: "1password", items, losses: source.losses.list() };
+}
+
+function readAccount(account: JsonValue, source: Source): TransferItem[] {
+  const id = account.get("attrs").get("uuid").text() ?? "";
+  return account
+    .get("vaults")
+    .list()
+    .flatMap((vault) => {
+      const name = vault.get("attrs").get("name").text() || undefined;
+      // Archives of version 1 and 2 wrap each Item in an object, beside its document.
+      const items = vault
+        .get("items")
+        .list()
+        .map((entry) => ({ item: entry.get("item").absent ? entry : entry.get("item"), entry }));
+      return items.flatMap(({ item, entry }) => readItem(item, { entry, account: id, vault: name }, source));
+    });
+}
+
+const TRASHED = new Set(["trashed", "deleted"]);
+
+interface Container {
+  /** The object that may have the document in `file`. */
+  readonly entry: JsonValue;
+  readonly account: string;
+  readonly vault: string | undefined;
+}
+
+function readItem(
+  item: JsonValue,
+  { entry, account, vault }: Container,
+  { archive, losses, includeTrash }: Source,
+): TransferItem[] {
+  const overview = item.get("overview");
+  const title = overview.get("title").text() ?? "";
+  const state = item.get("state").text() ?? "active";
+  if (!includeTrash && (TRASHED.has(state) || [true, "Y"].includes(item.get("trashed").value as string))) {
+    losses.add("Items in the trash (--include-trash reads them)", title);
+    return [];
+  }
+  const context: FieldContext = { archive, losses, title, files: [] };
+  const details = item.get("details");
+  const content = parseContent(details, context);
+  addDocument(entry.get("file"), context);
+  if (!details.get("passkey").absent) losses.add("passkeys", title);
+  const category = CATEGORIES[item.get("categoryUuid").needText()];
+  if (!category) losses.add("categories that the service does not have (the Item becomes CUSTOM)", title);
+  const [createdAt, updatedAt] = [millisecondsOf(item.get("createdAt")), millisecondsOf(item.get("updatedAt"))];
+  const current = {
+    title,
+    category: category ?? "CUSTOM",
+    favorite: (item.get("favIndex").number() ?? 0) > 0,
+    tags: overview
+      .get("tags")
+      .list()
+      .map((tag) => tag.needText()),
+    urls: readUrls(overview),
+    ...content,
+  };
+  return [
+    {
+      ...current,
+      sourceId: `${account}/${item.get("uuid").needText()}`,
+      vault,
+      archived: state === "archived",
+      ...(createdAt === undefined ? {} : { createdAt }),
+      ...(updatedAt === undefined ? {} : { updatedAt }),
+      files: context.files,
+      history: parseHistory(details, current, context),
+    },
+  ];
+}
+
+const millisecondsOf = (value: JsonValue): number | undefined => {
+  const seconds = value.number();
+  return seconds === undefined ? undefined : seconds * 1000;
+};
+
+function readUrls(overview: JsonValue): TransferItem["urls"] {
+  const urls = overview
+    .get("urls")
+    .list()
+    .map((url) => ({ href: url.get("url").text() ?? "", label: url.get("label").text() ?? "" }));
+  const first = overview.get("url").text();
+  // `url` is the first of `urls`, where there are any.
+  return urlsOf(first && !urls.some(({ href }) => href === first) ? [{ href: first }, ...urls] : urls);
+}
+
+/** The document of an Item, as archives of version 1 and 2 have it. */
+function addDocument(file: JsonValue, { archive, losses, title, files }: FieldContext): void {
+  const path = file.get("path").text();
+  if (path === undefined) return;
+  const entry = archive.get(path) ?? archive.get(`files/${path}`);
+  const name = file.get("attrs").get("name").text() ?? path.replace(/^.*\//s, "").replace(/^.*?__/s, "");
+  if (!entry) losses.add("Files that the archive does not contain", title);
+  else if (!files.some((other) => other.name === name && other.size === entry.size)) files.push(fileOfEntry(name, entry));
+}

@@ -1,0 +1,126 @@
+import { type Caller, entriesOf, ItemVaultError } from "@item-vault/client";
+import { parseId } from "@item-vault/model/ids";
+import { sameState } from "./compare.ts";
+import { Losses } from "./losses.ts";
+import type { TransferFile, TransferItem, TransferState } from "./item.ts";
+import { inParallel } from "./pool.ts";
+import * as service from "./service.ts";
+import type { ItemPath, ServiceItem, ServiceVault } from "./service.ts";
+
+/** Reads all Items of vaults from a service: this one for an export, or another one, a Connect server too, for an import. */
+
+export interface ReadProgress {
+  readonly signal?: AbortSignal | undefined;
+  readonly onItem?: (done: number, all: number) => void;
+}
+
+/** Out: the Items in the order of vaults and ids, and what cannot be carried. The contents of Files are read later. */
+export async function readService(
+  client: Caller,
+  vaults: readonly ServiceVault[],
+  { signal, onItem }: ReadProgress = {},
+): Promise<{ items: TransferItem[]; losses: Losses }> {
+  const losses = new Losses();
+  const hasVersions = (await client.call("GET /v1/vaults")).headers.has("Token-Expires"); // contract 8.11; Connect has none
+  const found: { vault: ServiceVault; id: string }[] = [];
+  for (const vault of vaults) found.push(...(await service.listItems(client, vault.id)).map(({ id }) => ({ vault, id })));
+  let done = 0;
+  const read = async ({ vault, id }: (typeof found)[number]) => {
+    const item = await readItem({ client, vault, losses, hasVersions }, id);
+    onItem?.(++done, found.length);
+    return item;
+  };
+  const items = await inParallel(found, read, { signal });
+  return { items: items.filter((item) => item !== undefined), losses };
+}
+
+interface Reading {
+  readonly client: Caller;
+  readonly vault: ServiceVault;
+  readonly losses: Losses;
+  readonly hasVersions: boolean;
+}
+
+const DAMAGED = "Items that the service cannot read, because their stored records are damaged";
+
+/** The answer, or `undefined` for a stored record that does not open, which is counted under the id: its title is not known. */
+const orDamaged = <T>(losses: Losses, what: string, name: string, answer: Promise<T>): Promise<T | undefined> =>
+  answer.catch((error: unknown) => {
+    if (!(error instanceof ItemVaultError) || error.kind !== "integrity") throw error;
+    losses.add(what, name);
+    return undefined;
+  });
+
+/** Out: `undefined` for an Item that was deleted meanwhile, or is damaged. */
+async function readItem(reading: Reading, id: string): Promise<TransferItem | undefined> {
+  const { client, vault, losses } = reading;
+  const path = { vault: vault.id, item: id };
+  const read = client.call("GET /v1/vaults/{vault}/items/{item}", { path });
+  const item: ServiceItem | undefined = (await service.orMissing(orDamaged(losses, DAMAGED, id, read)))?.data;
+  if (!item) return undefined;
+  const canonical = parseId(id);
+  const state = stateOf(item);
+  return {
+    ...state,
+    sourceId: id,
+    ...(canonical?.length === 36 ? { id: canonical } : {}),
+    vault: vault.name,
+    archived: item.state === "ARCHIVED",
+    ...(item.createdAt ? { createdAt: Date.parse(item.createdAt) } : {}),
+    ...(item.updatedAt ? { updatedAt: Date.parse(item.updatedAt) } : {}),
+    files: (item.files ?? []).map((file) => fileOf(client, path, file)),
+    history: await readHistory(reading, { path, item, state }),
+  };
+}
+
+function fileOf(client: Caller, path: ItemPath, { id, name = "file", size = 0, section }: service.ServiceFile): TransferFile {
+  const read = () => service.readContent(client, path, id);
+  return { name, size, read, ...(section ? { section: section.id } : {}) };
+}
+
+/** The earlier versions that the service has, the oldest first, without those that only changed Files or the archive. */
+async function readHistory(
+  { client, hasVersions, losses }: Reading,
+  { path, item, state }: { readonly path: ItemPath; readonly item: ServiceItem; readonly state: TransferState },
+): Promise<TransferState[]> {
+  if (!hasVersions || (item.version ?? 1) === 1) return [];
+  const earlier: number[] = [];
+  for await (const { version, current } of entriesOf(client, "GET /v1/vaults/{vault}/items/{item}/versions", { path }))
+    if (!current) earlier.push(version);
+  const files = new Set(item.files?.map((file) => file.id));
+  const states: TransferState[] = [];
+  let kept = state;
+  for (const version of earlier) {
+    const read = client.call("GET /v1/vaults/{vault}/items/{item}/versions/{version}", { path: { ...path, version } });
+    const past = (await service.orMissing(orDamaged(losses, "damaged earlier versions", item.title ?? "", read)))?.data;
+    if (!past) continue;
+    const gone = past.files.filter(({ id }) => !files.has(id));
+    for (const { id } of gone) files.add(id);
+    losses.add("Files that only earlier versions have", item.title, gone.length);
+    const next: TransferState = { ...stateOf(past), changedAt: Date.parse(past.updatedAt) };
+    if (!sameState(next, kept)) states.push((kept = next));
+  }
+  return states.toReversed();
+}
+
+export function stateOf({ title = "", category, favorite, tags, urls, sections, fields }: ServiceItem): TransferState {
+  return {
+    title,
+    category,
+    ...(favorite ? { favorite } : {}),
+    tags: tags ?? [],
+    urls: urls ?? [],
+    sections: sections ?? [],
+    fields: (fields ?? []).map(({ id, type, purpose, label, value, section }) =>
+      Object.assign(
+        {},
+        id !== undefined && { id },
+        type !== undefined && { type },
+        purpose && { purpose },
+        label !== undefined && { label },
+        value !== undefined && { value },
+        section && { section: { id: section.id } },
+      ),
+    ),
+  };
+}
