@@ -139,7 +139,7 @@ describe("the catalogue of operations", () => {
     expect(
       imports
         .map(({ name }) => name)
-        .filter((name) => ![SCHEMAS, "zod"].includes(name) && !/^(contract|src\/model)\//.test(name)),
+        .filter((name) => ![SCHEMAS, "zod/mini"].includes(name) && !/^(contract|src\/model)\//.test(name)),
     ).toEqual([]);
   });
 });

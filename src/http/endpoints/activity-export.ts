@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { formatPosition, type ExportPosition, parsePosition } from "../../model/export-position.ts";
 import { isId, parseId } from "../../model/ids.ts";
 import { COUNTS, parseCount } from "../../model/query.ts";

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { anyJob, jobInputs } from "../../../contract/bodies.ts";
 import { fingerprint } from "../../crypto/seal.ts";
 import { isId } from "../../model/ids.ts";
@@ -26,7 +26,7 @@ export const createJob = {
     const job = parseValue(anyJob, body!.json, "the job");
     if (!job.ok) return job;
     const { kind } = job.value;
-    const input = parseValue<z.ZodType<object>>(jobInputs[kind], body!.json, "the job");
+    const input = parseValue<z.ZodMiniType<object>>(jobInputs[kind], body!.json, "the job");
     return input.ok ? ok({ kind, input: input.value }) : input;
   },
   async handle(call: Call, wanted: Wanted): ReplyTo<"createJob"> {

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { newPerson, personChange } from "../../../contract/bodies.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { ok, type Result } from "../../model/result.ts";
