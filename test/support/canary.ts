@@ -34,16 +34,17 @@ export function captureLog(): readonly string[] {
   return lines;
 }
 
+async function rowsOf(table: string): Promise<string> {
+  const { results } = await env.DB.prepare(`SELECT * FROM ${table}`).all();
+  return JSON.stringify(results);
+}
+
 /** Every row of every table, as JSON, by table. */
 export async function rowsByTable(): Promise<Readonly<Record<string, string>>> {
   const { results: tables } = await env.DB.prepare(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'",
   ).all<{ name: string }>();
-  const rowsOf = async ({ name }: { name: string }) => {
-    const { results } = await env.DB.prepare(`SELECT * FROM ${name}`).all();
-    return [name, JSON.stringify(results)] as const;
-  };
-  return Object.fromEntries(await Promise.all(tables.map(rowsOf)));
+  return Object.fromEntries(await Promise.all(tables.map(async ({ name }) => [name, await rowsOf(name)] as const)));
 }
 
 /** Every row of every table, as JSON. */
