@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { REGISTRY } from "../src/model/backup.ts";
 import { DIALECT_NAMES } from "../src/model/dialect.ts";
 import { emailInput } from "../src/model/email.ts";
@@ -16,13 +16,13 @@ import { webhookUrlFault } from "../src/model/webhook-url.ts";
  */
 
 /** The name of a vault or token. */
-const name = text(LIMITS.title).min(1, "is empty");
+const name = text(LIMITS.title).check(z.minLength(1, "is empty"));
 
 /** A quota; `null` stands for the default. */
-const quotaLimit = z.int("is not an integer").min(0, "is less than 0").nullish();
+const quotaLimit = z.nullish(z.int().check(z.minimum(0, "is less than 0")));
 
 /** Contract 13.23. */
-export const quotaInput = z.object({ items: quotaLimit, bytes: quotaLimit, fileBytes: quotaLimit }, "is not an object");
+export const quotaInput = z.object({ items: quotaLimit, bytes: quotaLimit, fileBytes: quotaLimit });
 
 /** Contract 13.12. */
 export const newVault = z.object({ name, description: optional(text()), quota: optional(quotaInput) });
@@ -34,9 +34,8 @@ export const dialect = z.enum(DIALECT_NAMES, `is not ${oneOf(DIALECT_NAMES)}`);
 
 /** Seconds. */
 const lifetime = z
-  .int("is not an integer")
-  .min(1, "is less than 1")
-  .max(LIMITS.tokenLifetime, `is more than ${LIMITS.tokenLifetime}`);
+  .int()
+  .check(z.minimum(1, "is less than 1"), z.maximum(LIMITS.tokenLifetime, `is more than ${LIMITS.tokenLifetime}`));
 
 /** Contract 13.14. */
 export const newToken = z
@@ -45,12 +44,14 @@ export const newToken = z
     vaults: scope,
     dialect: optional(dialect),
     expiresIn: optional(lifetime),
-    binding: optional(z.boolean("is not true or false")),
+    binding: optional(z.boolean()),
   })
-  .refine(({ vaults, binding }) => !binding || Object.values(vaults).every((permission) => permission === "r"), {
-    path: ["vaults"],
-    message: "has a permission other than r, the only one that a service binding uses",
-  });
+  .check(
+    z.refine(({ vaults, binding }) => !binding || Object.values(vaults).every((permission) => permission === "r"), {
+      path: ["vaults"],
+      message: "has a permission other than r, the only one that a service binding uses",
+    }),
+  );
 
 /** Contract 25.2. */
 export const newPerson = z.object({ email: emailInput, vaults: scope });
@@ -58,7 +59,7 @@ export const newPerson = z.object({ email: emailInput, vaults: scope });
 /** Contract 25.4. An email that was ignored would be a change that did not happen. */
 export const personChange = z.object({
   vaults: scope,
-  email: z.undefined("cannot be changed: remove the person and add the other email").optional(),
+  email: z.optional(z.undefined("cannot be changed: remove the person and add the other email")),
 });
 
 /** Seconds for which the secret of a webhook that is replaced also signs, unless the request says otherwise. */
@@ -66,14 +67,17 @@ const OVERLAP_SECONDS = DAY / SECOND;
 
 /** The URL of a webhook. In: the origin for tests, if one is set. */
 const webhookUrl = (testOrigin: string | undefined) =>
-  z.string("is not a string").transform((value, context): string => {
-    const fault = webhookUrlFault(value, testOrigin);
-    if (fault === undefined) return new URL(value).href;
-    context.addIssue({ code: "custom", message: fault });
-    return z.NEVER;
-  });
+  z.pipe(
+    z.string(),
+    z.transform((value, { issues }): string => {
+      const fault = webhookUrlFault(value, testOrigin);
+      if (fault === undefined) return new URL(value).href;
+      issues.push({ code: "custom", message: fault, input: value });
+      return z.NEVER;
+    }),
+  );
 
-const webhookEnabled = optional(z.boolean("is not a boolean"));
+const webhookEnabled = optional(z.boolean());
 
 const OVERLAP_FAULT = `is neither true nor an integer from 0 to ${LIMITS.webhookSecret}`;
 
@@ -81,8 +85,11 @@ const OVERLAP_FAULT = `is neither true nor an integer from 0 to ${LIMITS.webhook
 const rotateSecret = optional(
   z.union(
     [
-      z.literal(true, OVERLAP_FAULT).transform(() => OVERLAP_SECONDS),
-      z.int(OVERLAP_FAULT).min(0, OVERLAP_FAULT).max(LIMITS.webhookSecret, OVERLAP_FAULT),
+      z.pipe(
+        z.literal(true),
+        z.transform(() => OVERLAP_SECONDS),
+      ),
+      z.int().check(z.minimum(0), z.maximum(LIMITS.webhookSecret)),
     ],
     OVERLAP_FAULT,
   ),
@@ -100,54 +107,62 @@ export const webhookChange = (testOrigin: string | undefined) =>
       resume: optional(z.enum(["cursor", "latest"], "is not cursor or latest")),
       rotateSecret,
     })
-    .refine(({ enabled: on, resume }) => on !== false || resume === undefined, {
-      message: "does not fit enabled: false",
-      path: ["resume"],
-    });
+    .check(
+      z.refine(({ enabled, resume }) => enabled !== false || resume === undefined, {
+        message: "does not fit enabled: false",
+        path: ["resume"],
+      }),
+    );
 
 /** What a request for a job of any kind has (contract 26.2). */
 export const anyJob = z.object({ kind: z.enum(REQUESTED_KINDS, `is not ${oneOf(REQUESTED_KINDS)}`) });
 
-export const canonicalId = z.string("is not a string").refine(isId, "is not a canonical UUID");
+export const canonicalId = z.string().check(z.refine(isId, "is not a canonical UUID"));
 
 /** A request with `false` and one without the attribute are the same under an `Idempotency-Key`. */
-const jobFlag = optional(z.boolean("is not a boolean")).transform((value) => value ?? false);
+const jobFlag = z.pipe(
+  optional(z.boolean()),
+  z.transform((value) => value ?? false),
+);
 
 const NEEDS_VAULT = "needs the vault";
 
 /** What a request for a job has besides the kind, by kind. */
 export const jobInputs = {
   rewrap: z.object({}),
-  verify: z
-    .object({ vault: optional(canonicalId), quick: jobFlag, repair: jobFlag, acceptLoss: jobFlag, backup: jobFlag })
-    .refine(({ vault, repair, acceptLoss, backup }) => !acceptLoss || (repair && !backup && vault !== undefined), {
+  verify: z.object({ vault: optional(canonicalId), quick: jobFlag, repair: jobFlag, acceptLoss: jobFlag, backup: jobFlag }).check(
+    z.refine(({ vault, repair, acceptLoss, backup }) => !acceptLoss || (repair && !backup && vault !== undefined), {
       path: ["acceptLoss"],
       message: "needs repair and vault, and not backup",
     }),
+  ),
   reseal: z.object({ vault: canonicalId, dataKey: anyId }),
   backup: z.object({ vault: optional(canonicalId), full: jobFlag, dryRun: jobFlag }),
   restore: z
     .object({
       vault: optional(canonicalId),
       item: optional(canonicalId),
-      snapshot: optional(z.int("is not an integer").min(1, "is less than 1").max(99_999_999, "is more than 99999999")),
+      snapshot: optional(z.int().check(z.minimum(1, "is less than 1"), z.maximum(99_999_999, "is more than 99999999"))),
       overwrite: jobFlag,
       dryRun: jobFlag,
     })
-    .refine(({ vault }) => vault !== REGISTRY, { path: ["vault"], message: "is none that a vault can have" })
-    .refine(({ vault, item }) => item === undefined || vault !== undefined, { path: ["item"], message: NEEDS_VAULT })
-    .refine(({ vault, overwrite }) => !overwrite || vault !== undefined, { path: ["overwrite"], message: NEEDS_VAULT }),
-} as const satisfies Readonly<Record<RequestedKind, z.ZodObject>>;
+    .check(
+      z.refine(({ vault }) => vault !== REGISTRY, { path: ["vault"], message: "is none that a vault can have" }),
+      z.refine(({ vault, item }) => item === undefined || vault !== undefined, { path: ["item"], message: NEEDS_VAULT }),
+      z.refine(({ vault, overwrite }) => !overwrite || vault !== undefined, { path: ["overwrite"], message: NEEDS_VAULT }),
+    ),
+} as const satisfies Readonly<Record<RequestedKind, z.ZodMiniObject>>;
 
 /** References to resolve (contract 16.1). */
 export const resolveRequest = z.object({
-  references: z.array(text(LIMITS.reference)).max(LIMITS.references, `has more than ${LIMITS.references} entries`),
+  references: z.array(text(LIMITS.reference)).check(z.maxLength(LIMITS.references, `has more than ${LIMITS.references} entries`)),
 });
 
 /** The body of a sign-in to the console (contract 24.3, 24.12). */
-export const signIn = z
-  .object({ code: optional(z.string()), token: optional(z.string()), vaults: optional(scope) })
-  .refine(({ code, token }) => code === undefined || token === undefined, { message: "has both a code and a token" })
-  .refine(({ code, token, vaults }) => vaults === undefined || (code ?? token) === undefined, {
-    message: "has vaults beside a code or a token",
-  });
+export const signIn = z.object({ code: optional(z.string()), token: optional(z.string()), vaults: optional(scope) }).check(
+  z.refine(({ code, token }) => code === undefined || token === undefined, "has both a code and a token"),
+  z.refine(
+    ({ code, token, vaults }) => vaults === undefined || (code ?? token) === undefined,
+    "has vaults beside a code or a token",
+  ),
+);

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { fail, ok, type Result } from "./model/result.ts";
 import { DAY } from "./model/time.ts";
 import { type Access, parseAccess } from "./model/access.ts";

@@ -1,7 +1,8 @@
+import type { Session } from "@item-vault/client";
 import type { ComponentType } from "preact";
 import { ItemsView } from "./items/items-view.tsx";
 import { VIEWS, type ViewName } from "./routes.ts";
-import { type Session, session } from "./state/session.ts";
+import { session } from "./state/session.ts";
 import { lazy } from "./ui/lazy.tsx";
 
 /** What shows each view. All but the first are loaded when they are opened. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { canonicalId, dialect, quotaInput } from "../../contract/bodies.ts";
 import { FIELD_TYPE_ALIASES } from "../../src/model/field-types.ts";
 import {
@@ -35,7 +35,7 @@ const KNOWN: ReadonlyMap<z.core.$ZodType, Schema> = new Map<z.core.$ZodType, Sch
 ]);
 
 /** The schema of what a parser accepts, without a description. */
-export function schemaOf(parser: z.ZodType): Schema {
+export function schemaOf(parser: z.ZodMiniType): Schema {
   const { $schema: _, ...schema } = z.toJSONSchema(parser, {
     io: "input",
     unrepresentable: "any",
@@ -50,8 +50,8 @@ export function schemaOf(parser: z.ZodType): Schema {
 }
 
 function knownSchema(parser: z.core.$ZodType): Schema | undefined {
-  if (!(parser instanceof z.ZodNullable)) return KNOWN.get(parser);
-  const inner = KNOWN.get(parser.unwrap());
+  if (!(parser instanceof z.ZodMiniNullable)) return KNOWN.get(parser);
+  const inner = KNOWN.get(parser.def.innerType);
   return inner && nullable(inner);
 }
 
@@ -61,7 +61,7 @@ function simplifyNull(schema: Schema): Schema {
   return first && second?.type === "null" ? nullable(first) : schema;
 }
 
-type Shape = Readonly<Record<string, z.ZodType>>;
+type Shape = Readonly<Record<string, z.ZodMiniType>>;
 
 /**
  * What the document tells of each attribute besides its parser: a description, or parts of a schema, which count before those of the
@@ -74,7 +74,7 @@ export type Attributes<S extends Shape> = {
 /** An object of a request. It is open: unknown attributes are dropped (contract 2.16). In: its parser, and what is told of its attributes. */
 export function body<S extends Shape>(description: string, { shape }: { readonly shape: S }, attributes: Attributes<S>): Schema {
   const entries = Object.entries(attributes as Readonly<Record<string, string | Schema>>);
-  const required = entries.map(([name]) => name).filter((name) => !shape[name]!.isOptional());
+  const required = entries.map(([name]) => name).filter((name) => !shape[name]!.safeParse(undefined).success);
   return {
     description,
     type: "object",

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { anyJob, jobInputs } from "../../contract/bodies.ts";
 import { JOB_KINDS, JOB_STATES } from "../../src/model/job.ts";
 import { EXISTING } from "../../src/model/restore.ts";
@@ -12,14 +12,14 @@ import { arrayOf, closed, integer, ref, words } from "./shapes.ts";
 /** What a request for any kind has. Each kind takes its own attributes, and drops the others. */
 const newJob = z.object({
   ...anyJob.shape,
-  ...z
-    .object({
+  ...z.partial(
+    z.object({
       ...jobInputs.reseal.shape,
       ...jobInputs.backup.shape,
       ...jobInputs.verify.shape,
       ...jobInputs.restore.shape,
-    })
-    .partial().shape,
+    }),
+  ).shape,
 });
 
 const restored = closed(

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { WorkerEntrypoint } from "cloudflare:workers";
 import { describe, type Description } from "../model/failure.ts";
 import {

@@ -96,11 +96,10 @@ export interface Handler<Body = unknown, Input = unknown> {
 /** Checks a handler against the input of its own parser. */
 export const serveBy = <Body, Input>(handler: Handler<Body, Input>): Handler<Body> => handler;
 
-/** The handler of an operation that reads nothing but its path. */
-export const servePath = <Body>(handle: (call: Call) => Promise<Result<Reply<Body>>>): Handler<Body> => ({
-  parse: () => ok(undefined),
-  handle,
-});
+/** What serves an operation that reads nothing but its path. */
+export type PathHandler<Body = unknown> = (call: Call) => Promise<Result<Reply<Body>>>;
+
+export const servePath = (handle: PathHandler): Handler => ({ parse: () => ok(undefined), handle });
 
 /** Serves an operation without a guard. */
 export type OpenHandler<Body = unknown> = (c: Context) => Promise<Result<Content<Body>>>;

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** Email addresses of people (contract 25.2). */
 
@@ -17,6 +17,8 @@ export const normalizeEmail = (email: string): string => email.replaceAll(/[A-Z]
 
 /** The email of a request, with white space around it. Out: normalized. */
 export const emailInput = z
-  .string("is not a string")
-  .transform((text) => normalizeEmail(text.trim()))
-  .refine(isEmail, `is not an email address of at most ${EMAIL_CHARACTERS_MAX} characters`);
+  .pipe(
+    z.string(),
+    z.transform((text) => normalizeEmail(text.trim())),
+  )
+  .check(z.refine(isEmail, `is not an email address of at most ${EMAIL_CHARACTERS_MAX} characters`));

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** How far an export of the log has come (contract 23.4): opaque to clients, and plain data without a secret. */
 
@@ -10,16 +10,16 @@ const STAGES = ["numbers", "rows", "moved", "segments"] as const;
 
 const position = z.strictObject({
   /** `2026-11-21`, UTC. */
-  day: z.string().regex(/^[+-]?\d{4,6}-\d{2}-\d{2}$/),
+  day: z.string().check(z.regex(/^[+-]?\d{4,6}-\d{2}-\d{2}$/)),
   stage: z.enum(STAGES),
   /** The next numbered object. */
-  number: z.int().min(0).max(999_999_999),
+  number: z.int().check(z.minimum(0), z.maximum(999_999_999)),
   /** The log and the id of the last segment that was shown whole; empty at the beginning. */
-  after: z.string().max(128),
+  after: z.string().check(z.maxLength(128)),
   /** The number of entries of the next object that were shown. */
-  index: z.int().min(0).max(999_999_999),
+  index: z.int().check(z.minimum(0), z.maximum(999_999_999)),
   /** The log and the id of the last entry that was shown from D1; empty at the beginning. */
-  floor: z.tuple([z.string().max(40), z.string().max(40)]),
+  floor: z.tuple([z.string().check(z.maxLength(40)), z.string().check(z.maxLength(40))]),
 });
 
 export type ExportPosition = Readonly<z.infer<typeof position>>;

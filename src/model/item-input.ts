@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { parseId } from "./ids.ts";
 import { FIELD_TYPE_ALIASES, FIELD_TYPE_NAMES } from "./field-types.ts";
 import { CATEGORIES, type Category } from "./item.ts";
@@ -13,12 +13,12 @@ import { explain, list, optional, optionalText, text, word } from "./text.ts";
 const { least, most } = RECIPE_LENGTH;
 
 export const recipeInput = z.object({
-  length: optional(z.int("is not an integer").min(least, `is less than ${least}`).max(most, `is more than ${most}`)),
+  length: optional(z.int().check(z.minimum(least, `is less than ${least}`), z.maximum(most, `is more than ${most}`))),
   characterSets: optional(
-    z
-      .array(z.unknown())
-      .max(LIMITS.list)
-      .pipe(z.array(word(CHARACTER_SET_NAMES, "character set"))),
+    z.pipe(
+      z.array(z.unknown()).check(z.maxLength(LIMITS.list, `has more than ${LIMITS.list} entries`)),
+      z.array(word(CHARACTER_SET_NAMES, "character set")),
+    ),
   ),
   excludeCharacters: optional(text()),
 });
@@ -28,8 +28,9 @@ export const sectionReference = z.object({ id: optionalText(), label: optional(t
 /** The attributes of a field that a PATCH can name, each with its schema. */
 export const fieldAttributes = {
   /** `{"id": ""}` means no section. */
-  section: optional(sectionReference).transform((section) =>
-    section?.id === undefined ? undefined : { id: section.id, label: section.label },
+  section: z.pipe(
+    optional(sectionReference),
+    z.transform((section) => (section?.id === undefined ? undefined : { id: section.id, label: section.label })),
   ),
   type: word(FIELD_TYPE_NAMES, "field type", FIELD_TYPE_ALIASES),
   purpose: word(Object.keys(PURPOSES) as Purpose[], "field purpose"),
@@ -52,8 +53,14 @@ export const urlInput = z.object(urlAttributes);
 
 /** The attributes of an Item that a PATCH can name, each with its schema. The category has a message of its own. */
 export const itemAttributes = {
-  title: optional(text(LIMITS.title)).transform((title) => title ?? ""),
-  favorite: optional(z.boolean()).transform((favorite) => favorite ?? false),
+  title: z.pipe(
+    optional(text(LIMITS.title)),
+    z.transform((title) => title ?? ""),
+  ),
+  favorite: z.pipe(
+    optional(z.boolean()),
+    z.transform((favorite) => favorite ?? false),
+  ),
   tags: list(text()),
   urls: list(urlInput),
   sections: list(sectionInput),

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { LIMITS } from "./limits.ts";
 import { invalid, ok, type Result } from "./result.ts";
 import { explain } from "./text.ts";
@@ -7,12 +7,12 @@ import { explain } from "./text.ts";
 export const edit = z.object({
   op: z.enum(["add", "remove", "replace"], "is not add, remove or replace"),
   path: z.string(),
-  value: z.unknown().optional(), // `remove` has none
+  value: z.optional(z.unknown()), // `remove` has none
 });
 
 export type Edit = z.output<typeof edit>;
 
-export const edits = z.array(edit).max(LIMITS.list, `has more than ${LIMITS.list} operations`);
+export const edits = z.array(edit).check(z.maxLength(LIMITS.list, `has more than ${LIMITS.list} operations`));
 
 /** Parses the body of a PATCH. Errors: 400, with the index of the edit. */
 export function parsePatch(body: unknown): Result<Edit[]> {

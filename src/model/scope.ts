@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { parseId } from "./ids.ts";
 import { LIMITS } from "./limits.ts";
 import { isPermission, type Permission, PERMISSIONS } from "./permission.ts";
@@ -8,16 +8,17 @@ import { isPermission, type Permission, PERMISSIONS } from "./permission.ts";
 export const oneOf = (words: readonly string[]) => new Intl.ListFormat("en-GB", { type: "disjunction" }).format(words);
 
 /** The scope of a token or a person: `{"<vault id>": "<permission>"}`. `z.record` would drop a key `__proto__` silently. */
-export const scope = z
-  .custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value), "is not an object")
-  .transform((object, context): Record<string, Permission> => {
+export const scope = z.pipe(
+  z.custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value), "is not an object"),
+  z.transform((object, { issues }): Record<string, Permission> => {
     const entries = Object.entries(object).map(([id, permission]) => [parseId(id), permission as unknown] as const);
     const ids = new Set(entries.map(([id]) => id));
-    const refuse = (message: string) => context.addIssue({ code: "custom", message });
+    const refuse = (message: string) => issues.push({ code: "custom", message, input: object });
     if (entries.length > LIMITS.tokenVaults) refuse(`names more than ${LIMITS.tokenVaults} vaults`);
     else if (ids.has(undefined)) refuse("has a key that is no vault id");
     else if (ids.size < entries.length) refuse("names a vault twice");
     else if (!entries.every(([, permission]) => isPermission(permission)))
       refuse(`has a permission that is not ${oneOf(Object.keys(PERMISSIONS))}`);
     return Object.fromEntries(entries) as Record<string, Permission>;
-  });
+  }),
+);

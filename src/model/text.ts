@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { echo } from "./failure.ts";
 import { isId, parseId } from "./ids.ts";
 import { fits, LIMITS } from "./limits.ts";
@@ -6,54 +6,81 @@ import { invalid, ok, type Result } from "./result.ts";
 
 /** Schemas of the JSON values that bodies consist of, and the messages of their errors. */
 
+const TYPES: Readonly<Record<string, string>> = {
+  string: "a string",
+  boolean: "true or false",
+  number: "a number",
+  int: "an integer",
+  object: "an object",
+  array: "an array",
+};
+
+/** The messages of errors for which a schema has none of its own: zod/mini brings no texts. */
+z.config({
+  localeError({ code, expected, input }) {
+    if (input === undefined) return "is missing";
+    return code === "invalid_type" ? `is not ${TYPES[expected] ?? expected}` : "is malformed";
+  },
+});
+
 /** A text within the limit (bytes of UTF-8), without lone surrogates. */
 export function text(limit: number = LIMITS.string) {
   const fault = `is longer than ${limit} bytes`;
-  return z
-    .string()
-    .refine((value) => value.isWellFormed(), "holds half of a surrogate pair")
-    .max(limit, fault) // characters: what the document can say
-    .refine((value) => fits(value, limit), fault);
+  return z.string().check(
+    z.refine((value) => value.isWellFormed(), "holds half of a surrogate pair"),
+    z.maxLength(limit, fault), // characters: what the document can say
+    z.refine((value) => fits(value, limit), fault),
+  );
 }
 
 /** An optional value. `null` means absent: clients in Go and Python send it. */
-export const optional = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? undefined);
+export const optional = <S extends z.ZodMiniType>(schema: S) =>
+  z.pipe(
+    z.nullish(schema),
+    z.transform((value) => value ?? undefined),
+  );
 
 /** An id in one of its two forms (contract 3). Out: the canonical one. */
-export const anyId = z.string("is not a string").transform((value, context) => {
-  const id = parseId(value);
-  if (id !== undefined && isId(id)) return id;
-  context.addIssue({ code: "custom", message: "is not a UUID or its 26 characters of base32" });
-  return z.NEVER;
-});
+export const anyId = z.pipe(
+  z.string(),
+  z.transform((value, { issues }) => {
+    const id = parseId(value);
+    if (id !== undefined && isId(id)) return id;
+    issues.push({ code: "custom", message: "is not a UUID or its 26 characters of base32", input: value });
+    return z.NEVER;
+  }),
+);
 
 /** Like `optional`, where the empty text means absent too. */
-export const optionalText = (limit?: number) => optional(text(limit)).transform((value) => value || undefined);
+export const optionalText = (limit?: number) =>
+  z.pipe(
+    optional(text(limit)),
+    z.transform((value) => value || undefined),
+  );
 
 /** One of the words, in any case. Out: the word as the list spells it. `""` means absent. */
 export const word = <const W extends string>(words: readonly W[], what: string, aliases: Record<string, W> = {}) => {
   const table = new Map<string, W>([...words.map((w) => [w, w] as const), ...Object.entries(aliases)]);
-  return z
-    .string()
-    .nullish()
-    .transform((value, context): W | undefined => {
+  return z.pipe(
+    z.nullish(z.string()),
+    z.transform((value, { issues }): W | undefined => {
       if (!value) return undefined;
-      const found = table.get(/^\w+$/.test(value) ? value.toUpperCase() : value);
-      if (found === undefined) context.addIssue({ code: "custom", message: `is not a ${what}` });
-      return found;
-    });
+      const listed = table.get(/^\w+$/.test(value) ? value.toUpperCase() : value);
+      if (listed === undefined) issues.push({ code: "custom", message: `is not a ${what}`, input: value });
+      return listed;
+    }),
+  );
 };
 
 /** A list within the limit; absent means empty. */
-export const list = <S extends z.ZodType>(schema: S) =>
-  z
-    .array(schema)
-    .max(LIMITS.list, `has more than ${LIMITS.list} entries`)
-    .nullish()
-    .transform((value) => value ?? []);
+export const list = <S extends z.ZodMiniType>(schema: S) =>
+  z.pipe(
+    z.nullish(z.array(schema).check(z.maxLength(LIMITS.list, `has more than ${LIMITS.list} entries`))),
+    z.transform((value) => value ?? []),
+  );
 
 /** Parses a value with a schema. In: the name of the value for an error at its root. Errors: 400, with the first fault. */
-export function parseValue<S extends z.ZodType>(schema: S, value: unknown, name: string): Result<z.output<S>> {
+export function parseValue<S extends z.ZodMiniType>(schema: S, value: unknown, name: string): Result<z.output<S>> {
   const parsed = schema.safeParse(value);
   return parsed.success ? ok(parsed.data) : invalid(explain(parsed.error, name));
 }
@@ -62,7 +89,7 @@ export function parseValue<S extends z.ZodType>(schema: S, value: unknown, name:
  * The first fault and its path: `fields[2].type: is not a field type`. Never a value.
  * In: the error of a schema, and the name of the parsed value for an error at its root.
  */
-export function explain(error: z.ZodError, root: string): string {
+export function explain(error: z.core.$ZodError, root: string): string {
   const issue = error.issues[0]!;
   const path = issue.path.map((key) => (typeof key === "number" ? `[${key}]` : `.${echo(String(key))}`)).join("");
   return `${path.replace(/^\./, "") || root}: ${issue.message}`;

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "zod/mini";
 import { echo } from "../model/failure.ts";
 import type { Item } from "../model/item.ts";
 import {
@@ -166,7 +166,7 @@ function editRecord<R extends { id?: string | undefined }>(
   list: R[],
   rest: readonly string[],
   edit: Edit,
-  schema: z.ZodType<R>,
+  schema: z.ZodMiniType<R>,
   attributes: Attributes,
   missing: (id: string) => Refusal,
 ): Result<R[]> {
@@ -190,17 +190,17 @@ function editRecord<R extends { id?: string | undefined }>(
 }
 
 /** An id in the path has to be valid in a body too. */
-const entryId = text().min(1, "is empty");
+const entryId = text().check(z.minLength(1, "is empty"));
 
 /** Edits a list by index. */
-function editEntry<V>(list: V[], token: string, edit: Edit, schema: z.ZodType<V>): Result<V[]> {
+function editEntry<V>(list: V[], token: string, edit: Edit, schema: z.ZodMiniType<V>): Result<V[]> {
   const index = parseIndex(token, list.length, edit.op);
   if (!index.ok) return index;
   if (edit.op === "remove") return ok(list.toSpliced(index.value, 1));
   return map(valueOf(edit, schema), (value) => list.toSpliced(index.value, edit.op === "add" ? 0 : 1, value));
 }
 
-type Attributes = Readonly<Record<string, z.ZodType>>;
+type Attributes = Readonly<Record<string, z.ZodMiniType>>;
 
 function editAttribute<R extends object>(record: R, name: string, edit: Edit, attributes: Attributes): Result<R> {
   if (READ_ONLY.has(name)) return invalid("is read-only");
@@ -210,7 +210,7 @@ function editAttribute<R extends object>(record: R, name: string, edit: Edit, at
 }
 
 /** The value of an edit, parsed by the schema. `remove` gives the value that the schema gives to an absent attribute. */
-function valueOf<V>(edit: Edit, schema: z.ZodType<V>): Result<V> {
+function valueOf<V>(edit: Edit, schema: z.ZodMiniType<V>): Result<V> {
   const removes = edit.op === "remove";
   if (!removes && (edit.value ?? undefined) === undefined) return invalid("needs a value");
   const parsed = schema.safeParse(removes ? undefined : edit.value);

@@ -4,13 +4,17 @@ import { ROWS } from "../../openapi/document.ts";
 import type { Row } from "../../openapi/operation.ts";
 import { PERMISSIONS, type Permission } from "../../src/model/permission.ts";
 import { ask, prepareTarget, startWorld, type Target, type World } from "../openapi/support/targets.ts";
+import { rowsByTable } from "../support/canary.ts";
 import { lengthOf, pattern } from "../support/files.ts";
 import { type Case, casesOf, expectedOf, titleOf, usesUp } from "../support/matrix.ts";
 import { sample } from "../support/runs.ts";
 import { admin, client, LOGIN, makeToken, makeVault, type Reply } from "../support/service.ts";
 import { addWebhook, newReceiver } from "../support/webhooks.ts";
 
-/** The service answers what test/support/matrix.ts derives from the catalogue: every operation × caller × object. */
+/**
+ * The service answers what test/support/matrix.ts derives from the catalogue: every operation × caller × object. A refused request changes
+ * nothing in the database.
+ */
 
 let world: World;
 /** The bearer tokens of the callers. */
@@ -68,12 +72,14 @@ function idsOf({ row, change }: Case): Record<string, string> {
   return { [parameter]: isDeleted ? (ofDeleted ? items.live : items.deleted) : others[parameter]![value]! };
 }
 
+/** The isolate remembers a token that D1 has refused, so each case has a token of its own. */
+const secretOf = async ({ caller }: Case): Promise<string | undefined> =>
+  caller === "a revoked token" ? makeRevoked() : secrets[caller];
+
 /** Each request comes from an address of its own, because the service limits the refusals of an address. */
 let address = 0;
-async function send(one: Case, target: Target): Promise<Reply> {
+function send(one: Case, target: Target, secret = secrets[one.caller]): Promise<Reply> {
   const headers = { "CF-Connecting-IP": `2001:db8:${(++address).toString(16)}::1` };
-  // The isolate remembers a token that D1 has refused, so each case has a token of its own.
-  const secret = one.caller === "a revoked token" ? await makeRevoked() : secrets[one.caller];
   return ask(one.row, target, secret, { ids: idsOf(one), headers });
 }
 
@@ -87,14 +93,17 @@ const kindOf = ({ status, headers }: Reply): string =>
   headers.get("Item-Vault-Error") ?? (status < 400 ? "success" : String(status));
 
 /** What is wrong, in words: the case, what follows from its operation, and the answer. */
-const faultsOf = async (cases: readonly Case[], answer: (one: Case) => Promise<Reply>): Promise<string[]> => {
+const faultsOf = async (cases: readonly Case[], answer: (one: Case, index: number) => Promise<Reply>): Promise<string[]> => {
   const faults: string[] = [];
-  for (const one of cases) {
-    const [expected, actual] = [expectedOf(one) ?? "success", kindOf(await answer(one))];
+  for (const [index, one] of cases.entries()) {
+    const [expected, actual] = [expectedOf(one) ?? "success", kindOf(await answer(one, index))];
     if (actual !== expected) faults.push(`${titleOf(one)}: ${expected}, not ${actual}`);
   }
   return faults;
 };
+
+/** The tables of the log, which has what was denied. */
+const LOGS: ReadonlySet<string> = new Set(["activity", "log_segments", "logs", "archived_days"]);
 
 const CASES = Map.groupBy(casesOf(ROWS), ({ row }) => row);
 
@@ -102,7 +111,14 @@ describe("every caller and every object that is not the target's own", () => {
   it.each([...CASES].map(([row, cases]) => [row.operationId, row, cases] as const))("%s", async (_, row, cases) => {
     const target = await prepareTarget(world, row);
     const chosen = sample(cases, 3);
-    expect(await faultsOf(chosen, async (one) => send(one, usesUp(one) ? await prepareTarget(world, row) : target))).toEqual([]);
+    const refused = chosen.filter((one) => expectedOf(one) !== undefined);
+    const refusedSecrets = await Promise.all(refused.map(secretOf));
+    const before = await rowsByTable();
+    expect(await faultsOf(refused, (one, index) => send(one, target, refusedSecrets[index]))).toEqual([]);
+    const after = await rowsByTable();
+    expect(Object.keys(after).filter((table) => after[table] !== before[table] && !LOGS.has(table))).toEqual([]);
+    const served = chosen.filter((one) => expectedOf(one) === undefined);
+    expect(await faultsOf(served, async (one) => send(one, usesUp(one) ? await prepareTarget(world, row) : target))).toEqual([]);
     // The operation succeeds with the target, also after the refusals. A second job would be refused while the first one runs.
     const last = cases.find((one) => one.change === undefined && expectedOf(one) === undefined)!;
     const hasRun = usesUp(last) && chosen.includes(last);

@@ -194,8 +194,8 @@ describe("retries", () => {
   });
 
   it("follow a silence that fetch has ended only where a request is patient", async () => {
-    const silence = () => new ItemVaultError("The service was silent", { kind: "timeout", status: 0 });
-    const [hurried, patient] = [faulty(silence()), faulty(silence(), silence())];
+    const silence = new ItemVaultError("The service was silent", { kind: "timeout", status: 0 });
+    const [hurried, patient] = [faulty(silence), faulty(silence, silence)];
     expect(await faultOf(clientOf({ fetch: hurried.fetch }).call("GET /v1/vaults"))).toMatchObject({ kind: "timeout" });
     await clientOf({ fetch: patient.fetch }).call("GET /v1/vaults", { patient: true });
     expect([hurried.keys.length, patient.keys.length]).toEqual([1, 3]);

@@ -45,6 +45,18 @@ describe.each(Object.entries(PARSERS))("%s", (name, parse) => {
   });
 });
 
+/** The bodies that need an attribute, with the first one. The messages of a whole Item are Connect's own. */
+const NEEDED = Object.keys(PARSERS).flatMap((name) => {
+  const [first] = schemaNamed(name).required ?? [];
+  return first === undefined || ["NewItem", "ItemReplacement"].includes(name) ? [] : [[name, first] as const];
+});
+
+it.each(NEEDED)("an empty %s is refused with the attribute that is missing: %s", (name, first) => {
+  expect(PARSERS[name]!({})).toMatchObject({
+    failure: { kind: "invalid", detail: expect.stringMatching(`^${first}: is (missing|not an object)$`) },
+  });
+});
+
 it("every JSON body of the catalogue has a parser here, or the reason why not", () => {
   const bodies = ROWS.filter(({ json }) => json).map(({ body }) => nameOf(body!.content["application/json"]!.schema.$ref!));
   expect([...Object.keys(PARSERS), ...Object.keys(LEFT_OUT)].toSorted()).toEqual([...new Set(bodies)].toSorted());

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import contributing from "../../CONTRIBUTING.md?raw";
 import glossary from "../../docs/glossary.md?raw";
+import { OPERATIONS } from "../../contract/operations.ts";
 import { entries, folderOf, importsOf, sources } from "../support/sources.ts";
 
 /** The rules of the architecture (CONTRIBUTING.md), checked against the sources. */
@@ -139,8 +140,17 @@ describe("the catalogue of operations", () => {
     expect(
       imports
         .map(({ name }) => name)
-        .filter((name) => ![SCHEMAS, "zod"].includes(name) && !/^(contract|src\/model)\//.test(name)),
+        .filter((name) => ![SCHEMAS, "zod/mini"].includes(name) && !/^(contract|src\/model)\//.test(name)),
     ).toEqual([]);
+  });
+
+  it("has one endpoint that exports each operation under its id", () => {
+    const endpoints = sources.filter(({ path }) => path.startsWith("src/http/endpoints/"));
+    const exported = endpoints.flatMap(({ code }) =>
+      [...code.matchAll(/^export (?:async function|const) (\w+)/gm)].map(([, name]) => String(name)),
+    );
+    const ids = Object.keys(OPERATIONS);
+    expect(exported.filter((name) => ids.includes(name)).toSorted()).toEqual(ids.toSorted());
   });
 });
 

@@ -34,11 +34,18 @@ export function captureLog(): readonly string[] {
   return lines;
 }
 
-/** Every row of every table, as JSON. */
-export async function dumpOfDatabase(): Promise<string> {
+async function rowsOf(table: string): Promise<string> {
+  const { results } = await env.DB.prepare(`SELECT * FROM ${table}`).all();
+  return JSON.stringify(results);
+}
+
+/** Every row of every table, as JSON, by table. */
+export async function rowsByTable(): Promise<Readonly<Record<string, string>>> {
   const { results: tables } = await env.DB.prepare(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'",
   ).all<{ name: string }>();
-  const rows = await Promise.all(tables.map(async ({ name }) => (await env.DB.prepare(`SELECT * FROM ${name}`).all()).results));
-  return JSON.stringify(rows);
+  return Object.fromEntries(await Promise.all(tables.map(async ({ name }) => [name, await rowsOf(name)] as const)));
 }
+
+/** Every row of every table, as JSON. */
+export const dumpOfDatabase = async (): Promise<string> => Object.values(await rowsByTable()).join();

@@ -22,8 +22,10 @@ export type RequestKind = keyof typeof REQUEST_KINDS;
 
 export const isFiltered = (filters: Filters): boolean => Object.values(filters).some((value) => value !== "");
 
-/** The parameters of the request. */
-export function queryOf({ kind, ...ids }: Filters): Readonly<Record<string, string>> {
-  const chosen = Object.entries(ids).filter(([, id]) => id !== "");
-  return { ...Object.fromEntries(chosen), ...(kind !== "" && REQUEST_KINDS[kind].query) };
-}
+/** The parameters of the request; an empty filter is none. */
+export const queryOf = ({ vault, actor, item, kind }: Filters) => ({
+  ...(vault !== "" && { vault }),
+  ...(actor !== "" && { actor }),
+  ...(item !== "" && { item }),
+  ...(kind !== "" && REQUEST_KINDS[kind].query),
+});

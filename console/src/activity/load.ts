@@ -1,11 +1,13 @@
 import type { Listed } from "./entries.ts";
-import { send } from "../api/client.ts";
+import { call } from "../api/client.ts";
 import { type Filters, queryOf } from "./filters.ts";
+
+type Query = ReturnType<typeof queryOf> & { readonly limit: number; readonly before?: string | undefined };
 
 /** The logs that a session can read: of the vaults of its token, and of the admin. */
 export const LOGS = {
-  vaults: { path: "/v1/activity", label: "Vaults" },
-  admin: { path: "/v1/admin/activity", label: "Administration" },
+  vaults: { label: "Vaults", load: (query: Query) => call("GET /v1/activity", { query }) },
+  admin: { label: "Administration", load: (query: Query) => call("GET /v1/admin/activity", { query }) },
 } as const;
 
 export type Log = keyof typeof LOGS;
@@ -27,10 +29,10 @@ export async function loadEntries(log: Log, filters: Filters, before: string | u
   let next = before;
   let gap: string | undefined;
   for (let page = 0; page < PAGES; page++) {
-    const response = await send("GET", LOGS[log].path, { query: { limit: PAGE, before: next, ...queryOf(filters) } });
-    entries.push(...((await response.json()) as Listed[]));
-    next = beforeOf(response.headers);
-    gap = response.headers.get("Item-Vault-Log-Gap") ?? undefined;
+    const { data, headers } = await LOGS[log].load({ limit: PAGE, before: next, ...queryOf(filters) });
+    entries.push(...data);
+    next = beforeOf(headers);
+    gap = headers.get("Item-Vault-Log-Gap") ?? undefined;
     if (next === undefined) break;
   }
   return { entries, next, gap };

@@ -1,5 +1,5 @@
-import { type Call, type Client, createClient, ItemVaultError, type Send } from "@item-vault/client";
-import { endSession, isSameUser, session, type Session } from "../state/session.ts";
+import { type Call, type Client, createClient, ItemVaultError, type Send, type Session } from "@item-vault/client";
+import { endSession, isSameUser, session } from "../state/session.ts";
 
 /** Requests of the console. They carry the cookie of the session, which no script can read (contract 24). */
 
@@ -10,12 +10,10 @@ const client = createClient({
 });
 
 /** Requests about the session itself, whose 401 says that there is none. */
-export const sendUnchecked: Send = client.send;
-
-export const SESSION_PATH = "/console/session";
+export const callUnchecked: Call = client.call;
 
 /** The session of the cookie. Errors: throws an ItemVaultError, of status 401 without a session. */
-export const readSession = async (): Promise<Session> => (await (await sendUnchecked("GET", SESSION_PATH)).json()) as Session;
+export const readSession = async (): Promise<Session> => (await callUnchecked("GET /console/session")).data;
 
 /**
  * Sends a request that needs the session. A 401 is checked: a sign-in in between has replaced the cookie, and then the request is

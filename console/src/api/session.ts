@@ -1,42 +1,30 @@
-import { ItemVaultError, type Permission } from "@item-vault/client";
+import { ItemVaultError, type Session, type SignIn } from "@item-vault/client";
 import { explain } from "./explain.ts";
-import { askedCodes, linkNotice, type Session, sessionState, setSession, signInMessage } from "../state/session.ts";
+import { askedCodes, linkNotice, sessionState, setSession, signInMessage } from "../state/session.ts";
 import { tellTabs, watchSession } from "./watch-session.ts";
-import { readSession, sendUnchecked, SESSION_PATH as PATH } from "./client.ts";
+import { callUnchecked, readSession } from "./client.ts";
 
 /** Signing in and out (contract 24). */
 
 const SIGN_IN = /^#sign-in=([\w-]+(?:\.[\w-]+)?)$/;
 
-/**
- * What a session can be made of: a one-time code, the text of a token, or nothing but what Cloudflare Access adds; or vaults, which the admin
- * opens to the token of the session.
- */
-type Credential =
-  | { readonly code: string }
-  | { readonly token: string }
-  | { readonly vaults: Readonly<Record<string, Permission>> }
-  | Record<string, never>;
-
 /** Signs in, or adds to the session that there is. Errors: throws an ItemVaultError. */
-export async function signIn(credential: Credential): Promise<void> {
+export async function signIn(credential: SignIn): Promise<void> {
   setSession(await exchange(credential), { here: true });
   linkNotice.value = false;
   tellTabs();
 }
 
 /** Out: the session, which the browser has a cookie for. Errors: throws an ItemVaultError. */
-async function exchange(credential: Credential): Promise<Session> {
-  const response = await sendUnchecked("POST", PATH, { json: credential });
-  return (await response.json()) as Session;
-}
+const exchange = async (credential: SignIn): Promise<Session> =>
+  (await callUnchecked("POST /console/session", { body: credential })).data;
 
 /** Finds out which grants the session has still. Errors: throws an ItemVaultError. */
 export const reloadSession = async (): Promise<void> => setSession(await readSession());
 
 /** Ends the session. Errors: throws an ItemVaultError. */
 export async function signOut(): Promise<void> {
-  await sendUnchecked("DELETE", PATH);
+  await callUnchecked("DELETE /console/session");
   tellTabs();
 }
 

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import type { Dependency, Health } from "@item-vault/client";
-import { send } from "../api/client.ts";
+import { call } from "../api/client.ts";
 import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Page } from "../ui/page.tsx";
@@ -35,7 +35,7 @@ export function HealthView() {
   const load = async () => {
     failure.value = undefined;
     try {
-      health.value = (await (await send("GET", "/health")).json()) as Health;
+      health.value = (await call("GET /health")).data;
     } catch (error) {
       failure.value = error;
     }

@@ -23,6 +23,7 @@ async function compareContent(before: Item, after: Item, file: File): Promise<Di
   const path = `/v1/vaults/${after.vault.id}/items/${after.id}/files/${encodeURIComponent(file.id)}/content`;
   const tags = await Promise.all(
     [before.version, after.version].map(async (version) =>
+      // The operations of the API have GET, and HEAD wherever GET is.
       (await send("HEAD", path, { query: { version } })).headers.get("ETag"),
     ),
   );

@@ -1,10 +1,11 @@
+import type { Session } from "@item-vault/client";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { titleOf } from "../items/categories.ts";
 import { formatRoute } from "../routes.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
 import { route } from "../state/route.ts";
-import { type ServiceSettings, session } from "../state/session.ts";
+import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { useVersions } from "./use-versions.ts";
@@ -70,7 +71,7 @@ function Versions({ opened }: { readonly opened: Opened }) {
   );
 }
 
-const explainNone = ({ versionsKept }: ServiceSettings): string =>
+const explainNone = ({ versionsKept }: Session["settings"]): string =>
   versionsKept === 0
     ? "This service keeps no earlier versions of Items."
     : "No earlier version is kept. The next change of this Item keeps this one.";

@@ -1,27 +1,10 @@
 import { signal } from "@preact/signals";
-import type { Token } from "@item-vault/client";
+import type { Session } from "@item-vault/client";
 import { covers } from "@item-vault/model/permission";
 import { VIEWS } from "../routes.ts";
 import { route } from "./route.ts";
 
 /** Who is signed in (contract 24). */
-
-export interface Session {
-  readonly expiresAt: string;
-  readonly admin: boolean;
-  /** The token as which the session reads and writes; for a person one that only the service has. */
-  readonly token?: Token;
-  readonly person?: { readonly id: string; readonly email: string };
-  readonly settings: ServiceSettings;
-}
-
-/** What the operator of the service has set, as far as the texts of the page name it. */
-export interface ServiceSettings {
-  readonly deletedRetentionDays: number;
-  readonly versionsKept: number;
-  /** Whether people sign in with Cloudflare Access. */
-  readonly access: boolean;
-}
 
 /**
  * `starting`: not yet known. `ended`: the service refused the session that the page had, or it is somebody else's now.

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { formatPosition, type ExportPosition, parsePosition } from "../../model/export-position.ts";
 import { isId, parseId } from "../../model/ids.ts";
 import { COUNTS, parseCount } from "../../model/query.ts";
@@ -7,7 +7,7 @@ import { HOUR } from "../../model/time.ts";
 import { type ExportFilter, loadExportPage } from "../../store/activity/export.ts";
 import { nextPage } from "../headers.ts";
 import { presentExported } from "../present/activity.ts";
-import type { Call, ParseCall, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import { filesOf } from "../../store/buckets/r2.ts";
 
 /** The export of the activity log (contract 23.2 to 23.5). Reading a log is not logged. */
@@ -49,7 +49,7 @@ function parse({ query: { rest }, store: { now } }: ParseCall): Result<Export> {
   });
 }
 
-export const exportActivity = {
+export const exportActivity = serveBy({
   parse,
   async handle({ c, store, dialect, query: { rest } }: Call, { filter, from, limit }: Export): ReplyTo<"exportActivity"> {
     const page = await loadExportPage(store, filesOf(c.env), filter, from, limit);
@@ -62,4 +62,4 @@ export const exportActivity = {
       headers: link,
     });
   },
-};
+});

@@ -10,7 +10,7 @@ import { type ActivityPage, loadPageAt, loadPageBefore } from "../../store/activ
 import { nextPage, uncompressed } from "../headers.ts";
 import { presentTime } from "../present/time.ts";
 import { presentActivity, presentAdminActivity } from "../present/activity.ts";
-import type { Call, ParseCall, Reply, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
 import { ACTIONS, type ActivityFilter, type ListedActivity, RESULTS } from "../../model/activity.ts";
 
 /** The activity logs, newest entry first: endpoint 11 and the admin's. Reading a log is not logged. */
@@ -44,7 +44,7 @@ function parse({ query: { rest } }: ParseCall): Result<Window> {
 }
 
 /** The activity in the vaults that a token reads. */
-export const listActivity = {
+export const listActivity = serveBy({
   parse,
   async handle(call: Call, window: Window): ReplyTo<"listActivity"> {
     const { store, actor, claims } = call;
@@ -62,10 +62,10 @@ export const listActivity = {
     const range = activities.length > 0 ? `${offset + 1}-${offset + activities.length}` : "*";
     return answerPage(call, window, page, presentActivity, { "Content-Range": `${range}/${total}` });
   },
-};
+});
 
 /** What the admin did, and who was refused as the admin. An entry is about no Item, so a filter of one is refused. */
-export const listAdminActivity = {
+export const listAdminActivity = serveBy({
   parse(call: ParseCall): Result<Window> {
     return call.query.rest.has("item") ? invalid("item: the log of the admin has no Items") : parse(call);
   },
@@ -75,7 +75,7 @@ export const listAdminActivity = {
     const page = await loadPageBefore(call.store, reader, before, limit, filtered?.filter);
     return answerPage(call, window, page, presentAdminActivity);
   },
-};
+});
 
 /** The answer, with a link to the next page (RFC 8288) unless it is the last. */
 function answerPage<Entry>(

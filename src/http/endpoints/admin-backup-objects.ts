@@ -4,7 +4,7 @@ import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { withBuckets } from "../../store/backup/ports.ts";
 import { storeObject } from "../../store/restore/store-object.ts";
 import { isEncoded } from "../body.ts";
-import type { Call, ParseCall, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
 /** PUT /v1/admin/backups/object: brings an object of a backup back into the bucket (contract 21.21). */
 
@@ -16,7 +16,7 @@ interface Upload {
 
 const OBJECT_BYTES_MAX = sealedFileSize(LIMITS.file);
 
-export const putBackupObject = {
+export const putBackupObject = serveBy({
   parse({ c, query }: ParseCall): Result<Upload> {
     if (isEncoded(c.req.raw)) return fail("encoding");
     const declared = c.req.header("Content-Length") ?? "";
@@ -32,4 +32,4 @@ export const putBackupObject = {
     const stored = await storeObject(buckets.value, key, { length, body });
     return stored.ok ? ok({ json: { stored: stored.value }, action: "UNLOGGED" }) : stored;
   },
-};
+});

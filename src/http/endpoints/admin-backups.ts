@@ -10,7 +10,7 @@ import { isBackupKey } from "../../store/backup/object-keys.ts";
 import { withBuckets } from "../../store/backup/ports.ts";
 import { type BackedUpVault, listVaults } from "../../store/restore/list-vaults.ts";
 import { presentTime } from "../present/time.ts";
-import type { Call, ParseCall, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
 /** /v1/admin/backups (contract 21): the list of backups, and the objects of the bucket. */
 
@@ -42,7 +42,7 @@ function presentBackup({ number, manifest }: ListedBackup): Presented<Snapshot> 
 }
 
 /** The vaults that the bucket has, by name, also those that do not exist any more. Each page is logged. */
-export const listBackedUpVaults = {
+export const listBackedUpVaults = serveBy({
   parse({ query }: ParseCall): Result<string> {
     const after = query.rest.get("after") ?? "";
     const id = after === "" ? after : parseId(after);
@@ -56,7 +56,7 @@ export const listBackedUpVaults = {
     const { vaults, next } = page.value;
     return ok({ json: { vaults: vaults.map(presentVault), next }, action: "READ" });
   },
-};
+});
 
 const presentVault = ({ id, newest, skipped }: BackedUpVault) => ({
   id,
@@ -71,7 +71,7 @@ const presentVault = ({ id, newest, skipped }: BackedUpVault) => ({
 const keyBytesMax = 1_024;
 
 /** The objects of all backups. Each list is logged. */
-export const listBackupObjects = {
+export const listBackupObjects = serveBy({
   parse({ query }: ParseCall): Result<string> {
     const after = query.rest.get("after") ?? "";
     return fits(after, keyBytesMax) ? ok(after) : invalid(`after: is longer than ${keyBytesMax} bytes`);
@@ -82,7 +82,7 @@ export const listBackupObjects = {
     const page = await listObjects(buckets.value, after);
     return page.ok ? ok({ json: page.value, action: "READ" }) : page;
   },
-};
+});
 
 /** The minute in which this isolate has last logged that an object was read. */
 let loggedMinute = 0;
@@ -95,7 +95,7 @@ function actionOfObject(now: number): "READ" | "UNLOGGED" {
   return "READ";
 }
 
-export const getBackupObject = {
+export const getBackupObject = serveBy({
   parse({ query }: ParseCall): Result<string> {
     const key = query.rest.get("key") ?? "";
     return isBackupKey(key) ? ok(key) : invalid("key: is not the key of an object of a backup");
@@ -108,4 +108,4 @@ export const getBackupObject = {
     const headers = { "Content-Type": "application/octet-stream", "Content-Length": String(object.value.size) };
     return ok({ response: c.body(object.value.body, 200, headers), action: actionOfObject(Date.now()) });
   },
-};
+});

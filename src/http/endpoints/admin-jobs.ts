@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { anyJob, jobInputs } from "../../../contract/bodies.ts";
 import { fingerprint } from "../../crypto/seal.ts";
 import { isId } from "../../model/ids.ts";
@@ -12,7 +12,7 @@ import { nextPage } from "../headers.ts";
 import { newId } from "../new-id.ts";
 import { callOperator } from "../../operator.ts";
 import { presentJob } from "../present/jobs.ts";
-import type { Call, ParseCall, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import { JOB_REQUESTS, type JobRequest } from "./job-requests.ts";
 
 /** /v1/admin/jobs (contract 26): creates, shows, pauses and stops long jobs. */
@@ -21,12 +21,12 @@ interface Wanted extends Pick<NewJob, "input"> {
   readonly kind: RequestedKind;
 }
 
-export const createJob = {
+export const createJob = serveBy({
   parse({ body }: ParseCall): Result<Wanted> {
     const job = parseValue(anyJob, body!.json, "the job");
     if (!job.ok) return job;
     const { kind } = job.value;
-    const input = parseValue<z.ZodType<object>>(jobInputs[kind], body!.json, "the job");
+    const input = parseValue<z.ZodMiniType<object>>(jobInputs[kind], body!.json, "the job");
     return input.ok ? ok({ kind, input: input.value }) : input;
   },
   async handle(call: Call, wanted: Wanted): ReplyTo<"createJob"> {
@@ -51,15 +51,15 @@ export const createJob = {
     if (kind === "job_exists") call.c.header("Item-Vault-Job", detail);
     return created;
   },
-};
+});
 
-export const getJob = {
+export const getJob = serveBy({
   parse: ({ query: { rest } }: ParseCall): Result<number> => parseCount(rest, COUNTS.JobWait),
   async handle(call: Call, wait: number): ReplyTo<"getJob"> {
     const job = await callOperator(call.c.env, "unavailable", (operator) => operator.get(call.job, wait * SECOND));
     return job.ok ? answerJob(job.value) : job;
   },
-};
+});
 
 /** A handler that calls the method of the operator with the job of the path. */
 const changeJob =
@@ -92,7 +92,7 @@ function parsePlace(cursor: string): JobPlace | undefined {
 /** The most jobs of a page: each may show 100 findings. */
 const PAGE_JOBS_MAX = 50;
 
-export const listJobs = {
+export const listJobs = serveBy({
   parse({ query: { rest } }: ParseCall): Result<Page> {
     const limit = parseCount(rest, COUNTS.Limit);
     if (!limit.ok) return limit;
@@ -110,12 +110,12 @@ export const listJobs = {
     const link = nextPage(c, jobs.value.length > limit ? `limit=${limit}&cursor=${presentPlace(page.at(-1)!)}` : undefined);
     return ok({ json: page.map(presentJob), headers: link });
   },
-};
+});
 
 /** The most findings of a page. */
 const PAGE_FINDINGS_MAX = 1_000;
 
-export const listFindings = {
+export const listJobFindings = serveBy({
   parse({ query: { rest } }: ParseCall): Result<number> {
     const text = rest.get("cursor") ?? "0";
     return /^\d{1,15}$/.test(text) ? ok(Number(text)) : invalid("cursor: is not one that this service gave");
@@ -130,4 +130,4 @@ export const listFindings = {
     const link = nextPage(c, next === undefined ? undefined : `cursor=${next}`);
     return ok({ json: findings, headers: link });
   },
-};
+});

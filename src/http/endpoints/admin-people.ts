@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { newPerson, personChange } from "../../../contract/bodies.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { ok, type Result } from "../../model/result.ts";
@@ -9,7 +9,7 @@ import { adminEntry } from "../audit.ts";
 import { streamList } from "../json-list.ts";
 import { newId } from "../new-id.ts";
 import { presentListedPerson, presentPerson } from "../present/people.ts";
-import type { Call, ParseCall, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
 /** /v1/admin/people (contract 25): adds, lists, changes and removes people. */
 
@@ -38,7 +38,7 @@ export async function getPerson({ store, person: id }: Call): ReplyTo<"getPerson
   return person.ok ? ok({ json: presentListedPerson(person.value) }) : person;
 }
 
-export const addPerson = {
+export const addPerson = serveBy({
   parse: ({ body }: ParseCall): Result<NewPerson> => parseValue(newPerson, body!.json, "the person"),
   async handle(call: Call, { email, vaults }: NewPerson): ReplyTo<"addPerson"> {
     const { c, store } = call;
@@ -50,15 +50,15 @@ export const addPerson = {
     const added = await insertPerson(store, claims, adminEntry(PERSON, c, "CREATE", id));
     return added.ok ? ok({ json: presentPerson(added.value), made: id }) : added;
   },
-};
+});
 
-export const changePerson = {
+export const changePerson = serveBy({
   parse: ({ body }: ParseCall): Result<PersonChange> => parseValue(personChange, body!.json, "the person"),
   async handle({ c, store, person: id }: Call, { vaults }: PersonChange): ReplyTo<"changePerson"> {
     const changed = await updatePerson(store, id, vaults, adminEntry(PERSON, c, "UPDATE", id));
     return changed.ok ? ok({ json: presentPerson(changed.value) }) : changed;
   },
-};
+});
 
 export async function removePerson({ c, store, person: id }: Call): ReplyTo<"removePerson"> {
   const removed = await deletePerson(store, id, adminEntry(PERSON, c, "DELETE", id));

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { newToken } from "../../../contract/bodies.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
@@ -9,13 +9,13 @@ import { insertToken, loadToken, loadTokens } from "../../store/tokens/tokens.ts
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";
 import { presentIssuedToken, presentListedToken } from "../present/tokens.ts";
-import type { Call, ParseCall, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
 /** /v1/admin/tokens: issues, lists and revokes tokens. */
 
 type NewToken = z.output<typeof newToken>;
 
-export const createToken = {
+export const createToken = serveBy({
   parse: ({ body }: ParseCall): Result<NewToken> => parseValue(newToken, body!.json, "the token"),
   async handle(call: Call, input: NewToken): ReplyTo<"createToken"> {
     const { c, store } = call;
@@ -31,7 +31,7 @@ export const createToken = {
     const token = binding ? undefined : issued.value.token;
     return ok({ json: presentIssuedToken(issued.value.claims, token), made: id });
   },
-};
+});
 
 export async function listTokens({ store }: Call): ReplyTo<"listTokens"> {
   const tokens = await loadTokens(store);

@@ -7,7 +7,7 @@ import { requireRoom } from "../../store/health/room.ts";
 import { sendWebhookRequest } from "../coordinator.ts";
 import { newId } from "../new-id.ts";
 import { presentWebhook } from "../present/webhooks.ts";
-import type { Call, ParseCall, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
 /** /v1/admin/vaults/{v}/webhooks (contract 17): lists, creates, changes and deletes the webhooks of a vault. */
 
@@ -18,7 +18,7 @@ export async function listWebhooks(call: Call): ReplyTo<"listWebhooks"> {
 
 export const getWebhook = (call: Call): ReplyTo<"getWebhook"> => answerOne(call, { kind: "get", id: call.webhook });
 
-export const createWebhook = {
+export const createWebhook = serveBy({
   parse({ body, store }: ParseCall): Result<NewWebhook> {
     const input = parseValue(newWebhook(store.settings.webhookTestOrigin), body!.json, "the webhook");
     return input.ok ? ok({ url: input.value.url, enabled: input.value.enabled ?? true }) : input;
@@ -29,9 +29,9 @@ export const createWebhook = {
     const id = await newId(call, "new webhook");
     return answerOne(call, { kind: "create", id, request: await fingerprint(JSON.stringify(webhook)), webhook });
   },
-};
+});
 
-export const updateWebhook = {
+export const updateWebhook = serveBy({
   parse: ({ body, store }: ParseCall): Result<WebhookChange> =>
     parseValue(webhookChange(store.settings.webhookTestOrigin), body!.json, "the webhook"),
   async handle(call: Call, change: WebhookChange): ReplyTo<"updateWebhook"> {
@@ -39,7 +39,7 @@ export const updateWebhook = {
     const request = key === undefined ? crypto.randomUUID() : await fingerprint("webhook change", id, key);
     return answerOne(call, { kind: "update", id, request, change });
   },
-};
+});
 
 export async function deleteWebhook(call: Call): ReplyTo<"deleteWebhook"> {
   const answer = await sendWebhookRequest(call, { kind: "delete", id: call.webhook });

@@ -6,7 +6,7 @@ import { loadPages } from "../../store/events/events.ts";
 import { createSession, joinHub, type News } from "../events/session.ts";
 import { streamNews } from "../events/stream.ts";
 import { presentVaultEvent, presentVaultId } from "../present/events.ts";
-import type { Call, ParseCall, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import { openStream, parseSeconds, startOf } from "./events.ts";
 
 /** The events of all vaults that a token reads, as one stream: endpoint 18 (contract 15.9). */
@@ -46,7 +46,7 @@ function parse(call: ParseCall): Result<Input> {
 /** The most events of all vaults together that the first read fetches. The stream reads on. */
 const FIRST_READ_EVENTS_MAX = 1_000;
 
-export const streamAllEvents = {
+export const streamAllEvents = serveBy({
   parse,
   /** Errors: `unauthorized` (revoked), `cursor_gone` (of one of the vaults), `rate`. */
   async handle(call: Call, { starts, seconds }: Input): ReplyTo<"streamAllEvents"> {
@@ -85,4 +85,4 @@ export const streamAllEvents = {
       });
     });
   },
-};
+});

@@ -5,13 +5,13 @@ import { loadDeletedFile, loadDeletedItem, loadDeletedItems } from "../../store/
 import { nextPage } from "../headers.ts";
 import { presentItem } from "../present/items.ts";
 import { presentDeletedItem, presentDeletedSummary } from "../present/history.ts";
-import type { Call, ParseCall, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import { sendFile } from "./files.ts";
 import { eraseItem, reportName, sendItem, writeItem } from "./items.ts";
 
 /** Endpoint 16: the deleted Items of a vault (contract 14). */
 
-export const listDeletedItems = {
+export const listDeletedItems = serveBy({
   parse: ({ query }: ParseCall): Result<Page> => parsePage(query),
   async handle(call: Call, { limit = COUNTS.DeletedLimit.default, after }: Page): ReplyTo<"listDeletedItems"> {
     const { c, store, dialect, claims: token, vault } = call;
@@ -23,7 +23,7 @@ export const listDeletedItems = {
     const presented = items.map((item) => presentDeletedSummary({ ...item, vaultName }, dialect));
     return ok({ json: presented, headers: link });
   },
-};
+});
 
 export async function getDeletedItem(call: Call): ReplyTo<"getDeletedItem"> {
   const { store, dialect, claims: token, vault, item: id } = call;
@@ -31,17 +31,17 @@ export async function getDeletedItem(call: Call): ReplyTo<"getDeletedItem"> {
   return item.ok ? sendItem(call, item.value, () => presentDeletedItem(item.value, dialect, store.now)) : item;
 }
 
-export async function getDeletedContent(call: Call): ReplyTo<"getDeletedFileContent"> {
+export async function getDeletedFileContent(call: Call): ReplyTo<"getDeletedFileContent"> {
   const { store, claims: token, vault, item } = call;
   return sendFile(call, await loadDeletedFile(store, { token, vault }, item, call.file));
 }
 
-export const restoreItem = {
+export const restoreDeletedItem = serveBy({
   parse: ({ item }: ParseCall): Result<Change> => ok({ kind: "restore-item", item }),
   handle: writeItem(presentItem, () => ["restore-item"]),
-};
+});
 
-export const destroyItem = {
+export const destroyDeletedItem = serveBy({
   parse: ({ item }: ParseCall): Result<Change> => ok({ kind: "destroy-item", item }),
   handle: eraseItem(() => ["destroy-item"]),
-};
+});

@@ -11,7 +11,7 @@ import { closeSession, createSession, joinHub } from "../events/session.ts";
 import { streamNews } from "../events/stream.ts";
 import { waitForNews } from "../events/wait.ts";
 import { presentEvent, presentVaultId } from "../present/events.ts";
-import type { Call, ParseCall, Reply, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
 import { uncompressed } from "../headers.ts";
 
 /** The events of a vault: endpoint 18 (contract 15). Reading them is not logged, because a reader asks again and again. */
@@ -48,7 +48,7 @@ export function parseSeconds(call: ParseCall): Result<number> {
   return wait.ok ? ok(wait.value ?? (isStream(call) ? LIMITS.stream : 0)) : wait;
 }
 
-export const listEvents = {
+export const listEvents = serveBy({
   parse,
   async handle(call: Call, { after, limit, wait, stream }: Input): ReplyTo<"listEvents"> {
     const { c, store, claims, vault } = call;
@@ -58,7 +58,7 @@ export const listEvents = {
     if (page.value.events.length > 0 || wait === 0 || c.req.method === "HEAD") return presentPage(call, page.value);
     return waitForPage(call, page.value, limit, wait);
   },
-};
+});
 
 type Page = AnswerBody<"listEvents">;
 

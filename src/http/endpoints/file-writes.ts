@@ -6,7 +6,7 @@ import { loadFile } from "../../store/items/files.ts";
 import { requireRoomForFile } from "../../store/health/room.ts";
 import { recordContent, sendChange, tryChange } from "../coordinator.ts";
 import { presentFile } from "../present/items.ts";
-import type { Call, ParseCall, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import { parseName, parseSection, parseUploadHeaders, receiveContent, type UploadHeaders } from "../upload.ts";
 import { uploadContent } from "../upload-content.ts";
 import { filesOf } from "../../store/buckets/r2.ts";
@@ -18,7 +18,7 @@ interface NewFile extends UploadHeaders {
   readonly section: string | undefined;
 }
 
-export const uploadFile = {
+export const uploadFile = serveBy({
   parse({ c }: ParseCall): Result<NewFile> {
     const [name, section, headers] = [parseName(c), parseSection(c), parseUploadHeaders(c)];
     if (!name.ok) return name;
@@ -37,9 +37,9 @@ export const uploadFile = {
       ifMatch,
     }));
   },
-};
+});
 
-export const replaceFileContent = {
+export const replaceFileContent = serveBy({
   parse: ({ c }: ParseCall): Result<UploadHeaders> => parseUploadHeaders(c),
   async handle(call: Call, headers: UploadHeaders): ReplyTo<"replaceFileContent"> {
     const { claims: token, vault, item, ifMatch } = call;
@@ -48,16 +48,16 @@ export const replaceFileContent = {
     const { id } = stored.value;
     return upload(call, id, headers, [vault, item, id], (file) => ({ kind: "replace-content", item, file, ifMatch }));
   },
-};
+});
 
-export const removeFile = {
+export const deleteFile = serveBy({
   parse: ({ item, file, ifMatch }: ParseCall): Result<Change> => ok({ kind: "delete-file", item, file, ifMatch }),
   async handle(call: Call, change: Change): ReplyTo<"deleteFile"> {
     const { c, vault, item, file } = call;
     const answer = await sendChange(call, vault, change, { ids: [vault, item, file] });
     return answer.ok ? ok({ response: c.body(null, 204) }) : answer;
   },
-};
+});
 
 /** In: the File's id, what the Idempotency-Key is bound to besides the body, and the change that stores the row. */
 async function upload(

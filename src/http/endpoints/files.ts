@@ -10,7 +10,7 @@ import { loadFile, loadFiles } from "../../store/items/files.ts";
 import { loadFileOfVersion } from "../../store/items/versions.ts";
 import { sendContent } from "../download.ts";
 import { presentFile } from "../present/items.ts";
-import type { Call, ParseCall, Reply, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
 import { filesOf } from "../../store/buckets/r2.ts";
 
 /** Endpoints 7 to 9: the Files of an Item, and their contents. */
@@ -18,7 +18,7 @@ import { filesOf } from "../../store/buckets/r2.ts";
 /** `inline_files`, or `inline_content`: whether the answer contains the contents. Errors: 400. */
 const parseInline = ({ query: { rest } }: ParseCall): Result<boolean> => parseBoolean(rest, "inline_files", "inline_content");
 
-export const listFiles = {
+export const listFiles = serveBy({
   parse: parseInline,
   async handle(call: Call, inline: boolean): ReplyTo<"listFiles"> {
     const { store, claims: token, vault, item } = call;
@@ -27,9 +27,9 @@ export const listFiles = {
     const presented = await presentFiles(call, files.value, inline);
     return presented.ok ? ok({ json: presented.value }) : presented;
   },
-};
+});
 
-export const getFile = {
+export const getFile = serveBy({
   parse: parseInline,
   async handle(call: Call, inline: boolean): ReplyTo<"getFile"> {
     const { store, claims: token, vault, item } = call;
@@ -38,10 +38,10 @@ export const getFile = {
     const presented = await presentFiles(call, [file.value], inline);
     return presented.ok ? ok({ json: presented.value[0]! }) : presented;
   },
-};
+});
 
 /** The content of a File of the current version, or of the version that the query names (contract 14.5). */
-export const getContent = {
+export const getFileContent = serveBy({
   parse: ({ query }: ParseCall): Result<number | undefined> => parseVersionOf(query.rest, "version"),
   async handle(call: Call, version: number | undefined): ReplyTo<"getFileContent"> {
     const { store, claims: token, vault, item } = call;
@@ -52,7 +52,7 @@ export const getContent = {
     const reply = await sendFile(call, file);
     return reply.ok && version !== undefined ? ok({ ...reply.value, version }) : reply;
   },
-};
+});
 
 /** Sends the content of a File that was looked for. */
 export async function sendFile({ c, vault, item }: Call, file: Result<KeyedFile>): Promise<Result<Reply<never>>> {

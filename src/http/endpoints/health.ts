@@ -19,7 +19,7 @@ import { backupsOf, filesOf } from "../../store/buckets/r2.ts";
 
 /** /heartbeat: the Worker runs. /health: the state of what it depends on. Neither needs a token (contract 13). */
 
-export const heartbeat = async (c: Context): Promise<Result<Content<never>>> => ok({ response: c.text(".") });
+export const getHeartbeat = async (c: Context): Promise<Result<Content<never>>> => ok({ response: c.text(".") });
 
 interface Dependency {
   readonly service: string;
@@ -86,7 +86,7 @@ const REPORT_REUSE_MS = 5_000;
 const reports = new WeakMap<Env, CachedReport>();
 
 /** Always 200: the body is the report. Each status is ACTIVE, WARNING or ERROR; no message contains key material. */
-export const health = async (c: Context): Promise<Result<Content<HealthReport>>> => ok({ json: await cachedReport(c) });
+export const getHealth = async (c: Context): Promise<Result<Content<HealthReport>>> => ok({ json: await cachedReport(c) });
 
 function cachedReport(c: Context): Promise<HealthReport> {
   const now = Date.now();

@@ -8,7 +8,7 @@ import { recordDamage } from "../../store/health/damages.ts";
 import { nextPage } from "../headers.ts";
 import { streamList } from "../json-list.ts";
 import { presentBroken, presentSummary, presentWithUsername } from "../present/items.ts";
-import type { Call, ParseCall, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import { reportName } from "./items.ts";
 
 /** Endpoint 1: the Items of a vault, all of them or page by page (contract 11). */
@@ -28,7 +28,7 @@ const ARCHIVED = "archived";
 
 const hasArchived = ({ query }: Call): boolean => query.rest.get(ARCHIVED) === "true";
 
-export const listItems = {
+export const listItems = serveBy({
   parse({ query }: ParseCall): Result<ListInput> {
     const readings = parseFilter(query.filter, "items");
     if (!readings.ok) return readings;
@@ -48,7 +48,7 @@ export const listItems = {
     const response = await (limit === undefined ? sendAll(call, list) : sendPage(call, list, limit));
     return response.ok ? ok({ response: response.value }) : response;
   },
-};
+});
 
 async function load(call: Call, readings: readonly Filter[], after: string, most?: number): Promise<Result<Slice>> {
   const { store, claims: token, vault } = call;

@@ -8,7 +8,7 @@ import { loadItem } from "../../store/items/items.ts";
 import { etagHeader, isCurrent } from "../conditions.ts";
 import { sendChange } from "../coordinator.ts";
 import { presentItem, presentReplaced } from "../present/items.ts";
-import type { Call, ParseCall, Reply, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
 
 /** Endpoints 2 to 6 and 17: an Item. */
 
@@ -65,7 +65,7 @@ export const eraseItem =
     return answer.ok ? ok({ response: call.c.body(null, 204) }) : answer;
   };
 
-export const createItem = {
+export const createItem = serveBy({
   parse({ body, vault, chosenId }: ParseCall): Result<Change> {
     const input = parseItem(body!.json, vault, "create");
     if (!input.ok) return input;
@@ -73,17 +73,17 @@ export const createItem = {
     return ok({ kind: "create-item", ...id, input: input.value });
   },
   handle: writeItem(presentItem, ({ chosenId }) => (chosenId === undefined ? [] : ["item-id", chosenId])),
-};
+});
 
-export const replaceItem = {
+export const replaceItem = serveBy({
   parse({ body, vault, item, ifMatch }: ParseCall): Result<Change> {
     const input = parseItem(body!.json, vault, "replace");
     return input.ok ? ok({ kind: "replace-item", item, input: input.value, ifMatch }) : input;
   },
   handle: writeItem(presentReplaced),
-};
+});
 
-export const patchItem = {
+export const patchItem = serveBy({
   parse({ body, item, ifMatch }: ParseCall): Result<Change> {
     const edits = parsePatch(body!.json);
     return edits.ok ? ok({ kind: "patch-item", item, edits: edits.value, ifMatch }) : edits;
@@ -94,12 +94,12 @@ export const patchItem = {
     const reads = change.kind === "patch-item" && change.edits.length === 0;
     return reply.ok && reads ? ok({ ...reply.value, action: "READ" }) : reply;
   },
-};
+});
 
-export const deleteItem = {
+export const deleteItem = serveBy({
   parse: ({ item, ifMatch }: ParseCall): Result<Change> => ok({ kind: "delete-item", item, ifMatch }),
   handle: eraseItem(),
-};
+});
 
 /** An archived Item is left out of lists (contract 14.14). */
 const setState = (kind: "archive-item" | "unarchive-item") => ({

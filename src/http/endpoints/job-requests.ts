@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import type { jobInputs } from "../../../contract/bodies.ts";
 import { REGISTRY } from "../../model/backup.ts";
 import type { BackupInput, RequestedKind, ResealInput, RewrapInput } from "../../model/job.ts";

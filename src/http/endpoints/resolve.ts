@@ -10,11 +10,11 @@ import {
   presentAnswer,
 } from "../../requests/references.ts";
 import { hasTag } from "../conditions.ts";
-import type { Call, ParseCall, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
 /** Endpoint 19: resolves many references in one request (contract 16). */
 
-export const resolve = {
+export const resolveReferences = serveBy({
   parse: ({ body }: ParseCall): Result<readonly Asked[]> => parseReferences(body!.json),
 
   async handle(call: Call, asked: readonly Asked[]): ReplyTo<"resolveReferences"> {
@@ -31,7 +31,7 @@ export const resolve = {
     const response = unchanged ? c.body(null, 304, headers) : c.json({ values: answers.map(presentAnswer) }, 200, headers);
     return ok({ response, entries: entriesOf(claims, answers) });
   },
-};
+});
 
 /**
  * The tag contains no value: proxies may log it, and a hash of a short value can be guessed. Out: `undefined` when a reference

@@ -135,7 +135,7 @@ async function signInWithAccess(c: Context, store: Store): Promise<Result<Grante
 }
 
 /** Makes a one-time code (contract 24). Like that of the admin, it grants what the request that makes it was authenticated with. */
-export async function createOwnCode(call: Call): ReplyTo<"createSignInCode"> {
+export async function createSignInCode(call: Call): ReplyTo<"createSignInCode"> {
   const { c, store, actor } = call;
   // The request has counted as one already.
   const limited = await limitToken(c.env, actor, store.now, LIMITS.signInCost - 1);
@@ -144,7 +144,7 @@ export async function createOwnCode(call: Call): ReplyTo<"createSignInCode"> {
   return inUse.ok ? answerCode(call, { token: call.claims }) : inUse;
 }
 
-export async function createAdminCode(call: Call): ReplyTo<"createAdminSignInCode"> {
+export async function createAdminSignInCode(call: Call): ReplyTo<"createAdminSignInCode"> {
   return answerCode(call, { admin: await adminFingerprint(call.c) });
 }
 

@@ -3,11 +3,11 @@ import { readableVaults } from "../../model/permission.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadVault, loadVaults } from "../../store/vaults/vaults.ts";
 import { presentVault } from "../present/vaults.ts";
-import type { Call, ParseCall, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
 /** Endpoint 10: the vaults that a token reads. */
 
-export const listVaults = {
+export const listVaults = serveBy({
   parse: ({ query }: ParseCall): Result<readonly Filter[]> => parseFilter(query.filter, "vaults"),
   async handle(call: Call, readings: readonly Filter[]): ReplyTo<"listVaults"> {
     const { store, claims, dialect } = call;
@@ -23,7 +23,7 @@ export const listVaults = {
       headers: headers,
     });
   },
-};
+});
 
 export async function getVault({ store, claims: token, dialect, vault: id }: Call): ReplyTo<"getVault"> {
   const vault = await loadVault(store, { token, vault: id });

@@ -6,7 +6,7 @@ import { loadVersion } from "../../store/items/versions.ts";
 import { nextPage } from "../headers.ts";
 import { presentItem } from "../present/items.ts";
 import { presentVersion, sourceOfVersion } from "../present/history.ts";
-import type { Call, ParseCall, ReplyTo } from "../route.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import { eraseItem, sendItem, writeItem } from "./items.ts";
 
 /** Endpoint 15: the versions of an Item (contract 14). */
@@ -17,7 +17,7 @@ interface Page {
   readonly before: number | undefined;
 }
 
-export const listVersions = {
+export const listVersions = serveBy({
   parse({ query: { rest } }: ParseCall): Result<Page> {
     const limit = parseCount(rest, COUNTS.VersionLimit);
     if (!limit.ok) return limit;
@@ -32,7 +32,7 @@ export const listVersions = {
     const presented = versions.map((version) => presentVersion(version, dialect));
     return ok({ json: presented, headers: link });
   },
-};
+});
 
 export async function getVersion(call: Call): ReplyTo<"getVersion"> {
   const { store, dialect, claims: token, vault, item, version } = call;
@@ -41,12 +41,12 @@ export async function getVersion(call: Call): ReplyTo<"getVersion"> {
   return sendItem(call, stored.value, () => presentItem(stored.value, dialect, store.now, sourceOfVersion(version)));
 }
 
-export const restoreVersion = {
+export const restoreVersion = serveBy({
   parse: ({ item, version, ifMatch }: ParseCall): Result<Change> => ok({ kind: "restore-version", item, version, ifMatch }),
   handle: writeItem(presentItem, ({ version }) => ["restore-version", String(version)]),
-};
+});
 
-export const destroyVersion = {
+export const destroyVersion = serveBy({
   parse: ({ item, version }: ParseCall): Result<Change> => ok({ kind: "destroy-version", item, version }),
   handle: eraseItem(({ version }) => ["destroy-version", String(version)]),
-};
+});

@@ -3,7 +3,7 @@ import { addPerson, changePerson } from "../../../src/http/endpoints/admin-peopl
 import { createToken } from "../../../src/http/endpoints/admin-tokens.ts";
 import { createVault, updateVault } from "../../../src/http/endpoints/admin-vaults.ts";
 import { createWebhook, updateWebhook } from "../../../src/http/endpoints/admin-webhooks.ts";
-import { resolve } from "../../../src/http/endpoints/resolve.ts";
+import { resolveReferences } from "../../../src/http/endpoints/resolve.ts";
 import type { ParseCall } from "../../../src/http/route.ts";
 import { isEmail } from "../../../src/model/email.ts";
 import { parseId } from "../../../src/model/ids.ts";
@@ -34,7 +34,7 @@ export const PARSERS: Readonly<Record<string, (body: unknown) => Result<unknown>
   NewToken: endpoint(createToken),
   NewWebhook: endpoint(createWebhook),
   WebhookChange: endpoint(updateWebhook),
-  ResolveRequest: endpoint(resolve),
+  ResolveRequest: endpoint(resolveReferences),
   NewPerson: endpoint(addPerson),
   PersonChange: endpoint(changePerson),
   SignIn: (body) => parseValue(signIn, body, "the body"),

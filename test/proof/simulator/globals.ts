@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Clock, Timer } from "./clock.ts";
 import { addByteMethods } from "./platform/bytes.ts";
 import { addReaderMethods, DigestStream, FixedLengthStream } from "./platform/streams.ts";

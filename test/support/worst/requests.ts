@@ -1,3 +1,4 @@
+import { OPERATIONS } from "../../../contract/operations.ts";
 import { NOWHERE } from "../../../src/crypto/seal.ts";
 import { verifyToken } from "../../../src/crypto/token.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
@@ -127,14 +128,6 @@ const reads: readonly WorstRequest[] = [
     endpoint: "GET /v1/vaults",
     why: "a token of 100 vaults",
     prepare: async (world) => ({ path: "/v1/vaults", token: (await shareIn(world, tokenOfManyVaults)).token }),
-  },
-  {
-    endpoint: "GET /v1/vaults/:vault",
-    why: "a large vault",
-    prepare: async (world) => {
-      const { vault, token } = await largeVault(world, 100);
-      return { path: `/v1/vaults/${vault}`, token };
-    },
   },
   {
     endpoint: "GET /v1/token",
@@ -763,7 +756,7 @@ const deletion: WorstRequest = {
   prepare: async (world) => forAdmin(`${ADMIN_VAULTS}/${(await shareIn(world, largestVault)).vault}`, world),
 };
 
-export const WORST_REQUESTS: readonly WorstRequest[] = [
+const LISTED: readonly WorstRequest[] = [
   ...reads,
   ...resolves,
   ...writes,
@@ -773,3 +766,18 @@ export const WORST_REQUESTS: readonly WorstRequest[] = [
   ...open,
   deletion,
 ];
+
+/** The other operations that read one vault and nothing but its path. */
+const plainReads = Object.values(OPERATIONS)
+  .filter(({ method, path, access }) => method === "GET" && path.split(":")[1]?.startsWith("vault") && access.by === "token")
+  .filter(({ path }) => path.split(":").length === 2 && !LISTED.some(({ endpoint }) => endpoint === `GET ${path}`))
+  .map(({ path }): WorstRequest => ({
+    endpoint: `GET ${path}`,
+    why: "a large vault",
+    prepare: async (world) => {
+      const { vault, token } = await largeVault(world, 100);
+      return { path: path.replace(":vault", vault), token };
+    },
+  }));
+
+export const WORST_REQUESTS: readonly WorstRequest[] = [...LISTED, ...plainReads];
