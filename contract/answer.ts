@@ -7,7 +7,8 @@ type ReadOnly<Value> = Value extends object ? { readonly [Key in keyof Value]: R
 
 /**
  * A value of a schema as a presenter writes it. Each attribute of the schema is named, an optional one with `undefined` where it is
- * absent, so a presenter does not compile when the document has an attribute more or less.
+ * absent, so a presenter that lacks an attribute of the document does not compile. TypeScript refuses an attribute that the document lacks in an
+ * object literal only, and not in what is spread into it: for those, the tests compare every answer with the document.
  */
 export type Presented<Schema> = Schema extends object
   ? { readonly [Key in keyof Required<Schema>]: ReadOnly<Schema[Key]> }

@@ -6,7 +6,7 @@ import { isId } from "../src/model/ids.ts";
 import { REQUESTED_KINDS, type RequestedKind } from "../src/model/job.ts";
 import { LIMITS } from "../src/model/limits.ts";
 import { oneOf, scope } from "../src/model/scope.ts";
-import { anyId, optional, text } from "../src/model/text.ts";
+import { anyId, fault, optional, text } from "../src/model/text.ts";
 import { DAY, SECOND } from "../src/model/time.ts";
 import { webhookUrlFault } from "../src/model/webhook-url.ts";
 
@@ -30,7 +30,7 @@ export const newVault = z.object({ name, description: optional(text()), quota: o
 /** Contract 13.13. */
 export const vaultChange = z.object({ name: optional(name), description: optional(text()), quota: optional(quotaInput) });
 
-export const dialect = z.enum(DIALECT_NAMES, `is not ${oneOf(DIALECT_NAMES)}`);
+export const dialect = z.enum(DIALECT_NAMES, fault(`is not ${oneOf(DIALECT_NAMES)}`));
 
 /** Seconds. */
 const lifetime = z
@@ -70,9 +70,9 @@ const webhookUrl = (testOrigin: string | undefined) =>
   z.pipe(
     z.string(),
     z.transform((value, { issues }): string => {
-      const fault = webhookUrlFault(value, testOrigin);
-      if (fault === undefined) return new URL(value).href;
-      issues.push({ code: "custom", message: fault, input: value });
+      const wrong = webhookUrlFault(value, testOrigin);
+      if (wrong === undefined) return new URL(value).href;
+      issues.push({ code: "custom", message: wrong, input: value });
       return z.NEVER;
     }),
   );
@@ -89,7 +89,7 @@ const rotateSecret = optional(
         z.literal(true),
         z.transform(() => OVERLAP_SECONDS),
       ),
-      z.int().check(z.minimum(0), z.maximum(LIMITS.webhookSecret)),
+      z.int().check(z.minimum(0, OVERLAP_FAULT), z.maximum(LIMITS.webhookSecret, OVERLAP_FAULT)),
     ],
     OVERLAP_FAULT,
   ),
@@ -115,7 +115,7 @@ export const webhookChange = (testOrigin: string | undefined) =>
     );
 
 /** What a request for a job of any kind has (contract 26.2). */
-export const anyJob = z.object({ kind: z.enum(REQUESTED_KINDS, `is not ${oneOf(REQUESTED_KINDS)}`) });
+export const anyJob = z.object({ kind: z.enum(REQUESTED_KINDS, fault(`is not ${oneOf(REQUESTED_KINDS)}`)) });
 
 export const canonicalId = z.string().check(z.refine(isId, "is not a canonical UUID"));
 

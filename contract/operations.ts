@@ -1,8 +1,8 @@
 import type { GuardedAccess, OpenAccess, Operation } from "./operation.ts";
 
 /**
- * Every operation of the API (contract 1), by its id. src/http/routes.ts names what serves each of them, and openapi/ describes it: an
- * operation without either does not compile. The document has them in this order.
+ * Every operation of the API (contract 1), by its id. An endpoint (src/http/endpoints/) exports what serves it under that id, and openapi/
+ * describes it: an operation without either does not compile. The document has them in this order.
  */
 
 const EVERYBODY: OpenAccess = { by: "everybody" };

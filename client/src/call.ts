@@ -54,17 +54,34 @@ interface UntypedOptions extends Policy {
   readonly body?: unknown;
 }
 
+type Raw = {
+  [N in Name]: Bytes extends Operations[N]["answer"] ? (Operations[N]["answer"] extends Bytes ? N : never) : never;
+}[Name];
+
+/** The operations whose answer is no JSON. The content of a File or of a backup may be JSON of its own. */
+const RAW: Readonly<Record<Raw, true>> = {
+  "GET /v1/vaults/{vault}/items/{item}/files/{file}/content": true,
+  "GET /v1/vaults/{vault}/deleted-items/{item}/files/{file}/content": true,
+  "GET /v1/admin/backups/object": true,
+  "GET /v1/events": true,
+  "GET /heartbeat": true,
+  "GET /metrics": true,
+};
+
+const withBytes = ({ headers, ...options }: RequestOptions, body: NonNullable<RequestOptions["body"]>): RequestOptions => ({
+  ...options,
+  headers: { "Content-Type": "application/octet-stream", ...headers },
+  body,
+});
+
 export const createCall = (send: Send): Call =>
   (async (operation: string, { path = {}, body, ...options }: UntypedOptions = {}) => {
     const [method, template] = operation.split(" ") as [string, string];
     const url = template.replace(/\{(\w+)\}/g, (_, name: string) => segmentOf(path[name]!));
-    const sent = body === undefined ? {} : isBytes(body) ? { body } : { json: body };
-    const response = await send(method, url, { ...options, ...sent });
+    const response = await send(method, url, isBytes(body) ? withBytes(options, body) : { ...options, json: body });
     const { headers, status } = response;
-    // The content of a File or of a backup may be JSON of its own.
-    const isContent = /^GET .*\/(content|object)$/.test(operation);
-    const isJson = !isContent && headers.get("Content-Type")?.startsWith("application/json");
-    const data: unknown = status === 204 ? undefined : isJson ? await jsonOf(response, options.signal) : response;
+    const data: unknown =
+      status === 204 ? undefined : Object.hasOwn(RAW, operation) ? response : await jsonOf(response, options.signal);
     return { data, etag: headers.get("ETag") ?? undefined, headers };
   }) as Call;
 

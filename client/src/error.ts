@@ -32,14 +32,15 @@ export class ItemVaultError extends Error implements Fault {
   }
 }
 
-/** The JSON of an answer. Errors: throws an ItemVaultError of kind `network` when it ends early, and the reason of an aborted `signal`. */
+/** The JSON of an answer. Errors: throws an ItemVaultError of kind `network` when it ends early or is no JSON, and the reason of an aborted `signal`. */
 export async function jsonOf<T>(response: Response, signal?: AbortSignal): Promise<T> {
   try {
     return (await response.json()) as T;
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof ItemVaultError) throw error;
-    throw new ItemVaultError("The answer of the service ended early", { kind: "network", status: 0 });
+    const fault = error instanceof SyntaxError ? "is no JSON, or ended early" : "ended early";
+    throw new ItemVaultError(`The answer of the service ${fault}`, { kind: "network", status: 0 });
   }
 }
 

@@ -68,7 +68,7 @@ export async function* followEvents(
       if (!follow || !isTemporary(failure)) throw failure;
     }
     const backoff = Math.min(LONGEST_DELAY, 200 * 2 ** failures++) * (0.5 + Math.random() / 2);
-    const delay = Math.max(backoff, askedDelayOf(failure ?? {}));
+    const delay = backoff + askedDelayOf(failure ?? {});
     if (failure) onRetry?.(failure, delay);
     await wait(delay, signal).catch(() => undefined);
   }

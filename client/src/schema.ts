@@ -283,7 +283,7 @@ export interface NewItem {
   /** The title. At most 1024 bytes of UTF-8. */
   title?: string | null;
   favorite?: boolean | null;
-  /** The tags, in this order. Together at most 16384 bytes (contract 12.1). */
+  /** The tags, in this order. Each has at most 65536 bytes of UTF-8, and all together 16384 (contract 12.1). */
   tags?: string[] | null;
   /** The URLs, in this order. */
   urls?: UrlInput[] | null;
@@ -304,7 +304,7 @@ export interface ItemReplacement {
   /** The title. At most 1024 bytes of UTF-8. */
   title?: string | null;
   favorite?: boolean | null;
-  /** The tags, in this order. Together at most 16384 bytes (contract 12.1). */
+  /** The tags, in this order. Each has at most 65536 bytes of UTF-8, and all together 16384 (contract 12.1). */
   tags?: string[] | null;
   /** The URLs, in this order. */
   urls?: UrlInput[] | null;
@@ -315,7 +315,7 @@ export interface ItemReplacement {
   category: Category;
   /** The vault of the path. */
   vault: {
-    /** The id of the vault (contract 2.19). */
+    /** The id of the vault (contract 2.19). At most 65536 bytes of UTF-8. */
     id: string;
   };
 }
@@ -797,7 +797,7 @@ export interface NewJob {
   /** Of a `reseal`: the vault. Of the others: only this vault; absent: the whole deployment. */
   vault?: Uuid | null;
   /** Of a `reseal`: the id of the keys that are replaced (contract 20.21). */
-  dataKey?: IdInput;
+  dataKey?: IdInput | null;
   /** Of a `backup`: every part is written, and every content looked for (contract 21.4). */
   full?: boolean | null;
   /** Of a `backup` or `restore`: it tells what it would do, and changes nothing. */

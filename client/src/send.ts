@@ -26,12 +26,10 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** How often this request is sent at most, in place of the client's `attempts`. */
   readonly attempts?: number | undefined;
-  /** Whether it is also sent again when the client's `fetch` has ended it, because the service was silent (kind `timeout`). */
-  readonly patient?: boolean | undefined;
 }
 
 /** What every request can have, whatever it asks for. */
-export type Policy = Pick<RequestOptions, "signal" | "attempts" | "patient">;
+export type Policy = Pick<RequestOptions, "signal" | "attempts">;
 
 export type Send = (method: string, path: string, options?: RequestOptions) => Promise<Response>;
 
@@ -56,7 +54,7 @@ export function createSend({
   // A character that no header can have: fetch would throw an error that contains the token.
   if (!/^[\x20-\x7e]*$/.test(token ?? ""))
     throw new ItemVaultError("The token is malformed", { kind: "unauthorized", status: 401 });
-  return async (method, path, { query, headers, json, body, signal, attempts = usual, patient = false } = {}) => {
+  return async (method, path, { query, headers, json, body, signal, attempts = usual } = {}) => {
     const url = origin + path + queryOf(query);
     const init: RequestInit = {
       method,
@@ -80,7 +78,7 @@ export function createSend({
       if (outcome instanceof Response && outcome.status === 304) return outcome;
       const error = outcome instanceof Response ? await errorOf(outcome) : outcome;
       const last = attempt >= attempts || body instanceof ReadableStream;
-      if (last || !(canRepeat(error) || (patient && error.kind === "timeout"))) throw error;
+      if (last || !canRepeat(error)) throw error;
       await wait(delayOf(attempt, error), signal);
     }
   };

@@ -64,28 +64,28 @@ function simplifyNull(schema: Schema): Schema {
 type Shape = Readonly<Record<string, z.ZodMiniType>>;
 
 /**
- * What the document tells of each attribute besides its parser: a description, or parts of a schema, which count before those of the
- * parser. An attribute that a request must not have is not told of.
+ * What the document has of each attribute besides its parser: a description, or parts of a schema, which replace those of the parser. An
+ * attribute that a request must not have is not described.
  */
 export type Attributes<S extends Shape> = {
   readonly [Name in keyof S as z.input<S[Name]> extends undefined ? never : Name]: string | Schema;
 };
 
-/** An object of a request. It is open: unknown attributes are dropped (contract 2.16). In: its parser, and what is told of its attributes. */
+/** An object of a request. It is open: unknown attributes are dropped (contract 2.16). In: its parser, and the descriptions of its attributes. */
 export function body<S extends Shape>(description: string, { shape }: { readonly shape: S }, attributes: Attributes<S>): Schema {
   const entries = Object.entries(attributes as Readonly<Record<string, string | Schema>>);
   const required = entries.map(([name]) => name).filter((name) => !shape[name]!.safeParse(undefined).success);
   return {
     description,
     type: "object",
-    properties: Object.fromEntries(entries.map(([name, told]) => [name, describe(schemaOf(shape[name]!), told)])),
+    properties: Object.fromEntries(entries.map(([name, described]) => [name, describe(schemaOf(shape[name]!), described)])),
     ...(required.length > 0 && { required }),
   };
 }
 
-/** JSON Schema counts the characters of a text, and the service its bytes: the description says so. */
-function describe(schema: Schema, told: string | Schema): Schema {
-  if (typeof told !== "string") return { ...schema, ...told };
+/** JSON Schema counts the characters of a text, and the service its bytes: a description that is a text says so. */
+function describe(schema: Schema, described: string | Schema): Schema {
+  if (typeof described !== "string") return { ...schema, ...described };
   const limit = schema.maxLength === undefined ? "" : ` At most ${schema.maxLength} bytes of UTF-8.`;
-  return { ...schema, description: told + limit };
+  return { ...schema, description: described + limit };
 }

@@ -22,7 +22,7 @@ const item = (description: string, more: Readonly<Record<string, Schema>>, requi
   const { properties, ...schema } = body(description, z.object(itemAttributes), {
     title: "The title.",
     favorite: { default: false },
-    tags: `The tags, in this order. Together at most ${LIMITS.tags} bytes (contract 12.1).`,
+    tags: `The tags, in this order. Each has at most ${LIMITS.string} bytes of UTF-8, and all together ${LIMITS.tags} (contract 12.1).`,
     urls: "The URLs, in this order.",
     sections: "The sections, in this order.",
     fields: "The fields, in this order.",
@@ -85,7 +85,12 @@ export const itemInputSchemas: Readonly<Record<string, Schema>> = {
         description: "The vault of the path.",
         type: "object",
         properties: {
-          id: { type: "string", minLength: 1, maxLength: LIMITS.string, description: "The id of the vault (contract 2.19)." },
+          id: {
+            type: "string",
+            minLength: 1,
+            maxLength: LIMITS.string,
+            description: `The id of the vault (contract 2.19). At most ${LIMITS.string} bytes of UTF-8.`,
+          },
         },
         required: ["id"],
       },

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { anyJob, jobInputs } from "../../contract/bodies.ts";
 import { JOB_KINDS, JOB_STATES } from "../../src/model/job.ts";
+import { anyId } from "../../src/model/text.ts";
 import { EXISTING } from "../../src/model/restore.ts";
 import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
@@ -18,6 +19,7 @@ const newJob = z.object({
       ...jobInputs.backup.shape,
       ...jobInputs.verify.shape,
       ...jobInputs.restore.shape,
+      dataKey: z.nullable(anyId),
     }),
   ).shape,
 });

@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
 import { LIMITS } from "./limits.ts";
 import { invalid, ok, type Result } from "./result.ts";
-import { explain } from "./text.ts";
+import { explain, fault } from "./text.ts";
 
 /** One edit of a PATCH: an operation of its body (RFC 6902 section 4). vault/patch.ts checks the value, which depends on the path. */
 export const edit = z.object({
-  op: z.enum(["add", "remove", "replace"], "is not add, remove or replace"),
+  op: z.enum(["add", "remove", "replace"], fault("is not add, remove or replace")),
   path: z.string(),
   value: z.optional(z.unknown()), // `remove` has none
 });

@@ -43,7 +43,7 @@ interface Count {
   readonly default?: number;
 }
 
-/** The parameters that are integers, by the names of their components in the document. Those of a `wait` are seconds. */
+/** The parameters that are integers. Those named `wait` are seconds. */
 export const COUNTS = {
   Limit: { name: "limit", minimum: 1, maximum: LIMITS.page },
   VersionLimit: { name: "limit", minimum: 1, maximum: LIMITS.versions, default: LIMITS.versions },

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { parseId } from "./ids.ts";
 import { LIMITS } from "./limits.ts";
+import { fault } from "./text.ts";
 import { isPermission, type Permission, PERMISSIONS } from "./permission.ts";
 
 /** The permissions of a request for a token or a person (contract 8.4). */
@@ -9,7 +10,7 @@ export const oneOf = (words: readonly string[]) => new Intl.ListFormat("en-GB", 
 
 /** The scope of a token or a person: `{"<vault id>": "<permission>"}`. `z.record` would drop a key `__proto__` silently. */
 export const scope = z.pipe(
-  z.custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value), "is not an object"),
+  z.custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value), fault("is not an object")),
   z.transform((object, { issues }): Record<string, Permission> => {
     const entries = Object.entries(object).map(([id, permission]) => [parseId(id), permission as unknown] as const);
     const ids = new Set(entries.map(([id]) => id));

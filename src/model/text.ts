@@ -9,27 +9,36 @@ import { invalid, ok, type Result } from "./result.ts";
 const TYPES: Readonly<Record<string, string>> = {
   string: "a string",
   boolean: "true or false",
-  number: "a number",
+  number: "an integer", // no body has another number
   int: "an integer",
   object: "an object",
   array: "an array",
 };
 
+const MISSING = "is missing";
+
 /** The messages of errors for which a schema has none of its own: zod/mini brings no texts. */
 z.config({
   localeError({ code, expected, input }) {
-    if (input === undefined) return "is missing";
-    return code === "invalid_type" ? `is not ${TYPES[expected] ?? expected}` : "is malformed";
+    if (input === undefined) return MISSING;
+    if (code === "invalid_type") return `is not ${TYPES[expected] ?? expected}`;
+    // Beyond what JavaScript represents exactly.
+    return typeof input === "number" ? "is not an integer" : "is malformed";
   },
+});
+
+/** The message of a schema for a value that it refuses, unless the value is absent. */
+export const fault = (words: string) => ({
+  error: ({ input }: { readonly input?: unknown }) => (input === undefined ? MISSING : words),
 });
 
 /** A text within the limit (bytes of UTF-8), without lone surrogates. */
 export function text(limit: number = LIMITS.string) {
-  const fault = `is longer than ${limit} bytes`;
+  const tooLong = `is longer than ${limit} bytes`;
   return z.string().check(
     z.refine((value) => value.isWellFormed(), "holds half of a surrogate pair"),
-    z.maxLength(limit, fault), // characters: what the document can say
-    z.refine((value) => fits(value, limit), fault),
+    z.maxLength(limit, tooLong), // characters: what the document can say
+    z.refine((value) => fits(value, limit), tooLong),
   );
 }
 

@@ -13,7 +13,7 @@ import { addWebhook, newReceiver } from "../support/webhooks.ts";
 
 /**
  * The service answers what test/support/matrix.ts derives from the catalogue: every operation × caller × object. A refused request changes
- * nothing in the database.
+ * no table of D1 but those of the log.
  */
 
 let world: World;

@@ -53,9 +53,10 @@ async function serve(
           : keys
         : left.shift()!;
     if ("status" in answer) response.statusCode = answer.status as number;
-    response.setHeader("Request-Id", "1").setHeader("Content-Type", "application/json");
+    if (!("page" in answer)) response.setHeader("Request-Id", "1").setHeader("Content-Type", "application/json");
     if ("exists" in answer) response.setHeader("Item-Vault-Error", "job_exists").setHeader("Item-Vault-Job", ID).writeHead(409);
-    response.end(JSON.stringify(answer));
+    if ("cut" in answer) response.write('{"id"', () => response.destroy());
+    else response.end("page" in answer ? "<html>" : JSON.stringify(answer));
   });
   await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
   onTestFinished(() => void server.close());
@@ -247,6 +248,16 @@ describe("admin keys rewrap", () => {
     const { code, stderr } = await keys("rewrap", { env: (await serve(KEYS, [job("waiting", 0, 0), failed])).env });
     expect([code, stderr]).toEqual([1, expect.stringMatching(/The job 3fa85f64-\S+ failed: database_restored/)]);
     for (const words of ["row_unreadable: table vaults", `admin jobs show ${ID}`]) expect(stderr).toContain(words);
+  });
+
+  it("goes on after an answer that is no job, and after any failure that passes", async () => {
+    const faults = [{ status: 500 }, { status: 520 }, { status: 503 }, { id: ID }, { cut: true }, { page: true }];
+    const ran = faults.map(async (fault) => {
+      const { env, asked } = await serve(KEYS, [job("waiting", 0, 0), fault, job("done", 5, 5)], REWRAPPED);
+      const { code } = await keys("rewrap", { env });
+      return [fault, code, asked.filter((line) => line.includes("wait=")).length];
+    });
+    expect(await Promise.all(ran)).toEqual(faults.map((fault) => [fault, 0, 2]));
   });
 
   it("goes on after a 503, and says of any other failure that the job goes on", async () => {

@@ -193,14 +193,6 @@ describe("retries", () => {
     expect([once.keys.length, often.keys.length]).toEqual([1, 4]);
   });
 
-  it("follow a silence that fetch has ended only where a request is patient", async () => {
-    const silence = new ItemVaultError("The service was silent", { kind: "timeout", status: 0 });
-    const [hurried, patient] = [faulty(silence), faulty(silence, silence)];
-    expect(await faultOf(clientOf({ fetch: hurried.fetch }).call("GET /v1/vaults"))).toMatchObject({ kind: "timeout" });
-    await clientOf({ fetch: patient.fetch }).call("GET /v1/vaults", { patient: true });
-    expect([hurried.keys.length, patient.keys.length]).toEqual([1, 3]);
-  });
-
   it.each([400, 401, 403, 404, 409, 412, 413, 500, 507])("do not follow a %i", async (status) => {
     const { fetch: stub, keys } = faulty(busy(status));
     expect(await faultOf(clientOf({ fetch: stub }).call("GET /v1/vaults", {}))).toMatchObject({ status });
@@ -306,10 +298,12 @@ describe("events", () => {
       void vi.advanceTimersByTimeAsync(delay);
     };
     expect(await clientOf({ fetch: stub }).events({ signal: end.signal, onRetry }).next()).toMatchObject({ done: true });
-    expect(breaks).toEqual([
-      [1, 30_000],
-      [2, 60_000],
-    ]);
+    expect(breaks.map(([sends]) => sends)).toEqual([1, 2]);
+    // Not all clients come back in the same moment.
+    for (const [index, asked] of [30_000, 60_000].entries()) {
+      expect(breaks[index]![1]).toBeGreaterThan(asked);
+      expect(breaks[index]![1]).toBeLessThan(asked + 1_000);
+    }
   });
 
   it("end with the error of a token that is refused", async () => {

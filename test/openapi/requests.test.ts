@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ROWS } from "../../openapi/document.ts";
+import type { Result } from "../../src/model/result.ts";
 import { faultOf, schemaNamed } from "../support/documented.ts";
 import { runs } from "../support/runs.ts";
 import { mutationsOf, valuesOf } from "./support/arbitraries.ts";
@@ -14,6 +15,10 @@ const nameOf = ($ref: string): string => $ref.slice($ref.lastIndexOf("/") + 1);
 
 /** A body as the service gets it: a JSON text, parsed. */
 const sent = (body: unknown): unknown => JSON.parse(JSON.stringify(body));
+
+/** Whether a refusal does not say what is wrong. */
+const isVague = (outcome: Result<unknown>): boolean =>
+  !outcome.ok && /malformed|Invalid input/.test(outcome.failure.detail ?? "");
 
 describe.each(Object.entries(PARSERS))("%s", (name, parse) => {
   const schema = schemaNamed(name);
@@ -38,6 +43,15 @@ describe.each(Object.entries(PARSERS))("%s", (name, parse) => {
     );
   });
 
+  it("what the service refuses, it names in words", () => {
+    expect(
+      fc.check(
+        fc.property(mutationsOf(schema).map(sent), (body) => !isVague(parse(body))),
+        RUNS,
+      ),
+    ).toMatchObject({ failed: false });
+  });
+
   it("both happen: bodies are allowed and refused by both", () => {
     const bodies = fc.sample(mutationsOf(schema), { numRuns: 200, seed: 1 }).map(sent);
     const outcomes = new Set(bodies.map((body) => `${parse(body).ok} ${faultOf(schema, body) === undefined}`));
@@ -53,7 +67,7 @@ const NEEDED = Object.keys(PARSERS).flatMap((name) => {
 
 it.each(NEEDED)("an empty %s is refused with the attribute that is missing: %s", (name, first) => {
   expect(PARSERS[name]!({})).toMatchObject({
-    failure: { kind: "invalid", detail: expect.stringMatching(`^${first}: is (missing|not an object)$`) },
+    failure: { kind: "invalid", detail: `${first}: is missing` },
   });
 });
 

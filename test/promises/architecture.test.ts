@@ -6,6 +6,8 @@ import { entries, folderOf, importsOf, sources } from "../support/sources.ts";
 
 /** The rules of the architecture (CONTRIBUTING.md), checked against the sources. */
 
+const endpoints = import.meta.glob("../../src/http/endpoints/*.ts", { eager: true });
+
 interface WorkerSource {
   /** The path below src/. */
   readonly path: string;
@@ -145,12 +147,17 @@ describe("the catalogue of operations", () => {
   });
 
   it("has one endpoint that exports each operation under its id", () => {
-    const endpoints = sources.filter(({ path }) => path.startsWith("src/http/endpoints/"));
-    const exported = endpoints.flatMap(({ code }) =>
-      [...code.matchAll(/^export (?:async function|const) (\w+)/gm)].map(([, name]) => String(name)),
-    );
+    const exported = Object.values(endpoints).flatMap((module) => Object.keys(module));
     const ids = Object.keys(OPERATIONS);
     expect(exported.filter((name) => ids.includes(name)).toSorted()).toEqual(ids.toSorted());
+  });
+});
+
+describe("an endpoint", () => {
+  it("returns JSON as data, so that its type is that of the operation", () => {
+    const endpointSources = worker.filter(({ folder }) => folder === "http/endpoints");
+    expect(endpointSources.filter(({ code }) => code.includes("c.json(")).map(({ path }) => path)).toEqual([]);
+    expect(endpointSources.length).toBeGreaterThan(20);
   });
 });
 

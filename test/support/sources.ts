@@ -2,11 +2,11 @@
 
 declare global {
   interface ImportMeta {
-    /** A feature of Vite: the files that match, which it reads while it transforms this file. */
-    readonly glob: (
-      pattern: string | string[],
-      options: { query: "?raw"; import: "default"; eager: true },
-    ) => Record<string, string>;
+    /** A feature of Vite: the files that match, as texts or as modules, which it reads while it transforms the file of the call. */
+    readonly glob: {
+      (pattern: string | string[], options: { query: "?raw"; import: "default"; eager: true }): Record<string, string>;
+      (pattern: string, options: { eager: true }): Record<string, object>;
+    };
   }
 }
 

@@ -122,7 +122,5 @@ function foreign({ origin }: URL, { headers, status }: Response): ItemVaultError
 const isFollowed = ({ searchParams }: URL, { headers }: Response): boolean =>
   headers.get("Content-Type")?.startsWith("text/event-stream") === true && searchParams.get("wait") !== "0";
 
-function withBody(response: Response, body: Stream): Response {
-  const { status, statusText, headers, url } = response;
-  return Object.defineProperty(new Response(body, { status, statusText, headers }), "url", { value: url });
-}
+const withBody = ({ status, statusText, headers }: Response, body: Stream): Response =>
+  new Response(body, { status, statusText, headers });

@@ -30,7 +30,7 @@ export const typeOf = (text: string): FieldType => text.toUpperCase() as FieldTy
 
 /** The number of `--version`. Errors: throws a CliError. */
 export function versionOf(text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw new CliError("--version takes the number of a version", { exit: "usage", hint: "`item versions` lists them." });
 }
 

@@ -22,8 +22,7 @@ export async function run(call: RunCall): Promise<number> {
   const values: Secrets = client
     ? await withFallback(call, references, () => resolveAll(client, references))
     : new Map<string, string>();
-  // Whoever watches resolves again, so the request itself is not repeated.
-  const resolve = (signal: AbortSignal) => resolveAll(client!, references, { signal, attempts: 1 });
+  const resolve = (signal: AbortSignal) => resolveAll(client!, references, { signal });
   return options.watch && client
     ? runAgainOnChange(call, environment, { client, values, resolve })
     : runOnce(call, environment, values);

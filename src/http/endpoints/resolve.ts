@@ -28,8 +28,10 @@ export const resolveReferences = serveBy({
     const tag = await tagOf(call, answers);
     const headers: Record<string, string> = tag === undefined ? {} : { ETag: tag };
     const unchanged = tag !== undefined && hasTag(c.req.header("If-None-Match"), tag);
-    const response = unchanged ? c.body(null, 304, headers) : c.json({ values: answers.map(presentAnswer) }, 200, headers);
-    return ok({ response, entries: entriesOf(claims, answers) });
+    const content = unchanged
+      ? { response: c.body(null, 304, headers) }
+      : { json: { values: answers.map(presentAnswer) }, headers };
+    return ok({ ...content, entries: entriesOf(claims, answers) });
   },
 });
 

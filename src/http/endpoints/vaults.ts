@@ -20,7 +20,7 @@ export const listVaults = serveBy({
     const headers: Record<string, string> = refusals.length > 0 ? { "Item-Vault-Broken": String(refusals.length) } : {};
     return ok({
       json: passing.map((vault) => presentVault(vault, dialect)),
-      headers: headers,
+      headers,
     });
   },
 });

@@ -187,7 +187,7 @@ describe("import --from-connect", () => {
     const page = await startDeafServer(FAULTS["an HTML page"]!);
     onTestFinished(page.close);
     const ran = await runHere(["import", "--from-connect", page.url], { env: { OP_CONNECT_TOKEN: "token" } });
-    expect(ran).toMatchObject({ code: 6, stderr: expect.stringContaining("The answer of the service is no list of vaults") });
+    expect(ran).toMatchObject({ code: 6, stderr: expect.stringContaining("The answer of the service is no JSON") });
   });
 
   it("takes Items, Files and versions of another service, with their ids", async () => {

@@ -26,8 +26,11 @@ const WAIT_SECONDS = 2;
 /** Milliseconds from one request to the next, at least: a service that stops may answer before the time is over. */
 const INTERVAL_MS = 1_000;
 
-/** How often the job is asked for while the service does not answer: about half a minute. It goes on meanwhile. */
-const ATTEMPTS = 10;
+/** Milliseconds from one request to the next, at most, while the service does not answer. */
+const OUTAGE_INTERVAL_MS_MAX = 10_000;
+
+/** Milliseconds without an answer of the service after which the command ends. The job goes on meanwhile. */
+const OUTAGE_MS_MAX = 240_000;
 
 /**
  * Starts a job and waits for its end. When another one that does the same is under way, it waits for that one. Ctrl-C leaves the job running. Errors:
@@ -73,14 +76,25 @@ const DIFFERING = new Set(["verify", "backup"]);
 
 const isAtRest = (job: Job): boolean => hasEnded(job) || job.state === "paused";
 
-/** Loads a job until it has ended, or is paused. */
+/**
+ * Loads a job until it has ended, or is paused. Each request is sent once, because the next one asks the same. Errors: throws the last failure
+ * when the service has given no job for `OUTAGE_MS_MAX`, and at once one that does not pass, such as that of a token.
+ */
 async function endOf(admin: Client, started: Job, signal: AbortSignal, onProgress: (job: Job) => void): Promise<Job> {
   let job = started;
+  let [answeredAt, failures] = [Date.now(), 0];
   while (!isAtRest(job)) {
-    const begun = Date.now();
-    job = await loadJob(admin, job.id, { wait: WAIT_SECONDS, attempts: ATTEMPTS, patient: true, signal });
-    onProgress(job);
-    if (!isAtRest(job)) await pause(begun + INTERVAL_MS - Date.now(), signal);
+    const sentAt = Date.now();
+    try {
+      job = await loadJob(admin, job.id, { wait: WAIT_SECONDS, attempts: 1, signal });
+      [answeredAt, failures] = [Date.now(), 0];
+      onProgress(job);
+      if (!isAtRest(job)) await pause(sentAt + INTERVAL_MS - Date.now(), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (failureOf(error)?.exit !== "unavailable" || Date.now() - answeredAt > OUTAGE_MS_MAX) throw error;
+      await pause(Math.min(OUTAGE_INTERVAL_MS_MAX, INTERVAL_MS * 2 ** failures++), signal);
+    }
   }
   return job;
 }
