@@ -131,9 +131,10 @@ it("a code is copied by the key O that was pressed while the Item, and then its 
   const own = await seed([{ title: "Early", fields: [{ id: "otp", type: "OTP", label: "code", value: "JBSWY3DPEHPK3PXP" }] }]);
   const fresh = await openPage({ token: own.token });
   const item = await injectFault(fresh, "GET", "/v1/vaults/*/items/*", "held");
+  // Before the page is opened: it may load its scripts ahead while it waits.
+  const late = await injectFault(fresh, "GET", "/console/assets/one-time-password-*", "held");
   await fresh.goto("/console/");
   await fresh.getByRole("link", { name: "Early" }).waitFor();
-  const late = await injectFault(fresh, "GET", "/console/assets/one-time-password-*", "held");
   await fresh.getByRole("link", { name: "Early" }).click();
   await expect.poll(() => item.requests.length).toBe(1);
   await fresh.keyboard.press("o");

@@ -39,6 +39,8 @@ export interface Database {
   readonly effects: () => Effect[];
   /** What the transactions have changed of the rows of vaults. */
   readonly rows: RowLog;
+  /** How many transactions were committed. */
+  readonly writes: () => number;
   readonly setRoom: (room: Room) => void;
   /** Keeps a copy. Out: restores the database to it, as Time Travel of D1 does. */
   readonly copy: () => () => void;
@@ -89,13 +91,14 @@ function errorOf(error: unknown): Error {
   return new Error(`D1_ERROR: ${message}: ${CODES[errcode & 255] ?? "SQLITE_ERROR"}`);
 }
 
-/** In: a function that gives the next tick of the history's clock. */
-export function createDatabase(tick: () => number): Database {
+/** In: a function that gives the next tick of the history's clock; the id of the deployment, which the migration draws at random. */
+export function createDatabase(tick: () => number, deployment: string): Database {
   const db = new DatabaseSync(":memory:");
   const files = readdirSync(MIGRATIONS).toSorted();
   for (const name of files) db.exec(readFileSync(join(MIGRATIONS, name), "utf8"));
   db.exec(RECORD);
   for (const name of files) db.prepare("INSERT INTO d1_migrations (name) VALUES (?1)").run(name);
+  db.prepare("UPDATE deployment SET id = ?1").run(deployment);
   db.function("tick", tick);
   db.exec(TRIGGERS);
   const rows = recordRows(db);
@@ -107,6 +110,7 @@ export function createDatabase(tick: () => number): Database {
     return known;
   };
   let room: Room = "enough";
+  let writes = 0;
   const [begin, commit, rollback] = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map(statementOf);
 
   function runStatement({ sql, values }: Statement): D1Result {
@@ -154,6 +158,7 @@ export function createDatabase(tick: () => number): Database {
         const results = statements.map(runStatement);
         commit!.run();
         rows.endTransaction(true);
+        writes++;
         return results;
       } catch (error) {
         if (db.isTransaction) rollback!.run(); // SQLite rolls a full database back itself
@@ -163,6 +168,7 @@ export function createDatabase(tick: () => number): Database {
     },
     query: <Row>(sql: string, ...values: (string | number)[]) => statementOf(sql).all(...values) as Row[],
     rows,
+    writes: () => writes,
     effects: () => db.prepare("SELECT * FROM effects ORDER BY rowid").all() as unknown as Effect[],
     setRoom(next) {
       room = next;

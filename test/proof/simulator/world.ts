@@ -49,7 +49,7 @@ export function createWorld(seed: number, plant: Plant): World {
     random,
     pick: (from) => from[Math.floor(random() * from.length)]!,
     clock: createClock(startOf(seed), random, (time) => trace(String(time))),
-    database: createDatabase(tick),
+    database: createDatabase(tick, createHash("sha256").update(String(seed)).digest("hex").slice(0, 32)),
     objects: createObjects(),
     backups: createObjects(),
     faults: createFaults(random),
