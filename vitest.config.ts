@@ -102,6 +102,8 @@ export default defineConfig({
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
               bindings: { ...SECRETS, MIGRATIONS, LONG_RUN, SAMPLE, BACKUP_HOUR, WEBHOOK_TEST_ORIGIN },
+              // A second database, which test/support/replica.ts makes a replica of the first one.
+              d1Databases: { REPLICA: "replica" },
               // The queue with a shorter delay than in wrangler.toml.
               queueConsumers: { "item-vault-activity": { maxBatchSize: 10, maxBatchTimeout: 0.05 } },
             },

@@ -37,6 +37,9 @@ const lifetime = z
   .int()
   .check(z.minimum(1, "is less than 1"), z.maximum(LIMITS.tokenLifetime, `is more than ${LIMITS.tokenLifetime}`));
 
+/** Seconds by which the reads of a token may be old (contract 8.12). */
+const stale = z.int().check(z.minimum(1, "is less than 1"), z.maximum(LIMITS.stale, `is more than ${LIMITS.stale}`));
+
 /** Contract 13.14. */
 export const newToken = z
   .object({
@@ -45,8 +48,14 @@ export const newToken = z
     dialect: optional(dialect),
     expiresIn: optional(lifetime),
     binding: optional(z.boolean()),
+    stale: optional(stale),
   })
   .check(
+    // The calls of a service binding read the primary.
+    z.refine(({ binding, stale: seconds }) => !binding || seconds === undefined, {
+      path: ["stale"],
+      message: "does not go with binding",
+    }),
     z.refine(({ vaults, binding }) => !binding || Object.values(vaults).every((permission) => permission === "r"), {
       path: ["vaults"],
       message: "has a permission other than r, the only one that a service binding uses",

@@ -51,6 +51,8 @@ export interface GuardedOperation extends Endpoint {
   readonly resource?: AdminResource;
   /** Whether the Item of the path is a deleted one. */
   readonly deleted?: true;
+  /** Whether it follows the writes, and so reads the newest state whatever the token allows. */
+  readonly follows?: true;
 }
 
 /** An operation without a guard: it answers whatever else is broken. */
@@ -59,3 +61,10 @@ export interface OpenOperation extends Endpoint {
 }
 
 export type Operation = GuardedOperation | OpenOperation;
+
+/** Whether a replica of the database may answer the operation, for a token that allows it (contract 8.12). */
+export const isNear = (operation: Operation): boolean =>
+  operation.access.by === "token" &&
+  "action" in operation &&
+  !operation.follows &&
+  (operation.method === "GET" || operation.action === "READ");

@@ -103,8 +103,8 @@ export const OPERATIONS = {
     deleted: true,
   },
 
-  listEvents: { method: "GET", path: `${VAULT}/events`, access: READ, action: "READ" },
-  streamAllEvents: { method: "GET", path: "/v1/events", access: BY_TOKEN, action: "UNLOGGED" },
+  listEvents: { method: "GET", path: `${VAULT}/events`, access: READ, action: "READ", follows: true },
+  streamAllEvents: { method: "GET", path: "/v1/events", access: BY_TOKEN, action: "UNLOGGED", follows: true },
 
   listAllVaults: { method: "GET", path: ADMIN_VAULTS, access: BY_ADMIN, action: "READ" },
   createVault: {

@@ -77,6 +77,15 @@ export const headers = {
   RetryAfterIfUseful: text("Seconds; absent where a retry does not help, or is not safe (contract 4.9, 10.15).", {
     pattern: String.raw`^\d+$`,
   }),
+  ServedBy: {
+    description: "Which database has answered; only for a token with `stale` (contract 8.13).",
+    schema: { type: "string", enum: ["primary", "replica"] },
+  },
+  Age: text("Seconds by which the answer may be old; only for a token with `stale` (contract 8.13).", {
+    pattern: String.raw`^\d+$`,
+  }),
+  Bookmark: text("The state of the answer: opaque; only for a token with `stale` (contract 8.14)."),
+  BookmarkOfWrite: text("A state that has the write: opaque. Absent when D1 gave none (contract 8.14)."),
   SetCookie: text("The cookie of the session (contract 24.1). A value that is empty removes it.", {
     required: true,
     pattern: "^(__Host-)?item-vault-session=[A-Za-z0-9_-]*; Max-Age=[0-9]+; Path=/; HttpOnly; SameSite=Strict(; Secure)?$",
@@ -109,6 +118,10 @@ const NAMES: Readonly<Record<HeaderName, string>> = {
   Authenticate: "WWW-Authenticate",
   RetryAfter: "Retry-After",
   RetryAfterIfUseful: "Retry-After",
+  ServedBy: "Item-Vault-Served-By",
+  Age: "Item-Vault-Age",
+  Bookmark: "Item-Vault-Bookmark",
+  BookmarkOfWrite: "Item-Vault-Bookmark",
   SetCookie: "Set-Cookie",
 };
 

@@ -1,4 +1,4 @@
-import type { Access, Endpoint, Operation } from "../contract/operation.ts";
+import { type Access, type Endpoint, isNear, type Operation } from "../contract/operation.ts";
 import { type OperationId, OPERATIONS } from "../contract/operations.ts";
 import type { FailureKind } from "../src/model/failure.ts";
 import { errorsOf } from "./errors.ts";
@@ -53,6 +53,8 @@ export type Row = Omit<Endpoint, "method" | "path"> &
     readonly method: Method;
     /** As OpenAPI writes it: `/v1/vaults/{vault}`. */
     readonly path: string;
+    /** Whether a replica may answer it. */
+    readonly near: boolean;
   };
 
 /** All operations in the order of the catalogue. */
@@ -61,7 +63,7 @@ export function rowsOf(descriptions: Descriptions): readonly Row[] {
     const operation: Operation = OPERATIONS[operationId];
     const method = operation.method.toLowerCase() as Method;
     const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");
-    return { ...operation, ...descriptions[operationId], operationId, method, path };
+    return { ...operation, ...descriptions[operationId], operationId, method, path, near: isNear(operation) };
   };
   return (Object.keys(OPERATIONS) as OperationId[]).map(rowOf);
 }
@@ -96,6 +98,7 @@ const OF_ROW = {
   // D1 itself refuses a write that it has no room for, a deletion too.
   coordinated: ["busy", "uncertain", "version_skew", "database_full"],
   grows: ["quota"],
+  near: ["invalid"],
 } as const satisfies Partial<Readonly<Record<keyof Row, readonly FailureKind[]>>>;
 
 /** The parameters of a path, in their order. In: a path as OpenAPI writes it. */
@@ -125,17 +128,26 @@ const securityOf = ({ by, direct }: Access): readonly Readonly<Record<string, re
   return [{ [by]: [] }, ...(by === "metrics" || direct ? [] : [SESSION])];
 };
 
-function responseOf({ access }: Row, { description, content, headers = [] }: Answer): Response {
-  const names: readonly HeaderName[] = [...EVERYWHERE, ...(access.by === "token" ? ["TokenExpires" as const] : []), ...headers];
+const NEAR: readonly HeaderName[] = ["ServedBy", "Age", "Bookmark"];
+
+function responseOf({ access, near, coordinated }: Row, { description, content, headers = [] }: Answer): Response {
+  const names: readonly HeaderName[] = [
+    ...EVERYWHERE,
+    ...(access.by === "token" ? ["TokenExpires" as const] : []),
+    ...(near ? NEAR : []),
+    ...(coordinated ? ["BookmarkOfWrite" as const] : []),
+    ...headers,
+  ];
   return { description, headers: headersOf(names), ...(content && { content }) };
 }
 
-function parametersOf({ path, parameters: names = [], identified, conditional, idempotent }: Row): readonly Reference[] {
+function parametersOf({ path, parameters: names = [], identified, conditional, idempotent, near }: Row): readonly Reference[] {
   const own: readonly ParameterName[] = [
     ...names,
     ...(identified ? (["ItemId"] as const) : []),
     ...(conditional ? (["IfMatch"] as const) : []),
     ...(idempotent ? (["IdempotencyKey"] as const) : []),
+    ...(near ? (["Bookmark"] as const) : []),
   ];
   return [...partsOf(path), ...own].map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }

@@ -155,6 +155,11 @@ export const parameters = {
     "The name of the File as `filename`, if `name` is absent (contract 9.3).",
     text,
   ),
+  Bookmark: inHeader(
+    "Item-Vault-Bookmark",
+    `Up to ${LIMITS.bookmarks} values of this header in earlier answers: the answer shows no earlier state. Ignored without \`stale\` (contract 8.14).`,
+    text,
+  ),
   LastEventId: inHeader("Last-Event-ID", "Continues a stream after the event with this id (contract 15.7).", text),
 } as const satisfies Readonly<Record<string, Parameter>>;
 

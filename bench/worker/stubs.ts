@@ -48,5 +48,6 @@ function createD1Stub(db: D1Database): D1Database {
       return results;
     },
   };
-  return stub as unknown as D1Database;
+  const withSession = () => ({ ...stub, getBookmark: () => "stub" });
+  return { ...stub, withSession } as unknown as D1Database;
 }

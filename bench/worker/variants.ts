@@ -16,16 +16,25 @@ export const counters = { d1: 0, rowsRead: 0, rowsWritten: 0, objectCalls: 0, r2
 const COORDINATOR_METHODS = ["write", "expect", "fetch"];
 const R2_METHODS = ["get", "put", "head", "delete", "list", "createMultipartUpload"];
 
-const countD1 = (db: D1Database) =>
-  intercept(db, ["batch"], async (call) => {
-    counters.d1++;
-    const results = (await call()) as D1Result[];
-    for (const { meta } of results) {
-      counters.rowsRead += meta.rows_read;
-      counters.rowsWritten += meta.rows_written;
-    }
-    return results;
+async function countBatch(call: () => Promise<unknown>): Promise<D1Result[]> {
+  counters.d1++;
+  const results = (await call()) as D1Result[];
+  for (const { meta } of results) {
+    counters.rowsRead += meta.rows_read;
+    counters.rowsWritten += meta.rows_written;
+  }
+  return results;
+}
+
+/** Every call of D1 is one `batch`, of the database or of a session. */
+function interceptBatches(db: D1Database, interceptor: Parameters<typeof intercept>[2]): D1Database {
+  const withSession: D1Database["withSession"] = (constraint) => intercept(db.withSession(constraint), ["batch"], interceptor);
+  return new Proxy(intercept(db, ["batch"], interceptor), {
+    get: (target, name) => (name === "withSession" ? withSession : Reflect.get(target, name)),
   });
+}
+
+const countD1 = (db: D1Database) => interceptBatches(db, countBatch);
 
 const countCall = (name: "objectCalls" | "r2") => (call: () => Promise<unknown>) => {
   counters[name]++;
@@ -46,7 +55,7 @@ const delay = (milliseconds: number) => async (call: () => Promise<unknown>) => 
   return call();
 };
 
-const delayD1 = (db: D1Database) => intercept(db, ["batch"], delay(D1_LATENCY));
+const delayD1 = (db: D1Database) => interceptBatches(db, delay(D1_LATENCY));
 
 export class CountedCoordinator extends VaultCoordinator {
   constructor(ctx: DurableObjectState, env: BenchEnv) {

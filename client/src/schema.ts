@@ -471,6 +471,8 @@ export interface Token {
   dialect: Dialect;
   /** The permissions by vault id. */
   vaults: Record<string, Permission>;
+  /** Seconds by which its reads may be old (contract 8.12); absent: they read the primary. */
+  stale?: number;
   createdAt: Time;
   expiresAt: Time;
   /** Whether it is a person, whose email is the name. */
@@ -484,6 +486,8 @@ export interface IssuedToken {
   dialect: Dialect;
   /** The permissions by vault id. */
   vaults: Record<string, Permission>;
+  /** Seconds by which its reads may be old (contract 8.12); absent: they read the primary. */
+  stale?: number;
   createdAt: Time;
   expiresAt: Time;
   /** Whether the token is for service bindings (contract 18.5). */
@@ -499,6 +503,8 @@ export interface ListedToken {
   dialect: Dialect;
   /** The permissions by vault id. */
   vaults: Record<string, Permission>;
+  /** Seconds by which its reads may be old (contract 8.12); absent: they read the primary. */
+  stale?: number;
   createdAt: Time;
   expiresAt: Time;
   /** Whether the token is for service bindings (contract 18.5). */
@@ -532,6 +538,8 @@ export interface NewToken {
   expiresIn?: number | null;
   /** Whether the token is for service bindings; then every permission is `r` (contract 18.5). */
   binding?: boolean | null;
+  /** Seconds by which the reads of the token may be old, and so its revocation (contract 8.12). Not with `binding`. */
+  stale?: number | null;
 }
 
 /** A person (contract 25.1). */
@@ -1311,7 +1319,10 @@ export interface Operations {
     id: "getOwnToken";
     path: Record<string, never>;
     query: Record<string, never>;
-    headers: Record<string, never>;
+    headers: {
+      /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
+      "Item-Vault-Bookmark"?: string;
+    };
     body: undefined;
     answer: Token;
   };
@@ -1323,6 +1334,8 @@ export interface Operations {
     headers: {
       /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
       "If-None-Match"?: string;
+      /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
+      "Item-Vault-Bookmark"?: string;
     };
     body: ResolveRequest;
     answer: ResolveAnswer;
@@ -1335,7 +1348,10 @@ export interface Operations {
       /** One term; names without regard to case (contract 5.3). */
       filter?: string;
     };
-    headers: Record<string, never>;
+    headers: {
+      /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
+      "Item-Vault-Bookmark"?: string;
+    };
     body: undefined;
     answer: Vault[];
   };
@@ -1347,7 +1363,10 @@ export interface Operations {
       vault: IdInput;
     };
     query: Record<string, never>;
-    headers: Record<string, never>;
+    headers: {
+      /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
+      "Item-Vault-Bookmark"?: string;
+    };
     body: undefined;
     answer: Vault;
   };
@@ -1373,7 +1392,10 @@ export interface Operations {
       /** Only entries with this `result`. Not with `offset` (contract 13.25). */
       result?: "SUCCESS" | "DENY";
     };
-    headers: Record<string, never>;
+    headers: {
+      /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
+      "Item-Vault-Bookmark"?: string;
+    };
     body: undefined;
     answer: Array<ActivityEntry | BrokenActivityEntry>;
   };
@@ -1396,7 +1418,10 @@ export interface Operations {
       /** Where the page begins: opaque, from the `Link` of the page before (contract 11.3). */
       cursor?: string;
     };
-    headers: Record<string, never>;
+    headers: {
+      /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
+      "Item-Vault-Bookmark"?: string;
+    };
     body: undefined;
     answer: Array<ItemSummary | BrokenItem>;
   };
@@ -1430,6 +1455,8 @@ export interface Operations {
     headers: {
       /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
       "If-None-Match"?: string;
+      /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
+      "Item-Vault-Bookmark"?: string;
     };
     body: undefined;
     answer: Item;
@@ -1544,7 +1571,10 @@ export interface Operations {
       /** Another name of `inline_files`, which counts when both are there (contract 9.8). */
       inline_content?: boolean;
     };
-    headers: Record<string, never>;
+    headers: {
+      /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
+      "Item-Vault-Bookmark"?: string;
+    };
     body: undefined;
     answer: File[];
   };
@@ -1593,7 +1623,10 @@ export interface Operations {
       /** Another name of `inline_files`, which counts when both are there (contract 9.8). */
       inline_content?: boolean;
     };
-    headers: Record<string, never>;
+    headers: {
+      /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
+      "Item-Vault-Bookmark"?: string;
+    };
     body: undefined;
     answer: File;
   };
@@ -1640,6 +1673,8 @@ export interface Operations {
       "If-Range"?: string;
       /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
       "If-None-Match"?: string;
+      /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
+      "Item-Vault-Bookmark"?: string;
     };
     body: undefined;
     answer: Bytes;
@@ -1682,7 +1717,10 @@ export interface Operations {
       /** Where the page begins: opaque, from the `Link` of the page before (contract 11.3). */
       cursor?: string;
     };
-    headers: Record<string, never>;
+    headers: {
+      /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
+      "Item-Vault-Bookmark"?: string;
+    };
     body: undefined;
     answer: Array<Version | BrokenVersion>;
   };
@@ -1701,6 +1739,8 @@ export interface Operations {
     headers: {
       /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
       "If-None-Match"?: string;
+      /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
+      "Item-Vault-Bookmark"?: string;
     };
     body: undefined;
     answer: Item;
@@ -1758,7 +1798,10 @@ export interface Operations {
       /** Where the page begins: opaque, from the `Link` of the page before (contract 11.3). */
       cursor?: string;
     };
-    headers: Record<string, never>;
+    headers: {
+      /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
+      "Item-Vault-Bookmark"?: string;
+    };
     body: undefined;
     answer: Array<DeletedItemSummary | BrokenDeletedItem>;
   };
@@ -1775,6 +1818,8 @@ export interface Operations {
     headers: {
       /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
       "If-None-Match"?: string;
+      /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
+      "Item-Vault-Bookmark"?: string;
     };
     body: undefined;
     answer: DeletedItem;
@@ -1832,6 +1877,8 @@ export interface Operations {
       "If-Range"?: string;
       /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
       "If-None-Match"?: string;
+      /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
+      "Item-Vault-Bookmark"?: string;
     };
     body: undefined;
     answer: Bytes;

@@ -1,4 +1,5 @@
 import { errorOf, ItemVaultError } from "./error.ts";
+import { createBookmarks, HEADER } from "./bookmarks.ts";
 import { wait } from "./wait.ts";
 
 /** Sends requests, and repeats those that a repetition can help. */
@@ -54,14 +55,17 @@ export function createSend({
   // A character that no header can have: fetch would throw an error that contains the token.
   if (!/^[\x20-\x7e]*$/.test(token ?? ""))
     throw new ItemVaultError("The token is malformed", { kind: "unauthorized", status: 401 });
+  const bookmarks = createBookmarks();
   return async (method, path, { query, headers, json, body, signal, attempts = usual } = {}) => {
     const url = origin + path + queryOf(query);
+    const states = bookmarks.header();
     const init: RequestInit = {
       method,
       headers: definedOf({
         ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
         ...(method === "GET" || method === "HEAD" ? {} : { "Idempotency-Key": crypto.randomUUID() }),
         ...(json === undefined ? {} : { "Content-Type": "application/json" }),
+        ...(states === undefined ? {} : { [HEADER]: states }),
         ...always,
         ...headers,
       }),
@@ -74,6 +78,7 @@ export function createSend({
     };
     for (let attempt = 1; ; attempt++) {
       const outcome = await attemptOnce(send, url, init);
+      if (outcome instanceof Response) bookmarks.record(states, outcome);
       if (outcome instanceof Response && outcome.ok) return outcome;
       if (outcome instanceof Response && outcome.status === 304) return outcome;
       const error = outcome instanceof Response ? await errorOf(outcome) : outcome;

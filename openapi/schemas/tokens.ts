@@ -2,7 +2,7 @@ import { LIMITS } from "../../src/model/limits.ts";
 import { newToken } from "../../contract/bodies.ts";
 import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
-import { closed, permissions, ref } from "./shapes.ts";
+import { closed, integer, permissions, ref } from "./shapes.ts";
 
 /** Tokens in answers and requests (contract 8.10, 13.14 to 13.18). */
 
@@ -14,18 +14,23 @@ const binding: Schema = {
 };
 /** Present for a person only (contract 25.8). */
 const person: Schema = { type: "boolean", const: true, description: "Whether it is a person, whose email is the name." };
+const stale = integer("Seconds by which its reads may be old (contract 8.12); absent: they read the primary.", 1, LIMITS.stale);
 const times: Readonly<Record<string, Schema>> = { createdAt: ref("Time"), expiresAt: ref("Time") };
 const token: Readonly<Record<string, Schema>> = {
   id: ref("Id"),
   name: { type: "string" },
   dialect: ref("Dialect"),
   vaults: permissions,
+  stale,
   ...times,
 };
 const endedAt = ref("Time", "When the token was revoked or expired; absent while it is in use.");
 
 export const tokenSchemas: Readonly<Record<string, Schema>> = {
-  Token: closed("A token as it was issued (contract 8.10), or a person (contract 25.8).", { ...token, person }, ["person"]),
+  Token: closed("A token as it was issued (contract 8.10), or a person (contract 25.8).", { ...token, person }, [
+    "stale",
+    "person",
+  ]),
   IssuedToken: closed(
     "A new token (contract 13.14). Ids of vaults have the form of its dialect.",
     {
@@ -39,12 +44,12 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
           "Absent for a token of service bindings, which no request can carry (contract 18.5).",
       },
     },
-    ["token", "binding"],
+    ["stale", "token", "binding"],
   ),
   ListedToken: closed(
     "A token for the admin (contract 13.15, 13.17), or a person (contract 25.8).",
     { ...token, id: ref("Uuid"), binding, person, endedAt },
-    ["binding", "person", "endedAt"],
+    ["stale", "binding", "person", "endedAt"],
   ),
   BrokenToken: closed(
     "A token whose stored record does not open (contract 13.18).",
@@ -65,5 +70,6 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
       description: "Whether the token is for service bindings; then every permission is `r` (contract 18.5).",
       default: false,
     },
+    stale: "Seconds by which the reads of the token may be old, and so its revocation (contract 8.12). Not with `binding`.",
   }),
 };

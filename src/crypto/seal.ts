@@ -29,6 +29,7 @@ export const KINDS = {
   signInCode: 13,
   vaultDescription: 14,
   handOver: 15,
+  bookmark: 16,
 } as const;
 
 /** What binds a sealed text to its row. The id of the key is added to it. */

@@ -1,6 +1,7 @@
 import { type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { type Dialect, isDialect } from "../model/dialect.ts";
 import { isId } from "../model/ids.ts";
+import { LIMITS } from "../model/limits.ts";
 import type { Permission } from "../model/permission.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { MINUTE } from "../model/time.ts";
@@ -21,6 +22,8 @@ export interface Claims {
   /** `iat` and `exp`: Unix seconds. */
   readonly issuedAt: number;
   readonly expiresAt: number;
+  /** Seconds by which the reads of the token may be old (contract 8.12). Absent: they read the primary. */
+  readonly stale?: number | undefined;
   /** The token is for service bindings (contract 18): its text is given to nobody, and no request may carry it. */
   readonly binding?: true | undefined;
   /** The row is that of a person (contract 25), whose email is the name. As for a binding, its text is given to nobody. */
@@ -55,7 +58,7 @@ const encode = (bytes: Uint8Array) => bytes.toBase64({ alphabet: "base64url", om
  * 5.1.6), so equal claims give an equal token.
  */
 export function signToken({ active }: Pick<Keyring, "active">, claims: Claims): Promise<string> {
-  return new SignJWT({ dialect: claims.dialect, vaults: { ...claims.vaults } })
+  return new SignJWT({ dialect: claims.dialect, vaults: { ...claims.vaults }, stale: claims.stale })
     .setProtectedHeader(header(active))
     .setIssuer(ISSUER)
     .setAudience(audienceOf(claims))
@@ -137,13 +140,17 @@ function findKey(keyring: Keyring, token: string): VerifyingKey | undefined {
   return canonical ? [...keyring.verifying.values()].find((key) => encodedHeader(key) === parts[0]) : undefined;
 }
 
+const isStale = (value: unknown): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= LIMITS.stale;
+
 /** Out: `undefined` when the claims do not have the shape that `signToken` issues. */
 function parseClaims(payload: JWTPayload, now: number): Claims | undefined {
-  const { jti: id, sub: name, iat: issuedAt, exp: expiresAt, dialect, vaults } = payload;
+  const { jti: id, sub: name, iat: issuedAt, exp: expiresAt, dialect, vaults, stale } = payload;
   if (typeof id !== "string" || typeof name !== "string" || typeof issuedAt !== "number" || typeof expiresAt !== "number")
     return undefined;
   // The admin acts under an id that is no UUID, and the coordinator looks up no row for it.
   if (!isId(id)) return undefined;
   if (issuedAt * 1000 > now + MINUTE || !isDialect(dialect) || typeof vaults !== "object" || !vaults) return undefined;
-  return { id, name, dialect, vaults: vaults as Record<string, Permission>, issuedAt, expiresAt };
+  if (stale !== undefined && !isStale(stale)) return undefined;
+  return { id, name, dialect, vaults: vaults as Record<string, Permission>, issuedAt, expiresAt, stale };
 }

@@ -1,3 +1,4 @@
+import { isNear } from "../../contract/operation.ts";
 import type { Failure } from "../model/failure.ts";
 import { ADMIN } from "../model/operation.ts";
 import { missing } from "../model/permission.ts";
@@ -14,6 +15,7 @@ import { audit, auditRefusal } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { authenticate, isAllowed } from "./guard.ts";
 import { checkItemId, checkVersion, parseCall, parseTarget } from "./parts.ts";
+import { openNearStore, parseBookmarks } from "./near.ts";
 import { refuse } from "./refuse.ts";
 import { type Caller, type Reply, respond, type Route, type Target } from "./route.ts";
 
@@ -65,7 +67,11 @@ async function answer(route: Route, caller: Caller, target: Target): Promise<Res
   if (!version.ok) return refuseInOrder(route, caller, target, version);
   const parsed = await parseCall(route, caller, target);
   if (!parsed.ok) return refuseInOrder(route, caller, target, parsed);
-  return route.handle(parsed.value.call, parsed.value.input);
+  const { call, input } = parsed.value;
+  if (!isNear(route) || caller.claims.stale === undefined) return route.handle(call, input);
+  const bookmarks = await parseBookmarks(caller);
+  if (!bookmarks.ok) return refuseInOrder(route, caller, target, bookmarks);
+  return route.handle({ ...call, store: openNearStore(caller, bookmarks.value) }, input);
 }
 
 /** Refuses a request without the permission. The answer says which permission is missing only to a token that names the vault. */

@@ -34,6 +34,8 @@ export const LIMITS = {
   tokenVaults: 100,
   tokenLifetime: 365 * 24 * 60 * 60,
   tokenLifetimeDefault: 90 * 24 * 60 * 60,
+  stale: 300, // seconds by which the reads of a token may be old
+  bookmarks: 8, // that a request may send
   session: 12 * 60 * 60, // how long a session of the console lasts
   signInCode: 10 * 60, // how long a one-time code can be used
   sessions: 100, // sessions and codes of a token, or of the admin: those that expire first go

@@ -269,6 +269,47 @@ describe("an error", () => {
   });
 });
 
+/** A client of a service that answers with these bookmarks, in the order of the requests, and the bookmarks that it was sent. */
+function stated(...answers: (string | number | Promise<string>)[]) {
+  const sent: (string | null)[] = [];
+  const stub: Fetch = async (_, init) => {
+    sent.push(new Headers(init?.headers).get("Item-Vault-Bookmark"));
+    const answer = await answers.shift();
+    if (typeof answer === "number") return new Response("{}", { status: answer });
+    return Response.json([], { headers: answer === undefined ? {} : { "Item-Vault-Bookmark": answer } });
+  };
+  const { call } = clientOf({ fetch: stub });
+  return { sent, list: () => call("GET /v1/vaults") };
+}
+
+describe("the states of answers", () => {
+  it("are sent with the next request, which is answered with a later one in place of them", async () => {
+    const { sent, list } = stated("a", "b");
+    for (let n = 0; n < 3; n++) await list();
+    expect(sent).toEqual([null, "a", "b"]);
+  });
+
+  it("are all kept of requests that overlap, because only the service can tell which is later", async () => {
+    const late = Promise.withResolvers<string>();
+    const { sent, list } = stated(late.promise, "b", "c");
+    const first = list();
+    await list();
+    late.resolve("a");
+    await first;
+    await list();
+    await list();
+    expect(sent).toEqual([null, null, "b, a", "c"]);
+  });
+
+  it("are forgotten when the service refuses a request as malformed: it may be another one that cannot open them", async () => {
+    const { sent, list } = stated("a", 400);
+    await list();
+    await faultOf(list());
+    await list();
+    expect(sent).toEqual([null, "a", null]);
+  });
+});
+
 describe("events", () => {
   it("are the writes to the vaults of the token, also after the connection broke", async () => {
     const { create, vault, token } = await vaultOf();

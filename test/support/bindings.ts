@@ -17,19 +17,26 @@ export interface Hooks {
   readonly rewrite?: (sql: string) => string;
 }
 
-/** Wraps D1. Every D1 call of the service is one `batch`. */
-export function wrapDatabase(db: D1Database, { before, after, rewrite = (sql) => sql }: Hooks): D1Database {
-  const wrapped: Pick<D1Database, "prepare" | "batch"> = {
-    prepare: (sql) => db.prepare(rewrite(sql)),
-    async batch<T>(statements: D1PreparedStatement[]) {
-      await before?.(statements.length);
-      const results = await db.batch<T>(statements);
-      await after?.(results);
-      return results;
-    },
+/** Wraps D1. Every D1 call of the service is one `batch`, of the database or of a session. */
+export function wrapDatabase(db: D1Database, hooks: Hooks): D1Database {
+  const withSession: D1Database["withSession"] = (constraint) => {
+    const session = db.withSession(constraint);
+    return { ...wrapCalls(session, hooks), getBookmark: () => session.getBookmark() };
   };
-  return wrapped as D1Database;
+  return { ...wrapCalls(db, hooks), withSession } as D1Database;
 }
+
+type Calls = Pick<D1DatabaseSession, "prepare" | "batch">;
+
+const wrapCalls = (db: Calls, { before, after, rewrite = (sql) => sql }: Hooks): Calls => ({
+  prepare: (sql) => db.prepare(rewrite(sql)),
+  async batch<T>(statements: D1PreparedStatement[]) {
+    await before?.(statements.length);
+    const results = await db.batch<T>(statements);
+    await after?.(results);
+    return results;
+  },
+});
 
 /** A D1 that counts its calls and the rows that they read and wrote. */
 export function countingDatabase(db: D1Database = env.DB) {

@@ -86,7 +86,7 @@ export async function makeVault(name = "Test"): Promise<string> {
 /** Issues a token. Out: the answer of the admin route, which contains the token. */
 export async function makeToken(
   vaults: Record<string, Permission>,
-  options: { dialect?: "uuid" | "connect"; expiresIn?: number; name?: string; binding?: boolean } = {},
+  options: { dialect?: "uuid" | "connect"; expiresIn?: number; name?: string; binding?: boolean; stale?: number } = {},
 ): Promise<{ id: string; token: string }> {
   return (await admin("POST", "/v1/admin/tokens", { body: { name: "test", vaults, ...options } })).body;
 }

@@ -23,6 +23,7 @@ export async function create({ io, args, options, admin: connect }: Call<typeof 
     dialect: options.dialect ?? "uuid",
     ...expiresIn,
     ...(options.binding && { binding: true }),
+    ...(options.stale !== undefined && { stale: secondsOf("--stale", options.stale) }),
   };
   await showIssued(io, options.format, (await admin.call("POST /v1/admin/tokens", { body })).data);
 }
@@ -41,9 +42,9 @@ export async function reissue({ io, args, options, admin: connect }: Call<typeof
   const { data: old } = await admin.call("GET /v1/admin/tokens/{token}", { path: { token: id } });
   if ("broken" in old)
     throw new CliError("The record of the token does not open", { hint: "Issue another one with `item-vault token create`." });
-  const { name, vaults, dialect, createdAt, expiresAt } = old;
+  const { name, vaults, dialect, createdAt, expiresAt, stale } = old;
   const expiresIn = Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 1000);
-  const body = { name, vaults, dialect, expiresIn, ...asked, ...(old.binding && { binding: true }) };
+  const body = { name, vaults, dialect, expiresIn, ...asked, ...(old.binding && { binding: true }), ...(stale && { stale }) };
   await showIssued(io, options.format, (await admin.call("POST /v1/admin/tokens", { body })).data);
   if (old.endedAt !== undefined) return tell(io, `The old token ${id} has ended already`);
   const revoking = `\`item-vault token revoke ${id}\``;

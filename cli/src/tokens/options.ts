@@ -3,6 +3,14 @@ import { FORMAT_OPTION } from "../output/format.ts";
 
 /** Options of the commands of tokens and people. */
 
+const STALE = {
+  stale: {
+    type: "string",
+    value: "TIME",
+    summary: "how old its reads may be, so that a replica near the client answers them: 1s to 300s",
+  },
+} as const satisfies Options;
+
 const LIFETIME = {
   "expires-in": { type: "string", value: "TIME", summary: "for example 90d, 12h, 30m or 45s" },
 } as const satisfies Options;
@@ -17,6 +25,7 @@ export const TOKEN_CREATE_OPTIONS = {
   },
   binding: { type: "boolean", summary: "for a service binding of another Worker: it has an id and no text, and only reads" },
   dialect: { type: "string", value: "DIALECT", summary: "uuid (default) or connect", choices: ["uuid", "connect"] },
+  ...STALE,
   ...LIFETIME,
   ...FORMAT_OPTION,
 } as const satisfies Options;

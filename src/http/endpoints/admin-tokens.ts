@@ -19,11 +19,11 @@ export const createToken = serveBy({
   parse: ({ body }: ParseCall): Result<NewToken> => parseValue(newToken, body!.json, "the token"),
   async handle(call: Call, input: NewToken): ReplyTo<"createToken"> {
     const { c, store } = call;
-    const { name, vaults, dialect = "uuid", expiresIn = LIMITS.tokenLifetimeDefault } = input;
+    const { name, vaults, dialect = "uuid", expiresIn = LIMITS.tokenLifetimeDefault, stale } = input;
     const binding = input.binding === true || undefined;
     const issuedAt = Math.floor(store.now / 1000);
     const id = await newId(call, "new token");
-    const claims: Claims = { id, name, dialect, vaults, issuedAt, expiresAt: issuedAt + expiresIn, binding };
+    const claims: Claims = { id, name, dialect, vaults, issuedAt, expiresAt: issuedAt + expiresIn, binding, stale };
     const issued = await insertToken(store, claims, adminEntry({ resource: "TOKEN" }, c, "CREATE", id));
     if (!issued.ok) return issued;
     // The token is not stored: only this answer, and that to a repeated request, contains it.

@@ -32,6 +32,7 @@ export function presentToken(claims: Claims, dialect: Dialect): Presented<Schema
     name,
     dialect: claims.dialect,
     vaults: presentScope(claims, dialect),
+    stale: claims.stale,
     person: claims.person,
     createdAt: presentTime(issuedAt * 1000),
     expiresAt: expiryOf(claims),

@@ -2,7 +2,7 @@ import { blindIndex } from "../../crypto/seal.ts";
 import { areSameKeys, cachedVaultKeys, type VaultKeys } from "../../crypto/vault-keys.ts";
 import { type Filter, idsOf, itemPasses, titleOf } from "../../model/filter.ts";
 import type { BrokenItem, OfVault, Summary } from "../../model/item.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import { keysOfSlice, textBytes } from "../tables/slices.ts";
 import { TABLES } from "../tables/tables.ts";
@@ -114,9 +114,13 @@ function load(
   return loadFromVault<unknown, [Row]>(store, access, NOTHING, rows);
 }
 
+/** The most D1 calls for a title: one without keys, and two because a write or another replica may have other keys. */
+const TITLED_CALLS_MAX = 3;
+
 /**
  * The rows whose blind index is that of the title. The key of the index is in the vault's row, wrapped, so an isolate
- * without the key in its cache makes one D1 call for the key before the one for the rows.
+ * without the key in its cache makes one D1 call for the key before the one for the rows. Errors: also `unavailable`, when the keys are
+ * others again after that.
  */
 async function loadTitled(
   store: Store,
@@ -126,7 +130,7 @@ async function loadTitled(
   most: number,
 ): ReturnType<typeof load> {
   let keys = cachedVaultKeys(store.keyring, access.vault, store.now);
-  for (;;) {
+  for (let calls = 0; calls < TITLED_CALLS_MAX; calls++) {
     const indexes = keys ? await titleIndexes(keys, title) : [""];
     const source =
       indexes.length === 1
@@ -136,6 +140,7 @@ async function loadTitled(
     if (!found.ok || areSameKeys(found.value.keys, keys)) return found;
     keys = found.value.keys;
   }
+  return fail("unavailable");
 }
 
 const titleIndexes = (keys: VaultKeys, title: string): Promise<string[]> =>

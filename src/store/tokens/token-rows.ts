@@ -16,8 +16,12 @@ const associatedData = (id: string, key: string) => ({ ...TABLES.tokens.associat
 
 /** Seals what the row of a token holds besides its plaintext columns. */
 export const sealToken = (root: RootKey, claims: Claims): Promise<string> => {
-  const { id, name, dialect, vaults, binding, person, since } = claims;
-  return seal(root.registry, associatedData(id, root.id), JSON.stringify({ name, dialect, vaults, binding, person, since }));
+  const { id, name, dialect, vaults, binding, person, since, stale } = claims;
+  return seal(
+    root.registry,
+    associatedData(id, root.id),
+    JSON.stringify({ name, dialect, vaults, binding, person, since, stale }),
+  );
 };
 
 /** Opens a row. Errors: `misconfigured` (a root key is missing), `integrity`. */

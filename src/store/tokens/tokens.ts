@@ -63,8 +63,10 @@ async function issueAgain({ keyring }: Store, wanted: Claims, row: TokenRow): Pr
 }
 
 /** The attributes of the requested token, as a text that is equal for equal requests. */
-const requestOf = ({ name, dialect, vaults, issuedAt, expiresAt, binding }: Claims): string =>
-  JSON.stringify([name, dialect, Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1)), expiresAt - issuedAt, binding]);
+const requestOf = ({ name, dialect, vaults, issuedAt, expiresAt, binding, stale }: Claims): string => {
+  const scope = Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([name, dialect, scope, expiresAt - issuedAt, binding, stale]);
+};
 
 /** A row of `ended_tokens`, or without the time of its end one of the allow-list. */
 type EndedRow = TokenRow & { ended_at?: number };

@@ -7,7 +7,7 @@ import { COOKIE } from "../../support/console.ts";
 import { resealOf } from "../../support/reseals.ts";
 import { dataKeyOf } from "../../support/sealed-columns.ts";
 import { JOBS, serviceWith, startJob } from "../../support/jobs.ts";
-import { admin, freshVault, LOGIN, makeVault, type Reply, type Request_ } from "../../support/service.ts";
+import { admin, freshVault, LOGIN, makeToken, makeVault, type Reply, type Request_ } from "../../support/service.ts";
 import { newReceiver } from "../../support/webhooks.ts";
 import { ask, backedUpVault, BUNDLE, REFUSING, type Row, type Target, USED_KEY, type World } from "./targets.ts";
 
@@ -82,6 +82,8 @@ const silentService = () => serviceWith({}, { DB: wrapDatabase(env.DB, { before:
 /** How operations with these ids, or with this property, answer a status. */
 const SPECIAL: Readonly<Record<string, Recipe>> = {
   "getMetrics 503": changed({ env: failingD1 }),
+  "getOwnToken 400": async ({ row, target }) =>
+    ask(row, target, (await makeToken({}, { stale: 1 })).token, { headers: { "Item-Vault-Bookmark": "x" } }),
   "listVaults 400": changed({ query: "?filter=unknown" }),
   "listActivity 400": changed({ query: "?limit=0" }),
   "listAdminActivity 400": changed({ query: "?limit=0" }),

@@ -106,11 +106,12 @@ export const STRICTER: readonly Stricter[] = [
     },
   },
   {
-    rule: "a token of service bindings has no permission but `r` (contract 18.5)",
+    rule: "a token of service bindings has no permission but `r`, and no `stale` (contract 13.14, 18.5)",
     reason: "a second schema of the whole body would hide the first one from generators of types",
     refuses: (body) => {
-      const { binding, vaults } = (body ?? {}) as { binding?: unknown; vaults?: object };
-      return binding === true && Object.values(vaults ?? {}).some((permission) => permission !== "r");
+      const { binding, vaults, stale } = (body ?? {}) as { binding?: unknown; vaults?: object; stale?: unknown };
+      const writes = Object.values(vaults ?? {}).some((permission) => permission !== "r");
+      return binding === true && (writes || (stale ?? undefined) !== undefined);
     },
   },
   {

@@ -84,5 +84,7 @@ export function connectDatabase(world: World, owner: Owner): D1Database {
     const sql = plant.rewrite(text);
     return { sql, values: [], bind: (...values: unknown[]) => ({ sql, values }) };
   };
-  return { prepare, batch } as unknown as D1Database;
+  // No replica: every session is of the primary.
+  const withSession = () => ({ prepare, batch, getBookmark: () => String(database.writes()).padStart(12, "0") });
+  return { prepare, batch, withSession } as unknown as D1Database;
 }

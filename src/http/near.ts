@@ -1,0 +1,64 @@
+import { openBookmark, sealBookmark } from "../crypto/bookmark.ts";
+import { LIMITS } from "../model/limits.ts";
+import type { DatabaseState } from "../model/operation.ts";
+import { invalid, ok, type Result } from "../model/result.ts";
+import { SECOND } from "../model/time.ts";
+import type { Store } from "../store/d1/database.ts";
+import { nearDatabase, recordState, type Served } from "../store/d1/near-reads.ts";
+import type { Context } from "./context.ts";
+import type { Caller } from "./route.ts";
+
+/** Reads that a replica of the database may answer, for a token with `stale` (contract 8.12 to 8.14). */
+
+/** The header with which a client gets the state of an answer, and asks for one that is no earlier. */
+const BOOKMARK = "Item-Vault-Bookmark";
+
+/** The headers of an answer to a near read, and of a write. An error has none of them. */
+export const NEAR_HEADERS = ["Item-Vault-Served-By", "Item-Vault-Age", BOOKMARK];
+
+/** The bookmarks of a request; `undefined`, when one of them is sealed under a root key that the service does not have. */
+export type Bookmarks = readonly string[] | undefined;
+
+/** Parses the bookmarks of a request. Errors: `invalid`. */
+export async function parseBookmarks({ c, store }: Caller): Promise<Result<Bookmarks>> {
+  const texts = (c.req.header(BOOKMARK) ?? "").split(",").flatMap((text) => text.trim() || []);
+  if (texts.length > LIMITS.bookmarks) return invalid(`${BOOKMARK}: has more than ${LIMITS.bookmarks} entries`);
+  const bookmarks: string[] = [];
+  let complete = true;
+  for (const text of texts) {
+    const opened = await openBookmark(store.keyring, text);
+    if (!opened.ok) return opened;
+    if (opened.value === undefined) complete = false;
+    else bookmarks.push(opened.value);
+  }
+  return ok(complete ? bookmarks : undefined);
+}
+
+/** The store of a request whose calls a replica may answer. Each of them sets the headers that say how old the answer is at most. */
+export function openNearStore({ c, store, claims }: Caller, bookmarks: Bookmarks): Store {
+  const { stale } = claims;
+  if (stale === undefined || claims.session) return store;
+  const db = nearDatabase(store.db, {
+    stale,
+    bookmarks,
+    clock: () => Date.now(),
+    waitUntil: (promise) => c.executionCtx.waitUntil(promise),
+    onServed: (served) => setServed(c, store, served),
+  });
+  return { ...store, db };
+}
+
+async function setServed(c: Context, store: Store, { by, at, bookmark }: Served): Promise<void> {
+  // A list that is streamed makes further calls when its headers are sent.
+  if (c.finalized) return;
+  c.header("Item-Vault-Served-By", by);
+  c.header("Item-Vault-Age", String(Math.ceil((Date.now() - at) / SECOND)));
+  c.header(BOOKMARK, await sealBookmark(store.keyring, bookmark));
+}
+
+/** Records the state that a write has made, and sets the header with it. */
+export async function setState({ c, store }: Caller, state: DatabaseState | undefined): Promise<void> {
+  if (!state) return;
+  recordState(store.db, state);
+  c.header(BOOKMARK, await sealBookmark(store.keyring, state.bookmark));
+}

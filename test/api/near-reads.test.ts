@@ -1,0 +1,166 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { rebindCoordinator } from "../support/bindings.ts";
+import { createReplicatedDatabase, type ReplicatedDatabase } from "../support/replica.ts";
+import { admin, type Client, client, LOGIN, makeToken, makeVault, type Reply } from "../support/service.ts";
+
+/** Reads of a token with `stale`, which a replica may answer (contract 8.12 to 8.14). */
+
+const STALE = 60; // seconds
+
+let replicated: ReplicatedDatabase;
+let near: Client;
+let vault: string;
+let item: string;
+let token: { readonly id: string; readonly token: string };
+
+/** A client whose requests have the database with the replica. */
+const through =
+  (call: Client): Client =>
+  (method, path, options = {}) =>
+    call(method, path, { ...options, env: { DB: replicated.db, ...options.env } });
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  replicated = await createReplicatedDatabase();
+  vault = await makeVault();
+  await rebindCoordinator(vault, { DB: replicated.db });
+  token = await makeToken({ [vault]: "rw" }, { stale: STALE });
+  near = through(client(token.token));
+  item = `/v1/vaults/${vault}/items/${(await near("POST", `/v1/vaults/${vault}/items`, { body: LOGIN })).body.id}`;
+  await replicated.replicate();
+  return async () => {
+    vi.useRealTimers();
+    await rebindCoordinator(vault, {});
+  };
+});
+
+const rename = (title: string, call = near): Promise<Reply> =>
+  call("PATCH", item, { body: [{ op: "replace", path: "/title", value: title }] });
+
+/** What a read shows, and where it was answered. */
+const shown = ({ status, body, headers }: Reply) => [
+  status,
+  body.title,
+  headers.get("Item-Vault-Served-By"),
+  headers.get("Item-Vault-Age"),
+];
+
+describe("a read of a token with `stale`", () => {
+  it("is answered by the replica after a write through this isolate, as old as it may be", async () => {
+    expect(shown(await near("GET", item))).toEqual([200, "Login", "replica", "0"]);
+    const other = through(client((await makeToken({ [vault]: "rw" })).token));
+    await rename("New", other);
+    vi.setSystemTime(Date.now() + 20_000);
+    expect(shown(await near("GET", item))).toEqual([200, "Login", "replica", "20"]);
+  });
+
+  it("is answered by the primary when what the isolate knows is older than `stale`, or of a clock that went back", async () => {
+    await near("GET", item);
+    await rename("New", client((await makeToken({ [vault]: "rw" })).token));
+    const now = Date.now();
+    vi.setSystemTime(now + (STALE + 1) * 1000);
+    expect(shown(await near("GET", item))).toEqual([200, "New", "primary", "0"]);
+    vi.setSystemTime(now - 60_000);
+    expect(shown(await near("GET", item)).slice(2)).toEqual(["primary", "0"]);
+  });
+
+  it("does not wait for a primary that gives no answer", async () => {
+    await near("GET", item);
+    replicated.setStalled(true);
+    expect(shown(await near("GET", item)).slice(0, 3)).toEqual([200, "Login", "replica"]);
+  });
+
+  it("asks the primary for its state, after the answer, when what the isolate knows is older than half of `stale`", async () => {
+    await near("GET", item);
+    const { primary } = replicated.calls;
+    vi.setSystemTime(Date.now() + (STALE / 2 + 1) * 1000);
+    expect(shown(await near("GET", item)).slice(2)).toEqual(["replica", "31"]);
+    // Which lets the time go on.
+    await vi.waitFor(() => expect(replicated.calls.primary).toBe(primary + 1));
+    expect(shown(await near("GET", item)).slice(2)).toEqual(["replica", expect.toBeOneOf(["0", "1"])]);
+  });
+
+  it("shows no earlier state than the bookmarks that it sends, which takes the primary when the replica does not have it", async () => {
+    const written = await rename("New");
+    const bookmark = written.headers.get("Item-Vault-Bookmark")!;
+    const reply = await near("GET", item, { headers: { "Item-Vault-Bookmark": bookmark } });
+    expect(shown(reply).slice(0, 3)).toEqual([200, "New", "primary"]);
+    await replicated.replicate();
+    const later = await near("GET", item, { headers: { "Item-Vault-Bookmark": `${bookmark}, ${bookmark}` } });
+    expect(shown(later).slice(0, 3)).toEqual([200, "New", "replica"]);
+  });
+
+  it("is refused with a bookmark that the service did not give, and with more than 8", async () => {
+    const { headers } = await near("GET", item);
+    const bookmark = headers.get("Item-Vault-Bookmark")!;
+    const altered = `${bookmark.slice(0, -4)}AAA=`;
+    for (const value of ["x", "k1.", "k1.AAAA", altered, bookmark.replace("k1.", "k1.A"), Array(9).fill(bookmark).join()])
+      expect(await near("GET", item, { headers: { "Item-Vault-Bookmark": value } })).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining("Item-Vault-Bookmark") },
+      });
+  });
+
+  it("is answered by the primary with a bookmark that is sealed under a root key which the service does not have", async () => {
+    const { headers } = await near("GET", item);
+    const bookmark = headers.get("Item-Vault-Bookmark")!.replace(/^\w+/, "removed");
+    expect(shown(await near("GET", item, { headers: { "Item-Vault-Bookmark": bookmark } }))[2]).toBe("primary");
+  });
+
+  it("is refused after a revocation at most `stale` seconds later", async () => {
+    await near("GET", item);
+    await admin("DELETE", `/v1/admin/tokens/${token.id}`);
+    expect((await near("GET", item)).status).toBe(200);
+    vi.setSystemTime(Date.now() + (STALE + 1) * 1000);
+    expect((await near("GET", item)).status).toBe(401);
+  });
+
+  it("costs one D1 call", async () => {
+    await near("GET", item);
+    const before = { ...replicated.calls };
+    await near("GET", item);
+    expect(replicated.calls).toEqual({ primary: before.primary, replica: before.replica + 1 });
+  });
+});
+
+describe("what no replica answers", () => {
+  it("a read of a token without `stale`, whatever bookmark it sends", async () => {
+    const call = through(client((await makeToken({ [vault]: "rw" })).token));
+    await rename("New");
+    const reply = await call("GET", item, { headers: { "Item-Vault-Bookmark": "x" } });
+    expect(shown(reply)).toEqual([200, "New", null, null]);
+  });
+
+  it("the events of a vault", async () => {
+    await near("GET", item);
+    const { replica } = replicated.calls;
+    expect((await near("GET", `/v1/vaults/${vault}/events`)).headers.get("Item-Vault-Served-By")).toBeNull();
+    expect(replicated.calls.replica).toBe(replica);
+  });
+
+  it("a write, which carries the state that has it", async () => {
+    const { replica } = replicated.calls;
+    const written = await rename("New");
+    expect([written.status, written.headers.get("Item-Vault-Served-By")]).toEqual([200, null]);
+    expect(written.headers.get("Item-Vault-Bookmark")).toMatch(/^k1\.[A-Za-z0-9+/=]+$/);
+    expect(replicated.calls.replica).toBe(replica);
+  });
+});
+
+describe("the attribute `stale` of a token", () => {
+  it("is shown by every answer about the token", async () => {
+    const own = (await near("GET", "/v1/token")).body;
+    const listed = (await admin("GET", "/v1/admin/tokens")).body.find(({ id }: { id: string }) => id === token.id);
+    expect([own.stale, listed.stale, (await admin("GET", `/v1/admin/tokens/${token.id}`)).body.stale]).toEqual([60, 60, 60]);
+  });
+
+  it.each([0, -1, 301, 1.5, "60", true])("is a 400 when it is %j", async (stale) => {
+    const reply = await admin("POST", "/v1/admin/tokens", { body: { name: "n", vaults: {}, stale } });
+    expect([reply.status, reply.body.message]).toEqual([400, expect.stringContaining("stale")]);
+  });
+
+  it("does not go with `binding`", async () => {
+    const reply = await admin("POST", "/v1/admin/tokens", { body: { name: "n", vaults: {}, stale: 1, binding: true } });
+    expect(reply).toMatchObject({ status: 400, body: { message: expect.stringContaining("stale") } });
+  });
+});
