@@ -34,16 +34,34 @@ export async function parseBookmarks({ c, store }: Caller): Promise<Result<Bookm
   return ok(complete ? bookmarks : undefined);
 }
 
-/** The store of a request whose calls a replica may answer. Each of them sets the headers that say how old the answer is at most. */
-export function openNearStore({ c, store, claims }: Caller, bookmarks: Bookmarks): Store {
-  const { stale } = claims;
-  if (stale === undefined || claims.session) return store;
+/** Whether a replica may answer the reads of the caller. */
+export const readsNear = ({ claims }: Caller): boolean => claims.stale !== undefined && claims.session === undefined;
+
+/**
+ * Answers a near read. A replica may not know a token yet that was just issued, so only the primary refuses one. In: answers with a store whose
+ * calls a replica may carry out; each of them sets the headers that say how old the answer is at most.
+ */
+export async function answerNear<T>(
+  caller: Caller,
+  bookmarks: Bookmarks,
+  answer: (store: Store) => Promise<Result<T>>,
+): Promise<Result<T>> {
+  const served: Served[] = [];
+  const result = await answer(openNearStore(caller, bookmarks, served));
+  const isFinal = result.ok || result.failure.kind !== "unauthorized" || served.at(-1)?.by === "primary";
+  return isFinal ? result : answer(openNearStore(caller, undefined, served));
+}
+
+function openNearStore({ c, store, claims }: Caller, bookmarks: Bookmarks, calls: Served[]): Store {
   const db = nearDatabase(store.db, {
-    stale,
+    stale: claims.stale!,
     bookmarks,
     clock: () => Date.now(),
     waitUntil: (promise) => c.executionCtx.waitUntil(promise),
-    onServed: (served) => setServed(c, store, served),
+    onServed: (served) => {
+      calls.push(served);
+      return setServed(c, store, served);
+    },
   });
   return { ...store, db };
 }

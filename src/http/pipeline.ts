@@ -15,7 +15,7 @@ import { audit, auditRefusal } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { authenticate, isAllowed } from "./guard.ts";
 import { checkItemId, checkVersion, parseCall, parseTarget } from "./parts.ts";
-import { openNearStore, parseBookmarks } from "./near.ts";
+import { answerNear, parseBookmarks, readsNear } from "./near.ts";
 import { refuse } from "./refuse.ts";
 import { type Caller, type Reply, respond, type Route, type Target } from "./route.ts";
 
@@ -68,10 +68,10 @@ async function answer(route: Route, caller: Caller, target: Target): Promise<Res
   const parsed = await parseCall(route, caller, target);
   if (!parsed.ok) return refuseInOrder(route, caller, target, parsed);
   const { call, input } = parsed.value;
-  if (!isNear(route) || caller.claims.stale === undefined) return route.handle(call, input);
+  if (!isNear(route) || !readsNear(caller)) return route.handle(call, input);
   const bookmarks = await parseBookmarks(caller);
   if (!bookmarks.ok) return refuseInOrder(route, caller, target, bookmarks);
-  return route.handle({ ...call, store: openNearStore(caller, bookmarks.value) }, input);
+  return answerNear(caller, bookmarks.value, (store) => route.handle({ ...call, store }, input));
 }
 
 /** Refuses a request without the permission. The answer says which permission is missing only to a token that names the vault. */

@@ -115,6 +115,13 @@ describe("a read of a token with `stale`", () => {
     expect((await near("GET", item)).status).toBe(401);
   });
 
+  it("accepts a token at once that was just issued, although the replica does not know it", async () => {
+    await near("GET", item);
+    const { token: issued } = await makeToken({ [vault]: "r" }, { stale: STALE });
+    const call = through(client(issued));
+    expect(shown(await call("GET", item)).slice(0, 3)).toEqual([200, "Login", "primary"]);
+  });
+
   it("costs one D1 call", async () => {
     await near("GET", item);
     const before = { ...replicated.calls };

@@ -17,7 +17,18 @@ const entryOf = (requestId: string, changed: Partial<Exported> = {}): Exported =
   ...changed,
 });
 
-const ANSWER = { status: 200, text: "", body: { version: 1 }, tag: null, retryAfter: null, failure: null, link: null };
+const ANSWER = {
+  status: 200,
+  text: "",
+  body: { version: 1 },
+  tag: null,
+  retryAfter: null,
+  failure: null,
+  link: null,
+  servedBy: null,
+  age: null,
+  bookmark: null,
+};
 
 /** In: when each read was answered, `undefined` when it was not; the isolate; the entries. Out: the rules that are violated. */
 function rulesOf(times: readonly (number | undefined)[], isolate: Isolate, entries: readonly Exported[]): string[] {

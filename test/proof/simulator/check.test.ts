@@ -28,7 +28,15 @@ interface Made {
 }
 
 /** What no rule here looks at. */
-const UNLOGGED = { requestId: "", link: null, time: 0, isolate: { ended: undefined, waiting: new Set<never>() } } as const;
+const UNLOGGED = {
+  requestId: "",
+  link: null,
+  servedBy: null,
+  age: null,
+  bookmark: null,
+  time: 0,
+  isolate: { ended: undefined, waiting: new Set<never>() },
+} as const;
 
 const STATUSES: Readonly<Record<string, number>> = { invalid: 400, item_not_found: 404, precondition: 412 };
 

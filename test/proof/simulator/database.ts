@@ -41,6 +41,8 @@ export interface Database {
   readonly rows: RowLog;
   /** How many transactions were committed. */
   readonly writes: () => number;
+  /** Calls a function after each transaction that is committed. */
+  readonly follow: (listener: (statements: readonly Statement[]) => void) => void;
   readonly setRoom: (room: Room) => void;
   /** Keeps a copy. Out: restores the database to it, as Time Travel of D1 does. */
   readonly copy: () => () => void;
@@ -111,6 +113,7 @@ export function createDatabase(tick: () => number, deployment: string): Database
   };
   let room: Room = "enough";
   let writes = 0;
+  let listener: ((statements: readonly Statement[]) => void) | undefined;
   const [begin, commit, rollback] = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map(statementOf);
 
   function runStatement({ sql, values }: Statement): D1Result {
@@ -159,6 +162,7 @@ export function createDatabase(tick: () => number, deployment: string): Database
         commit!.run();
         rows.endTransaction(true);
         writes++;
+        listener?.(statements);
         return results;
       } catch (error) {
         if (db.isTransaction) rollback!.run(); // SQLite rolls a full database back itself
@@ -169,6 +173,7 @@ export function createDatabase(tick: () => number, deployment: string): Database
     query: <Row>(sql: string, ...values: (string | number)[]) => statementOf(sql).all(...values) as Row[],
     rows,
     writes: () => writes,
+    follow: (next) => void (listener = next),
     effects: () => db.prepare("SELECT * FROM effects ORDER BY rowid").all() as unknown as Effect[],
     setRoom(next) {
       room = next;

@@ -1,5 +1,6 @@
 import type { FaultName } from "./faults.ts";
 import type { Statement } from "./database.ts";
+import { bookmarkOf } from "./replicas.ts";
 import { never, type World } from "./world.ts";
 
 /** D1 as one Worker or one coordinator reaches it: over a network, and with faults. */
@@ -51,8 +52,11 @@ const isLateFlush = (fault: FaultName, statements: readonly Statement[]): boolea
 export function connectDatabase(world: World, owner: Owner): D1Database {
   const { random, clock, database, faults, plant, trace } = world;
 
-  async function batch(statements: readonly Statement[]): Promise<D1Result[]> {
+  /** Calls the primary. Out: the results, and the state after them. */
+  async function callPrimary(statements: readonly Statement[]): Promise<{ results: D1Result[]; bookmark: string }> {
     if (owner.hasEnded()) return never();
+    const stall = world.replicas?.stall() ?? 0;
+    if (stall > 0) await clock.sleep(stall);
     const mayFail = owner.share === undefined || random() < owner.share;
     const fault = mayFail ? (faults.draw(D1_FAULTS) as keyof typeof COURSES | undefined) : undefined;
     const course: Course = fault ? COURSES[isLateFlush(fault, statements) ? "D1 lost the batch" : fault] : USUAL;
@@ -61,12 +65,13 @@ export function connectDatabase(world: World, owner: Owner): D1Database {
     await clock.sleep(WAY * random() + course.before * (1 + LATE * random()));
     // D1 runs a batch that was sent, whatever has become of its sender.
     const result = course.runs ? run(statements) : [];
+    const bookmark = bookmarkOf(database.writes());
     await clock.sleep(WAY * random() + course.after * (1 + LATE * random()));
     if (course.answer === "nothing" || owner.hasEnded()) return never();
     if (course.answer === "lost") throw faults.lostError();
     if (course.answer === "overloaded") throw faults.overloadedError();
     if (result instanceof Error) throw result;
-    return result;
+    return { results: result, bookmark };
   }
 
   function run(statements: readonly Statement[]): D1Result[] | Error {
@@ -84,7 +89,23 @@ export function connectDatabase(world: World, owner: Owner): D1Database {
     const sql = plant.rewrite(text);
     return { sql, values: [], bind: (...values: unknown[]) => ({ sql, values }) };
   };
-  // No replica: every session is of the primary.
-  const withSession = () => ({ prepare, batch, getBookmark: () => String(database.writes()).padStart(12, "0") });
+
+  const withSession = (wanted: string) => {
+    const constraint = plant.session(wanted);
+    const from = constraint === "first-unconstrained" ? "" : constraint;
+    let bookmark: string | null = null;
+    return {
+      prepare,
+      getBookmark: () => bookmark,
+      async batch(statements: readonly Statement[]) {
+        const onReplica = world.replicas && constraint !== "first-primary";
+        const answer = await (onReplica ? world.replicas!.read(from, statements) : callPrimary(statements));
+        if (owner.hasEnded()) return never();
+        ({ bookmark } = answer);
+        return answer.results;
+      },
+    };
+  };
+  const batch = async (statements: readonly Statement[]) => (await callPrimary(statements)).results;
   return { prepare, batch, withSession } as unknown as D1Database;
 }

@@ -69,6 +69,10 @@ export interface Reply {
   readonly failure: string | null;
   /** `Request-Id`: the id of its entry in the log. */
   readonly requestId: string;
+  /** `Item-Vault-Served-By`, `Item-Vault-Age` and `Item-Vault-Bookmark` (contract 8.13, 8.14). */
+  readonly servedBy: string | null;
+  readonly age: string | null;
+  readonly bookmark: string | null;
   /** The URL of the next page, as the header has it. */
   readonly link: string | null;
   /** Unix milliseconds. */

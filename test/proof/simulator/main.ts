@@ -1,5 +1,6 @@
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { registerService } from "./register.ts";
+import type { NearRun } from "./near.ts";
 import type { Run } from "./run.ts";
 
 /**
@@ -8,6 +9,8 @@ import type { Run } from "./run.ts";
  */
 
 const PER_SEED = 5_000;
+/** The near reads of each seed (near.ts). */
+const NEAR_READS = 600;
 const THREADS = 2;
 /** A line of the summary for so many operations. */
 const REPORTED = 100_000;
@@ -18,7 +21,11 @@ const [most = 1_000_000, first = 1] = process.argv.slice(2).map(Number);
 async function work({ thread, seeds }: { thread: number; seeds: number }): Promise<void> {
   registerService();
   const { runSeed } = await import("./run.ts");
-  for (let n = thread; n < seeds; n += THREADS) parentPort!.postMessage(await runSeed(first + n, Math.min(PER_SEED, most)), []);
+  const { runNear } = await import("./near.ts");
+  for (let n = thread; n < seeds; n += THREADS) {
+    const near = await runNear(first + n, NEAR_READS);
+    parentPort!.postMessage({ ...(await runSeed(first + n, Math.min(PER_SEED, most))), near }, []);
+  }
 }
 
 /** Prints the runs. Out: how many violations there are. */
@@ -34,9 +41,14 @@ function supervise(): Promise<number> {
     lost: 0,
     doubled: 0,
     unlogged: 0,
+    nearReads: 0,
+    nearReadsDuringStalls: 0,
+    answeredDuringStalls: 0,
     violations: 0,
   };
-  const add = ({ seed, operations, effects, entries, backups, restores, faults, violations }: Run): void => {
+  const add = ({ near, ...run }: Run & { readonly near: NearRun }): void => {
+    const { seed, operations, effects, entries, backups, restores, faults } = run;
+    const violations = [...run.violations, ...near.violations];
     const before = totals.operations;
     totals.operations += operations;
     totals.effects += effects;
@@ -47,6 +59,9 @@ function supervise(): Promise<number> {
     totals.lost += violations.filter(({ rule }) => rule === "acknowledged write is lost").length;
     totals.doubled += violations.filter(({ rule }) => rule === "write took effect twice").length;
     totals.unlogged += violations.filter(({ rule }) => rule === "request is not in the log").length;
+    totals.nearReads += near.reads;
+    totals.nearReadsDuringStalls += near.duringStalls.sent;
+    totals.answeredDuringStalls += near.duringStalls.answered.length;
     totals.violations += violations.length;
     for (const { rule, detail } of violations.slice(0, 10)) console.log(`seed ${seed}: ${rule}: ${detail}`);
     if (Math.floor(before / REPORTED) < Math.floor(totals.operations / REPORTED)) print();

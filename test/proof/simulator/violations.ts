@@ -23,6 +23,11 @@ export type Rule =
   | "one entity tag of two versions"
   | "read of no current state"
   | "events differ from the writes"
+  // What replicas have answered.
+  | "read is older than `stale`"
+  | "read is older than its age"
+  | "read goes back behind a bookmark"
+  | "read of a token without `stale` from a replica"
   | "overtaken by no other write"
   | "missing without a deletion"
   | "refused although the Item-Id was free"

@@ -1,10 +1,21 @@
 import { createHash } from "node:crypto";
 import { seeded } from "../../support/seeded.ts";
 import { type Clock, createClock } from "./clock.ts";
-import { createDatabase, type Database } from "./database.ts";
+import { createDatabase, type Database, type Statement } from "./database.ts";
 import { createFaults, type Faults } from "./faults.ts";
 import { createObjects, type Objects } from "./objects.ts";
 import type { Plant } from "./plants.ts";
+
+/** The replicas of D1 (replicas.ts), and the stalls of its primary. */
+export interface Replicas {
+  /** Reads from one of the replicas, when it has reached a bookmark. Out: the results, and the state in which they were read. */
+  readonly read: (from: string, statements: readonly Statement[]) => Promise<{ results: D1Result[]; bookmark: string }>;
+  /** Milliseconds for which the primary still gives no answer; 0 when it does. */
+  readonly stall: () => number;
+  /** Lets the primary give no answer for so many milliseconds. */
+  readonly stallFor: (milliseconds: number) => void;
+  readonly close: () => void;
+}
 
 /** What the parts of a run share: time, randomness, D1, R2, the faults, and the record of what happened. */
 export interface World {
@@ -21,6 +32,12 @@ export interface World {
   readonly plant: Plant;
   /** The next tick of the history's clock, which orders requests, effects and answers. */
   readonly tick: () => number;
+  /** When a tick was, in Unix milliseconds. */
+  readonly timeOf: (tick: number) => number;
+  /** The id of the deployment. */
+  readonly deployment: string;
+  /** The replicas of D1; absent: every session is of the primary. */
+  replicas?: Replicas;
   /** Adds a line to what happened. */
   readonly trace: (line: string) => void;
   /** A hash of everything that happened: equal for two runs of one seed. */
@@ -42,19 +59,23 @@ export function createWorld(seed: number, plant: Plant): World {
     hash.update(lines.join("\n"));
     lines = [];
   };
-  let ticks = 0;
-  const tick = (): number => ++ticks;
+  const clock = createClock(startOf(seed), random, (time) => trace(String(time)));
+  const times = [0];
+  const tick = (): number => times.push(clock.now()) - 1;
+  const deployment = createHash("sha256").update(String(seed)).digest("hex").slice(0, 32);
   return {
     seed,
     random,
     pick: (from) => from[Math.floor(random() * from.length)]!,
-    clock: createClock(startOf(seed), random, (time) => trace(String(time))),
-    database: createDatabase(tick, createHash("sha256").update(String(seed)).digest("hex").slice(0, 32)),
+    clock,
+    database: createDatabase(tick, deployment),
     objects: createObjects(),
     backups: createObjects(),
     faults: createFaults(random),
     plant,
     tick,
+    timeOf: (one) => times[one]!,
+    deployment,
     trace,
     hash: () => hash.copy().update(lines.join("\n")).digest("hex"),
   };
