@@ -112,7 +112,8 @@ async function play(world: World, operations: number): Promise<Run> {
     rewrap: () => rewrap(world.pick(Object.keys(ROOT_KEYS))),
     resealVault: async (id) => {
       const listed: { id: string; dataKey: { id: string } }[] = (await asAdmin("GET", "vaults")).body;
-      const dataKey = listed.find((vault) => vault.id === id)!.dataKey.id;
+      const dataKey = listed.find((vault) => vault.id === id)?.dataKey.id;
+      if (dataKey === undefined) return; // a restore of it has failed: checkJobs and the restorer report that
       const { status, body } = await asAdmin("POST", "jobs", { kind: "reseal", vault: id, dataKey });
       if (status === 202) jobs.push(body.id);
       if (status !== 202 || random() > PAUSED) return;
