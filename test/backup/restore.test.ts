@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { untilLogged } from "../support/activity.ts";
 import { backUpAll, rowsInDatabase } from "../support/backup.ts";
 import { freshFile, lengthOf, pattern } from "../support/files.ts";
 import { loseEverything, objectsIn, restore, restoreAll } from "../support/restores.ts";
@@ -69,8 +70,10 @@ describe("the restore of a whole deployment", () => {
     await admin("DELETE", `/v1/admin/tokens/${revoked.id}`);
     ({ vault: gone } = await freshVault());
     await admin("DELETE", `/v1/admin/vaults/${gone}`);
+    const answers = await answersOf(filled, filled.call);
+    await untilLogged();
     before = {
-      answers: await answersOf(filled, filled.call),
+      answers,
       rows: await rowsInDatabase(vault),
       row: await rowOf(vault),
       files: await contentsOf(vault),
