@@ -40,7 +40,9 @@ export function passOn({ incoming, answer, path, body }: Passed, { host, token, 
   const url = new URL(host + path);
   const send = url.protocol === "https:" ? requestByHttps : requestByHttp;
   const kept = Object.entries(incoming.headers).filter(([name]) => !DROPPED.has(name) && !DROPPED_OF_REQUEST.has(name));
-  const headers = { ...Object.fromEntries(kept), authorization: `Bearer ${token}` };
+  // Node frames the body of some methods only where a header says how.
+  const framing = incoming.headers["transfer-encoding"] === undefined ? {} : { "transfer-encoding": "chunked" };
+  const headers = { ...Object.fromEntries(kept), ...framing, authorization: `Bearer ${token}` };
   const wait = Math.min(Number(/[?&]wait=(\d{1,4})\b/.exec(path)?.[1] ?? 0), WAIT_SECONDS_MAX);
   return new Promise((resolve) => {
     const outgoing = send(url, { method: incoming.method!, headers, timeout: timeout + wait * 1000 }, (reply) => {

@@ -128,9 +128,11 @@ const isNamed = ({ id, name }: Vault, wanted: string): boolean => name === wante
 /** Follows a vault until the signal aborts or the vault is deleted. Errors: throws a refusal of the token. */
 async function followVault(sync: Sync, vault: HeldVault, attempts: Attempts): Promise<void> {
   const { copy, signal } = sync;
+  let isFilled = vault.cursor !== undefined;
   for (let failures = 0; !signal.aborted;) {
     try {
-      if (vault.cursor === undefined) await fill(sync, vault);
+      if (!isFilled) await fill(sync, vault);
+      isFilled = true;
       await poll(sync, vault);
       attempts.succeeded();
       failures = 0;
@@ -142,8 +144,8 @@ async function followVault(sync: Sync, vault: HeldVault, attempts: Attempts): Pr
         copy.changes++;
         return;
       }
-      // The events up to now are not kept any more, or the database was restored.
-      if (isKind(error, "cursor_gone")) vault.cursor = undefined;
+      // The events up to now are not kept any more, or the database was restored. The copy is served while it is read again.
+      if (isKind(error, "cursor_gone")) isFilled = false;
       else await attempts.failed(error, ++failures);
     }
   }

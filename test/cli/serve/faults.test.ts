@@ -1,8 +1,13 @@
 import { type OPConnect, OnePasswordConnect } from "@1password/connect";
+import { createClient } from "@item-vault/client";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { parseId } from "@item-vault/model/ids";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { admin, attach, freshVault, login, makeToken, sendRequest, type TestVault } from "../../sdk/support/vault.ts";
+import { admin, attach, freshVault, login, makeItems, makeToken, sendRequest, type TestVault } from "../../sdk/support/vault.ts";
 import { FAULTS } from "../support/deaf.ts";
 import { startInterceptor } from "../support/interceptor.ts";
 import { runCli } from "../support/process.ts";
@@ -138,6 +143,74 @@ describe("changes", () => {
     await admin("PATCH", `vaults/${fresh.canonical}`, { name: "Renamed" });
     await expect.poll(async () => (await get(path, fresh.token)).text, PATIENT).toContain('"name":"Renamed"');
     expect((await op.listVaults())[0]!.name).toBe("Renamed");
+  });
+});
+
+describe("an Item that the service cannot open", () => {
+  it("is asked of the service, and so is every list that it belongs to", async () => {
+    const fresh = await freshVault();
+    const [whole, broken] = (await makeItems(fresh, "One", "Two")).map((id) => parseId(id)!);
+    let isDamaged = true;
+    const damaged = (name: string) => isDamaged && name.endsWith(`/items/${broken}`);
+    const service = await startInterceptor({ damaged });
+    const served = await startServe({ token: fresh.token, host: service.url });
+    const items = `${served.url}/v1/vaults/${fresh.vault}/items`;
+    const paths = [items, `${items}/${whole}`, `${items}/${broken}`];
+    const ages = async () => (await Promise.all(paths.map((path) => get(path, fresh.token)))).map(({ age }) => age);
+    expect(await ages()).toEqual([undefined, expect.any(Number), undefined]);
+    expect((await get(`${items}/${broken}`, fresh.token)).status).toBe(500);
+    isDamaged = false;
+    const rename = [{ op: "replace", path: "/title", value: "Three" }];
+    await sendRequest("PATCH", `v1/vaults/${fresh.vault}/items/${broken}`, fresh.token, rename);
+    await expect.poll(ages, PATIENT).toEqual([expect.any(Number), expect.any(Number), expect.any(Number)]);
+  });
+});
+
+describe("what is passed on", () => {
+  it("streams in both directions: uploads, downloads and events", async () => {
+    const fresh = await freshVault();
+    const served = await startServe({ token: fresh.token });
+    const client = createClient({ host: served.url, token: fresh.token });
+    const { data: item } = await client.call("POST /v1/vaults/{vault}/items", {
+      path: { vault: fresh.vault },
+      body: { title: "One", category: "LOGIN" },
+    });
+    const bytes = randomBytes(3_000_000);
+    const path = { vault: fresh.vault, item: item.id };
+    const stop = new AbortController();
+    const opened = new Promise<string>((resolve) => {
+      void (async () => {
+        for await (const event of client.events({ signal: stop.signal, onOpen: resolve })) events.push(event.type);
+      })();
+    });
+    const events: string[] = [];
+    await opened;
+    for (const body of [bytes, new Blob([bytes]).stream()]) {
+      const upload = { path, query: { name: "large" }, body };
+      const { data: file } = await client.call("POST /v1/vaults/{vault}/items/{item}/files", upload);
+      const download = await fetch(new URL(file.content_path, served.url), {
+        headers: { Authorization: `Bearer ${fresh.token}` },
+      });
+      expect(Buffer.from(await download.arrayBuffer()).equals(bytes)).toBe(true);
+      expect(download.headers.has("Item-Vault-Age")).toBe(false);
+    }
+    await expect.poll(() => events, PATIENT).toEqual(["item.updated", "item.updated"]);
+    stop.abort();
+  });
+
+  it("does not carry what is of one connection, cookies, or the token of the client", async () => {
+    const service = await startInterceptor();
+    const served = await startServe({ token: world.token, host: service.url });
+    const secret = readFileSync(join(served.folder, "client"), "utf8").trim();
+    const headers = { Cookie: "a=b", "X-Own": "kept", "Transfer-Encoding": "chunked", Authorization: `Bearer ${secret}` };
+    const sent = request(`${served.url}/v1/vaults/${world.vault}/items/${world.item}/versions`, { headers });
+    sent.end("a body that a GET should not have");
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    answer.resume();
+    expect(answer.statusCode).toBe(200);
+    const passed = service.headers.find((one) => one["x-own"] !== undefined);
+    expect(passed).toMatchObject({ "x-own": "kept", authorization: `Bearer ${world.token}`, "transfer-encoding": "chunked" });
+    expect(passed).not.toHaveProperty("cookie");
   });
 });
 

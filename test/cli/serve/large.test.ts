@@ -50,6 +50,17 @@ it(`a copy of ${ITEMS} Items is read from disk within a second`, async () => {
   expect(started).toBeLessThan(isLong ? 3_000 : 10_000); // the figure is printed; a machine of CI may be busy
 });
 
+it("all Items are asked for again after a restore of the database, and only what has changed is read", async () => {
+  const service = await startLargeService(50);
+  const served = await startServe({ token: TOKEN, host: service.url });
+  const changed = service.restore();
+  const path = `${served.url}/v1/vaults/${VAULT}/items`;
+  await expect.poll(async () => (await get(`${path}/${changed}`, TOKEN)).text, PATIENT).toContain('"version":2');
+  const { text, age } = await get(path, TOKEN);
+  expect((JSON.parse(text) as object[]).length).toBe(50);
+  expect(age).toBeTypeOf("number");
+});
+
 it(`a kill while the copy is written leaves one that opens, ${KILLS} times`, async () => {
   const service = await startLargeService(ITEMS);
   const folder = newFolder();

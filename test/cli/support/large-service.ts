@@ -12,6 +12,8 @@ export interface LargeService {
   readonly itemIds: readonly string[];
   /** Writes to an Item, in turn. Out: its version, which is also the value of its first field. */
   readonly write: () => number;
+  /** Forgets the events, and changes an Item without one, as a restore of the database does (contract 15.5). Out: the id of the Item. */
+  readonly restore: () => string;
   readonly close: () => void;
 }
 
@@ -49,6 +51,7 @@ export async function startLargeService(count: number): Promise<LargeService> {
   const itemIds = [...versions.keys()];
   const events: { sequence: number; item: string }[] = [];
   const waiting = new Set<() => void>();
+  let firstKept = 0;
   const row = () => ({
     id: VAULT,
     name: "Large",
@@ -84,10 +87,13 @@ export async function startLargeService(count: number): Promise<LargeService> {
     if (pathname.endsWith("/events")) {
       const after = searchParams.get("after")!;
       const position = after === "latest" ? events.length : Number(after);
+      const gone = () => void answer.writeHead(410, { "Item-Vault-Error": "cursor_gone" }).end('{"status":410,"message":"gone"}');
+      if (position < firstKept) return gone();
       const send = () => {
         waiting.delete(send);
         clearTimeout(timer);
-        json({ events: events.slice(position), last: String(events.length) });
+        if (position < firstKept) gone();
+        else json({ events: events.slice(position), last: String(events.length) });
       };
       const timer = setTimeout(send, Number(searchParams.get("wait") ?? 0) * 1000);
       if (events.length > position || searchParams.get("wait") !== null) waiting.add(send);
@@ -115,6 +121,14 @@ export async function startLargeService(count: number): Promise<LargeService> {
       events.push({ sequence: events.length + 1, item });
       for (const send of waiting) send();
       return version;
+    },
+    restore() {
+      const item = itemIds.at(-1)!;
+      versions.set(item, versions.get(item)! + 1);
+      events.push({ sequence: events.length + 1, item: itemIds[0]! });
+      firstKept = events.length;
+      for (const send of waiting) send();
+      return item;
     },
     close,
   };
