@@ -104,9 +104,9 @@ const CLOCK_TOLERANCE_MS = 300_000;
 
 /** Out: `undefined` for a time in the future, which says nothing about the age. */
 function momentOf(at: number | undefined): Moment | undefined {
-  const { wall, steady } = momentNow();
+  const { wall, monotonic } = momentNow();
   if (at === undefined || at > wall + CLOCK_TOLERANCE_MS) return undefined;
-  return { wall: at, steady: steady - Math.max(0, wall - at) };
+  return { wall: at, monotonic: monotonic - Math.max(0, wall - at) };
 }
 
 /** Out: the copy; `missing` or `damaged`, also when it is of another key or host. */

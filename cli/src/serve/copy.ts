@@ -12,13 +12,13 @@ import type { Sealer } from "./seal.ts";
 /** A moment on the clock of the wall (Unix milliseconds) and on one that never goes back (milliseconds). */
 export interface Moment {
   readonly wall: number;
-  readonly steady: number;
+  readonly monotonic: number;
 }
 
-export const momentNow = (): Moment => ({ wall: Date.now(), steady: performance.now() });
+export const momentNow = (): Moment => ({ wall: Date.now(), monotonic: performance.now() });
 
 /** Milliseconds since a moment: the larger of what both clocks say, because one can be set back and the other stops with the machine. */
-export const ageOf = ({ wall, steady }: Moment): number => Math.max(0, Date.now() - wall, performance.now() - steady);
+export const ageOf = ({ wall, monotonic }: Moment): number => Math.max(0, Date.now() - wall, performance.now() - monotonic);
 
 /** The content of a File, with the headers that the service sent with it. */
 export interface HeldContent {
@@ -57,7 +57,7 @@ export interface HeldVault {
   /** The Items in the order of their ids; absent after a change. */
   sorted: readonly HeldItem[] | undefined;
   /** Ends the wait for events. */
-  nudge: (() => void) | undefined;
+  endWait: (() => void) | undefined;
 }
 
 export interface Copy {
@@ -89,7 +89,7 @@ export const createVault = (id: string, row: Vault): HeldVault => ({
   items: new Map(),
   broken: new Set(),
   sorted: undefined,
-  nudge: undefined,
+  endWait: undefined,
 });
 
 /** What a sealed Item and a sealed content are bound to. An `ETag` names one state of one Item or File. */
@@ -169,7 +169,7 @@ export const isComplete = ({ cursor, broken }: HeldVault): boolean => cursor !==
 
 /** Whether the copy has what clients wrote through this process. */
 export const isCurrent = ({ written, confirmed }: HeldVault): boolean =>
-  written === undefined || (confirmed !== undefined && confirmed.steady >= written);
+  written === undefined || (confirmed !== undefined && confirmed.monotonic >= written);
 
 /** Removes everything. */
 export function emptyCopy(copy: Copy): void {

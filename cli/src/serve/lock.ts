@@ -24,8 +24,8 @@ export async function lockCopy(copy: string): Promise<() => Promise<void>> {
     server = await listen(path);
   }
   if (!server) throw taken();
-  const { close } = { close: () => new Promise<void>((closed) => void server.close(() => closed())) };
-  return close;
+  const locked = server;
+  return () => new Promise((closed) => void locked.close(() => closed()));
 }
 
 /** Out: `undefined` when the path exists. */

@@ -90,7 +90,7 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> 
 /** What clients have just written is asked of the service until the copy has it, or the service is away. */
 async function answerOrPassOn(served: Served, exchange: Exchange, client: "token" | "secret", body?: Buffer): Promise<void> {
   const { incoming, answer, path, rawPath, search } = exchange;
-  const local = answerWithin(served, {
+  const local = answerOfAge(served, {
     method: incoming.method!,
     path,
     search: search.slice(1),
@@ -100,7 +100,7 @@ async function answerOrPassOn(served: Served, exchange: Exchange, client: "token
   if (local && local.vaults.every(isCurrent)) return sendLocal(served, exchange, client, local);
   const status = await passOn({ incoming, answer, path: rawPath + search, body }, served.target);
   if (status !== undefined) {
-    if (!isRead(incoming) && status < 300 && body === undefined) rememberWrite(served.copy, path);
+    if (!isRead(incoming) && status < 300 && body === undefined) recordWrite(served.copy, path);
     return;
   }
   if (answer.destroyed) return;
@@ -112,18 +112,18 @@ async function answerOrPassOn(served: Served, exchange: Exchange, client: "token
 }
 
 /** An answer of the copy, while the copy is that of the token in use and young enough. */
-function answerWithin({ copy, target, maxAge }: Served, request: LocalRequest): Answer | undefined {
+function answerOfAge({ copy, target, maxAge }: Served, request: LocalRequest): Answer | undefined {
   if (copy.token?.hash !== hashOf(target.token)) return undefined;
   const found = answerFrom(copy, request);
   return found?.vaults.every(({ confirmed }) => confirmed !== undefined && ageOf(confirmed) <= maxAge) ? found : undefined;
 }
 
-function rememberWrite({ vaults }: Copy, path: string): void {
+function recordWrite({ vaults }: Copy, path: string): void {
   const [, id = ""] = /^\/v1\/vaults\/([^/]+)/.exec(path) ?? [];
   for (const vault of vaults.values()) {
     if (parseId(id) !== vault.id) continue;
     vault.written = performance.now();
-    vault.nudge?.();
+    vault.endWait?.();
   }
 }
 

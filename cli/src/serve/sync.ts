@@ -93,7 +93,7 @@ async function followVaults(sync: Sync, attempts: Attempts): Promise<void> {
   if (!isDialect(info.dialect) || !rows.every(({ id, name }) => parseId(id) !== undefined && typeof name === "string"))
     throw malformed();
   attempts.succeeded();
-  adopt(sync, info, rows, headers.has("Item-Vault-Broken"));
+  setToken(sync, info, rows, headers.has("Item-Vault-Broken"));
   const stop = new AbortController();
   const ofAll = { ...sync, signal: AbortSignal.any([signal, stop.signal]) };
   try {
@@ -105,7 +105,7 @@ async function followVaults(sync: Sync, attempts: Attempts): Promise<void> {
 }
 
 /** Makes the copy that of a token. What it has of other vaults, and all of it when it has another dialect, is dropped. */
-function adopt({ copy, token, wanted }: Sync, info: Token, rows: readonly Vault[], isBroken: boolean): void {
+function setToken({ copy, token, wanted }: Sync, info: Token, rows: readonly Vault[], isBroken: boolean): void {
   const known = copy.token?.info.dialect === info.dialect ? copy.vaults : new Map<string, HeldVault>();
   const chosen = wanted.length === 0 ? rows : rows.filter((row) => wanted.some((name) => isNamed(row, name)));
   const missing = wanted.find((name) => !rows.some((row) => isNamed(row, name)));
@@ -169,12 +169,14 @@ async function loadEvents(
   return page;
 }
 
-/** Reads all of a vault. The cursor is from before, so what is written meanwhile is read again. */
+/** Reads all of a vault. The cursor is from before, so what is written meanwhile is read again, and nothing read is older. */
 async function fill(sync: Sync, vault: HeldVault): Promise<void> {
   const { client, copy, signal } = sync;
+  const began = momentNow();
   const { last } = await loadEvents(client, vault, { after: "latest" }, { signal });
   await readAllItems(sync, vault);
   vault.cursor = last;
+  vault.confirmed = began;
   copy.changes++;
 }
 
@@ -187,14 +189,14 @@ async function poll(sync: Sync, vault: HeldVault): Promise<void> {
   const began = momentNow();
   const isFresh = vault.confirmed !== undefined && ageOf(vault.confirmed) < sync.wait * 1000;
   const query = { after: vault.cursor!, wait: isFresh && isCurrent(vault) ? sync.wait : 0, limit: EVENTS_MAX };
-  const nudged = new AbortController();
-  vault.nudge = () => nudged.abort();
-  const policy = { signal: AbortSignal.any([signal, nudged.signal]), attempts: 1 };
+  const waitEnded = new AbortController();
+  vault.endWait = () => waitEnded.abort();
+  const policy = { signal: AbortSignal.any([signal, waitEnded.signal]), attempts: 1 };
   const page = await loadEvents(client, vault, query, policy).catch((error: unknown) => {
-    if (nudged.signal.aborted && !signal.aborted) return undefined;
+    if (waitEnded.signal.aborted && !signal.aborted) return undefined;
     throw error;
   });
-  vault.nudge = undefined;
+  vault.endWait = undefined;
   if (!page) return;
   const { events, last } = page;
   if (events.length > 0) {

@@ -1,4 +1,4 @@
-import { type OPConnect, OnePasswordConnect } from "@1password/connect";
+import { type FullItem, type OPConnect, OnePasswordConnect } from "@1password/connect";
 import { createClient } from "@item-vault/client";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -68,6 +68,23 @@ describe("while the service", () => {
     await readOften(sdk(served.url, world.token), READS);
     expect(await copyStatus(served.url)).toBe("ACTIVE");
     expect((await served.stop("SIGTERM"), await served.ended).code).toBe(0);
+  });
+
+  it("answers with JSON that is not that of the contract, no read fails, and changes come after it", async () => {
+    let isGarbage = false;
+    const service = await startInterceptor({ answer: () => (isGarbage ? { hello: 1 } : undefined) });
+    const fresh = await freshVault();
+    const [id] = await makeItems(fresh, "One");
+    const served = await startServe({ token: fresh.token, host: service.url, args: ["--max-age", "60s"] });
+    isGarbage = true;
+    service.breakConnections();
+    await expect.poll(() => served.output.stderr, PATIENT).toContain("trying again");
+    const op = sdk(served.url, fresh.token);
+    expect((await op.getItemById(fresh.vault, id!)).title).toBe("One");
+    await fresh.op.updateItem(fresh.vault, { ...(await fresh.op.getItemById(fresh.vault, id!)), title: "Two" } as FullItem);
+    expect((await op.getItemById(fresh.vault, id!)).title).toBe("One");
+    isGarbage = false;
+    await expect.poll(async () => (await op.getItemById(fresh.vault, id!)).title, PATIENT).toBe("Two");
   });
 
   it("is away for longer than the age, reads are 503 in words, and work again after it is back", async () => {

@@ -24,7 +24,7 @@ export async function startSwitch(service = inject("url")): Promise<Switch> {
   const server = createServer((socket) => {
     keep(socket);
     if (fault) {
-      const { fault: wanted } = { fault };
+      const wanted = fault;
       socket.once("data", () => wanted(socket));
       return;
     }
