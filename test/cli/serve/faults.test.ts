@@ -231,6 +231,17 @@ describe("what is passed on", () => {
   });
 });
 
+it("with --vault the copy has these vaults, and others are reached by their id", async () => {
+  const [held, other] = [await freshVault("Held"), await freshVault("Other")];
+  const { token } = await makeToken({ [held.canonical]: "r", [other.canonical]: "r" });
+  const served = await startServe({ token, args: ["--vault", "Held"] });
+  const op = sdk(served.url, token);
+  expect((await op.listVaults()).map(({ name }) => name)).toEqual(["Held"]);
+  expect((await op.getVault("Other")).id).toBe(other.vault); // the copy finds none of this name, and asks the service
+  expect((await get(`${served.url}/v1/vaults/${held.vault}/items`, token)).age).toBeTypeOf("number");
+  expect(await get(`${served.url}/v1/vaults/${other.vault}/items`, token)).toMatchObject({ status: 200, age: undefined });
+});
+
 describe("tokens", () => {
   it("another one is refused here, and never reaches the service; the secret of a file reads everything", async () => {
     const service = await startInterceptor();
@@ -334,6 +345,14 @@ describe("the command refuses", () => {
   ])("%s", async (_, args, code, message) => {
     const ran = await runCli(["serve", ...newFiles(), ...args], { env: { ITEM_VAULT_TOKEN: world.token } });
     expect(ran).toMatchObject({ code, stderr: expect.stringContaining(message) });
+  });
+
+  it("http to another machine with a stored host and token", async () => {
+    const path = join(newFolder(), "config.json");
+    writeFileSync(path, JSON.stringify({ host: "http://vault.example.com", token: world.token }), { mode: 0o600 });
+    const env = { ITEM_VAULT_CONFIG: path, ITEM_VAULT_HOST: "" };
+    const ran = await runCli(["serve", "--listen", "127.0.0.1:0", ...newFiles()], { env });
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining("unencrypted to vault.example.com") });
   });
 
   it("no address when it is told to", async () => {
