@@ -65,13 +65,16 @@ it(`a kill while the copy is written leaves one that opens, ${KILLS} times`, asy
   const service = await startLargeService(ITEMS);
   const folder = newFolder();
   const options = { token: TOKEN, host: service.url, folder, args: ["--max-age", "10s"] };
+  // Begins with a stored copy that is whole: one that is killed while it reads the vault for the first time has a part of it.
+  const first = await startServe({ ...options, filled: false });
+  await expect.poll(() => copyStatus(first.url), { timeout: 120_000, interval: 20 }).toBe("ACTIVE");
+  await first.stop("SIGTERM");
   let unfinished = 0;
   let written = 1;
   for (let kill = 0; kill < KILLS; kill++) {
     const served = await startServe({ ...options, filled: false });
     await expect.poll(() => copyStatus(served.url), { timeout: 120_000, interval: 20 }).toBe("ACTIVE");
     expect(served.output.stderr).not.toContain("damaged");
-    await expect.poll(() => existsSync(join(folder, "copy")), PATIENT).toBe(true);
     const stopAt = performance.now() + 1100 + Math.random() * 200;
     while (performance.now() < stopAt) {
       written = service.write();
