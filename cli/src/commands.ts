@@ -5,6 +5,7 @@ import { ITEM_COMMANDS } from "./items/table.ts";
 import { LOG_COMMANDS } from "./logs/table.ts";
 import { READ_COMMANDS } from "./read/table.ts";
 import { RUN_COMMANDS } from "./run/table.ts";
+import { SERVE_COMMANDS } from "./serve/table.ts";
 import { SETTINGS_COMMANDS } from "./settings/table.ts";
 import { PERSON_COMMANDS } from "./tokens/people-table.ts";
 import { TOKEN_COMMANDS } from "./tokens/table.ts";
@@ -15,6 +16,7 @@ import { VAULT_COMMANDS } from "./vaults/table.ts";
 export const COMMANDS: readonly Command[] = [
   ...READ_COMMANDS,
   ...RUN_COMMANDS,
+  ...SERVE_COMMANDS,
   ...ITEM_COMMANDS,
   ...FILE_COMMANDS,
   ...VAULT_COMMANDS,

@@ -25,7 +25,10 @@ const TEXT = /^"[^]*"$/;
 const CATEGORY = new RegExp(`^"(?:${CATEGORIES.join("|")})"$`, "i");
 const BOOLEAN = /^(?:true|false)$/i;
 
-const ITEMS: Readonly<Record<string, Rule<Summary>>> = {
+/** What a filter needs to know of an Item. */
+export type FilteredItem = Pick<Summary, "title" | "tags" | "category" | "favorite">;
+
+const ITEMS: Readonly<Record<string, Rule<FilteredItem>>> = {
   "title eq": { operand: TEXT, passes: (item, value) => item.title === value },
   "title co": { operand: TEXT, passes: (item, value) => item.title.includes(value) },
   "tag eq": { operand: TEXT, passes: (item, value) => item.tags.includes(value) },
@@ -36,14 +39,17 @@ const ITEMS: Readonly<Record<string, Rule<Summary>>> = {
 /** The term of a filter by ids. It stands beside no other kind of term, so it is not in the grammar above (contract 5.11). */
 const ID = "id eq";
 
-const isNamed = (vault: Vault, value: string) => vault.name.toLowerCase() === value.toLowerCase();
-const VAULTS: Readonly<Record<string, Rule<Vault>>> = {
+/** What a filter needs to know of a Vault. `id`: a canonical UUID. */
+type FilteredVault = Pick<Vault, "id" | "name">;
+
+const isNamed = (vault: FilteredVault, value: string) => vault.name.toLowerCase() === value.toLowerCase();
+const VAULTS: Readonly<Record<string, Rule<FilteredVault>>> = {
   "name eq": { operand: TEXT, passes: isNamed },
   "title eq": { operand: TEXT, passes: isNamed },
 };
 
 /** Whether an Item matches one of the readings. Titles and tags are compared exactly. */
-export const itemPasses = (readings: readonly Filter[], item: Summary): boolean =>
+export const itemPasses = (readings: readonly Filter[], item: FilteredItem): boolean =>
   idsOf(readings) !== undefined ||
   readings.some((filter) => filter.every(({ words, value }) => ITEMS[words]!.passes(item, value)));
 
@@ -58,7 +64,7 @@ export const titleOf = (filter: Filter): string | undefined => filter.find(({ wo
  * The Vaults that the first reading finds that finds any. Names are compared without regard to case. Without one, the Vault
  * whose id the filter gives: the `op` command asks for a vault by its id in this way, and other clients by `name eq` (contract 5.10).
  */
-export function passingVaults(readings: readonly Filter[], vaults: readonly Vault[]): readonly Vault[] {
+export function passingVaults<V extends FilteredVault>(readings: readonly Filter[], vaults: readonly V[]): readonly V[] {
   for (const filter of readings) {
     const passing = vaults.filter((vault) => filter.every(({ words, value }) => VAULTS[words]!.passes(vault, value)));
     if (passing.length > 0) return passing;

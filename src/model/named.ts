@@ -1,5 +1,5 @@
 import { fold } from "./fold.ts";
-import { base32, idBytes } from "./ids.ts";
+import { shortId } from "./ids.ts";
 import type { Field, Section } from "./item.ts";
 import { namesNone, namesSeveral, type Reference } from "./reference.ts";
 import { ok, type Result } from "./result.ts";
@@ -46,7 +46,7 @@ const nameField = <F extends NamedField>(value: F): Named<F> => ({
 });
 
 const nameFile = <F extends NamedFile>(value: F): Named<F> => ({
-  ids: [value.id, base32(idBytes(value.id))],
+  ids: [value.id, shortId(value.id)],
   section: value.section,
   name: fold(value.name),
   value,

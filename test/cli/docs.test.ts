@@ -53,8 +53,8 @@ async function demoShell() {
   return { cwd, env, vault };
 }
 
-/** `run` needs a process of its own, because its command may write to the stdout of the process. */
-const IN_PROCESS_OF_ITS_OWN = / run /;
+/** `run` needs a process of its own, because its command may write to the stdout of the process, and `serve`, because it ends at a signal. */
+const IN_PROCESS_OF_ITS_OWN = / (?:run|serve) /;
 
 interface PlainCall {
   /** What the shell writes into the pipe to `item-vault`; absent: nothing. */

@@ -7,6 +7,7 @@ import { printable } from "./printable.ts";
 import { findCommand, type Parsed, parseLine } from "./parse.ts";
 import { connectTo } from "./connect.ts";
 import { type Access, loadAccess, type TokenKind } from "./settings.ts";
+import { VERSION } from "./version.ts";
 
 /** Runs a command line. Out: the exit code. Messages go to stderr, so that stdout is only what was asked for. */
 export async function runCli(commands: readonly Command[], argv: readonly string[], io: Io): Promise<number> {
@@ -76,7 +77,3 @@ function callOf({ args, rest, options }: Parsed, commands: readonly Command[], i
     issued: async (token: string) => connectTo({ ...(await access("admin_token")), token }),
   };
 }
-
-/** The build replaces it by the version of package.json. */
-declare const CLI_VERSION: string | undefined;
-const VERSION = typeof CLI_VERSION === "string" ? CLI_VERSION : "development";

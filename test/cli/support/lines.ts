@@ -43,11 +43,11 @@ const MORE: Readonly<
   run: { args: ["--", "true"], env: { SECRET: REFERENCE } },
 };
 
-/** Commands that ask nothing of the service. */
-const LOCAL = new Set(["logout", "completions", "complete", "admin deploy"]);
+/** Commands that ask nothing of the service, and `serve`, which does not end. */
+const OTHERS = new Set(["logout", "completions", "complete", "admin deploy", "serve"]);
 
-/** The commands that send requests. */
-export const ASKING = COMMANDS.filter(({ name }) => !LOCAL.has(name));
+/** The commands that send requests, and end. */
+export const ASKING = COMMANDS.filter(({ name }) => !OTHERS.has(name));
 
 export interface Line {
   readonly args: readonly string[];

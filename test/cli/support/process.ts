@@ -30,13 +30,16 @@ export interface RunOptions {
   /** Variables besides PATH, HOME (an empty folder), XDG_CACHE_HOME and ITEM_VAULT_HOST. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** A program with arguments that runs the rest of its arguments as a command, for example with limits. */
+  readonly through?: readonly string[];
 }
 
 /** Starts `item-vault` with an environment that has nothing of the developer's. */
-export function startCli(args: readonly string[], { env = {}, cwd }: RunOptions = {}): Running {
+export function startCli(args: readonly string[], { env = {}, cwd, through = [] }: RunOptions = {}): Running {
   const home = mkdtempSync(join(tmpdir(), "item-vault-home-"));
   const base = { PATH: process.env["PATH"]!, HOME: home, XDG_CACHE_HOME: CACHE, ITEM_VAULT_HOST: inject("url") };
-  const child = spawn(process.execPath, [LAUNCHER, ...args], { env: { ...base, ...env }, ...(cwd ? { cwd } : {}) });
+  const [program, ...rest] = [...through, process.execPath, LAUNCHER, ...args] as [string, ...string[]];
+  const child = spawn(program, rest, { env: { ...base, ...env }, ...(cwd ? { cwd } : {}) });
   const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8");

@@ -1,0 +1,141 @@
+import { parseId } from "@item-vault/model/ids";
+import { type Query, parseBoolean, parseQuery } from "@item-vault/model/query";
+import { parseFilter, passingVaults } from "@item-vault/model/filter";
+import type { File, Item } from "@item-vault/client";
+import { type Copy, type HeldItem, type HeldVault, isComplete, openContent, openItem } from "./copy.ts";
+import { type Answer, hasTag, INLINE_BYTES_MAX, json, type LocalRequest, notModified } from "./request.ts";
+import { passingItems } from "./filter.ts";
+import { answerReferences } from "./references.ts";
+
+/**
+ * What the copy answers: the reads of which it has everything, with status, headers and body as the service would send them. Every other
+ * request, and every one that the service would refuse, has no answer here and is passed on.
+ */
+
+interface Asked {
+  readonly copy: Copy;
+  readonly request: LocalRequest;
+  readonly query: Query;
+}
+
+/** A request to a part of a vault that the copy has. */
+interface AskedOfVault extends Asked {
+  readonly vault: HeldVault;
+}
+
+interface AskedOfItem extends AskedOfVault {
+  readonly item: HeldItem;
+}
+
+type Answered = Answer | undefined;
+
+const VAULT = "/v1/vaults/([^/]+)";
+const ITEM = `${VAULT}/items/([^/]+)`;
+const FILE = `${ITEM}/files/([^/]+)`;
+
+const whole = (path: string): RegExp => new RegExp(`^${path}$`);
+
+const ofVault =
+  (answer: (asked: AskedOfVault, ...rest: readonly string[]) => Answered) =>
+  (asked: Asked, [id = "", ...rest]: readonly string[]): Answered => {
+    const vault = asked.copy.vaults.get(parseId(id) ?? "");
+    return vault && answer({ ...asked, vault }, ...rest);
+  };
+
+const ofItem = (answer: (asked: AskedOfItem, file: string) => Answered) =>
+  ofVault((asked, id = "", file = "") => {
+    const item = asked.vault.items.get(parseId(id) ?? "");
+    return item && answer({ ...asked, item }, file);
+  });
+
+/** The reads, by their paths. */
+const READS: readonly (readonly [path: RegExp, answer: (asked: Asked, ids: readonly string[]) => Answered])[] = [
+  [whole("/v1/vaults"), answerVaults],
+  [whole(VAULT), ofVault(({ vault }) => json(JSON.stringify(vault.row), { vaults: [vault] }))],
+  [whole(`${VAULT}/items`), ofVault(answerList)],
+  [whole(ITEM), ofItem(answerItem)],
+  [whole(`${ITEM}/files`), ofItem(answerFiles)],
+  [whole(FILE), ofItem(answerFile)],
+  [whole(`${FILE}/content`), ofItem(answerContent)],
+];
+
+/** Out: `undefined` when the copy cannot answer as the service would. */
+export function answerFrom(copy: Copy, request: LocalRequest): Answered {
+  if (request.method === "POST") return request.path === "/v1/resolve" ? answerReferences(copy, request) : undefined;
+  if (request.method !== "GET" && request.method !== "HEAD") return undefined;
+  for (const [pattern, answer] of READS) {
+    const match = pattern.exec(request.path);
+    if (match) return answer({ copy, request, query: parseQuery(request.search) }, match.slice(1));
+  }
+  return undefined;
+}
+
+/** Without all vaults of the token, an empty list would say more than the copy knows. */
+function answerVaults({ copy, query }: Asked): Answered {
+  const readings = parseFilter(query.filter, "vaults");
+  if (!readings.ok) return undefined;
+  const named = [...copy.vaults.values()].map((vault) => ({ id: vault.id, name: vault.row.name, vault }));
+  const passing = passingVaults(readings.value, named);
+  if (named.length === 0 || (passing.length === 0 && !copy.isWhole)) return undefined;
+  return json(`[${passing.map(({ vault }) => JSON.stringify(vault.row)).join()}]`, { vaults: [...copy.vaults.values()] });
+}
+
+/** Parameters with which the service answers more or less than the list that the copy has. */
+const OWN_PARAMETERS = ["limit", "cursor", "include"];
+
+function answerList({ vault, query }: AskedOfVault): Answered {
+  if (!isComplete(vault) || OWN_PARAMETERS.some((name) => query.rest.has(name))) return undefined;
+  const archived = parseBoolean(query.rest, "archived");
+  const readings = parseFilter(query.filter, "items");
+  if (!archived.ok || !readings.ok) return undefined;
+  return json(`[${passingItems(vault, readings.value, archived.value).join()}]`, { vaults: [vault] });
+}
+
+function answerItem({ copy, vault, item, request }: AskedOfItem): Answered {
+  const rest = { headers: { ETag: item.etag }, vaults: [vault], items: [item.id] };
+  return hasTag(request, item.etag) ? notModified(rest.headers, rest) : json(JSON.stringify(openItem(copy, vault, item)), rest);
+}
+
+/** The Files with their contents, where the request asks for them. Out: `undefined` when the copy lacks one, or one is too large. */
+function inlined(asked: AskedOfItem, files: readonly File[]): readonly File[] | undefined {
+  const wanted = parseBoolean(asked.query.rest, "inline_files", "inline_content");
+  if (!wanted.ok) return undefined;
+  if (!wanted.value) return files;
+  const bytes = files.map(({ id, size }) => (size > INLINE_BYTES_MAX.file ? undefined : contentOf(asked, parseId(id)!)?.bytes()));
+  const sum = files.reduce((total, { size }) => total + size, 0);
+  if (sum > INLINE_BYTES_MAX.answer || bytes.includes(undefined)) return undefined;
+  return files.map((file, index) => ({ ...file, content: bytes[index]!.toString("base64") }));
+}
+
+function answerFiles(asked: AskedOfItem): Answered {
+  const files = inlined(asked, filesOf(asked));
+  return files && json(JSON.stringify(files), { vaults: [asked.vault], items: [asked.item.id] });
+}
+
+function answerFile(asked: AskedOfItem, id: string): Answered {
+  const found = filesOf(asked).filter((file) => parseId(file.id) === parseId(id));
+  const [file] = inlined(asked, found) ?? [];
+  return file && json(JSON.stringify(file), { vaults: [asked.vault], items: [asked.item.id] });
+}
+
+const filesOf = ({ copy, vault, item }: AskedOfItem): Item["files"] => openItem(copy, vault, item).files;
+
+function contentOf({ copy, vault, item }: AskedOfItem, id: string) {
+  const content = item.contents.get(id);
+  return content && { ...content, bytes: () => openContent(copy, [vault.id, item.id, id], content) };
+}
+
+/** Parts of a content, and the contents of earlier versions, are the service's. */
+function answerContent(asked: AskedOfItem, id: string): Answered {
+  const { request, query, vault, item } = asked;
+  const content = contentOf(asked, parseId(id) ?? "");
+  if (!content || query.rest.has("version") || request.headers["range"] !== undefined) return undefined;
+  const headers = {
+    "Content-Type": "application/octet-stream",
+    "Content-Disposition": content.disposition,
+    "Accept-Ranges": "bytes",
+    ETag: content.etag,
+  };
+  const rest = { headers, vaults: [vault], items: [item.id] };
+  return hasTag(request, content.etag) ? notModified(headers, rest) : { status: 200, body: content.bytes(), ...rest };
+}

@@ -1,0 +1,156 @@
+import { open, readFile, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Token, Vault } from "@item-vault/client";
+import {
+  type Copy,
+  createCopy,
+  createVault,
+  type HeldContent,
+  type HeldVault,
+  holdItem,
+  type Moment,
+  momentNow,
+  openContent,
+  openText,
+} from "./copy.ts";
+import type { Sealer } from "./seal.ts";
+
+/**
+ * The copy on disk:
+ *
+ *     magic, 8 bytes ‖ head ‖ the Items in the order of the head, each followed by the contents of its Files
+ *
+ * Each part is its length, 4 bytes, and its sealed bytes. The head names the Items with their entity tags, which the parts are bound to: a
+ * part of another copy, or of another state of the Item, does not open.
+ */
+
+const MAGIC = Buffer.from("IVCOPY01");
+const HEAD = "head";
+const LENGTH_BYTES = 4;
+
+interface Head {
+  readonly token: { readonly hash: string; readonly info: Token };
+  readonly isWhole: boolean;
+  readonly vaults: readonly {
+    readonly id: string;
+    readonly row: Vault;
+    readonly cursor?: string | undefined;
+    /** Unix milliseconds. */
+    readonly confirmedAt?: number | undefined;
+    readonly broken: readonly string[];
+    readonly items: readonly {
+      readonly id: string;
+      readonly etag: string;
+      readonly contents: readonly (Pick<HeldContent, "etag" | "disposition"> & { readonly id: string })[];
+    }[];
+  }[];
+}
+
+/** Out: the bytes of the file; `undefined` for an empty copy. */
+export function encodeCopy({ sealer, token, isWhole, vaults }: Copy): Buffer | undefined {
+  if (!token) return undefined;
+  const parts: Buffer[] = [];
+  const heads = [...vaults.values()].map(({ id, row, cursor, confirmed, broken, items }) => ({
+    id,
+    row,
+    cursor,
+    confirmedAt: confirmed?.wall,
+    broken: [...broken],
+    items: [...items.values()].map(({ id: item, etag, sealed, contents }) => {
+      parts.push(sealed, ...[...contents.values()].map((content) => content.sealed));
+      const files = [...contents].map(([file, content]) => ({ id: file, etag: content.etag, disposition: content.disposition }));
+      return { id: item, etag, contents: files };
+    }),
+  }));
+  const head = sealer.seal(JSON.stringify({ token, isWhole, vaults: heads } satisfies Head), HEAD);
+  return Buffer.concat([MAGIC, ...[head, ...parts].flatMap((part) => [lengthOf(part), part])]);
+}
+
+function lengthOf(part: Buffer): Buffer {
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(part.length);
+  return length;
+}
+
+/** Throws when the bytes are damaged, or of another key or host. */
+export function decodeCopy(bytes: Buffer, sealer: Sealer): Copy {
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new Error("not a copy");
+  let at = MAGIC.length;
+  const next = (): Buffer => {
+    const from = at + LENGTH_BYTES;
+    at = from + bytes.readUInt32BE(at);
+    if (at > bytes.length) throw new Error("ends early");
+    return bytes.subarray(from, at);
+  };
+  const { token, isWhole, vaults } = JSON.parse(sealer.open(next(), HEAD).toString("utf8")) as Head;
+  const copy: Copy = { ...createCopy(sealer), token, isWhole };
+  for (const { id, row, cursor, confirmedAt, broken, items } of vaults) {
+    const vault: HeldVault = { ...createVault(id, row), cursor, confirmed: momentOf(confirmedAt), broken: new Set(broken) };
+    copy.vaults.set(id, vault);
+    for (const { id: item, etag, contents } of items) {
+      const sealed = next();
+      const held = contents.map(({ id: file, ...content }): [string, HeldContent] => [file, { ...content, sealed: next() }]);
+      const parts = { id: item, etag, contents: new Map(held) };
+      holdItem(copy, vault, parts, openText(sealer, id, parts, sealed), sealed);
+      for (const [file, content] of held) openContent(copy, [id, item, file], content); // throws when it is damaged
+    }
+  }
+  if (at !== bytes.length) throw new Error("is too long");
+  return copy;
+}
+
+/** How far the clock may have been ahead when the copy was written. */
+const CLOCK_TOLERANCE_MS = 300_000;
+
+/** Out: `undefined` for a time in the future, which says nothing about the age. */
+function momentOf(at: number | undefined): Moment | undefined {
+  const { wall, monotonic } = momentNow();
+  if (at === undefined || at > wall + CLOCK_TOLERANCE_MS) return undefined;
+  return { wall: at, monotonic: monotonic - Math.max(0, wall - at) };
+}
+
+/** Out: the copy; `missing` or `damaged`, also when it is of another key or host. */
+export async function loadCopy(path: string, sealer: Sealer): Promise<Copy | "missing" | "damaged"> {
+  try {
+    return decodeCopy(await readFile(path), sealer);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT" ? "missing" : "damaged";
+  }
+}
+
+/** The name under which the file is written: always the same, so that a process that is killed leaves one such file at most. */
+const unfinished = (path: string): string => `${path}.new`;
+
+/**
+ * Writes the file as a whole, with mode 0600: whenever the process or the machine stops, the file is the old one or the new one. One process
+ * at a time may do this (lock.ts). Errors: throws what the file system says, and leaves no unfinished file.
+ */
+export async function writeCopy(path: string, bytes: Buffer): Promise<void> {
+  const temporary = unfinished(path);
+  try {
+    await rm(temporary, { force: true }); // one of another mode would keep it
+    const file = await open(temporary, "wx", 0o600);
+    try {
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(dirname(path));
+}
+
+export async function removeCopy(path: string): Promise<void> {
+  await Promise.all([path, unfinished(path)].map((one) => rm(one, { force: true })));
+}
+
+/** Makes the rename durable. Windows cannot open a folder. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const folder = await open(path, "r");
+  await folder.sync().finally(() => folder.close());
+}

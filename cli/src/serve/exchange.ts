@@ -1,0 +1,81 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { describe, type FailureKind } from "@item-vault/model/failure";
+import type { Answer } from "./request.ts";
+
+/** One request of a local client and its answer, with the headers and errors of the contract. */
+
+export interface Exchange {
+  readonly incoming: IncomingMessage;
+  readonly answer: ServerResponse;
+  /** Decoded, without doubled slashes and without one at the end. */
+  readonly path: string;
+  /** The path as it is passed on. */
+  readonly rawPath: string;
+  /** With its question mark, as it was sent. */
+  readonly search: string;
+  readonly requestId: string;
+}
+
+export function openExchange(incoming: IncomingMessage, answer: ServerResponse): Exchange {
+  const [requested = "", search = ""] = /^([^?#]*)([^#]*)/.exec(incoming.url!)!.slice(1);
+  const target = `http://host${requested}`;
+  const rawPath = requested.startsWith("/") && URL.canParse(target) ? new URL(target).pathname : "/";
+  const path = decoded(rawPath)
+    .replaceAll(/\/{2,}/g, "/")
+    .replace(/(?<=.)\/$/, "");
+  const requestId = newRequestId();
+  for (const [name, value] of Object.entries(COMMON_HEADERS)) answer.setHeader(name, value);
+  answer.setHeader("Request-Id", requestId);
+  return { incoming, answer, path, rawPath, search, requestId };
+}
+
+/** Of every answer (contract 1.7). */
+const COMMON_HEADERS = {
+  "1Password-Connect-Version": "1.8.1",
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+};
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** A UUIDv7 (RFC 9562 section 5.7). */
+function newRequestId(): string {
+  const random = randomBytes(10).toString("hex");
+  const hex = `${Date.now().toString(16).padStart(12, "0")}7${random.slice(0, 3)}8${random.slice(3, 18)}`;
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+export const isRead = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD";
+
+export type Content = Pick<Answer, "headers" | "body">;
+
+export function send({ incoming, answer }: Exchange, status: number, { headers, body }: Content): void {
+  const length = status === 304 ? {} : { "Content-Length": String(Buffer.byteLength(body)) };
+  answer.writeHead(status, { ...headers, ...length });
+  answer.end(incoming.method === "HEAD" || status === 304 ? undefined : body);
+}
+
+interface Refusal {
+  readonly detail?: string;
+  /** In place of that of the kind. */
+  readonly message?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An error (contract 4). */
+export function refuse(exchange: Exchange, kind: FailureKind, { detail, message, headers = {} }: Refusal = {}): void {
+  const described = describe(detail === undefined ? { kind } : { kind, detail });
+  const { status, retryAfterSeconds } = described;
+  const retry: Record<string, string> = retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) };
+  const body = JSON.stringify({ status, message: message ?? described.message });
+  const type = { "Content-Type": "application/json", "Item-Vault-Error": kind };
+  exchange.incoming.resume(); // what is left of the body
+  send(exchange, status, { headers: { ...type, ...retry, ...headers }, body });
+}

@@ -1,0 +1,51 @@
+import { rm } from "node:fs/promises";
+import { connect, createServer, type Server } from "node:net";
+import { CliError } from "../frame/failure.ts";
+
+/**
+ * The lock of a copy: a Unix socket beside it on which its process listens. The kernel closes it with the process, whichever way that ends, and
+ * in contrast to the number of a process it means the same in every container.
+ */
+
+/** The longest path of a Unix socket that both Linux and macOS accept, in bytes. */
+const PATH_BYTES_MAX = 103;
+
+/** Out: a function that releases the lock. Errors: throws a CliError when another process has it, or when it cannot be made. */
+export async function lockCopy(copy: string): Promise<() => Promise<void>> {
+  const path = process.platform === "win32" ? `\\\\.\\pipe\\${copy.replaceAll(/[\\/:]/g, "-")}` : `${copy}.lock`;
+  if (Buffer.byteLength(path) > PATH_BYTES_MAX && process.platform !== "win32")
+    throw new CliError(`The path of the copy is longer than ${PATH_BYTES_MAX - 5} bytes`, { exit: "usage" });
+  const taken = () => new CliError(`Another process uses ${copy}`, { exit: "conflict", hint: "Name another file with --copy." });
+  let server = await listen(path);
+  if (!server) {
+    if (await isAnswered(path)) throw taken();
+    // Its process has ended. Of two that find this at once, both may begin; each writes the copy as a whole, so it stays readable.
+    await rm(path, { force: true });
+    server = await listen(path);
+  }
+  if (!server) throw taken();
+  const locked = server;
+  return () => new Promise((closed) => void locked.close(() => closed()));
+}
+
+/** Out: `undefined` when the path exists. */
+function listen(path: string): Promise<Server | undefined> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy()).unref();
+    server.once("error", ({ code }: NodeJS.ErrnoException) => {
+      if (code === "EADDRINUSE") resolve(undefined);
+      else reject(new CliError(`${path} cannot be made: ${code ?? "unknown fault"}`));
+    });
+    server.listen(path, () => resolve(server));
+  });
+}
+
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}

@@ -1,0 +1,84 @@
+import { type IncomingMessage, request as requestByHttp, type ServerResponse } from "node:http";
+import { request as requestByHttps } from "node:https";
+
+/** Passes a request on to the service, with the token of the copy, and its answer back as it is. */
+
+export interface Passed {
+  readonly incoming: IncomingMessage;
+  readonly answer: ServerResponse;
+  /** The path with the query. */
+  readonly path: string;
+  /** The body, where it was read already. */
+  readonly body?: Buffer | undefined;
+}
+
+export interface Target {
+  /** The URL of the service, without `/v1`. */
+  readonly host: string;
+  readonly token: string;
+  /** How long the service may be silent, in milliseconds. */
+  readonly timeout: number;
+}
+
+/** Headers of one connection (RFC 9110 section 7.6.1). */
+const DROPPED = new Set(
+  "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade".split(" "),
+);
+/** Those of a request that the new request has itself, and cookies, which are not for the service. */
+const DROPPED_OF_REQUEST = new Set(["host", "authorization", "cookie", "expect"]);
+
+/** How long a stream of events may be silent: the service sends a comment every 15 s. In milliseconds. */
+const STREAM_SILENCE_MS = 45_000;
+/** The longest `wait` of a request that is no stream, in seconds (contract 15.6, 26.4). */
+const WAIT_SECONDS_MAX = 30;
+
+/**
+ * Out: the status of the answer, once its headers are sent; `undefined` when the service did not answer, or something else did, and nothing
+ * was sent. An answer whose connection breaks later ends early (contract 4.10).
+ */
+export function passOn({ incoming, answer, path, body }: Passed, { host, token, timeout }: Target): Promise<number | undefined> {
+  const url = new URL(host + path);
+  const send = url.protocol === "https:" ? requestByHttps : requestByHttp;
+  const kept = Object.entries(incoming.headers).filter(([name]) => !DROPPED.has(name) && !DROPPED_OF_REQUEST.has(name));
+  // Node frames the body of some methods only where a header says how.
+  const framing = incoming.headers["transfer-encoding"] === undefined ? {} : { "transfer-encoding": "chunked" };
+  const headers = { ...Object.fromEntries(kept), ...framing, authorization: `Bearer ${token}` };
+  const wait = Math.min(Number(/[?&]wait=(\d{1,4})\b/.exec(path)?.[1] ?? 0), WAIT_SECONDS_MAX);
+  return new Promise((resolve) => {
+    const outgoing = send(url, { method: incoming.method!, headers, timeout: timeout + wait * 1000 }, (reply) => {
+      const { statusCode: status = 0 } = reply;
+      if (reply.headers["request-id"] === undefined) {
+        reply.destroy();
+        resolve(undefined);
+        return;
+      }
+      if (isStream(reply)) outgoing.setTimeout(STREAM_SILENCE_MS);
+      answer.writeHead(status, headersOf(reply, incoming.headers.host ?? ""));
+      answer.flushHeaders(); // a stream of events may have no bytes yet
+      reply.on("error", () => answer.destroy());
+      reply.on("close", () => void (reply.complete || answer.destroy()));
+      reply.pipe(answer);
+      resolve(status);
+    });
+    outgoing.on("timeout", () => outgoing.destroy());
+    outgoing.on("error", () => {
+      resolve(undefined);
+      if (answer.headersSent) answer.destroy();
+    });
+    answer.on("close", () => outgoing.destroy());
+    if (body === undefined) incoming.pipe(outgoing);
+    else outgoing.end(body);
+  });
+}
+
+const isStream = ({ headers }: IncomingMessage): boolean => headers["content-type"]?.startsWith("text/event-stream") === true;
+
+/** In: the host by which the client knows this server. A link to the next page leads here, because the client may have no token of the service. */
+function headersOf({ headers }: IncomingMessage, host: string): Record<string, string | string[]> {
+  const kept = Object.entries(headers).filter(([name, value]) => !DROPPED.has(name) && value !== undefined);
+  const link = headers["link"];
+  return {
+    ...(Object.fromEntries(kept) as Record<string, string | string[]>),
+    ...(typeof link === "string" && { link: link.replaceAll(/<https?:\/\/[^/>]+/g, `<http://${host}`) }),
+  };
+}

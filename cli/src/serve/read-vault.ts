@@ -1,0 +1,125 @@
+import { type Client, entriesOf, type Item, ItemVaultError } from "@item-vault/client";
+import { parseId } from "@item-vault/model/ids";
+import { type Copy, dropItem, type HeldContent, type HeldItem, type HeldVault, holdItem, sealContent } from "./copy.ts";
+
+/** Reads Items from the service into the copy. What the copy has already is asked for by its entity tag, and answered by a 304. */
+
+export interface Reading {
+  readonly client: Client;
+  readonly copy: Copy;
+  /** Bytes: the content of a larger File is not held. */
+  readonly fileBytesMax: number;
+  readonly signal: AbortSignal;
+}
+
+const CONCURRENT_READS = 8;
+/** Entries of a page of a list: the most that the service gives. */
+const PAGE_ENTRIES_MAX = 1000;
+/** Stands in `broken` for Items whose ids the list does not have: the dialect `connect` leaves them out (contract 11.10). */
+const UNLISTED = "unlisted";
+
+/** Reads all Items of a vault, and drops those that it does not have any more. Errors: throws an ItemVaultError. */
+export async function readAllItems(reading: Reading, vault: HeldVault): Promise<void> {
+  const { client, copy, signal } = reading;
+  const query = { archived: true, limit: PAGE_ENTRIES_MAX };
+  const listed = new Set<string>();
+  const broken = new Set<string>();
+  const countBroken = (headers: Headers) => void (headers.get("Item-Vault-Broken") && broken.add(UNLISTED));
+  const options = { path: { vault: vault.id }, query, signal };
+  for await (const { id } of entriesOf(client, "GET /v1/vaults/{vault}/items", options, countBroken)) listed.add(idOf(id));
+  vault.broken.clear();
+  await forEachOf(listed, (id) => readItem(reading, vault, id));
+  for (const id of broken) vault.broken.add(id);
+  for (const id of vault.items.keys()) if (!listed.has(id)) dropItem(copy, vault, id);
+}
+
+/** Reads some Items of a vault. In: their ids. Errors: throws an ItemVaultError. */
+export const readItems = (reading: Reading, vault: HeldVault, ids: Iterable<string>): Promise<void> =>
+  forEachOf(ids, (id) => readItem(reading, vault, id));
+
+/** Runs a function for each value, a few at a time. After a failure no further one begins. */
+async function forEachOf(values: Iterable<string>, run: (value: string) => Promise<void>): Promise<void> {
+  // A generator: the loop that fails closes it for the others.
+  const queue = (function* () {
+    yield* values;
+  })();
+  const work = async () => {
+    for (const value of queue) await run(value);
+  };
+  await Promise.all(Array.from({ length: CONCURRENT_READS }, work));
+}
+
+async function readItem(reading: Reading, vault: HeldVault, id: string): Promise<void> {
+  const { client, copy, signal } = reading;
+  const held = vault.items.get(id);
+  try {
+    const headers = { "If-None-Match": held?.etag };
+    const answer = await client.send("GET", `/v1/vaults/${vault.id}/items/${id}`, { headers, signal });
+    if (answer.status === 304) return;
+    const [etag, json] = [answer.headers.get("ETag"), await textOf(answer)];
+    const item = parseItem(json, id);
+    if (etag === null || !item) throw malformed();
+    const contents = await readContents(reading, vault, item, held);
+    holdItem(copy, vault, { id, etag, contents }, json);
+    vault.broken.delete(id);
+  } catch (error) {
+    const kind = error instanceof ItemVaultError ? error.kind : undefined;
+    if (kind !== "item_not_found" && kind !== "integrity") throw error;
+    dropItem(copy, vault, id);
+    if (kind === "integrity") vault.broken.add(id);
+    else vault.broken.delete(id);
+  }
+}
+
+/** The contents of the Files that are small enough and that the service can open. */
+async function readContents(
+  { client, copy, fileBytesMax, signal }: Reading,
+  vault: HeldVault,
+  item: Item,
+  held: HeldItem | undefined,
+): Promise<ReadonlyMap<string, HeldContent>> {
+  const contents = new Map<string, HeldContent>();
+  const itemId = idOf(item.id);
+  for (const file of item.files.filter(({ size }) => size <= fileBytesMax)) {
+    const id = idOf(file.id);
+    const known = held?.contents.get(id);
+    const path = `/v1/vaults/${vault.id}/items/${itemId}/files/${id}/content`;
+    try {
+      const answer = await client.send("GET", path, { headers: { "If-None-Match": known?.etag }, signal });
+      if (answer.status === 304 && known) contents.set(id, known);
+      const [etag, disposition] = [answer.headers.get("ETag"), answer.headers.get("Content-Disposition")];
+      if (answer.status === 304 || etag === null || disposition === null) continue;
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      if (bytes.length !== file.size) continue; // it was replaced meanwhile: an event follows
+      contents.set(id, { etag, disposition, sealed: sealContent(copy, [vault.id, itemId, id], etag, bytes) });
+    } catch (error) {
+      if (!(error instanceof ItemVaultError && /^(file_not_found|integrity)$/.test(error.kind))) throw error;
+    }
+  }
+  return contents;
+}
+
+/** The canonical form of an id that the service has sent. Errors: throws an ItemVaultError. */
+export function idOf(id: string): string {
+  const canonical = parseId(id);
+  if (canonical === undefined) throw malformed();
+  return canonical;
+}
+
+const textOf = async (answer: Response): Promise<string> =>
+  answer.text().catch((error: unknown) => {
+    throw error instanceof ItemVaultError ? error : malformed();
+  });
+
+/** Out: `undefined` for what is no Item of this id. */
+function parseItem(json: string, id: string): Item | undefined {
+  try {
+    const item = JSON.parse(json) as Partial<Item> | null;
+    const isItem = typeof item?.title === "string" && Array.isArray(item.fields) && Array.isArray(item.files);
+    return isItem && parseId(item.id ?? "") === id ? (item as Item) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const malformed = () => new ItemVaultError("The answer of the service is malformed", { kind: "network", status: 0 });

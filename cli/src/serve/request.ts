@@ -1,0 +1,53 @@
+import type { HeldVault } from "./copy.ts";
+
+/** Requests that the copy may answer, and its answers. */
+
+export interface Answer {
+  readonly status: 200 | 304;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer;
+  /** The vaults that it depends on. */
+  readonly vaults: readonly HeldVault[];
+  /** The ids of the Items of which it shows a value, for the log. */
+  readonly items: readonly string[];
+}
+
+export interface LocalRequest {
+  readonly method: string;
+  /** Decoded, without doubled slashes and without one at the end. */
+  readonly path: string;
+  /** What follows the `?`, as it was sent. */
+  readonly search: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Of `POST /v1/resolve` only. */
+  readonly body?: Buffer | undefined;
+}
+
+/** The default of the service for a File whose content an answer may have (contract 9.9), and its limit for all of an answer. In bytes. */
+export const INLINE_BYTES_MAX = { file: 100 * 1024, answer: 1024 * 1024 };
+
+type Rest = Partial<Omit<Answer, "body">> & Pick<Answer, "vaults">;
+
+/** A 200 with a JSON text. */
+export const json = (body: string, { headers = {}, ...rest }: Rest): Answer => ({
+  status: 200,
+  headers: { "Content-Type": "application/json", ...headers },
+  body,
+  items: [],
+  ...rest,
+});
+
+/** A 304 (RFC 9110 section 15.4.5). */
+export const notModified = (headers: Answer["headers"], rest: Rest): Answer => ({
+  status: 304,
+  headers,
+  body: "",
+  items: [],
+  ...rest,
+});
+
+/** Whether `If-None-Match` names the entity tag, or any (RFC 9110 section 13.1.2). In: the tag with its quotes. */
+export function hasTag({ headers }: LocalRequest, tag: string): boolean {
+  const header = headers["if-none-match"];
+  return typeof header === "string" && (header.trim() === "*" || header.includes(tag));
+}

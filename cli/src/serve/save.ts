@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Copy } from "./copy.ts";
+import { encodeCopy, removeCopy, writeCopy } from "./copy-file.ts";
+
+/** Stores the copy when it has changed, and now and then the time until which it is known to be right. */
+
+export interface Saver {
+  /** Stores what has changed. A failure is told, and the copy goes on in memory. */
+  readonly save: () => Promise<void>;
+  readonly remove: () => Promise<void>;
+  /** Why the copy could not be stored the last time, for example `ENOSPC`. */
+  readonly fault: () => string | undefined;
+}
+
+interface Options {
+  readonly path: string;
+  /** How many milliseconds later than the copy in memory the stored one may be confirmed. */
+  readonly lagMax: number;
+  readonly say: (message: string) => void;
+}
+
+export function createSaver(copy: Copy, { path, lagMax, say }: Options): Saver {
+  let stored = { changes: copy.changes, confirmedAt: confirmedAt(copy) };
+  let fault: string | undefined;
+  let last: Promise<void> = Promise.resolve();
+  const isDue = () => copy.changes !== stored.changes || confirmedAt(copy) - stored.confirmedAt > lagMax;
+  const write = async () => {
+    if (!isDue()) return;
+    const next = { changes: copy.changes, confirmedAt: confirmedAt(copy) };
+    const bytes = encodeCopy(copy);
+    try {
+      if (bytes) await writeCopy(path, bytes);
+      stored = next;
+      if (fault !== undefined) say("the copy is stored again");
+      fault = undefined;
+    } catch (error) {
+      const { code = "unknown fault" } = error as NodeJS.ErrnoException;
+      if (fault === undefined) say(`the copy cannot be stored (${code}), and goes on in memory`);
+      fault = code;
+    }
+  };
+  const inTurn = (run: () => Promise<void>): Promise<void> => (last = last.then(run));
+  return { save: () => inTurn(write), remove: () => inTurn(() => removeCopy(path)), fault: () => fault };
+}
+
+/** The moment until which every vault is confirmed: Unix milliseconds; 0 when one is not. */
+const confirmedAt = ({ vaults }: Copy): number =>
+  vaults.size === 0 ? 0 : Math.min(...[...vaults.values()].map(({ confirmed }) => confirmed?.wall ?? 0));
+
+/** Stores the copy every few seconds until the signal aborts, and once more then. In: milliseconds. */
+export async function saveRegularly({ save }: Saver, interval: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(interval, undefined, { signal }).catch(() => undefined);
+    await save();
+  }
+}

@@ -1,0 +1,137 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import { parseId } from "@item-vault/model/ids";
+import { LIMITS } from "@item-vault/model/limits";
+import { answerFrom } from "./answer.ts";
+import { ageOf, type Copy, isCurrent } from "./copy.ts";
+import { type Content, type Exchange, isRead, openExchange, refuse, send } from "./exchange.ts";
+import { healthOf } from "./health.ts";
+import type { LocalLog } from "./local-log.ts";
+import { passOn, type Target } from "./pass-on.ts";
+import type { Answer, LocalRequest } from "./request.ts";
+import type { Saver } from "./save.ts";
+import { hashOf } from "./sync.ts";
+
+/** The server of local clients: answers from the copy, and passes on what that does not have. */
+
+export interface Served {
+  readonly copy: Copy;
+  readonly target: Target;
+  /** The secret of `--client-token-file`. */
+  readonly secret: string | undefined;
+  /** Milliseconds. */
+  readonly maxAge: number;
+  readonly log: LocalLog;
+  readonly saver: Saver;
+}
+
+const HEADERS_BYTES_MAX = 32 * 1024;
+const CONNECTIONS_MAX = 1024;
+
+export function createLocalServer(served: Served): Server {
+  const options = { maxHeaderSize: HEADERS_BYTES_MAX, headersTimeout: 10_000, keepAliveTimeout: 60_000 };
+  const server = createServer(options, (incoming, answer) => {
+    const exchange = openExchange(incoming, answer);
+    serve(served, exchange).catch(() => {
+      // Without the exception: its message may contain a value.
+      if (answer.headersSent) answer.destroy();
+      else refuse(exchange, "internal");
+    });
+  });
+  server.maxConnections = CONNECTIONS_MAX;
+  return server;
+}
+
+async function serve(served: Served, exchange: Exchange): Promise<void> {
+  const { incoming, path } = exchange;
+  const open = OPEN.get(path);
+  if (open) {
+    if (!isRead(incoming)) refuse(exchange, "method_not_allowed", { detail: "GET, HEAD", headers: { Allow: "GET, HEAD" } });
+    else send(exchange, 200, open(served));
+    return;
+  }
+  // The routes of the admin need another token than that of the copy.
+  if (!path.startsWith("/v1/") || /^\/v1\/admin(\/|$)/.test(path)) return refuse(exchange, "route_not_found");
+  const client = clientOf(served, incoming.headers.authorization);
+  if (!client) return refuse(exchange, "unauthorized", { headers: { "WWW-Authenticate": "Bearer" } });
+  const resolves = incoming.method === "POST" && path === "/v1/resolve" && incoming.headers["content-encoding"] === undefined;
+  const body = resolves ? await readBody(incoming) : undefined;
+  if (resolves && !body) return refuse(exchange, "body_too_large", { detail: String(LIMITS.body) });
+  await answerOrPassOn(served, exchange, client, body);
+}
+
+/** The paths that need no token. */
+const OPEN: ReadonlyMap<string, (served: Served) => Content> = new Map([
+  ["/heartbeat", () => ({ headers: { "Content-Type": "text/plain;charset=UTF-8" }, body: "." })],
+  ["/health", (served: Served) => ({ headers: { "Content-Type": "application/json" }, body: JSON.stringify(healthOf(served)) })],
+]);
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/** Who sent a request, by its bearer token, which is compared in constant time. Out: `undefined` for any other token, and without one. */
+function clientOf({ target, secret }: Served, header = ""): "token" | "secret" | undefined {
+  const given = digest(/^(?:Authorization: )?Bearer ([\w.-]+)$/i.exec(header)?.[1] ?? "");
+  const isToken = timingSafeEqual(given, digest(target.token));
+  const isSecret = timingSafeEqual(given, digest(secret ?? target.token));
+  return isToken ? "token" : isSecret ? "secret" : undefined;
+}
+
+/** Out: `undefined` for a body over the limit. */
+async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= LIMITS.body) chunks.push(chunk);
+  }
+  return bytes <= LIMITS.body ? Buffer.concat(chunks) : undefined;
+}
+
+/** What clients have just written is asked of the service until the copy has it, or the service is away. */
+async function answerOrPassOn(served: Served, exchange: Exchange, client: "token" | "secret", body?: Buffer): Promise<void> {
+  const { incoming, answer, path, rawPath, search } = exchange;
+  const local = answerOfAge(served, {
+    method: incoming.method!,
+    path,
+    search: search.slice(1),
+    headers: incoming.headers,
+    body,
+  });
+  if (local && local.vaults.every(isCurrent)) return sendLocal(served, exchange, client, local);
+  const status = await passOn({ incoming, answer, path: rawPath + search, body }, served.target);
+  if (status !== undefined) {
+    if (!isRead(incoming) && status < 300 && body === undefined) recordWrite(served.copy, path);
+    return;
+  }
+  if (answer.destroyed) return;
+  if (local) sendLocal(served, exchange, client, local);
+  else
+    refuse(exchange, "unavailable", {
+      message: "The service did not answer, and the local copy does not have this or is too old",
+    });
+}
+
+/** An answer of the copy, while the copy is that of the token in use and young enough. */
+function answerOfAge({ copy, target, maxAge }: Served, request: LocalRequest): Answer | undefined {
+  if (copy.token?.hash !== hashOf(target.token)) return undefined;
+  const found = answerFrom(copy, request);
+  return found?.vaults.every(({ confirmed }) => confirmed !== undefined && ageOf(confirmed) <= maxAge) ? found : undefined;
+}
+
+function recordWrite({ vaults }: Copy, path: string): void {
+  const [, id = ""] = /^\/v1\/vaults\/([^/]+)/.exec(path) ?? [];
+  for (const vault of vaults.values()) {
+    if (parseId(id) !== vault.id) continue;
+    vault.written = performance.now();
+    vault.endWait?.();
+  }
+}
+
+function sendLocal({ copy, log }: Served, exchange: Exchange, client: "token" | "secret", local: Answer): void {
+  const { incoming, path, requestId } = exchange;
+  const { status, headers, body, items, vaults } = local;
+  const age = Math.floor(Math.max(...vaults.map(({ confirmed }) => ageOf(confirmed!))) / 1000);
+  log.add({ requestId, client, method: incoming.method!, path, status, items, age });
+  const expires = copy.token!.info.expiresAt;
+  send(exchange, status, { headers: { ...headers, "Token-Expires": expires, "Item-Vault-Age": String(age) }, body });
+}

@@ -1,0 +1,131 @@
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Token, Vault } from "@item-vault/client";
+import { describe, expect, it } from "vitest";
+import {
+  ageOf,
+  type Copy,
+  createCopy,
+  createVault,
+  holdItem,
+  momentNow,
+  openItem,
+  sealContent,
+} from "../../../cli/src/serve/copy.ts";
+import { decodeCopy, encodeCopy, loadCopy, writeCopy } from "../../../cli/src/serve/copy-file.ts";
+import { createSealer } from "../../../cli/src/serve/seal.ts";
+import { loadSecretFile } from "../../../cli/src/serve/secret-file.ts";
+import { newFolder } from "../support/serve.ts";
+
+/** The file of the local copy, without a service. */
+
+const VAULT = "11111111-1111-4111-8111-111111111111";
+const ITEM = "22222222-2222-4222-8222-222222222222";
+const FILE = "33333333-3333-4333-8333-333333333333";
+const HOST = "https://vault.example.com";
+const sealer = createSealer("secret", HOST);
+const SECRET_VALUE = "correct horse";
+
+function copyOf(wall = Date.now()): Copy {
+  const copy = createCopy(sealer);
+  copy.token = { hash: "hash", info: { dialect: "uuid", expiresAt: "2030-01-01T00:00:00.000Z" } as Token };
+  const vault = createVault(VAULT, { id: VAULT, name: "Production" } as Vault);
+  vault.cursor = "7.x";
+  vault.confirmed = { ...momentNow(), wall };
+  copy.vaults.set(VAULT, vault);
+  const item = { id: ITEM, title: "Database", vault: { id: VAULT }, tags: [], fields: [{ value: SECRET_VALUE }], files: [] };
+  const content = {
+    etag: '"g"',
+    disposition: "attachment",
+    sealed: sealContent(copy, [VAULT, ITEM, FILE], '"g"', Buffer.from("bytes")),
+  };
+  holdItem(copy, vault, { id: ITEM, etag: '"1-0"', contents: new Map([[FILE, content]]) }, JSON.stringify(item));
+  return copy;
+}
+
+const valueIn = (copy: Copy): string => {
+  const vault = copy.vaults.get(VAULT)!;
+  return openItem(copy, vault, vault.items.get(ITEM)!).fields[0]!.value;
+};
+
+/** Whether the bytes are a copy that is not damaged. */
+function opens(bytes: Buffer, by = sealer): boolean {
+  try {
+    return decodeCopy(bytes, by).vaults.size > 0;
+  } catch {
+    return false;
+  }
+}
+
+describe("the file of a copy", () => {
+  it("has the Items, their Files and the positions, and no text of them", () => {
+    const bytes = encodeCopy(copyOf())!;
+    const decoded = decodeCopy(bytes, sealer);
+    expect(valueIn(decoded)).toBe(SECRET_VALUE);
+    expect(decoded.vaults.get(VAULT)).toMatchObject({ cursor: "7.x", row: { name: "Production" } });
+    expect(decoded.vaults.get(VAULT)!.items.get(ITEM)!.contents.get(FILE)).toMatchObject({ etag: '"g"' });
+    for (const text of [SECRET_VALUE, "Database", "Production", "bytes", VAULT]) expect(bytes.includes(text)).toBe(false);
+  });
+
+  it("does not open when any byte of it was changed, or it was cut off or continued", () => {
+    const bytes = encodeCopy(copyOf())!;
+    for (let at = 0; at < bytes.length; at++) {
+      const changed = Buffer.from(bytes);
+      changed[at]! ^= 1;
+      expect(opens(changed)).toBe(false);
+    }
+    for (let length = 0; length < bytes.length; length++) expect(opens(bytes.subarray(0, length))).toBe(false);
+    expect(opens(Buffer.concat([bytes, Buffer.alloc(4)]))).toBe(false);
+    expect(opens(bytes)).toBe(true);
+  });
+
+  it.each([
+    ["of another key", createSealer("another", HOST)],
+    ["of another host", createSealer("secret", "https://other.example.com")],
+  ])("does not open when it is %s", (_, other) => {
+    expect(opens(encodeCopy(copyOf())!, other)).toBe(false);
+  });
+
+  it("keeps the age of the copy, also when the clock was set back meanwhile", () => {
+    const hour = 3_600_000;
+    const ageAfter = (ago: number) => {
+      const { confirmed } = decodeCopy(encodeCopy(copyOf(Date.now() - ago))!, sealer).vaults.get(VAULT)!;
+      return confirmed && Math.round(ageOf(confirmed) / hour);
+    };
+    expect([0, hour, 5 * hour].map(ageAfter)).toEqual([0, 1, 5]);
+    expect(ageAfter(-60_000)).toBe(0); // a clock that was a minute ahead
+    expect(ageAfter(-hour)).toBeUndefined();
+  });
+
+  it("is written with mode 0600, over an unfinished file of another mode", async () => {
+    const path = join(newFolder(), "copy");
+    writeFileSync(`${path}.new`, "left over");
+    chmodSync(`${path}.new`, 0o644);
+    await writeCopy(path, encodeCopy(copyOf())!);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(valueIn((await loadCopy(path, sealer)) as Copy)).toBe(SECRET_VALUE);
+    expect(await loadCopy(`${path}.new`, sealer)).toBe("missing");
+  });
+});
+
+describe("a file with a secret", () => {
+  it("is made with mode 0600, and read again", async () => {
+    const path = join(newFolder(), "folder", "key");
+    const [made, read] = [await loadSecretFile(path), await loadSecretFile(path)];
+    expect(made).toMatch(/^[\w-]{43}$/);
+    expect(read).toBe(made);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readFileSync(path, "utf8")).toBe(`${made}\n`);
+  });
+
+  it("is refused when others may read it, or when it holds no secret", async () => {
+    const path = join(newFolder(), "key");
+    const secret = await loadSecretFile(path);
+    chmodSync(path, 0o640);
+    await expect(loadSecretFile(path)).rejects.toMatchObject({ exit: "usage", message: `Others may read ${path}` });
+    writeFileSync(path, secret.slice(0, 20));
+    chmodSync(path, 0o600);
+    await expect(loadSecretFile(path)).rejects.toMatchObject({ exit: "usage" });
+    await expect(loadSecretFile(newFolder())).rejects.toMatchObject({ message: expect.stringContaining("EISDIR") });
+  });
+});

@@ -1,0 +1,373 @@
+import { type FullItem, type OPConnect, OnePasswordConnect } from "@1password/connect";
+import { createClient } from "@item-vault/client";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { parseId } from "@item-vault/model/ids";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { admin, attach, freshVault, login, makeItems, makeToken, sendRequest, type TestVault } from "../../sdk/support/vault.ts";
+import { FAULTS } from "../support/deaf.ts";
+import { startInterceptor } from "../support/interceptor.ts";
+import { runCli } from "../support/process.ts";
+import { copyStatus, get, newFolder, PATIENT, startServe, untilHeld } from "../support/serve.ts";
+import { startSwitch } from "../support/switch.ts";
+
+/** `serve` while the service is away, and with bad input. The clients are the unmodified SDK of 1Password Connect. */
+
+const isLong = process.env["LONG_RUN"] === "1";
+/** Reads while the service has one fault. */
+const READS = isLong ? 1_000 : 300;
+/** The faults of the short run: silence, half an answer, and a page of something else. */
+const SHORT = new Set(["a silent host", "half an answer, and then silence", "an HTML page"]);
+const faults = Object.entries(FAULTS).filter(([name]) => isLong || SHORT.has(name));
+
+const sdk = (serverURL: string, token: string): OPConnect => OnePasswordConnect({ serverURL, token, keepAlive: true });
+
+/** A vault that all tests read and none writes to. */
+let world: TestVault & { readonly item: string; readonly file: string };
+beforeAll(async () => {
+  const fresh = await freshVault("Production");
+  const fields = [
+    { purpose: "PASSWORD", value: "correct horse" },
+    { type: "OTP", label: "code", value: "gezdgnbvgy3tqojqgezdgnbvgy3tqojq" },
+  ];
+  const body = { title: "Database", category: "LOGIN", fields };
+  const item = ((await sendRequest("POST", `v1/vaults/${fresh.vault}/items`, fresh.token, body)) as { id: string }).id;
+  const file = await attach(fresh, item, "a certificate\n", "name=ca.pem");
+  world = { ...fresh, item, file };
+});
+
+/** Everything that the SDK reads, with what it has to find. */
+const readsOf = (op: OPConnect): readonly (() => Promise<unknown>)[] => {
+  const { vault, item, file } = world;
+  return [
+    async () => expect((await op.listVaults()).map(({ id }) => id)).toEqual([vault]),
+    async () => expect((await op.getVault("Production")).id).toBe(vault),
+    async () => expect(await op.listItems(vault)).toHaveLength(1),
+    async () => expect((await op.getItem(vault, "Database")).id).toBe(item),
+    async () => expect((await op.getItemById(vault, item)).fields![0]!.value).toBe("correct horse"),
+    async () => expect(await op.listItemsByTitleContains(vault, "base")).toHaveLength(1),
+    async () => expect(await op.getItemOTP(vault, item)).toMatch(/^\d{6}$/),
+    async () => expect(await op.getFileContent(vault, item, file)).toBe("a certificate\n"),
+  ];
+};
+
+async function readOften(op: OPConnect, count: number): Promise<void> {
+  const reads = readsOf(op);
+  for (let at = 0; at < count; at++) await reads[at % reads.length]!();
+}
+
+describe("while the service", () => {
+  it.each([...faults, ["nobody listens", undefined] as const])("answers with %s, no read fails", async (_, fault) => {
+    const service = await startSwitch();
+    const served = await startServe({ token: world.token, host: service.url });
+    if (fault) service.set(fault);
+    else service.close();
+    await readOften(sdk(served.url, world.token), READS);
+    expect(await copyStatus(served.url)).toBe("ACTIVE");
+    expect((await served.stop("SIGTERM"), await served.ended).code).toBe(0);
+  });
+
+  it("answers with JSON that is not that of the contract, no read fails, and changes come after it", async () => {
+    let isGarbage = false;
+    const service = await startInterceptor({ answer: () => (isGarbage ? { hello: 1 } : undefined) });
+    const fresh = await freshVault();
+    const [id] = await makeItems(fresh, "One");
+    const served = await startServe({ token: fresh.token, host: service.url, args: ["--max-age", "60s"] });
+    isGarbage = true;
+    service.breakConnections();
+    await expect.poll(() => served.output.stderr, PATIENT).toContain("trying again");
+    const op = sdk(served.url, fresh.token);
+    expect((await op.getItemById(fresh.vault, id!)).title).toBe("One");
+    await fresh.op.updateItem(fresh.vault, { ...(await fresh.op.getItemById(fresh.vault, id!)), title: "Two" } as FullItem);
+    expect((await op.getItemById(fresh.vault, id!)).title).toBe("One");
+    isGarbage = false;
+    await expect.poll(async () => (await op.getItemById(fresh.vault, id!)).title, PATIENT).toBe("Two");
+  });
+
+  it("is away for longer than the age, reads are 503 in words, and work again after it is back", async () => {
+    const service = await startSwitch();
+    const served = await startServe({ token: world.token, host: service.url, args: ["--max-age", "2s"] });
+    const op = sdk(served.url, world.token);
+    service.set(FAULTS["a silent host"]);
+    const path = `${served.url}/v1/vaults/${world.vault}/items/${world.item}`;
+    const ages: number[] = [];
+    let got = await get(path, world.token);
+    for (; got.status === 200; got = await get(path, world.token)) ages.push(got.age!);
+    expect(Math.max(...ages)).toBeLessThanOrEqual(2);
+    expect(got).toMatchObject({ status: 503, age: undefined });
+    expect(JSON.parse(got.text)).toEqual({ status: 503, message: expect.stringContaining("too old") });
+    expect(got.headers.get("Item-Vault-Error")).toBe("unavailable");
+    await expect(op.getItemById(world.vault, world.item)).rejects.toMatchObject({ status: 503 });
+    expect(await copyStatus(served.url)).toBe("ERROR");
+    service.set(undefined);
+    await untilHeld(served.url);
+    await readOften(op, 8);
+    expect((await get(path, world.token)).age).toBeLessThanOrEqual(2);
+  });
+
+  it("is away, what the copy does not have is 503, and writes are", async () => {
+    const service = await startSwitch();
+    const served = await startServe({ token: world.token, host: service.url });
+    service.close();
+    const vault = `${served.url}/v1/vaults/${world.vault}`;
+    const asked = [
+      get(`${vault}/items/${world.item}/versions`, world.token),
+      get(`${vault}/items?limit=1`, world.token),
+      get(`${vault}/items/aaaaaaaaaaaaaaaaaaaaaaaaae`, world.token),
+      get(`${vault}/items`, world.token, { method: "POST", body: "{}" }),
+    ];
+    for (const { status, text } of await Promise.all(asked)) {
+      expect(status).toBe(503);
+      expect(text).toContain("did not answer");
+    }
+  });
+
+  it("is away at the start, the stored copy is served, but not with another token", async () => {
+    const service = await startSwitch();
+    const { token: other } = await makeToken({ [world.canonical]: "r" });
+    const first = await startServe({ token: world.token, host: service.url });
+    await first.stop("SIGTERM");
+    service.set(FAULTS["a silent host"]);
+    const second = await startServe({ token: world.token, host: service.url, folder: first.folder });
+    await readOften(sdk(second.url, world.token), 16);
+    await second.stop("SIGTERM");
+    const third = await startServe({ token: other, host: service.url, folder: first.folder, filled: false });
+    expect((await get(`${third.url}/v1/vaults`, other)).status).toBe(503);
+    service.set(undefined);
+    await expect.poll(async () => (await get(`${third.url}/v1/vaults`, other)).age, PATIENT).toBeTypeOf("number");
+  });
+});
+
+describe("changes", () => {
+  it("of other clients are in the copy at once, and a client reads what it wrote itself", async () => {
+    const fresh = await freshVault();
+    const served = await startServe({ token: fresh.token });
+    const op = sdk(served.url, fresh.token);
+    for (let at = 0; at < 10; at++) {
+      const made = await op.createItem(fresh.vault, login(`Item ${at}`));
+      expect((await op.getItem(fresh.vault, `Item ${at}`)).id).toBe(made.id);
+      await op.updateItem(fresh.vault, { ...made, title: `New ${at}` } as typeof made);
+      expect((await op.getItemById(fresh.vault, made.id!)).title).toBe(`New ${at}`);
+      if (at % 2 === 0) await op.deleteItem(fresh.vault, made.id!);
+      expect(await op.listItems(fresh.vault)).toHaveLength(Math.ceil((at + (at % 2)) / 2));
+    }
+    const foreign = await fresh.op.createItem(fresh.vault, login("Of another client"));
+    const path = `${served.url}/v1/vaults/${fresh.vault}/items/${foreign.id}`;
+    await expect.poll(async () => (await get(path, fresh.token)).age, PATIENT).toBeTypeOf("number");
+    await admin("PATCH", `vaults/${fresh.canonical}`, { name: "Renamed" });
+    await expect.poll(async () => (await get(path, fresh.token)).text, PATIENT).toContain('"name":"Renamed"');
+    expect((await op.listVaults())[0]!.name).toBe("Renamed");
+  });
+});
+
+describe("an Item that the service cannot open", () => {
+  it("is asked of the service, and so is every list that it belongs to", async () => {
+    const fresh = await freshVault();
+    const [whole, broken] = (await makeItems(fresh, "One", "Two")).map((id) => parseId(id)!);
+    let isDamaged = true;
+    const damaged = (name: string) => isDamaged && name.endsWith(`/items/${broken}`);
+    const service = await startInterceptor({ damaged });
+    const served = await startServe({ token: fresh.token, host: service.url });
+    const items = `${served.url}/v1/vaults/${fresh.vault}/items`;
+    const paths = [items, `${items}/${whole}`, `${items}/${broken}`];
+    const ages = async () => (await Promise.all(paths.map((path) => get(path, fresh.token)))).map(({ age }) => age);
+    expect(await ages()).toEqual([undefined, expect.any(Number), undefined]);
+    expect((await get(`${items}/${broken}`, fresh.token)).status).toBe(500);
+    isDamaged = false;
+    const rename = [{ op: "replace", path: "/title", value: "Three" }];
+    await sendRequest("PATCH", `v1/vaults/${fresh.vault}/items/${broken}`, fresh.token, rename);
+    await expect.poll(ages, PATIENT).toEqual([expect.any(Number), expect.any(Number), expect.any(Number)]);
+  });
+});
+
+describe("what is passed on", () => {
+  it("streams in both directions: uploads, downloads and events", async () => {
+    const fresh = await freshVault();
+    const served = await startServe({ token: fresh.token });
+    const client = createClient({ host: served.url, token: fresh.token });
+    const { data: item } = await client.call("POST /v1/vaults/{vault}/items", {
+      path: { vault: fresh.vault },
+      body: { title: "One", category: "LOGIN" },
+    });
+    const bytes = randomBytes(3_000_000);
+    const path = { vault: fresh.vault, item: item.id };
+    const stop = new AbortController();
+    const opened = new Promise<string>((resolve) => {
+      void (async () => {
+        for await (const event of client.events({ signal: stop.signal, onOpen: resolve })) events.push(event.type);
+      })();
+    });
+    const events: string[] = [];
+    await opened;
+    for (const body of [bytes, new Blob([bytes]).stream()]) {
+      const upload = { path, query: { name: "large" }, body };
+      const { data: file } = await client.call("POST /v1/vaults/{vault}/items/{item}/files", upload);
+      const download = await fetch(new URL(file.content_path, served.url), {
+        headers: { Authorization: `Bearer ${fresh.token}` },
+      });
+      expect(Buffer.from(await download.arrayBuffer()).equals(bytes)).toBe(true);
+      expect(download.headers.has("Item-Vault-Age")).toBe(false);
+    }
+    await expect.poll(() => events, PATIENT).toEqual(["item.updated", "item.updated"]);
+    stop.abort();
+  });
+
+  it("does not carry what is of one connection, cookies, or the token of the client", async () => {
+    const service = await startInterceptor();
+    const served = await startServe({ token: world.token, host: service.url });
+    const secret = readFileSync(join(served.folder, "client"), "utf8").trim();
+    const headers = { Cookie: "a=b", "X-Own": "kept", "Transfer-Encoding": "chunked", Authorization: `Bearer ${secret}` };
+    const sent = request(`${served.url}/v1/vaults/${world.vault}/items/${world.item}/versions`, { headers });
+    sent.end("a body that a GET should not have");
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    answer.resume();
+    expect(answer.statusCode).toBe(200);
+    const passed = service.headers.find((one) => one["x-own"] !== undefined);
+    expect(passed).toMatchObject({ "x-own": "kept", authorization: `Bearer ${world.token}`, "transfer-encoding": "chunked" });
+    expect(passed).not.toHaveProperty("cookie");
+  });
+});
+
+it("with --vault the copy has these vaults, and others are reached by their id", async () => {
+  const [held, other] = [await freshVault("Held"), await freshVault("Other")];
+  const { token } = await makeToken({ [held.canonical]: "r", [other.canonical]: "r" });
+  const served = await startServe({ token, args: ["--vault", "Held"] });
+  const op = sdk(served.url, token);
+  expect((await op.listVaults()).map(({ name }) => name)).toEqual(["Held"]);
+  expect((await op.getVault("Other")).id).toBe(other.vault); // the copy finds none of this name, and asks the service
+  expect((await get(`${served.url}/v1/vaults/${held.vault}/items`, token)).age).toBeTypeOf("number");
+  expect(await get(`${served.url}/v1/vaults/${other.vault}/items`, token)).toMatchObject({ status: 200, age: undefined });
+});
+
+describe("tokens", () => {
+  it("another one is refused here, and never reaches the service; the secret of a file reads everything", async () => {
+    const service = await startInterceptor();
+    const { token: other } = await makeToken({ [world.canonical]: "r" });
+    const served = await startServe({ token: world.token, host: service.url });
+    const secret = readFileSync(join(served.folder, "client"), "utf8").trim();
+    const before = service.requests.length;
+    for (const wrong of [other, "x", "", `${world.token}x`, secret.slice(1)]) {
+      const { status, headers, text } = await get(`${served.url}/v1/vaults/${world.vault}/items`, wrong);
+      expect(status).toBe(401);
+      expect(headers.get("WWW-Authenticate")).toBe("Bearer");
+      expect(text).toBe('{"status":401,"message":"Invalid token signature"}');
+    }
+    expect((await fetch(`${served.url}/v1/vaults`)).status).toBe(401);
+    const passed = service.requests.slice(before).filter((name) => !name.includes("/events"));
+    expect(passed).toEqual([]);
+    await readOften(sdk(served.url, secret), 16);
+    expect((await get(`${served.url}/v1/vaults/${world.vault}/items/${world.item}/versions`, secret)).status).toBe(200);
+    const sent = new Set(service.headers.map(({ authorization }) => authorization));
+    expect([...sent]).toEqual([`Bearer ${world.token}`]);
+    const lines = readFileSync(join(served.folder, "log"), "utf8");
+    const entries = lines
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { client: string; status: number });
+    expect(entries).toHaveLength(16 + 2 * 2); // two of the eight reads are two requests of the SDK
+    expect(entries.every(({ client, status }) => client === "secret" && status === 200)).toBe(true);
+    for (const text of [secret, "correct horse", "Database", "certificate"])
+      expect(lines + served.output.stderr).not.toContain(text);
+    expect(statSync(join(served.folder, "log")).mode & 0o777).toBe(0o600);
+  });
+
+  it("one that is revoked empties the copy, in memory and on disk", async () => {
+    const { token, id } = await makeToken({ [world.canonical]: "r" });
+    // With the default age, this takes the 15 seconds that the service may take to refuse a request that waits.
+    const served = await startServe({ token, args: isLong ? [] : ["--max-age", "6s"] });
+    const path = `${served.url}/v1/vaults/${world.vault}/items`;
+    await expect.poll(() => existsSync(join(served.folder, "copy")), PATIENT).toBe(true);
+    expect((await get(path, token)).status).toBe(200);
+    await admin("DELETE", `tokens/${id}`);
+    const revoked = performance.now();
+    await expect.poll(async () => (await get(path, token)).status, PATIENT).toBe(401);
+    await expect.poll(() => existsSync(join(served.folder, "copy")), PATIENT).toBe(false);
+    expect(served.output.stderr).toContain("refuses the token");
+    expect(performance.now() - revoked).toBeLessThan(16_000);
+    const secret = readFileSync(join(served.folder, "client"), "utf8").trim();
+    expect((await get(path, secret)).status).toBe(401);
+  });
+});
+
+describe("the stored copy", () => {
+  it("is used by one process, and by the next one when that was killed", async () => {
+    const first = await startServe({ token: world.token });
+    const files = ["--copy", join(first.folder, "copy"), "--key-file", join(first.folder, "key")];
+    const second = await runCli(["serve", "--listen", "127.0.0.1:0", ...files], { env: { ITEM_VAULT_TOKEN: world.token } });
+    expect(second).toMatchObject({ code: 5, stderr: expect.stringContaining("Another process uses") });
+    await first.stop("SIGKILL");
+    await readOften(sdk((await startServe({ token: world.token, folder: first.folder })).url, world.token), 8);
+  });
+
+  it.each([
+    ["damaged", (folder: string) => writeFileSync(join(folder, "copy"), readFileSync(join(folder, "copy")).fill(7, 100, 101))],
+    ["cut off", (folder: string) => writeFileSync(join(folder, "copy"), readFileSync(join(folder, "copy")).subarray(0, -1))],
+    ["empty", (folder: string) => writeFileSync(join(folder, "copy"), "")],
+    ["of another key", (folder: string) => writeFileSync(join(folder, "key"), `${"k".repeat(43)}\n`)],
+  ])("is read again from the service when it is %s", async (_, damage) => {
+    const first = await startServe({ token: world.token });
+    await first.stop("SIGTERM");
+    damage(first.folder);
+    const second = await startServe({ token: world.token, folder: first.folder });
+    expect(second.output.stderr).toContain("is damaged, or of another key or host");
+    await readOften(sdk(second.url, world.token), 8);
+  });
+
+  it("cannot be written to a full disk, and the process goes on from memory", async () => {
+    // Files of at most 512 or 1,024 bytes, as if the disk had no more.
+    const through = ["sh", "-c", 'ulimit -f 1; exec "$@"', "sh"];
+    const folder = newFolder();
+    const served = await startServe({ token: world.token, folder, through });
+    await expect.poll(() => served.output.stderr, PATIENT).toMatch(/the copy cannot be stored \(E\w+\), and goes on in memory/);
+    await readOften(sdk(served.url, world.token), 32);
+    await expect.poll(() => served.output.stderr, PATIENT).toContain("reads cannot be logged");
+    expect(existsSync(join(folder, "copy"))).toBe(false);
+    expect(existsSync(join(folder, "copy.new"))).toBe(false);
+    const health = await (await fetch(`${served.url}/health`)).text();
+    expect(health).toContain('{"service":"disk","status":"WARNING"');
+  });
+});
+
+const newFiles = () => ["--copy", join(newFolder(), "copy"), "--key-file", join(newFolder(), "key")];
+
+describe("the command refuses", () => {
+  it.each([
+    ["an address that is not loopback", ["--listen", "0.0.0.0:0"], 2, "no loopback address"],
+    ["an IPv6 address that is not loopback", ["--listen", "[::]:0"], 2, "no loopback address"],
+    ["a name", ["--listen", "example.com:80"], 2, "--listen takes"],
+    ["a port beyond all", ["--listen", "127.0.0.1:70000"], 2, "--listen takes"],
+    ["http to another machine", ["--listen", "127.0.0.1:0", "--host", "http://vault.example.com"], 2, "unencrypted"],
+    ["an age that is none", ["--max-age", "soon"], 2, "--max-age"],
+    ["a vault that does not exist", ["--listen", "127.0.0.1:0", "--vault", "None"], 4, 'There is no vault "None"'],
+  ])("%s", async (_, args, code, message) => {
+    const ran = await runCli(["serve", ...newFiles(), ...args], { env: { ITEM_VAULT_TOKEN: world.token } });
+    expect(ran).toMatchObject({ code, stderr: expect.stringContaining(message) });
+  });
+
+  it("http to another machine with a stored host and token", async () => {
+    const path = join(newFolder(), "config.json");
+    writeFileSync(path, JSON.stringify({ host: "http://vault.example.com", token: world.token }), { mode: 0o600 });
+    const env = { ITEM_VAULT_CONFIG: path, ITEM_VAULT_HOST: "" };
+    const ran = await runCli(["serve", "--listen", "127.0.0.1:0", ...newFiles()], { env });
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining("unencrypted to vault.example.com") });
+  });
+
+  it("no address when it is told to", async () => {
+    const served = await startServe({ token: world.token, args: ["--listen", "0.0.0.0:0", "--allow-remote"] });
+    expect(served.url).toMatch(/^http:\/\/0\.0\.0\.0:/);
+  });
+});
+
+it("paths that are not those of a token's API are not passed on", async () => {
+  const service = await startInterceptor();
+  const served = await startServe({ token: world.token, host: service.url });
+  const before = service.requests.length;
+  for (const path of ["/", "/metrics", "/console/", "/v1/admin/tokens", "/v1/%61dmin/tokens", "/v1/../metrics", "/v1"])
+    expect((await get(served.url + path, world.token)).status).toBe(404);
+  expect(service.requests.slice(before).filter((name) => !name.includes("/events"))).toEqual([]);
+  expect((await fetch(`${served.url}/heartbeat`)).status).toBe(200);
+  expect((await fetch(`${served.url}/heartbeat`, { method: "POST" })).status).toBe(405);
+});
