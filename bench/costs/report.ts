@@ -1,7 +1,9 @@
 /** The tables of costs, as Markdown. */
+import { SECOND } from "../../src/model/time.ts";
 import { dollarsPerMillion, dollarsPerMonth, mostPerDay, sumOf, type Usage } from "./arithmetic.ts";
 import { type Price, PRICE_PAGES, PRICES, PRICES_READ_ON, type Unit } from "./prices.ts";
 import { DAILY, DAYS, type OperationName, OPERATIONS, STORED, TEAMS } from "./teams.ts";
+import { OBJECT_GB } from "./usage.ts";
 import { formatTable } from "../tables.ts";
 
 type Usages = { readonly [name in OperationName]: Usage };
@@ -19,6 +21,7 @@ const operationsTable = (usages: Usages): string =>
       "operation",
       "dollars per million",
       ...SHOWN.map((unit) => PRICES[unit].name),
+      "Durable Object duration, ms",
       "CPU, ms (estimate)",
       "a day on Workers Free",
     ],
@@ -29,6 +32,7 @@ const operationsTable = (usages: Usages): string =>
         name,
         dollars(dollarsPerMillion(usage)),
         ...SHOWN.map((unit) => amount(usage[unit] ?? 0)),
+        amount(Math.round(((usage.objectDuration ?? 0) / OBJECT_GB) * SECOND)),
         amount(usage.cpu ?? 0),
         most ? `${most.times.toLocaleString("en")} (${most.unit})` : "",
       ];
@@ -64,8 +68,8 @@ const assumptions = OPERATIONS.map((name) => `${name}: ${amount(DAILY[name])}`).
 export const formatCosts = (
   usages: Usages,
 ): string => `Prices of ${PRICES_READ_ON}, without taxes, from ${PRICE_PAGES.map((page) => `<${page}>`).join(", ")}.
-\`npm run bench -- costs\` counts the calls and rows of each operation locally and writes these tables. It does not measure CPU and the
-duration of Durable Objects; these are estimates: the CPU in the table, and 0.1 s for each call of a coordinator.
+\`npm run bench -- costs\` counts the calls and rows of each operation locally and writes these tables. The duration of
+Durable Objects is measured with D1 calls that take 30 ms more than locally. CPU is not measured: the table has estimates.
 
 ${operationsTable(usages)}
 

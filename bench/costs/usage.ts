@@ -1,10 +1,9 @@
 /** What an operation takes of the platform: the counts of the benchmark, and what it cannot count. */
+import { SECOND } from "../../src/model/time.ts";
 import { sumOf, type Usage } from "./arithmetic.ts";
 
-/** Milliseconds that a coordinator runs for a write: two D1 calls of 30 ms and the time between them. An estimate. */
-const COORDINATOR_MS = 100;
 /** The memory that the platform charges for a Durable Object, in GB. */
-const OBJECT_GB = 0.128;
+export const OBJECT_GB = 0.128;
 
 /** Entries of a segment of the log (store/activity/flush.ts) that come alone: about 550 bytes each of 32,000. */
 const SEGMENT_ENTRIES = 55;
@@ -32,6 +31,8 @@ export interface Counted {
   readonly rowsRead: number;
   readonly rowsWritten: number;
   readonly objectCalls: number;
+  /** Milliseconds that Durable Objects run for the request. */
+  readonly objectMs: number;
   readonly r2: number;
   /** What follows the request. */
   readonly flush: Flush;
@@ -56,7 +57,7 @@ export function usageOf(counts: Counted, { cpu, deletedLater = 0, objectRows = 0
     rowsRead: counts.rowsRead,
     rowsWritten: counts.rowsWritten + deletedLater,
     objectRequests: counts.objectCalls,
-    objectDuration: (counts.objectCalls * COORDINATOR_MS * OBJECT_GB) / 1000,
+    objectDuration: (counts.objectMs / SECOND) * OBJECT_GB,
     objectRows,
     [writesR2 ? "r2Writes" : "r2Reads"]: counts.r2,
   };

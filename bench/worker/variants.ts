@@ -11,7 +11,7 @@ import { intercept, interceptStubs } from "./intercept.ts";
  * The calls since /bench/counters was last requested. Locally the Worker and its Durable Objects run in one isolate, so
  * both count here.
  */
-export const counters = { d1: 0, rowsRead: 0, rowsWritten: 0, objectCalls: 0, r2: 0 };
+export const counters = { d1: 0, rowsRead: 0, rowsWritten: 0, objectCalls: 0, objectMs: 0, r2: 0 };
 
 const COORDINATOR_METHODS = ["write", "expect", "fetch"];
 const R2_METHODS = ["get", "put", "head", "delete", "list", "createMultipartUpload"];
@@ -36,15 +36,23 @@ function interceptBatches(db: D1Database, interceptor: Parameters<typeof interce
 
 const countD1 = (db: D1Database) => interceptBatches(db, countBatch);
 
-const countCall = (name: "objectCalls" | "r2") => (call: () => Promise<unknown>) => {
-  counters[name]++;
+function countR2Call(call: () => Promise<unknown>): Promise<unknown> {
+  counters.r2++;
   return call();
-};
+}
 
 const countR2 = ({ FILES, BACKUPS }: Env) => ({
-  FILES: intercept(FILES, R2_METHODS, countCall("r2")),
-  BACKUPS: intercept(BACKUPS, R2_METHODS, countCall("r2")),
+  FILES: intercept(FILES, R2_METHODS, countR2Call),
+  BACKUPS: intercept(BACKUPS, R2_METHODS, countR2Call),
 });
+
+async function countObjectCall(call: () => Promise<unknown>): Promise<unknown> {
+  counters.objectCalls++;
+  const start = Date.now();
+  const answer = await call();
+  counters.objectMs += Date.now() - start;
+  return answer;
+}
 
 /** The simulated latency of a D1 call and of a call of a Durable Object, in milliseconds. bench/latency.ts has the same. */
 const D1_LATENCY = 30;
@@ -57,9 +65,10 @@ const delay = (milliseconds: number) => async (call: () => Promise<unknown>) => 
 
 const delayD1 = (db: D1Database) => interceptBatches(db, delay(D1_LATENCY));
 
+/** Its D1 calls also have the simulated latency, because the duration of its calls is measured. */
 export class CountedCoordinator extends VaultCoordinator {
   constructor(ctx: DurableObjectState, env: BenchEnv) {
-    super(ctx, { ...env, DB: countD1(env.DB), ...countR2(env) });
+    super(ctx, { ...env, DB: countD1(delayD1(env.DB)), ...countR2(env) });
   }
 }
 
@@ -81,7 +90,7 @@ export const intercepted: Readonly<Record<string, (env: BenchEnv) => Env>> = {
     ...env,
     DB: countD1(env.DB),
     ...countR2(env),
-    COORDINATOR: interceptStubs(env.COUNTED_COORDINATOR, COORDINATOR_METHODS, countCall("objectCalls")),
+    COORDINATOR: interceptStubs(env.COUNTED_COORDINATOR, COORDINATOR_METHODS, countObjectCall),
   }),
   delayed: (env) => ({
     ...env,

@@ -22,6 +22,9 @@ const text = (words: string) => () => words;
 /** A text of the client's for a message: cut to 64 characters, without half of a surrogate pair. */
 export const echo = (written = ""): string => written.slice(0, 64).toWellFormed();
 
+/** What an operator does about an old schema. */
+export const APPLY_MIGRATIONS = "run `npx wrangler d1 migrations apply DB --remote` (`--local` under `wrangler dev`)";
+
 const failures = {
   invalid: [400, (_, detail) => detail],
   vault_id: [400, text("Invalid Vault UUID")],
@@ -101,11 +104,7 @@ const failures = {
   unavailable: [503, text("A storage call failed: try again"), 1],
   access_unavailable: [503, text("The keys of Cloudflare Access cannot be fetched: try again"), 1],
   version_skew: [503, text("A newer release of the service is being deployed: try again"), 1],
-  schema: [
-    503,
-    text("The database has an older schema than this release serves: run `npx wrangler d1 migrations apply DB --remote`"),
-    60,
-  ],
+  schema: [503, text(`The database has an older schema than this release serves: ${APPLY_MIGRATIONS}`), 60],
   database_full: [507, text("The database is nearly full: reads, deletions and writes that make an Item smaller are accepted")],
   quota: [507, ({ vault }, quota) => `The ${vault ? "vault" : "service"} has reached its quota of ${quota}`],
   misconfigured: [503, (_, fault) => `The service is not configured rightly: see /health${fault && ` (${fault})`}`, 60],

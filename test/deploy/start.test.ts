@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { afterEach, expect, it } from "vitest";
+import { ensureSecrets } from "../../scripts/secrets.ts";
+import { LOCAL, WRANGLER } from "../../scripts/wrangler.ts";
 
 /** `npm start` in a copy of the checkout (docs/operations.md, The database is gone). Only the long run has it: each start builds everything. */
 
@@ -118,6 +120,53 @@ it("a variable of .dev.vars reaches the service: webhooks to WEBHOOK_TEST_ORIGIN
     body: JSON.stringify({ url: `${origin}/x` }),
   });
   expect(answer.status).toBe(200);
+});
+
+it("`wrangler dev` alone says what a fresh checkout lacks, and serves when it has the secrets and the migrations", async () => {
+  const folder = makeCheckout();
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const stateOf = async (name: string) => {
+    const { dependencies } = (await (await fetch(`${url}/health`)).json()) as { dependencies: { service: string }[] };
+    return dependencies.find(({ service }) => service === name);
+  };
+  const { ADMIN_TOKEN: _, METRICS_TOKEN: __, ROOT_KEYS: ___, ...others } = process.env; // the tests' own secrets
+  const env = { ...others, ...LOCAL };
+  const wrangler = (...args: string[]) =>
+    spawn(process.execPath, [WRANGLER, ...args], { cwd: folder, env, stdio: ["ignore", "ignore", "inherit"] });
+  const serve = async () => {
+    const child = wrangler("dev", `--port=${port}`, "--inspector-port=0");
+    running.push(child);
+    await expect
+      .poll(
+        () =>
+          fetch(`${url}/heartbeat`).then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        { timeout: 60_000 },
+      )
+      .toBe(200);
+    return child;
+  };
+
+  const first = await serve();
+  expect(await stateOf("keys")).toMatchObject({ status: "ERROR", message: "ROOT_KEYS is missing" });
+  const schema = await stateOf("schema");
+  expect(schema).toMatchObject({
+    status: "ERROR",
+    message: expect.stringContaining("(`--local` under `wrangler dev`)") as string,
+  });
+  await end(first);
+
+  const { adminToken } = ensureSecrets(join(folder, ".dev.vars"));
+  const [command] = /wrangler d1 migrations apply DB/.exec((schema as unknown as { message: string }).message)!;
+  const applied = wrangler(...command.split(" ").slice(1), "--local");
+  expect(await new Promise((done) => void applied.on("close", done))).toBe(0);
+  await serve();
+  expect(await stateOf("schema")).toMatchObject({ status: "ACTIVE" });
+  const vaults = await fetch(`${url}/v1/admin/vaults`, { headers: { Authorization: `Bearer ${adminToken}` } });
+  expect([vaults.status, await vaults.json()]).toEqual([200, []]);
 });
 
 it("a deployment is restored without what its backup has damaged", async () => {

@@ -53,19 +53,19 @@ describe("the usage", () => {
   });
 
   it("of a request with a log entry has the rows of its flush, and a part of the end of its segment", () => {
-    const counts = { rowsRead: 3, rowsWritten: 0, objectCalls: 0, r2: 0, flush: { d1: 1, rowsRead: 8, rowsWritten: 1 } };
+    const counts = { rowsRead: 3, rowsWritten: 0, objectCalls: 0, objectMs: 0, r2: 0, flush: { d1: 1, rowsRead: 8, rowsWritten: 1 } };
     const usage = usageOf(counts, { cpu: 2 });
     expect(usage).toMatchObject({ requests: 1, rowsRead: 11, queue: 0, cpu: 3 });
     expect(usage.rowsWritten).toBeCloseTo(1 + 1 / 55, 10);
   });
 
   it("of a write has the rows that are deleted later", () => {
-    const counts = { rowsRead: 35, rowsWritten: 5, objectCalls: 1, r2: 0, flush: NO_FLUSH };
+    const counts = { rowsRead: 35, rowsWritten: 5, objectCalls: 1, objectMs: 80, r2: 0, flush: NO_FLUSH };
     expect(usageOf(counts, { cpu: 4, deletedLater: 3 })).toMatchObject({ rowsWritten: 8, queue: 0 });
   });
 
   it("of an upload has a write to R2 and the time of its coordinator", () => {
-    const counts = { rowsRead: 26, rowsWritten: 4, objectCalls: 2, r2: 1, flush: NO_FLUSH };
+    const counts = { rowsRead: 26, rowsWritten: 4, objectCalls: 2, objectMs: 200, r2: 1, flush: NO_FLUSH };
     const usage = usageOf(counts, { cpu: 10, objectRows: 3, writesR2: true });
     expect(usage).toMatchObject({ r2Writes: 1, r2Reads: 0, objectRequests: 2, objectRows: 3 });
     expect(usage.objectDuration).toBeCloseTo(0.0256, 10);

@@ -29,7 +29,8 @@ export interface MissingObject {
 }
 
 /** What creates it again, without its rows. */
-export const CREATE_AGAIN = "`npx wrangler d1 execute DB --remote --file migrations/0001_initial.sql` creates it, without rows";
+export const CREATE_AGAIN =
+  "`npx wrangler d1 execute DB --remote --file migrations/0001_initial.sql` creates it, without rows (`--local` under `wrangler dev`)";
 
 const SQL = {
   objects: "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'index', 'trigger')",

@@ -1,3 +1,4 @@
+import { APPLY_MIGRATIONS } from "../../model/failure.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { CREATE_AGAIN, loadSchema, SCHEMA } from "../d1/schema.ts";
@@ -5,9 +6,6 @@ import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
 
 /** The checks of /health on the storage. Each error is `unavailable` or `schema`, with a detail in words. */
-
-/** What an operator runs against an old schema. */
-const APPLY = "run `npx wrangler d1 migrations apply DB --remote`";
 
 export async function probeDatabase(db: D1Database): Promise<Result<undefined>> {
   const answer = await runBatch<[unknown]>(db, db.prepare("SELECT 1"));
@@ -20,8 +18,9 @@ export async function probeSchema(db: D1Database): Promise<Result<string | undef
   if (!schema.ok) return fail("unavailable", "The database does not answer");
   const { version, missing } = schema.value;
   const found = `The schema has version ${version}`;
-  if (version < SCHEMA.oldest) return fail("schema", `${found}, and ${SCHEMA.oldest} is the oldest that is served: ${APPLY}`);
-  if (version < SCHEMA.newest) return ok(`${found}, and ${SCHEMA.newest} is the newest that is known: ${APPLY}`);
+  if (version < SCHEMA.oldest)
+    return fail("schema", `${found}, and ${SCHEMA.oldest} is the oldest that is served: ${APPLY_MIGRATIONS}`);
+  if (version < SCHEMA.newest) return ok(`${found}, and ${SCHEMA.newest} is the newest that is known: ${APPLY_MIGRATIONS}`);
   if (version > SCHEMA.newest) return ok(`${found}, which is newer than this version of the service`);
   const names = missing.map(({ type, name }) => `the ${type} ${name}`).join(", ");
   return names === "" ? ok(undefined) : fail("schema", `The database lacks ${names}: ${CREATE_AGAIN}`);

@@ -37,4 +37,4 @@ function freeId(used: ReadonlySet<string>): string {
 }
 
 const nextOf = (id: string): string =>
-  `When all isolates have it, after two minutes, run \`item-vault admin keys activate ${id}\``;
+  `When all isolates have it, after six minutes, run \`item-vault admin keys activate ${id}\``;
