@@ -2,11 +2,13 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { document, ROWS } from "../../openapi/document.ts";
 import { seen } from "../support/documented.ts";
 import type { Reply } from "../support/service.ts";
+import { watchTimers } from "../support/timers.ts";
 import { prepareTarget, type Row, startWorld, type Target, type World } from "./support/targets.ts";
-import { recipeOf } from "./support/recipes.ts";
+import { endSilences, recipeOf } from "./support/recipes.ts";
 
 /** Every status that the document has of an operation is one that the operation answers: a request is sent for each. */
 
+const pendingTimers = watchTimers();
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
@@ -29,5 +31,11 @@ describe.each(ROWS.map((row) => [row.operationId, row] as const))("%s", (operati
       // The answer was compared with this operation, not with another one.
       expect(seen).toContain(name);
     }
+  });
+
+  it("leaves no timer of a Durable Object behind", async () => {
+    endSilences();
+    // The object may still deliver webhooks. The shortest timer that could be left rings after 10 seconds.
+    await expect.poll(pendingTimers, { timeout: 5000 }).toEqual([]);
   });
 });

@@ -77,7 +77,16 @@ const repeatedWith =
   };
 
 /** A service whose jobs get no answer from D1. */
-const silentService = () => serviceWith({}, { DB: wrapDatabase(env.DB, { before: () => new Promise(() => undefined) }) });
+function silentService() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  silences.push(resolve);
+  return serviceWith({}, { DB: wrapDatabase(env.DB, { before: () => promise }) });
+}
+
+const silences: (() => void)[] = [];
+
+/** Lets the databases of all silent services answer. */
+export const endSilences = (): void => silences.splice(0).forEach((end) => end());
 
 /** How operations with these ids, or with this property, answer a status. */
 const SPECIAL: Readonly<Record<string, Recipe>> = {
