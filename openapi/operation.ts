@@ -98,7 +98,7 @@ const OF_ROW = {
   // D1 itself refuses a write that it has no room for, a deletion too.
   coordinated: ["busy", "uncertain", "version_skew", "database_full"],
   grows: ["quota"],
-  near: ["invalid"],
+  near: ["invalid", "bookmark"],
 } as const satisfies Partial<Readonly<Record<keyof Row, readonly FailureKind[]>>>;
 
 /** The parameters of a path, in their order. In: a path as OpenAPI writes it. */

@@ -14,17 +14,27 @@ export interface Bookmarks {
 
 export function createBookmarks(): Bookmarks {
   // The service seals them, so that only it can tell which of two is later. An answer includes the states that its request has sent.
-  const seen = new Set<string>();
+  const seen: { readonly text: string; readonly isWrite: boolean }[] = [];
   return {
-    header: () => (seen.size === 0 ? undefined : [...seen].join(", ")),
-    record(sent = "", { headers, status }) {
-      const state = headers.get(HEADER);
+    header: () => (seen.length === 0 ? undefined : seen.map(({ text }) => text).join(", ")),
+    record(sent = "", { headers }) {
+      const text = headers.get(HEADER);
       // They may be those of another service at the same address, which cannot open them.
-      if (status === 400) seen.clear();
-      if (state === null) return;
-      for (const text of sent.split(", ")) seen.delete(text);
-      seen.add(state);
-      for (const text of [...seen].slice(0, -BOOKMARKS_MAX)) seen.delete(text);
+      if (headers.get("Item-Vault-Error") === "bookmark") seen.length = 0;
+      if (text === null) return;
+      const included = new Set(sent.split(", "));
+      const kept = seen.filter((one) => !included.has(one.text));
+      kept.push({ text, isWrite: headers.get("Item-Vault-Served-By") === null });
+      // A client has to see its own writes: the oldest state of a read is forgotten first.
+      if (kept.length > BOOKMARKS_MAX)
+        kept.splice(
+          Math.max(
+            0,
+            kept.findIndex(({ isWrite }) => !isWrite),
+          ),
+          1,
+        );
+      seen.splice(0, seen.length, ...kept);
     },
   };
 }

@@ -1264,6 +1264,7 @@ export type ErrorKind =
   | "category"
   | "missing_field"
   | "filter"
+  | "bookmark"
   | "unauthorized"
   | "out_of_scope"
   | "not_invited"

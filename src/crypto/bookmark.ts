@@ -1,28 +1,30 @@
 import { fail, ok, type Result } from "../model/result.ts";
+import { dayOf } from "../model/time.ts";
+import { dayKey } from "./day-keys.ts";
 import type { Keyring } from "./keyring.ts";
 import { NOWHERE, open, seal } from "./seal.ts";
 
 /**
- * Bookmarks of the database on their way to clients and back (contract 8.14): `<id of a root key>.<sealed text>`. A bookmark in plain text
+ * Bookmarks of the database on their way to clients and back (contract 8.14): `<id of a root key>.<day>.<sealed text>`. A bookmark in plain text
  * could be invented, and would show how much all tokens write.
  */
 
 const associatedData = (key: string) => ({ kind: "bookmark", vault: NOWHERE, record: NOWHERE, version: 0, key }) as const;
 
-export const sealBookmark = async ({ active }: Keyring, bookmark: string): Promise<string> =>
-  `${active.id}.${await seal(active.registry, associatedData(active.id), bookmark)}`;
+/** In: the time, which decides about the key: Unix milliseconds. */
+export const sealBookmark = async ({ active }: Keyring, bookmark: string, now: number): Promise<string> =>
+  `${active.id}.${dayOf(now)}.${await seal(await dayKey(active, now), associatedData(active.id), bookmark)}`;
 
 /**
- * Opens a text that `sealBookmark` made. Out: the bookmark; `undefined` when its root key is not in the keyring. Errors: `invalid` for any
+ * Opens a text that `sealBookmark` made. Out: the bookmark; `undefined` when its root key is not in the keyring. Errors: `bookmark` for any
  * other text.
  */
 export async function openBookmark({ keys }: Keyring, text: string): Promise<Result<string | undefined>> {
-  const [, id, sealed] = /^([\w-]{1,32})\.([A-Za-z0-9+/=]{1,512})$/.exec(text) ?? [];
-  if (id === undefined || sealed === undefined) return fail("invalid", FAULT);
+  const [, id, day, sealed] = /^([\w-]{1,32})\.(\d{4}-\d\d-\d\d)\.([A-Za-z0-9+/=]{1,512})$/.exec(text) ?? [];
+  const time = Date.parse(day ?? "");
+  if (id === undefined || sealed === undefined || Number.isNaN(time)) return fail("bookmark");
   const root = keys.get(id);
   if (!root) return ok(undefined);
-  const opened = await open(root.registry, associatedData(id), sealed);
-  return opened.ok ? opened : fail("invalid", FAULT);
+  const opened = await open(await dayKey(root, time), associatedData(id), sealed);
+  return opened.ok ? opened : fail("bookmark");
 }
-
-const FAULT = "Item-Vault-Bookmark: is not one that this service gave";

@@ -5,7 +5,7 @@ import { ok, type Result } from "../model/result.ts";
 import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webhook.ts";
 import { originOf } from "./audit.ts";
 import { setRequestId } from "./context.ts";
-import { setState } from "./near.ts";
+import { setBookmark } from "./near.ts";
 import { callObject, type Tried, tryObject } from "../retry.ts";
 import type { Call } from "./route.ts";
 
@@ -30,7 +30,7 @@ export async function sendChange(call: Call, vault: string, change: Change, bind
 export async function tryChange(call: Call, vault: string, change: Change, binding: Binding): Promise<Tried<Answer>> {
   const operation = await operationOf(call, vault, change, binding);
   const tried = await tryObject(connect(call, vault), "uncertain", (coordinator) => coordinator.write(operation));
-  if (tried.answer.ok) await setState(call, tried.answer.value.state);
+  if (tried.answer.ok) await setBookmark(call, tried.answer.value.bookmark);
   return tried;
 }
 

@@ -1,10 +1,10 @@
 import { openBookmark, sealBookmark } from "../crypto/bookmark.ts";
 import { LIMITS } from "../model/limits.ts";
-import type { DatabaseState } from "../model/operation.ts";
 import { invalid, ok, type Result } from "../model/result.ts";
 import { SECOND } from "../model/time.ts";
 import type { Store } from "../store/d1/database.ts";
-import { nearDatabase, recordState, type Served } from "../store/d1/near-reads.ts";
+import { recordState } from "../store/d1/known-states.ts";
+import { nearDatabase, type Served } from "../store/d1/near-reads.ts";
 import type { Context } from "./context.ts";
 import type { Caller } from "./route.ts";
 
@@ -49,7 +49,7 @@ export async function answerNear<T>(
   const served: Served[] = [];
   const result = await answer(openNearStore(caller, bookmarks, served));
   const isFinal = result.ok || result.failure.kind !== "unauthorized" || served.at(-1)?.by === "primary";
-  return isFinal ? result : answer(openNearStore(caller, undefined, served));
+  return isFinal ? result : answer(openNearStore(caller, undefined, []));
 }
 
 function openNearStore({ c, store, claims }: Caller, bookmarks: Bookmarks, calls: Served[]): Store {
@@ -60,23 +60,25 @@ function openNearStore({ c, store, claims }: Caller, bookmarks: Bookmarks, calls
     waitUntil: (promise) => c.executionCtx.waitUntil(promise),
     onServed: (served) => {
       calls.push(served);
-      return setServed(c, store, served);
+      return setServed(c, store, calls);
     },
   });
   return { ...store, db };
 }
 
-async function setServed(c: Context, store: Store, { by, at, bookmark }: Served): Promise<void> {
+/** In: the calls of the request so far. Its answer is as old as the oldest of them, and shows the state of the last one. */
+async function setServed(c: Context, { keyring, now }: Store, calls: readonly Served[]): Promise<void> {
   // A list that is streamed makes further calls when its headers are sent.
   if (c.finalized) return;
-  c.header("Item-Vault-Served-By", by);
+  const at = Math.min(...calls.map((call) => call.at));
+  c.header("Item-Vault-Served-By", calls.some(({ by }) => by === "replica") ? "replica" : "primary");
   c.header("Item-Vault-Age", String(Math.ceil((Date.now() - at) / SECOND)));
-  c.header(BOOKMARK, await sealBookmark(store.keyring, bookmark));
+  c.header(BOOKMARK, await sealBookmark(keyring, calls.at(-1)!.bookmark, now));
 }
 
-/** Records the state that a write has made, and sets the header with it. */
-export async function setState({ c, store }: Caller, state: DatabaseState | undefined): Promise<void> {
-  if (!state) return;
-  recordState(store.db, state);
-  c.header(BOOKMARK, await sealBookmark(store.keyring, state.bookmark));
+/** Records the state that a write has made after this request began, and sets the header with it. */
+export async function setBookmark({ c, store }: Caller, bookmark: string | undefined): Promise<void> {
+  if (bookmark === undefined) return;
+  recordState(store.db, { bookmark, at: store.now }, Date.now());
+  c.header(BOOKMARK, await sealBookmark(store.keyring, bookmark, store.now));
 }

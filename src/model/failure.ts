@@ -36,6 +36,7 @@ const failures = {
   category: [400, text("Invalid item category")],
   missing_field: [400, (_, detail) => `The item doesn't have a ${echo(detail)} field.`],
   filter: [400, text("Unsupported request filter")],
+  bookmark: [400, text("Item-Vault-Bookmark: is not one that this service gave")],
   unauthorized: [401, text("Invalid token signature")],
   out_of_scope: [
     403,

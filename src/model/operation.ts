@@ -130,14 +130,6 @@ export type Change =
 /** The new content of a File that keeps its other attributes. */
 export type NewContent = Pick<KeyedFile, "id" | "size" | "generation" | "key">;
 
-/** A state of the database: a replica that has reached its bookmark has every write that was acknowledged before `at`. */
-export interface DatabaseState {
-  /** A bookmark of D1. Bookmarks sort as texts. */
-  readonly bookmark: string;
-  /** When the call that gave the bookmark was sent: Unix milliseconds. */
-  readonly at: number;
-}
-
 /** The answer to a write: the Item or Vault after this write; empty after a deletion. */
 export interface Answer {
   /** The id of the File that was written: it is among the Item's Files. */
@@ -148,8 +140,8 @@ export interface Answer {
   readonly vault?: Vault | undefined;
   /** The Item had the requested state already: nothing was written, and the log has no entry. */
   readonly unchanged?: true;
-  /** A state of the database that has the write. */
-  readonly state?: DatabaseState | undefined;
+  /** The bookmark of a state of the database that has the write. */
+  readonly bookmark?: string | undefined;
   /** What `expire-item` has destroyed. */
   readonly expired?: { readonly items: number; readonly versions: number };
 }

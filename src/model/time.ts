@@ -16,3 +16,6 @@ export const isTime = (milliseconds: number): boolean =>
 
 /** A time of a damaged row, for an answer that has one in any case: an impossible time is 1970-01-01. */
 export const possibleTime = (milliseconds: number): number => (isTime(milliseconds) ? milliseconds : 0);
+
+/** The day (UTC) of a time: `2026-11-26`. In: Unix milliseconds. */
+export const dayOf = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10);

@@ -3,7 +3,7 @@ import type { Answer, Operation } from "../model/operation.ts";
 import { ok, type Result } from "../model/result.ts";
 import * as pending from "../store/contents/pending.ts";
 import { openStore } from "../store/d1/database.ts";
-import { statedDatabase } from "../store/d1/primary.ts";
+import { bookmarkedDatabase } from "../store/d1/primary.ts";
 import type { RowCache } from "../store/commit/cache.ts";
 import { setAlarm } from "./alarm.ts";
 import { commitGroup } from "./group.ts";
@@ -33,11 +33,11 @@ export async function commitOperations(
 ): Promise<readonly Result<Answer>[]> {
   const store = await openStore(env, clock());
   if (!store.ok) return group.map(() => store);
-  const stated = statedDatabase(env.DB, clock);
+  const bookmarked = bookmarkedDatabase(env.DB);
   const { fileRetention } = store.value.settings;
   const { sql } = storage;
   const forWebhooks = webhookPorts(sql, store.value, clock);
-  const ports = databasePorts({ ...store.value, db: stated.db }, cache, {
+  const ports = databasePorts({ ...store.value, db: bookmarked.db }, cache, {
     recordReleased: async ({ vault, after, released }) => {
       if (!after) await prepareDeletionNotices(forWebhooks, vault);
       const contents = after ? released.map(pending.pendingContent) : [pending.pendingVault(vault)];
@@ -56,5 +56,5 @@ export async function commitOperations(
   const answers = await commitGroup(ports, group);
   // An uncertain one may have taken effect.
   if (answers.some((answer) => answer.ok || answer.failure.kind === "uncertain")) await announceCommit(storage, clock());
-  return answers.map((answer) => (answer.ok ? ok({ ...answer.value, state: stated.state() }) : answer));
+  return answers.map((answer) => (answer.ok ? ok({ ...answer.value, bookmark: bookmarked.bookmark() }) : answer));
 }

@@ -34,6 +34,8 @@ beforeEach(async () => {
   };
 });
 
+const advance = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds);
+
 const rename = (title: string, call = near): Promise<Reply> =>
   call("PATCH", item, { body: [{ op: "replace", path: "/title", value: title }] });
 
@@ -49,9 +51,52 @@ describe("a read of a token with `stale`", () => {
   it("is answered by the replica after a write through this isolate, as old as it may be", async () => {
     expect(shown(await near("GET", item))).toEqual([200, "Login", "replica", "0"]);
     const other = through(client((await makeToken({ [vault]: "rw" })).token));
+    advance(1);
     await rename("New", other);
-    vi.setSystemTime(Date.now() + 20_000);
-    expect(shown(await near("GET", item))).toEqual([200, "Login", "replica", "20"]);
+    advance(20_000);
+    expect(shown(await near("GET", item))).toEqual([200, "Login", "replica", "21"]);
+    // The oldest state that is allowed is asked for, so that a replica which is behind may answer.
+    advance(38_000);
+    expect(shown(await near("GET", item)).slice(1)).toEqual(["Login", "replica", "59"]);
+  });
+
+  it("has the age of a later state that the replica has reached", async () => {
+    await near("GET", item);
+    advance(20_000);
+    await rename("New");
+    await replicated.replicate();
+    advance(1_000);
+    expect(shown(await near("GET", item))).toEqual([200, "New", "replica", "1"]);
+  });
+
+  it.each([
+    ["was ahead", 3_600_000],
+    ["went back", -3_600_000],
+  ])("is never older than `stale` after a clock %s", async (_, jump) => {
+    const now = Date.now();
+    vi.setSystemTime(now + Math.max(jump, 0));
+    await near("GET", item);
+    vi.setSystemTime(now + Math.min(jump, 0));
+    await near("GET", item);
+    await admin("DELETE", `/v1/admin/tokens/${token.id}`);
+    for (const later of [STALE * 1000 + 1, Math.abs(jump) + 1000]) {
+      vi.setSystemTime(now + Math.min(jump, 0) + later);
+      expect((await near("GET", item)).status).toBe(401);
+    }
+  });
+
+  it("of several calls is as old as the oldest of them", async () => {
+    await near("POST", `${item}/files?name=f.txt`, { body: "content" });
+    await replicated.replicate();
+    await near("GET", item);
+    advance(20_000);
+    await rename("New");
+    // The replica reaches the write between the call that finds the Item by its title and the one that reads its File.
+    const { replica } = replicated.calls;
+    replicated.beforeReplica = async () => void (replicated.calls.replica > replica && (await replicated.replicate()));
+    const reply = await near("POST", "/v1/resolve", { body: { references: [`op://${vault}/Login/f.txt`] } });
+    expect([reply.status, replicated.calls.replica - replica > 1]).toEqual([200, true]);
+    expect(shown(reply).slice(2)).toEqual(["replica", "20"]);
   });
 
   it("is answered by the primary when what the isolate knows is older than `stale`, or of a clock that went back", async () => {
@@ -94,7 +139,15 @@ describe("a read of a token with `stale`", () => {
     const { headers } = await near("GET", item);
     const bookmark = headers.get("Item-Vault-Bookmark")!;
     const altered = `${bookmark.slice(0, -4)}AAA=`;
-    for (const value of ["x", "k1.", "k1.AAAA", altered, bookmark.replace("k1.", "k1.A"), Array(9).fill(bookmark).join()])
+    const values = [
+      "x",
+      "k1.",
+      "k1.2026-11-26.AAAA",
+      altered,
+      bookmark.replace(/\d\d(?=\.[^.]+$)/, "99"),
+      bookmark.replace(/\./, ".A"),
+    ];
+    for (const value of [...values, Array(9).fill(bookmark).join()])
       expect(await near("GET", item, { headers: { "Item-Vault-Bookmark": value } })).toMatchObject({
         status: 400,
         body: { message: expect.stringContaining("Item-Vault-Bookmark") },
@@ -149,7 +202,7 @@ describe("what no replica answers", () => {
     const { replica } = replicated.calls;
     const written = await rename("New");
     expect([written.status, written.headers.get("Item-Vault-Served-By")]).toEqual([200, null]);
-    expect(written.headers.get("Item-Vault-Bookmark")).toMatch(/^k1\.[A-Za-z0-9+/=]+$/);
+    expect(written.headers.get("Item-Vault-Bookmark")).toMatch(/^k1\.\d{4}-\d\d-\d\d\.[A-Za-z0-9+/=]+$/);
     expect(replicated.calls.replica).toBe(replica);
   });
 });

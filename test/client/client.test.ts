@@ -270,17 +270,21 @@ describe("an error", () => {
 });
 
 /** A client of a service that answers with these bookmarks, in the order of the requests, and the bookmarks that it was sent. */
-function stated(...answers: (string | number | Promise<string>)[]) {
+function stated(...answers: (string | Response | Promise<string | Response>)[]) {
   const sent: (string | null)[] = [];
   const stub: Fetch = async (_, init) => {
     sent.push(new Headers(init?.headers).get("Item-Vault-Bookmark"));
     const answer = await answers.shift();
-    if (typeof answer === "number") return new Response("{}", { status: answer });
+    if (answer instanceof Response) return answer;
     return Response.json([], { headers: answer === undefined ? {} : { "Item-Vault-Bookmark": answer } });
   };
   const { call } = clientOf({ fetch: stub });
   return { sent, list: () => call("GET /v1/vaults") };
 }
+
+const refusal = (kind: string) => new Response("{}", { status: 400, headers: { "Item-Vault-Error": kind } });
+const nearRead = (bookmark: string) =>
+  Response.json([], { headers: { "Item-Vault-Bookmark": bookmark, "Item-Vault-Served-By": "replica" } });
 
 describe("the states of answers", () => {
   it("are sent with the next request, which is answered with a later one in place of them", async () => {
@@ -301,12 +305,25 @@ describe("the states of answers", () => {
     expect(sent).toEqual([null, null, "b, a", "c"]);
   });
 
-  it("are forgotten when the service refuses a request as malformed: it may be another one that cannot open them", async () => {
-    const { sent, list } = stated("a", 400);
+  it("are forgotten when the service cannot open them, which may be another one, and not after another malformed request", async () => {
+    const { sent, list } = stated("a", refusal("invalid"), refusal("bookmark"));
     await list();
     await faultOf(list());
+    await faultOf(list());
     await list();
-    expect(sent).toEqual([null, "a", null]);
+    expect(sent).toEqual([null, "a", "a", null]);
+  });
+
+  it("of writes are kept when more than 8 requests overlap, and the oldest ones of reads are not", async () => {
+    const answers = Array.from({ length: 9 }, () => Promise.withResolvers<string | Response>());
+    const { sent, list } = stated(...answers.map(({ promise }) => promise));
+    const lists = answers.map(() => list());
+    for (const [n, { resolve }] of answers.entries()) {
+      resolve(n === 0 ? "written" : nearRead(`read ${n}`));
+      await lists[n];
+    }
+    await list();
+    expect(sent.at(-1)).toBe("written, read 2, read 3, read 4, read 5, read 6, read 7, read 8");
   });
 });
 

@@ -53,7 +53,14 @@ describe("the usage", () => {
   });
 
   it("of a request with a log entry has the rows of its flush, and a part of the end of its segment", () => {
-    const counts = { rowsRead: 3, rowsWritten: 0, objectCalls: 0, objectMs: 0, r2: 0, flush: { d1: 1, rowsRead: 8, rowsWritten: 1 } };
+    const counts = {
+      rowsRead: 3,
+      rowsWritten: 0,
+      objectCalls: 0,
+      objectMs: 0,
+      r2: 0,
+      flush: { d1: 1, rowsRead: 8, rowsWritten: 1 },
+    };
     const usage = usageOf(counts, { cpu: 2 });
     expect(usage).toMatchObject({ requests: 1, rowsRead: 11, queue: 0, cpu: 3 });
     expect(usage.rowsWritten).toBeCloseTo(1 + 1 / 55, 10);

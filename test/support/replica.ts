@@ -14,6 +14,8 @@ export interface ReplicatedDatabase {
   readonly calls: { primary: number; replica: number };
   /** Copies the rows of the primary, and gives the replica its bookmark. */
   readonly replicate: () => Promise<void>;
+  /** What happens before each call of the replica. */
+  beforeReplica: () => Promise<void>;
   /** Whether the primary gives no answer. */
   readonly setStalled: (stalled: boolean) => void;
 }
@@ -37,6 +39,7 @@ export async function createReplicatedDatabase(): Promise<ReplicatedDatabase> {
 
   /** A replica waits for the state that is asked for. */
   async function onReplica<T>(statements: D1PreparedStatement[], from: string): Promise<D1Result<T>[]> {
+    await replicatedDatabase.beforeReplica();
     if (from > bookmarkOf(replicated)) return never();
     calls.replica++;
     const results = await REPLICA.batch<T>(statements);
@@ -59,7 +62,8 @@ export async function createReplicatedDatabase(): Promise<ReplicatedDatabase> {
     };
   };
 
-  return {
+  const replicatedDatabase: ReplicatedDatabase = {
+    beforeReplica: async () => undefined,
     db: { prepare: (sql: string) => env.DB.prepare(sql), batch: onPrimary, withSession } as unknown as D1Database,
     calls,
     setStalled: (value) => void (stalled = value),
@@ -78,4 +82,5 @@ export async function createReplicatedDatabase(): Promise<ReplicatedDatabase> {
       replicated = writes;
     },
   };
+  return replicatedDatabase;
 }

@@ -1,3 +1,4 @@
+import { dayOf } from "../../model/time.ts";
 import { timeOf } from "../../model/ids.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { ActivityRow } from "./entries.ts";
@@ -19,9 +20,6 @@ import { listAll, pagesOf } from "../buckets/calls.ts";
 export const ARCHIVE = "log/";
 
 const numberedKey = (day: string, number: number): string => `${ARCHIVE}${day}/${String(number).padStart(6, "0")}`;
-
-/** The day (UTC) of a time, as `2026-11-21`. In: Unix milliseconds. */
-export const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
 const segmentKey = (day: string, log: string, id: string): string => `${segmentsOf(day)}${log}/${id}`;
 

@@ -1,8 +1,8 @@
 import type { Take } from "../d1/calls.ts";
 import { timeOf, timePrefix } from "../../model/ids.ts";
 import { must } from "../../model/result.ts";
-import { DAY } from "../../model/time.ts";
-import { archiveNumbered, dayOf } from "./archive.ts";
+import { DAY, dayOf } from "../../model/time.ts";
+import { archiveNumbered } from "./archive.ts";
 import { deleteEntries, HAS_DAY, logsIn, RUN_SLICES_MAX } from "./retention.ts";
 import { runBatch } from "../d1/database.ts";
 import { ACTIVITY, type ActivityRow, LEAVES } from "./entries.ts";

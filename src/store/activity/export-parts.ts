@@ -1,8 +1,8 @@
 import type { ExportPosition } from "../../model/export-position.ts";
 import { timeOf, timePrefix } from "../../model/ids.ts";
 import { must, ok, type Result } from "../../model/result.ts";
-import { DAY } from "../../model/time.ts";
-import { ARCHIVE, dayOf, mergeLines, segmentsOf } from "./archive.ts";
+import { DAY, dayOf } from "../../model/time.ts";
+import { ARCHIVE, mergeLines, segmentsOf } from "./archive.ts";
 import { HAS_DAY, logsIn } from "./retention.ts";
 import { ACTIVITY, type ActivityRow } from "./entries.ts";
 import { entriesOf, logOf, type Segment, type SegmentEntry } from "./segments.ts";

@@ -3,8 +3,8 @@ import type { ListedActivity } from "../../model/activity.ts";
 import { type ExportPosition, startOf } from "../../model/export-position.ts";
 import { timePrefix } from "../../model/ids.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { DAY } from "../../model/time.ts";
-import { dayOf, loadNumbered } from "./archive.ts";
+import { DAY, dayOf } from "../../model/time.ts";
+import { loadNumbered } from "./archive.ts";
 import { completeObject } from "./archiving.ts";
 import {
   type ExportSession,

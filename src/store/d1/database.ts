@@ -10,7 +10,9 @@ import { forgetSchemaVersion } from "./schema.ts";
 
 /** What every function of the store works with. */
 export interface Store {
+  /** May be a replica, for a near read (near-reads.ts). */
   readonly db: D1Database;
+  readonly primary: D1Database;
   readonly keyring: Keyring;
   readonly settings: Settings;
   /** Unix milliseconds. */
@@ -22,7 +24,7 @@ export async function openStore(env: Env, now: number): Promise<Result<Store>> {
   const settings = parseSettings(env);
   if (!settings.ok) return settings;
   const keyring = await openKeyring(env.ROOT_KEYS);
-  return keyring.ok ? ok({ db: env.DB, keyring: keyring.value, settings: settings.value, now }) : keyring;
+  return keyring.ok ? ok({ db: env.DB, primary: env.DB, keyring: keyring.value, settings: settings.value, now }) : keyring;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { logFailure } from "../../log.ts";
-import type { DatabaseState } from "../../model/operation.ts";
 import { SECOND } from "../../model/time.ts";
 import { withDeadline } from "./deadline.ts";
+import { type DatabaseState, knownStates, recordState } from "./known-states.ts";
 import { callPrimary } from "./primary.ts";
 
 /**
@@ -9,22 +9,16 @@ import { callPrimary } from "./primary.ts";
  * has reached the bookmark of a call to the primary has every write from before that call.
  */
 
-/** Milliseconds that a replica may take. After them another one is asked, or the primary. */
+/** Milliseconds that a replica may take. After them another one is asked, and then the primary. */
 const REPLICA_TIMEOUT_MS = 1_500;
 
-/** The newest state of each database that this isolate knows, by the time at which it was asked for. */
-const states = new WeakMap<D1Database, DatabaseState>();
+/** After so many milliseconds another query for the state of a database is sent, although the last one has not ended. */
+const REFRESH_MS_MAX = 10_000;
 
-/** The databases whose state is being asked for. */
-const refreshing = new WeakSet<D1Database>();
+/** When the state of a database is being asked for: Unix milliseconds. */
+const refreshedAt = new WeakMap<D1Database, number>();
 
-/** Records a state of the primary. A later one replaces an earlier one, also when the database was restored and its bookmarks went back. */
-export function recordState(db: D1Database, state: DatabaseState | undefined): void {
-  const known = states.get(db);
-  if (state && (!known || known.at < state.at)) states.set(db, state);
-}
-
-/** Where a read was answered. */
+/** Where a call was answered. */
 export interface Served {
   readonly by: "primary" | "replica";
   /** The answer has all writes from before this time: Unix milliseconds. */
@@ -47,7 +41,7 @@ export interface NearRead {
   readonly onServed: (served: Served) => Promise<void>;
 }
 
-/** A database for the reads of one request. Its calls fail as those of D1 do, also when no replica has the state in time. */
+/** A database for the reads of one request. Its calls fail as those of D1 do. */
 export function nearDatabase(db: D1Database, read: NearRead): D1Database {
   // A later call of the request shows no earlier state than the one before.
   let bookmarks = read.bookmarks;
@@ -71,21 +65,21 @@ interface ServedAnswer<T> {
 }
 
 async function answer<T>(db: D1Database, read: NearRead, statements: D1PreparedStatement[]): Promise<ServedAnswer<T>> {
-  const state = states.get(db);
-  const age = state === undefined ? Infinity : read.clock() - state.at;
-  // A clock that went back counts as a state that is too old.
-  if (!state || !read.bookmarks || age < 0 || age > read.stale * SECOND) return answerFromPrimary(db, read, statements);
-  if (age > (read.stale * SECOND) / 2) refresh(db, read);
+  const [now, stale] = [read.clock(), read.stale * SECOND];
+  const states = knownStates(db, now);
+  // The oldest one that is allowed: a replica has it sooner than a later one.
+  const state = states.find(({ at }) => now - at <= stale);
+  if (!state || !read.bookmarks) return answerFromPrimary(db, read, statements);
+  if (now - states.at(-1)!.at > stale / 2) refresh(db, read);
   const wanted = [state.bookmark, ...read.bookmarks].toSorted().at(-1)!;
-  const first = await tryReplica<T>(db, wanted, statements);
-  if (first.ok) return servedBy(first, state, wanted);
-  refresh(db, read);
-  // Only the primary is certain to have what the client has seen, which may also be of a time before a restore.
-  if (wanted !== state.bookmark) return answerFromPrimary(db, read, statements);
-  const second = await tryReplica<T>(db, "first-unconstrained", statements);
-  if (!second.ok) throw second.error;
-  if (second.bookmark === null || second.bookmark < wanted) throw new Error("D1_ERROR: no replica has the state in time");
-  return servedBy(second, state, wanted);
+  // The client's own bookmark may be of a time before a restore, which no replica reaches any more.
+  const starts = wanted === state.bookmark ? [wanted, "first-unconstrained"] : [wanted];
+  for (const start of starts) {
+    const tried = await tryReplica<T>(db, start, statements);
+    if (tried && tried.bookmark >= wanted) return servedBy(tried, states, state);
+    refresh(db, read);
+  }
+  return answerFromPrimary(db, read, statements);
 }
 
 async function answerFromPrimary<T>(
@@ -93,41 +87,54 @@ async function answerFromPrimary<T>(
   { clock }: NearRead,
   statements: D1PreparedStatement[],
 ): Promise<ServedAnswer<T>> {
-  const { results, state } = await callPrimary<T>(db, statements, clock);
-  recordState(db, state);
-  return { results, served: state && { by: "primary", ...state } };
+  const at = clock();
+  const { results, bookmark } = await callPrimary<T>(db, statements);
+  if (bookmark === undefined) return { results, served: undefined };
+  recordState(db, { bookmark, at }, clock());
+  return { results, served: { by: "primary", bookmark, at } };
 }
 
 /** Asks the primary for its state, after the answer. One request at a time does. */
 function refresh(db: D1Database, { clock, waitUntil }: NearRead): void {
-  if (refreshing.has(db)) return;
-  refreshing.add(db);
-  const asked = withDeadline(callPrimary(db, [db.prepare("SELECT 1")], clock))
-    .then(({ state }) => recordState(db, state))
+  const at = clock();
+  const begun = refreshedAt.get(db);
+  if (begun !== undefined && Math.abs(at - begun) < REFRESH_MS_MAX) return;
+  refreshedAt.set(db, at);
+  const asked = withDeadline(callPrimary(db, [db.prepare("SELECT 1")]))
+    .then(({ bookmark }) => bookmark === undefined || recordState(db, { bookmark, at }, clock()))
     .catch((error: unknown) => logFailure("The query for the state of the primary", error))
-    .finally(() => refreshing.delete(db));
+    .finally(() => refreshedAt.delete(db));
   waitUntil(asked);
 }
 
-type ReplicaAnswer<T> =
-  | { readonly ok: true; readonly results: D1Result<T>[]; readonly bookmark: string | null }
-  | { readonly ok: false; readonly error: unknown };
+interface ReplicaAnswer<T> {
+  readonly results: D1Result<T>[];
+  readonly bookmark: string;
+}
 
-async function tryReplica<T>(db: D1Database, from: string, statements: D1PreparedStatement[]): Promise<ReplicaAnswer<T>> {
+/** Out: `undefined` when no replica has answered in time, or D1 has not told which state it is. */
+async function tryReplica<T>(
+  db: D1Database,
+  start: string,
+  statements: D1PreparedStatement[],
+): Promise<ReplicaAnswer<T> | undefined> {
   try {
-    const session = db.withSession(from);
+    const session = db.withSession(start);
     const results = await withDeadline(session.batch<T>(statements), REPLICA_TIMEOUT_MS);
-    return { ok: true, results, bookmark: session.getBookmark() };
-  } catch (error) {
-    return { ok: false, error };
+    const bookmark = session.getBookmark();
+    return bookmark === null ? undefined : { results, bookmark };
+  } catch {
+    return undefined;
   }
 }
 
+/** In: the states that the isolate knows, and the one that the answer was certain to have. The answer may have a later one. */
 function servedBy<T>(
-  { results, bookmark }: Extract<ReplicaAnswer<T>, { ok: true }>,
-  { at }: DatabaseState,
-  wanted: string,
+  { results, bookmark }: ReplicaAnswer<T>,
+  states: readonly DatabaseState[],
+  state: DatabaseState,
 ): ServedAnswer<T> {
-  const by = results[0]?.meta.served_by_primary === false ? "replica" : "primary";
-  return { results, served: { by, at, bookmark: bookmark ?? wanted } };
+  const by = results[0]?.meta.served_by_primary === true ? "primary" : "replica";
+  const { at } = states.findLast((one) => one.bookmark <= bookmark) ?? state;
+  return { results, served: { by, at, bookmark } };
 }

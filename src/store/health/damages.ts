@@ -65,7 +65,7 @@ const recorded = createCache<true>(256, MINUTE);
  * before it, because with wrong root keys no vault is damaged. It never fails: a row that is not recorded is recorded at the next read.
  */
 export async function recordDamage(store: Store, vault: string, items: readonly string[]): Promise<void> {
-  const { db, now } = store;
+  const { primary: db, now } = store; // a near read finds damaged rows too
   const ids = JSON.stringify(items);
   const name = vault + ids;
   if (recorded.get(name, now)) return;

@@ -90,9 +90,8 @@ export function connectDatabase(world: World, owner: Owner): D1Database {
     return { sql, values: [], bind: (...values: unknown[]) => ({ sql, values }) };
   };
 
-  const withSession = (wanted: string) => {
-    const constraint = plant.session(wanted);
-    const from = constraint === "first-unconstrained" ? "" : constraint;
+  const withSession = (constraint: string) => {
+    const from = constraint === "first-unconstrained" || plant.ignoresBookmarks ? "" : constraint;
     let bookmark: string | null = null;
     return {
       prepare,
@@ -101,7 +100,7 @@ export function connectDatabase(world: World, owner: Owner): D1Database {
         const onReplica = world.replicas && constraint !== "first-primary";
         const answer = await (onReplica ? world.replicas!.read(from, statements) : callPrimary(statements));
         if (owner.hasEnded()) return never();
-        ({ bookmark } = answer);
+        bookmark = plant.ignoresBookmarks && onReplica ? [answer.bookmark, constraint].toSorted()[1]! : answer.bookmark;
         return answer.results;
       },
     };

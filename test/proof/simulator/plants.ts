@@ -17,8 +17,8 @@ export interface Plant {
   readonly handOver: (send: Env["ACTIVITY"]["send"]) => Env["ACTIVITY"]["send"];
   /** Changes the bucket of backups. */
   readonly backups: (bucket: R2Bucket) => R2Bucket;
-  /** Changes where a session of D1 begins. */
-  readonly session: (constraint: string) => string;
+  /** Whether a session of a replica claims to have its bookmark without waiting for it. */
+  readonly ignoresBookmarks?: boolean;
   /** The seed with which the search for the bug begins: one that has found it. Absent: 1. */
   readonly seed?: number;
   /** The requests of a run; absent: few, with which hardly anything is written while a backup reads. */
@@ -31,7 +31,6 @@ export const NO_PLANT: Plant = {
   queue: (create) => create,
   handOver: (send) => send,
   backups: (bucket) => bucket,
-  session: (constraint) => constraint,
 };
 
 /** The cache keeps the rows of Items when another coordinator has changed the vault. */
