@@ -106,6 +106,12 @@ async function followVaults(sync: Sync, attempts: Attempts): Promise<void> {
 
 /** Makes the copy that of a token. What it has of other vaults, and all of it when it has another dialect, is dropped. */
 function setToken({ copy, token, wanted }: Sync, info: Token, rows: readonly Vault[], isBroken: boolean): void {
+  if (info.stale !== undefined)
+    // An Item that is read after its event may be older than the event, and no other event would follow.
+    throw new CliError("The token was issued with `stale`, so its reads may miss what the events name", {
+      exit: "usage",
+      hint: "Give serve a token that was issued without it.",
+    });
   const known = copy.token?.info.dialect === info.dialect ? copy.vaults : new Map<string, HeldVault>();
   const chosen = wanted.length === 0 ? rows : rows.filter((row) => wanted.some((name) => isNamed(row, name)));
   const missing = wanted.find((name) => !rows.some((row) => isNamed(row, name)));

@@ -347,6 +347,13 @@ describe("the command refuses", () => {
     expect(ran).toMatchObject({ code, stderr: expect.stringContaining(message) });
   });
 
+  it("a token with `stale`, whose reads may be older than their events", async () => {
+    const asked = { name: "near", vaults: { [world.canonical]: "r" }, dialect: "connect", stale: 60 };
+    const { token } = await admin("POST", "tokens", asked);
+    const ran = await runCli(["serve", "--listen", "127.0.0.1:0", ...newFiles()], { env: { ITEM_VAULT_TOKEN: token } });
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining("`stale`") });
+  });
+
   it("http to another machine with a stored host and token", async () => {
     const path = join(newFolder(), "config.json");
     writeFileSync(path, JSON.stringify({ host: "http://vault.example.com", token: world.token }), { mode: 0o600 });
