@@ -23,14 +23,15 @@ export async function readAllItems(reading: Reading, vault: HeldVault): Promise<
   const { client, copy, signal } = reading;
   const query = { archived: true, limit: PAGE_ENTRIES_MAX };
   const listed = new Set<string>();
-  const broken = new Set<string>();
-  const countBroken = (headers: Headers) => void (headers.get("Item-Vault-Broken") && broken.add(UNLISTED));
+  let hasUnlisted = false;
+  const countBroken = (headers: Headers) => void (hasUnlisted ||= headers.has("Item-Vault-Broken"));
   const options = { path: { vault: vault.id }, query, signal };
   for await (const { id } of entriesOf(client, "GET /v1/vaults/{vault}/items", options, countBroken)) listed.add(idOf(id));
-  vault.broken.clear();
+  if (hasUnlisted) vault.broken.add(UNLISTED);
   await forEachOf(listed, (id) => readItem(reading, vault, id));
-  for (const id of broken) vault.broken.add(id);
   for (const id of vault.items.keys()) if (!listed.has(id)) dropItem(copy, vault, id);
+  // Only now: until everything is read, the copy goes on answering, and lists would lack these Items.
+  for (const id of vault.broken) if (!listed.has(id) && !(id === UNLISTED && hasUnlisted)) vault.broken.delete(id);
 }
 
 /** Reads some Items of a vault. In: their ids. Errors: throws an ItemVaultError. */
