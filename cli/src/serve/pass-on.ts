@@ -44,7 +44,10 @@ export function passOn(passed: Passed, { host, token, timeout }: Target): Promis
   const { incoming, answer, path, body, hasLocal = false } = passed;
   const url = new URL(host + path);
   const send = url.protocol === "https:" ? requestByHttps : requestByHttp;
-  const kept = Object.entries(incoming.headers).filter(([name]) => !DROPPED.has(name) && !DROPPED_OF_REQUEST.has(name));
+  const ofConnection = namesIn(incoming.headers.connection);
+  const kept = Object.entries(incoming.headers).filter(
+    ([name]) => !DROPPED.has(name) && !DROPPED_OF_REQUEST.has(name) && !ofConnection.has(name),
+  );
   // Node frames the body of some methods only where a header says how.
   const framing = incoming.headers["transfer-encoding"] === undefined ? {} : { "transfer-encoding": "chunked" };
   const headers = { ...Object.fromEntries(kept), ...framing, authorization: `Bearer ${token}` };
@@ -76,6 +79,13 @@ export function passOn(passed: Passed, { host, token, timeout }: Target): Promis
     else outgoing.end(body);
   });
 }
+
+/** The headers that `Connection` names. Without `Content-Length`, the service would read a body as the next request. */
+const namesIn = (connection = ""): Set<string> => {
+  const names = new Set(connection.toLowerCase().split(/[\s,]+/));
+  names.delete("content-length");
+  return names;
+};
 
 const isStream = ({ headers }: IncomingMessage): boolean => headers["content-type"]?.startsWith("text/event-stream") === true;
 

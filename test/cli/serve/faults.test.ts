@@ -257,7 +257,8 @@ describe("what is passed on", () => {
     const service = await startInterceptor();
     const served = await startServe({ token: world.token, host: service.url });
     const secret = readFileSync(join(served.folder, "client"), "utf8").trim();
-    const headers = { Cookie: "a=b", "X-Own": "kept", "Transfer-Encoding": "chunked", Authorization: `Bearer ${secret}` };
+    const own = { Cookie: "a=b", "X-Own": "kept", Connection: "close, X-Hop", "X-Hop": "1" };
+    const headers = { ...own, "Transfer-Encoding": "chunked", Authorization: `Bearer ${secret}` };
     const sent = request(`${served.url}/v1/vaults/${world.vault}/items/${world.item}/versions`, { headers });
     sent.end("a body that a GET should not have");
     const [answer] = (await once(sent, "response")) as [IncomingMessage];
@@ -266,6 +267,26 @@ describe("what is passed on", () => {
     const passed = service.headers.find((one) => one["x-own"] !== undefined);
     expect(passed).toMatchObject({ "x-own": "kept", authorization: `Bearer ${world.token}`, "transfer-encoding": "chunked" });
     expect(passed).not.toHaveProperty("cookie");
+    expect(passed).not.toHaveProperty("x-hop");
+  });
+
+  it("is one request for each of the client's, whatever its body and Connection say", async () => {
+    const service = await startInterceptor();
+    const served = await startServe({ token: world.token, host: service.url });
+    const smuggled = "DELETE /v1/smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
+    const headers = {
+      Connection: "close, Content-Length",
+      "Content-Length": String(smuggled.length),
+      Authorization: `Bearer ${world.token}`,
+    };
+    const sent = request(`${served.url}/v1/vaults/${world.vault}/nothing`, { method: "DELETE", headers });
+    sent.end(smuggled);
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    answer.resume();
+    expect(answer.statusCode).toBe(404);
+    await get(`${served.url}/v1/vaults/${world.vault}/nothing`, world.token);
+    expect(service.requests).toContain(`GET /v1/vaults/${world.vault}/nothing`);
+    expect(service.requests).not.toContain("DELETE /v1/smuggled");
   });
 });
 
@@ -410,7 +431,17 @@ it("paths that are not those of a token's API are not passed on", async () => {
   const service = await startInterceptor();
   const served = await startServe({ token: world.token, host: service.url });
   const before = service.requests.length;
-  for (const path of ["/", "/metrics", "/console/", "/v1/admin/tokens", "/v1/%61dmin/tokens", "/v1/../metrics", "/v1"])
+  for (const path of [
+    "/",
+    "/metrics",
+    "/console/",
+    "/v1/admin/tokens",
+    "/v1/%61dmin/tokens",
+    "/v1/%61dmin/%zz%FF",
+    "/v1%2Fvaults",
+    "/v1/../metrics",
+    "/v1",
+  ])
     expect((await get(served.url + path, world.token)).status).toBe(404);
   expect(service.requests.slice(before).filter((name) => !name.includes("/events"))).toEqual([]);
   expect((await fetch(`${served.url}/heartbeat`)).status).toBe(200);
