@@ -87,6 +87,29 @@ describe("while the service", () => {
     await expect.poll(async () => (await op.getItemById(fresh.vault, id!)).title, PATIENT).toBe("Two");
   });
 
+  it("says how long to wait, its events are asked for no earlier", async () => {
+    const service = await startInterceptor({ headers: { "Retry-After": "2" } });
+    await startServe({ token: world.token, host: service.url });
+    service.fail(429);
+    service.breakConnections();
+    const nextRequest = () => {
+      const before = service.requests.length;
+      return expect.poll(() => service.requests.length, PATIENT).toBeGreaterThan(before);
+    };
+    await nextRequest();
+    const refused = performance.now();
+    await nextRequest();
+    expect(performance.now() - refused).toBeGreaterThan(1_900);
+  });
+
+  it("says that its newest cursor is gone, it is not asked without a pause", async () => {
+    const service = await startInterceptor({ headers: { "Item-Vault-Error": "cursor_gone" } });
+    const served = await startServe({ token: world.token, host: service.url });
+    service.fail(410);
+    service.breakConnections();
+    await expect.poll(() => served.output.stderr, PATIENT).toContain("trying again");
+  });
+
   it("is away for longer than the age, reads are 503 in words, and work again after it is back", async () => {
     const service = await startSwitch();
     const served = await startServe({ token: world.token, host: service.url, args: ["--max-age", "2s"] });

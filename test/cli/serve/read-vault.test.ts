@@ -1,6 +1,7 @@
 import { createClient, type Vault } from "@item-vault/client";
 import { describe, expect, it } from "vitest";
 import { createCopy, createVault, isComplete } from "../../../cli/src/serve/copy.ts";
+import { createPace } from "../../../cli/src/serve/pace.ts";
 import { readAllItems } from "../../../cli/src/serve/read-vault.ts";
 import { createSealer } from "../../../cli/src/serve/seal.ts";
 
@@ -23,7 +24,8 @@ function readingFrom(answer: (path: string) => Response) {
     attempts: 1,
     fetch: async (input) => answer(new URL(input as string).pathname),
   });
-  const reading = { client, copy, fileBytesMax: 1024, signal: new AbortController().signal };
+  const pace = createPace({ concurrent: 8, perSecond: 1e6 });
+  const reading = { client, pace, copy, fileBytesMax: 1024, signal: new AbortController().signal };
   return { vault, read: () => readAllItems(reading, vault) };
 }
 
@@ -55,5 +57,32 @@ describe("an Item that the service cannot open", () => {
     listed = [WHOLE];
     await read();
     expect(isComplete(vault)).toBe(true);
+  });
+});
+
+describe("the reads of all vaults", () => {
+  it("are a few at once, in the order in which they came, and go on after one has failed", async () => {
+    const pace = createPace({ concurrent: 3, perSecond: 1e6 });
+    let [running, most] = [0, 0];
+    const begun: number[] = [];
+    const read = (at: number) =>
+      pace.inTurn(async () => {
+        begun.push(at);
+        most = Math.max(most, ++running);
+        await new Promise(setImmediate);
+        running--;
+        if (at === 4) throw new Error("away");
+      });
+    const ended = await Promise.allSettled(Array.from({ length: 40 }, (_, at) => read(at)));
+    expect(most).toBe(3);
+    expect(begun).toEqual([...begun.keys()]);
+    expect(ended.filter(({ status }) => status === "rejected")).toHaveLength(1);
+  });
+
+  it("leave requests to other clients of the token", async () => {
+    const pace = createPace({ concurrent: 8, perSecond: 100 });
+    const began = performance.now();
+    await Promise.all(Array.from({ length: 21 }, () => pace.inTurn(async () => undefined)));
+    expect(performance.now() - began).toBeGreaterThanOrEqual(190);
   });
 });
