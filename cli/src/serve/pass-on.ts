@@ -56,7 +56,8 @@ export function passOn(passed: Passed, { host, token, timeout }: Target): Promis
   return new Promise((resolve) => {
     const outgoing = send(url, { method: incoming.method!, headers, timeout: silence }, (reply) => {
       const { statusCode: status = 0 } = reply;
-      if (reply.headers["request-id"] === undefined || (hasLocal && status >= 500)) {
+      const isOfService = reply.headers["request-id"] !== undefined && status >= 200; // Node refuses to send a status below 100
+      if (!isOfService || (hasLocal && status >= 500)) {
         reply.destroy();
         resolve(undefined);
         return;
@@ -74,6 +75,7 @@ export function passOn(passed: Passed, { host, token, timeout }: Target): Promis
       resolve(undefined);
       if (answer.headersSent) answer.destroy();
     });
+    outgoing.on("close", () => resolve(undefined)); // after a 101 there is neither an answer nor an error
     answer.on("close", () => outgoing.destroy());
     if (body === undefined) incoming.pipe(outgoing);
     else outgoing.end(body);

@@ -87,6 +87,18 @@ describe("while the service", () => {
     await expect.poll(async () => (await op.getItemById(fresh.vault, id!)).title, PATIENT).toBe("Two");
   });
 
+  it.each([
+    ["a status that no server may send", "HTTP/1.1 099 Odd\r\nRequest-Id: 1\r\nContent-Length: 0\r\n\r\n"],
+    ["another protocol", "HTTP/1.1 101 Odd\r\nRequest-Id: 1\r\nConnection: upgrade\r\nUpgrade: odd\r\n\r\n"],
+  ])("answers with %s, what is passed on is 503", async (_, text) => {
+    const service = await startSwitch();
+    const served = await startServe({ token: world.token, host: service.url });
+    service.set((socket) => void socket.end(text));
+    const path = `${served.url}/v1/vaults/${world.vault}/items/${world.item}`;
+    expect((await get(`${path}/versions`, world.token, { signal: AbortSignal.timeout(10_000) })).status).toBe(503);
+    expect((await get(path, world.token)).status).toBe(200);
+  });
+
   it("says how long to wait, its events are asked for no earlier", async () => {
     const service = await startInterceptor({ headers: { "Retry-After": "2" } });
     await startServe({ token: world.token, host: service.url });
