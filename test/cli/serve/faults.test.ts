@@ -198,26 +198,26 @@ describe("changes", () => {
   });
 });
 
-describe("after a write through this process", () => {
-  /** A vault with an Item, and a service whose events can be kept from the copy. */
-  async function startBehind() {
-    let isBehind = false;
-    const service = await startInterceptor({ before: (name) => !(isBehind && name.endsWith("/events")) });
-    const fresh = await freshVault();
-    const [id] = await makeItems(fresh, "Old");
-    const served = await startServe({ token: fresh.token, host: service.url });
-    isBehind = true;
-    service.breakConnections();
-    const path = `/v1/vaults/${fresh.vault}/items/${id}`;
-    const body = JSON.stringify([{ op: "replace", path: "/title", value: "New" }]);
-    const write = (host: string) => get(host + path, fresh.token, { method: "PATCH", body });
-    const read = async () => {
-      const { status, age, text } = await get(served.url + path, fresh.token);
-      return { status, isLocal: age !== undefined, title: (JSON.parse(text) as { title?: string }).title };
-    };
-    return { service, served, write, read };
-  }
+/** A vault with an Item, and a service whose events can be kept from the copy. */
+async function startBehind() {
+  let isBehind = false;
+  const service = await startInterceptor({ before: (name) => !(isBehind && name.endsWith("/events")) });
+  const fresh = await freshVault();
+  const [id] = await makeItems(fresh, "Old");
+  const served = await startServe({ token: fresh.token, host: service.url });
+  isBehind = true;
+  service.breakConnections();
+  const path = `/v1/vaults/${fresh.vault}/items/${id}`;
+  const body = JSON.stringify([{ op: "replace", path: "/title", value: "New" }]);
+  const write = (host: string) => get(host + path, fresh.token, { method: "PATCH", body });
+  const read = async () => {
+    const { status, age, text } = await get(served.url + path, fresh.token);
+    return { status, isLocal: age !== undefined, title: (JSON.parse(text) as { title?: string }).title };
+  };
+  return { service, served, write, read };
+}
 
+describe("after a write through this process", () => {
   it("that the copy does not have yet, reads are the copy's while the service answers 5xx", async () => {
     const { service, served, write, read } = await startBehind();
     expect((await write(served.url)).status).toBe(200);

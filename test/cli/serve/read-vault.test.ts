@@ -22,7 +22,7 @@ function readingFrom(answer: (path: string) => Response) {
   const client = createClient({
     host: "https://vault.example.com",
     attempts: 1,
-    fetch: async (input) => answer(new URL(input as string).pathname),
+    fetch: async (input) => answer(new URL(input instanceof Request ? input.url : input).pathname),
   });
   const pace = createPace({ concurrent: 8, perSecond: 1e6 });
   const reading = { client, pace, copy, fileBytesMax: 1024, signal: new AbortController().signal };
