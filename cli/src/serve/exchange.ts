@@ -37,13 +37,15 @@ const COMMON_HEADERS = {
   "X-Content-Type-Options": "nosniff",
 };
 
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
+/** As the service decodes a path before it looks for the route: `%2F` stays, and what is not UTF-8 does not keep the rest from being decoded. */
+const decoded = (path: string): string =>
+  path.replaceAll(/(?:%[\dA-F]{2})+/gi, (bytes) => {
+    try {
+      return decodeURI(bytes);
+    } catch {
+      return bytes;
+    }
+  });
 
 /** A UUIDv7 (RFC 9562 section 5.7). */
 function newRequestId(): string {

@@ -10,6 +10,8 @@ export interface Passed {
   readonly path: string;
   /** The body, where it was read already. */
   readonly body?: Buffer | undefined;
+  /** Whether the copy has an answer too: then a 5xx counts as no answer, and the service may be silent for a short time only. */
+  readonly hasLocal?: boolean;
 }
 
 export interface Target {
@@ -29,25 +31,33 @@ const DROPPED_OF_REQUEST = new Set(["host", "authorization", "cookie", "expect"]
 
 /** How long a stream of events may be silent: the service sends a comment every 15 s. In milliseconds. */
 const STREAM_SILENCE_MS = 45_000;
+/** How long it may be silent when the copy has an answer too. In milliseconds. */
+const SILENCE_WITH_LOCAL_MS = 3_000;
 /** The longest `wait` of a request that is no stream, in seconds (contract 15.6, 26.4). */
 const WAIT_SECONDS_MAX = 30;
 
 /**
- * Out: the status of the answer, once its headers are sent; `undefined` when the service did not answer, or something else did, and nothing
- * was sent. An answer whose connection breaks later ends early (contract 4.10).
+ * Out: the status of the answer, once its headers are sent; `undefined` when the service did not answer, or something else did, or with a 5xx
+ * where the copy has an answer, and nothing was sent. An answer whose connection breaks later ends early (contract 4.10).
  */
-export function passOn({ incoming, answer, path, body }: Passed, { host, token, timeout }: Target): Promise<number | undefined> {
+export function passOn(passed: Passed, { host, token, timeout }: Target): Promise<number | undefined> {
+  const { incoming, answer, path, body, hasLocal = false } = passed;
   const url = new URL(host + path);
   const send = url.protocol === "https:" ? requestByHttps : requestByHttp;
-  const kept = Object.entries(incoming.headers).filter(([name]) => !DROPPED.has(name) && !DROPPED_OF_REQUEST.has(name));
+  const ofConnection = namesIn(incoming.headers.connection);
+  const kept = Object.entries(incoming.headers).filter(
+    ([name]) => !DROPPED.has(name) && !DROPPED_OF_REQUEST.has(name) && !ofConnection.has(name),
+  );
   // Node frames the body of some methods only where a header says how.
   const framing = incoming.headers["transfer-encoding"] === undefined ? {} : { "transfer-encoding": "chunked" };
   const headers = { ...Object.fromEntries(kept), ...framing, authorization: `Bearer ${token}` };
   const wait = Math.min(Number(/[?&]wait=(\d{1,4})\b/.exec(path)?.[1] ?? 0), WAIT_SECONDS_MAX);
+  const silence = hasLocal ? Math.min(timeout, SILENCE_WITH_LOCAL_MS) : timeout + wait * 1000;
   return new Promise((resolve) => {
-    const outgoing = send(url, { method: incoming.method!, headers, timeout: timeout + wait * 1000 }, (reply) => {
+    const outgoing = send(url, { method: incoming.method!, headers, timeout: silence }, (reply) => {
       const { statusCode: status = 0 } = reply;
-      if (reply.headers["request-id"] === undefined) {
+      const isOfService = reply.headers["request-id"] !== undefined && status >= 200; // Node refuses to send a status below 100
+      if (!isOfService || (hasLocal && status >= 500)) {
         reply.destroy();
         resolve(undefined);
         return;
@@ -65,11 +75,19 @@ export function passOn({ incoming, answer, path, body }: Passed, { host, token, 
       resolve(undefined);
       if (answer.headersSent) answer.destroy();
     });
+    outgoing.on("close", () => resolve(undefined)); // after a 101 there is neither an answer nor an error
     answer.on("close", () => outgoing.destroy());
     if (body === undefined) incoming.pipe(outgoing);
     else outgoing.end(body);
   });
 }
+
+/** The headers that `Connection` names. Without `Content-Length`, the service would read a body as the next request. */
+const namesIn = (connection = ""): Set<string> => {
+  const names = new Set(connection.toLowerCase().split(/[\s,]+/));
+  names.delete("content-length");
+  return names;
+};
 
 const isStream = ({ headers }: IncomingMessage): boolean => headers["content-type"]?.startsWith("text/event-stream") === true;
 

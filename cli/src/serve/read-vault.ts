@@ -1,18 +1,23 @@
 import { type Client, entriesOf, type Item, ItemVaultError } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
+import type { Pace } from "./pace.ts";
 import { type Copy, dropItem, type HeldContent, type HeldItem, type HeldVault, holdItem, sealContent } from "./copy.ts";
 
 /** Reads Items from the service into the copy. What the copy has already is asked for by its entity tag, and answered by a 304. */
 
 export interface Reading {
   readonly client: Client;
+  readonly pace: Pace;
   readonly copy: Copy;
   /** Bytes: the content of a larger File is not held. */
   readonly fileBytesMax: number;
   readonly signal: AbortSignal;
 }
 
-const CONCURRENT_READS = 8;
+/** How many reads run at once, in all vaults. */
+export const CONCURRENT_READS = 8;
+/** A token has 200 requests in a second (docs/limits.md). A quarter of them is for its other clients. */
+export const READS_PER_SECOND = 150;
 /** Entries of a page of a list: the most that the service gives. */
 const PAGE_ENTRIES_MAX = 1000;
 /** Stands in `broken` for Items whose ids the list does not have: the dialect `connect` leaves them out (contract 11.10). */
@@ -23,14 +28,15 @@ export async function readAllItems(reading: Reading, vault: HeldVault): Promise<
   const { client, copy, signal } = reading;
   const query = { archived: true, limit: PAGE_ENTRIES_MAX };
   const listed = new Set<string>();
-  const broken = new Set<string>();
-  const countBroken = (headers: Headers) => void (headers.get("Item-Vault-Broken") && broken.add(UNLISTED));
+  let hasUnlisted = false;
+  const countBroken = (headers: Headers) => void (hasUnlisted ||= headers.has("Item-Vault-Broken"));
   const options = { path: { vault: vault.id }, query, signal };
   for await (const { id } of entriesOf(client, "GET /v1/vaults/{vault}/items", options, countBroken)) listed.add(idOf(id));
-  vault.broken.clear();
+  if (hasUnlisted) vault.broken.add(UNLISTED);
   await forEachOf(listed, (id) => readItem(reading, vault, id));
-  for (const id of broken) vault.broken.add(id);
   for (const id of vault.items.keys()) if (!listed.has(id)) dropItem(copy, vault, id);
+  // Only now: until everything is read, the copy goes on answering, and lists would lack these Items.
+  for (const id of vault.broken) if (!listed.has(id) && !(id === UNLISTED && hasUnlisted)) vault.broken.delete(id);
 }
 
 /** Reads some Items of a vault. In: their ids. Errors: throws an ItemVaultError. */
@@ -49,12 +55,15 @@ async function forEachOf(values: Iterable<string>, run: (value: string) => Promi
   await Promise.all(Array.from({ length: CONCURRENT_READS }, work));
 }
 
+/** Asks for what may have changed. In: the entity tag of what is held. */
+const readAt = ({ client, pace, signal }: Reading, path: string, etag: string | undefined): Promise<Response> =>
+  pace.inTurn(() => client.send("GET", path, { headers: { "If-None-Match": etag }, signal }));
+
 async function readItem(reading: Reading, vault: HeldVault, id: string): Promise<void> {
-  const { client, copy, signal } = reading;
+  const { copy } = reading;
   const held = vault.items.get(id);
   try {
-    const headers = { "If-None-Match": held?.etag };
-    const answer = await client.send("GET", `/v1/vaults/${vault.id}/items/${id}`, { headers, signal });
+    const answer = await readAt(reading, `/v1/vaults/${vault.id}/items/${id}`, held?.etag);
     if (answer.status === 304) return;
     const [etag, json] = [answer.headers.get("ETag"), await textOf(answer)];
     const item = parseItem(json, id);
@@ -73,11 +82,12 @@ async function readItem(reading: Reading, vault: HeldVault, id: string): Promise
 
 /** The contents of the Files that are small enough and that the service can open. */
 async function readContents(
-  { client, copy, fileBytesMax, signal }: Reading,
+  reading: Reading,
   vault: HeldVault,
   item: Item,
   held: HeldItem | undefined,
 ): Promise<ReadonlyMap<string, HeldContent>> {
+  const { copy, fileBytesMax } = reading;
   const contents = new Map<string, HeldContent>();
   const itemId = idOf(item.id);
   for (const file of item.files.filter(({ size }) => size <= fileBytesMax)) {
@@ -85,7 +95,7 @@ async function readContents(
     const known = held?.contents.get(id);
     const path = `/v1/vaults/${vault.id}/items/${itemId}/files/${id}/content`;
     try {
-      const answer = await client.send("GET", path, { headers: { "If-None-Match": known?.etag }, signal });
+      const answer = await readAt(reading, path, known?.etag);
       if (answer.status === 304 && known) contents.set(id, known);
       const [etag, disposition] = [answer.headers.get("ETag"), answer.headers.get("Content-Disposition")];
       if (answer.status === 304 || etag === null || disposition === null) continue;

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Stats } from "node:fs";
 import { mkdir, open, readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CliError } from "../frame/failure.ts";
@@ -14,7 +15,7 @@ const SECRET = /^[\w-]{43,}$/;
 export async function loadSecretFile(path: string): Promise<string> {
   await makeSecretFile(path);
   const found = await stat(path).catch(unusable(path));
-  if (process.platform !== "win32" && (found.mode & 0o077) !== 0)
+  if (isExposed(found, process.getuid?.()))
     throw new CliError(`Others may read ${path}`, { exit: "usage", hint: `Run \`chmod 600 ${path}\`.` });
   const secret = (await readFile(path, "utf8").catch(unusable(path))).trim();
   if (!SECRET.test(secret))
@@ -23,6 +24,17 @@ export async function loadSecretFile(path: string): Promise<string> {
       hint: "Name a file that does not exist: it is made with a random secret.",
     });
   return secret;
+}
+
+/**
+ * Whether others may read the file of a secret. A file of root may be readable for its group when this process is another user's: systemd gives
+ * a service its credentials in this way (an ACL shows in the mode as the group), and so does Kubernetes a Secret where `fsGroup` is set. In: the
+ * user of this process; absent on Windows, which has no such modes.
+ */
+export function isExposed({ mode, uid }: Pick<Stats, "mode" | "uid">, user: number | undefined): boolean {
+  if (user === undefined) return false;
+  const forbidden = uid === 0 && user !== 0 ? 0o037 : 0o077;
+  return (mode & forbidden) !== 0;
 }
 
 /** Does nothing when the file exists: of two processes that start at once, one makes it. */

@@ -18,6 +18,8 @@ import { type Place, parseListen, urlOf } from "./listen.ts";
 import { openLocalLog } from "./local-log.ts";
 import { lockCopy } from "./lock.ts";
 import type { SERVE_OPTIONS } from "./options.ts";
+import { createPace } from "./pace.ts";
+import { CONCURRENT_READS, READS_PER_SECOND } from "./read-vault.ts";
 import { createSaver, saveRegularly } from "./save.ts";
 import { createSealer } from "./seal.ts";
 import { loadSecretFile } from "./secret-file.ts";
@@ -63,6 +65,7 @@ export async function run(call: Call<typeof SERVE_OPTIONS>): Promise<void> {
   say(`listening on ${url}`);
   const reading = {
     client: connectTo({ ...access, timeout: access.timeout + wait * 1000 }),
+    pace: createPace({ concurrent: CONCURRENT_READS, perSecond: READS_PER_SECOND }),
     copy,
     fileBytesMax: settings.fileBytesMax,
     signal: stop.signal,

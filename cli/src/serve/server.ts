@@ -98,9 +98,11 @@ async function answerOrPassOn(served: Served, exchange: Exchange, client: "token
     body,
   });
   if (local && local.vaults.every(isCurrent)) return sendLocal(served, exchange, client, local);
-  const status = await passOn({ incoming, answer, path: rawPath + search, body }, served.target);
+  const hasLocal = local !== undefined;
+  const status = await passOn({ incoming, answer, path: rawPath + search, body, hasLocal }, served.target);
   if (status !== undefined) {
-    if (!isRead(incoming) && status < 300 && body === undefined) recordWrite(served.copy, path);
+    // A write with a 5xx may have taken effect.
+    if (!isRead(incoming) && (status < 300 || status >= 500) && body === undefined) recordWrite(served.copy, path);
     return;
   }
   if (answer.destroyed) return;

@@ -28,6 +28,8 @@ export interface Sync extends Reading {
 const EVENTS_MAX = 1000;
 /** Milliseconds between two attempts: the first, and the longest. */
 const RETRY_MS = { first: 500, longest: 5_000 };
+/** A longer `Retry-After` is not waited for: the service may be back earlier. */
+const RETRY_AFTER_SECONDS_MAX = 60;
 const REFUSED_RETRY_MS = 60_000;
 
 /** The token, as the head of a copy names it. */
@@ -71,8 +73,9 @@ function createAttempts({ say, signal }: Pick<Sync, "say" | "signal">) {
       const message = error instanceof ItemVaultError ? error.message : MALFORMED;
       if (!isAway) say(`${printable(message)}: trying again`);
       isAway = true;
+      const asked = error instanceof ItemVaultError ? Math.min(error.retryAfter ?? 0, RETRY_AFTER_SECONDS_MAX) * 1000 : 0;
       const delay = Math.min(RETRY_MS.longest, RETRY_MS.first * 2 ** failures) * (0.5 + Math.random() / 2);
-      await pause(delay, signal);
+      await pause(asked + delay, signal);
     },
     succeeded() {
       if (isAway) say("the service answers again");
@@ -106,6 +109,12 @@ async function followVaults(sync: Sync, attempts: Attempts): Promise<void> {
 
 /** Makes the copy that of a token. What it has of other vaults, and all of it when it has another dialect, is dropped. */
 function setToken({ copy, token, wanted }: Sync, info: Token, rows: readonly Vault[], isBroken: boolean): void {
+  if (info.stale !== undefined)
+    // An Item that is read after its event may be older than the event, and no other event would follow.
+    throw new CliError("The token was issued with `stale`, so its reads may miss what the events name", {
+      exit: "usage",
+      hint: "Give serve a token that was issued without it.",
+    });
   const known = copy.token?.info.dialect === info.dialect ? copy.vaults : new Map<string, HeldVault>();
   const chosen = wanted.length === 0 ? rows : rows.filter((row) => wanted.some((name) => isNamed(row, name)));
   const missing = wanted.find((name) => !rows.some((row) => isNamed(row, name)));
@@ -145,7 +154,7 @@ async function followVault(sync: Sync, vault: HeldVault, attempts: Attempts): Pr
         return;
       }
       // The events up to now are not kept any more, or the database was restored. The copy is served while it is read again.
-      if (isKind(error, "cursor_gone")) isFilled = false;
+      if (isFilled && isKind(error, "cursor_gone")) isFilled = false;
       else await attempts.failed(error, ++failures);
     }
   }

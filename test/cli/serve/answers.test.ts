@@ -242,7 +242,10 @@ const requestsOf = (world: World): Request[] => [
   ...READS.flatMap(([operation, { path }]) => readsOf(operation, path, world)),
   ...resolvesOf(world),
   { operation: "getItem", path: `//v1//vaults/${world.vault}/items/${world.items[0]!.id}/` },
+  { operation: "getItem", path: `/v1/%76aults/${world.vault}/items/${world.items[0]!.id.replace("-", "%2D")}` },
   { operation: "none", path: `/v1/vaults/${world.vault}/nothing` },
+  { operation: "none", path: `/v1/vaults/${world.vault}%2Fitems` },
+  { operation: "none", path: `/v1/vaults/${world.vault}/items%2f${world.items[0]!.id}` },
   { operation: "none", path: `/v1/vaults/${world.vault}/items`, init: { method: "PURGE" } },
 ];
 

@@ -14,7 +14,7 @@ import {
 } from "../../../cli/src/serve/copy.ts";
 import { decodeCopy, encodeCopy, loadCopy, writeCopy } from "../../../cli/src/serve/copy-file.ts";
 import { createSealer } from "../../../cli/src/serve/seal.ts";
-import { loadSecretFile } from "../../../cli/src/serve/secret-file.ts";
+import { isExposed, loadSecretFile } from "../../../cli/src/serve/secret-file.ts";
 import { newFolder } from "../support/serve.ts";
 
 /** The file of the local copy, without a service. */
@@ -127,5 +127,16 @@ describe("a file with a secret", () => {
     chmodSync(path, 0o600);
     await expect(loadSecretFile(path)).rejects.toMatchObject({ exit: "usage" });
     await expect(loadSecretFile(newFolder())).rejects.toMatchObject({ message: expect.stringContaining("EISDIR") });
+  });
+
+  it.each([
+    [{ mode: 0o100600, uid: 1000 }, false],
+    [{ mode: 0o100640, uid: 1000 }, true],
+    [{ mode: 0o100440, uid: 0 }, false], // a credential of systemd, a Secret of Kubernetes
+    [{ mode: 0o100460, uid: 0 }, true],
+    [{ mode: 0o100444, uid: 0 }, true],
+    [{ mode: 0o100440, uid: 1001 }, true],
+  ])("with %o is refused for the user 1000: %s", (file, refused) => {
+    expect(isExposed(file, 1000)).toBe(refused);
   });
 });

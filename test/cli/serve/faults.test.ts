@@ -6,7 +6,7 @@ import { parseId } from "@item-vault/model/ids";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, inject, it } from "vitest";
 import { admin, attach, freshVault, login, makeItems, makeToken, sendRequest, type TestVault } from "../../sdk/support/vault.ts";
 import { FAULTS } from "../support/deaf.ts";
 import { startInterceptor } from "../support/interceptor.ts";
@@ -87,6 +87,41 @@ describe("while the service", () => {
     await expect.poll(async () => (await op.getItemById(fresh.vault, id!)).title, PATIENT).toBe("Two");
   });
 
+  it.each([
+    ["a status that no server may send", "HTTP/1.1 099 Odd\r\nRequest-Id: 1\r\nContent-Length: 0\r\n\r\n"],
+    ["another protocol", "HTTP/1.1 101 Odd\r\nRequest-Id: 1\r\nConnection: upgrade\r\nUpgrade: odd\r\n\r\n"],
+  ])("answers with %s, what is passed on is 503", async (_, text) => {
+    const service = await startSwitch();
+    const served = await startServe({ token: world.token, host: service.url });
+    service.set((socket) => void socket.end(text));
+    const path = `${served.url}/v1/vaults/${world.vault}/items/${world.item}`;
+    expect((await get(`${path}/versions`, world.token, { signal: AbortSignal.timeout(10_000) })).status).toBe(503);
+    expect((await get(path, world.token)).status).toBe(200);
+  });
+
+  it("says how long to wait, its events are asked for no earlier", async () => {
+    const service = await startInterceptor({ headers: { "Retry-After": "2" } });
+    await startServe({ token: world.token, host: service.url });
+    service.fail(429);
+    service.breakConnections();
+    const nextRequest = () => {
+      const before = service.requests.length;
+      return expect.poll(() => service.requests.length, PATIENT).toBeGreaterThan(before);
+    };
+    await nextRequest();
+    const refused = performance.now();
+    await nextRequest();
+    expect(performance.now() - refused).toBeGreaterThan(1_900);
+  });
+
+  it("says that its newest cursor is gone, it is not asked without a pause", async () => {
+    const service = await startInterceptor({ headers: { "Item-Vault-Error": "cursor_gone" } });
+    const served = await startServe({ token: world.token, host: service.url });
+    service.fail(410);
+    service.breakConnections();
+    await expect.poll(() => served.output.stderr, PATIENT).toContain("trying again");
+  });
+
   it("is away for longer than the age, reads are 503 in words, and work again after it is back", async () => {
     const service = await startSwitch();
     const served = await startServe({ token: world.token, host: service.url, args: ["--max-age", "2s"] });
@@ -163,6 +198,44 @@ describe("changes", () => {
   });
 });
 
+/** A vault with an Item, and a service whose events can be kept from the copy. */
+async function startBehind() {
+  let isBehind = false;
+  const service = await startInterceptor({ before: (name) => !(isBehind && name.endsWith("/events")) });
+  const fresh = await freshVault();
+  const [id] = await makeItems(fresh, "Old");
+  const served = await startServe({ token: fresh.token, host: service.url });
+  isBehind = true;
+  service.breakConnections();
+  const path = `/v1/vaults/${fresh.vault}/items/${id}`;
+  const body = JSON.stringify([{ op: "replace", path: "/title", value: "New" }]);
+  const write = (host: string) => get(host + path, fresh.token, { method: "PATCH", body });
+  const read = async () => {
+    const { status, age, text } = await get(served.url + path, fresh.token);
+    return { status, isLocal: age !== undefined, title: (JSON.parse(text) as { title?: string }).title };
+  };
+  return { service, served, write, read };
+}
+
+describe("after a write through this process", () => {
+  it("that the copy does not have yet, reads are the copy's while the service answers 5xx", async () => {
+    const { service, served, write, read } = await startBehind();
+    expect((await write(served.url)).status).toBe(200);
+    expect(await read()).toEqual({ status: 200, isLocal: false, title: "New" });
+    service.fail(503);
+    expect(await read()).toEqual({ status: 200, isLocal: true, title: "Old" });
+  });
+
+  it("that was answered with a 5xx and may have taken effect, reads are the service's", async () => {
+    const { service, served, write, read } = await startBehind();
+    service.fail(503);
+    expect((await write(served.url)).status).toBe(503);
+    service.fail(undefined);
+    expect((await write(inject("url"))).status).toBe(200); // as if it had taken effect
+    expect(await read()).toEqual({ status: 200, isLocal: false, title: "New" });
+  });
+});
+
 describe("an Item that the service cannot open", () => {
   it("is asked of the service, and so is every list that it belongs to", async () => {
     const fresh = await freshVault();
@@ -219,7 +292,8 @@ describe("what is passed on", () => {
     const service = await startInterceptor();
     const served = await startServe({ token: world.token, host: service.url });
     const secret = readFileSync(join(served.folder, "client"), "utf8").trim();
-    const headers = { Cookie: "a=b", "X-Own": "kept", "Transfer-Encoding": "chunked", Authorization: `Bearer ${secret}` };
+    const own = { Cookie: "a=b", "X-Own": "kept", Connection: "close, X-Hop", "X-Hop": "1" };
+    const headers = { ...own, "Transfer-Encoding": "chunked", Authorization: `Bearer ${secret}` };
     const sent = request(`${served.url}/v1/vaults/${world.vault}/items/${world.item}/versions`, { headers });
     sent.end("a body that a GET should not have");
     const [answer] = (await once(sent, "response")) as [IncomingMessage];
@@ -228,6 +302,26 @@ describe("what is passed on", () => {
     const passed = service.headers.find((one) => one["x-own"] !== undefined);
     expect(passed).toMatchObject({ "x-own": "kept", authorization: `Bearer ${world.token}`, "transfer-encoding": "chunked" });
     expect(passed).not.toHaveProperty("cookie");
+    expect(passed).not.toHaveProperty("x-hop");
+  });
+
+  it("is one request for each of the client's, whatever its body and Connection say", async () => {
+    const service = await startInterceptor();
+    const served = await startServe({ token: world.token, host: service.url });
+    const smuggled = "DELETE /v1/smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
+    const headers = {
+      Connection: "close, Content-Length",
+      "Content-Length": String(smuggled.length),
+      Authorization: `Bearer ${world.token}`,
+    };
+    const sent = request(`${served.url}/v1/vaults/${world.vault}/nothing`, { method: "DELETE", headers });
+    sent.end(smuggled);
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    answer.resume();
+    expect(answer.statusCode).toBe(404);
+    await get(`${served.url}/v1/vaults/${world.vault}/nothing`, world.token);
+    expect(service.requests).toContain(`GET /v1/vaults/${world.vault}/nothing`);
+    expect(service.requests).not.toContain("DELETE /v1/smuggled");
   });
 });
 
@@ -347,6 +441,13 @@ describe("the command refuses", () => {
     expect(ran).toMatchObject({ code, stderr: expect.stringContaining(message) });
   });
 
+  it("a token with `stale`, whose reads may be older than their events", async () => {
+    const asked = { name: "near", vaults: { [world.canonical]: "r" }, dialect: "connect", stale: 60 };
+    const { token } = await admin("POST", "tokens", asked);
+    const ran = await runCli(["serve", "--listen", "127.0.0.1:0", ...newFiles()], { env: { ITEM_VAULT_TOKEN: token } });
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining("`stale`") });
+  });
+
   it("http to another machine with a stored host and token", async () => {
     const path = join(newFolder(), "config.json");
     writeFileSync(path, JSON.stringify({ host: "http://vault.example.com", token: world.token }), { mode: 0o600 });
@@ -365,7 +466,17 @@ it("paths that are not those of a token's API are not passed on", async () => {
   const service = await startInterceptor();
   const served = await startServe({ token: world.token, host: service.url });
   const before = service.requests.length;
-  for (const path of ["/", "/metrics", "/console/", "/v1/admin/tokens", "/v1/%61dmin/tokens", "/v1/../metrics", "/v1"])
+  for (const path of [
+    "/",
+    "/metrics",
+    "/console/",
+    "/v1/admin/tokens",
+    "/v1/%61dmin/tokens",
+    "/v1/%61dmin/%zz%FF",
+    "/v1%2Fvaults",
+    "/v1/../metrics",
+    "/v1",
+  ])
     expect((await get(served.url + path, world.token)).status).toBe(404);
   expect(service.requests.slice(before).filter((name) => !name.includes("/events"))).toEqual([]);
   expect((await fetch(`${served.url}/heartbeat`)).status).toBe(200);

@@ -1,0 +1,88 @@
+import { createClient, type Vault } from "@item-vault/client";
+import { describe, expect, it } from "vitest";
+import { createCopy, createVault, isComplete } from "../../../cli/src/serve/copy.ts";
+import { createPace } from "../../../cli/src/serve/pace.ts";
+import { readAllItems } from "../../../cli/src/serve/read-vault.ts";
+import { createSealer } from "../../../cli/src/serve/seal.ts";
+
+/** How a vault is read into the local copy, with a service that is a function. */
+
+const VAULT = "11111111-1111-4111-8111-111111111111";
+const WHOLE = "22222222-2222-4222-8222-222222222222";
+const BROKEN = "33333333-3333-4333-8333-333333333333";
+
+const item = (id: string) => ({ id, title: "One", vault: { id: VAULT }, tags: [], fields: [], files: [] });
+const json = (body: unknown, headers = {}, status = 200) => new Response(JSON.stringify(body), { status, headers });
+
+/** A copy of one vault that is read by `answer`. In: what answers the path of a request. */
+function readingFrom(answer: (path: string) => Response) {
+  const copy = createCopy(createSealer("secret", "https://vault.example.com"));
+  const vault = createVault(VAULT, { id: VAULT, name: "Production" } as Vault);
+  vault.cursor = "7.x";
+  const client = createClient({
+    host: "https://vault.example.com",
+    attempts: 1,
+    fetch: async (input) => answer(new URL(input instanceof Request ? input.url : input).pathname),
+  });
+  const pace = createPace({ concurrent: 8, perSecond: 1e6 });
+  const reading = { client, pace, copy, fileBytesMax: 1024, signal: new AbortController().signal };
+  return { vault, read: () => readAllItems(reading, vault) };
+}
+
+describe("an Item that the service cannot open", () => {
+  it("keeps the lists of its vault with the service while that is read again, and when this fails", async () => {
+    let isAway = false;
+    const states: boolean[] = [];
+    const { vault, read } = readingFrom((path) => {
+      if (path.endsWith("/items")) return json([item(WHOLE), item(BROKEN)]);
+      states.push(isComplete(vault));
+      if (isAway) return json({}, { "Item-Vault-Error": "unavailable" }, 503);
+      return path.endsWith(WHOLE) ? json(item(WHOLE), { ETag: '"1-0"' }) : json({}, { "Item-Vault-Error": "integrity" }, 500);
+    });
+    await read();
+    expect(isComplete(vault)).toBe(false);
+    states.length = 0;
+    isAway = true;
+    await expect(read()).rejects.toMatchObject({ status: 503 });
+    expect([...states, isComplete(vault)]).not.toContain(true);
+  });
+
+  it("does not matter any more when the vault is without it", async () => {
+    let listed = [WHOLE, BROKEN];
+    const { vault, read } = readingFrom((path) => {
+      if (path.endsWith("/items")) return json(listed.map(item));
+      return path.endsWith(WHOLE) ? json(item(WHOLE), { ETag: '"1-0"' }) : json({}, { "Item-Vault-Error": "integrity" }, 500);
+    });
+    await read();
+    listed = [WHOLE];
+    await read();
+    expect(isComplete(vault)).toBe(true);
+  });
+});
+
+describe("the reads of all vaults", () => {
+  it("are a few at once, in the order in which they came, and go on after one has failed", async () => {
+    const pace = createPace({ concurrent: 3, perSecond: 1e6 });
+    let [running, most] = [0, 0];
+    const begun: number[] = [];
+    const read = (at: number) =>
+      pace.inTurn(async () => {
+        begun.push(at);
+        most = Math.max(most, ++running);
+        await new Promise(setImmediate);
+        running--;
+        if (at === 4) throw new Error("away");
+      });
+    const ended = await Promise.allSettled(Array.from({ length: 40 }, (_, at) => read(at)));
+    expect(most).toBe(3);
+    expect(begun).toEqual([...begun.keys()]);
+    expect(ended.filter(({ status }) => status === "rejected")).toHaveLength(1);
+  });
+
+  it("leave requests to other clients of the token", async () => {
+    const pace = createPace({ concurrent: 8, perSecond: 100 });
+    const began = performance.now();
+    await Promise.all(Array.from({ length: 21 }, () => pace.inTurn(async () => undefined)));
+    expect(performance.now() - began).toBeGreaterThanOrEqual(190);
+  });
+});
