@@ -7,8 +7,9 @@ import { encodeCopy, removeCopy, writeCopy } from "./copy-file.ts";
 export interface Saver {
   /** Stores what has changed. A failure is told, and the copy goes on in memory. */
   readonly save: () => Promise<void>;
+  /** Removes the stored copy. A failure is told. */
   readonly remove: () => Promise<void>;
-  /** Why the copy could not be stored the last time, for example `ENOSPC`. */
+  /** Why the copy could not be stored or removed the last time, for example `ENOSPC`. */
   readonly fault: () => string | undefined;
 }
 
@@ -34,14 +35,23 @@ export function createSaver(copy: Copy, { path, lagMax, say }: Options): Saver {
       if (fault !== undefined) say("the copy is stored again");
       fault = undefined;
     } catch (error) {
-      const { code = "unknown fault" } = error as NodeJS.ErrnoException;
-      if (fault === undefined) say(`the copy cannot be stored (${code}), and goes on in memory`);
-      fault = code;
+      if (fault === undefined) say(`the copy cannot be stored (${codeOf(error)}), and goes on in memory`);
+      fault = codeOf(error);
+    }
+  };
+  const remove = async () => {
+    try {
+      await removeCopy(path);
+    } catch (error) {
+      fault = codeOf(error);
+      say(`the copy cannot be removed (${fault}): delete ${path}`);
     }
   };
   const inTurn = (run: () => Promise<void>): Promise<void> => (last = last.then(run));
-  return { save: () => inTurn(write), remove: () => inTurn(() => removeCopy(path)), fault: () => fault };
+  return { save: () => inTurn(write), remove: () => inTurn(remove), fault: () => fault };
 }
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "unknown fault";
 
 /** The moment until which every vault is confirmed: Unix milliseconds; 0 when one is not. */
 const confirmedAt = ({ vaults }: Copy): number =>

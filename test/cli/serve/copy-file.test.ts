@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Token, Vault } from "@item-vault/client";
 import { describe, expect, it } from "vitest";
@@ -13,6 +13,7 @@ import {
   sealContent,
 } from "../../../cli/src/serve/copy.ts";
 import { decodeCopy, encodeCopy, loadCopy, writeCopy } from "../../../cli/src/serve/copy-file.ts";
+import { createSaver } from "../../../cli/src/serve/save.ts";
 import { createSealer } from "../../../cli/src/serve/seal.ts";
 import { isExposed, loadSecretFile } from "../../../cli/src/serve/secret-file.ts";
 import { newFolder } from "../support/serve.ts";
@@ -139,4 +140,15 @@ describe("a file with a secret", () => {
   ])("with %o is refused for the user 1000: %s", (file, refused) => {
     expect(isExposed(file, 1000)).toBe(refused);
   });
+});
+
+it("a stored copy that cannot be removed is named, and does not end the process", async () => {
+  const path = join(newFolder(), "copy");
+  mkdirSync(path); // what is no file
+  const said: string[] = [];
+  const saver = createSaver(copyOf(), { path, lagMax: 1000, say: (message) => void said.push(message) });
+  await saver.remove();
+  await saver.save();
+  expect(said[0]).toContain(`: delete ${path}`);
+  expect(saver.fault()).toBeDefined();
 });
