@@ -360,12 +360,12 @@ describe("the write that expires an Item", () => {
     const { vault, call, path, item, rows } = await deletedItem(31);
     const deleted = `/v1/vaults/${vault}/deleted-items/${item}`;
     await call("POST", `${deleted}/restore`);
-    expect(await expire(vault, item)).toEqual({ ok: true, value: { state: expect.anything() } });
+    expect(await expire(vault, item)).toEqual({ ok: true, value: { bookmark: expect.anything() } });
     expect((await call("GET", path)).status).toBe(200);
     await call("DELETE", path);
-    expect(await expire(vault, item)).toEqual({ ok: true, value: { state: expect.anything() } });
+    expect(await expire(vault, item)).toEqual({ ok: true, value: { bookmark: expect.anything() } });
     expect((await rows()).deleted?.version).toBe(4);
-    expect(await expire(vault, crypto.randomUUID())).toEqual({ ok: true, value: { state: expect.anything() } });
+    expect(await expire(vault, crypto.randomUUID())).toEqual({ ok: true, value: { bookmark: expect.anything() } });
   });
 
   it("is refused for every other actor", async () => {
@@ -385,7 +385,7 @@ describe("the write that expires an Item", () => {
     await run();
     const answer = await expire(vault, item);
     expect([answer, await rows(), await expired.rows()]).toEqual([
-      { ok: true, value: { state: expect.anything() } },
+      { ok: true, value: { bookmark: expect.anything() } },
       before,
       NOTHING,
     ]);

@@ -153,7 +153,7 @@ describe("a deleted Item", () => {
     const { vault, item, path, call, apply, rows } = await writtenItem(2);
     expect(kindOf(await apply({ kind: "destroy-item", item }))).toBe("item_not_found");
     await call("DELETE", path);
-    expect(await apply({ kind: "destroy-item", item })).toEqual({ ok: true, value: { state: expect.anything() } });
+    expect(await apply({ kind: "destroy-item", item })).toEqual({ ok: true, value: { bookmark: expect.anything() } });
     expect(await rows()).toEqual({ versions: [], files: [], ended: [], deleted: undefined });
     expect(await countsOf(vault)).toMatchObject({ items: 0, deleted: 0, destroyed: 1 });
     expect(kindOf(await apply({ kind: "restore-item", item }))).toBe("item_not_found");
@@ -170,7 +170,7 @@ describe("expire-item", () => {
   it("destroys a deleted Item after its retention, and not before", async () => {
     const { vault, item, path, call, apply, rows } = await writtenItem(2);
     await call("DELETE", path);
-    expect(await apply({ kind: "expire-item", item })).toEqual({ ok: true, value: { state: expect.anything() } });
+    expect(await apply({ kind: "expire-item", item })).toEqual({ ok: true, value: { bookmark: expect.anything() } });
     expect((await rows()).versions).toEqual([1, 2]);
     await env.DB.prepare("UPDATE deleted_items SET deleted_at = deleted_at - ?")
       .bind(31 * DAY)
@@ -216,7 +216,7 @@ it("each of them is in the log once, with its event", async () => {
 describe("destroy-version", () => {
   it("deletes an earlier version, and only that", async () => {
     const { vault, item, apply, rows, path, call } = await writtenItem(3);
-    expect(await apply({ kind: "destroy-version", item, version: 1 })).toEqual({ ok: true, value: { state: expect.anything() } });
+    expect(await apply({ kind: "destroy-version", item, version: 1 })).toEqual({ ok: true, value: { bookmark: expect.anything() } });
     expect((await rows()).versions).toEqual([2]);
     expect(kindOf(await apply({ kind: "destroy-version", item, version: 1 }))).toBe("version_not_found");
     expect((await call("GET", path)).body.version).toBe(3);

@@ -18,7 +18,7 @@ import { startSwitch } from "../support/switch.ts";
 
 const isLong = process.env["LONG_RUN"] === "1";
 /** Reads while the service has one fault. */
-const READS = isLong ? 1_000 : 300;
+const READS = isLong ? 1_000 : 100;
 /** The faults of the short run: silence, half an answer, and a page of something else. */
 const SHORT = new Set(["a silent host", "half an answer, and then silence", "an HTML page"]);
 const faults = Object.entries(FAULTS).filter(([name]) => isLong || SHORT.has(name));
