@@ -216,7 +216,10 @@ it("each of them is in the log once, with its event", async () => {
 describe("destroy-version", () => {
   it("deletes an earlier version, and only that", async () => {
     const { vault, item, apply, rows, path, call } = await writtenItem(3);
-    expect(await apply({ kind: "destroy-version", item, version: 1 })).toEqual({ ok: true, value: { bookmark: expect.anything() } });
+    expect(await apply({ kind: "destroy-version", item, version: 1 })).toEqual({
+      ok: true,
+      value: { bookmark: expect.anything() },
+    });
     expect((await rows()).versions).toEqual([2]);
     expect(kindOf(await apply({ kind: "destroy-version", item, version: 1 }))).toBe("version_not_found");
     expect((await call("GET", path)).body.version).toBe(3);

@@ -4,8 +4,8 @@ import { NO_PLANT } from "./plants.ts";
 
 /** Reads of tokens with `stale` from replicas, beside writers and stalls of the primary: few seeds, and many in the long run. */
 
-const SEEDS = process.env["LONG_RUN"] === "1" ? 100 : 3;
-const READS = 400;
+const SEEDS = process.env["LONG_RUN"] === "1" ? 100 : 2;
+const READS = process.env["LONG_RUN"] === "1" ? 400 : 200;
 
 it("a near read is never older than `stale`, nor than what the client has seen, also while the primary stalls", async () => {
   const runs: NearRun[] = [];
