@@ -131,6 +131,7 @@ export default defineConfig({
           name: "sdk",
           isolate: false,
           include: [SDK, CLI, CLIENT].map((folder) => `${folder}/**/*.test.ts`),
+          exclude: EXCLUDED,
           globalSetup: [`./${SDK}/support/server.ts`],
           provide: { secrets: SECRETS },
           // The SDK would use a developer's HTTP proxy, which cannot reach the ports of this machine.
