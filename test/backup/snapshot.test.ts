@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { missingContentsOf } from "../../src/model/backup.ts";
 import { countingBucket, countingDatabase, wrapDatabase } from "../support/bindings.ts";
+import { untilLogged } from "../support/activity.ts";
 import { backUp, backUpJob, newestOf, rowsInDatabase, rowsOfParts, snapshotsOf, type VaultRows } from "../support/backup.ts";
 import { freshFile } from "../support/files.ts";
 import { JOBS } from "../support/jobs.ts";
@@ -110,12 +111,14 @@ describe("a snapshot", () => {
 
   it("needs D1 calls by its size, and reads no row of another vault (21.3)", async () => {
     const { vault } = await largeVault(2_300);
+    await untilLogged(); // else the second backup reads entries that the first one did not find
     const { count, db } = countingDatabase();
     await backUp(vault, { env: { DB: db } });
     const alone = { ...count };
     // Whether it exists; its state before; two slices, and what has changed since; its log, and its state at the end.
     expect(alone.calls).toBe(7);
     await largeVault(1_000);
+    await untilLogged();
     const again = countingDatabase();
     await backUp(vault, { env: { DB: again.db }, full: true });
     expect(again.count.calls).toBe(alone.calls);
