@@ -26,14 +26,8 @@ export function createBookmarks(): Bookmarks {
       const kept = seen.filter((one) => !included.has(one.text));
       kept.push({ text, isWrite: headers.get("Item-Vault-Served-By") === null });
       // A client has to see its own writes: the oldest state of a read is forgotten first.
-      if (kept.length > BOOKMARKS_MAX)
-        kept.splice(
-          Math.max(
-            0,
-            kept.findIndex(({ isWrite }) => !isWrite),
-          ),
-          1,
-        );
+      const oldestRead = kept.findIndex(({ isWrite }) => !isWrite);
+      if (kept.length > BOOKMARKS_MAX) kept.splice(Math.max(0, oldestRead), 1);
       seen.splice(0, seen.length, ...kept);
     },
   };

@@ -30,7 +30,3 @@ export function isCurrent(header: string | undefined, item: Item): boolean {
 
 const tagsIn = (header: string, pattern: string): string[] =>
   [...header.matchAll(new RegExp(pattern, "g"))].map((match) => match[1]!);
-
-/** Whether `If-None-Match` names this tag, in quotes, or any (RFC 9110 section 13.1.2). */
-export const hasTag = (header: string | undefined, tag: string): boolean =>
-  header !== undefined && (header.trim() === "*" || header.includes(tag));

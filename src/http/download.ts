@@ -1,9 +1,9 @@
 import { create as createDisposition } from "content-disposition";
 import type { ContentAddress, KeyedFile } from "../model/file.ts";
+import { hasTag } from "../model/item.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { logFailure } from "../log.ts";
 import { type ByteRange, openContent } from "../store/contents/download.ts";
-import { hasTag } from "./conditions.ts";
 import type { Context } from "./context.ts";
 import { pump } from "../streams.ts";
 import { filesOf } from "../store/buckets/r2.ts";

@@ -116,3 +116,7 @@ export type Precondition = "any" | readonly string[];
 
 /** Whether an Item fulfils the header. */
 export const fulfils = (item: Item, header: Precondition): boolean => header === "any" || header.includes(entityTag(item));
+
+/** Whether `If-None-Match` names this tag, in quotes, or any (RFC 9110 section 13.1.2). */
+export const hasTag = (header: string | undefined, tag: string): boolean =>
+  header !== undefined && (header.trim() === "*" || header.includes(tag));

@@ -3,7 +3,7 @@ import { type Query, parseBoolean, parseQuery } from "@item-vault/model/query";
 import { parseFilter, passingVaults } from "@item-vault/model/filter";
 import type { File, Item } from "@item-vault/client";
 import { type Copy, type HeldItem, type HeldVault, isComplete, openContent, openItem } from "./copy.ts";
-import { type Answer, hasTag, INLINE_BYTES_MAX, json, type LocalRequest, notModified } from "./request.ts";
+import { type Answer, isUnmodified, INLINE_BYTES_MAX, json, type LocalRequest, notModified } from "./request.ts";
 import { passingItems } from "./filter.ts";
 import { answerReferences } from "./references.ts";
 
@@ -93,7 +93,9 @@ function answerList({ vault, query }: AskedOfVault): Answered {
 
 function answerItem({ copy, vault, item, request }: AskedOfItem): Answered {
   const rest = { headers: { ETag: item.etag }, vaults: [vault], items: [item.id] };
-  return hasTag(request, item.etag) ? notModified(rest.headers, rest) : json(JSON.stringify(openItem(copy, vault, item)), rest);
+  return isUnmodified(request, item.etag)
+    ? notModified(rest.headers, rest)
+    : json(JSON.stringify(openItem(copy, vault, item)), rest);
 }
 
 /** The Files with their contents, where the request asks for them. Out: `undefined` when the copy lacks one, or one is too large. */
@@ -137,5 +139,5 @@ function answerContent(asked: AskedOfItem, id: string): Answered {
     ETag: content.etag,
   };
   const rest = { headers, vaults: [vault], items: [item.id] };
-  return hasTag(request, content.etag) ? notModified(headers, rest) : { status: 200, body: content.bytes(), ...rest };
+  return isUnmodified(request, content.etag) ? notModified(headers, rest) : { status: 200, body: content.bytes(), ...rest };
 }

@@ -47,7 +47,7 @@ const decoded = (path: string): string =>
     }
   });
 
-/** A UUIDv7 (RFC 9562 section 5.7). */
+/** A UUIDv7 (RFC 9562 section 5.7). `operationId` of the model makes them too, by `toHex`, which Node 20 lacks. */
 function newRequestId(): string {
   const random = randomBytes(10).toString("hex");
   const hex = `${Date.now().toString(16).padStart(12, "0")}7${random.slice(0, 3)}8${random.slice(3, 18)}`;

@@ -7,7 +7,7 @@ import { fieldFinder, findFile, type NamedField } from "@item-vault/model/named"
 import { type Attribute, parseReference, type Reference } from "@item-vault/model/reference";
 import { codeOfField } from "@item-vault/model/totp";
 import { type Copy, type HeldItem, type HeldVault, isComplete, openContent, openItem } from "./copy.ts";
-import { type Answer, hasTag, INLINE_BYTES_MAX, json, type LocalRequest, notModified } from "./request.ts";
+import { type Answer, isUnmodified, INLINE_BYTES_MAX, json, type LocalRequest, notModified } from "./request.ts";
 
 /** `POST /v1/resolve` (contract 16), where each reference has a value. A refusal is the service's to make. */
 
@@ -37,25 +37,24 @@ export function answerReferences(copy: Copy, request: LocalRequest): Answer | un
   const headers: Record<string, string> = tag === undefined ? {} : { ETag: tag };
   const items = [...new Set(resolved.map(({ item }) => item.id))];
   const rest = { headers, vaults: [...copy.vaults.values()], items };
-  if (tag !== undefined && hasTag(request, tag)) return notModified(headers, rest);
+  if (tag !== undefined && isUnmodified(request, tag)) return notModified(headers, rest);
   const values = resolved.map(({ text, value: { value, encoding } }) => ({ reference: text, value, encoding }));
   return json(JSON.stringify({ values }), rest);
 }
+
+const isReferenceText = (text: unknown): boolean =>
+  typeof text === "string" && text.isWellFormed() && fits(text, LIMITS.reference);
 
 function parseBody(bytes: Buffer | undefined): readonly string[] | undefined {
   try {
     const body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as { references?: unknown } | null;
     const texts = body?.references;
     const isList = Array.isArray(texts) && texts.length <= LIMITS.references;
-    const isText = (text: unknown) => typeof text === "string" && isWellFormed(text) && fits(text, LIMITS.reference);
-    return isList && texts.every(isText) ? (texts as string[]) : undefined;
+    return isList && texts.every(isReferenceText) ? (texts as string[]) : undefined;
   } catch {
     return undefined;
   }
 }
-
-/** Whether a text has no half of a surrogate pair. */
-const isWellFormed = (text: string): boolean => text.isWellFormed();
 
 function resolve(copy: Copy, text: string, reference: Reference, inline: Inliner): Resolved | undefined {
   const vault = findVault(copy, reference.vault);

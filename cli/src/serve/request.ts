@@ -1,3 +1,5 @@
+import { hasTag } from "@item-vault/model/item";
+import { LIMITS } from "@item-vault/model/limits";
 import type { HeldVault } from "./copy.ts";
 
 /** Requests that the copy may answer, and its answers. */
@@ -24,7 +26,7 @@ export interface LocalRequest {
 }
 
 /** The default of the service for a File whose content an answer may have (contract 9.9), and its limit for all of an answer. In bytes. */
-export const INLINE_BYTES_MAX = { file: 100 * 1024, answer: 1024 * 1024 };
+export const INLINE_BYTES_MAX = { file: 100 * 1024, answer: LIMITS.inlined };
 
 type Rest = Partial<Omit<Answer, "body">> & Pick<Answer, "vaults">;
 
@@ -46,8 +48,8 @@ export const notModified = (headers: Answer["headers"], rest: Rest): Answer => (
   ...rest,
 });
 
-/** Whether `If-None-Match` names the entity tag, or any (RFC 9110 section 13.1.2). In: the tag with its quotes. */
-export function hasTag({ headers }: LocalRequest, tag: string): boolean {
+/** Whether the client has the answer of this entity tag already. In: the tag with its quotes. */
+export function isUnmodified({ headers }: LocalRequest, tag: string): boolean {
   const header = headers["if-none-match"];
-  return typeof header === "string" && (header.trim() === "*" || header.includes(tag));
+  return typeof header === "string" && hasTag(header, tag);
 }

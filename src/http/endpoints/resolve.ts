@@ -1,3 +1,4 @@
+import { hasTag } from "../../model/item.ts";
 import { fingerprint } from "../../crypto/seal.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { limitToken } from "../../requests/rate-limit.ts";
@@ -9,7 +10,6 @@ import {
   parseReferences,
   presentAnswer,
 } from "../../requests/references.ts";
-import { hasTag } from "../conditions.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
 /** Endpoint 19: resolves many references in one request (contract 16). */
