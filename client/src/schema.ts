@@ -1333,7 +1333,7 @@ export interface Operations {
     path: Record<string, never>;
     query: Record<string, never>;
     headers: {
-      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 11.11, 16.11). */
       "If-None-Match"?: string;
       /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
       "Item-Vault-Bookmark"?: string;
@@ -1420,6 +1420,8 @@ export interface Operations {
       cursor?: string;
     };
     headers: {
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 11.11, 16.11). */
+      "If-None-Match"?: string;
       /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
       "Item-Vault-Bookmark"?: string;
     };
@@ -1454,7 +1456,7 @@ export interface Operations {
     };
     query: Record<string, never>;
     headers: {
-      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 11.11, 16.11). */
       "If-None-Match"?: string;
       /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
       "Item-Vault-Bookmark"?: string;
@@ -1672,7 +1674,7 @@ export interface Operations {
       Range?: string;
       /** An `ETag`; if it is not the current one, the answer is the whole content (contract 9.12). */
       "If-Range"?: string;
-      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 11.11, 16.11). */
       "If-None-Match"?: string;
       /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
       "Item-Vault-Bookmark"?: string;
@@ -1738,7 +1740,7 @@ export interface Operations {
     };
     query: Record<string, never>;
     headers: {
-      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 11.11, 16.11). */
       "If-None-Match"?: string;
       /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
       "Item-Vault-Bookmark"?: string;
@@ -1817,7 +1819,7 @@ export interface Operations {
     };
     query: Record<string, never>;
     headers: {
-      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 11.11, 16.11). */
       "If-None-Match"?: string;
       /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
       "Item-Vault-Bookmark"?: string;
@@ -1876,7 +1878,7 @@ export interface Operations {
       Range?: string;
       /** An `ETag`; if it is not the current one, the answer is the whole content (contract 9.12). */
       "If-Range"?: string;
-      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 11.11, 16.11). */
       "If-None-Match"?: string;
       /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
       "Item-Vault-Bookmark"?: string;

@@ -113,6 +113,44 @@ describe("call", () => {
     expect(proxy.requests.length).toBe(versions.length);
   });
 
+  it("asks for each page of a list again by its entity tag, and gets the pages that it has from a 304", async () => {
+    const { create, vault, token } = await vaultOf();
+    for (const title of ["One", "Two", "Three"]) await create({ title });
+    const statuses: number[] = [];
+    const recording: Fetch = async (url, init) => {
+      const answer = await fetch(url, init);
+      statuses.push(answer.status);
+      return answer;
+    };
+    const client = createClient({ host: inject("url"), token, fetch: recording });
+    const list = async () => {
+      const titles: string[] = [];
+      for await (const entry of entriesOf(client, "GET /v1/vaults/{vault}/items", { path: { vault }, query: { limit: 1 } })) {
+        titles.push((entry as { title: string }).title);
+        Object.assign(entry, { title: "changed by the caller" });
+      }
+      return titles.toSorted();
+    };
+    expect([await list(), await list()]).toEqual(Array(2).fill(["One", "Three", "Two"]));
+    expect(statuses).toEqual([200, 200, 200, 304, 304, 304]);
+    await create({ title: "Four" });
+    expect(await list()).toEqual(["Four", "One", "Three", "Two"]);
+  });
+
+  it("keeps a list apart from those of another query and another vault", async () => {
+    const { create, vault, token } = await vaultOf();
+    await create({ title: "One" });
+    const { call } = createClient({ host: inject("url"), token });
+    const filters = ['title eq "One"', 'title eq "Two"', undefined];
+    const read = () =>
+      Promise.all(
+        filters.map(
+          async (filter) => (await call("GET /v1/vaults/{vault}/items", { path: { vault }, query: { filter } })).data.length,
+        ),
+      );
+    expect([await read(), await read()]).toEqual(Array(2).fill([1, 0, 1]));
+  });
+
   it("changes an Item only with its current entity tag", async () => {
     const { create, vault, token } = await vaultOf();
     const { call } = createClient({ host: inject("url"), token });
