@@ -110,13 +110,10 @@ describe("after every kind of write", () => {
     const after = await read();
     for (const [index, path] of lists.entries()) {
       const conditional = await readIf(client(token), path, before[index]!.headers.get("ETag")!);
-      if (conditional.status === 304) expect(after[index]!.text).toBe(before[index]!.text);
-      else expect([conditional.status, conditional.text]).toEqual([after[index]!.status, after[index]!.text]);
+      // What the client has after the conditional request.
+      const text = conditional.status === 304 ? before[index]!.text : conditional.text;
+      expect([path, text]).toEqual([path, after[index]!.text]);
     }
-  });
-
-  it("of which at least ten change a list", () => {
-    expect(WRITES.length).toBeGreaterThan(10);
   });
 });
 
@@ -136,7 +133,9 @@ describe("a 304", () => {
     const { call, items } = await vaultOfThree();
     await readIf(call, items, await tagOf(call, items));
     const { body } = await readLog(call, 7);
-    const actions = body.map(({ action, resource }: { action: string; resource: { type: string } }) => `${action} ${resource.type}`);
+    const actions = body.map(
+      ({ action, resource }: { action: string; resource: { type: string } }) => `${action} ${resource.type}`,
+    );
     // Three lists, of which the last was a 304, and what made the vault.
     expect(actions).toEqual([...Array(3).fill("READ VAULT"), ...Array(3).fill("CREATE ITEM"), "CREATE VAULT"]);
   });
