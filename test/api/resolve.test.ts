@@ -297,7 +297,9 @@ describe("a request to resolve", () => {
     const path = `/v1/vaults/${dev}/items/${id}`;
     const write = (value: string) => call("PATCH", path, { body: [{ op: "replace", path: "/fields/password/value", value }] });
     const columns = "version = ?2, overview = ?3, details = ?4";
-    const row = (await env.DB.prepare("SELECT * FROM items WHERE id = ?").bind(id).first<ItemRow>())!;
+    const row = (await env.DB.prepare("SELECT * FROM items WHERE id = ?")
+      .bind(id)
+      .first<{ version: number; overview: string; details: string }>())!;
     await write("before");
     const references = [`op://dev/${id}/password`];
     const before = await resolve(references);
