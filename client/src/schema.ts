@@ -1227,8 +1227,8 @@ export type Purpose = "USERNAME" | "PASSWORD" | "NOTES";
 /** A set of characters of generated values (contract 7.3). */
 export type CharacterSet = "LETTERS" | "DIGITS" | "SYMBOLS";
 
-/** What a token may do in a vault: `r` reads, `w` writes, `d` destroys versions and deleted Items (contract 8.4). */
-export type Permission = "r" | "w" | "d" | "rw" | "rd" | "wd" | "rwd";
+/** What a token may do in a vault: `l` lists Items, `r` reads them too, `w` writes, `d` destroys versions and deleted Items (contract 8.4). */
+export type Permission = "l" | "r" | "w" | "d" | "lw" | "ld" | "rw" | "rd" | "wd" | "lwd" | "rwd";
 
 /** The form in which answers to a token write ids and dates (contract 3.5). */
 export type Dialect = "uuid" | "connect";

@@ -124,14 +124,15 @@ describe("call", () => {
     };
     const client = createClient({ host: inject("url"), token, fetch: recording });
     const list = async () => {
-      const titles: string[] = [];
+      const listed: string[] = [];
       for await (const entry of entriesOf(client, "GET /v1/vaults/{vault}/items", { path: { vault }, query: { limit: 1 } })) {
-        titles.push((entry as { title: string }).title);
+        listed.push((entry as { title: string }).title);
         Object.assign(entry, { title: "changed by the caller" });
       }
-      return titles.toSorted();
+      return listed.toSorted();
     };
-    expect([await list(), await list()]).toEqual(Array(2).fill(["One", "Three", "Two"]));
+    const titles = ["One", "Three", "Two"];
+    expect([await list(), await list()]).toEqual([titles, titles]);
     expect(statuses).toEqual([200, 200, 200, 304, 304, 304]);
     await create({ title: "Four" });
     expect(await list()).toEqual(["Four", "One", "Three", "Two"]);
@@ -148,7 +149,8 @@ describe("call", () => {
           async (filter) => (await call("GET /v1/vaults/{vault}/items", { path: { vault }, query: { filter } })).data.length,
         ),
       );
-    expect([await read(), await read()]).toEqual(Array(2).fill([1, 0, 1]));
+    const lengths = [1, 0, 1];
+    expect([await read(), await read()]).toEqual([lengths, lengths]);
   });
 
   it("changes an Item only with its current entity tag", async () => {
