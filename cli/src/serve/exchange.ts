@@ -59,6 +59,15 @@ interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** How long the rest of a body is read, in milliseconds. */
+const REST_MS = 30_000;
+
+/** Reads what is left of a body, because a client that is still sending would not see the answer. */
+function readRest(incoming: IncomingMessage): void {
+  const end = setTimeout(() => incoming.destroy(), REST_MS);
+  incoming.on("close", () => clearTimeout(end)).resume();
+}
+
 /** An error (contract 4). */
 export function refuse(exchange: Exchange, kind: FailureKind, { detail, message, headers = {} }: Refusal = {}): void {
   const described = describe(detail === undefined ? { kind } : { kind, detail });
@@ -66,6 +75,6 @@ export function refuse(exchange: Exchange, kind: FailureKind, { detail, message,
   const retry: Record<string, string> = retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) };
   const body = JSON.stringify({ status, message: message ?? described.message });
   const type = { "Content-Type": "application/json", "Item-Vault-Error": kind };
-  exchange.incoming.resume(); // what is left of the body
+  readRest(exchange.incoming);
   send(exchange, status, { headers: { ...type, ...retry, ...headers }, body });
 }

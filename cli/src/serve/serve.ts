@@ -4,6 +4,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { LIMITS } from "@item-vault/model/limits";
 import type { Call, Values } from "../frame/command.ts";
 import { connectTo } from "../frame/connect.ts";
 import { checkScheme, normalizedHost } from "../frame/connection.ts";
@@ -38,8 +39,6 @@ interface Settings {
   readonly fileBytesMax: number;
 }
 
-/** Seconds that a request waits for events: the most that the service allows. A third of the age, so that an answer comes within the age. */
-const WAIT_SECONDS_MAX = 30;
 const AGE_MS_MIN = 2000;
 
 export async function run(call: Call<typeof SERVE_OPTIONS>): Promise<void> {
@@ -55,7 +54,8 @@ export async function run(call: Call<typeof SERVE_OPTIONS>): Promise<void> {
   const release = await lockCopy(settings.copyPath);
   const say = (message: string) => void tell(io, `item-vault: ${message}`);
   const { maxAge } = settings;
-  const wait = Math.max(1, Math.min(WAIT_SECONDS_MAX, Math.floor(maxAge / 3000)));
+  // Seconds that a request waits for events. A third of the age, so that an answer comes within the age.
+  const wait = Math.max(1, Math.min(LIMITS.wait, Math.floor(maxAge / 3000)));
   const stop = new AbortController();
   const copy = await openCopy(settings, sealer, say);
   const log = await openLocalLog(options.log, say);

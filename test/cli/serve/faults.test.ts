@@ -6,7 +6,7 @@ import { parseId } from "@item-vault/model/ids";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
-import { beforeAll, describe, expect, inject, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { admin, attach, freshVault, login, makeItems, makeToken, sendRequest, type TestVault } from "../../sdk/support/vault.ts";
 import { FAULTS } from "../support/deaf.ts";
 import { startInterceptor } from "../support/interceptor.ts";
@@ -195,44 +195,6 @@ describe("changes", () => {
     await admin("PATCH", `vaults/${fresh.canonical}`, { name: "Renamed" });
     await expect.poll(async () => (await get(path, fresh.token)).text, PATIENT).toContain('"name":"Renamed"');
     expect((await op.listVaults())[0]!.name).toBe("Renamed");
-  });
-});
-
-/** A vault with an Item, and a service whose events can be kept from the copy. */
-async function startBehind() {
-  let isBehind = false;
-  const service = await startInterceptor({ before: (name) => !(isBehind && name.endsWith("/events")) });
-  const fresh = await freshVault();
-  const [id] = await makeItems(fresh, "Old");
-  const served = await startServe({ token: fresh.token, host: service.url });
-  isBehind = true;
-  service.breakConnections();
-  const path = `/v1/vaults/${fresh.vault}/items/${id}`;
-  const body = JSON.stringify([{ op: "replace", path: "/title", value: "New" }]);
-  const write = (host: string) => get(host + path, fresh.token, { method: "PATCH", body });
-  const read = async () => {
-    const { status, age, text } = await get(served.url + path, fresh.token);
-    return { status, isLocal: age !== undefined, title: (JSON.parse(text) as { title?: string }).title };
-  };
-  return { service, served, write, read };
-}
-
-describe("after a write through this process", () => {
-  it("that the copy does not have yet, reads are the copy's while the service answers 5xx", async () => {
-    const { service, served, write, read } = await startBehind();
-    expect((await write(served.url)).status).toBe(200);
-    expect(await read()).toEqual({ status: 200, isLocal: false, title: "New" });
-    service.fail(503);
-    expect(await read()).toEqual({ status: 200, isLocal: true, title: "Old" });
-  });
-
-  it("that was answered with a 5xx and may have taken effect, reads are the service's", async () => {
-    const { service, served, write, read } = await startBehind();
-    service.fail(503);
-    expect((await write(served.url)).status).toBe(503);
-    service.fail(undefined);
-    expect((await write(inject("url"))).status).toBe(200); // as if it had taken effect
-    expect(await read()).toEqual({ status: 200, isLocal: false, title: "New" });
   });
 });
 
