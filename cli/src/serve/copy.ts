@@ -20,6 +20,9 @@ export const momentNow = (): Moment => ({ wall: Date.now(), monotonic: performan
 /** Milliseconds since a moment: the larger of what both clocks say, because one can be set back and the other stops with the machine. */
 export const ageOf = ({ wall, monotonic }: Moment): number => Math.max(0, Date.now() - wall, performance.now() - monotonic);
 
+/** The moment on the clock of the wall as it is now, in Unix milliseconds: so much before now as the age says. */
+export const wallTimeOf = (moment: Moment): number => Math.floor(Date.now() - ageOf(moment));
+
 /** The content of a File, with the headers that the service sent with it. */
 export interface HeldContent {
   readonly etag: string;

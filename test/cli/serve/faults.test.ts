@@ -372,6 +372,22 @@ describe("the stored copy", () => {
     await readOften(sdk(second.url, world.token), 8);
   });
 
+  it("from the future of the clock is not served until the service has confirmed it", async () => {
+    const service = await startSwitch();
+    const first = await startServe({ token: world.token, host: service.url });
+    await first.stop("SIGTERM");
+    service.set(FAULTS["a closed socket"]);
+    const earlier = "const{now}=Date;Date.now=()=>now()-60_000";
+    const through = ["env", `NODE_OPTIONS=--import=data:text/javascript,${earlier}`];
+    const second = await startServe({ token: world.token, host: service.url, folder: first.folder, filled: false, through });
+    const path = `${second.url}/v1/vaults/${world.vault}/items/${world.item}`;
+    expect((await get(path, world.token)).status).toBe(503);
+    expect(await copyStatus(second.url)).toBe("ERROR");
+    service.set(undefined);
+    await untilHeld(second.url);
+    expect((await get(path, world.token)).age).toBeLessThan(60);
+  });
+
   it("cannot be written to a full disk, and the process goes on from memory", async () => {
     // Files of at most 512 or 1,024 bytes, as if the disk had no more.
     const through = ["sh", "-c", 'ulimit -f 1; exec "$@"', "sh"];
