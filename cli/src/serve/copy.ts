@@ -45,11 +45,21 @@ export interface HeldItem {
   readonly contents: ReadonlyMap<string, HeldContent>;
 }
 
+/** A reading of all Items of a vault that has not ended. */
+interface Fill {
+  /** The position in the events from before the first Item was read, and that moment. */
+  readonly cursor: string;
+  readonly began: Moment;
+  /** The ids of the Items that were read. */
+  readonly read: Set<string>;
+}
+
 export interface HeldVault {
   readonly id: string;
   row: Vault;
   /** The position in the events of the vault up to which the Items are read; absent until all of them were read. */
   cursor: string | undefined;
+  fill: Fill | undefined;
   /** When the service last said that nothing is newer than the copy. */
   confirmed: Moment | undefined;
   /** When a client last wrote to the vault through this process. */
@@ -87,6 +97,7 @@ export const createVault = (id: string, row: Vault): HeldVault => ({
   id,
   row,
   cursor: undefined,
+  fill: undefined,
   confirmed: undefined,
   written: undefined,
   items: new Map(),

@@ -13,6 +13,7 @@ import { CliError } from "../frame/failure.ts";
 import { type Io } from "../frame/io.ts";
 import { configPath } from "../frame/settings.ts";
 import { tell } from "../output/format.ts";
+import { createAttempts } from "./attempts.ts";
 import { type Copy, createCopy } from "./copy.ts";
 import { loadCopy } from "./copy-file.ts";
 import { type Place, parseListen, urlOf } from "./listen.ts";
@@ -60,7 +61,8 @@ export async function run(call: Call<typeof SERVE_OPTIONS>): Promise<void> {
   const copy = await openCopy(settings, sealer, say);
   const log = await openLocalLog(options.log, say);
   const saver = createSaver(copy, { path: settings.copyPath, lagMax: maxAge / 10, say });
-  const server = createLocalServer({ copy, target: { ...access, host }, secret, maxAge, log, saver });
+  const attempts = createAttempts(say);
+  const server = createLocalServer({ copy, target: { ...access, host }, secret, maxAge, log, saver, attempts });
   const url = await listen(server, settings.place);
   say(`listening on ${url}`);
   const reading = {
@@ -70,7 +72,15 @@ export async function run(call: Call<typeof SERVE_OPTIONS>): Promise<void> {
     fileBytesMax: settings.fileBytesMax,
     signal: stop.signal,
   };
-  const kept = keepCopy({ ...reading, token: access.token, wanted: options.vault ?? [], wait, say, onRefused: saver.remove });
+  const kept = keepCopy({
+    ...reading,
+    token: access.token,
+    wanted: options.vault ?? [],
+    wait,
+    attempts,
+    say,
+    onRefused: saver.remove,
+  });
   const saved = saveRegularly(saver, Math.min(SAVE_INTERVAL_MS, maxAge / 10), stop.signal);
   try {
     await Promise.race([signalled(stop.signal), kept]);

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import { parseId } from "@item-vault/model/ids";
 import { LIMITS } from "@item-vault/model/limits";
 import { answerFrom } from "./answer.ts";
+import type { Attempts } from "./attempts.ts";
 import { ageOf, type Copy, isCurrent } from "./copy.ts";
 import { type Content, type Exchange, isRead, openExchange, refuse, send } from "./exchange.ts";
 import { healthOf } from "./health.ts";
@@ -11,7 +12,7 @@ import type { LocalLog } from "./local-log.ts";
 import { longestSilenceOf, passOn, type Target } from "./pass-on.ts";
 import type { Answer, LocalRequest } from "./request.ts";
 import type { Saver } from "./save.ts";
-import { hashOf } from "./sync.ts";
+import { hashOf } from "./vault-list.ts";
 
 /** The server of local clients: answers from the copy, and passes on what that does not have. */
 
@@ -24,6 +25,7 @@ export interface Served {
   readonly maxAge: number;
   readonly log: LocalLog;
   readonly saver: Saver;
+  readonly attempts: Pick<Attempts, "answered">;
 }
 
 const HEADERS_BYTES_MAX = 32 * 1024;
@@ -116,6 +118,7 @@ async function answerOrPassOn(served: Served, exchange: Exchange, client: "token
   const hasLocal = local !== undefined;
   const status = await passOn({ incoming, answer, path: rawPath + search, body, hasLocal }, served.target);
   if (!isRead(incoming) && body === undefined && mayHaveTakenEffect(status)) recordWrite(served.copy, path);
+  if (status !== undefined && status < 500) served.attempts.answered();
   if (status !== undefined || answer.destroyed) return;
   if (local) sendLocal(served, exchange, client, local);
   else
