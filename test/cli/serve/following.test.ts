@@ -2,7 +2,7 @@ import { parseId } from "@item-vault/model/ids";
 import { describe, expect, it } from "vitest";
 import { admin, freshVault, makeItems, makeToken, sendRequest } from "../../sdk/support/vault.ts";
 import { startInterceptor } from "../support/interceptor.ts";
-import { get, PATIENT, startServe, untilHeld } from "../support/serve.ts";
+import { copyStatus, get, PATIENT, startServe, untilHeld } from "../support/serve.ts";
 
 /** How `serve` follows the service after a failure, and after changes of which no event tells. */
 
@@ -103,6 +103,22 @@ describe("a vault", () => {
     await expect.poll(async () => (await get(path, token)).age, PATIENT).toBeTypeOf("number");
     expect(await names()).toBe(hasOther ? 2 : 1);
   });
+});
+
+it("a vault of --vault that is deleted while the process runs does not end it", async () => {
+  const [wanted, other] = [await freshVault(), await freshVault()];
+  const { token } = await makeToken({ [wanted.canonical]: "r", [other.canonical]: "r" });
+  await runJob({ kind: "backup", vault: other.canonical });
+  await admin("DELETE", `vaults/${other.canonical}`);
+  const service = await startInterceptor();
+  const served = await startServe({ token, host: service.url, args: ["--max-age", "3s", "--vault", wanted.vault] });
+  const lists = () => service.requests.filter((name) => name === "GET /v1/vaults").length;
+  expect(lists()).toBe(1);
+  await admin("DELETE", `vaults/${wanted.canonical}`);
+  await expect.poll(() => copyStatus(served.url), PATIENT).toBe("ERROR"); // no vault is held
+  await runJob({ kind: "restore", vault: other.canonical });
+  await expect.poll(lists, PATIENT).toBe(2);
+  expect((await get(`${served.url}/v1/vaults/${other.vault}`, token)).status).toBe(200);
 });
 
 describe("a list of the dialect `connect`, which leaves out an Item that does not open,", () => {

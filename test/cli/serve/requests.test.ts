@@ -170,7 +170,7 @@ describe("a connection, with a clock that is 100 times as fast,", () => {
   });
 
   it("that is idle, or whose refused request does not end, is closed", async () => {
-    const { url } = await startFast(world.token);
+    const { url, child } = await startFast(world.token);
     const { token, vault } = world;
     const texts = [
       "",
@@ -191,6 +191,6 @@ describe("a connection, with a clock that is 100 times as fast,", () => {
         return true;
       }),
     );
-    expect(closed).toHaveLength(texts.length);
+    expect([closed.length, child.exitCode]).toEqual([texts.length, null]);
   }, 10_000);
 });

@@ -1,10 +1,10 @@
 import http, { type RequestListener, type ServerOptions } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
 
-/** `node --import` of this file makes what a server waits for come 100 times as early: its own timeouts, and timers of 10 s and more. */
+/** `node --import` of this file makes what a server waits for come 100 times as early: its own timeouts, and timers of 30 s. */
 
 const FASTER = 100;
-const TIMEOUTS = ["headersTimeout", "requestTimeout", "keepAliveTimeout", "timeout"] as const;
+const TIMEOUTS = ["requestTimeout", "keepAliveTimeout", "timeout"] as const;
 const { createServer } = http;
 const startTimer = globalThis.setTimeout;
 
@@ -15,6 +15,6 @@ const createFastServer = (options: ServerOptions, listener: RequestListener) => 
   });
 };
 http.createServer = createFastServer as typeof createServer;
-globalThis.setTimeout = ((run: () => void, delay = 0) =>
-  startTimer(run, delay >= 10_000 ? delay / FASTER : delay)) as typeof startTimer;
+globalThis.setTimeout = ((run: (...rest: unknown[]) => void, delay = 0, ...rest: unknown[]) =>
+  startTimer(run, delay === 30_000 ? delay / FASTER : delay, ...rest)) as typeof startTimer;
 syncBuiltinESMExports();
