@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from "vitest";
+import { LIMITS } from "@item-vault/model/limits";
 import { createClient, entriesOf, type Fault, ItemVaultError } from "../../client/src/index.ts";
 import { vaultOf, vaultWithLogin } from "../cli/support/login.ts";
 import { type Interceptor, startProxy } from "../cli/support/interceptor.ts";
@@ -354,8 +355,8 @@ describe("the states of answers", () => {
     expect(sent).toEqual([null, "a", "a", null]);
   });
 
-  it("of writes are kept when more than 8 requests overlap, and the oldest ones of reads are not", async () => {
-    const answers = Array.from({ length: 9 }, () => Promise.withResolvers<string | Response>());
+  it("of writes are kept when more requests overlap than a request may send, and the oldest ones of reads are not", async () => {
+    const answers = Array.from({ length: LIMITS.bookmarks + 1 }, () => Promise.withResolvers<string | Response>());
     const { sent, list } = stated(...answers.map(({ promise }) => promise));
     const lists = answers.map(() => list());
     for (const [n, { resolve }] of answers.entries()) {
@@ -363,7 +364,8 @@ describe("the states of answers", () => {
       await lists[n];
     }
     await list();
-    expect(sent.at(-1)).toBe("written, read 2, read 3, read 4, read 5, read 6, read 7, read 8");
+    const kept = Array.from({ length: LIMITS.bookmarks - 1 }, (_, at) => `read ${at + 2}`);
+    expect(sent.at(-1)).toBe(["written", ...kept].join(", "));
   });
 });
 
