@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Client, Token, Vault } from "@item-vault/client";
 import { isDialect } from "@item-vault/model/dialect";
 import { parseId } from "@item-vault/model/ids";
-import { readableVaults } from "@item-vault/model/permission";
+import { vaultsWith } from "@item-vault/model/permission";
 import { CliError } from "../frame/failure.ts";
 import { printable } from "../frame/printable.ts";
 import { malformed } from "./attempts.ts";
@@ -45,9 +45,12 @@ export async function holdVaults(listing: Listing, { followed, isStart }: State)
     throw malformed();
   const isBroken = headers.has("Item-Vault-Broken");
   checkToken(info);
-  if (isStart && !isBroken) checkNames(wanted, rows);
   const known = copy.token?.info.dialect === info.dialect ? copy.vaults : new Map<string, HeldVault>();
-  const chosen = wanted.length === 0 ? rows : rows.filter((row) => wanted.some((name) => isNamed(row, name)));
+  const readable = new Set(vaultsWith("r", info).map(idOf));
+  // Of a vault that the token lists and does not read, all requests are passed on.
+  const readRows = rows.filter(({ id }) => readable.has(idOf(id)));
+  if (isStart && !isBroken) checkNames(wanted, readRows);
+  const chosen = wanted.length === 0 ? readRows : readRows.filter((row) => wanted.some((name) => isNamed(row, name)));
   copy.token = { hash: hashOf(token), info };
   copy.isWhole = chosen.length === rows.length && !isBroken;
   copy.vaults = new Map(
@@ -60,11 +63,7 @@ export async function holdVaults(listing: Listing, { followed, isStart }: State)
   );
   copy.changes++;
   const listed = new Set(rows.map(({ id }) => idOf(id)));
-  return new Set(
-    readableVaults(info)
-      .map(idOf)
-      .filter((id) => !listed.has(id)),
-  );
+  return new Set([...readable].filter((id) => !listed.has(id)));
 }
 
 function checkToken({ stale }: Token): void {

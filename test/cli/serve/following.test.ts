@@ -80,6 +80,22 @@ async function runJob(body: object): Promise<void> {
 }
 
 describe("a vault", () => {
+  it("that the token lists and does not read stays with the service, and the others are held", async () => {
+    const [read, listed] = [await freshVault(), await freshVault()];
+    await makeItems(read, "Read");
+    await makeItems(listed, "Listed");
+    const { token } = await makeToken({ [read.canonical]: "r", [listed.canonical]: "l" });
+    const served = await startServe({ token });
+    const answerOf = async (path: string) => {
+      const { status, text, age } = await get(`${served.url}/v1/vaults${path}`, token);
+      return [status, JSON.parse(text).length, typeof age];
+    };
+    expect(await answerOf(`/${read.vault}/items`)).toEqual([200, 1, "number"]);
+    expect(await answerOf(`/${listed.vault}/items`)).toEqual([200, 1, "undefined"]);
+    // As with --vault, the list of vaults has what the copy holds.
+    expect(await answerOf("")).toEqual([200, 1, "number"]);
+  });
+
   it.each([
     ["alone", false],
     ["beside another one", true],
