@@ -5,9 +5,10 @@ import { emailInput } from "../src/model/email.ts";
 import { isId } from "../src/model/ids.ts";
 import { REQUESTED_KINDS, type RequestedKind } from "../src/model/job.ts";
 import { LIMITS } from "../src/model/limits.ts";
-import { oneOf, scope } from "../src/model/scope.ts";
+import { oneOf, scope, tokenScope } from "../src/model/scope.ts";
 import { anyId, fault, optional, text } from "../src/model/text.ts";
 import { DAY, SECOND } from "../src/model/time.ts";
+import { permissionIn } from "../src/model/vault-scope.ts";
 import { webhookUrlFault } from "../src/model/webhook-url.ts";
 
 /**
@@ -44,7 +45,7 @@ const stale = z.int().check(z.minimum(1, "is less than 1"), z.maximum(LIMITS.sta
 export const newToken = z
   .object({
     name,
-    vaults: scope,
+    vaults: tokenScope,
     dialect: optional(dialect),
     expiresIn: optional(lifetime),
     binding: optional(z.boolean()),
@@ -56,7 +57,7 @@ export const newToken = z
       path: ["stale"],
       message: "does not go with binding",
     }),
-    z.refine(({ vaults, binding }) => !binding || Object.values(vaults).every((permission) => permission === "r"), {
+    z.refine(({ vaults, binding }) => !binding || Object.values(vaults).every((one) => permissionIn(one) === "r"), {
       path: ["vaults"],
       message: "has a permission other than r, the only one that a service binding uses",
     }),

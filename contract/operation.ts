@@ -13,7 +13,13 @@ export type GuardedAccess =
      * `outside`: 403, or for the operations of which the contract lists no 403 the 404 of a vault that does not exist (contract 4.7).
      */
     | { readonly by: "token"; readonly permission?: undefined }
-    | { readonly by: "token"; readonly permission: Permission; readonly outside: "out_of_scope" | "vault_not_found" }
+    | {
+        readonly by: "token";
+        readonly permission: Permission;
+        readonly outside: "out_of_scope" | "vault_not_found";
+        /** A token with some Items of the vault only is refused. */
+        readonly whole?: true;
+      }
   ) & {
     /** Only by `Authorization`: a session of the console does not count. */
     readonly direct?: true;

@@ -66,7 +66,15 @@ export const OPERATIONS = {
   listActivity: { method: "GET", path: "/v1/activity", access: BY_TOKEN, action: "UNLOGGED" },
 
   listItems: { method: "GET", path: ITEMS, access: { ...LIST, outside: "vault_not_found" }, action: "READ" },
-  createItem: { method: "POST", path: ITEMS, access: WRITE, action: "CREATE", json: true, identified: true, idempotent: true },
+  createItem: {
+    method: "POST",
+    path: ITEMS,
+    access: { ...WRITE, whole: true },
+    action: "CREATE",
+    json: true,
+    identified: true,
+    idempotent: true,
+  },
   getItem: { method: "GET", path: ITEM, access: READ, action: "READ" },
   replaceItem: { method: "PUT", path: ITEM, access: READ_WRITE, action: "UPDATE", json: true, ...CHANGE },
   patchItem: { method: "PATCH", path: ITEM, access: READ_WRITE, action: "UPDATE", json: true, ...CHANGE },

@@ -464,13 +464,20 @@ export interface Reseal {
   unreadable: number;
 }
 
+/** A permission that holds for some Items of the vault only (contract 8.15). */
+export interface ItemScope {
+  permissions: Permission;
+  /** The ids of the Items. For the token no other one exists. */
+  items: IdInput[];
+}
+
 /** A token as it was issued (contract 8.10), or a person (contract 25.8). */
 export interface Token {
   id: Id;
   name: string;
   dialect: Dialect;
   /** The permissions by vault id. */
-  vaults: Record<string, Permission>;
+  vaults: Record<string, Permission | ItemScope>;
   /** Seconds by which its reads may be old (contract 8.12); absent: they read the primary. */
   stale?: number;
   createdAt: Time;
@@ -485,7 +492,7 @@ export interface IssuedToken {
   name: string;
   dialect: Dialect;
   /** The permissions by vault id. */
-  vaults: Record<string, Permission>;
+  vaults: Record<string, Permission | ItemScope>;
   /** Seconds by which its reads may be old (contract 8.12); absent: they read the primary. */
   stale?: number;
   createdAt: Time;
@@ -502,7 +509,7 @@ export interface ListedToken {
   name: string;
   dialect: Dialect;
   /** The permissions by vault id. */
-  vaults: Record<string, Permission>;
+  vaults: Record<string, Permission | ItemScope>;
   /** Seconds by which its reads may be old (contract 8.12); absent: they read the primary. */
   stale?: number;
   createdAt: Time;
@@ -531,7 +538,7 @@ export interface NewToken {
   /** The name. At most 1024 bytes of UTF-8. */
   name: string;
   /** The permission in each vault, by the vault's id in either form. Each vault once. */
-  vaults: Record<string, Permission>;
+  vaults: Record<string, Permission | ItemScope>;
   /** `uuid` by default. */
   dialect?: Dialect | null;
   /** Seconds until the token expires. */

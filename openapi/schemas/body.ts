@@ -10,10 +10,10 @@ import {
   urlInput,
 } from "../../src/model/item-input.ts";
 import { edit } from "../../src/model/patch-input.ts";
-import { scope } from "../../src/model/scope.ts";
+import { scope, tokenScope } from "../../src/model/scope.ts";
 import { anyId } from "../../src/model/text.ts";
 import type { Schema } from "../types.ts";
-import { nullable, permissions, ref, wordInput } from "./shapes.ts";
+import { nullable, permissions, ref, tokenPermissions, wordInput } from "./shapes.ts";
 
 /** The bodies of requests, derived from the parsers of the service: contract/bodies.ts and src/model/item-input.ts. */
 
@@ -22,6 +22,7 @@ const KNOWN: ReadonlyMap<z.core.$ZodType, Schema> = new Map<z.core.$ZodType, Sch
   [canonicalId, ref("Uuid")],
   [anyId, ref("IdInput")],
   [scope, permissions],
+  [tokenScope, tokenPermissions],
   [dialect, ref("Dialect")],
   [quotaInput, ref("QuotaInput")],
   [urlInput, ref("UrlInput")],

@@ -50,11 +50,18 @@ export const wordInput = (schema: string, aliases: readonly string[] = []): Sche
   anyOf: [ref(schema), { enum: [...aliases, "", null] }],
 });
 
-/** The permissions of a token or a person. */
-export const permissions: Schema = {
-  type: "object",
-  description: "The permissions by vault id.",
-  additionalProperties: ref("Permission"),
-  propertyNames: ref("IdInput"),
-  maxProperties: LIMITS.tokenVaults,
-};
+/** The permissions of a person. */
+export const permissions: Schema = byVault(ref("Permission"));
+
+/** The permissions of a token. */
+export const tokenPermissions: Schema = byVault({ anyOf: [ref("Permission"), ref("ItemScope")] });
+
+function byVault(value: Schema): Schema {
+  return {
+    type: "object",
+    description: "The permissions by vault id.",
+    additionalProperties: value,
+    propertyNames: ref("IdInput"),
+    maxProperties: LIMITS.tokenVaults,
+  };
+}

@@ -2,7 +2,7 @@ import { LIMITS } from "../../src/model/limits.ts";
 import { newToken } from "../../contract/bodies.ts";
 import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
-import { closed, integer, permissions, ref } from "./shapes.ts";
+import { closed, integer, ref, tokenPermissions } from "./shapes.ts";
 
 /** Tokens in answers and requests (contract 8.10, 13.14 to 13.18). */
 
@@ -20,13 +20,23 @@ const token: Readonly<Record<string, Schema>> = {
   id: ref("Id"),
   name: { type: "string" },
   dialect: ref("Dialect"),
-  vaults: permissions,
+  vaults: tokenPermissions,
   stale,
   ...times,
 };
 const endedAt = ref("Time", "When the token was revoked or expired; absent while it is in use.");
 
 export const tokenSchemas: Readonly<Record<string, Schema>> = {
+  ItemScope: closed("A permission that holds for some Items of the vault only (contract 8.15).", {
+    permissions: ref("Permission"),
+    items: {
+      type: "array",
+      items: ref("IdInput"),
+      minItems: 1,
+      maxItems: LIMITS.tokenItems,
+      description: "The ids of the Items. For the token no other one exists.",
+    },
+  }),
   Token: closed("A token as it was issued (contract 8.10), or a person (contract 25.8).", { ...token, person }, [
     "stale",
     "person",

@@ -2,7 +2,7 @@ import { type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { type Dialect, isDialect } from "../model/dialect.ts";
 import { isId } from "../model/ids.ts";
 import { LIMITS } from "../model/limits.ts";
-import type { Permission } from "../model/permission.ts";
+import type { Scope } from "../model/vault-scope.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { MINUTE } from "../model/time.ts";
 import { createCache } from "./cache.ts";
@@ -17,8 +17,7 @@ export interface Claims {
   /** `sub`. */
   readonly name: string;
   readonly dialect: Dialect;
-  /** Canonical ids of vaults. */
-  readonly vaults: Readonly<Record<string, Permission>>;
+  readonly vaults: Scope;
   /** `iat` and `exp`: Unix seconds. */
   readonly issuedAt: number;
   readonly expiresAt: number;
@@ -152,5 +151,5 @@ function parseClaims(payload: JWTPayload, now: number): Claims | undefined {
   if (!isId(id)) return undefined;
   if (issuedAt * 1000 > now + MINUTE || !isDialect(dialect) || typeof vaults !== "object" || !vaults) return undefined;
   if (stale !== undefined && !isStale(stale)) return undefined;
-  return { id, name, dialect, vaults: vaults as Record<string, Permission>, issuedAt, expiresAt, stale };
+  return { id, name, dialect, vaults: vaults as Scope, issuedAt, expiresAt, stale };
 }

@@ -1,6 +1,8 @@
 import type { GuardedAccess } from "../../contract/operation.ts";
+import { NOWHERE } from "../crypto/seal.ts";
 import { isCurrent, type VerifiedClaims, verifyToken } from "../crypto/token.ts";
 import { ADMIN } from "../model/operation.ts";
+import { isForItem, itemsIn, permissionIn } from "../model/vault-scope.ts";
 import { covers } from "../model/permission.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { openStore, type Store } from "../store/d1/database.ts";
@@ -34,8 +36,15 @@ export async function authenticate(route: Pick<Route, "access" | "action">, c: C
 }
 
 /** Whether the caller's token grants the route's permission in the vault of the path. */
-export const isAllowed = (access: GuardedAccess, { vaults }: Caller, { vault }: Target): boolean =>
-  access.by === "admin" || access.permission === undefined || covers(vaults[vault], access.permission);
+export function isAllowed(access: GuardedAccess, { vaults }: Caller, { vault }: Target): boolean {
+  if (access.by === "admin" || access.permission === undefined) return true;
+  const scope = vaults[vault];
+  return covers(permissionIn(scope), access.permission) && !(access.whole && itemsIn(scope));
+}
+
+/** The target; with an id that names nothing in place of an Item for which the token has no scope (contract 8.15). */
+export const withinScope = ({ vaults }: Caller, target: Target): Target =>
+  target.item === "" || isForItem(vaults[target.vault], target.item) ? target : { ...target, item: NOWHERE };
 
 /**
  * Compares the bearer token with the secret `ADMIN_TOKEN`, or loads the session. Without the secret there are no admin routes: see app.ts.

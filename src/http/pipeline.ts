@@ -1,6 +1,7 @@
 import { isNear } from "../../contract/operation.ts";
 import type { Failure } from "../model/failure.ts";
 import { ADMIN } from "../model/operation.ts";
+import { itemsIn, permissionIn } from "../model/vault-scope.ts";
 import { missing } from "../model/permission.ts";
 import { fail, ok, type Refusal, type Result } from "../model/result.ts";
 import { limitToken } from "../requests/rate-limit.ts";
@@ -14,7 +15,7 @@ import { loadVault } from "../store/vaults/vaults.ts";
 import { requireVersion } from "../store/items/versions.ts";
 import { audit, auditRefusal } from "./audit.ts";
 import type { Context } from "./context.ts";
-import { authenticate, isAllowed } from "./guard.ts";
+import { authenticate, isAllowed, withinScope } from "./guard.ts";
 import { checkItemId, checkVersion, parseCall, parseTarget } from "./parts.ts";
 import { answerNear, parseBookmarks, readsNear } from "./near.ts";
 import { refuse } from "./refuse.ts";
@@ -34,7 +35,7 @@ export async function serve(route: Route, c: Context): Promise<Response> {
   if (!target.ok) return refuse(c, target.failure);
   const allowed = isAllowed(route.access, caller.value, target.value);
   const result = allowed
-    ? await answerCaller(route, caller.value, target.value)
+    ? await answerCaller(route, caller.value, withinScope(caller.value, target.value))
     : refuseOutsider(route, caller.value, target.value);
   audit(route, caller.value, target.value, allowed, result);
   if (!result.ok && showsDamage(result.failure)) reportDamage(route, caller.value, target.value, result.failure);
@@ -82,7 +83,9 @@ async function answer(route: Route, caller: Caller, target: Target): Promise<Res
 /** Refuses a request without the permission. The answer says which permission is missing only to a token that names the vault. */
 function refuseOutsider({ access }: Route, { vaults }: Caller, { vault }: Target): Refusal {
   if (!("outside" in access)) return fail("out_of_scope");
-  return fail(access.outside, access.outside === "out_of_scope" ? missing(vaults[vault], access.permission) : undefined);
+  const scope = vaults[vault];
+  const lacks = missing(permissionIn(scope), access.permission) ?? (itemsIn(scope) && "make Items in");
+  return fail(access.outside, access.outside === "out_of_scope" ? lacks : undefined);
 }
 
 /**

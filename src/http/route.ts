@@ -5,7 +5,7 @@ import type { OperationId } from "../../contract/operations.ts";
 import type { Action } from "../model/activity.ts";
 import type { Dialect } from "../model/dialect.ts";
 import type { Precondition } from "../model/item.ts";
-import type { Permission } from "../model/permission.ts";
+import type { Scope } from "../model/vault-scope.ts";
 import type { Query } from "../model/query.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { Store } from "../store/d1/database.ts";
@@ -23,8 +23,8 @@ export interface Caller {
   /** The claims of the token; `NO_CLAIMS` for the admin. */
   readonly claims: VerifiedClaims;
   readonly dialect: Dialect;
-  /** The permissions of the token, by vault id. */
-  readonly vaults: Readonly<Record<string, Permission>>;
+  /** The grants of the token. */
+  readonly vaults: Scope;
 }
 
 /** The ids in the path: canonical UUIDs, or texts that name nothing; empty where the path has none. */

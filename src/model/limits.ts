@@ -31,6 +31,8 @@ export const LIMITS = {
   vaultBytes: 256 * 1024 * 1024,
   vaultFileBytes: 10 * 1024 * 1024 * 1024,
   growth: 64, // bytes that a sealed text may gain and count as not larger, for example with the digits of an entropy
+  /** Items that the grants of a token name, of all vaults together. */
+  tokenItems: 100,
   tokenVaults: 100,
   tokenLifetime: 365 * 24 * 60 * 60,
   tokenLifetimeDefault: 90 * 24 * 60 * 60,

@@ -45,10 +45,6 @@ export function missing(granted: unknown, needed: Permission): string | undefine
   return lacks && WORDS[lacks];
 }
 
-/** The ids of the vaults in which a token has a permission. */
-export const vaultsWith = (needed: Permission, { vaults }: { readonly vaults: Readonly<Record<string, Permission>> }): string[] =>
-  Object.keys(vaults).filter((vault) => covers(vaults[vault], needed));
-
 /** Whether a permission grants everything that another grants. An absent permission, or one of a newer release, grants nothing. */
 export function covers(granted: unknown, needed: Permission): boolean {
   const operations: readonly string[] = isPermission(granted) ? PERMISSIONS[granted] : [];

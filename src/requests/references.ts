@@ -4,7 +4,7 @@ import { writeId } from "../model/dialect.ts";
 import { describe, type Description } from "../model/failure.ts";
 import { type KeyedFile, addressOf } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
-import { vaultsWith } from "../model/permission.ts";
+import { vaultsWith } from "../model/vault-scope.ts";
 import { parseReference, type Reference } from "../model/reference.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { parseValue } from "../model/text.ts";
@@ -46,7 +46,7 @@ export interface Answered extends Asked {
 export async function answerReferences(reader: Reader, asked: readonly Asked[]): Promise<Result<readonly Answered[]>> {
   const { store, claims } = reader;
   const references = asked.flatMap(({ parsed }) => (parsed.ok ? [parsed.value] : []));
-  const reading = { token: claims, vaults: vaultsWith("r", claims), dialect: claims.dialect };
+  const reading = { token: claims, vaults: vaultsWith("r", claims), scope: claims.vaults, dialect: claims.dialect };
   const found = await resolveReferences(store, reading, references);
   if (!found.ok) return found;
   const values = found.value.values();

@@ -10,12 +10,21 @@ import { type Permission, PERMISSIONS } from "../../src/model/permission.ts";
 /** Callers without a token that the service accepts. */
 const STRANGERS = ["nobody", "a text that is no token", "a revoked token", "the holder of METRICS_TOKEN"] as const;
 
-/** What a token may do in the target's own vault, and in the vaults `readable` and `deleted`. Absent: nothing. */
-const TOKENS: Readonly<Record<string, { readonly own?: Permission; readonly others?: Permission }>> = {
+interface Granted {
+  /** What a token may do in the target's own vault, and in the vaults `readable` and `deleted`. Absent: nothing. */
+  readonly own?: Permission;
+  readonly others?: Permission;
+  /** In its own vault only with the Item of the target, or only with another one (contract 8.15). */
+  readonly items?: "own" | "other";
+}
+
+export const TOKENS: Readonly<Record<string, Granted>> = {
   // What its claims name is compared with the path before D1 is asked whether it is revoked (contract 4.5).
   "a revoked token": { own: "rwd" },
   "a token of other vaults": { others: "rwd" },
   "a token of no vault": {},
+  "a token of the Item": { own: "rwd", others: "rwd", items: "own" },
+  "a token of another Item": { own: "rwd", others: "rwd", items: "other" },
   ...Object.fromEntries(
     (Object.keys(PERMISSIONS) as Permission[]).map((one) => [`a token with ${one}`, { own: one, others: one }]),
   ),
@@ -91,7 +100,10 @@ export function expectedOf({ row, caller, change }: Case): FailureKind | undefin
   const granted = { own: token.own, readable: token.others, deleted: token.others }[vault] ?? "";
   // By the letters (contract 8.4), and not by the function that the service uses.
   const grants = (letter: string): boolean => granted.includes(letter) || (letter === "l" && granted.includes("r"));
-  return [...access.permission].every(grants) ? live : access.outside;
+  if (![...access.permission].every(grants)) return access.outside;
+  if (token.items === undefined || vault !== "own") return live;
+  if (access.whole) return access.outside;
+  return token.items === "other" && partsOf(row.path).includes("item") ? "item_not_found" : live;
 }
 
 /** An object is looked for in the one before it in the path, so a vault that exists lacks the Item of another one. */

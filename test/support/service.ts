@@ -2,6 +2,7 @@ import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import worker from "../../src/index.ts";
 import type { Permission } from "../../src/model/permission.ts";
+import type { Scope } from "../../src/model/vault-scope.ts";
 import { flushBatch } from "../../src/store/activity/flush.ts";
 import { checkBody, checkHead } from "./documented.ts";
 
@@ -85,7 +86,7 @@ export async function makeVault(name = "Test"): Promise<string> {
 
 /** Issues a token. Out: the answer of the admin route, which contains the token. */
 export async function makeToken(
-  vaults: Record<string, Permission>,
+  vaults: Scope,
   options: { dialect?: "uuid" | "connect"; expiresIn?: number; name?: string; binding?: boolean; stale?: number } = {},
 ): Promise<{ id: string; token: string }> {
   return (await admin("POST", "/v1/admin/tokens", { body: { name: "test", vaults, ...options } })).body;

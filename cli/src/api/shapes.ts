@@ -9,6 +9,7 @@ import type {
   ItemSummary,
   ListedToken,
   Person,
+  Token,
 } from "@item-vault/client";
 
 /** The shapes of the API that commands read (contract 2, 9.1, 13.14), where they differ from the generated types of the client. */
@@ -33,5 +34,9 @@ export const DOES_NOT_OPEN = "(does not open)";
 /** How many vaults a token or a person has, or the only one with its permission. */
 export function scopeOf(entry: AnyToken | AnyPerson): string {
   const entries = Object.entries(opened(entry).vaults ?? {});
-  return entries.length === 1 ? entries[0]!.join(" ") : String(entries.length);
+  return entries.length === 1 ? `${entries[0]![0]} ${textOf(entries[0]![1])}` : String(entries.length);
 }
+
+/** What a token may do in a vault: "rw", or with some Items only "rw of 3 Items". */
+export const textOf = (scope: Token["vaults"][string]): string =>
+  typeof scope === "string" ? scope : `${scope.permissions} of ${scope.items.length} Item${scope.items.length === 1 ? "" : "s"}`;

@@ -1,3 +1,4 @@
+import { textOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { write } from "../frame/io.ts";
 import { printable } from "../frame/printable.ts";
@@ -11,7 +12,7 @@ export async function run({ io, access, client }: Call): Promise<void> {
     ["token", token.id],
     ["name", jsonOf(token.name)],
     ["expires", token.expiresAt],
-    ...Object.entries(token.vaults).map(([vault, permission]) => ["vault", `${vault} ${permission}`]),
+    ...Object.entries(token.vaults).map(([vault, scope]) => ["vault", `${vault} ${textOf(scope)}`]),
   ];
   await write(io.stdout, lines.map(([name, value]) => `${name!.padEnd(8)}${printable(value!)}\n`).join(""));
 }

@@ -1,5 +1,5 @@
 import { tokenIdOf } from "../api/find.ts";
-import { type AnyToken, DOES_NOT_OPEN, opened, scopeOf } from "../api/shapes.ts";
+import { type AnyToken, DOES_NOT_OPEN, opened, scopeOf, textOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { timeOf } from "../output/time.ts";
 import { type Shown, show, tell } from "../output/format.ts";
@@ -44,7 +44,7 @@ const shownToken = (token: AnyToken): Shown => ({
       ["Name", nameOf(token)],
       ["Dialect", opened(token).dialect ?? ""],
       ["For", opened(token).binding ? "service bindings" : ""],
-      ...Object.entries(opened(token).vaults ?? {}).map(([id, permission]) => ["Vault", `${id} ${permission}`] as const),
+      ...Object.entries(opened(token).vaults ?? {}).map(([id, scope]) => ["Vault", `${id} ${textOf(scope)}`] as const),
       ["Created", timeOf(token.createdAt)],
       ["Expires", timeOf(token.expiresAt)],
       ["Ended", token.endedAt ? timeOf(token.endedAt) : ""],

@@ -7,7 +7,7 @@ import { plural } from "../ui/plural.ts";
 import { formatTime } from "../ui/time.ts";
 import { adminVaults } from "./lists.ts";
 import { ScopeField } from "./scope-field.tsx";
-import { canonicalScope, type Scope, scopeOf } from "./scope.ts";
+import { canonicalScope, type Scope, scopeOf, wholeVaults } from "./scope.ts";
 import { openVaults, openUntil } from "./open-session.ts";
 import { isolate } from "../ui/texts.ts";
 
@@ -22,7 +22,7 @@ export function OpenVaults() {
   const opened = canonicalScope(token?.vaults ?? {});
   const missing = usable.filter((id) => !Object.hasOwn(opened, id));
   if (usable.length === 0) return null;
-  const choose = () => (choosing.value = { ...scopeOf(missing, "rw"), ...opened });
+  const choose = () => (choosing.value = { ...scopeOf(missing, "rw"), ...wholeVaults(opened) });
   return (
     <div class="offer">
       {token ? (

@@ -1,6 +1,10 @@
-import type { Permission } from "@item-vault/client";
+import type { Permission, Token } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
+import { plural } from "../ui/plural.ts";
 import { type Operation, permissionOf, PERMISSIONS } from "@item-vault/model/permission";
+
+/** What a token may do, by the vault's id: with some of the Items only, or with all (contract 8.15). */
+export type TokenScope = Token["vaults"];
 
 /** Which vaults a token or a person may open: the permission in each, by the vault's canonical id. */
 export type Scope = Readonly<Record<string, Permission>>;
@@ -35,9 +39,19 @@ export function setOperation(scope: Scope, ids: readonly string[], operation: Op
 export const scopeOf = (ids: readonly string[], permission: Permission): Scope =>
   Object.fromEntries(ids.map((id) => [id, permission]));
 
-/** A scope with canonical ids. The list of tokens has ids in the form of the token's dialect (contract 13.14). */
-export const canonicalScope = (scope: Scope): Scope =>
-  Object.fromEntries(Object.entries(scope).map(([id, permission]) => [parseId(id) ?? id, permission]));
+/** A scope with canonical ids of vaults. The list of tokens has ids in the form of the token's dialect (contract 13.14). */
+export const canonicalScope = <Value>(scope: Readonly<Record<string, Value>>): Record<string, Value> =>
+  Object.fromEntries(Object.entries(scope).map(([id, value]) => [parseId(id) ?? id, value]));
+
+/** The part of a scope that is for whole vaults, which is all that a form can change. */
+export const wholeVaults = (scope: TokenScope): Scope =>
+  Object.fromEntries(Object.entries(scope).filter((entry): entry is [string, Permission] => typeof entry[1] === "string"));
+
+/** Out: "read, write", or with some Items only "read of 3 Items". */
+export const describeVaultScope = (scope: TokenScope[string]): string =>
+  typeof scope === "string"
+    ? describePermission(scope)
+    : `${describePermission(scope.permissions)} of ${plural(scope.items.length, "Item")}`;
 
 /** Out: "read, write". */
 export const describePermission = (permission: Permission): string =>

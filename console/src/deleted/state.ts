@@ -4,6 +4,7 @@ import { asDeleted } from "../api/broken.ts";
 import { call } from "../api/client.ts";
 import { nextCursor } from "../api/next-page.ts";
 import { session } from "../state/session.ts";
+import { vaultsWith } from "@item-vault/model/vault-scope";
 
 /** The summaries of deleted Items of the vaults that the session reads and writes. No value of a field is among them. */
 
@@ -18,8 +19,7 @@ export const listed = computed(() =>
 );
 
 /** The ids of the vaults whose deleted Items the session may list (contract 14.9). */
-export const restorable = (): string[] =>
-  Object.entries(session.value?.token?.vaults ?? {}).flatMap(([id, permission]) => (permission.startsWith("rw") ? [id] : []));
+export const restorable = (): string[] => vaultsWith("rw", session.value?.token ?? { vaults: {} });
 
 /** One load at a time counts: the one that began last. */
 let current = 0;

@@ -1,5 +1,6 @@
 import { computed, signal } from "@preact/signals";
-import { covers, vaultsWith } from "@item-vault/model/permission";
+import { covers } from "@item-vault/model/permission";
+import { permissionIn, vaultsWith } from "@item-vault/model/vault-scope";
 import { ItemVaultError, type ItemSummary, type Permission, type Vault } from "@item-vault/client";
 import { asSummary } from "../api/broken.ts";
 import { call } from "../api/client.ts";
@@ -36,7 +37,8 @@ export const found = computed(() => search(inScope.value, query.value));
 const listed = (): string[] => vaultsWith("l", session.value?.token ?? { vaults: {} });
 
 /** Whether the session has a permission in a vault. */
-export const may = (vault: string, permission: Permission): boolean => covers(session.value?.token?.vaults[vault], permission);
+export const may = (vault: string, permission: Permission): boolean =>
+  covers(permissionIn(session.value?.token?.vaults[vault]), permission);
 
 /** Whether the session lists any vault. */
 export const reads = (): boolean => listed().length > 0;

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { Session } from "@item-vault/client";
-import { covers } from "@item-vault/model/permission";
+import { contains } from "@item-vault/model/vault-scope";
 import { VIEWS } from "../routes.ts";
 import { route } from "./route.ts";
 
@@ -39,7 +39,7 @@ export const otherSession = signal<Session | undefined>(undefined);
 export function takesPlace(next: Session, { token, person }: Session): boolean {
   if (token === undefined || person || next.person || next.token?.name !== token.name) return false;
   const opened = new Map(Object.entries(next.token.vaults));
-  return Object.entries(token.vaults).every(([vault, permission]) => covers(opened.get(vault), permission));
+  return Object.entries(token.vaults).every(([vault, scope]) => contains(opened.get(vault), scope));
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { After, Cursor } from "../../model/cursor.ts";
 import { formatCursors, parseCursors } from "../../model/cursors.ts";
-import { vaultsWith } from "../../model/permission.ts";
+import { vaultsWith } from "../../model/vault-scope.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { loadPages } from "../../store/events/events.ts";
-import { createSession, joinHub, type News } from "../events/session.ts";
+import { createSession, joinHub, type News, visibleEvents } from "../events/session.ts";
 import { streamNews } from "../events/stream.ts";
 import { presentVaultEvent, presentVaultId } from "../present/events.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
@@ -72,7 +72,8 @@ export const streamAllEvents = serveBy({
       begins.set(vault, page.value.start);
       positions.set(vault, page.value.last);
       if (page.value.more) more.add(vault);
-      if (page.value.events.length > 0) news.push({ kind: "events", vault, events: page.value.events });
+      const events = visibleEvents(call, vault, page.value.events);
+      if (events.length > 0) news.push({ kind: "events", vault, events });
     }
     const session = createSession({ env: c.env, store, claims }, positions);
     return openStream(call, () => {

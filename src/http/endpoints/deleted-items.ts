@@ -7,15 +7,15 @@ import { presentItem } from "../present/items.ts";
 import { presentDeletedItem, presentDeletedSummary } from "../present/history.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import { sendFile } from "./files.ts";
-import { eraseItem, reportName, sendItem, writeItem } from "./items.ts";
+import { accessOf, eraseItem, reportName, sendItem, writeItem } from "./items.ts";
 
 /** Endpoint 16: the deleted Items of a vault (contract 14). */
 
 export const listDeletedItems = serveBy({
   parse: ({ query }: ParseCall): Result<Page> => parsePage(query),
   async handle(call: Call, { limit = COUNTS.DeletedLimit.default, after }: Page): ReplyTo<"listDeletedItems"> {
-    const { c, store, dialect, claims: token, vault } = call;
-    const page = await loadDeletedItems(store, { token, vault }, after, limit);
+    const { c, store, dialect } = call;
+    const page = await loadDeletedItems(store, accessOf(call), after, limit);
     if (!page.ok) return page;
     const { items, vaultName, next } = page.value;
     reportName(call, page.value);

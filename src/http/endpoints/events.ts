@@ -7,7 +7,7 @@ import { SECOND } from "../../model/time.ts";
 import type { EventPage } from "../../store/events/page.ts";
 import { loadEvents } from "../../store/events/events.ts";
 import { admit } from "../events/hub.ts";
-import { closeSession, createSession, joinHub } from "../events/session.ts";
+import { closeSession, createSession, joinHub, visibleEvents } from "../events/session.ts";
 import { streamNews } from "../events/stream.ts";
 import { waitForNews } from "../events/wait.ts";
 import { presentEvent, presentVaultId } from "../present/events.ts";
@@ -52,11 +52,12 @@ export const listEvents = serveBy({
   parse,
   async handle(call: Call, { after, limit, wait, stream }: Input): ReplyTo<"listEvents"> {
     const { c, store, claims, vault } = call;
-    const page = await loadEvents(store, vault, after, limit, claims);
-    if (!page.ok) return page;
-    if (stream) return streamEvents(call, page.value, wait);
-    if (page.value.events.length > 0 || wait === 0 || c.req.method === "HEAD") return presentPage(call, page.value);
-    return waitForPage(call, page.value, limit, wait);
+    const loaded = await loadEvents(store, vault, after, limit, claims);
+    if (!loaded.ok) return loaded;
+    const page = { ...loaded.value, events: visibleEvents(call, vault, loaded.value.events) };
+    if (stream) return streamEvents(call, page, wait);
+    if (page.events.length > 0 || wait === 0 || c.req.method === "HEAD") return presentPage(call, page);
+    return waitForPage(call, page, limit, wait);
   },
 });
 
@@ -68,13 +69,13 @@ function presentPage({ c, dialect }: Call, { events, last }: Pick<EventPage, "ev
 }
 
 /** Waits for events after an empty page. Errors: those of a page, when they come up meanwhile; `rate`. */
-async function waitForPage(call: Call, { last }: EventPage, limit: number, wait: number): Promise<Result<Reply<Page>>> {
+async function waitForPage(call: Call, { last, more }: EventPage, limit: number, wait: number): Promise<Result<Reply<Page>>> {
   const { c, store, claims, vault } = call;
   const admitted = admit(claims.id);
   if (!admitted.ok) return admitted;
   const session = createSession({ env: c.env, store, claims }, new Map([[vault, last]]));
   try {
-    joinHub(session, () => false);
+    joinHub(session, () => more);
     const outcome = await waitForNews(session, Date.now() + wait * SECOND);
     if ("ended" in outcome)
       return outcome.ended === "unauthorized" ? fail("unauthorized") : presentPage(call, { events: [], last });

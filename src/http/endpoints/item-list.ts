@@ -2,6 +2,7 @@ import { version } from "../../../package.json";
 import { fingerprint } from "../../crypto/seal.ts";
 import { DIALECTS } from "../../model/dialect.ts";
 import { type Filter, parseFilter, titleOf } from "../../model/filter.ts";
+import { itemsIn } from "../../model/vault-scope.ts";
 import { hasTag } from "../../model/item.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { listTag, stateIn } from "../../model/list-state.ts";
@@ -13,7 +14,7 @@ import { nextPage } from "../headers.ts";
 import { streamList } from "../json-list.ts";
 import { presentBroken, presentSummary, presentWithUsername } from "../present/items.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
-import { reportName } from "./items.ts";
+import { accessOf, reportName } from "./items.ts";
 
 /** Endpoint 1: the Items of a vault, all of them or page by page (contract 11). */
 
@@ -66,8 +67,9 @@ export const listItems = serveBy({
   },
 });
 
-/** A hash of what the entries depend on besides the vault (contract 11.11): the release, the path and the query, and the dialect. */
-const hashOf = ({ c, dialect, vault }: Call): Promise<string> => fingerprint(version, dialect, vault, new URL(c.req.url).search);
+/** A hash of what the entries depend on besides the state of the vault (contract 11.11). */
+const hashOf = ({ c, dialect, vault, vaults }: Call): Promise<string> =>
+  fingerprint(version, dialect, vault, [...(itemsIn(vaults[vault]) ?? ["all"])].join(), new URL(c.req.url).search);
 
 /** Whether every row has opened: one that does not may open again without a write to the vault. */
 const isComplete = ({ items, vaultName }: Slice): boolean =>
@@ -79,8 +81,8 @@ async function load(
   after: string,
   options: Pick<SliceOptions, "most" | "known"> = {},
 ): Promise<Result<Slice>> {
-  const { store, claims: token, vault } = call;
-  const slice = await loadSlice(store, { token, vault }, readings, after, { ...options, archived: hasArchived(call) });
+  const { store } = call;
+  const slice = await loadSlice(store, accessOf(call), readings, after, { ...options, archived: hasArchived(call) });
   if (slice.ok) reportName(call, slice.value);
   return slice;
 }

@@ -1,3 +1,4 @@
+import { itemsIn } from "../../model/vault-scope.ts";
 import { parseItem } from "../../model/item-input.ts";
 import type { Item, OfVault } from "../../model/item.ts";
 import type { Change } from "../../model/operation.ts";
@@ -5,6 +6,7 @@ import { parsePatch } from "../../model/patch-input.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { recordDamage } from "../../store/health/damages.ts";
 import { loadItem } from "../../store/items/items.ts";
+import type { VaultAccess } from "../../store/vaults/authorized.ts";
 import { etagHeader, isCurrent } from "../conditions.ts";
 import { sendChange } from "../coordinator.ts";
 import { presentItem, presentReplaced } from "../present/items.ts";
@@ -17,6 +19,13 @@ export async function getItem(call: Call): ReplyTo<"getItem"> {
   const item = await loadItem(store, { token, vault }, id);
   return item.ok ? sendItem(call, item.value, () => presentItem(item.value, dialect, store.now)) : item;
 }
+
+/** What a list of the vault of the path looks at. */
+export const accessOf = ({ claims: token, vault, vaults }: Call): VaultAccess => ({
+  token,
+  vault,
+  items: itemsIn(vaults[vault]),
+});
 
 /** Records a vault whose name does not open: its Items are answered without it (contract 2.23, 13.3). */
 export function reportName({ c, store, vault }: Call, { vaultName }: OfVault): void {

@@ -1,4 +1,5 @@
 import { type Cursor, isAt } from "../../model/cursor.ts";
+import { isForItem } from "../../model/vault-scope.ts";
 import type { VaultEvent } from "../../model/event.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { FailureKind } from "../../model/failure.ts";
@@ -90,7 +91,7 @@ export async function takeNews(session: Session): Promise<News[]> {
     const position = session.positions.get(vault)!;
     const events = eventsAfter(channel, position);
     if (channel.deleted) news.push(forget(session, vault));
-    else if (events && events.length > 0) news.push(advance(session, vault, events));
+    else if (events && events.length > 0) news.push(...advance(session, vault, events));
     else if (!events && !isAhead(channel, position)) behind.push([vault, position]);
   }
   if (behind.length > 0 && session.retryAt <= Date.now()) news.push(...(await readBehind(session, behind)));
@@ -101,10 +102,21 @@ export async function takeNews(session: Session): Promise<News[]> {
 const isAhead = ({ head, stale, readingUntil }: Channel, position: Cursor): boolean =>
   position.sequence > head.sequence && (stale || readingUntil > Date.now());
 
-function advance({ positions }: Session, vault: string, events: readonly VaultEvent[]): News {
+/** Out: nothing, when the token may see none of the events. */
+function advance({ positions, claims }: Session, vault: string, events: readonly VaultEvent[]): News[] {
   const { sequence, at } = events.at(-1)!;
   positions.set(vault, { sequence, at });
-  return { kind: "events", vault, events };
+  const visible = visibleEvents(claims, vault, events);
+  return visible.length > 0 ? [{ kind: "events", vault, events: visible }] : [];
+}
+
+/** The events of a vault that a token may see: those of the vault itself, and of the Items in its scope (contract 8.15). */
+export function visibleEvents(
+  { vaults }: Pick<VerifiedClaims, "vaults">,
+  vault: string,
+  events: readonly VaultEvent[],
+): readonly VaultEvent[] {
+  return events.filter(({ item }) => item === null || isForItem(vaults[vault], item));
 }
 
 /** The session goes on without the vault. */
@@ -130,7 +142,7 @@ async function readBehind(session: Session, behind: readonly (readonly [string, 
     const page = pages.value.get(vault)!;
     const channel = channels.get(vault);
     if (!page.ok) news.push(...(await handleFailure(session, vault, page.failure.kind)));
-    else if (page.value.events.length > 0) news.push(advance(session, vault, page.value.events));
+    else if (page.value.events.length > 0) news.push(...advance(session, vault, page.value.events));
     // The position is the newest write, which the channel does not know.
     else if (channel && !isAt(channel.head, position)) restart(channel, position);
   }

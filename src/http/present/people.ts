@@ -11,7 +11,8 @@ const presentAddedAt = (person: ListedToken): string => presentTime(addedAt(pers
 /** A person for the admin (contract 25.1). */
 export function presentPerson(person: Claims): Presented<Schemas.Person> {
   const updatedAt = person.since === undefined ? undefined : presentTime(person.issuedAt * 1000);
-  const vaults = presentScope(person, "uuid");
+  // The scope of a person has no Items (contract 25.2).
+  const vaults = presentScope(person, "uuid") as Presented<Schemas.Person>["vaults"];
   return { id: person.id, email: person.name, vaults, createdAt: presentAddedAt(person), updatedAt };
 }
 

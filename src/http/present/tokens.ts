@@ -2,6 +2,7 @@ import type * as Schemas from "../../../client/src/schema.ts";
 import type { Presented } from "../../../contract/answer.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { type Dialect, writeId } from "../../model/dialect.ts";
+import type { VaultScope } from "../../model/vault-scope.ts";
 import type { ListedToken } from "../../store/tokens/tokens.ts";
 import { presentTime } from "./time.ts";
 
@@ -10,11 +11,14 @@ import { presentTime } from "./time.ts";
 /** The time at which a token expires, in the header `Token-Expires` and in bodies. */
 export const expiryOf = ({ expiresAt }: Pick<Claims, "expiresAt">): string => presentTime(expiresAt * 1000);
 
-/** The permissions of a token by vault, with the ids in the form of a dialect. */
-export const presentScope = ({ vaults }: Claims, dialect: Dialect): Claims["vaults"] =>
-  dialect === "uuid"
-    ? vaults
-    : Object.fromEntries(Object.entries(vaults).map(([vault, permission]) => [writeId(vault, dialect), permission]));
+/** The grants of a token by vault, with the ids in the form of a dialect. */
+export const presentScope = ({ vaults }: Claims, dialect: Dialect): Presented<Schemas.Token>["vaults"] =>
+  Object.fromEntries(
+    Object.entries(vaults).map(([vault, scope]) => [writeId(vault, dialect), presentVaultScope(scope, dialect)]),
+  );
+
+const presentVaultScope = (scope: VaultScope, dialect: Dialect): VaultScope =>
+  typeof scope === "string" ? scope : { permissions: scope.permissions, items: scope.items.map((id) => writeId(id, dialect)) };
 
 /** For the admin, in the answer that issues a token: its vaults have the ids that its holder will send. */
 export const presentIssuedToken = (claims: Claims, token: string | undefined): Presented<Schemas.IssuedToken> => ({

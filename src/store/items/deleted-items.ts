@@ -65,14 +65,15 @@ export async function loadDeletedItems(
   const read = await loadFromVault<unknown, [Omit<ItemRow, "details"> & DeletionColumns]>(store, access, NOTHING, statement);
   if (!read.ok) return read;
   const found = read.value.rows[0];
-  const rows = found.slice(0, fitting(found, limit));
+  const page = found.slice(0, fitting(found, limit));
+  const rows = page.filter(({ id }) => access.items?.has(id) ?? true);
   const vaultName = await read.value.openName();
   const items: ((Summary | BrokenItem) & Deletion)[] = [];
   for (const row of rows) {
     const opened = isDeletion(row) ? await openSummary(read.value.keys, access.vault, row) : fail("integrity");
     items.push({ ...(opened.ok ? opened.value : brokenItem(access.vault, row)), ...deletionOf(row) });
   }
-  return ok({ items, vaultName, next: rows.length < found.length ? rows.at(-1)!.id : undefined });
+  return ok({ items, vaultName, next: page.length < found.length ? page.at(-1)!.id : undefined });
 }
 
 /** Joins a deleted Item, with columns of its row `deleted` and of its last version `last`. */

@@ -119,7 +119,7 @@ export async function loadSlice(
   { most = SLICE_ROWS_MAX, archived = false, known }: SliceOptions = {},
 ): Promise<Result<Slice>> {
   const title = titleOf(readings[0]!);
-  const ids = idsOf(readings);
+  const ids = within(access, idsOf(readings));
   // The first slice of a title is expected to hold few Items.
   const expected = title !== undefined && after === "" ? UNMEASURED_ROWS_MAX : ids?.length;
   const limit = Math.min(most, expected ?? most);
@@ -129,7 +129,8 @@ export async function loadSlice(
     : loadTitled(store, access, title, range));
   if (!found.ok) return found;
   const { keys, openName, joined, rows: tables } = found.value;
-  const rows = tables[0].slice(0, fitting(tables[0], limit));
+  const slice = tables[0].slice(0, fitting(tables[0], limit));
+  const rows = slice.filter(({ id }) => access.items?.has(id) ?? true);
   const [vaultName, ...opened] = await Promise.all([openName(), ...rows.map((row) => openSummary(keys, access.vault, row))]);
   const items: (Summary | BrokenItem)[] = [];
   for (const [index, summary] of opened.entries()) {
@@ -140,11 +141,15 @@ export async function loadSlice(
   return ok({
     items,
     vaultName,
-    rows: rows.length,
-    next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined,
+    rows: slice.length,
+    next: slice.length < tables[0].length ? slice.at(-1)!.id : undefined,
     state: stateOf(joined),
   });
 }
+
+/** The ids that a list looks at. In: those of its filter, if it has any. Out: `undefined` when it looks at all Items. */
+const within = ({ items }: VaultAccess, ids: readonly string[] | undefined): readonly string[] | undefined =>
+  items && ids ? ids.filter((id) => items.has(id)) : items ? [...items] : ids;
 
 /** The number of rows in the slice: at most `limit`, up to the row that exceeds the bound. */
 export function fitting(rows: readonly Pick<Row, "overview">[], limit: number): number {

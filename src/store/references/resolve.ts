@@ -90,7 +90,7 @@ async function resolveOnce(
   const known = await Promise.all(
     pairs.map(async ({ vault, part }) => {
       const keys = cachedVaultKeys(store.keyring, vault, store.now);
-      return keys ? wantedIn(vault, idIn(part), await index(keys, part)) : [];
+      return keys ? wantedIn(vault, idIn(part), await index(keys, part), reading.scope) : [];
     }),
   );
   const guesses = new Map(known.flat().map((one): [string, Wanted] => [nameOf(one), one]));
@@ -155,7 +155,7 @@ async function loadMissing(
   searches: readonly Search[],
   asked: ReadonlyMap<string, Wanted>,
 ): Promise<Result<FoundRow[]>> {
-  const wanted = searches.flatMap(wantedBy).filter((one) => !asked.has(nameOf(one)));
+  const wanted = searches.flatMap((search) => wantedBy(search, reading.scope)).filter((one) => !asked.has(nameOf(one)));
   return wanted.length > 0 ? loadWanted(store, reading, wanted) : ok([]);
 }
 

@@ -4,6 +4,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { loadForToken } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
 import { runningSum, textBytes } from "../tables/slices.ts";
+import type { Scope } from "../../model/vault-scope.ts";
 import { TABLES } from "../tables/tables.ts";
 import type { TokenIdentity } from "../vaults/token-check.ts";
 import { KEY_COLUMNS, type KeyRow, NAME_COLUMNS, type NameRow } from "../vaults/rows.ts";
@@ -14,6 +15,7 @@ import { KEY_COLUMNS, type KeyRow, NAME_COLUMNS, type NameRow } from "../vaults/
 export interface Reader {
   readonly token: TokenIdentity;
   readonly vaults: readonly string[];
+  readonly scope: Scope;
   readonly keysInUse?: KeysInUse | undefined;
 }
 

@@ -3,6 +3,7 @@ import { fold } from "../../model/fold.ts";
 import { isId, parseId } from "../../model/ids.ts";
 import type { Field, Item } from "../../model/item.ts";
 import { fieldFinder, type FoundField } from "../../model/named.ts";
+import { itemsIn, type Scope } from "../../model/vault-scope.ts";
 import { type Attribute, namesNone, namesSeveral, type Reference } from "../../model/reference.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { type Details, openDetails } from "../items/items.ts";
@@ -54,11 +55,17 @@ export const startSearch = (reference: Reference, vault: ReferencedVault, folded
   byTitle: [],
 });
 
-export const wantedBy = ({ vault, item, folded }: Search): Wanted[] => wantedIn(vault.id, item, folded);
+export const wantedBy = ({ vault, item, folded }: Search, scope: Scope): Wanted[] => wantedIn(vault.id, item, folded, scope);
 
-/** What is looked for. In: the id that is named, if any, and the blind indexes of the name. */
-export const wantedIn = (vault: string, item: string | undefined, indexes: readonly string[]): Wanted[] =>
-  indexes.map((folded, index) => ({ vault, item: (index === 0 && item) || null, folded }));
+/**
+ * What is looked for. In: the id that is named, if any, and the blind indexes of the name. Of a vault with some Items in the scope these
+ * are looked for: the name may be that of others too, which must not make it ambiguous.
+ */
+export function wantedIn(vault: string, item: string | undefined, indexes: readonly string[], scope: Scope): Wanted[] {
+  const items = itemsIn(scope[vault]);
+  if (items) return [...items].map((id) => ({ vault, item: id, folded: null }));
+  return indexes.map((folded, index) => ({ vault, item: (index === 0 && item) || null, folded }));
+}
 
 /** A row with its text. */
 type LoadedRow = FoundRow & { readonly details: string };

@@ -11,6 +11,8 @@ export interface VaultAccess {
   readonly token: TokenIdentity;
   /** A canonical UUID, or a text that names nothing. */
   readonly vault: string;
+  /** The only Items that lists show; absent: all. */
+  readonly items?: ReadonlySet<string> | undefined;
 }
 
 /** A table that is joined to the row of the vault, which saves a statement. Its columns are NULL when it has no row. */

@@ -1,0 +1,190 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ROWS } from "../../openapi/document.ts";
+import { writeId } from "../../src/model/dialect.ts";
+import { flushBatch } from "../../src/store/activity/flush.ts";
+import { countingDatabase } from "../support/bindings.ts";
+import { lengthOf, pattern } from "../support/files.ts";
+import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
+
+/** Tokens with some Items of a vault in their scope (contract 8.15). The matrix has every operation on the path of an Item. */
+
+const DIALECTS = ["uuid", "connect"] as const;
+
+let vault: string;
+let items: string;
+let owner: Client;
+/** The ids of Items: `own` and `deleted` are in the scope, `other` and `otherDeleted` are not. The first two have one title. */
+let ids: Record<"own" | "other" | "deleted" | "otherDeleted", string>;
+let file: string;
+let tokens: Record<(typeof DIALECTS)[number], string>;
+
+/** A word in everything that the Items outside of the scope have. */
+const OUTSIDE = "outsider";
+
+beforeAll(async () => {
+  vault = await makeVault("Narrow");
+  items = `/v1/vaults/${vault}/items`;
+  owner = client((await makeToken({ [vault]: "rwd" })).token);
+  const make = async (title: string, word: string): Promise<string> => {
+    const fields = [
+      { purpose: "USERNAME", value: word },
+      { purpose: "PASSWORD", value: `password of ${word}` },
+    ];
+    return (await owner("POST", items, { body: { ...LOGIN, title, tags: ["one"], fields } })).body.id;
+  };
+  const upload = async (item: string, name: string): Promise<string> =>
+    (await owner("POST", `${items}/${item}/files?name=${name}`, { body: pattern(10), headers: lengthOf(pattern(10)) })).body.id;
+  ids = {
+    own: await make("Same", "insider"),
+    other: await make("Same", OUTSIDE),
+    deleted: await make("Gone", "insider"),
+    otherDeleted: await make(`Gone ${OUTSIDE}`, OUTSIDE),
+  };
+  file = await upload(ids.own, "inside");
+  await upload(ids.other, OUTSIDE);
+  for (const id of [ids.own, ids.other])
+    await owner("PATCH", `${items}/${id}`, { body: [{ op: "add", path: "/tags/-", value: "two" }] });
+  for (const id of [ids.deleted, ids.otherDeleted]) await owner("DELETE", `${items}/${id}`);
+  await owner("POST", "/v1/resolve", { body: { references: [ids.own, ids.other].map((id) => `op://${vault}/${id}/password`) } });
+  const scope = { [vault]: { permissions: "rwd" as const, items: [ids.own, ids.deleted] } };
+  const issued = await Promise.all(DIALECTS.map(async (dialect) => [dialect, (await makeToken(scope, { dialect })).token]));
+  tokens = Object.fromEntries(issued);
+});
+
+/** Everything that tells of an Item outside of the scope, in both forms of ids. */
+const outsiders = (): string[] => [
+  OUTSIDE,
+  ...[ids.other, ids.otherDeleted].flatMap((id) => DIALECTS.map((dialect) => writeId(id, dialect))),
+];
+
+/** What each reading operation is asked besides its path, so that it may tell of several Items. */
+const QUERIES: Readonly<Record<string, readonly string[]>> = {
+  listItems: [
+    "",
+    "?archived=true&include=username",
+    "?limit=1",
+    "?limit=1000",
+    ...['title eq "Same"', 'title co "a"', 'tag eq "one"'].map((filter) => `?filter=${encodeURIComponent(filter)}`),
+  ],
+  listDeletedItems: ["", "?limit=1"],
+  listEvents: ["?after=0", "?after=0&limit=1"],
+  streamAllEvents: ["?after=0&wait=0"],
+  listActivity: ["", "?limit=50", "?action=READ"],
+};
+
+const READS = ROWS.filter(({ access, method, path }) => access.by === "token" && method === "get" && !path.includes("/token"));
+
+describe.each(DIALECTS)("in the dialect %s", (dialect) => {
+  it.each(
+    READS.flatMap((row) =>
+      (QUERIES[row.operationId] ?? [""]).map((query) => [`${row.operationId}${query}`, row, query] as const),
+    ),
+  )("%s tells of no Item outside of the scope", async (_, { path }, query) => {
+    const ofDeleted = path.includes("deleted-items");
+    const values: Record<string, string> = { vault, item: ofDeleted ? ids.deleted : ids.own, file, version: "1" };
+    const target = path.replaceAll(/\{(\w+)\}/g, (__, name: string) => values[name]!) + query;
+    await flushBatch(env);
+    const reply = await client(tokens[dialect])("GET", target);
+    expect([target, reply.status < 500, outsiders().filter((one) => reply.text.includes(one))]).toEqual([target, true, []]);
+  });
+
+  it.each(Object.keys(QUERIES))("%s tells a token with the whole vault of the other Items", async (operation) => {
+    const { path } = READS.find(({ operationId }) => operationId === operation)!;
+    const { token } = await makeToken({ [vault]: "rwd" }, { dialect });
+    await flushBatch(env);
+    const { text } = await client(token)("GET", path.replace("{vault}", vault) + QUERIES[operation]![0]);
+    expect(outsiders().some((one) => text.includes(one))).toBe(true);
+  });
+
+  it("a list, a filter and the list of deleted Items have the Items of the scope, and so has each page", async () => {
+    const call = client(tokens[dialect]);
+    const idsAt = async (path: string) => (await call("GET", path)).body.map(({ id }: { id: string }) => id);
+    const [own, deleted] = [writeId(ids.own, dialect), writeId(ids.deleted, dialect)];
+    expect(await idsAt(items)).toEqual([own]);
+    expect(await idsAt(`${items}?limit=1`)).toEqual([own]);
+    expect(await idsAt(`${items}?filter=${encodeURIComponent('title eq "Same"')}`)).toEqual([own]);
+    expect(await idsAt(`${items}?filter=${encodeURIComponent(`id eq "${ids.own}" or id eq "${ids.other}"`)}`)).toEqual([own]);
+    expect(await idsAt(`/v1/vaults/${vault}/deleted-items`)).toEqual([deleted]);
+  });
+
+  it("a reference to a title that several Items have stands for the one in the scope", async () => {
+    const references = ["op://Narrow/Same/password", `op://${vault}/same/username`, `op://${vault}/${ids.other}/password`];
+    const { body } = await client(tokens[dialect])("POST", "/v1/resolve", { body: { references } });
+    expect(body.values.map(({ value, message }: { value?: string; message?: string }) => value ?? message)).toEqual([
+      "password of insider",
+      "insider",
+      "The reference names no Item of the vault",
+    ]);
+  });
+});
+
+describe("a token with some Items", () => {
+  it("is shown with them, in the form of its dialect", async () => {
+    for (const dialect of DIALECTS) {
+      const { body } = await client(tokens[dialect])("GET", "/v1/token");
+      const listed = [ids.own, ids.deleted].toSorted().map((id) => writeId(id, dialect));
+      expect(body.vaults).toEqual({ [writeId(vault, dialect)]: { permissions: "rwd", items: listed } });
+    }
+  });
+
+  it("makes no Item, whatever its id, and that takes no D1 call", async () => {
+    const chosen: Record<string, string>[] = [{}, { "Item-Id": ids.own }, { "Item-Id": crypto.randomUUID() }];
+    for (const headers of chosen) {
+      const { count, db } = countingDatabase();
+      const reply = await client(tokens.uuid)("POST", items, { body: LOGIN, headers, env: { DB: db } });
+      expect([reply.status, reply.body.message, count.calls]).toEqual([403, `the token may not make Items in vault ${vault}`, 0]);
+    }
+  });
+
+  it("writes to its Items", async () => {
+    const body = [{ op: "replace", path: "/favorite", value: true }];
+    expect((await client(tokens.uuid)("PATCH", `${items}/${ids.own}`, { body })).status).toBe(200);
+    expect((await client(tokens.uuid)("PATCH", `${items}/${ids.other}`, { body })).status).toBe(404);
+  });
+
+  it("waits for the events of its Items, and for no others", async () => {
+    const call = client(tokens.uuid);
+    const { last } = (await call("GET", `/v1/vaults/${vault}/events?after=latest`)).body;
+    const waiting = call("GET", `/v1/vaults/${vault}/events?after=${last}&wait=10`);
+    for (const id of [ids.other, ids.own])
+      await owner("PATCH", `${items}/${id}`, { body: [{ op: "add", path: "/tags/-", value: crypto.randomUUID() }] });
+    const { body } = await waiting;
+    expect(body.events.map(({ item }: { item: { id: string } }) => item.id)).toEqual([ids.own]);
+    // The cursor is behind the events that it does not show.
+    expect((await call("GET", `/v1/vaults/${vault}/events?after=${body.last}`)).body.events).toEqual([]);
+  });
+
+  it("gets the activity without the number of all entries", async () => {
+    await flushBatch(env);
+    const { headers } = await client(tokens.uuid)("GET", "/v1/activity");
+    expect(headers.get("Content-Range")).toMatch(/^(\*|1-\d+)\/\*$/);
+  });
+
+  it("gets no 304 for the list of a token with the whole vault", async () => {
+    const tag = (await owner("GET", items)).headers.get("ETag")!;
+    expect((await client(tokens.uuid)("GET", items, { headers: { "If-None-Match": tag } })).status).toBe(200);
+  });
+});
+
+describe("a scope that is malformed is a 400 which names the fault", () => {
+  const id = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
+  it.each([
+    ["no list of Items", { permissions: "r" }, "items are no list of ids"],
+    ["an empty list", { permissions: "r", items: [] }, "items are no list of ids"],
+    ["something that is no id", { permissions: "r", items: [id, 1] }, "items are no list of ids"],
+    ["no permission", { items: [id] }, "permission that is not"],
+    ["an unknown permission", { permissions: "x", items: [id] }, "permission that is not"],
+    ["another attribute", { permissions: "r", items: [id], tags: ["a"] }, "other attributes"],
+    ["a list", [id], "other attributes"],
+    ["101 Items", { permissions: "r", items: Array.from({ length: 101 }, () => crypto.randomUUID()) }, "more than 100 Items"],
+  ])("%s", async (_, scope, fault) => {
+    const reply = await admin("POST", "/v1/admin/tokens", { body: { name: "t", vaults: { [vault]: scope } } });
+    expect([reply.status, reply.body.message]).toEqual([400, expect.stringContaining(fault)]);
+  });
+
+  it("for a person any list of Items", async () => {
+    const body = { email: "narrow@example.com", vaults: { [vault]: { permissions: "r", items: [id] } } };
+    expect((await admin("POST", "/v1/admin/people", { body })).status).toBe(400);
+  });
+});
