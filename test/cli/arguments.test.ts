@@ -9,7 +9,7 @@ import { newField, parseItem, versionOf } from "../../cli/src/items/input.ts";
 import { isSecret } from "../../cli/src/items/present.ts";
 import { parseFieldSource } from "../../cli/src/items/sources.ts";
 import { secondsOf } from "../../cli/src/frame/duration.ts";
-import { parseGrant } from "../../cli/src/tokens/issue.ts";
+import { parsePermission, parseScope } from "../../cli/src/tokens/issue.ts";
 import { parseEventStream } from "../../client/src/server-sent-events.ts";
 import { FIELD_TYPE_NAMES } from "../../src/model/field-types.ts";
 
@@ -140,13 +140,22 @@ it.each(["", "h", "-1h", "1w", "1.5h", "1 h"])("%j is no time", (text) =>
   expect(() => secondsOf("--overlap", text)).toThrow("--overlap"),
 );
 
-it.each([
-  ["Production", { name: "Production", permission: "r" }],
-  ["Production=rwd", { name: "Production", permission: "rwd" }],
-  ["a=b=w", { name: "a=b", permission: "w" }],
-])("--vault %s", (text, grant) => expect(parseGrant(text)).toEqual(grant));
+const ITEM = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
 
-it("--vault refuses permissions in another order", () => expect(() => parseGrant("Production=wr")).toThrow("--vault"));
+it.each([
+  ["Production", "Production", "r"],
+  ["Production=rwd", "Production", "rwd"],
+  ["a=b=w", "a=b", "w"],
+  [`Production=lw:${ITEM}`, "Production", { permissions: "lw", items: [ITEM] }],
+  [`a:b=r:${ITEM},${ITEM}`, "a:b", { permissions: "r", items: [ITEM, ITEM] }],
+])("--vault %s", (text, vault, scope) => expect(parseScope(text)).toEqual([vault, scope]));
+
+it.each(["Production=wr", "Production=r:", "Production=r:Database", `Production=r:${ITEM},`, `Production=:${ITEM}`])(
+  "--vault %s is refused",
+  (text) => expect(() => parseScope(text)).toThrow("--vault"),
+);
+
+it("a person has no scope of Items", () => expect(() => parsePermission(`Production=r:${ITEM}`)).toThrow("whole vaults"));
 
 it("JSON may begin with a byte order mark and have CRLF", () =>
   expect(parseItem('\uFEFF{\r\n  "a": "\uFEFF"\r\n}\r\n', "stdin")).toEqual({ a: "\uFEFF" }));

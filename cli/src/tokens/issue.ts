@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Client, IssuedToken, Permission } from "@item-vault/client";
+import { parseId } from "@item-vault/model/ids";
 import { isPermission, PERMISSIONS } from "@item-vault/model/permission";
 import { isId, tokenIdOf, vaultNamed } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
@@ -15,7 +16,7 @@ const WAIT_SECONDS_MAX = 7 * 86_400; // a timer of Node ends after 24 days at th
 /** `token create`: prints the token alone, so that a pipe can take it. */
 export async function create({ io, args, options, admin: connect }: Call<typeof TOKEN_CREATE_OPTIONS>): Promise<void> {
   const expiresIn = lifetimeOf(options["expires-in"]);
-  const wanted = (options.vault ?? []).map(parseGrant);
+  const wanted = (options.vault ?? []).map(parseScope);
   const admin = await connect();
   const vaults = await vaultsOf(admin, wanted);
   const body = {
@@ -69,24 +70,30 @@ async function showIssued(io: Io, format: string | undefined, issued: IssuedToke
   else await show(io, format, { json: issued, table: () => "" });
 }
 
-interface Grant {
-  readonly name: string;
-  readonly permission: Permission;
+/** A vault by its name or id, and what is granted in it. */
+type Named<Value> = readonly [vault: string, value: Value];
+
+/** `VAULT`, `VAULT=rw`, or of some Items only `VAULT=rw:ID,ID` (contract 8.15). */
+export function parseScope(text: string): Named<IssuedToken["vaults"][string]> {
+  const [, vault, permissions = "r", ids] = /^(.+?)(?:=([lrwd]+)(?::(.*))?)?$/s.exec(text) ?? [];
+  const items = ids?.split(",");
+  if (!vault || !isPermission(permissions) || items?.some((id) => parseId(id) === undefined))
+    throw new CliError("--vault takes VAULT, VAULT=rwd or VAULT=rwd:ID,ID", {
+      exit: "usage",
+      hint: `The permissions are ${Object.keys(PERMISSIONS).join(", ")}; an Item is named by its id.`,
+    });
+  return [vault, items ? { permissions, items } : permissions];
 }
 
-/** `VAULT` or `VAULT=rw`. */
-export function parseGrant(text: string): Grant {
-  const [, name, permission = "r"] = /^(.+?)(?:=([lrwd]+))?$/s.exec(text) ?? [];
-  if (!name || !isPermission(permission))
-    throw new CliError("--vault takes VAULT or VAULT=rwd", {
-      exit: "usage",
-      hint: `The permissions are ${Object.keys(PERMISSIONS).join(", ")}.`,
-    });
-  return { name, permission };
+/** As `parseScope`, for a person, who has whole vaults (contract 8.15). */
+export function parsePermission(text: string): Named<Permission> {
+  const [vault, scope] = parseScope(text);
+  if (typeof scope === "string") return [vault, scope];
+  throw new CliError("A person has whole vaults, and no scope of Items", { exit: "usage" });
 }
 
 /** The `vaults` of a request (contract 13.14), by one request for all names. */
-export async function vaultsOf(admin: Client, grants: readonly Grant[]): Promise<Record<string, Permission>> {
-  const all = grants.some(({ name }) => !isId(name)) ? (await admin.call("GET /v1/admin/vaults")).data : [];
-  return Object.fromEntries(grants.map(({ name, permission }) => [isId(name) ? name : vaultNamed(all, name).id, permission]));
+export async function vaultsOf<Value>(admin: Client, wanted: readonly Named<Value>[]): Promise<Record<string, Value>> {
+  const all = wanted.some(([vault]) => !isId(vault)) ? (await admin.call("GET /v1/admin/vaults")).data : [];
+  return Object.fromEntries(wanted.map(([vault, value]) => [isId(vault) ? vault : vaultNamed(all, vault).id, value]));
 }

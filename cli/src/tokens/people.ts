@@ -6,14 +6,14 @@ import { CliError } from "../frame/failure.ts";
 import { timeOf } from "../output/time.ts";
 import { type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
-import { parseGrant, vaultsOf } from "./issue.ts";
+import { parsePermission, vaultsOf } from "./issue.ts";
 import type { PERSON_DELETE_OPTIONS, PERSON_LIST_OPTIONS, PERSON_WRITE_OPTIONS } from "./options.ts";
 
 /** The people who sign in to the console with Cloudflare Access (contract 25). */
 
 /** `person create`. */
 export async function create({ io, args, options, admin: connect }: Call<typeof PERSON_WRITE_OPTIONS>): Promise<void> {
-  const grants = (options.vault ?? []).map(parseGrant);
+  const grants = (options.vault ?? []).map(parsePermission);
   const admin = await connect();
   const body = { email: args[0]!, vaults: await vaultsOf(admin, grants) };
   await show(io, options.format, shownPerson((await admin.call("POST /v1/admin/people", { body })).data));
@@ -31,7 +31,7 @@ export async function list({ io, options, admin }: Call<typeof PERSON_LIST_OPTIO
 
 /** `person edit`. The service replaces the vaults, so a call without any would take all of them away. */
 export async function edit({ io, args, options, admin: connect }: Call<typeof PERSON_WRITE_OPTIONS>): Promise<void> {
-  const grants = (options.vault ?? []).map(parseGrant);
+  const grants = (options.vault ?? []).map(parsePermission);
   if (grants.length === 0)
     throw new CliError("person edit needs --vault, for each vault that the person is to have", {
       exit: "usage",
