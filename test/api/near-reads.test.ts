@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { rebindCoordinator } from "../support/bindings.ts";
 import { createReplicatedDatabase, type ReplicatedDatabase } from "../support/replica.ts";
+import { resealBy } from "../support/reseals.ts";
+import { dataKeyOf } from "../support/sealed-columns.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault, type Reply } from "../support/service.ts";
 
 /** Reads of a token with `stale`, which a replica may answer (contract 8.12 to 8.14). */
@@ -182,6 +184,54 @@ describe("a read of a token with `stale`", () => {
     const before = { ...replicated.calls };
     await near("GET", item);
     expect(replicated.calls).toEqual({ primary: before.primary, replica: before.replica + 1 });
+  });
+});
+
+/** The vault gets the new keys, and every text is still under the old ones. */
+const BEGIN = { most: 1 };
+
+/** Does something before each further call of the replica. */
+function beforeFurtherCalls(...steps: (() => Promise<unknown>)[]): void {
+  const { replica } = replicated.calls;
+  replicated.beforeReplica = async () => {
+    await steps[replicated.calls.replica - replica - 1]?.();
+  };
+}
+
+/** The service knows the latest keys only, and the replica has the state of before. */
+async function replaceKeys(earlier: string): Promise<void> {
+  await near("GET", item);
+  await replicated.replicate();
+  await resealBy(vault, earlier);
+  await through(client((await makeToken({ [vault]: "r" })).token))("GET", item);
+}
+
+describe("a near read of several calls, while the vault gets new keys", () => {
+  it("resolves a reference by title when the old keys are gone in the state of the second call", async () => {
+    const earlier = await dataKeyOf(vault);
+    await near("PATCH", item, { body: [{ op: "add", path: "/fields/note", value: { label: "note", value: "text" } }] });
+    await resealBy(vault, earlier, {}, BEGIN);
+    await replaceKeys(earlier);
+    beforeFurtherCalls(replicated.replicate);
+    const reply = await near("POST", "/v1/resolve", { body: { references: [`op://${vault}/Login/note`] } });
+    expect(reply.body.values).toEqual([{ reference: `op://${vault}/Login/note`, value: "text" }]);
+  });
+
+  it("finds an Item by its title when each call shows a state with other keys", async () => {
+    await replaceKeys(await dataKeyOf(vault));
+    const earlier = await dataKeyOf(vault);
+    beforeFurtherCalls(
+      async () => {
+        await resealBy(vault, earlier, {}, BEGIN);
+        await replicated.replicate();
+      },
+      async () => {
+        await resealBy(vault, earlier);
+        await replicated.replicate();
+      },
+    );
+    const reply = await near("GET", `/v1/vaults/${vault}/items?filter=title eq "Login"`);
+    expect([reply.status, reply.body.length]).toEqual([200, 1]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { blindIndex } from "../../crypto/seal.ts";
-import { areSameKeys, cachedVaultKeys, type VaultKeys } from "../../crypto/vault-keys.ts";
+import { cachedVaultKeys, type VaultKey } from "../../crypto/vault-keys.ts";
 import { type Filter, idsOf, itemPasses, titleOf } from "../../model/filter.ts";
 import type { BrokenItem, OfVault, Summary } from "../../model/item.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
@@ -114,13 +114,13 @@ function load(
   return loadFromVault<unknown, [Row]>(store, access, NOTHING, rows);
 }
 
-/** The most D1 calls for a title: one without keys, and two because a write or another replica may have other keys. */
+/** The most D1 calls for a title: one without keys, and two because the vault may get new keys, or another replica have other ones. */
 const TITLED_CALLS_MAX = 3;
 
 /**
  * The rows whose blind index is that of the title. The key of the index is in the vault's row, wrapped, so an isolate
- * without the key in its cache makes one D1 call for the key before the one for the rows. Errors: also `unavailable`, when the keys are
- * others again after that.
+ * without the key in its cache makes one D1 call for the key before the one for the rows. A call asks for the indexes under all keys that the
+ * calls before it have found: a replica may not have the latest ones yet. Errors: also `unavailable`, when there are further keys after that.
  */
 async function loadTitled(
   store: Store,
@@ -129,19 +129,19 @@ async function loadTitled(
   after: string,
   most: number,
 ): ReturnType<typeof load> {
-  let keys = cachedVaultKeys(store.keyring, access.vault, store.now);
+  const keys = new Map((cachedVaultKeys(store.keyring, access.vault, store.now)?.all ?? []).map((key) => [key.id, key]));
   for (let calls = 0; calls < TITLED_CALLS_MAX; calls++) {
-    const indexes = keys ? await titleIndexes(keys, title) : [""];
+    const indexes = keys.size > 0 ? await titleIndexes([...keys.values()], title) : [""];
     const source =
       indexes.length === 1
         ? { from: TITLED, value: indexes[0]! }
         : { from: TITLED_UNDER_SEVERAL, value: JSON.stringify(indexes) };
     const found = await load(store, access, source, after, most);
-    if (!found.ok || areSameKeys(found.value.keys, keys)) return found;
-    keys = found.value.keys;
+    if (!found.ok || found.value.keys.all.every(({ id }) => keys.has(id))) return found;
+    for (const key of found.value.keys.all) keys.set(key.id, key);
   }
   return fail("unavailable");
 }
 
-const titleIndexes = (keys: VaultKeys, title: string): Promise<string[]> =>
-  Promise.all(keys.all.map(({ index }) => blindIndex(index, title)));
+const titleIndexes = (keys: readonly VaultKey[], title: string): Promise<string[]> =>
+  Promise.all(keys.map(({ index }) => blindIndex(index, title)));
