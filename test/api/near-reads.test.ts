@@ -101,6 +101,31 @@ describe("a read of a token with `stale`", () => {
     expect(shown(reply).slice(2)).toEqual(["replica", "20"]);
   });
 
+  it("does not trust a state for which the isolate asked before its clock went back", async () => {
+    const bookmark = (await rename("Earlier")).headers.get("Item-Vault-Bookmark")!;
+    const later = async (): Promise<void> => {
+      replicated.beforePrimary = async () => undefined;
+      advance(-5_000);
+      await near("GET", item); // which notices it
+      advance(6_000);
+    };
+    advance(10_000);
+    replicated.beforePrimary = later;
+    await near("GET", item, { headers: { "Item-Vault-Bookmark": bookmark } });
+    await replicated.replicate();
+    await rename("New", client((await makeToken({ [vault]: "rw" })).token));
+    // 60 seconds after the time that the clock had at the start of the call, and 65 after the call.
+    advance(STALE * 1_000 - 1_000);
+    expect(shown(await near("GET", item))[2]).toBe("primary");
+  });
+
+  it("has no smaller age because the clock goes back during the request", async () => {
+    await near("GET", item);
+    advance(20_000);
+    replicated.beforeReplica = async () => void advance(-3_600_000);
+    expect(shown(await near("GET", item)).slice(2)).toEqual(["replica", "20"]);
+  });
+
   it("is answered by the primary when what the isolate knows is older than `stale`, or of a clock that went back", async () => {
     await near("GET", item);
     await rename("New", client((await makeToken({ [vault]: "rw" })).token));
