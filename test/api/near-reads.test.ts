@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { rebindCoordinator } from "../support/bindings.ts";
 import { createReplicatedDatabase, type ReplicatedDatabase } from "../support/replica.ts";
@@ -232,11 +233,18 @@ async function replaceKeys(earlier: string): Promise<void> {
 }
 
 describe("a near read of several calls, while the vault gets new keys", () => {
-  it("resolves a reference by title when the old keys are gone in the state of the second call", async () => {
+  const keysOf = () => env.DB.prepare("SELECT keys FROM vaults WHERE id = ?").bind(vault).first<string>("keys");
+
+  it.each([
+    ["the old keys are gone", false],
+    ["the Item is under the new keys, and the vault has both", true],
+  ])("resolves a reference by title when in the state of the second call %s", async (_, both) => {
     const earlier = await dataKeyOf(vault);
     await near("PATCH", item, { body: [{ op: "add", path: "/fields/note", value: { label: "note", value: "text" } }] });
     await resealBy(vault, earlier, {}, BEGIN);
+    const keys = await keysOf();
     await replaceKeys(earlier);
+    if (both) await env.DB.prepare("UPDATE vaults SET keys = ?2 WHERE id = ?1").bind(vault, keys).run();
     beforeFurtherCalls(replicated.replicate);
     const reply = await near("POST", "/v1/resolve", { body: { references: [`op://${vault}/Login/note`] } });
     expect(reply.body.values).toEqual([{ reference: `op://${vault}/Login/note`, value: "text" }]);

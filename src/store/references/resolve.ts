@@ -147,14 +147,17 @@ interface Reading extends Reader {
 
 const nameOf = (one: Wanted): string => [one.vault, one.item, one.folded].join("/");
 
-/** Loads the Items that were not asked for. Errors: as `loadWanted`. */
+/**
+ * Loads the Items of the searches that were not asked for as a whole: of several blind indexes, an Item may have got another one since a part of
+ * them was asked for, while the vault gets new keys. Errors: as `loadWanted`.
+ */
 async function loadMissing(
   store: Store,
   reading: Reading,
   searches: readonly Search[],
   asked: ReadonlyMap<string, Wanted>,
 ): Promise<Result<FoundRow[]>> {
-  const wanted = searches.flatMap(wantedBy).filter((one) => !asked.has(nameOf(one)));
+  const wanted = searches.map(wantedBy).flatMap((all) => (all.every((one) => asked.has(nameOf(one))) ? [] : all));
   return wanted.length > 0 ? loadWanted(store, reading, wanted) : ok([]);
 }
 
