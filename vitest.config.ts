@@ -6,7 +6,7 @@ import { startReceiver } from "./scripts/webhook-receiver.ts";
 import { LOCAL } from "./scripts/wrangler.ts";
 import { type Found, findChromium } from "./test/browser/support/chromium.ts";
 import { useCompileCache } from "./vitest.compile-cache.ts";
-import { chooseThird, filesOfOtherDays } from "./vitest.long.ts";
+import { choosePart, filesOfOtherDays } from "./vitest.long.ts";
 import { SlowFirst, slowestFiles } from "./vitest.slowest.ts";
 import { useUncompressedSockets } from "./vitest.sockets.ts";
 import { useTemporaryFolder } from "./vitest.temporary.ts";
@@ -27,7 +27,7 @@ const EXCLUDED = [
   ...configDefaults.exclude,
   ...filesOfOtherDays(
     readdirSync("test", { recursive: true, encoding: "utf8" }).map((path) => `test/${path}`),
-    chooseThird(Number(SAMPLE), process.env, process.argv),
+    choosePart(Number(SAMPLE), process.env, process.argv),
   ),
 ];
 /** Tests that only the long run has. Each file would start a process to skip them. */

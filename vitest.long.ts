@@ -11,23 +11,27 @@ export const isLong = (path: string): boolean => isLongPath.test(path);
 /** Arguments that choose no tests. */
 const CHOOSES_NOTHING = /^run$|^--(?:reporter|outputFile|sequence)\b/;
 
+/** Within this number of days, each file of long tests runs on one day. */
+export const LONG_DAYS = 5;
+
 /**
- * Which third of the files of long tests runs: 0, 1 or 2, another one on each day. Null when all run: in the long runs, with ALL=1, and where
- * the arguments choose tests. In: the number of the day; the variables of the environment; the arguments, from those of the process on.
+ * Which part of the files of long tests runs: from 0 to `LONG_DAYS` - 1, another one on each day. Null when all run: in the long runs, with
+ * ALL=1, and where the arguments choose tests. In: the number of the day; the variables of the environment; the arguments, from those of the
+ * process on.
  */
-export function chooseThird(
+export function choosePart(
   day: number,
   { LONG_RUN, ALL }: Readonly<Record<string, string | undefined>>,
   commandLine: readonly string[],
 ): number | null {
   if (!Number.isSafeInteger(day)) throw new Error("SAMPLE is not a number");
   const chooses = commandLine.slice(2).some((argument) => !CHOOSES_NOTHING.test(argument));
-  return LONG_RUN === "1" || ALL === "1" || chooses ? null : day % 3;
+  return LONG_RUN === "1" || ALL === "1" || chooses ? null : day % LONG_DAYS;
 }
 
-/** The files of long tests that do not run. In: the paths of files from the root of the project; the third that runs. */
-export function filesOfOtherDays(paths: readonly string[], third: number | null): string[] {
-  if (third === null) return [];
+/** The files of long tests that do not run. In: the paths of files from the root of the project; the part that runs. */
+export function filesOfOtherDays(paths: readonly string[], part: number | null): string[] {
+  if (part === null) return [];
   const long = paths.filter((path) => path.endsWith(".test.ts") && isLong(`/${path}`)).toSorted((a, b) => (a < b ? -1 : 1));
-  return long.filter((_, index) => index % 3 !== third);
+  return long.filter((_, index) => index % LONG_DAYS !== part);
 }

@@ -16,6 +16,7 @@ export interface BenchResponse {
   readonly status: number;
   /** Empty when the body was not requested. */
   readonly bytes: Buffer;
+  readonly etag: string | undefined;
 }
 
 const agent = new Agent({ keepAlive: true, maxFreeSockets: 4_096 });
@@ -42,7 +43,9 @@ export function send({ method = "GET", token, variant, ...parts }: BenchRequest,
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => keepBody && chunks.push(chunk));
       response.on("error", reject);
-      response.on("end", () => resolve({ status: response.statusCode!, bytes: Buffer.concat(chunks) }));
+      response.on("end", () =>
+        resolve({ status: response.statusCode!, bytes: Buffer.concat(chunks), etag: response.headers.etag }),
+      );
     });
     sent.on("error", reject);
     sent.end(body);
@@ -50,13 +53,14 @@ export function send({ method = "GET", token, variant, ...parts }: BenchRequest,
 }
 
 /**
- * As `send`. Throws when the status is 300 or more: a refused request costs less than a successful one and would distort
+ * As `send`. Throws when the status is 300 or more, other than 304: a refused request costs less than a successful one and would distort
  * the figures.
  */
 export async function sendOrThrow(sent: BenchRequest, keepBody: boolean): Promise<BenchResponse> {
   const response = await send(sent, keepBody);
   const { status, bytes } = response;
-  if (status >= 300) throw new Error(`${sent.method ?? "GET"} ${String(sent.path)}: ${status} ${bytes.toString()}`);
+  if (status >= 300 && status !== 304)
+    throw new Error(`${sent.method ?? "GET"} ${String(sent.path)}: ${status} ${bytes.toString()}`);
   return response;
 }
 
@@ -64,6 +68,12 @@ export async function sendOrThrow(sent: BenchRequest, keepBody: boolean): Promis
 export async function fetchJson(sent: BenchRequest): Promise<any> {
   const { bytes } = await sendOrThrow(sent, true);
   return bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined;
+}
+
+/** The same request with the entity tag of its answer, so that it is answered with a 304 until something changes. */
+export async function ifChanged(sent: BenchRequest): Promise<BenchRequest> {
+  const { etag } = await sendOrThrow(sent, false);
+  return { ...sent, headers: { ...sent.headers, "If-None-Match": etag! } };
 }
 
 /** What clients measured in one period. */

@@ -94,12 +94,16 @@ export function deleteItems({ itemPaths, token }: Vault): BenchRequest {
   return { method: "DELETE", path: () => itemPaths[deleted++]!, token };
 }
 
-/** In: `small` and `writable` have 100 Items, the second is the one that is written to; `large` has 50,000 Items. */
+/**
+ * In: `small` and `writable` have 100 Items, the second is the one that is written to; `large` has 50,000 Items; the list of `small` that
+ * has not changed.
+ */
 export function createGroups(
   small: Vault,
   writable: Vault,
   large: Vault,
   files: readonly { name: string; file: File }[],
+  unchangedList: BenchRequest,
 ): Group[] {
   const json: Baseline = { name: "JSON without storage", request: { path: "/bench/json" } };
   const select: Baseline = { name: "one SELECT", request: { path: `/bench/select?${small.baselineQuery}` } };
@@ -124,6 +128,11 @@ export function createGroups(
     comparisons: [{ baseline: select, target: 0.7 }],
   };
   const list = { name: "list 100", request: listItems(small), comparisons: [{ baseline: rows, target: 0.8, peer: "0.37" }] };
+  const unchanged = {
+    name: `list ${PAGE}, unchanged`,
+    request: unchangedList,
+    comparisons: [{ baseline: rows, target: 1 }],
+  };
   const concurrentPatch = {
     name: `PATCH, ${MANY_CLIENTS} clients`,
     request: patchItems(writable),
@@ -131,7 +140,7 @@ export function createGroups(
   };
   return [
     { clients: FEW_CLIENTS, milliseconds: 140, baselines: [json, select, batch], operations: [get, filter] },
-    { clients: FEW_CLIENTS, milliseconds: 140, baselines: [rows], operations: [list] },
+    { clients: FEW_CLIENTS, milliseconds: 140, baselines: [rows], operations: [list, unchanged] },
     { clients: FEW_CLIENTS, milliseconds: 140, baselines: [upsert], operations: writes },
     { clients: MANY_CLIENTS, milliseconds: 250, baselines: [concurrentUpsert], operations: [concurrentPatch] },
     ...files.map(({ name, file }) => createDownloadGroup(name, file)),

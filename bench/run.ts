@@ -10,11 +10,11 @@ import { measureCosts } from "./costs.ts";
 import { type CallCounts, countCalls, REPEATED_PATCH } from "./counts.ts";
 import { formatDocument } from "./format.ts";
 import { measureLatency } from "./latency.ts";
-import { runRound } from "./load.ts";
+import { ifChanged, runRound } from "./load.ts";
 import { measureEvents } from "./events.ts";
 import { measureGroup } from "./measure.ts";
 import { measureNeighbours } from "./neighbours.ts";
-import { createGroups, deleteItems, FEW_CLIENTS, listVaults, MIB, patchOneItem } from "./operations.ts";
+import { createGroups, deleteItems, FEW_CLIENTS, listItems, listVaults, MIB, patchOneItem } from "./operations.ts";
 import { createReferenceGroup } from "./references.ts";
 import { formatResults, type Results, writeReport } from "./report.ts";
 import { measureScaling } from "./scaling.ts";
@@ -50,7 +50,7 @@ const files = [
 logProgress("created the vaults");
 
 const groups = [
-  ...createGroups(small, writable, large, files),
+  ...createGroups(small, writable, large, files, await ifChanged(listItems(small))),
   ...createVersionGroups(writable, unversioned),
   createReferenceGroup(small),
 ];

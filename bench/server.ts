@@ -7,11 +7,13 @@ import { fetchJson, setServer } from "./load.ts";
 const ADMIN_TOKEN = randomBytes(16).toString("hex");
 const METRICS_TOKEN = randomBytes(16).toString("hex");
 const ROOT_KEYS = JSON.stringify({ active: "k1", keys: { k1: randomBytes(32).toString("base64") } });
-const server = createTestHarness({
-  workers: [{ configPath: "bench/wrangler.toml", secrets: { ADMIN_TOKEN, ROOT_KEYS, METRICS_TOKEN } }],
-});
+/** The secrets of the service, by their names. */
+export const SECRETS = { ADMIN_TOKEN, ROOT_KEYS, METRICS_TOKEN };
+export const CONFIG_PATH = "bench/wrangler.toml";
+const server = createTestHarness({ workers: [{ configPath: CONFIG_PATH, secrets: SECRETS }] });
 
-const TABLE_PATH = "/bench/table";
+/** The route that creates the tables of the baselines. */
+export const TABLE_PATH = "/bench/table";
 
 /**
  * Starts the server and creates the tables. Requests are sent to the port of workerd: the address that wrangler reports is

@@ -20,6 +20,8 @@ const READ_WRITE: GuardedAccess = { by: "token", permission: "rw", outside: "out
 const DESTROY: GuardedAccess = { by: "token", permission: "d", outside: "out_of_scope" };
 /** As READ, with a 404 outside of the scope (contract 4.7). */
 const FIND: GuardedAccess = { by: "token", permission: "r", outside: "vault_not_found" };
+/** The answer has no field, no File and no content. */
+const LIST: GuardedAccess = { by: "token", permission: "l", outside: "out_of_scope" };
 
 /** A write to an Item that exists. */
 const CHANGE = { conditional: true, idempotent: true } as const;
@@ -60,10 +62,10 @@ export const OPERATIONS = {
   getOwnToken: { method: "GET", path: "/v1/token", access: BY_TOKEN, action: "UNLOGGED" },
   resolveReferences: { method: "POST", path: "/v1/resolve", access: BY_TOKEN, action: "READ", json: true },
   listVaults: { method: "GET", path: "/v1/vaults", access: BY_TOKEN, action: "READ" },
-  getVault: { method: "GET", path: VAULT, access: READ, action: "READ" },
+  getVault: { method: "GET", path: VAULT, access: LIST, action: "READ" },
   listActivity: { method: "GET", path: "/v1/activity", access: BY_TOKEN, action: "UNLOGGED" },
 
-  listItems: { method: "GET", path: ITEMS, access: FIND, action: "READ" },
+  listItems: { method: "GET", path: ITEMS, access: { ...LIST, outside: "vault_not_found" }, action: "READ" },
   createItem: { method: "POST", path: ITEMS, access: WRITE, action: "CREATE", json: true, identified: true, idempotent: true },
   getItem: { method: "GET", path: ITEM, access: READ, action: "READ" },
   replaceItem: { method: "PUT", path: ITEM, access: READ_WRITE, action: "UPDATE", json: true, ...CHANGE },
@@ -80,7 +82,7 @@ export const OPERATIONS = {
   // Needs both permissions, because the answer contains the name of the File.
   replaceFileContent: { method: "PUT", path: `${FILE}/content`, access: READ_WRITE, action: "UPDATE", ...CHANGE },
 
-  listVersions: { method: "GET", path: VERSIONS, access: READ, action: "READ" },
+  listVersions: { method: "GET", path: VERSIONS, access: LIST, action: "READ" },
   getVersion: { method: "GET", path: VERSION, access: READ, action: "READ" },
   restoreVersion: { method: "POST", path: `${VERSION}/restore`, access: READ_WRITE, action: "UPDATE", ...CHANGE },
   destroyVersion: { method: "DELETE", path: VERSION, access: DESTROY, action: "DELETE", idempotent: true },
@@ -103,7 +105,7 @@ export const OPERATIONS = {
     deleted: true,
   },
 
-  listEvents: { method: "GET", path: `${VAULT}/events`, access: READ, action: "READ", follows: true },
+  listEvents: { method: "GET", path: `${VAULT}/events`, access: LIST, action: "READ", follows: true },
   streamAllEvents: { method: "GET", path: "/v1/events", access: BY_TOKEN, action: "UNLOGGED", follows: true },
 
   listAllVaults: { method: "GET", path: ADMIN_VAULTS, access: BY_ADMIN, action: "READ" },

@@ -28,10 +28,8 @@ export const headers = {
   },
   TokenExpires: text(EXPIRES, { required: true, pattern: TIME }),
   TokenExpiresIfKnown: text(`${EXPIRES} Absent when the request was refused before its token was verified.`, { pattern: TIME }),
-  ETag: text("The entity tag, opaque (contract 9.11, 10.1, 16.11).", { required: true, pattern: '^"[!#-~]+"$' }),
-  ETagIfKnown: text("The entity tag, opaque (contract 10.1).", {
-    pattern: '^"[!#-~]+"$',
-  }),
+  ETag: text("The entity tag, opaque (contract 9.11, 10.1, 11.11, 16.11).", { required: true, pattern: '^"[!#-~]+"$' }),
+  ETagIfKnown: text("The entity tag, opaque (contract 10.1, 11.11).", { pattern: '^"[!#-~]+"$' }),
   ETagOfValues: text("Opaque; absent when a reference asks for an `otp` (contract 16.11).", { pattern: '^"[!#-~]+"$' }),
   Link: text('The URL of the next page, with `rel="next"` (RFC 8288); absent on the last page (contract 11.3, 13.20).', {
     pattern: '^<[^>]+>; rel="next"$',

@@ -130,7 +130,7 @@ export const parameters = {
   IfMatch: inHeader("If-Match", "Entity tags of the current version, or `*`; otherwise a 412 (contract 10.2, 10.3).", text),
   IfNoneMatch: inHeader(
     "If-None-Match",
-    "Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11).",
+    "Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 11.11, 16.11).",
     text,
   ),
   IdempotencyKey: inHeader(

@@ -2,7 +2,7 @@
 
 export const HEADER = "Item-Vault-Bookmark";
 
-/** How many a request may send. */
+/** How many a request may send: `bookmarks` in src/model/limits.ts, which this package cannot import. A test compares them. */
 const BOOKMARKS_MAX = 8;
 
 export interface Bookmarks {

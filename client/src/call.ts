@@ -1,4 +1,5 @@
 import { ItemVaultError, jsonOf } from "./error.ts";
+import { createKeptLists } from "./kept-lists.ts";
 import type { Bytes, Operations } from "./schema.ts";
 import type { Policy, RequestOptions, Send } from "./send.ts";
 
@@ -74,16 +75,26 @@ const withBytes = ({ headers, ...options }: RequestOptions, body: NonNullable<Re
   body,
 });
 
-export const createCall = (send: Send): Call =>
-  (async (operation: string, { path = {}, body, ...options }: UntypedOptions = {}) => {
+/** The operation whose answers are kept, and asked for again by their entity tag. */
+const KEPT: Name = "GET /v1/vaults/{vault}/items";
+
+export function createCall(send: Send): Call {
+  const readList = createKeptLists();
+  return (async (operation: string, { path = {}, body, ...options }: UntypedOptions = {}) => {
     const [method, template] = operation.split(" ") as [string, string];
     const url = template.replace(/\{(\w+)\}/g, (_, name: string) => segmentOf(path[name]!));
+    if (operation === KEPT) {
+      const sendIf = (condition: object) => send(method, url, { ...options, headers: { ...options.headers, ...condition } });
+      const { data, headers } = await readList(JSON.stringify([url, options.query]), sendIf, options.signal);
+      return { data, etag: headers.get("ETag") ?? undefined, headers };
+    }
     const response = await send(method, url, isBytes(body) ? withBytes(options, body) : { ...options, json: body });
     const { headers, status } = response;
     const data: unknown =
       status === 204 ? undefined : Object.hasOwn(RAW, operation) ? response : await jsonOf(response, options.signal);
     return { data, etag: headers.get("ETag") ?? undefined, headers };
   }) as Call;
+}
 
 /**
  * One segment of a path. Errors: throws an ItemVaultError for `.` and `..`, which also encoded would lead to another resource (WHATWG

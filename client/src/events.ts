@@ -1,6 +1,7 @@
+import { retryDelayOf } from "./backoff.ts";
 import { segmentOf } from "./call.ts";
 import { ItemVaultError } from "./error.ts";
-import { askedDelayOf, type Send } from "./send.ts";
+import type { Send } from "./send.ts";
 import { parseEventStream, type ServerSentEvent } from "./server-sent-events.ts";
 import { wait } from "./wait.ts";
 
@@ -34,7 +35,6 @@ export interface EventOptions {
 }
 
 const SILENCE = 45_000; // milliseconds: the service sends a comment every 15 s
-const LONGEST_DELAY = 30_000; // milliseconds
 /** The stream of a vault ends with it (contract 15.8). That of all vaults goes on (15.9). */
 const LAST_EVENT = "vault.deleted";
 
@@ -67,8 +67,7 @@ export async function* followEvents(
       failure = error instanceof ItemVaultError ? error : broken();
       if (!follow || !isTemporary(failure)) throw failure;
     }
-    const backoff = Math.min(LONGEST_DELAY, 200 * 2 ** failures++) * (0.5 + Math.random() / 2);
-    const delay = backoff + askedDelayOf(failure ?? {});
+    const delay = retryDelayOf(failures++, failure);
     if (failure) onRetry?.(failure, delay);
     await wait(delay, signal).catch(() => undefined);
   }

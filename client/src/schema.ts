@@ -1227,8 +1227,8 @@ export type Purpose = "USERNAME" | "PASSWORD" | "NOTES";
 /** A set of characters of generated values (contract 7.3). */
 export type CharacterSet = "LETTERS" | "DIGITS" | "SYMBOLS";
 
-/** What a token may do in a vault: `r` reads, `w` writes, `d` destroys versions and deleted Items (contract 8.4). */
-export type Permission = "r" | "w" | "d" | "rw" | "rd" | "wd" | "rwd";
+/** What a token may do in a vault: `l` lists Items, `r` reads them too, `w` writes, `d` destroys versions and deleted Items (contract 8.4). */
+export type Permission = "l" | "r" | "w" | "d" | "lw" | "ld" | "rw" | "rd" | "wd" | "lwd" | "rwd";
 
 /** The form in which answers to a token write ids and dates (contract 3.5). */
 export type Dialect = "uuid" | "connect";
@@ -1333,7 +1333,7 @@ export interface Operations {
     path: Record<string, never>;
     query: Record<string, never>;
     headers: {
-      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 11.11, 16.11). */
       "If-None-Match"?: string;
       /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
       "Item-Vault-Bookmark"?: string;
@@ -1420,6 +1420,8 @@ export interface Operations {
       cursor?: string;
     };
     headers: {
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 11.11, 16.11). */
+      "If-None-Match"?: string;
       /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
       "Item-Vault-Bookmark"?: string;
     };
@@ -1454,7 +1456,7 @@ export interface Operations {
     };
     query: Record<string, never>;
     headers: {
-      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 11.11, 16.11). */
       "If-None-Match"?: string;
       /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
       "Item-Vault-Bookmark"?: string;
@@ -1672,7 +1674,7 @@ export interface Operations {
       Range?: string;
       /** An `ETag`; if it is not the current one, the answer is the whole content (contract 9.12). */
       "If-Range"?: string;
-      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 11.11, 16.11). */
       "If-None-Match"?: string;
       /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
       "Item-Vault-Bookmark"?: string;
@@ -1738,7 +1740,7 @@ export interface Operations {
     };
     query: Record<string, never>;
     headers: {
-      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 11.11, 16.11). */
       "If-None-Match"?: string;
       /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
       "Item-Vault-Bookmark"?: string;
@@ -1817,7 +1819,7 @@ export interface Operations {
     };
     query: Record<string, never>;
     headers: {
-      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 11.11, 16.11). */
       "If-None-Match"?: string;
       /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
       "Item-Vault-Bookmark"?: string;
@@ -1876,7 +1878,7 @@ export interface Operations {
       Range?: string;
       /** An `ETag`; if it is not the current one, the answer is the whole content (contract 9.12). */
       "If-Range"?: string;
-      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 11.11, 16.11). */
       "If-None-Match"?: string;
       /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
       "Item-Vault-Bookmark"?: string;

@@ -1,3 +1,4 @@
+import { askedDelayOf, LONGEST_RETRY_AFTER } from "./backoff.ts";
 import { errorOf, ItemVaultError } from "./error.ts";
 import { createBookmarks, HEADER } from "./bookmarks.ts";
 import { wait } from "./wait.ts";
@@ -36,7 +37,6 @@ export type Send = (method: string, path: string, options?: RequestOptions) => P
 
 const FIRST_DELAY = 200; // milliseconds
 const LONGEST_DELAY = 10_000; // milliseconds
-const LONGEST_RETRY_AFTER = 60; // seconds: a request that has to wait longer fails
 const REPEATED = new Set([429, 502, 503, 504]);
 
 /**
@@ -100,16 +100,13 @@ async function attemptOnce(send: typeof fetch, url: string, init: RequestInit): 
   }
 }
 
+/** A request that would have to wait longer than a caller expects fails. */
 const canRepeat = ({ kind, status, retryAfter = 0 }: ItemVaultError): boolean =>
   (kind === "network" || REPEATED.has(status)) && kind !== "misconfigured" && retryAfter <= LONGEST_RETRY_AFTER;
 
 /** Milliseconds until the next attempt: full jitter, and never less than `Retry-After`. */
 const delayOf = (attempt: number, error: ItemVaultError): number =>
   askedDelayOf(error) + Math.random() * Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** attempt);
-
-/** The milliseconds of `Retry-After`, or a minute when it is longer. */
-export const askedDelayOf = ({ retryAfter = 0 }: Partial<ItemVaultError>): number =>
-  Math.min(retryAfter, LONGEST_RETRY_AFTER) * 1000;
 
 /**
  * The URL without a slash at the end, and without a `/v1` that some clients of Connect are configured with. Errors: throws an

@@ -19,13 +19,14 @@ export const itemDescriptions = {
     description:
       "In the order of their ids, without their fields. Without `limit` the whole list, a long one as a stream (contract 11). Filters: " +
       "contract 5. A token without the permission gets the 404 of a vault that does not exist (contract 4.7).",
-    parameters: ["ItemFilter", "Archived", "Include", "Limit", "Cursor"],
+    parameters: ["ItemFilter", "Archived", "Include", "Limit", "Cursor", "IfNoneMatch"],
     answers: {
       200: {
         description: "The Items.",
         content: listOfEither(["ItemSummary", "BrokenItem"], [summary]),
-        headers: ["Link", "Broken"],
+        headers: ["Link", "Broken", "ETagIfKnown"],
       },
+      304: { description: "The client has this list (contract 11.11).", headers: ["ETag"] },
     },
     errors: ["filter", "invalid"],
   },

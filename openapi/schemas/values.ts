@@ -50,7 +50,7 @@ export const valueSchemas: Readonly<Record<string, Schema>> = {
   ),
   CharacterSet: words("A set of characters of generated values (contract 7.3).", CHARACTER_SET_NAMES),
   Permission: words(
-    "What a token may do in a vault: `r` reads, `w` writes, `d` destroys versions and deleted Items (contract 8.4).",
+    "What a token may do in a vault: `l` lists Items, `r` reads them too, `w` writes, `d` destroys versions and deleted Items (contract 8.4).",
     Object.keys(PERMISSIONS),
   ),
   Dialect: words("The form in which answers to a token write ids and dates (contract 3.5).", DIALECT_NAMES),

@@ -79,15 +79,6 @@ function encodeAssociatedData(associatedData: KeyedAssociatedData): Uint8Array {
 /** The header of the texts under a key, in base64. In: the number of the key of a vault. */
 export const headerOf = (number: number): string => Uint8Array.of(FORMAT, AES_256_GCM, number).toBase64();
 
-/** The number of the key of a text; of a text that is none, any number or NaN. */
-export const keyNumberOf = (sealed: string): number => {
-  try {
-    return Uint8Array.fromBase64(sealed.slice(0, HEADER_LENGTH))[2] ?? NaN;
-  } catch {
-    return NaN;
-  }
-};
-
 /** The length of the sealed form of a text, in characters of base64. */
 export const sealedLength = (text: string): number =>
   4 * Math.ceil((HEADER_BYTES + NONCE_BYTES + encoder.encode(text).length + TAG_BYTES) / 3);
@@ -136,39 +127,59 @@ export async function sealBytes(
 export const noncePrefix = (sealed: string): Uint8Array =>
   Uint8Array.fromBase64(sealed.slice(HEADER_LENGTH, HEADER_AND_NONCE_LENGTH)).subarray(0, NONCE_PREFIX_BYTES);
 
-/**
- * Opens a sealed text. In: the number of the key of a vault; absent for a key of the service. Errors: `integrity`, for every fault; no
- * part of the text is returned then.
- */
-export async function open(
+/** The parts of a sealed text. */
+export interface SealedParts {
+  /** The number of the key, as `seal` got it. */
+  readonly number: number;
+  readonly nonce: Uint8Array<ArrayBuffer>;
+  readonly ciphertext: Uint8Array<ArrayBuffer>;
+}
+
+/** Out: `undefined` for a text that was not sealed. */
+export function parseSealed(sealed: string): SealedParts | undefined {
+  try {
+    const bytes = Uint8Array.fromBase64(sealed, { lastChunkHandling: "strict" });
+    if (bytes[0] !== FORMAT || bytes[1] !== AES_256_GCM) return undefined;
+    const [nonce, ciphertext] = [
+      bytes.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES),
+      bytes.subarray(HEADER_BYTES + NONCE_BYTES),
+    ];
+    return { number: bytes[2]!, nonce, ciphertext };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Opens the parts of a sealed text under the key of their number. Errors: `integrity`, for every fault; nothing is returned then. */
+export async function openParts(
   key: CryptoKey,
   associatedData: KeyedAssociatedData,
-  sealed: string,
-  number?: number,
-): Promise<Result<string>> {
-  const opened = await openBytes(key, associatedData, sealed, number);
-  return opened.ok ? ok(decoder.decode(opened.value)) : opened;
+  { nonce, ciphertext }: SealedParts,
+): Promise<Result<Uint8Array>> {
+  try {
+    return ok(new Uint8Array(await crypto.subtle.decrypt(algorithm(nonce, associatedData), key, ciphertext)));
+  } catch {
+    return fail("integrity");
+  }
+}
+
+/** Opens a text that was sealed under a key of the service. Errors: as `openParts`. */
+export async function open(key: CryptoKey, associatedData: KeyedAssociatedData, sealed: string): Promise<Result<string>> {
+  return decodeOpened(await openBytes(key, associatedData, sealed));
 }
 
 export async function openBytes(
   key: CryptoKey,
   associatedData: KeyedAssociatedData,
   sealed: string,
-  number: number = SERVICE_KEY,
 ): Promise<Result<Uint8Array>> {
-  try {
-    const bytes = Uint8Array.fromBase64(sealed, { lastChunkHandling: "strict" });
-    if (bytes[0] !== FORMAT || bytes[1] !== AES_256_GCM || bytes[2] !== number) return fail("integrity");
-    const nonce = bytes.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES);
-    return ok(
-      new Uint8Array(
-        await crypto.subtle.decrypt(algorithm(nonce, associatedData), key, bytes.subarray(HEADER_BYTES + NONCE_BYTES)),
-      ),
-    );
-  } catch {
-    return fail("integrity");
-  }
+  const parts = parseSealed(sealed);
+  return parts?.number === SERVICE_KEY ? openParts(key, associatedData, parts) : fail("integrity");
 }
+
+/** The text of the bytes that were opened. Throws when they are no UTF-8, which no caller of `seal` gives. */
+export const decodeOpened = (opened: Result<Uint8Array>): Result<string> =>
+  opened.ok ? ok(decoder.decode(opened.value)) : opened;
 
 /** The blind index of a text: HMAC-SHA-256 (RFC 2104), cut to 16 bytes, in base64. Equal texts of a vault have equal indexes. */
 export async function blindIndex(key: CryptoKey, text: string): Promise<string> {

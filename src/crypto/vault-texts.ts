@@ -1,11 +1,11 @@
 import { fail, ok, type Result } from "../model/result.ts";
 import {
   type AssociatedData,
+  decodeOpened,
   type KeyedAssociatedData,
-  keyNumberOf,
   noncePrefix,
-  open,
-  openBytes,
+  openParts,
+  parseSealed,
   seal,
   sealBytes,
 } from "./seal.ts";
@@ -19,11 +19,6 @@ import type { VaultKey, VaultKeys } from "./vault-keys.ts";
 /** Adds the id of the key, so that a text opens under no other. */
 const withKey = (associatedData: AssociatedData, { id }: VaultKey): KeyedAssociatedData => ({ ...associatedData, key: id });
 
-const keyOf = ({ all }: VaultKeys, sealed: string): VaultKey | undefined => {
-  const number = keyNumberOf(sealed);
-  return all.find((key) => key.number === number);
-};
-
 /** Seals a text under the newest key. In: `prefix`, as of `seal`. */
 export const sealText = (
   { newest }: VaultKeys,
@@ -34,8 +29,17 @@ export const sealText = (
 
 /** Opens a text. Errors: `integrity`, also when the vault has no key of its number. */
 export async function openText(keys: VaultKeys, associatedData: AssociatedData, sealed: string): Promise<Result<string>> {
-  const key = keyOf(keys, sealed);
-  return key ? open(key.data, withKey(associatedData, key), sealed, key.number) : fail("integrity");
+  const { opened } = openUnderItsKey(keys, associatedData, sealed);
+  return decodeOpened(await opened);
+}
+
+const REFUSED: Promise<Result<never>> = Promise.resolve(fail("integrity"));
+
+/** Out: the key of the number of a text, and the bytes. Not `async`, because the texts of a list are many. */
+function openUnderItsKey({ all }: VaultKeys, associatedData: AssociatedData, sealed: string) {
+  const parts = parseSealed(sealed);
+  const key = all.find(({ number }) => number === parts?.number);
+  return { key, opened: key && parts ? openParts(key.data, withKey(associatedData, key), parts) : REFUSED };
 }
 
 /**
@@ -50,8 +54,8 @@ export async function resealText(
   keepsPrefix: boolean,
 ): Promise<Result<string>> {
   const { newest } = keys;
-  const key = keyOf(keys, sealed);
-  const opened = key ? await openBytes(key.data, withKey(associatedData, key), sealed, key.number) : fail("integrity");
+  const { key, opened: opening } = openUnderItsKey(keys, associatedData, sealed);
+  const opened = await opening;
   if (!opened.ok || key === newest) return opened.ok ? ok(sealed) : opened;
   const prefix = keepsPrefix ? noncePrefix(sealed) : undefined;
   return ok(await sealBytes(newest.data, withKey(associatedData, newest), opened.value, { number: newest.number, prefix }));

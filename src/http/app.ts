@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { logFailure } from "../log.ts";
+import { COMMON_HEADERS } from "../model/common-headers.ts";
 import { fail } from "../model/result.ts";
 import { type App, setRequestId } from "./context.ts";
 import { plainPath } from "./parts.ts";
@@ -8,15 +9,15 @@ import { refuse } from "./refuse.ts";
 import { respond } from "./route.ts";
 import { OPEN_ROUTES, ROUTES } from "./routes.ts";
 
+const HEADERS = Object.entries(COMMON_HEADERS);
+
 /** The service as a Hono application. */
 export const app = new Hono<App>({ getPath: plainPath });
 
 app.use(async (c, next) => {
   setRequestId(c);
   // Set before the response exists: each header that is set afterwards costs a new Response.
-  c.header("1Password-Connect-Version", "1.8.1"); // the SDKs of Connect require it
-  c.header("Cache-Control", "no-store");
-  c.header("X-Content-Type-Options", "nosniff");
+  for (const [name, value] of HEADERS) c.header(name, value);
   await next();
 });
 

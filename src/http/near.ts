@@ -1,4 +1,5 @@
 import { openBookmark, sealBookmark } from "../crypto/bookmark.ts";
+import type { FailureKind } from "../model/failure.ts";
 import { LIMITS } from "../model/limits.ts";
 import { invalid, ok, type Result } from "../model/result.ts";
 import { SECOND } from "../model/time.ts";
@@ -37,9 +38,12 @@ export async function parseBookmarks({ c, store }: Caller): Promise<Result<Bookm
 /** Whether a replica may answer the reads of the caller. */
 export const readsNear = ({ claims }: Caller): boolean => claims.stale !== undefined && claims.session === undefined;
 
+/** What only the primary refuses: a replica may not know a token yet that was just issued, and may know a content that is gone. */
+const REFUSED_BY_PRIMARY: ReadonlySet<FailureKind> = new Set(["unauthorized", "integrity"]);
+
 /**
- * Answers a near read. A replica may not know a token yet that was just issued, so only the primary refuses one. In: answers with a store whose
- * calls a replica may carry out; each of them sets the headers that say how old the answer is at most.
+ * Answers a near read. In: answers with a store whose calls a replica may carry out; each of them sets the headers that say how old the answer
+ * is at most.
  */
 export async function answerNear<T>(
   caller: Caller,
@@ -48,7 +52,7 @@ export async function answerNear<T>(
 ): Promise<Result<T>> {
   const served: Served[] = [];
   const result = await answer(openNearStore(caller, bookmarks, served));
-  const isFinal = result.ok || result.failure.kind !== "unauthorized" || served.at(-1)?.by === "primary";
+  const isFinal = result.ok || !REFUSED_BY_PRIMARY.has(result.failure.kind) || served.at(-1)?.by === "primary";
   return isFinal ? result : answer(openNearStore(caller, undefined, []));
 }
 

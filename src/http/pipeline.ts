@@ -3,6 +3,7 @@ import type { Failure } from "../model/failure.ts";
 import { ADMIN } from "../model/operation.ts";
 import { missing } from "../model/permission.ts";
 import { fail, ok, type Refusal, type Result } from "../model/result.ts";
+import { limitToken } from "../requests/rate-limit.ts";
 import { isKnownRefused, rememberRefusal } from "../requests/refused.ts";
 import { loadForToken } from "../store/vaults/authorized.ts";
 import { recordDamage, recordItemDamage, showsDamage } from "../store/health/damages.ts";
@@ -68,6 +69,10 @@ async function answer(route: Route, caller: Caller, target: Target): Promise<Res
   const parsed = await parseCall(route, caller, target);
   if (!parsed.ok) return refuseInOrder(route, caller, target, parsed);
   const { call, input } = parsed.value;
+  // The request has counted as one already.
+  const more = (route.requests?.(input) ?? 1) - 1;
+  const limited = more > 0 && (await limitToken(caller.c.env, caller.actor, caller.store.now, more));
+  if (limited) return limited;
   if (!isNear(route) || !readsNear(caller)) return route.handle(call, input);
   const bookmarks = await parseBookmarks(caller);
   if (!bookmarks.ok) return refuseInOrder(route, caller, target, bookmarks);

@@ -90,6 +90,8 @@ export const respond = (c: Context, content: Content<unknown>): Response =>
 export interface Handler<Body = unknown, Input = unknown> {
   /** Parses what is particular to the operation. A refusal is answered after those of the store (contract 4). */
   parse(call: ParseCall): Result<Input>;
+  /** As how many requests one with this input counts in the rate limit of its token. Absent: as one. */
+  requests?(input: Input): number;
   handle(call: Call, input: Input): Promise<Result<Reply<Body>>>;
 }
 

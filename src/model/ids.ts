@@ -3,6 +3,8 @@
 const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UUID = new RegExp(CANONICAL, "i");
 const SHORT = /^[a-z0-9]{26}$/;
+/** The two hexadecimal digits of each byte. */
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567"; // RFC 4648 section 6, in lower case
 
 /** Whether a text is a canonical id. */
@@ -74,7 +76,8 @@ export const idBytes = (id: string): Uint8Array => Uint8Array.fromHex(idDigits(i
  */
 export function operationId(now: number, random: Uint8Array): string {
   if (!Number.isSafeInteger(now) || now < 0) throw new Error("not a time in milliseconds");
-  const hex = now.toString(16).padStart(12, "0") + random.toHex();
+  let hex = now.toString(16).padStart(12, "0");
+  for (const byte of random) hex += HEX[byte]!; // without `toHex`, which Node 20 lacks, under which the command line runs
   return stamped(hex, 7);
 }
 

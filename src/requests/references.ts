@@ -4,7 +4,7 @@ import { writeId } from "../model/dialect.ts";
 import { describe, type Description } from "../model/failure.ts";
 import { type KeyedFile, addressOf } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
-import { readableVaults } from "../model/permission.ts";
+import { vaultsWith } from "../model/permission.ts";
 import { parseReference, type Reference } from "../model/reference.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { parseValue } from "../model/text.ts";
@@ -46,7 +46,7 @@ export interface Answered extends Asked {
 export async function answerReferences(reader: Reader, asked: readonly Asked[]): Promise<Result<readonly Answered[]>> {
   const { store, claims } = reader;
   const references = asked.flatMap(({ parsed }) => (parsed.ok ? [parsed.value] : []));
-  const reading = { token: claims, vaults: readableVaults(claims), dialect: claims.dialect };
+  const reading = { token: claims, vaults: vaultsWith("r", claims), dialect: claims.dialect };
   const found = await resolveReferences(store, reading, references);
   if (!found.ok) return found;
   const values = found.value.values();
@@ -111,7 +111,7 @@ function readsOf(answers: readonly Answered[]): Entry[] {
 
 /** One entry for each vault that a reference names by its id and that the token does not read. */
 function denialsOf(claims: VerifiedClaims, answers: readonly Answered[]): Entry[] {
-  const readable = readableVaults(claims);
+  const readable = vaultsWith("r", claims);
   const ids = answers.flatMap(({ parsed, resolved }) => (parsed.ok && !resolved.ok ? (idIn(parsed.value.vault) ?? []) : []));
   return [...new Set(ids)].filter((id) => !readable.includes(id)).map((vault) => ({ vault, result: "DENY", items: [] }));
 }

@@ -33,7 +33,10 @@ const BY_METHOD: Readonly<Record<string, Needed>> = {
 
 /** The routes that differ (contract 1.2, 4.7, 8.4). */
 const DIFFERING: Readonly<Record<string, Needed>> = {
-  "GET /v1/vaults/:vault/items": ["r", 404],
+  "GET /v1/vaults/:vault": ["l", 403],
+  "GET /v1/vaults/:vault/items": ["l", 404],
+  "GET /v1/vaults/:vault/items/:item/versions": ["l", 403],
+  "GET /v1/vaults/:vault/events": ["l", 403],
   "POST /v1/vaults/:vault/items": ["w", 403],
   "GET /v1/vaults/:vault/items/:item/files": ["r", 404],
   "POST /v1/vaults/:vault/items/:item/files": ["w", 403],
@@ -198,6 +201,19 @@ describe("POST /v1/resolve", () => {
     const reply = await resolveIn(send, vaults.own, items.own);
     expect([reply.status, reply.body.message]).toEqual([401, "Invalid token signature"]);
   });
+});
+
+describe("without a vault in the path", () => {
+  it.each(ALL_PERMISSIONS)(
+    "the permission '%s' shows the vaults that it lists, and the activity of those that it reads",
+    async (permission) => {
+      const call = clients[permission];
+      const shown = (await call("GET", "/v1/vaults")).body.map(({ id }: { id: string }) => id);
+      expect(shown).toEqual(/[lr]/.test(permission) ? [vaults.own] : []);
+      const { body: entries } = await call("GET", `/v1/activity?vault=${vaults.own}`);
+      expect(entries.length > 0).toBe(permission.includes("r"));
+    },
+  );
 });
 
 /** Status, body and headers of a response without its Request-Id; `ID` stands for the vault's id. */

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { firstIdAt } from "../../src/model/ids.ts";
-import { open } from "../../src/crypto/seal.ts";
+import { openText } from "../../src/crypto/vault-texts.ts";
 import { deleteOldRecords, sealRecord } from "../../src/store/commit/idempotency.ts";
 import { countingDatabase, renewCoordinator } from "../support/bindings.ts";
 import { keysOf, recordRows, unwrap } from "../support/records.ts";
@@ -22,7 +22,9 @@ async function keyedPost(fields: readonly unknown[] = []) {
 async function plaintextOf(vault: string): Promise<string> {
   const { newest: key } = await keysOf(vault);
   const { id, sealed } = (await recordRows(vault))[0]!;
-  return unwrap(await open(key.data, { kind: "idempotencyRecord", vault, record: id, version: 0, key: key.id }, sealed, 1));
+  return unwrap(
+    await openText({ newest: key, all: [key] }, { kind: "idempotencyRecord", vault, record: id, version: 0 }, sealed),
+  );
 }
 
 describe("an idempotency record", () => {

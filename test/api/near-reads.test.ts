@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { rebindCoordinator } from "../support/bindings.ts";
+import { lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { createReplicatedDatabase, type ReplicatedDatabase } from "../support/replica.ts";
 import { resealBy } from "../support/reseals.ts";
 import { dataKeyOf } from "../support/sealed-columns.ts";
@@ -203,6 +204,29 @@ describe("a read of a token with `stale`", () => {
     const { token: issued } = await makeToken({ [vault]: "r" }, { stale: STALE });
     const call = through(client(issued));
     expect(shown(await call("GET", item)).slice(0, 3)).toEqual([200, "Login", "primary"]);
+  });
+
+  it("counts once for each reference in the rate limit, also when the replica does not know its token", async () => {
+    await near("GET", item);
+    const { token: issued } = await makeToken({ [vault]: "r" }, { stale: STALE });
+    let counted = 0;
+    const counting: RateLimit = { limit: async () => ({ success: ++counted > 0 }) };
+    const references = Array.from({ length: 40 }, () => item.replace(/.*vaults\/(.*)\/items\/(.*)/, "op://$1/$2/username"));
+    const call = through(client(issued));
+    expect((await call("POST", "/v1/resolve", { body: { references }, env: { TOKEN_RATE: counting } })).status).toBe(200);
+    // The limiter is asked for each 50 requests.
+    expect(counted).toBe(0);
+  });
+
+  it("of a content that is gone is a 404, although the replica still has the row of the File", async () => {
+    const body = pattern(10);
+    const { id } = (await near("POST", `${item}/files?name=f`, { body, headers: lengthOf(body) })).body;
+    await replicated.replicate();
+    await near("DELETE", `${item}/files/${id}`);
+    for (const key of await objectsOf(vault)) await env.FILES.delete(key);
+    const before = { ...replicated.calls };
+    expect((await near("GET", `${item}/files/${id}/content`)).status).toBe(404);
+    expect(replicated.calls.replica).toBe(before.replica + 1);
   });
 
   it("costs one D1 call", async () => {

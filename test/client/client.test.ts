@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from "vitest";
+import { LIMITS } from "@item-vault/model/limits";
 import { createClient, entriesOf, type Fault, ItemVaultError } from "../../client/src/index.ts";
 import { vaultOf, vaultWithLogin } from "../cli/support/login.ts";
 import { type Interceptor, startProxy } from "../cli/support/interceptor.ts";
@@ -111,6 +112,46 @@ describe("call", () => {
     expect(versions).toEqual(versions.toSorted((one, other) => other - one));
     expect(versions.length).toBeGreaterThan(1);
     expect(proxy.requests.length).toBe(versions.length);
+  });
+
+  it("asks for each page of a list again by its entity tag, and gets the pages that it has from a 304", async () => {
+    const { create, vault, token } = await vaultOf();
+    for (const title of ["One", "Two", "Three"]) await create({ title });
+    const statuses: number[] = [];
+    const recording: Fetch = async (url, init) => {
+      const answer = await fetch(url, init);
+      statuses.push(answer.status);
+      return answer;
+    };
+    const client = createClient({ host: inject("url"), token, fetch: recording });
+    const list = async () => {
+      const listed: string[] = [];
+      for await (const entry of entriesOf(client, "GET /v1/vaults/{vault}/items", { path: { vault }, query: { limit: 1 } })) {
+        listed.push((entry as { title: string }).title);
+        Object.assign(entry, { title: "changed by the caller" });
+      }
+      return listed.toSorted();
+    };
+    const titles = ["One", "Three", "Two"];
+    expect([await list(), await list()]).toEqual([titles, titles]);
+    expect(statuses).toEqual([200, 200, 200, 304, 304, 304]);
+    await create({ title: "Four" });
+    expect(await list()).toEqual(["Four", "One", "Three", "Two"]);
+  });
+
+  it("keeps a list apart from those of another query and another vault", async () => {
+    const { create, vault, token } = await vaultOf();
+    await create({ title: "One" });
+    const { call } = createClient({ host: inject("url"), token });
+    const filters = ['title eq "One"', 'title eq "Two"', undefined];
+    const read = () =>
+      Promise.all(
+        filters.map(
+          async (filter) => (await call("GET /v1/vaults/{vault}/items", { path: { vault }, query: { filter } })).data.length,
+        ),
+      );
+    const lengths = [1, 0, 1];
+    expect([await read(), await read()]).toEqual([lengths, lengths]);
   });
 
   it("changes an Item only with its current entity tag", async () => {
@@ -314,8 +355,8 @@ describe("the states of answers", () => {
     expect(sent).toEqual([null, "a", "a", null]);
   });
 
-  it("of writes are kept when more than 8 requests overlap, and the oldest ones of reads are not", async () => {
-    const answers = Array.from({ length: 9 }, () => Promise.withResolvers<string | Response>());
+  it("of writes are kept when more requests overlap than a request may send, and the oldest ones of reads are not", async () => {
+    const answers = Array.from({ length: LIMITS.bookmarks + 1 }, () => Promise.withResolvers<string | Response>());
     const { sent, list } = stated(...answers.map(({ promise }) => promise));
     const lists = answers.map(() => list());
     for (const [n, { resolve }] of answers.entries()) {
@@ -323,7 +364,8 @@ describe("the states of answers", () => {
       await lists[n];
     }
     await list();
-    expect(sent.at(-1)).toBe("written, read 2, read 3, read 4, read 5, read 6, read 7, read 8");
+    const kept = Array.from({ length: LIMITS.bookmarks - 1 }, (_, at) => `read ${at + 2}`);
+    expect(sent.at(-1)).toBe(["written", ...kept].join(", "));
   });
 });
 

@@ -20,15 +20,17 @@ describe("scopes", () => {
         const { v: less } = setOperation({ v: permission }, ["v"], operation, false);
         expect(grants(less, operation)).toBe(false);
         for (const other of OPERATIONS.filter((one) => one !== operation)) {
-          expect(grants(more, other)).toBe(grants(permission, other));
-          expect(grants(less, other)).toBe(grants(permission, other));
+          // Who reads lists too.
+          expect(grants(more, other)).toBe(grants(permission, other) || (operation === "r" && other === "l"));
+          expect(grants(less, other)).toBe(grants(permission, other) && !(operation === "l" && other === "r"));
         }
       }
     }
   });
 
   it("a vault without a permission is not in the scope, and the others stay", () => {
-    expect(setOperation({ a: "r", b: "rw" }, ["a", "b"], "r", false)).toEqual({ b: "w" });
+    expect(setOperation({ a: "r", b: "rw" }, ["a", "b"], "l", false)).toEqual({ b: "w" });
+    expect(setOperation({ a: "r", b: "rw" }, ["a", "b"], "r", false)).toEqual({ a: "l", b: "lw" });
     expect(setOperation({ a: "r" }, ["b", "c"], "d", true)).toEqual({ a: "r", b: "d", c: "d" });
   });
 
@@ -38,12 +40,16 @@ describe("scopes", () => {
 
   it("a permission is described by what it grants", () => {
     expect(ALL.map(describePermission)).toEqual([
+      "list",
       "read",
       "write",
       "destroy",
+      "list, write",
+      "list, destroy",
       "read, write",
       "read, destroy",
       "write, destroy",
+      "list, write, destroy",
       "read, write, destroy",
     ]);
   });

@@ -1,15 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { chooseThird, filesOfOtherDays } from "../../vitest.long.ts";
+import { choosePart, filesOfOtherDays, LONG_DAYS } from "../../vitest.long.ts";
 import { every } from "../support/sample.ts";
 
 /** The parts of the tests that `npm test` runs on each day. */
 
+const PARTS = Array.from({ length: LONG_DAYS }, (_, part) => part);
+
 describe("the cases of a file of long tests", () => {
   it.each([1, 2, 3, 4, 5, 6, 9, 12])("run all within some days, when each run of the file has every %i. of them", (n) => {
     const cases = Array.from({ length: 40 }, (_, index) => index);
-    const days = Array.from({ length: 3 * n }, (_, index) => 20_000 + index);
-    for (const third of [0, 1, 2]) {
-      const ran = days.filter((day) => chooseThird(day, {}, ["node", "vitest", "run"]) === third);
+    const days = Array.from({ length: LONG_DAYS * n }, (_, index) => 20_000 + index);
+    for (const part of PARTS) {
+      const ran = days.filter((day) => choosePart(day, {}, ["node", "vitest", "run"]) === part);
       const seen = new Set(ran.flatMap((day) => every(n, cases, day)));
       expect(cases.filter((one) => !seen.has(one))).toEqual([]);
     }
@@ -17,11 +19,11 @@ describe("the cases of a file of long tests", () => {
 });
 
 describe("a run", () => {
-  it("has each file of long tests on one day of three, and every other one on each day", () => {
-    const long = ["a", "b", "c", "d"].map((name) => `test/backup/${name}.test.ts`);
+  it("has each file of long tests on one day of five, and every other one on each day", () => {
+    const long = ["a", "b", "c", "d", "e", "f"].map((name) => `test/backup/${name}.test.ts`);
     const files = ["test/api/a.test.ts", ...long, "test/backup/support.ts"];
-    const runs = [0, 1, 2].flatMap((third) => files.filter((file) => !filesOfOtherDays(files, third).includes(file)));
-    expect(files.map((file) => runs.filter((one) => one === file).length)).toEqual([3, 1, 1, 1, 1, 3]);
+    const runs = PARTS.flatMap((part) => files.filter((file) => !filesOfOtherDays(files, part).includes(file)));
+    expect(files.map((file) => runs.filter((one) => one === file).length)).toEqual([5, 1, 1, 1, 1, 1, 1, 5]);
     expect(filesOfOtherDays(files, null)).toEqual([]);
   });
 
@@ -34,17 +36,17 @@ describe("a run", () => {
     [{}, ["--project=browser"]],
     [{}, ["-t", "a name"]],
   ] as const)("has all long tests with %j and the arguments %j", (environment, given) => {
-    expect(chooseThird(1, environment, ["node", "vitest", "run", ...given])).toBeNull();
+    expect(choosePart(1, environment, ["node", "vitest", "run", ...given])).toBeNull();
   });
 
   it.each([[[]], [["--reporter=json"]], [["--sequence.shuffle.files"]]] as const)(
-    "has a third of them with the arguments %j",
+    "has a part of them with the arguments %j",
     (given) => {
-      expect(chooseThird(20_783, {}, ["node", "vitest", "run", ...given])).toBe(2);
+      expect(choosePart(20_783, {}, ["node", "vitest", "run", ...given])).toBe(3);
     },
   );
 
   it("is refused where SAMPLE is no number", () => {
-    expect(() => chooseThird(Number("x"), {}, [])).toThrow("SAMPLE");
+    expect(() => choosePart(Number("x"), {}, [])).toThrow("SAMPLE");
   });
 });

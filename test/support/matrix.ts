@@ -90,7 +90,8 @@ export function expectedOf({ row, caller, change }: Case): FailureKind | undefin
   const vault = change?.parameter === "vault" ? change.value : "own";
   const granted = { own: token.own, readable: token.others, deleted: token.others }[vault] ?? "";
   // By the letters (contract 8.4), and not by the function that the service uses.
-  return [...access.permission].every((letter) => granted.includes(letter)) ? live : access.outside;
+  const grants = (letter: string): boolean => granted.includes(letter) || (letter === "l" && granted.includes("r"));
+  return [...access.permission].every(grants) ? live : access.outside;
 }
 
 /** An object is looked for in the one before it in the path, so a vault that exists lacks the Item of another one. */

@@ -1,13 +1,15 @@
+import { LONG_DAYS } from "../../vitest.long.ts";
+
 /**
  * A part of a long list of cases, for `npm test`. SAMPLE in vitest.config.ts is the number of the day, so that all cases run within
  * some days. `npm test` prints SAMPLE at its end; `SAMPLE=20779 npm test` repeats the run.
  */
 
 /**
- * Every `n`-th case, from another place on every third day, because a file of long tests runs on every third one (vitest.long.ts). Lists that
- * are shorter than `n` keep one case. In: the number of the day.
+ * Every `n`-th case, from another place whenever a file of long tests runs again (vitest.long.ts). Lists that are shorter than `n` keep one
+ * case. In: the number of the day.
  */
 export function every<T>(n: number, cases: readonly T[], day: number): T[] {
   const step = Math.max(1, Math.min(n, cases.length));
-  return cases.filter((_, index) => index % step === Math.floor(day / 3) % step);
+  return cases.filter((_, index) => index % step === Math.floor(day / LONG_DAYS) % step);
 }

@@ -1,8 +1,9 @@
 import { env } from "cloudflare:workers";
 import { KEY_NUMBER_MAX, newestKeyId } from "../../src/crypto/key-list.ts";
 import { openKeyring } from "../../src/crypto/keyring.ts";
-import { blindIndex, open } from "../../src/crypto/seal.ts";
+import { blindIndex } from "../../src/crypto/seal.ts";
 import { addVaultKey, unwrapVaultKeys, type VaultKey, type VaultKeys } from "../../src/crypto/vault-keys.ts";
+import { openText } from "../../src/crypto/vault-texts.ts";
 import type { Vault } from "../../src/model/vault.ts";
 import type { AssociatedData } from "../../src/crypto/seal.ts";
 import { type NamedTable, tableOf, TABLES_OF_VAULT } from "../../src/store/tables/tables.ts";
@@ -72,9 +73,9 @@ export async function sealedTexts(vault: string): Promise<SealedText[]> {
 }
 
 /** The texts that open under this key. */
-export async function openUnder({ id, data, number }: VaultKey, texts: readonly SealedText[]): Promise<string[]> {
+export async function openUnder(key: VaultKey, texts: readonly SealedText[]): Promise<string[]> {
   const opened = await Promise.all(
-    texts.map(async ({ place, sealed }) => (await open(data, { ...place, key: id }, sealed, number)).ok),
+    texts.map(async ({ place, sealed }) => (await openText({ newest: key, all: [key] }, place, sealed)).ok),
   );
   return texts.filter((_, index) => opened[index]).map(({ where }) => where);
 }

@@ -12,6 +12,7 @@ import {
   momentNow,
   openContent,
   openText,
+  wallTimeOf,
 } from "./copy.ts";
 import type { Sealer } from "./seal.ts";
 
@@ -54,7 +55,7 @@ export function encodeCopy({ sealer, token, isWhole, vaults }: Copy): Buffer | u
     id,
     row,
     cursor,
-    confirmedAt: confirmed?.wall,
+    confirmedAt: confirmed && wallTimeOf(confirmed),
     broken: [...broken],
     items: [...items.values()].map(({ id: item, etag, sealed, contents }) => {
       parts.push(sealed, ...[...contents.values()].map((content) => content.sealed));
@@ -84,8 +85,15 @@ export function decodeCopy(bytes: Buffer, sealer: Sealer): Copy {
   };
   const { token, isWhole, vaults } = JSON.parse(sealer.open(next(), HEAD).toString("utf8")) as Head;
   const copy: Copy = { ...createCopy(sealer), token, isWhole };
+  // After the clock was set back, nothing says how old the copy is.
+  const isAgeKnown = vaults.every(({ confirmedAt = 0 }) => confirmedAt <= Date.now());
   for (const { id, row, cursor, confirmedAt, broken, items } of vaults) {
-    const vault: HeldVault = { ...createVault(id, row), cursor, confirmed: momentOf(confirmedAt), broken: new Set(broken) };
+    const vault: HeldVault = {
+      ...createVault(id, row),
+      cursor,
+      confirmed: isAgeKnown ? momentOf(confirmedAt) : undefined,
+      broken: new Set(broken),
+    };
     copy.vaults.set(id, vault);
     for (const { id: item, etag, contents } of items) {
       const sealed = next();
@@ -99,14 +107,10 @@ export function decodeCopy(bytes: Buffer, sealer: Sealer): Copy {
   return copy;
 }
 
-/** How far the clock may have been ahead when the copy was written. */
-const CLOCK_TOLERANCE_MS = 300_000;
-
-/** Out: `undefined` for a time in the future, which says nothing about the age. */
+/** In: Unix milliseconds, which are past. */
 function momentOf(at: number | undefined): Moment | undefined {
   const { wall, monotonic } = momentNow();
-  if (at === undefined || at > wall + CLOCK_TOLERANCE_MS) return undefined;
-  return { wall: at, monotonic: monotonic - Math.max(0, wall - at) };
+  return at === undefined ? undefined : { wall: at, monotonic: monotonic - (wall - at) };
 }
 
 /** Out: the copy; `missing` or `damaged`, also when it is of another key or host. */

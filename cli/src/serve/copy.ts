@@ -20,6 +20,9 @@ export const momentNow = (): Moment => ({ wall: Date.now(), monotonic: performan
 /** Milliseconds since a moment: the larger of what both clocks say, because one can be set back and the other stops with the machine. */
 export const ageOf = ({ wall, monotonic }: Moment): number => Math.max(0, Date.now() - wall, performance.now() - monotonic);
 
+/** The moment on the clock of the wall as it is now, in Unix milliseconds: so much before now as the age says. */
+export const wallTimeOf = (moment: Moment): number => Math.floor(Date.now() - ageOf(moment));
+
 /** The content of a File, with the headers that the service sent with it. */
 export interface HeldContent {
   readonly etag: string;
@@ -42,11 +45,21 @@ export interface HeldItem {
   readonly contents: ReadonlyMap<string, HeldContent>;
 }
 
+/** A reading of all Items of a vault that has not ended. */
+interface Fill {
+  /** The position in the events from before the first Item was read, and that moment. */
+  readonly cursor: string;
+  readonly began: Moment;
+  /** The ids of the Items that were read. */
+  readonly read: Set<string>;
+}
+
 export interface HeldVault {
   readonly id: string;
   row: Vault;
   /** The position in the events of the vault up to which the Items are read; absent until all of them were read. */
   cursor: string | undefined;
+  fill: Fill | undefined;
   /** When the service last said that nothing is newer than the copy. */
   confirmed: Moment | undefined;
   /** When a client last wrote to the vault through this process. */
@@ -84,6 +97,7 @@ export const createVault = (id: string, row: Vault): HeldVault => ({
   id,
   row,
   cursor: undefined,
+  fill: undefined,
   confirmed: undefined,
   written: undefined,
   items: new Map(),

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { COMMON_HEADERS } from "@item-vault/model/common-headers";
 import { describe, type FailureKind } from "@item-vault/model/failure";
+import { operationId } from "@item-vault/model/ids";
 import type { Answer } from "./request.ts";
 
 /** One request of a local client and its answer, with the headers and errors of the contract. */
@@ -24,18 +26,11 @@ export function openExchange(incoming: IncomingMessage, answer: ServerResponse):
   const path = decoded(rawPath)
     .replaceAll(/\/{2,}/g, "/")
     .replace(/(?<=.)\/$/, "");
-  const requestId = newRequestId();
+  const requestId = operationId(Date.now(), randomBytes(10));
   for (const [name, value] of Object.entries(COMMON_HEADERS)) answer.setHeader(name, value);
   answer.setHeader("Request-Id", requestId);
   return { incoming, answer, path, rawPath, search, requestId };
 }
-
-/** Of every answer (contract 1.7). */
-const COMMON_HEADERS = {
-  "1Password-Connect-Version": "1.8.1",
-  "Cache-Control": "no-store",
-  "X-Content-Type-Options": "nosniff",
-};
 
 /** As the service decodes a path before it looks for the route: `%2F` stays, and what is not UTF-8 does not keep the rest from being decoded. */
 const decoded = (path: string): string =>
@@ -46,13 +41,6 @@ const decoded = (path: string): string =>
       return bytes;
     }
   });
-
-/** A UUIDv7 (RFC 9562 section 5.7). `operationId` of the model makes them too, by `toHex`, which Node 20 lacks. */
-function newRequestId(): string {
-  const random = randomBytes(10).toString("hex");
-  const hex = `${Date.now().toString(16).padStart(12, "0")}7${random.slice(0, 3)}8${random.slice(3, 18)}`;
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-}
 
 export const isRead = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD";
 
@@ -71,6 +59,15 @@ interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** How long the rest of a body is read, in milliseconds. */
+const REST_MS = 30_000;
+
+/** Reads what is left of a body, because a client that is still sending would not see the answer. */
+function readRest(incoming: IncomingMessage): void {
+  const end = setTimeout(() => incoming.destroy(), REST_MS);
+  incoming.on("close", () => clearTimeout(end)).resume();
+}
+
 /** An error (contract 4). */
 export function refuse(exchange: Exchange, kind: FailureKind, { detail, message, headers = {} }: Refusal = {}): void {
   const described = describe(detail === undefined ? { kind } : { kind, detail });
@@ -78,6 +75,6 @@ export function refuse(exchange: Exchange, kind: FailureKind, { detail, message,
   const retry: Record<string, string> = retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) };
   const body = JSON.stringify({ status, message: message ?? described.message });
   const type = { "Content-Type": "application/json", "Item-Vault-Error": kind };
-  exchange.incoming.resume(); // what is left of the body
+  readRest(exchange.incoming);
   send(exchange, status, { headers: { ...type, ...retry, ...headers }, body });
 }

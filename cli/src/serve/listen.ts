@@ -27,5 +27,14 @@ export function parseListen(text: string, allowRemote = false): Place {
   return { host, port: Number(port) };
 }
 
+/**
+ * Whether the `Host` of a request is an IP address or localhost. A page of another site that reaches this server by the DNS of that site
+ * (rebinding) sends the name of the site. In: the header; a browser always sends it.
+ */
+export function isAddress(host = "localhost"): boolean {
+  const name = host.replace(/:\d*$/, "").toLowerCase();
+  return name === "localhost" || isIPv4(name) || (/^\[.*\]$/.test(name) && isIPv6(name.slice(1, -1)));
+}
+
 /** The URL of a place. */
 export const urlOf = ({ host, port }: Place): string => `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;

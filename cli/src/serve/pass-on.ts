@@ -1,5 +1,6 @@
 import { type IncomingMessage, request as requestByHttp, type ServerResponse } from "node:http";
 import { request as requestByHttps } from "node:https";
+import { LIMITS } from "@item-vault/model/limits";
 
 /** Passes a request on to the service, with the token of the copy, and its answer back as it is. */
 
@@ -33,8 +34,10 @@ const DROPPED_OF_REQUEST = new Set(["host", "authorization", "cookie", "expect"]
 const STREAM_SILENCE_MS = 45_000;
 /** How long it may be silent when the copy has an answer too. In milliseconds. */
 const SILENCE_WITH_LOCAL_MS = 3_000;
-/** The longest `wait` of a request that is no stream, in seconds (contract 15.6, 26.4). */
-const WAIT_SECONDS_MAX = 30;
+
+/** How long the service may be silent at most, in milliseconds: with the longest `wait` of a request that is no stream (contract 15.6, 26.4). */
+export const longestSilenceOf = ({ timeout }: Pick<Target, "timeout">): number =>
+  Math.max(STREAM_SILENCE_MS, timeout + LIMITS.wait * 1000);
 
 /**
  * Out: the status of the answer, once its headers are sent; `undefined` when the service did not answer, or something else did, or with a 5xx
@@ -51,7 +54,7 @@ export function passOn(passed: Passed, { host, token, timeout }: Target): Promis
   // Node frames the body of some methods only where a header says how.
   const framing = incoming.headers["transfer-encoding"] === undefined ? {} : { "transfer-encoding": "chunked" };
   const headers = { ...Object.fromEntries(kept), ...framing, authorization: `Bearer ${token}` };
-  const wait = Math.min(Number(/[?&]wait=(\d{1,4})\b/.exec(path)?.[1] ?? 0), WAIT_SECONDS_MAX);
+  const wait = Math.min(Number(/[?&]wait=(\d{1,4})\b/.exec(path)?.[1] ?? 0), LIMITS.wait);
   const silence = hasLocal ? Math.min(timeout, SILENCE_WITH_LOCAL_MS) : timeout + wait * 1000;
   return new Promise((resolve) => {
     const outgoing = send(url, { method: incoming.method!, headers, timeout: silence }, (reply) => {

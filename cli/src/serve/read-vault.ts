@@ -1,5 +1,6 @@
 import { type Client, entriesOf, type Item, ItemVaultError } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
+import { malformed } from "./attempts.ts";
 import type { Pace } from "./pace.ts";
 import { type Copy, dropItem, type HeldContent, type HeldItem, type HeldVault, holdItem, sealContent } from "./copy.ts";
 
@@ -23,9 +24,40 @@ const PAGE_ENTRIES_MAX = 1000;
 /** Stands in `broken` for Items whose ids the list does not have: the dialect `connect` leaves them out (contract 11.10). */
 const UNLISTED = "unlisted";
 
-/** Reads all Items of a vault, and drops those that it does not have any more. Errors: throws an ItemVaultError. */
-export async function readAllItems(reading: Reading, vault: HeldVault): Promise<void> {
-  const { client, copy, signal } = reading;
+/**
+ * Reads all Items of a vault, and drops those that it does not have any more. In: the ids of those that were read already; each that is read is
+ * added. Errors: throws an ItemVaultError.
+ */
+export async function readAllItems(reading: Reading, vault: HeldVault, read = new Set<string>()): Promise<void> {
+  const listing = await listItems(reading, vault);
+  const { listed } = listing;
+  const missing = [...listed].filter((id) => !read.has(id));
+  await forEachOf(missing, async (id) => {
+    await readItem(reading, vault, id);
+    read.add(id);
+  });
+  for (const id of vault.items.keys()) if (!listed.has(id)) dropItem(reading.copy, vault, id);
+  forgetBroken(vault, listing);
+}
+
+/** Reads the Items that the service could not open before, where it can now. Errors: throws an ItemVaultError. */
+export async function readBrokenItems(reading: Reading, vault: HeldVault): Promise<void> {
+  const listing = await listItems(reading, vault);
+  await readItems(
+    reading,
+    vault,
+    [...listing.listed].filter((id) => !vault.items.has(id)),
+  );
+  forgetBroken(vault, listing);
+}
+
+interface Listing {
+  /** The ids of the Items. */
+  readonly listed: ReadonlySet<string>;
+  readonly hasUnlisted: boolean;
+}
+
+async function listItems({ client, signal }: Reading, vault: HeldVault): Promise<Listing> {
   const query = { archived: true, limit: PAGE_ENTRIES_MAX };
   const listed = new Set<string>();
   let hasUnlisted = false;
@@ -33,10 +65,12 @@ export async function readAllItems(reading: Reading, vault: HeldVault): Promise<
   const options = { path: { vault: vault.id }, query, signal };
   for await (const { id } of entriesOf(client, "GET /v1/vaults/{vault}/items", options, countBroken)) listed.add(idOf(id));
   if (hasUnlisted) vault.broken.add(UNLISTED);
-  await forEachOf(listed, (id) => readItem(reading, vault, id));
-  for (const id of vault.items.keys()) if (!listed.has(id)) dropItem(copy, vault, id);
-  // Only now: until everything is read, the copy goes on answering, and lists would lack these Items.
-  for (const id of vault.broken) if (!listed.has(id) && !(id === UNLISTED && hasUnlisted)) vault.broken.delete(id);
+  return { listed, hasUnlisted };
+}
+
+/** Is called when everything listed was read: until then the copy goes on answering, and lists would lack these Items. */
+function forgetBroken({ broken }: HeldVault, { listed, hasUnlisted }: Listing): void {
+  for (const id of broken) if (!listed.has(id) && !(id === UNLISTED && hasUnlisted)) broken.delete(id);
 }
 
 /** Reads some Items of a vault. In: their ids. Errors: throws an ItemVaultError. */
@@ -131,5 +165,3 @@ function parseItem(json: string, id: string): Item | undefined {
     return undefined;
   }
 }
-
-const malformed = () => new ItemVaultError("The answer of the service is malformed", { kind: "network", status: 0 });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Copy } from "./copy.ts";
+import { type Copy, wallTimeOf } from "./copy.ts";
 import { encodeCopy, removeCopy, writeCopy } from "./copy-file.ts";
 
 /** Stores the copy when it has changed, and now and then the time until which it is known to be right. */
@@ -24,7 +24,8 @@ export function createSaver(copy: Copy, { path, lagMax, say }: Options): Saver {
   let stored = { changes: copy.changes, confirmedAt: confirmedAt(copy) };
   let fault: string | undefined;
   let last: Promise<void> = Promise.resolve();
-  const isDue = () => copy.changes !== stored.changes || confirmedAt(copy) - stored.confirmedAt > lagMax;
+  // The time is an earlier one after the clock was set back.
+  const isDue = () => copy.changes !== stored.changes || Math.abs(confirmedAt(copy) - stored.confirmedAt) > lagMax;
   const write = async () => {
     if (!isDue()) return;
     const next = { changes: copy.changes, confirmedAt: confirmedAt(copy) };
@@ -55,7 +56,7 @@ const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code
 
 /** The moment until which every vault is confirmed: Unix milliseconds; 0 when one is not. */
 const confirmedAt = ({ vaults }: Copy): number =>
-  vaults.size === 0 ? 0 : Math.min(...[...vaults.values()].map(({ confirmed }) => confirmed?.wall ?? 0));
+  vaults.size === 0 ? 0 : Math.min(...[...vaults.values()].map(({ confirmed }) => (confirmed ? wallTimeOf(confirmed) : 0)));
 
 /** Stores the copy every few seconds until the signal aborts, and once more then. In: milliseconds. */
 export async function saveRegularly({ save }: Saver, interval: number, signal: AbortSignal): Promise<void> {

@@ -4,6 +4,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { LIMITS } from "@item-vault/model/limits";
 import type { Call, Values } from "../frame/command.ts";
 import { connectTo } from "../frame/connect.ts";
 import { checkScheme, normalizedHost } from "../frame/connection.ts";
@@ -12,6 +13,7 @@ import { CliError } from "../frame/failure.ts";
 import { type Io } from "../frame/io.ts";
 import { configPath } from "../frame/settings.ts";
 import { tell } from "../output/format.ts";
+import { createAttempts } from "./attempts.ts";
 import { type Copy, createCopy } from "./copy.ts";
 import { loadCopy } from "./copy-file.ts";
 import { type Place, parseListen, urlOf } from "./listen.ts";
@@ -38,8 +40,6 @@ interface Settings {
   readonly fileBytesMax: number;
 }
 
-/** Seconds that a request waits for events: the most that the service allows. A third of the age, so that an answer comes within the age. */
-const WAIT_SECONDS_MAX = 30;
 const AGE_MS_MIN = 2000;
 
 export async function run(call: Call<typeof SERVE_OPTIONS>): Promise<void> {
@@ -55,12 +55,14 @@ export async function run(call: Call<typeof SERVE_OPTIONS>): Promise<void> {
   const release = await lockCopy(settings.copyPath);
   const say = (message: string) => void tell(io, `item-vault: ${message}`);
   const { maxAge } = settings;
-  const wait = Math.max(1, Math.min(WAIT_SECONDS_MAX, Math.floor(maxAge / 3000)));
+  // Seconds that a request waits for events. A third of the age, so that an answer comes within the age.
+  const wait = Math.max(1, Math.min(LIMITS.wait, Math.floor(maxAge / 3000)));
   const stop = new AbortController();
   const copy = await openCopy(settings, sealer, say);
   const log = await openLocalLog(options.log, say);
   const saver = createSaver(copy, { path: settings.copyPath, lagMax: maxAge / 10, say });
-  const server = createLocalServer({ copy, target: { ...access, host }, secret, maxAge, log, saver });
+  const attempts = createAttempts(say);
+  const server = createLocalServer({ copy, target: { ...access, host }, secret, maxAge, log, saver, attempts });
   const url = await listen(server, settings.place);
   say(`listening on ${url}`);
   const reading = {
@@ -70,7 +72,15 @@ export async function run(call: Call<typeof SERVE_OPTIONS>): Promise<void> {
     fileBytesMax: settings.fileBytesMax,
     signal: stop.signal,
   };
-  const kept = keepCopy({ ...reading, token: access.token, wanted: options.vault ?? [], wait, say, onRefused: saver.remove });
+  const kept = keepCopy({
+    ...reading,
+    token: access.token,
+    wanted: options.vault ?? [],
+    wait,
+    attempts,
+    say,
+    onRefused: saver.remove,
+  });
   const saved = saveRegularly(saver, Math.min(SAVE_INTERVAL_MS, maxAge / 10), stop.signal);
   try {
     await Promise.race([signalled(stop.signal), kept]);

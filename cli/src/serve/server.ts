@@ -3,14 +3,16 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import { parseId } from "@item-vault/model/ids";
 import { LIMITS } from "@item-vault/model/limits";
 import { answerFrom } from "./answer.ts";
+import type { Attempts } from "./attempts.ts";
 import { ageOf, type Copy, isCurrent } from "./copy.ts";
 import { type Content, type Exchange, isRead, openExchange, refuse, send } from "./exchange.ts";
 import { healthOf } from "./health.ts";
+import { isAddress } from "./listen.ts";
 import type { LocalLog } from "./local-log.ts";
-import { passOn, type Target } from "./pass-on.ts";
+import { longestSilenceOf, passOn, type Target } from "./pass-on.ts";
 import type { Answer, LocalRequest } from "./request.ts";
 import type { Saver } from "./save.ts";
-import { hashOf } from "./sync.ts";
+import { hashOf } from "./vault-list.ts";
 
 /** The server of local clients: answers from the copy, and passes on what that does not have. */
 
@@ -23,13 +25,17 @@ export interface Served {
   readonly maxAge: number;
   readonly log: LocalLog;
   readonly saver: Saver;
+  readonly attempts: Pick<Attempts, "answered">;
 }
 
 const HEADERS_BYTES_MAX = 32 * 1024;
 const CONNECTIONS_MAX = 1024;
+/** How much longer a connection may be idle than the service may be silent. In milliseconds. */
+const IDLE_MARGIN_MS = 30_000;
 
 export function createLocalServer(served: Served): Server {
-  const options = { maxHeaderSize: HEADERS_BYTES_MAX, headersTimeout: 10_000, keepAliveTimeout: 60_000 };
+  // An upload may take any time, as long as it makes progress: without `requestTimeout`, the idle time of the connection is what ends it.
+  const options = { maxHeaderSize: HEADERS_BYTES_MAX, headersTimeout: 10_000, requestTimeout: 0, keepAliveTimeout: 60_000 };
   const server = createServer(options, (incoming, answer) => {
     const exchange = openExchange(incoming, answer);
     serve(served, exchange).catch(() => {
@@ -39,28 +45,39 @@ export function createLocalServer(served: Served): Server {
     });
   });
   server.maxConnections = CONNECTIONS_MAX;
+  server.timeout = longestSilenceOf(served.target) + IDLE_MARGIN_MS;
   return server;
 }
 
 async function serve(served: Served, exchange: Exchange): Promise<void> {
   const { incoming, path } = exchange;
+  const { authorization, host } = incoming.headers;
+  const client = clientOf(served, authorization);
   const open = OPEN.get(path);
   if (open) {
-    if (!isRead(incoming)) refuse(exchange, "method_not_allowed", { detail: "GET, HEAD", headers: { Allow: "GET, HEAD" } });
+    if (!isRead(incoming)) refuseMethod(exchange, "GET, HEAD");
+    else if (!client && !isAddress(host)) refuseToken(exchange, "By this Host, the token of the copy is needed");
     else send(exchange, 200, open(served));
     return;
   }
   // The routes of the admin need another token than that of the copy.
   if (!path.startsWith("/v1/") || /^\/v1\/admin(\/|$)/.test(path)) return refuse(exchange, "route_not_found");
-  const client = clientOf(served, incoming.headers.authorization);
-  if (!client) return refuse(exchange, "unauthorized", { headers: { "WWW-Authenticate": "Bearer" } });
+  // A proxy may answer a TRACE with what it got, and so show the token of the copy to a client that has the secret only.
+  if (incoming.method === "TRACE") return refuseMethod(exchange, "GET, HEAD, POST, PUT, PATCH, DELETE");
+  if (!client) return refuseToken(exchange);
   const resolves = incoming.method === "POST" && path === "/v1/resolve" && incoming.headers["content-encoding"] === undefined;
   const body = resolves ? await readBody(incoming) : undefined;
   if (resolves && !body) return refuse(exchange, "body_too_large", { detail: String(LIMITS.body) });
   await answerOrPassOn(served, exchange, client, body);
 }
 
-/** The paths that need no token. */
+const refuseMethod = (exchange: Exchange, served: string): void =>
+  refuse(exchange, "method_not_allowed", { detail: served, headers: { Allow: served } });
+
+const refuseToken = (exchange: Exchange, message?: string): void =>
+  refuse(exchange, "unauthorized", { ...(message && { message }), headers: { "WWW-Authenticate": "Bearer" } });
+
+/** The paths that need no token, where the `Host` is an address (listen.ts). */
 const OPEN: ReadonlyMap<string, (served: Served) => Content> = new Map([
   ["/heartbeat", () => ({ headers: { "Content-Type": "text/plain;charset=UTF-8" }, body: "." })],
   ["/health", (served: Served) => ({ headers: { "Content-Type": "application/json" }, body: JSON.stringify(healthOf(served)) })],
@@ -100,12 +117,9 @@ async function answerOrPassOn(served: Served, exchange: Exchange, client: "token
   if (local && local.vaults.every(isCurrent)) return sendLocal(served, exchange, client, local);
   const hasLocal = local !== undefined;
   const status = await passOn({ incoming, answer, path: rawPath + search, body, hasLocal }, served.target);
-  if (status !== undefined) {
-    // A write with a 5xx may have taken effect.
-    if (!isRead(incoming) && (status < 300 || status >= 500) && body === undefined) recordWrite(served.copy, path);
-    return;
-  }
-  if (answer.destroyed) return;
+  if (!isRead(incoming) && body === undefined && mayHaveTakenEffect(status)) recordWrite(served.copy, path);
+  if (status !== undefined && status < 500) served.attempts.answered();
+  if (status !== undefined || answer.destroyed) return;
   if (local) sendLocal(served, exchange, client, local);
   else
     refuse(exchange, "unavailable", {
@@ -119,6 +133,9 @@ function answerOfAge({ copy, target, maxAge }: Served, request: LocalRequest): A
   const found = answerFrom(copy, request);
   return found?.vaults.every(({ confirmed }) => confirmed !== undefined && ageOf(confirmed) <= maxAge) ? found : undefined;
 }
+
+/** In: the status of the answer to a write; `undefined` when there was none. */
+const mayHaveTakenEffect = (status = 500): boolean => status < 300 || status >= 500;
 
 function recordWrite({ vaults }: Copy, path: string): void {
   const [, id = ""] = /^\/v1\/vaults\/([^/]+)/.exec(path) ?? [];

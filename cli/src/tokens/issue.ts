@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Client, IssuedToken, Permission } from "@item-vault/client";
+import { isPermission, PERMISSIONS } from "@item-vault/model/permission";
 import { isId, tokenIdOf, vaultNamed } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
@@ -75,10 +76,13 @@ interface Grant {
 
 /** `VAULT` or `VAULT=rw`. */
 export function parseGrant(text: string): Grant {
-  const [, name, permission = "r"] = /^(.+?)(?:=([rwd]+))?$/s.exec(text) ?? [];
-  if (!name || !/^r?w?d?$/.test(permission))
-    throw new CliError("--vault takes VAULT or VAULT=rwd", { exit: "usage", hint: "The letters are in the order r, w, d." });
-  return { name, permission: permission as Permission };
+  const [, name, permission = "r"] = /^(.+?)(?:=([lrwd]+))?$/s.exec(text) ?? [];
+  if (!name || !isPermission(permission))
+    throw new CliError("--vault takes VAULT or VAULT=rwd", {
+      exit: "usage",
+      hint: `The permissions are ${Object.keys(PERMISSIONS).join(", ")}.`,
+    });
+  return { name, permission };
 }
 
 /** The `vaults` of a request (contract 13.14), by one request for all names. */

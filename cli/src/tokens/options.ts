@@ -21,7 +21,7 @@ export const TOKEN_CREATE_OPTIONS = {
     short: "v",
     value: "VAULT[=rwd]",
     multiple: true,
-    summary: "a vault, by name or id, and what the token may do there: r (default), w, d; may be repeated",
+    summary: "a vault, by name or id, and what the token may do there: l, r (default), w, d; may be repeated",
   },
   binding: { type: "boolean", summary: "for a service binding of another Worker: it has an id and no text, and only reads" },
   dialect: { type: "string", value: "DIALECT", summary: "uuid (default) or connect", choices: ["uuid", "connect"] },

@@ -70,7 +70,8 @@ interface GridProps extends Required<Props> {
 }
 
 function Grid({ all, choices, value, onChange, operations }: GridProps) {
-  const active = useSignal("0/0");
+  // Reading is granted most often.
+  const active = useSignal(`0/${operations.indexOf("r")}`);
   const rows = [
     { key: "all", name: all, ids: choices.map(({ id }) => id) },
     ...choices.map(({ id, name }) => ({ key: id, name, ids: [id] })),

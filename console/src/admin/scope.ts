@@ -1,24 +1,27 @@
 import type { Permission } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
-import { PERMISSIONS } from "@item-vault/model/permission";
+import { type Operation, permissionOf, PERMISSIONS } from "@item-vault/model/permission";
 
 /** Which vaults a token or a person may open: the permission in each, by the vault's canonical id. */
 export type Scope = Readonly<Record<string, Permission>>;
 
 /** What a permission grants, in the order in which a permission is written (contract 8.2). */
-export const OPERATIONS = ["r", "w", "d"] as const;
-export type Operation = (typeof OPERATIONS)[number];
+export const OPERATIONS = PERMISSIONS.rwd;
+export type { Operation };
 
-export const OPERATION_LABELS: Readonly<Record<Operation, string>> = { r: "Read", w: "Write", d: "Destroy" };
+export const OPERATION_LABELS: Readonly<Record<Operation, string>> = { l: "List", r: "Read", w: "Write", d: "Destroy" };
 
 /** A permission of a newer release grants nothing that this page knows. */
 export const grants = (permission: Permission | undefined, operation: Operation): boolean =>
   permission !== undefined && (PERMISSIONS[permission] as readonly string[] | undefined)?.includes(operation) === true;
 
-/** A permission with or without an operation. Out: `undefined` when nothing is left. */
+/**
+ * A permission with or without an operation: reading goes with listing, so what grants reading grants both, and what withdraws listing
+ * withdraws both. Out: `undefined` when nothing is left.
+ */
 function withOperation(permission: Permission | undefined, operation: Operation, granted: boolean): Permission | undefined {
-  const kept = OPERATIONS.filter((one) => (one === operation ? granted : grants(permission, one)));
-  return kept.length === 0 ? undefined : (kept.join("") as Permission);
+  const stays = (one: Operation) => grants(permission, one) && (granted || !grants(one, operation));
+  return permissionOf(OPERATIONS.filter((one) => stays(one) || (granted && grants(operation, one))));
 }
 
 /** Grants or withdraws an operation in vaults. */
@@ -38,6 +41,6 @@ export const canonicalScope = (scope: Scope): Scope =>
 
 /** Out: "read, write". */
 export const describePermission = (permission: Permission): string =>
-  OPERATIONS.filter((operation) => grants(permission, operation))
+  OPERATIONS.filter((operation) => permission.includes(operation))
     .map((operation) => OPERATION_LABELS[operation].toLowerCase())
     .join(", ");

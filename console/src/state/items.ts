@@ -1,5 +1,6 @@
 import { computed, signal } from "@preact/signals";
-import { ItemVaultError, type ItemSummary, type Vault } from "@item-vault/client";
+import { covers, vaultsWith } from "@item-vault/model/permission";
+import { ItemVaultError, type ItemSummary, type Permission, type Vault } from "@item-vault/client";
 import { asSummary } from "../api/broken.ts";
 import { call } from "../api/client.ts";
 import { type Entry, entryOf, search } from "./search.ts";
@@ -31,23 +32,21 @@ const inScope = computed(() => {
 });
 export const found = computed(() => search(inScope.value, query.value));
 
-/** The ids of the vaults that the session reads: known before any request, so the lists of all vaults are one round trip. */
-const readable = (): string[] =>
-  Object.entries(session.value?.token?.vaults ?? {}).flatMap(([id, permission]) => (permission.includes("r") ? [id] : []));
+/** The ids of the vaults that the session lists: known before any request, so the lists of all vaults are one round trip. */
+const listed = (): string[] => vaultsWith("l", session.value?.token ?? { vaults: {} });
 
 /** Whether the session has a permission in a vault. */
-export const may = (vault: string, permission: "r" | "w" | "d"): boolean =>
-  new Map(Object.entries(session.value?.token?.vaults ?? {})).get(vault)?.includes(permission) ?? false;
+export const may = (vault: string, permission: Permission): boolean => covers(session.value?.token?.vaults[vault], permission);
 
-/** Whether the session reads any vault. */
-export const reads = (): boolean => readable().length > 0;
+/** Whether the session lists any vault. */
+export const reads = (): boolean => listed().length > 0;
 
 export const vaultName = (id: string): string => vaults.value.find((vault) => vault.id === id)?.name ?? "";
 
 /** Loads the vaults and the lists of their Items, all at the same time. */
 export async function loadItems(): Promise<void> {
   try {
-    const [loaded, ...lists] = await Promise.all([call("GET /v1/vaults"), ...readable().map(loadList)]);
+    const [loaded, ...lists] = await Promise.all([call("GET /v1/vaults"), ...listed().map(loadList)]);
     setVaults(loaded.data);
     setItems(lists.flat());
     listState.value = "loaded";

@@ -2,7 +2,7 @@ import { NOWHERE } from "../../crypto/seal.ts";
 import type { Dialect } from "../../model/dialect.ts";
 import { isId, parseId, timeOf } from "../../model/ids.ts";
 import { ADMIN, WITHOUT_TOKEN } from "../../model/operation.ts";
-import { readableVaults } from "../../model/permission.ts";
+import { vaultsWith } from "../../model/permission.ts";
 import { COUNTS, parseCount, parseIdCursor, writeCursor } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { NEWEST } from "../../store/activity/merge.ts";
@@ -51,7 +51,7 @@ export const listActivity = serveBy({
     const { limit, offset, before, filtered } = window;
     const { vault, ...filter } = filtered?.filter ?? {};
     // A token may name any id as a vault; this one is the log of the admin.
-    const logs = [...readableVaults(call).filter((one) => one !== NOWHERE && one === (vault ?? one)), ...(vault ? [] : [actor])];
+    const logs = [...vaultsWith("r", call).filter((one) => one !== NOWHERE && one === (vault ?? one)), ...(vault ? [] : [actor])];
     if (before !== undefined) {
       const page = await loadPageBefore(store, { claims, logs }, before, limit, filtered && filter);
       return answerPage(call, window, page, presentActivity);

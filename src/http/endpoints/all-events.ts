@@ -1,6 +1,6 @@
 import type { After, Cursor } from "../../model/cursor.ts";
 import { formatCursors, parseCursors } from "../../model/cursors.ts";
-import { readableVaults } from "../../model/permission.ts";
+import { vaultsWith } from "../../model/permission.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { loadPages } from "../../store/events/events.ts";
 import { createSession, joinHub, type News } from "../events/session.ts";
@@ -9,7 +9,7 @@ import { presentVaultEvent, presentVaultId } from "../present/events.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import { openStream, parseSeconds, startOf } from "./events.ts";
 
-/** The events of all vaults that a token reads, as one stream: endpoint 18 (contract 15.9). */
+/** The events of all vaults of which a token may list the Items, as one stream: endpoint 18 (contract 15.9). */
 
 /** Where the stream begins in each vault. `known`: the client has got a position in the vault. */
 interface Start {
@@ -29,7 +29,7 @@ interface Input {
 }
 
 function parse(call: ParseCall): Result<Input> {
-  const vaults = readableVaults(call);
+  const vaults = vaultsWith("l", call);
   const text = startOf(call) ?? "latest";
   const keyword = KEYWORDS.get(text);
   const positions = keyword ? new Map<string, Cursor>() : parseCursors(text, vaults);

@@ -1,9 +1,13 @@
+import { version } from "../../../package.json";
+import { fingerprint } from "../../crypto/seal.ts";
 import { DIALECTS } from "../../model/dialect.ts";
 import { type Filter, parseFilter, titleOf } from "../../model/filter.ts";
+import { hasTag } from "../../model/item.ts";
 import { LIMITS } from "../../model/limits.ts";
+import { listTag, stateIn } from "../../model/list-state.ts";
 import { type Page, parseBoolean, parsePage, writeCursor } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
-import { loadSlice, type Slice } from "../../store/items/list.ts";
+import { loadSlice, type Slice, type SliceOptions } from "../../store/items/list.ts";
 import { recordDamage } from "../../store/health/damages.ts";
 import { nextPage } from "../headers.ts";
 import { streamList } from "../json-list.ts";
@@ -44,18 +48,45 @@ export const listItems = serveBy({
     const chosen = await chooseReadings(call, input.readings);
     if (!chosen.ok) return chosen;
     const list = { ...input, readings: chosen.value };
-    const { limit } = input.page;
-    const response = await (limit === undefined ? sendAll(call, list) : sendPage(call, list, limit));
+    const header = call.c.req.header("If-None-Match");
+    // The choice of a reading is of an earlier state than the list.
+    const request = chosen.value.length < input.readings.length ? undefined : await hashOf(call);
+    const known = request === undefined ? undefined : stateIn(header, request);
+    const { limit, after } = input.page;
+    const first = await load(call, list.readings, after, { most: firstRowsMax(list), known });
+    if (!first.ok) return first;
+    const tag = request && listTag(first.value.state, request);
+    // The slice of an unchanged vault is empty.
+    if (tag !== undefined && hasTag(header, tag)) return ok({ response: call.c.body(null, 304, { ETag: tag }) });
+    const headers: Headers = tag !== undefined && isComplete(first.value) ? { ETag: tag } : {};
+    const response = await (limit === undefined
+      ? sendAll(call, list, first.value, headers)
+      : sendPage(call, list, first.value, limit, headers));
     return response.ok ? ok({ response: response.value }) : response;
   },
 });
 
-async function load(call: Call, readings: readonly Filter[], after: string, most?: number): Promise<Result<Slice>> {
+/** A hash of what the entries depend on besides the vault (contract 11.11): the release, the path and the query, and the dialect. */
+const hashOf = ({ c, dialect, vault }: Call): Promise<string> => fingerprint(version, dialect, vault, new URL(c.req.url).search);
+
+/** Whether every row has opened: one that does not may open again without a write to the vault. */
+const isComplete = ({ items, vaultName }: Slice): boolean =>
+  vaultName !== undefined && items.every((item) => !("broken" in item));
+
+async function load(
+  call: Call,
+  readings: readonly Filter[],
+  after: string,
+  options: Pick<SliceOptions, "most" | "known"> = {},
+): Promise<Result<Slice>> {
   const { store, claims: token, vault } = call;
-  const slice = await loadSlice(store, { token, vault }, readings, after, most, hasArchived(call));
+  const slice = await loadSlice(store, { token, vault }, readings, after, { ...options, archived: hasArchived(call) });
   if (slice.ok) reportName(call, slice.value);
   return slice;
 }
+
+/** The number of rows that the first slice looks at; absent: as many as a slice may have. */
+const firstRowsMax = ({ readings, page }: ListInput): number | undefined => (readings[0]!.length > 0 ? undefined : page.limit);
 
 /**
  * The readings of the first title that an Item has, else those of the last. They differ in no title, so one slice serves all of
@@ -73,6 +104,9 @@ async function chooseReadings(call: Call, readings: readonly Filter[]): Promise<
   }
   return others.length === 0 ? ok(readings) : chooseReadings(call, others);
 }
+
+/** Headers of the answer, besides those that follow from its entries. */
+type Headers = Readonly<Record<string, string>>;
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 
@@ -106,14 +140,12 @@ function countBroken({ c, store, vault }: Call, entries: readonly Entry[]): Reco
 }
 
 /** All Items. A list of several slices is streamed; a failure then ends the stream before the list is complete. */
-async function sendAll(call: Call, list: ListInput): Promise<Result<Response>> {
+async function sendAll(call: Call, list: ListInput, first: Slice, headers: Headers): Promise<Result<Response>> {
   const { c } = call;
-  const first = await load(call, list.readings, list.page.after);
-  if (!first.ok) return first;
-  const entries = present(first.value, call, list);
+  const entries = present(first, call, list);
   const counted = countBroken(call, entries);
-  if (first.value.next === undefined) return ok(c.body(`[${textsOf(entries).join()}]`, 200, { ...JSON_TYPE, ...counted }));
-  return ok(streamList(c, textsOfSlices(call, list, first.value)));
+  if (first.next === undefined) return ok(c.body(`[${textsOf(entries).join()}]`, 200, { ...JSON_TYPE, ...headers, ...counted }));
+  return ok(streamList(c, textsOfSlices(call, list, first), headers));
 }
 
 /** The texts of the entries of all slices, by slice. Throws when a slice fails. */
@@ -134,30 +166,29 @@ async function* textsOfSlices(call: Call, list: ListInput, first: Slice): AsyncG
  * A page, with a link to the next (RFC 8288) unless it is the last. It holds fewer Items than `limit` when more would be
  * too large, or when its filter has looked at many Items: any page with a filter may be empty.
  */
-async function sendPage(call: Call, list: ListInput, limit: number): Promise<Result<Response>> {
-  const { readings, page } = list;
-  const filtered = readings[0]!.length > 0;
+async function sendPage(call: Call, list: ListInput, first: Slice, limit: number, headers: Headers): Promise<Result<Response>> {
   const entries: Entry[] = [];
-  let listed = 0;
-  let next: string | undefined = page.after;
-  let [size, rows, slices] = [0, 0, 0];
-  while (next !== undefined && listed < limit && size < LIMITS.pageSize && rows < LIMITS.pageRows) {
-    // Where archived Items are left out, two small slices usually fill the page; any further one is large.
-    const slice = await load(call, readings, next, filtered || slices++ > 1 ? undefined : limit);
-    if (!slice.ok) return slice;
-    const presented = present(slice.value, call, list);
-    rows += slice.value.rows;
+  let [listed, size, rows, slices] = [0, 0, 0, 1];
+  let slice = first;
+  for (;;) {
+    const presented = present(slice, call, list);
+    rows += slice.rows;
     const texts = textsOf(presented);
     size += texts.reduce((sum, text) => sum + text.length, 0);
     listed += texts.length;
     entries.push(...presented);
-    next = slice.value.next;
+    if (slice.next === undefined || listed >= limit || size >= LIMITS.pageSize || rows >= LIMITS.pageRows) break;
+    // Where archived Items are left out, two small slices usually fill the page; any further one is large.
+    const following = await load(call, list.readings, slice.next, { most: slices++ > 1 ? undefined : firstRowsMax(list) });
+    if (!following.ok) return following;
+    slice = following.value;
   }
   // The Items of the last slice beyond the limit belong to the next page.
   const last = listed > limit ? entries.filter(({ text }) => text !== undefined)[limit - 1]!.id : undefined;
   const paged = last === undefined ? entries : entries.slice(0, entries.findIndex(({ id }) => id === last) + 1);
-  const link = nextPage(call.c, (last ?? next) && queryAfter(call, list, limit, (last ?? next)!));
-  return ok(call.c.body(`[${textsOf(paged).join()}]`, 200, { ...JSON_TYPE, ...link, ...countBroken(call, paged) }));
+  const next = last ?? slice.next;
+  const link = nextPage(call.c, next && queryAfter(call, list, limit, next));
+  return ok(call.c.body(`[${textsOf(paged).join()}]`, 200, { ...JSON_TYPE, ...headers, ...link, ...countBroken(call, paged) }));
 }
 
 /** The query of the page after an Item. In: its id. */

@@ -1,7 +1,6 @@
 import { hasTag } from "../../model/item.ts";
 import { fingerprint } from "../../crypto/seal.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { limitToken } from "../../requests/rate-limit.ts";
 import {
   answerReferences,
   type Answered,
@@ -16,12 +15,10 @@ import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
 export const resolveReferences = serveBy({
   parse: ({ body }: ParseCall): Result<readonly Asked[]> => parseReferences(body!.json),
+  requests: (asked: readonly Asked[]): number => asked.length,
 
   async handle(call: Call, asked: readonly Asked[]): ReplyTo<"resolveReferences"> {
-    const { c, store, actor, claims } = call;
-    // The request has counted as one already.
-    const limited = asked.length > 1 && (await limitToken(c.env, actor, store.now, asked.length - 1));
-    if (limited) return limited;
+    const { c, store, claims } = call;
     const answered = await answerReferences({ env: c.env, store, claims }, asked);
     if (!answered.ok) return answered;
     const answers = answered.value;

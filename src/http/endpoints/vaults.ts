@@ -1,17 +1,17 @@
 import { type Filter, parseFilter, passingVaults } from "../../model/filter.ts";
-import { readableVaults } from "../../model/permission.ts";
+import { vaultsWith } from "../../model/permission.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadVault, loadVaults } from "../../store/vaults/vaults.ts";
 import { presentVault } from "../present/vaults.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
-/** Endpoint 10: the vaults that a token reads. */
+/** Endpoint 10: the vaults of which a token may list the Items. */
 
 export const listVaults = serveBy({
   parse: ({ query }: ParseCall): Result<readonly Filter[]> => parseFilter(query.filter, "vaults"),
   async handle(call: Call, readings: readonly Filter[]): ReplyTo<"listVaults"> {
     const { store, claims, dialect } = call;
-    const vaults = await loadVaults(store, claims, readableVaults(call));
+    const vaults = await loadVaults(store, claims, vaultsWith("l", call));
     if (!vaults.ok) return vaults;
     const { refusals } = vaults.value;
     const passing = passingVaults(readings, vaults.value.vaults);

@@ -17,6 +17,9 @@ export type SealedItem = RowInVault<"items">;
 
 const { associatedData } = TABLES.items;
 
+/** What the text `details` has. Title and state are there too, so that a reference opens this one text (decision 0053). */
+export type Details = Pick<Item, "title" | "state" | "sections" | "fields" | "nonce">;
+
 /** Seals an Item: the summary apart from the secrets, so that a list decrypts no secret. */
 export async function sealItem(keys: VaultKeys, item: Item): Promise<SealedItem> {
   const [summary, secrets] = textsOf(item);
@@ -46,7 +49,8 @@ const namesOf = ({ files }: Item): string[] =>
 const textsOf = ({ id: _id, vault: _vault, version: _version, nonce: _nonce, files: _files, ...item }: Item) => {
   const { sections, fields, ...attributes } = item;
   const summary = { ...attributes, username: usernameOf(fields) };
-  return [JSON.stringify(summary), JSON.stringify({ sections, fields })] as const;
+  const { title, state } = attributes;
+  return [JSON.stringify(summary), JSON.stringify({ title, state, sections, fields })] as const;
 };
 
 const usernameOf = (fields: Item["fields"]): string | undefined =>
@@ -57,6 +61,13 @@ export async function openSummary(keys: VaultKeys, vault: string, row: Omit<Item
   const { id, version } = row;
   const text = await openText(keys, associatedData.overview(vault, row), row.overview);
   return text.ok ? ok({ ...(JSON.parse(text.value) as Summary), id, vault, version }) : text;
+}
+
+/** Opens the details of a row of this vault. Errors: `integrity`. */
+export async function openDetails(keys: VaultKeys, vault: string, row: Omit<ItemRow, "overview">): Promise<Result<Details>> {
+  const text = await openText(keys, associatedData.details(vault, row), row.details);
+  if (!text.ok) return text;
+  return ok({ ...(JSON.parse(text.value) as Omit<Details, "nonce">), nonce: noncePrefix(row.details).toHex() });
 }
 
 /** What a list has for a row of this vault that does not open. */
@@ -74,18 +85,17 @@ export async function openItem(
   row: ItemRow,
   fileRows: readonly FileRow[],
 ): Promise<Result<Item>> {
-  const [summary, text, keyed] = await Promise.all([
+  const [summary, details, keyed] = await Promise.all([
     openSummary(keys, vault, row),
-    openText(keys, associatedData.details(vault, row), row.details),
+    openDetails(keys, vault, row),
     openFiles(keys, vault, fileRows),
   ]);
   if (!summary.ok) return summary;
   if (!keyed.ok) return keyed;
   const files = keyed.value.map(({ key: _key, ...file }) => file);
-  if (!text.ok) return text;
-  const details = JSON.parse(text.value) as Pick<Item, "sections" | "fields">;
+  if (!details.ok) return details;
   const { username: _username, ...attributes } = summary.value;
-  return ok({ ...attributes, ...details, files, nonce: noncePrefix(row.details).toHex() });
+  return ok({ ...attributes, ...details.value, files });
 }
 
 /** Opens an Item for an answer, which has the name of its vault too. Errors: `integrity`. */

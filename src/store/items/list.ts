@@ -2,11 +2,12 @@ import { blindIndex } from "../../crypto/seal.ts";
 import { cachedVaultKeys, type VaultKey } from "../../crypto/vault-keys.ts";
 import { type Filter, idsOf, itemPasses, titleOf } from "../../model/filter.ts";
 import type { BrokenItem, OfVault, Summary } from "../../model/item.ts";
+import type { ListState } from "../../model/list-state.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import { keysOfSlice, textBytes } from "../tables/slices.ts";
 import { TABLES } from "../tables/tables.ts";
-import { NOTHING, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
+import { type Joined, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
 import { brokenItem, type ItemRow, openSummary } from "./items.ts";
 
 /** Lists of Items, loaded in slices, so that a vault of any size fits into memory. */
@@ -25,18 +26,65 @@ export interface Slice extends OfVault {
   readonly rows: number;
   /** The id after which the next slice begins; absent when this is the last. */
   readonly next: string | undefined;
+  /** The state of the vault that the rows were read of. */
+  readonly state: ListState;
+}
+
+/** What a slice of a list has. */
+export interface SliceOptions {
+  /** The number of rows to look at at most. */
+  readonly most?: number | undefined;
+  /** Whether archived Items pass (contract 14.15). */
+  readonly archived?: boolean;
+  /** The state that the client has: the slice is empty when it is still that of the vault. */
+  readonly known?: ListState | undefined;
 }
 
 /** SQL: the bytes of the sealed summary of an Item. */
 export const OVERVIEW_BYTES = textBytes(TABLES.items, ["overview"]);
 
-/** All Items, those with some ids, or those of one title. Without the hint SQLite takes the primary key and reads every Item. */
-const ALL = "items WHERE vault_id = ?1";
-const NAMED = "items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))";
-const TITLED = "items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index = ?2";
-/** Of a vault with several keys: a row has the blind index under one of them. */
-const TITLED_UNDER_SEVERAL = `
-  items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index IN (SELECT value FROM json_each(?2))`;
+/** The source of a slice in SQL: `FROM` and `WHERE` without the first word. ?1: the vault, ?2: `value`. */
+interface Source {
+  readonly table: string;
+  readonly condition: string;
+  readonly value: string;
+}
+
+const ALL: Source = { table: "items", condition: "true", value: "" };
+const namedBy = (ids: readonly string[]): Source => ({
+  table: "items",
+  condition: "id IN (SELECT value FROM json_each(?2))",
+  value: JSON.stringify(ids),
+});
+/** In: the blind indexes of the title under the keys of the vault: a row has the index under one of them. */
+const titledBy = (indexes: readonly string[]): Source => ({
+  // Without the hint SQLite takes the primary key and reads every Item.
+  table: "items INDEXED BY items_by_title",
+  ...(indexes.length === 1
+    ? { condition: "title_index = ?2", value: indexes[0]! }
+    : { condition: "title_index IN (SELECT value FROM json_each(?2))", value: JSON.stringify(indexes) }),
+});
+
+const STATE_COLUMNS = ["content_version", "attribute_version", "updated_at", "items"];
+/** SQL: the vault ?1 unless its state is ?5 to ?8. SQLite evaluates it once. */
+const CHANGED_VAULT = `SELECT id FROM vaults WHERE id = ?1 AND (${STATE_COLUMNS.join(", ")}) IS NOT (?5, ?6, ?7, ?8)`;
+const stateValues = ({ contentVersion, attributeVersion, updatedAt, items }: ListState) =>
+  [contentVersion, attributeVersion, updatedAt, items] as const;
+
+/** The state of the vault, which the statement that authorizes reads anyway. */
+const STATE: Joined = { columns: STATE_COLUMNS.map((column) => `vaults.${column}`).join(", "), tables: "", values: [] };
+interface StateRow {
+  readonly content_version: number;
+  readonly attribute_version: number;
+  readonly updated_at: number;
+  readonly items: number;
+}
+const stateOf = (row: StateRow): ListState => ({
+  contentVersion: row.content_version,
+  attributeVersion: row.attribute_version,
+  updatedAt: row.updated_at,
+  items: row.items,
+});
 
 /** The rows after an id, and one more, which shows only that this slice is not the last. */
 const smallPage = (source: string) => `SELECT id, version, overview FROM ${source} AND id > ?3 ORDER BY id LIMIT ?4 + 1`;
@@ -59,8 +107,7 @@ type Row = Omit<ItemRow, "details">;
 
 /**
  * The summaries of a vault after an id, in one D1 call; a slice may hold less than there is.
- * In: the readings of a filter, which differ in no title; the id (the empty text for the first slice); how many rows to look at at
- * most; whether archived Items pass (contract 14.15).
+ * In: the readings of a filter, which differ in no title; the id (the empty text for the first slice).
  * Errors, in this order: `unauthorized` (revoked), `vault_not_found`; `integrity`, when a row with the title that the filter asks for does
  * not open: a client that gets an empty list would create the Item again. Without a title such a row is in the list as broken.
  */
@@ -69,20 +116,19 @@ export async function loadSlice(
   access: VaultAccess,
   readings: readonly Filter[],
   after: string,
-  most: number = SLICE_ROWS_MAX,
-  archived = false,
+  { most = SLICE_ROWS_MAX, archived = false, known }: SliceOptions = {},
 ): Promise<Result<Slice>> {
   const title = titleOf(readings[0]!);
   const ids = idsOf(readings);
   // The first slice of a title is expected to hold few Items.
   const expected = title !== undefined && after === "" ? UNMEASURED_ROWS_MAX : ids?.length;
   const limit = Math.min(most, expected ?? most);
-  const source = ids ? { from: NAMED, value: JSON.stringify(ids) } : { from: ALL, value: "" };
+  const range: Range = { after, limit, known };
   const found = await (title === undefined
-    ? load(store, access, source, after, limit)
-    : loadTitled(store, access, title, after, limit));
+    ? load(store, access, ids ? namedBy(ids) : ALL, range)
+    : loadTitled(store, access, title, range));
   if (!found.ok) return found;
-  const { keys, openName, rows: tables } = found.value;
+  const { keys, openName, joined, rows: tables } = found.value;
   const rows = tables[0].slice(0, fitting(tables[0], limit));
   const [vaultName, ...opened] = await Promise.all([openName(), ...rows.map((row) => openSummary(keys, access.vault, row))]);
   const items: (Summary | BrokenItem)[] = [];
@@ -91,7 +137,13 @@ export async function loadSlice(
     if (!summary.ok) items.push(brokenItem(access.vault, rows[index]!));
     else if ((archived || summary.value.state !== "ARCHIVED") && itemPasses(readings, summary.value)) items.push(summary.value);
   }
-  return ok({ items, vaultName, rows: rows.length, next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined });
+  return ok({
+    items,
+    vaultName,
+    rows: rows.length,
+    next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined,
+    state: stateOf(joined),
+  });
 }
 
 /** The number of rows in the slice: at most `limit`, up to the row that exceeds the bound. */
@@ -101,17 +153,17 @@ export function fitting(rows: readonly Pick<Row, "overview">[], limit: number): 
   return Math.min(limit, end < 0 ? rows.length : end + 1);
 }
 
-/** In: the `FROM` and `WHERE` of the rows without the word `FROM`, and the value of its `?2`. */
-function load(
-  store: Store,
-  access: VaultAccess,
-  source: { readonly from: string; readonly value: string },
-  after: string,
-  most: number,
-) {
-  const sql = (most > UNMEASURED_ROWS_MAX ? largePage : smallPage)(source.from);
-  const rows = store.db.prepare(sql).bind(access.vault, source.value, after, most);
-  return loadFromVault<unknown, [Row]>(store, access, NOTHING, rows);
+/** Which rows of a source a slice looks at. */
+interface Range extends Pick<SliceOptions, "known"> {
+  readonly after: string;
+  readonly limit: number;
+}
+
+function load(store: Store, access: VaultAccess, { table, condition, value }: Source, { after, limit, known }: Range) {
+  const source = `${table} WHERE vault_id = ${known ? `(${CHANGED_VAULT})` : "?1"} AND ${condition}`;
+  const sql = (limit > UNMEASURED_ROWS_MAX ? largePage : smallPage)(source);
+  const rows = store.db.prepare(sql).bind(access.vault, value, after, limit, ...(known ? stateValues(known) : []));
+  return loadFromVault<StateRow, [Row]>(store, access, STATE, rows);
 }
 
 /** The most D1 calls for a title: one without keys, and two because the vault may get new keys, or another replica have other ones. */
@@ -122,21 +174,11 @@ const TITLED_CALLS_MAX = 3;
  * without the key in its cache makes one D1 call for the key before the one for the rows. A call asks for the indexes under all keys that the
  * calls before it have found: a replica may not have the latest ones yet. Errors: also `unavailable`, when there are further keys after that.
  */
-async function loadTitled(
-  store: Store,
-  access: VaultAccess,
-  title: string,
-  after: string,
-  most: number,
-): ReturnType<typeof load> {
+async function loadTitled(store: Store, access: VaultAccess, title: string, range: Range): ReturnType<typeof load> {
   const keys = new Map((cachedVaultKeys(store.keyring, access.vault, store.now)?.all ?? []).map((key) => [key.id, key]));
   for (let calls = 0; calls < TITLED_CALLS_MAX; calls++) {
     const indexes = keys.size > 0 ? await titleIndexes([...keys.values()], title) : [""];
-    const source =
-      indexes.length === 1
-        ? { from: TITLED, value: indexes[0]! }
-        : { from: TITLED_UNDER_SEVERAL, value: JSON.stringify(indexes) };
-    const found = await load(store, access, source, after, most);
+    const found = await load(store, access, titledBy(indexes), range);
     if (!found.ok || found.value.keys.all.every(({ id }) => keys.has(id))) return found;
     for (const key of found.value.keys.all) keys.set(key.id, key);
   }

@@ -18,10 +18,10 @@ import {
   concludeSearch,
   type Hit,
   idIn,
+  indexSearches,
   readItem,
   type Resolved,
   type Search,
-  searchesFor,
   startSearch,
   wantedBy,
   wantedIn,
@@ -161,7 +161,7 @@ async function loadMissing(
   return wanted.length > 0 ? loadWanted(store, reading, wanted) : ok([]);
 }
 
-/** Reads the Items, each once, and loads those of which the texts are missing. Out: how many Items have the title of a search. */
+/** Reads the Items, each once, and loads those of which the text is missing. Out: how many Items have the title of a search. */
 async function readItems(
   store: Store,
   reading: Reading,
@@ -169,7 +169,7 @@ async function readItems(
   found: readonly FoundRow[],
 ): Promise<Result<(search: Search) => number>> {
   const context = { dialect: reading.dialect, now: store.now };
-  const inVault = Map.groupBy(searches, ({ vault }) => vault.id);
+  const searchesFor = indexSearches(searches);
   const rows = new Map(found.map((row) => [`${row.vault_id}/${row.id}`, row]));
   const titled = Map.groupBy(rows.values(), ({ vault_id, folded }) => `${vault_id}/${folded}`);
   let pending = [...rows.values()];
@@ -177,11 +177,11 @@ async function readItems(
     const missing: Wanted[] = [];
     await Promise.all(
       pending.map(async (row) => {
-        const asking = searchesFor(row, inVault.get(row.vault_id) ?? []);
+        const asking = searchesFor(row);
         if (asking.length === 0) return;
-        const { overview, details } = row;
-        if (overview === null || details === null) missing.push({ vault: row.vault_id, item: row.id, folded: null });
-        else await readItem({ ...row, overview, details }, asking, context);
+        const { details } = row;
+        if (details === null) missing.push({ vault: row.vault_id, item: row.id, folded: null });
+        else await readItem({ ...row, details }, asking, context);
       }),
     );
     const loaded: Result<FoundRow[]> = missing.length > 0 ? await loadWanted(store, reading, missing) : ok([]);

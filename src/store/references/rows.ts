@@ -33,14 +33,13 @@ export interface Wanted {
   readonly folded: string | null;
 }
 
-/** A row that was found. The texts are absent when those before it are as large as one call may load. */
+/** A row that was found. The text is absent when those before it are as large as one call may load. */
 export interface FoundRow {
   readonly vault_id: string;
   readonly id: string;
   readonly version: number;
   /** The blind index of its folded title. */
   readonly folded: string;
-  readonly overview: string | null;
   readonly details: string | null;
 }
 
@@ -61,8 +60,8 @@ export const SAME_TITLE_ITEMS_MAX = 3;
 /** Without the hint SQLite takes the primary key and reads every Item. */
 const BY_FOLDED_TITLE = "items INDEXED BY items_by_folded_title";
 
-/** SQL: the bytes of the sealed texts of an Item. */
-const BYTES = textBytes(TABLES.items);
+/** SQL: the bytes of the sealed text of an Item that is loaded. */
+const BYTES = textBytes(TABLES.items, ["details"]);
 
 const SQL = {
   vaults: `
@@ -83,15 +82,13 @@ const SQL = {
       SELECT vault_id, items.id, ${runningSum(BYTES)} AS total
       FROM found CROSS JOIN items ON vault_id = vault AND items.id = found.id)
     SELECT items.vault_id, items.id, version, folded_index AS folded,
-      CASE WHEN total <= ${CALL_CHARACTERS_MAX} THEN overview END AS overview,
       CASE WHEN total <= ${CALL_CHARACTERS_MAX} THEN details END AS details
     FROM sized CROSS JOIN items ON items.vault_id = sized.vault_id AND items.id = sized.id`,
 };
 
-/** The columns of a row whose texts are small enough that `CALL_ITEMS_MAX.guessed` of them fit into one call. */
+/** The columns of a row whose text is small enough that `CALL_ITEMS_MAX.guessed` of them fit into one call. */
 const GUESSED = `
   items.vault_id, items.id, version, folded_index AS folded,
-  iif(${BYTES} <= ${CALL_CHARACTERS_MAX / CALL_ITEMS_MAX.guessed}, overview, NULL) AS overview,
   iif(${BYTES} <= ${CALL_CHARACTERS_MAX / CALL_ITEMS_MAX.guessed}, details, NULL) AS details`;
 
 /** A quarter of the time of `SQL.items`, which also loads large Items. The texts of the lists begin with the id of a vault. */

@@ -5,7 +5,7 @@ import type { Field, Item } from "../../model/item.ts";
 import { fieldFinder, type FoundField } from "../../model/named.ts";
 import { type Attribute, namesNone, namesSeveral, type Reference } from "../../model/reference.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
-import { openItem } from "../items/items.ts";
+import { type Details, openDetails } from "../items/items.ts";
 import { type FoundRow, SAME_TITLE_ITEMS_MAX, type Wanted } from "./rows.ts";
 import type { ReferencedVault } from "./vaults.ts";
 import { type Dialect, DIALECTS } from "../../model/dialect.ts";
@@ -60,18 +60,27 @@ export const wantedBy = ({ vault, item, folded }: Search): Wanted[] => wantedIn(
 export const wantedIn = (vault: string, item: string | undefined, indexes: readonly string[]): Wanted[] =>
   indexes.map((folded, index) => ({ vault, item: (index === 0 && item) || null, folded }));
 
-/** A row with its texts. */
-type LoadedRow = FoundRow & { readonly overview: string; readonly details: string };
+/** A row with its text. */
+type LoadedRow = FoundRow & { readonly details: string };
 
-/** The searches that a row may answer. In: the searches in the vault of the row. */
-export const searchesFor = (row: FoundRow, searches: readonly Search[]): Search[] =>
-  searches.filter(({ item, folded }) => item === row.id || folded.includes(row.folded));
+/** Out: a function that gives the searches which a row may answer. */
+export function indexSearches(searches: readonly Search[]): (row: FoundRow) => readonly Search[] {
+  const byKey = new Map<string, Set<Search>>();
+  for (const search of searches) {
+    const { vault, item, folded } = search;
+    for (const key of [...(item === undefined ? [] : [item]), ...folded])
+      byKey.getOrInsertComputed(`${vault.id}/${key}`, () => new Set()).add(search);
+  }
+  const at = (vault: string, key: string) => byKey.get(`${vault}/${key}`) ?? [];
+  return ({ vault_id, id, folded }) => [...new Set([...at(vault_id, id), ...at(vault_id, folded)])];
+}
 
-/** Opens an Item once, and tells each of the searches what it says. */
+/** Opens the details of an Item once, and tells each of the searches what they say. */
 export async function readItem(row: LoadedRow, searches: readonly Search[], context: ReferenceContext): Promise<void> {
   const { vault } = searches[0]!;
-  const opened = await openItem(vault.keys, vault.id, row, []);
-  const lookUp = opened.ok ? createLookUp(opened.value, context) : () => opened;
+  const opened = await openDetails(vault.keys, vault.id, row);
+  const { id, version } = row;
+  const lookUp = opened.ok ? createLookUp({ id, vault: vault.id, version }, opened.value, context) : () => opened;
   for (const search of searches) {
     // The index is never trusted alone.
     const named = opened.ok
@@ -82,10 +91,13 @@ export async function readItem(row: LoadedRow, searches: readonly Search[], cont
   }
 }
 
-function createLookUp(item: Item, context: ReferenceContext): (reference: Reference) => Hit {
-  const { id, vault, version, nonce } = item;
-  const state = { id, vault, version, nonce };
-  const find = fieldFinder(item.sections, item.fields);
+function createLookUp(
+  item: Omit<ItemState, "nonce">,
+  { sections, fields, nonce }: Details,
+  context: ReferenceContext,
+): (reference: Reference) => Hit {
+  const state = { ...item, nonce };
+  const find = fieldFinder(sections, fields);
   return (reference) => {
     const found = find(reference);
     if (!found.ok) return found;

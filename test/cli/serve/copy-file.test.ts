@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Token, Vault } from "@item-vault/client";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   ageOf,
   type Copy,
@@ -26,13 +26,17 @@ const FILE = "33333333-3333-4333-8333-333333333333";
 const HOST = "https://vault.example.com";
 const sealer = createSealer("secret", HOST);
 const SECRET_VALUE = "correct horse";
+const MINUTE = 60_000;
+const ROW = { id: VAULT, name: "Production" } as Vault;
 
-function copyOf(wall = Date.now()): Copy {
+afterEach(() => void vi.useRealTimers());
+
+function copyOf(): Copy {
   const copy = createCopy(sealer);
   copy.token = { hash: "hash", info: { dialect: "uuid", expiresAt: "2030-01-01T00:00:00.000Z" } as Token };
-  const vault = createVault(VAULT, { id: VAULT, name: "Production" } as Vault);
+  const vault = createVault(VAULT, ROW);
   vault.cursor = "7.x";
-  vault.confirmed = { ...momentNow(), wall };
+  vault.confirmed = momentNow();
   copy.vaults.set(VAULT, vault);
   const item = { id: ITEM, title: "Database", vault: { id: VAULT }, tags: [], fields: [{ value: SECRET_VALUE }], files: [] };
   const content = {
@@ -87,15 +91,40 @@ describe("the file of a copy", () => {
     expect(opens(encodeCopy(copyOf())!, other)).toBe(false);
   });
 
-  it("keeps the age of the copy, also when the clock was set back meanwhile", () => {
-    const hour = 3_600_000;
-    const ageAfter = (ago: number) => {
-      const { confirmed } = decodeCopy(encodeCopy(copyOf(Date.now() - ago))!, sealer).vaults.get(VAULT)!;
-      return confirmed && Math.round(ageOf(confirmed) / hour);
-    };
-    expect([0, hour, 5 * hour].map(ageAfter)).toEqual([0, 1, 5]);
-    expect(ageAfter(-60_000)).toBe(0); // a clock that was a minute ahead
-    expect(ageAfter(-hour)).toBeUndefined();
+  it.each<readonly [name: string, ages: readonly number[], clock: number, expected: readonly (number | undefined)[]]>([
+    ["of the vaults", [0, 60, 300], 0, [0, 60, 300]],
+    ["of the vaults, with what passed since", [0, 60], 60, [60, 120]],
+    ["of the vaults, unless the clock was set back since by more than passed", [0], -1, [undefined]],
+    ["of no vault when one of them is from the future", [60, 0], -1, [undefined, undefined]],
+    ["of a vault, also when the clock was set back since by less than passed", [60], -1, [59]],
+  ])("keeps the age %s", (_, ages, clock, expected) => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const copy = copyOf();
+    const moments = ages.map((age) => ({ wall: Date.now() - age * MINUTE, monotonic: performance.now() - age * MINUTE }));
+    copy.vaults = new Map(moments.map((confirmed, at) => [String(at), { ...createVault(String(at), ROW), confirmed }]));
+    const bytes = encodeCopy(copy)!;
+    vi.setSystemTime(Date.now() + clock * MINUTE);
+    const vaults = [...decodeCopy(bytes, sealer).vaults.values()];
+    expect(vaults.map(({ confirmed }) => confirmed && Math.round(ageOf(confirmed) / MINUTE))).toEqual(expected);
+  });
+
+  it("is written again with the age of a copy after the clock was set back, and not while time passes", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const path = join(newFolder(), "copy");
+    const copy = copyOf();
+    const vault = copy.vaults.get(VAULT)!;
+    const saver = createSaver(copy, { path, lagMax: MINUTE, say: () => undefined });
+    copy.changes++;
+    await saver.save();
+    const written = statSync(path).ino;
+    vi.setSystemTime(Date.now() + 10 * MINUTE);
+    vault.confirmed = { ...vault.confirmed!, monotonic: performance.now() - 10 * MINUTE };
+    await saver.save();
+    expect(statSync(path).ino).toBe(written);
+    vi.setSystemTime(Date.now() - 60 * MINUTE);
+    await saver.save();
+    const loaded = (await loadCopy(path, sealer)) as Copy;
+    expect(Math.round(ageOf(loaded.vaults.get(VAULT)!.confirmed!) / MINUTE)).toBe(10);
   });
 
   it("is written with mode 0600, over an unfinished file of another mode", async () => {

@@ -8,7 +8,7 @@ import { copyStatus, get, newFolder, PATIENT, startServe } from "../support/serv
 /** `serve` with a large copy: how it starts, what it takes, and what a kill leaves. LONG_RUN=1 has 10,000 Items, and prints the figures. */
 
 const isLong = process.env["LONG_RUN"] === "1";
-const ITEMS = isLong ? 10_000 : 500;
+const ITEMS = isLong ? 10_000 : 250;
 const KILLS = isLong ? 40 : 2;
 const READS = isLong ? 5_000 : 200;
 const TOKEN = "token-of-the-large-service";

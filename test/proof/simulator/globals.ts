@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { Clock, Timer } from "./clock.ts";
 import { addByteMethods } from "./platform/bytes.ts";
+import { addMapMethods } from "./platform/maps.ts";
 import { addReaderMethods, DigestStream, FixedLengthStream, IdentityTransformStream } from "./platform/streams.ts";
 import { subtle } from "./platform/web-crypto.ts";
 import { currentServing, keepServing } from "./serving.ts";
@@ -9,6 +10,7 @@ import { currentServing, keepServing } from "./serving.ts";
 
 // The modules of the service use these methods as soon as they are loaded, so run-world.ts imports this file first, and run.ts imports that one first.
 addByteMethods();
+addMapMethods();
 addReaderMethods();
 // workerd forbids the compilation of code at run time, which zod would do here.
 z.config({ jitless: true });

@@ -1,8 +1,9 @@
+import type { Permission } from "../../../src/model/permission.ts";
 import { inject } from "vitest";
 
 /** Requests to the Worker of the tests, and what every test makes first. */
 
-export type Permission = "r" | "w" | "rw" | "rwd";
+export type { Permission };
 
 /** Sends a request that the SDK has no method for. Returns the parsed body. Throws an Error with the body of an error response. */
 export async function sendRequest(method: string, path: string, token: string, body?: unknown): Promise<unknown> {

@@ -1,0 +1,19 @@
+import type { ItemVaultError } from "./error.ts";
+
+/** When what has failed is tried again. */
+
+const FIRST_DELAY = 200; // milliseconds
+const LONGEST_DELAY = 30_000; // milliseconds
+/** In seconds. A longer `Retry-After` is not waited for: the service may be back earlier. */
+export const LONGEST_RETRY_AFTER = 60;
+
+/** The milliseconds of `Retry-After`, or a minute when it is longer. */
+export const askedDelayOf = ({ retryAfter = 0 }: Partial<ItemVaultError>): number =>
+  Math.min(retryAfter, LONGEST_RETRY_AFTER) * 1000;
+
+/**
+ * Milliseconds until the next attempt of what is tried until it succeeds: what `Retry-After` asks for, and exponential backoff with jitter.
+ * In: how many attempts have failed before this one, one after the other.
+ */
+export const retryDelayOf = (failures: number, error: Partial<ItemVaultError> = {}): number =>
+  askedDelayOf(error) + Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** failures) * (0.5 + Math.random() / 2);

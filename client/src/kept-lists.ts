@@ -1,0 +1,60 @@
+import { jsonOf } from "./error.ts";
+
+/**
+ * The lists that a client keeps in memory (contract 11.11): it asks for a list again with its entity tag, and takes a 304 for the list that
+ * it has.
+ */
+
+/** The characters of all kept lists together. Those that were used longest ago are dropped first. */
+const CHARACTERS_MAX = 16 * 1024 * 1024;
+
+interface KeptList {
+  readonly tag: string;
+  /** The JSON. It is parsed for each answer, because a caller may change what it gets. */
+  readonly text: string;
+  /** The `Link` of a page, which a 304 does not have. */
+  readonly link: string | null;
+}
+
+interface AnswerWithList {
+  readonly data: unknown;
+  readonly headers: Headers;
+}
+
+/** Out: a function that reads a list. In: what names the list, and what sends the request with further headers. Errors: as `send`. */
+export function createKeptLists() {
+  const kept = new Map<string, KeptList>();
+  let characters = 0;
+
+  function drop(list: string): void {
+    characters -= kept.get(list)?.text.length ?? 0;
+    kept.delete(list);
+  }
+
+  function keep(list: string, entry: KeptList): void {
+    drop(list);
+    kept.set(list, entry);
+    characters += entry.text.length;
+    for (const oldest of kept.keys()) if (characters > CHARACTERS_MAX) drop(oldest);
+  }
+
+  return async (
+    list: string,
+    send: (headers: Readonly<Record<string, string>>) => Promise<Response>,
+    signal?: AbortSignal,
+  ): Promise<AnswerWithList> => {
+    const known = kept.get(list);
+    const response = await send(known ? { "If-None-Match": known.tag } : {});
+    const headers = new Headers(response.headers);
+    if (response.status === 304 && known) {
+      keep(list, known);
+      if (known.link !== null) headers.set("Link", known.link);
+      return { data: JSON.parse(known.text), headers };
+    }
+    const data: unknown = await jsonOf(response, signal);
+    const tag = headers.get("ETag");
+    if (tag === null) drop(list);
+    else keep(list, { tag, text: JSON.stringify(data), link: headers.get("Link") });
+    return { data, headers };
+  };
+}

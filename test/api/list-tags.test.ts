@@ -1,0 +1,167 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ROWS } from "../../openapi/document.ts";
+import { ask, prepareTarget, startWorld, type World } from "../openapi/support/targets.ts";
+import { readLog } from "../support/activity.ts";
+import { countingDatabase } from "../support/bindings.ts";
+import { ignoreChecks } from "../support/migrate.ts";
+import { admin, type Client, client, freshVault, LOGIN, makeToken, shareVault } from "../support/service.ts";
+import { flipped } from "../verify/support/vault.ts";
+
+/** The entity tags of lists of Items (contract 11.11). */
+
+const sharedVault = shareVault();
+
+/** The query of each kind of list. */
+const QUERIES = {
+  "all Items": "",
+  "a page": "?limit=2",
+  "the rest after a page": "?cursor=",
+  "Items of a title": `?filter=${encodeURIComponent('title eq "Item 1"')}`,
+  "Items of a tag": `?filter=${encodeURIComponent('tag eq "one"')}`,
+  "Items of ids": "?filter=",
+  "archived Items too": "?archived=true",
+  "user names too": "?include=username",
+} as const;
+
+async function vaultOfThree(dialect: "uuid" | "connect" = "uuid") {
+  const fresh = await freshVault(dialect);
+  const ids: string[] = [];
+  for (const title of ["Item 1", "Item 2", "Item 3"])
+    ids.push((await fresh.call("POST", fresh.items, { body: { ...LOGIN, title, tags: ["one"] } })).body.id);
+  const { headers } = await fresh.call("GET", `${fresh.items}?limit=1`);
+  const cursor = new URL(/<(.*)>/.exec(headers.get("Link")!)![1]!).searchParams.get("cursor")!;
+  const queryOf = (query: string) =>
+    query.replace(/cursor=$/, `cursor=${cursor}`).replace(/filter=$/, `filter=${encodeURIComponent(`id eq "${ids[0]}"`)}`);
+  return { ...fresh, ids, lists: Object.values(QUERIES).map((query) => fresh.items + queryOf(query)) };
+}
+
+const tagOf = async (call: Client, path: string): Promise<string> => (await call("GET", path)).headers.get("ETag")!;
+const readIf = (call: Client, path: string, tag: string) => call("GET", path, { headers: { "If-None-Match": tag } });
+
+describe.each(["uuid", "connect"] as const)("in the dialect %s", (dialect) => {
+  it("each kind of list is a 304 without a body to the client that has its tag, and to no client that has the tag of another list", async () => {
+    const { call, lists } = await vaultOfThree(dialect);
+    const tags = await Promise.all(lists.map((path) => tagOf(call, path)));
+    expect(new Set(tags).size).toBe(lists.length);
+    for (const [index, path] of lists.entries()) {
+      const replies = await Promise.all(tags.map((tag) => readIf(call, path, tag)));
+      expect([path, replies.map(({ status }) => status)]).toEqual([path, tags.map((_, other) => (other === index ? 304 : 200))]);
+      expect([replies[index]!.text, replies[index]!.headers.get("ETag")]).toEqual(["", tags[index]]);
+    }
+  });
+});
+
+describe("the tag of a list", () => {
+  it.each(["*", "W/{tag}", '"other", {tag}', '{tag},"other"'])("is compared as that of an Item is: %s", async (header) => {
+    const { call, lists } = await vaultOfThree();
+    const [path] = lists;
+    expect((await readIf(call, path!, header.replace("{tag}", await tagOf(call, path!)))).status).toBe(304);
+  });
+
+  it.each(["1-1-1-1", '"1-1-1-1-"', '"99999999999999999999-1-1-1-x"', '"--- -"', ""])(
+    "that no list has, %s, is answered with the list",
+    async (header) => {
+      const { items, call } = await sharedVault();
+      expect((await readIf(call, items, header)).status).toBe(200);
+    },
+  );
+
+  it("of a token in one dialect is that of no token in the other", async () => {
+    const { vault, items, call } = await vaultOfThree();
+    const { token } = await makeToken({ [vault]: "r" }, { dialect: "connect" });
+    expect((await readIf(client(token), items, await tagOf(call, items))).status).toBe(200);
+  });
+
+  it("is no tag after the database was restored to an earlier minute, although the versions repeat", async () => {
+    const { vault, items, call } = await vaultOfThree();
+    const tag = await tagOf(call, items);
+    await env.DB.prepare("UPDATE vaults SET updated_at = updated_at + 1 WHERE id = ?1").bind(vault).run();
+    expect((await readIf(call, items, tag)).status).toBe(200);
+  });
+
+  it("is absent where a filter has several readings, of which an earlier call has chosen one", async () => {
+    const { items, call } = await sharedVault();
+    const filter = encodeURIComponent(String.raw`title eq "C:\\x"`);
+    const { status, headers } = await readIf(call, `${items}?filter=${filter}`, "*");
+    expect([status, headers.get("ETag")]).toEqual([200, null]);
+  });
+});
+
+/** The operations that write to a vault or to something in it. */
+const WRITES = ROWS.filter(
+  ({ path, method }) => path.includes("/vaults/{vault}") && method !== "get" && !path.includes("backup"),
+);
+
+describe("after every kind of write", () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld();
+  });
+
+  it.each(WRITES.map((row) => [row.operationId, row] as const))("%s, a list that has changed is no 304", async (_, row) => {
+    const target = await prepareTarget(world, row);
+    const vault = target.ids["vault"]!;
+    const { token } = await makeToken({ [vault]: "r" });
+    const lists = [`/v1/vaults/${vault}/items`, `/v1/vaults/${vault}/items?archived=true&include=username`];
+    const read = () => Promise.all(lists.map((path) => client(token)("GET", path)));
+    const before = await read();
+    await ask(row, target, row.access.by === "admin" ? env.ADMIN_TOKEN : world.token);
+    const after = await read();
+    for (const [index, path] of lists.entries()) {
+      const conditional = await readIf(client(token), path, before[index]!.headers.get("ETag")!);
+      // What the client has after the conditional request.
+      const text = conditional.status === 304 ? before[index]!.text : conditional.text;
+      expect([path, text]).toEqual([path, after[index]!.text]);
+    }
+  });
+});
+
+describe("a 304", () => {
+  it("takes one D1 call, and reads the row of no Item", async () => {
+    const { call, lists } = await vaultOfThree();
+    for (const path of lists) {
+      const tag = await tagOf(call, path);
+      const { count, db } = countingDatabase();
+      const { status } = await call("GET", path, { headers: { "If-None-Match": tag }, env: { DB: db } });
+      expect([path, status, count.calls]).toEqual([path, 304, 1]);
+      expect(count.rowsRead).toBeLessThanOrEqual(6);
+    }
+  });
+
+  it("is logged as the list is", async () => {
+    const { call, items } = await vaultOfThree();
+    await readIf(call, items, await tagOf(call, items));
+    const { body } = await readLog(call, 7);
+    const actions = body.map(
+      ({ action, resource }: { action: string; resource: { type: string } }) => `${action} ${resource.type}`,
+    );
+    // Three lists, of which the last was a 304, and what made the vault.
+    expect(actions).toEqual([...Array(3).fill("READ VAULT"), ...Array(3).fill("CREATE ITEM"), "CREATE VAULT"]);
+  });
+
+  it("is given to no token that is revoked, or may not read the vault", async () => {
+    const { vault, items, call } = await vaultOfThree();
+    const tag = await tagOf(call, items);
+    const revoked = await makeToken({ [vault]: "r" });
+    await admin("DELETE", `/v1/admin/tokens/${revoked.id}`);
+    const outsider = await makeToken({});
+    const answers = await Promise.all([revoked, outsider].map(({ token }) => readIf(client(token), items, tag)));
+    expect(answers.map(({ status }) => status)).toEqual([401, 404]);
+  });
+
+  it("is never the answer to a client that has a list in which a row did not open", async () => {
+    await ignoreChecks(true);
+    const { call, items, ids, lists } = await vaultOfThree();
+    const [whole] = lists;
+    const sound = await tagOf(call, whole!);
+    const row = await env.DB.prepare("SELECT overview FROM items WHERE id = ?1").bind(ids[0]).first<{ overview: string }>();
+    await env.DB.prepare(`UPDATE items SET overview = ${flipped("overview")} WHERE id = ?1`)
+      .bind(ids[0])
+      .run();
+    const broken = await call("GET", items);
+    expect([broken.headers.get("Item-Vault-Broken"), broken.headers.get("ETag")]).toEqual(["1", null]);
+    await env.DB.prepare("UPDATE items SET overview = ?2 WHERE id = ?1").bind(ids[0], row!.overview).run();
+    expect(await tagOf(call, items)).toBe(sound);
+  });
+});

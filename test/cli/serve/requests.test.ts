@@ -1,0 +1,196 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
+import { resolve } from "node:path";
+import { text as textOf } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, describe, expect, inject, it } from "vitest";
+import { freshVault, makeItems, type TestVault } from "../../sdk/support/vault.ts";
+import { FAULTS } from "../support/deaf.ts";
+import { startInterceptor } from "../support/interceptor.ts";
+import { get, startServe } from "../support/serve.ts";
+import { startSwitch } from "../support/switch.ts";
+
+/** What `serve` does with a request before it answers it or passes it on, and what it remembers of a write. */
+
+const isLong = process.env["LONG_RUN"] === "1";
+
+let world: TestVault & { readonly item: string };
+beforeAll(async () => {
+  const fresh = await freshVault();
+  const [item] = await makeItems(fresh, "One");
+  world = { ...fresh, item: item! };
+});
+
+/** Sends what `fetch` would refuse to send. */
+async function sendRaw(url: string, options: { method?: string; headers?: Readonly<Record<string, string>> }) {
+  const [answer] = (await once(request(url, options).end(), "response")) as [IncomingMessage];
+  return { status: answer.statusCode, headers: answer.headers, text: await textOf(answer) };
+}
+
+describe("TRACE, which a proxy could answer with the token of the copy,", () => {
+  it("is not passed on, and is a 405 as of the service", async () => {
+    const service = await startInterceptor();
+    const served = await startServe({ token: world.token, host: service.url });
+    const vault = `/v1/vaults/${world.vault}`;
+    for (const path of ["/v1/vaults", "/v1/resolve", vault, `${vault}/items/${world.item}`, "/heartbeat"]) {
+      const asked = { method: "TRACE", headers: { Authorization: `Bearer ${world.token}` } };
+      const [ours, theirs] = [await sendRaw(served.url + path, asked), await sendRaw(new URL(path, inject("url")).href, asked)];
+      for (const { status, headers, text } of [ours, theirs]) {
+        expect([path, status, headers["item-vault-error"]]).toEqual([path, 405, "method_not_allowed"]);
+        expect(headers.allow).toMatch(/^[A-Z]+(, [A-Z]+)*$/);
+        expect(text).toContain("Method not allowed");
+      }
+    }
+    expect(service.requests.filter((name) => name.startsWith("TRACE"))).toEqual([]);
+  });
+});
+
+describe("a Host", () => {
+  /** Under each, where a browser takes it from the address of a page. */
+  const HOSTS: readonly (readonly [host: string, isAnswered: boolean])[] = [
+    ["localhost", true],
+    ["LOCALHOST:8080", true],
+    ["127.0.0.1:8080", true],
+    ["127.9.9.9", true],
+    ["[::1]:8080", true],
+    ["10.1.2.3:8080", true], // of a pod
+    ["[fd00::1]", true],
+    ["rebound.example.com", false],
+    ["rebound.example.com:8080", false],
+    ["localhost.example.com", false],
+    ["127.0.0.1.example.com", false],
+    ["example.com:127", false],
+    ["[::1", false],
+  ];
+
+  it("that is a name other than localhost gets no answer without a token, because a page of any site may have it", async () => {
+    const served = await startServe({ token: world.token });
+    for (const [Host, isAnswered] of HOSTS)
+      for (const path of ["/health", "/heartbeat"]) {
+        const { status, text } = await sendRaw(served.url + path, { headers: { Host } });
+        const shows = text.includes("vaults");
+        expect([Host, path, status, shows]).toEqual([Host, path, isAnswered ? 200 : 401, isAnswered && path === "/health"]);
+        const named = await sendRaw(served.url + path, { headers: { Host, Authorization: `Bearer ${world.token}` } });
+        expect(named.status).toBe(200);
+      }
+  });
+});
+
+/** A vault with an Item, a connection that a test can break, and a service whose events can be kept from the copy. */
+async function startBehind(act: (name: string) => Promise<boolean | void> | void = () => undefined) {
+  let isBehind = false;
+  const service = await startInterceptor({ before: (name) => (isBehind && name.endsWith("/events") ? false : act(name)) });
+  const connection = await startSwitch(service.url);
+  const fresh = await freshVault();
+  const [id] = await makeItems(fresh, "Old");
+  const served = await startServe({ token: fresh.token, host: connection.url });
+  isBehind = true;
+  service.breakConnections();
+  const path = `/v1/vaults/${fresh.vault}/items/${id}`;
+  const body = JSON.stringify([{ op: "replace", path: "/title", value: "New" }]);
+  const write = (host: string, signal?: AbortSignal) =>
+    get(host + path, fresh.token, { method: "PATCH", body, ...(signal && { signal }) });
+  const read = async () => {
+    const { status, age, text } = await get(served.url + path, fresh.token);
+    return { status, isLocal: age !== undefined, title: (JSON.parse(text) as { title?: string }).title };
+  };
+  return { service, connection, served, write, read };
+}
+
+describe("after a write through this process", () => {
+  it("that the copy does not have yet, reads are the copy's while the service answers 5xx", async () => {
+    const { service, served, write, read } = await startBehind();
+    expect((await write(served.url)).status).toBe(200);
+    expect(await read()).toEqual({ status: 200, isLocal: false, title: "New" });
+    service.fail(503);
+    expect(await read()).toEqual({ status: 200, isLocal: true, title: "Old" });
+  });
+
+  it("that was answered with a 5xx and may have taken effect, reads are the service's", async () => {
+    const { service, served, write, read } = await startBehind();
+    service.fail(503);
+    expect((await write(served.url)).status).toBe(503);
+    service.fail(undefined);
+    expect((await write(inject("url"))).status).toBe(200); // as if it had taken effect
+    expect(await read()).toEqual({ status: 200, isLocal: false, title: "New" });
+  });
+
+  const SHORT = new Set(["a silent host", "an HTML page", "a closed socket"]);
+  it.each(Object.entries(FAULTS).filter(([name]) => isLong || SHORT.has(name)))(
+    "that got %s in place of an answer and may have taken effect, reads are the service's",
+    async (_, fault) => {
+      const { connection, served, write, read } = await startBehind();
+      connection.set(fault);
+      await write(served.url).catch(() => undefined); // half an answer is passed back as it came
+      connection.set(undefined);
+      expect((await write(inject("url"))).status).toBe(200); // as if it had taken effect
+      expect(await read()).toEqual({ status: 200, isLocal: false, title: "New" });
+    },
+  );
+
+  it("whose client ended the connection before an answer, reads are the service's", async () => {
+    const end = new AbortController();
+    const { served, write, read } = await startBehind(async (name) => {
+      if (!name.startsWith("PATCH")) return;
+      end.abort();
+      await sleep(60_000, undefined, { ref: false });
+    });
+    await expect(write(served.url, end.signal)).rejects.toThrow("aborted");
+    expect((await write(inject("url"))).status).toBe(200); // as if it had taken effect
+    await expect.poll(read).toEqual({ status: 200, isLocal: false, title: "New" });
+  });
+});
+
+/** Starts a process in which everything that it waits for comes 100 times as early. */
+const startFast = (token: string) => {
+  const options = `NODE_OPTIONS=--import=${resolve("test/cli/support/fast-timeouts.ts")}`;
+  return startServe({ token, through: ["env", options] });
+};
+
+/** The head of a request whose body is longer than what follows. */
+const headOf = (line: string, token: string): string =>
+  `${line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Length: 100000\r\n\r\n`;
+
+describe("a connection, with a clock that is 100 times as fast,", () => {
+  it("over which an upload makes progress for longer than 300 s is not cut", async () => {
+    const { url } = await startFast(world.token);
+    const [chunk, chunks] = [Buffer.alloc(1000, 7), 33];
+    const headers = { Authorization: `Bearer ${world.token}`, "Content-Length": String(chunk.length * chunks) };
+    const path = `/v1/vaults/${world.vault}/items/${world.item}/files?name=slow`;
+    const sent = request(url + path, { method: "POST", headers });
+    const answered = once(sent, "response") as Promise<[IncomingMessage]>;
+    for (let at = 0; at < chunks; at++) {
+      sent.write(chunk);
+      await sleep(100);
+    }
+    sent.end();
+    const [answer] = await answered;
+    expect([answer.statusCode, await textOf(answer)]).toEqual([200, expect.stringContaining(`"size":${chunk.length * chunks}`)]);
+  });
+
+  it("that is idle, or whose refused request does not end, is closed", async () => {
+    const { url, child } = await startFast(world.token);
+    const { token, vault } = world;
+    const texts = [
+      "",
+      "GET /v1/vaults HTT",
+      `${headOf(`POST /v1/vaults/${vault}/items`, token)}{`, // is passed on
+      `${headOf("POST /v1/resolve", token)}{`, // is read here
+      headOf("POST /v1/vaults", "refused"),
+    ];
+    const closed = await Promise.all(
+      texts.map(async (text) => {
+        const socket = connect(Number(new URL(url).port), "127.0.0.1")
+          .on("error", () => undefined)
+          .resume();
+        socket.write(text);
+        const bytes = setInterval(() => void (text.includes("refused") && socket.write("x")), 20);
+        await once(socket, "close");
+        clearInterval(bytes);
+        return true;
+      }),
+    );
+    expect([closed.length, child.exitCode]).toEqual([texts.length, null]);
+  }, 10_000);
+});
