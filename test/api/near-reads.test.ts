@@ -256,9 +256,9 @@ async function replaceKeys(earlier: string): Promise<void> {
   await through(client((await makeToken({ [vault]: "r" })).token))("GET", item);
 }
 
-describe("a near read of several calls, while the vault gets new keys", () => {
-  const keysOf = () => env.DB.prepare("SELECT keys FROM vaults WHERE id = ?").bind(vault).first<string>("keys");
+const keysOf = () => env.DB.prepare("SELECT keys FROM vaults WHERE id = ?").bind(vault).first<string>("keys");
 
+describe("a near read of several calls, while the vault gets new keys", () => {
   it.each([
     ["the old keys are gone", false],
     ["the Item is under the new keys, and the vault has both", true],

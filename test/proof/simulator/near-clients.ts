@@ -24,6 +24,7 @@ const TWO = 0.3;
 export interface Token {
   readonly id: string;
   readonly token: string;
+  readonly hash: string;
 }
 
 /** What the clients of a run share. */
@@ -191,7 +192,7 @@ export async function runReader(clients: Clients, items: Items, stale: number | 
     const least = sendsBack || stale === undefined ? seen : new Map<string, number>();
     const reply = (await gateway.send(method, path, { headers, body }))!;
     const parts = reply.status === 200 && !reply.isCut ? kind.parts(reply) : () => undefined;
-    reads.push({ client, request: `${method} ${path}`, token: token.id, stale, start, localStart, reply, least, parts });
+    reads.push({ client, request: `${method} ${path}`, token: token.hash, stale, start, localStart, reply, least, parts });
     const calls = parts() ?? [];
     learn(reply, kind.streams ? calls.slice(0, 1) : calls);
     if (reply.status === 401) token = await issue(stale);

@@ -16,6 +16,7 @@ export interface NearRead {
   readonly client: string;
   /** The method and the path. */
   readonly request: string;
+  /** The hash of the token. */
   readonly token: string;
   /** Seconds; `undefined` for a token without it. */
   readonly stale: number | undefined;

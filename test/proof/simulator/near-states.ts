@@ -9,7 +9,7 @@ import type { World } from "./world.ts";
 export interface PrimaryStates {
   /** The states of an Item with this content: more than one, when a restore has brought it back. */
   readonly of: (item: string, content: Content) => readonly ItemState[];
-  /** Whether a token was valid at any time from one to another one. */
+  /** Whether a token was valid at any time from one to another one. In: its hash, because a repeated request may issue two under one id. */
   readonly wasValid: (token: string, from: number, to: number) => boolean;
   /** Whether it was not. */
   readonly wasInvalid: (token: string, from: number, to: number) => boolean;
@@ -49,7 +49,7 @@ const SQL = {
   items: `
     SELECT items.id, vaults.id AS vault, version, overview, details, root_key_id AS root, keys
     FROM items JOIN vaults ON vaults.id = vault_id`,
-  tokens: "SELECT id FROM tokens",
+  tokens: "SELECT claims FROM tokens",
 };
 
 /** In: the root keys of the Worker. */
@@ -81,13 +81,13 @@ export function followStates({ clock, database }: World, rootKeys: string): Prim
       states.push(state);
       void open(row).then((value) => (state.value = value));
     }
-    const valid = new Set(database.query<{ id: string }>(SQL.tokens).map(({ id }) => id));
-    for (const id of valid) {
-      const times = tokens.get(id) ?? [];
-      tokens.set(id, times);
+    const valid = new Set(database.query<{ claims: string }>(SQL.tokens).map(({ claims }) => claims));
+    for (const hash of valid) {
+      const times = tokens.get(hash) ?? [];
+      tokens.set(hash, times);
       if (times.at(-1)?.until !== Infinity) times.push({ from: now, until: Infinity });
     }
-    for (const [id, times] of tokens) if (!valid.has(id) && times.at(-1)!.until === Infinity) times.at(-1)!.until = now;
+    for (const [hash, times] of tokens) if (!valid.has(hash) && times.at(-1)!.until === Infinity) times.at(-1)!.until = now;
   }
   database.follow(record);
 

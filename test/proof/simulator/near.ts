@@ -1,4 +1,5 @@
 import { ADMIN_TOKEN, createBindings, runWorld } from "./run-world.ts";
+import { hashToken } from "../../../src/crypto/token.ts";
 import { createCoordinators } from "./coordinators.ts";
 import type { ServedReply } from "./history.ts";
 import { createLocalClocks, WRONG_MAX } from "./local-clocks.ts";
@@ -124,7 +125,10 @@ async function play(world: World, most: number, beside: Beside): Promise<NearRun
     send,
     reads,
     isOver,
-    issue: async (stale) => (await asAdmin("POST", "tokens", { name: "client", vaults: { [vault]: "rw" }, stale })).body,
+    async issue(stale) {
+      const { body } = await asAdmin("POST", "tokens", { name: "client", vaults: { [vault]: "rw" }, stale });
+      return { ...(body as { id: string; token: string }), hash: await hashToken(body.token) };
+    },
     revoke: (id) => asAdmin("DELETE", `tokens/${id}`),
   };
   const writer = await clients.issue();
