@@ -5,7 +5,8 @@ import { ok, type Result } from "../model/result.ts";
 import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webhook.ts";
 import { originOf } from "./audit.ts";
 import { setRequestId } from "./context.ts";
-import { beginWrite, setBookmark } from "./near.ts";
+import { lookAtStates } from "../store/d1/known-states.ts";
+import { setBookmark } from "./near.ts";
 import { callObject, type Tried, tryObject } from "../retry.ts";
 import type { Call } from "./route.ts";
 
@@ -29,9 +30,9 @@ export async function sendChange(call: Call, vault: string, change: Change, bind
 /** Sends a change as `sendChange`, and also tells how often. */
 export async function tryChange(call: Call, vault: string, change: Change, binding: Binding): Promise<Tried<Answer>> {
   const operation = await operationOf(call, vault, change, binding);
-  const begun = beginWrite(call);
+  const known = lookAtStates(call.store.db, Date.now());
   const tried = await tryObject(connect(call, vault), "uncertain", (coordinator) => coordinator.write(operation));
-  if (tried.answer.ok) await setBookmark(call, begun, tried.answer.value.bookmark);
+  if (tried.answer.ok) await setBookmark(call, known, tried.answer.value.bookmark);
   return tried;
 }
 

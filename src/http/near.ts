@@ -4,8 +4,8 @@ import { LIMITS } from "../model/limits.ts";
 import { invalid, ok, type Result } from "../model/result.ts";
 import { SECOND } from "../model/time.ts";
 import type { Store } from "../store/d1/database.ts";
-import { beginCall, type BegunCall, recordState } from "../store/d1/known-states.ts";
-import { nearDatabase, type Served, steadyTime } from "../store/d1/near-reads.ts";
+import { type KnownStates, recordState } from "../store/d1/known-states.ts";
+import { nearDatabase, type Served } from "../store/d1/near-reads.ts";
 import type { Context } from "./context.ts";
 import type { Caller } from "./route.ts";
 
@@ -56,40 +56,42 @@ export async function answerNear<T>(
   return isFinal ? result : answer(openNearStore(caller, undefined, []));
 }
 
-const clock = () => Date.now();
-
 function openNearStore({ c, store, claims }: Caller, bookmarks: Bookmarks, calls: Served[]): Store {
-  const time = steadyTime(clock);
+  let latest = 0;
+  const clock = (now = Date.now()): number => {
+    latest = Math.max(latest, now);
+    return now;
+  };
   const db = nearDatabase(store.db, {
     stale: claims.stale!,
     bookmarks,
     clock,
-    time,
     waitUntil: (promise) => c.executionCtx.waitUntil(promise),
     onServed: (served) => {
       calls.push(served);
-      return setServed(c, store, calls, time());
+      clock();
+      return setServed(c, store, calls, latest);
     },
   });
   return { ...store, db };
 }
 
-/** In: the calls of the request until a time. Its answer is as old as the oldest of them, and shows the state of the last one. */
-async function setServed(c: Context, { keyring, now }: Store, calls: readonly Served[], until: number): Promise<void> {
+/**
+ * In: the calls of the request so far, and the latest time that its clock has shown, because the clock may have gone back since the answer was chosen.
+ * The answer is as old as the oldest of the calls, and shows the state of the last one.
+ */
+async function setServed(c: Context, { keyring, now }: Store, calls: readonly Served[], latest: number): Promise<void> {
   // A list that is streamed makes further calls when its headers are sent.
   if (c.finalized) return;
   const at = Math.min(...calls.map((call) => call.at));
   c.header("Item-Vault-Served-By", calls.some(({ by }) => by === "replica") ? "replica" : "primary");
-  c.header("Item-Vault-Age", String(Math.ceil((until - at) / SECOND)));
+  c.header("Item-Vault-Age", String(Math.ceil((latest - at) / SECOND)));
   c.header(BOOKMARK, await sealBookmark(keyring, calls.at(-1)!.bookmark, now));
 }
 
-/** Is called before a write is sent to its coordinator. */
-export const beginWrite = ({ store }: Caller): BegunCall => beginCall(store.db, Date.now());
-
-/** Records the state that a write has made, and sets the header with it. In: the call of the coordinator (`beginWrite`). */
-export async function setBookmark({ c, store }: Caller, call: BegunCall, bookmark: string | undefined): Promise<void> {
+/** Records the state that a write has made, and sets the header with it. In: what was known before it was sent. */
+export async function setBookmark({ c, store }: Caller, known: KnownStates, bookmark: string | undefined): Promise<void> {
   if (bookmark === undefined) return;
-  recordState(store.db, bookmark, call, Date.now());
+  recordState(store.db, bookmark, known, Date.now());
   c.header(BOOKMARK, await sealBookmark(store.keyring, bookmark, store.now));
 }

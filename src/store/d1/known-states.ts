@@ -11,18 +11,13 @@ export interface DatabaseState {
   readonly at: number;
 }
 
-/** A call that may tell a state: when it began, and how often the clock had gone back until then. */
-export interface BegunCall {
-  readonly at: number;
-  readonly turns: number;
-}
-
-interface KnownStates {
-  /** Later ones have later bookmarks. */
+/** What the isolate knows of a database. A call that begins then may tell a further state. */
+export interface KnownStates {
+  /** Those that a read may need. Later ones have later bookmarks. */
   readonly states: readonly DatabaseState[];
-  /** The latest time at which this isolate has looked: Unix milliseconds. */
+  /** When this isolate has looked last: Unix milliseconds. */
   readonly seenAt: number;
-  /** How often the clock has gone back. */
+  /** How often its clock has gone back. */
   readonly turns: number;
 }
 
@@ -32,29 +27,24 @@ const known = new WeakMap<D1Database, KnownStates>();
 const SPACING_MS = SECOND;
 
 /** All states are forgotten when the clock has gone back, because their ages are unknown then. */
-function look(db: D1Database, now: number): KnownStates {
+export function lookAtStates(db: D1Database, now: number): KnownStates {
   const { states, seenAt, turns } = known.get(db) ?? { states: [], seenAt: 0, turns: 0 };
   const wentBack = now < seenAt;
-  const recent = wentBack ? [] : states.filter(({ at }) => at >= now - LIMITS.stale * SECOND);
-  const seen = { states: recent, seenAt: now, turns: wentBack ? turns + 1 : turns };
+  const recent = states.filter(({ at }) => !wentBack && at >= now - LIMITS.stale * SECOND);
+  const seen = { states: recent, seenAt: now, turns: turns + Number(wentBack) };
   known.set(db, seen);
   return seen;
 }
 
-/** The states of a database that a read may need. */
-export const knownStates = (db: D1Database, now: number): readonly DatabaseState[] => look(db, now).states;
-
-export const beginCall = (db: D1Database, now: number): BegunCall => ({ at: now, turns: look(db, now).turns });
-
 /**
- * Records a state of the primary, which a call has told. Its age is unknown when the clock has gone back since the call began. After a restore
- * bookmarks may go back: then the states of before are forgotten.
+ * Records a state of the primary, which a call has told. In: what was known when the call began. The age of the state is unknown when the clock has
+ * gone back since. After a restore bookmarks may go back: then the states of before are forgotten.
  */
-export function recordState(db: D1Database, bookmark: string, { at, turns: before }: BegunCall, now: number): void {
-  const { states, turns } = look(db, now);
+export function recordState(db: D1Database, bookmark: string, { seenAt: at, turns }: KnownStates, now: number): void {
+  const { states, ...seen } = lookAtStates(db, now);
   const [previous, last] = [states.at(-2), states.at(-1)];
-  if (turns !== before || (last && at < last.at)) return;
+  if (turns !== seen.turns || (last && at < last.at)) return;
   const isDense = previous && last && last.at - previous.at < SPACING_MS;
   const kept = last && bookmark < last.bookmark ? [] : isDense ? states.slice(0, -1) : states;
-  known.set(db, { states: [...kept, { bookmark, at }], seenAt: now, turns });
+  known.set(db, { ...seen, states: [...kept, { bookmark, at }] });
 }

@@ -1,7 +1,7 @@
 import { logFailure } from "../../log.ts";
 import { SECOND } from "../../model/time.ts";
 import { withDeadline } from "./deadline.ts";
-import { beginCall, type DatabaseState, knownStates, recordState } from "./known-states.ts";
+import { type DatabaseState, lookAtStates, recordState } from "./known-states.ts";
 import { callPrimary } from "./primary.ts";
 
 /**
@@ -21,7 +21,7 @@ const refreshedAt = new WeakMap<D1Database, number>();
 /** Where a call was answered. */
 export interface Served {
   readonly by: "primary" | "replica";
-  /** The answer has all writes from before this time, of `NearRead.time`. */
+  /** The answer has all writes from before this time: Unix milliseconds. */
   readonly at: number;
   /** The state of the answer. */
   readonly bookmark: string;
@@ -35,23 +35,10 @@ export interface NearRead {
   readonly bookmarks: readonly string[] | undefined;
   /** The clock of the isolate, which may go back: Unix milliseconds. */
   readonly clock: () => number;
-  /** The time of the request, which does not (`steadyTime`). */
-  readonly time: () => number;
   /** Keeps the isolate until the promise is settled. */
   readonly waitUntil: (promise: Promise<unknown>) => void;
   /** Is called before each call returns. */
   readonly onServed: (served: Served) => Promise<void>;
-}
-
-/** A time in milliseconds that does not go back when the clock behind it does. It leaves out what has passed between the two looks at the clock. */
-export function steadyTime(clock: () => number): () => number {
-  let [last, ahead] = [clock(), 0];
-  return () => {
-    const now = clock();
-    ahead += Math.max(0, last - now);
-    last = now;
-    return now + ahead;
-  };
 }
 
 /** A database for the reads of one request. Its calls fail as those of D1 do. */
@@ -61,12 +48,10 @@ export function nearDatabase(db: D1Database, read: NearRead): D1Database {
   const near: Pick<D1Database, "prepare" | "batch"> = {
     prepare: (sql) => db.prepare(sql),
     async batch<T>(statements: D1PreparedStatement[]) {
-      const start = read.time();
       const { results, served } = await answer<T>(db, { ...read, bookmarks }, statements);
       if (served) {
-        const { by, age, bookmark } = served;
-        bookmarks &&= [...bookmarks, bookmark];
-        await read.onServed({ by, at: start - age, bookmark });
+        bookmarks &&= [...bookmarks, served.bookmark];
+        await read.onServed(served);
       }
       return results;
     },
@@ -76,13 +61,12 @@ export function nearDatabase(db: D1Database, read: NearRead): D1Database {
 
 interface ServedAnswer<T> {
   readonly results: D1Result<T>[];
-  /** `age`: the milliseconds by which the state may have been old when the call began. */
-  readonly served: (Omit<Served, "at"> & { readonly age: number }) | undefined;
+  readonly served: Served | undefined;
 }
 
 async function answer<T>(db: D1Database, read: NearRead, statements: D1PreparedStatement[]): Promise<ServedAnswer<T>> {
   const [now, stale] = [read.clock(), read.stale * SECOND];
-  const states = knownStates(db, now);
+  const { states } = lookAtStates(db, now);
   // The oldest one that is allowed: a replica has it sooner than a later one.
   const state = states.find(({ at }) => now - at <= stale);
   if (!state || !read.bookmarks) return answerFromPrimary(db, read, statements);
@@ -92,7 +76,7 @@ async function answer<T>(db: D1Database, read: NearRead, statements: D1PreparedS
   const starts = wanted === state.bookmark ? [wanted, "first-unconstrained"] : [wanted];
   for (const start of starts) {
     const tried = await tryReplica<T>(db, start, statements);
-    if (tried && tried.bookmark >= wanted) return servedBy(tried, states, state, now);
+    if (tried && tried.bookmark >= wanted) return servedBy(tried, states, state);
     refresh(db, read);
   }
   return answerFromPrimary(db, read, statements);
@@ -103,22 +87,22 @@ async function answerFromPrimary<T>(
   { clock }: NearRead,
   statements: D1PreparedStatement[],
 ): Promise<ServedAnswer<T>> {
-  const call = beginCall(db, clock());
+  const known = lookAtStates(db, clock());
   const { results, bookmark } = await callPrimary<T>(db, statements);
   if (bookmark === undefined) return { results, served: undefined };
-  recordState(db, bookmark, call, clock());
-  return { results, served: { by: "primary", bookmark, age: 0 } };
+  recordState(db, bookmark, known, clock());
+  return { results, served: { by: "primary", bookmark, at: known.seenAt } };
 }
 
 /** Asks the primary for its state, after the answer. One request at a time does. */
 function refresh(db: D1Database, { clock, waitUntil }: NearRead): void {
-  const call = beginCall(db, clock());
+  const known = lookAtStates(db, clock());
   const begun = refreshedAt.get(db);
-  if (begun !== undefined && Math.abs(call.at - begun) < REFRESH_MS_MAX) return;
-  refreshedAt.set(db, call.at);
+  if (begun !== undefined && Math.abs(known.seenAt - begun) < REFRESH_MS_MAX) return;
+  refreshedAt.set(db, known.seenAt);
   const asked = withDeadline(callPrimary(db, [db.prepare("SELECT 1")]))
-    .then(({ bookmark }) => bookmark === undefined || recordState(db, bookmark, call, clock()))
-    .catch((error: unknown) => logFailure("The query for the state of the primary", error))
+    .then(({ bookmark }) => bookmark === undefined || recordState(db, bookmark, known, clock()))
+    .catch((error: unknown) => logFailure("The query for a bookmark", error))
     .finally(() => refreshedAt.delete(db));
   waitUntil(asked);
 }
@@ -144,14 +128,13 @@ async function tryReplica<T>(
   }
 }
 
-/** In: the states that the isolate knew at a time, and the one that the answer was certain to have. The answer may have a later one. */
+/** In: the states that the isolate knows, and the one that the answer was certain to have. The answer may have a later one. */
 function servedBy<T>(
   { results, bookmark }: ReplicaAnswer<T>,
   states: readonly DatabaseState[],
   state: DatabaseState,
-  now: number,
 ): ServedAnswer<T> {
   const by = results[0]?.meta.served_by_primary === true ? "primary" : "replica";
   const { at } = states.findLast((one) => one.bookmark <= bookmark) ?? state;
-  return { results, served: { by, age: now - at, bookmark } };
+  return { results, served: { by, at, bookmark } };
 }

@@ -1,5 +1,5 @@
 import { blindIndex } from "../../crypto/seal.ts";
-import { cachedVaultKeys, type VaultKey } from "../../crypto/vault-keys.ts";
+import { cachedVaultKeys } from "../../crypto/vault-keys.ts";
 import { type Filter, idsOf, itemPasses, titleOf } from "../../model/filter.ts";
 import type { BrokenItem, OfVault, Summary } from "../../model/item.ts";
 import type { ListState } from "../../model/list-state.ts";
@@ -175,15 +175,14 @@ const TITLED_CALLS_MAX = 3;
  * calls before it have found: a replica may not have the latest ones yet. Errors: also `unavailable`, when there are further keys after that.
  */
 async function loadTitled(store: Store, access: VaultAccess, title: string, range: Range): ReturnType<typeof load> {
-  const keys = new Map((cachedVaultKeys(store.keyring, access.vault, store.now)?.all ?? []).map((key) => [key.id, key]));
+  let keys = cachedVaultKeys(store.keyring, access.vault, store.now)?.all ?? [];
   for (let calls = 0; calls < TITLED_CALLS_MAX; calls++) {
-    const indexes = keys.size > 0 ? await titleIndexes([...keys.values()], title) : [""];
+    const indexes = await Promise.all(keys.map(({ index }) => blindIndex(index, title)));
     const found = await load(store, access, titledBy(indexes), range);
-    if (!found.ok || found.value.keys.all.every(({ id }) => keys.has(id))) return found;
-    for (const key of found.value.keys.all) keys.set(key.id, key);
+    if (!found.ok) return found;
+    const { all } = found.value.keys;
+    if (all.every(({ id }) => keys.some((key) => key.id === id))) return found;
+    keys = keys.concat(all);
   }
   return fail("unavailable");
 }
-
-const titleIndexes = (keys: readonly VaultKey[], title: string): Promise<string[]> =>
-  Promise.all(keys.map(({ index }) => blindIndex(index, title)));

@@ -157,8 +157,8 @@ async function loadMissing(
   searches: readonly Search[],
   asked: ReadonlyMap<string, Wanted>,
 ): Promise<Result<FoundRow[]>> {
-  const wanted = searches.map(wantedBy).flatMap((all) => (all.every((one) => asked.has(nameOf(one))) ? [] : all));
-  return wanted.length > 0 ? loadWanted(store, reading, wanted) : ok([]);
+  const wanted = searches.map(wantedBy).filter((all) => all.some((one) => !asked.has(nameOf(one))));
+  return wanted.length > 0 ? loadWanted(store, reading, wanted.flat()) : ok([]);
 }
 
 /** Reads the Items, each once, and loads those of which the text is missing. Out: how many Items have the title of a search. */

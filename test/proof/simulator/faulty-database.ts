@@ -50,7 +50,7 @@ const LATE = 3;
 const isLateFlush = (fault: FaultName, statements: readonly Statement[]): boolean =>
   fault === "D1 executed the batch after the deadline" && statements.some(({ sql }) => sql.includes("INSERT INTO log_segments"));
 
-/** Whether no answer waits for the call: the query for the state of the primary (src/store/d1/near-reads.ts). */
+/** Whether no answer waits for the call: the query for a bookmark (src/store/d1/near-reads.ts). */
 const isForLater = ([first]: readonly Statement[]): boolean => first?.sql === "SELECT 1";
 
 export function connectDatabase(world: World, owner: Owner): D1Database {

@@ -43,7 +43,7 @@ export const NEAR_PLANTS: Readonly<Record<string, NearPlant>> = {
     others: [],
   },
   "age: an answer is said to be as old as its call": {
-    plant: { ...NO_PLANT, served: (served, { time }) => ({ ...served, at: time() }) },
+    plant: { ...NO_PLANT, served: (served, { clock }) => ({ ...served, at: clock() }) },
     beside: STALLS_ONLY,
     rule: "read is older than its age",
     others: [],

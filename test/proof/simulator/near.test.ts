@@ -17,9 +17,8 @@ const timeFor = (db: D1Database, now: number): number => planted.plant.lookAt?.(
 vi.mock("../../../src/store/d1/known-states.ts", async (original) => {
   const real = await original<typeof knownStates>();
   const changed: Partial<typeof knownStates> = {
-    knownStates: (db, now) => real.knownStates(db, timeFor(db, now)),
-    beginCall: (db, now) => real.beginCall(db, timeFor(db, now)),
-    recordState: (db, bookmark, call, now) => real.recordState(db, bookmark, call, timeFor(db, now)),
+    lookAtStates: (db, now) => real.lookAtStates(db, timeFor(db, now)),
+    recordState: (db, bookmark, known, now) => real.recordState(db, bookmark, known, timeFor(db, now)),
   };
   return { ...real, ...changed };
 });
