@@ -24,7 +24,7 @@ export function choosePart(
   { LONG_RUN, ALL }: Readonly<Record<string, string | undefined>>,
   commandLine: readonly string[],
 ): number | null {
-  if (!Number.isSafeInteger(day)) throw new Error("SAMPLE is not a number");
+  if (!Number.isSafeInteger(day) || day < 0) throw new Error("SAMPLE is not a number");
   const chooses = commandLine.slice(2).some((argument) => !CHOOSES_NOTHING.test(argument));
   return LONG_RUN === "1" || ALL === "1" || chooses ? null : day % LONG_DAYS;
 }

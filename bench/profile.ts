@@ -102,10 +102,11 @@ const freePort = (): Promise<number> =>
 
 const folder = mkdtempSync(join(tmpdir(), "item-vault-profile-"));
 const migrate = ["node_modules/wrangler/bin/wrangler.js", "d1", "migrations", "apply", "DB", "--local"];
-spawnSync(process.execPath, [...migrate, "-c", CONFIG_PATH, "--persist-to", folder], {
+const { status } = spawnSync(process.execPath, [...migrate, "-c", CONFIG_PATH, "--persist-to", folder], {
   env: { ...process.env, CI: "1" },
   stdio: ["ignore", "ignore", "inherit"],
 });
+if (status !== 0) throw new Error("The migrations were not applied");
 const inspectorPort = await freePort();
 const worker = await startWorker({
   config: CONFIG_PATH,

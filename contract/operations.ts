@@ -20,7 +20,7 @@ const READ_WRITE: GuardedAccess = { by: "token", permission: "rw", outside: "out
 const DESTROY: GuardedAccess = { by: "token", permission: "d", outside: "out_of_scope" };
 /** As READ, with a 404 outside of the scope (contract 4.7). */
 const FIND: GuardedAccess = { by: "token", permission: "r", outside: "vault_not_found" };
-/** The answer has no field, no File and no content. */
+/** The answer has no field but the user name, no File and no content. */
 const LIST: GuardedAccess = { by: "token", permission: "l", outside: "out_of_scope" };
 
 /** A write to an Item that exists. */

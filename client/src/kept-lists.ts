@@ -5,7 +5,7 @@ import { jsonOf } from "./error.ts";
  * it has.
  */
 
-/** The characters of all kept lists together. Those that were used longest ago are dropped first. */
+/** The characters of all kept lists together, with their names and tags. Those that were used longest ago are dropped first. */
 const CHARACTERS_MAX = 16 * 1024 * 1024;
 
 interface KeptList {
@@ -26,15 +26,20 @@ export function createKeptLists() {
   const kept = new Map<string, KeptList>();
   let characters = 0;
 
+  const sizeOf = (list: string, { tag, text, link }: KeptList): number =>
+    list.length + tag.length + text.length + (link?.length ?? 0);
+
   function drop(list: string): void {
-    characters -= kept.get(list)?.text.length ?? 0;
+    const entry = kept.get(list);
+    if (entry) characters -= sizeOf(list, entry);
     kept.delete(list);
   }
 
   function keep(list: string, entry: KeptList): void {
     drop(list);
+    if (sizeOf(list, entry) > CHARACTERS_MAX) return;
     kept.set(list, entry);
-    characters += entry.text.length;
+    characters += sizeOf(list, entry);
     for (const oldest of kept.keys()) if (characters > CHARACTERS_MAX) drop(oldest);
   }
 
@@ -46,7 +51,7 @@ export function createKeptLists() {
     const known = kept.get(list);
     const response = await send(known ? { "If-None-Match": known.tag } : {});
     const headers = new Headers(response.headers);
-    if (response.status === 304 && known) {
+    if (response.status === 304 && known && headers.get("ETag") === known.tag) {
       keep(list, known);
       if (known.link !== null) headers.set("Link", known.link);
       return { data: JSON.parse(known.text), headers };

@@ -195,6 +195,12 @@ export async function foldedBlindIndex(key: CryptoKey, version: number, folded: 
   return new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes)).subarray(0, 16).toBase64();
 }
 
+/** The MAC of the entity tag of a list: as `blindIndex`. Its first byte makes it the index of no text and of no folded name. */
+export async function listMac(key: CryptoKey, text: string): Promise<string> {
+  const bytes = concat(Uint8Array.of(0xfe), encoder.encode(text));
+  return new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes)).subarray(0, 16).toBase64();
+}
+
 /** A hash of the parts: SHA-256, cut to 16 bytes, in base64. The lengths of the parts are hashed too, as separators. */
 export async function fingerprint(...parts: readonly (string | Uint8Array)[]): Promise<string> {
   const bytes = parts.map((part) => (typeof part === "string" ? encoder.encode(part) : part));

@@ -7,16 +7,12 @@ import { pump } from "../streams.ts";
 const encoder = new TextEncoder();
 
 /** In: the texts of the elements, in groups, each of which is a piece. A group that throws ends the answer before the list is complete. */
-export function streamList(
-  c: Context,
-  groups: Iterable<readonly string[]> | AsyncIterable<readonly string[]>,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  const all = { "Content-Type": "application/json", ...headers };
-  if (c.req.method === "HEAD") return c.body(null, 200, all);
+export function streamList(c: Context, groups: Iterable<readonly string[]> | AsyncIterable<readonly string[]>): Response {
+  const type = { "Content-Type": "application/json" };
+  if (c.req.method === "HEAD") return c.body(null, 200, type);
   const { readable, writable } = new IdentityTransformStream();
   pump(piecesOf(groups), writable).catch((error: unknown) => logFailure("A list", error));
-  return c.body(readable, 200, all);
+  return c.body(readable, 200, type);
 }
 
 async function* piecesOf(

@@ -7,7 +7,7 @@ import type { Store } from "../store/d1/database.ts";
 import { type KnownStates, recordState } from "../store/d1/known-states.ts";
 import { nearDatabase, type Served } from "../store/d1/near-reads.ts";
 import type { Context } from "./context.ts";
-import type { Caller } from "./route.ts";
+import type { Caller, Reply } from "./route.ts";
 
 /** Reads that a replica of the database may answer, for a token with `stale` (contract 8.12 to 8.14). */
 
@@ -45,15 +45,15 @@ const REFUSED_BY_PRIMARY: ReadonlySet<FailureKind> = new Set(["unauthorized", "i
  * Answers a near read. In: answers with a store whose calls a replica may carry out; each of them sets the headers that say how old the answer
  * is at most.
  */
-export async function answerNear<T>(
+export async function answerNear(
   caller: Caller,
   bookmarks: Bookmarks,
-  answer: (store: Store) => Promise<Result<T>>,
-): Promise<Result<T>> {
+  answer: (store: Store) => Promise<Result<Reply>>,
+): Promise<Result<Reply>> {
   const served: Served[] = [];
   const result = await answer(openNearStore(caller, bookmarks, served));
-  const isFinal = result.ok || !REFUSED_BY_PRIMARY.has(result.failure.kind) || served.at(-1)?.by === "primary";
-  return isFinal ? result : answer(openNearStore(caller, undefined, []));
+  const isSound = result.ok ? !result.value.broken : !REFUSED_BY_PRIMARY.has(result.failure.kind);
+  return isSound || served.at(-1)?.by === "primary" ? result : answer(openNearStore(caller, undefined, []));
 }
 
 function openNearStore({ c, store, claims }: Caller, bookmarks: Bookmarks, calls: Served[]): Store {

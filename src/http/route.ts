@@ -71,6 +71,8 @@ export type Content<Body> =
 export type Reply<Body = unknown> = Content<Body> & {
   /** The version of the Item that was read. */
   readonly version?: number;
+  /** Whether a part of the answer did not open: a near read asks the primary then. */
+  readonly broken?: boolean;
   /** Replaces the action of the route: an empty PATCH only reads. */
   readonly action?: Action | "UNLOGGED";
   /** The id of the vault, token, webhook, person or job that an admin route made. */

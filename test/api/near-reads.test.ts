@@ -227,6 +227,8 @@ describe("a read of a token with `stale`", () => {
     const before = { ...replicated.calls };
     expect((await near("GET", `${item}/files/${id}/content`)).status).toBe(404);
     expect(replicated.calls.replica).toBe(before.replica + 1);
+    const references = [item.replace(/.*vaults\/(.*)\/items\/(.*)/, `op://$1/$2/${id}`)];
+    expect((await near("POST", "/v1/resolve", { body: { references } })).body.values).toMatchObject([{ status: 404 }]);
   });
 
   it("costs one D1 call", async () => {

@@ -133,7 +133,7 @@ describe("GET /v1/vaults/{v}", () => {
     const { token } = await makeToken({ [vault]: "w" });
     expect((await client(token)("GET", `/v1/vaults/${vault}`)).body).toEqual({
       status: 403,
-      message: `the token may not read vault ${vault}`,
+      message: `the token may not list vault ${vault}`,
     });
   });
 

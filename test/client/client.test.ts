@@ -139,6 +139,25 @@ describe("call", () => {
     expect(await list()).toEqual(["Four", "One", "Three", "Two"]);
   });
 
+  it("keeps at most 16 MiB of lists, those that were used last, and takes no 304 for another tag", async () => {
+    const sent: (string | null)[] = [];
+    let tag = '"first"';
+    const stub: Fetch = async (_, init) => {
+      const known = new Headers(init?.headers).get("If-None-Match");
+      sent.push(known);
+      if (known !== null) return new Response(null, { status: 304, headers: { ETag: tag } });
+      return Response.json(["x".repeat(1024 * 1024)], { headers: { ETag: tag } });
+    };
+    const { call } = createClient({ host: proxy.url, token: "t", fetch: stub, attempts: 1 });
+    const read = (limit: number) => call("GET /v1/vaults/{vault}/items", { path: { vault: "v" }, query: { limit } });
+    for (let limit = 1; limit <= 17; limit++) await read(limit);
+    await read(17);
+    await read(1);
+    expect(sent).toEqual([...Array.from({ length: 17 }, () => null), '"first"', null]);
+    tag = '"second"';
+    await faultOf(read(17));
+  });
+
   it("keeps a list apart from those of another query and another vault", async () => {
     const { create, vault, token } = await vaultOf();
     await create({ title: "One" });

@@ -79,7 +79,7 @@ export interface Copy {
   token: { readonly hash: string; readonly info: Token } | undefined;
   /** In the order of the service's list. */
   vaults: Map<string, HeldVault>;
-  /** Whether these are all vaults that the token reads. */
+  /** Whether these are all vaults that the token lists. */
   isWhole: boolean;
   /** Grows with each change that has to be stored. */
   changes: number;

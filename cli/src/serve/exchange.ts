@@ -64,6 +64,8 @@ const REST_MS = 30_000;
 
 /** Reads what is left of a body, because a client that is still sending would not see the answer. */
 function readRest(incoming: IncomingMessage): void {
+  // The event of a body that was read has been emitted: nothing would end the timer.
+  if (incoming.closed) return;
   const end = setTimeout(() => incoming.destroy(), REST_MS);
   incoming.on("close", () => clearTimeout(end)).resume();
 }

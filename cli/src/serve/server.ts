@@ -71,8 +71,8 @@ async function serve(served: Served, exchange: Exchange): Promise<void> {
   await answerOrPassOn(served, exchange, client, body);
 }
 
-const refuseMethod = (exchange: Exchange, served: string): void =>
-  refuse(exchange, "method_not_allowed", { detail: served, headers: { Allow: served } });
+const refuseMethod = (exchange: Exchange, allowed: string): void =>
+  refuse(exchange, "method_not_allowed", { detail: allowed, headers: { Allow: allowed } });
 
 const refuseToken = (exchange: Exchange, message?: string): void =>
   refuse(exchange, "unauthorized", { ...(message && { message }), headers: { "WWW-Authenticate": "Bearer" } });

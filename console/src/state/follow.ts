@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
 import { ItemVaultError, type VaultEvent } from "@item-vault/client";
 import { sessionClient } from "../api/client.ts";
-import { entries, listState, loadChanged, reads } from "./items.ts";
+import { entries, listState, loadChanged, listsAny } from "./items.ts";
 import { open, recheckItem } from "./opened.ts";
 import { session, sessionState } from "./session.ts";
 import { refreshItem } from "./written.ts";
@@ -21,7 +21,7 @@ document.addEventListener("visibilitychange", () => (visible.value = !document.h
 export function followWrites(): void {
   effect(() => {
     // Another session has other vaults.
-    const reading = sessionState.value === "signed-in" && session.value !== undefined && reads();
+    const reading = sessionState.value === "signed-in" && session.value !== undefined && listsAny();
     if (!reading || !visible.value || listState.value !== "loaded") return undefined;
     const controller = new AbortController();
     const timer = setTimeout(() => void follow(controller.signal), PAUSE);

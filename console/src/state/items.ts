@@ -39,7 +39,7 @@ const listed = (): string[] => vaultsWith("l", session.value?.token ?? { vaults:
 export const may = (vault: string, permission: Permission): boolean => covers(session.value?.token?.vaults[vault], permission);
 
 /** Whether the session lists any vault. */
-export const reads = (): boolean => listed().length > 0;
+export const listsAny = (): boolean => listed().length > 0;
 
 export const vaultName = (id: string): string => vaults.value.find((vault) => vault.id === id)?.name ?? "";
 

@@ -1,5 +1,4 @@
 import { version } from "../../../package.json";
-import { fingerprint } from "../../crypto/seal.ts";
 import { DIALECTS } from "../../model/dialect.ts";
 import { type Filter, parseFilter, titleOf } from "../../model/filter.ts";
 import { hasTag } from "../../model/item.ts";
@@ -48,26 +47,38 @@ export const listItems = serveBy({
     const chosen = await chooseReadings(call, input.readings);
     if (!chosen.ok) return chosen;
     const list = { ...input, readings: chosen.value };
-    const header = call.c.req.header("If-None-Match");
-    // The choice of a reading is of an earlier state than the list.
-    const request = chosen.value.length < input.readings.length ? undefined : await hashOf(call);
-    const known = request === undefined ? undefined : stateIn(header, request);
-    const { limit, after } = input.page;
-    const first = await load(call, list.readings, after, { most: firstRowsMax(list), known });
+    const first = await loadFirst(call, list);
     if (!first.ok) return first;
-    const tag = request && listTag(first.value.state, request);
-    // The slice of an unchanged vault is empty.
-    if (tag !== undefined && hasTag(header, tag)) return ok({ response: call.c.body(null, 304, { ETag: tag }) });
-    const headers: Headers = tag !== undefined && isComplete(first.value) ? { ETag: tag } : {};
-    const response = await (limit === undefined
-      ? sendAll(call, list, first.value, headers)
-      : sendPage(call, list, first.value, limit, headers));
+    const { slice, tag } = first.value;
+    if (tag !== undefined && hasTag(call.c.req.header("If-None-Match"), tag))
+      return ok({ response: call.c.body(null, 304, { ETag: tag }) });
+    const { limit } = input.page;
+    const response = await (limit === undefined ? sendAll(call, list, slice, tag) : sendPage(call, list, slice, limit, tag));
     return response.ok ? ok({ response: response.value }) : response;
   },
 });
 
-/** A hash of what the entries depend on besides the vault (contract 11.11): the release, the path and the query, and the dialect. */
-const hashOf = ({ c, dialect, vault }: Call): Promise<string> => fingerprint(version, dialect, vault, new URL(c.req.url).search);
+/** The first slice of a list, with the tag that the list has if all of it opens. A list by title has none (contract 11.11). */
+async function loadFirst(
+  call: Call,
+  list: ListInput,
+): Promise<Result<{ readonly slice: Slice; readonly tag: string | undefined }>> {
+  const { readings, page } = list;
+  const isTagged = titleOf(readings[0]!) === undefined;
+  const header = call.c.req.header("If-None-Match");
+  const options = { most: firstRowsMax(list), known: isTagged ? stateIn(header) : undefined };
+  const first = await load(call, readings, page.after, options);
+  if (!first.ok || !isTagged) return first.ok ? ok({ slice: first.value, tag: undefined }) : first;
+  const { state, sign, unchanged } = first.value;
+  const tag = listTag(state, await sign(signedOf(call)));
+  // The client has the state of another request, or of a backup that was restored with other rows.
+  if (!unchanged || hasTag(header, tag)) return ok({ slice: first.value, tag });
+  const again = await load(call, readings, page.after, { most: options.most });
+  return again.ok ? ok({ slice: again.value, tag }) : again;
+}
+
+/** What the tag of a list depends on besides its vault: the release, the dialect and the query. */
+const signedOf = ({ c, dialect }: Call): string => JSON.stringify([version, dialect, new URL(c.req.url).search]);
 
 /** Whether every row has opened: one that does not may open again without a write to the vault. */
 const isComplete = ({ items, vaultName }: Slice): boolean =>
@@ -105,8 +116,9 @@ async function chooseReadings(call: Call, readings: readonly Filter[]): Promise<
   return others.length === 0 ? ok(readings) : chooseReadings(call, others);
 }
 
-/** Headers of the answer, besides those that follow from its entries. */
-type Headers = Readonly<Record<string, string>>;
+/** The header with the tag of a list, if all of its slices have opened. */
+const tagged = (tag: string | undefined, slices: readonly Slice[]): Record<string, string> =>
+  tag !== undefined && slices.every(isComplete) ? { ETag: tag } : {};
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 
@@ -140,12 +152,12 @@ function countBroken({ c, store, vault }: Call, entries: readonly Entry[]): Reco
 }
 
 /** All Items. A list of several slices is streamed; a failure then ends the stream before the list is complete. */
-async function sendAll(call: Call, list: ListInput, first: Slice, headers: Headers): Promise<Result<Response>> {
+async function sendAll(call: Call, list: ListInput, first: Slice, tag: string | undefined): Promise<Result<Response>> {
   const { c } = call;
   const entries = present(first, call, list);
-  const counted = countBroken(call, entries);
-  if (first.next === undefined) return ok(c.body(`[${textsOf(entries).join()}]`, 200, { ...JSON_TYPE, ...headers, ...counted }));
-  return ok(streamList(c, textsOfSlices(call, list, first), headers));
+  const headers = { ...tagged(tag, [first]), ...countBroken(call, entries) };
+  if (first.next === undefined) return ok(c.body(`[${textsOf(entries).join()}]`, 200, { ...JSON_TYPE, ...headers }));
+  return ok(streamList(c, textsOfSlices(call, list, first)));
 }
 
 /** The texts of the entries of all slices, by slice. Throws when a slice fails. */
@@ -166,9 +178,16 @@ async function* textsOfSlices(call: Call, list: ListInput, first: Slice): AsyncG
  * A page, with a link to the next (RFC 8288) unless it is the last. It holds fewer Items than `limit` when more would be
  * too large, or when its filter has looked at many Items: any page with a filter may be empty.
  */
-async function sendPage(call: Call, list: ListInput, first: Slice, limit: number, headers: Headers): Promise<Result<Response>> {
+async function sendPage(
+  call: Call,
+  list: ListInput,
+  first: Slice,
+  limit: number,
+  tag: string | undefined,
+): Promise<Result<Response>> {
   const entries: Entry[] = [];
-  let [listed, size, rows, slices] = [0, 0, 0, 1];
+  const slices = [first];
+  let [listed, size, rows] = [0, 0, 0];
   let slice = first;
   for (;;) {
     const presented = present(slice, call, list);
@@ -179,16 +198,24 @@ async function sendPage(call: Call, list: ListInput, first: Slice, limit: number
     entries.push(...presented);
     if (slice.next === undefined || listed >= limit || size >= LIMITS.pageSize || rows >= LIMITS.pageRows) break;
     // Where archived Items are left out, two small slices usually fill the page; any further one is large.
-    const following = await load(call, list.readings, slice.next, { most: slices++ > 1 ? undefined : firstRowsMax(list) });
+    const following = await load(call, list.readings, slice.next, { most: slices.length > 1 ? undefined : firstRowsMax(list) });
     if (!following.ok) return following;
     slice = following.value;
+    slices.push(slice);
   }
   // The Items of the last slice beyond the limit belong to the next page.
   const last = listed > limit ? entries.filter(({ text }) => text !== undefined)[limit - 1]!.id : undefined;
   const paged = last === undefined ? entries : entries.slice(0, entries.findIndex(({ id }) => id === last) + 1);
   const next = last ?? slice.next;
   const link = nextPage(call.c, next && queryAfter(call, list, limit, next));
-  return ok(call.c.body(`[${textsOf(paged).join()}]`, 200, { ...JSON_TYPE, ...headers, ...link, ...countBroken(call, paged) }));
+  return ok(
+    call.c.body(`[${textsOf(paged).join()}]`, 200, {
+      ...JSON_TYPE,
+      ...tagged(tag, slices),
+      ...link,
+      ...countBroken(call, paged),
+    }),
+  );
 }
 
 /** The query of the page after an Item. In: its id. */

@@ -28,7 +28,8 @@ export const resolveReferences = serveBy({
     const content = unchanged
       ? { response: c.body(null, 304, headers) }
       : { json: { values: answers.map(presentAnswer) }, headers };
-    return ok({ ...content, entries: entriesOf(claims, answers) });
+    const broken = answers.some(({ value }) => "kind" in value && value.kind === "integrity");
+    return ok({ ...content, entries: entriesOf(claims, answers), broken });
   },
 });
 

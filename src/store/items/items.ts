@@ -17,7 +17,7 @@ export type SealedItem = RowInVault<"items">;
 
 const { associatedData } = TABLES.items;
 
-/** What the text `details` has. Title and state are there too, so that a reference opens this one text (decision 0053). */
+/** What the text `details` has (decision 0053). */
 export type Details = Pick<Item, "title" | "state" | "sections" | "fields" | "nonce">;
 
 /** Seals an Item: the summary apart from the secrets, so that a list decrypts no secret. */

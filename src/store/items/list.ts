@@ -1,13 +1,14 @@
-import { blindIndex } from "../../crypto/seal.ts";
+import { blindIndex, listMac } from "../../crypto/seal.ts";
 import { cachedVaultKeys } from "../../crypto/vault-keys.ts";
 import { type Filter, idsOf, itemPasses, titleOf } from "../../model/filter.ts";
 import type { BrokenItem, OfVault, Summary } from "../../model/item.ts";
-import type { ListState } from "../../model/list-state.ts";
+import { isSameState, type ListState } from "../../model/list-state.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import { keysOfSlice, textBytes } from "../tables/slices.ts";
 import { TABLES } from "../tables/tables.ts";
 import { type Joined, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
+import type { VaultRow } from "../vaults/rows.ts";
 import { brokenItem, type ItemRow, openSummary } from "./items.ts";
 
 /** Lists of Items, loaded in slices, so that a vault of any size fits into memory. */
@@ -28,6 +29,10 @@ export interface Slice extends OfVault {
   readonly next: string | undefined;
   /** The state of the vault that the rows were read of. */
   readonly state: ListState;
+  /** Whether the vault has the state that the client knows: then no row was read. */
+  readonly unchanged: boolean;
+  /** The MAC of a text and of the bytes of the vault, which the restore of a damaged backup changes although the state repeats. */
+  readonly sign: (text: string) => Promise<string>;
 }
 
 /** What a slice of a list has. */
@@ -65,25 +70,17 @@ const titledBy = (indexes: readonly string[]): Source => ({
     : { condition: "title_index IN (SELECT value FROM json_each(?2))", value: JSON.stringify(indexes) }),
 });
 
-const STATE_COLUMNS = ["content_version", "attribute_version", "updated_at", "items"];
-/** SQL: the vault ?1 unless its state is ?5 to ?8. SQLite evaluates it once. */
-const CHANGED_VAULT = `SELECT id FROM vaults WHERE id = ?1 AND (${STATE_COLUMNS.join(", ")}) IS NOT (?5, ?6, ?7, ?8)`;
-const stateValues = ({ contentVersion, attributeVersion, updatedAt, items }: ListState) =>
-  [contentVersion, attributeVersion, updatedAt, items] as const;
+const STATE_COLUMNS = "content_version, attribute_version, updated_at";
+/** SQL: the vault ?1 unless its state is ?5 to ?7. SQLite evaluates it once. */
+const CHANGED_VAULT = `SELECT id FROM vaults WHERE id = ?1 AND (${STATE_COLUMNS}) IS NOT (?5, ?6, ?7)`;
 
 /** The state of the vault, which the statement that authorizes reads anyway. */
-const STATE: Joined = { columns: STATE_COLUMNS.map((column) => `vaults.${column}`).join(", "), tables: "", values: [] };
-interface StateRow {
-  readonly content_version: number;
-  readonly attribute_version: number;
-  readonly updated_at: number;
-  readonly items: number;
-}
+const STATE: Joined = { columns: `${STATE_COLUMNS}, sealed_bytes`, tables: "", values: [] };
+type StateRow = Pick<VaultRow, "content_version" | "attribute_version" | "updated_at" | "sealed_bytes">;
 const stateOf = (row: StateRow): ListState => ({
   contentVersion: row.content_version,
   attributeVersion: row.attribute_version,
   updatedAt: row.updated_at,
-  items: row.items,
 });
 
 /** The rows after an id, and one more, which shows only that this slice is not the last. */
@@ -129,6 +126,7 @@ export async function loadSlice(
     : loadTitled(store, access, title, range));
   if (!found.ok) return found;
   const { keys, openName, joined, rows: tables } = found.value;
+  const state = stateOf(joined);
   const rows = tables[0].slice(0, fitting(tables[0], limit));
   const [vaultName, ...opened] = await Promise.all([openName(), ...rows.map((row) => openSummary(keys, access.vault, row))]);
   const items: (Summary | BrokenItem)[] = [];
@@ -142,7 +140,9 @@ export async function loadSlice(
     vaultName,
     rows: rows.length,
     next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined,
-    state: stateOf(joined),
+    state,
+    unchanged: known !== undefined && isSameState(known, state),
+    sign: (text) => listMac(keys.newest.index, `${joined.sealed_bytes} ${text}`),
   });
 }
 
@@ -162,7 +162,9 @@ interface Range extends Pick<SliceOptions, "known"> {
 function load(store: Store, access: VaultAccess, { table, condition, value }: Source, { after, limit, known }: Range) {
   const source = `${table} WHERE vault_id = ${known ? `(${CHANGED_VAULT})` : "?1"} AND ${condition}`;
   const sql = (limit > UNMEASURED_ROWS_MAX ? largePage : smallPage)(source);
-  const rows = store.db.prepare(sql).bind(access.vault, value, after, limit, ...(known ? stateValues(known) : []));
+  const rows = store.db
+    .prepare(sql)
+    .bind(access.vault, value, after, limit, ...(known ? [known.contentVersion, known.attributeVersion, known.updatedAt] : []));
   return loadFromVault<StateRow, [Row]>(store, access, STATE, rows);
 }
 

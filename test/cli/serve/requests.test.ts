@@ -28,6 +28,15 @@ async function sendRaw(url: string, options: { method?: string; headers?: Readon
   return { status: answer.statusCode, headers: answer.headers, text: await textOf(answer) };
 }
 
+it("SIGTERM ends a process at once that has refused a request", async () => {
+  const served = await startServe({ token: world.token, host: "http://127.0.0.1:9", filled: false });
+  expect((await get(`${served.url}/v1/vaults`, world.token)).status).toBe(503);
+  const began = performance.now();
+  await served.stop("SIGTERM");
+  // The rest of a body is read for 30 s.
+  expect(performance.now() - began).toBeLessThan(10_000);
+});
+
 describe("TRACE, which a proxy could answer with the token of the copy,", () => {
   it("is not passed on, and is a 405 as of the service", async () => {
     const service = await startInterceptor();
