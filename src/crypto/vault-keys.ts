@@ -137,9 +137,6 @@ export async function unwrapVaultKeys(
 export const cachedVaultKeys = (keyring: Keyring, vault: string, now: number): VaultKeys | undefined =>
   unwrapped.get(name(keyring, vault), now)?.keys;
 
-/** Whether both are the same keys. */
-export const areSameKeys = (one: VaultKeys, other: VaultKeys | undefined): boolean => namesOf(one) === (other && namesOf(other));
-
 /** A text that names the keys. */
 export const namesOf = ({ all }: VaultKeys): string => all.map(({ id }) => id).join();
 

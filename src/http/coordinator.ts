@@ -5,6 +5,7 @@ import { ok, type Result } from "../model/result.ts";
 import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webhook.ts";
 import { originOf } from "./audit.ts";
 import { setRequestId } from "./context.ts";
+import { lookAtStates } from "../store/d1/known-states.ts";
 import { setBookmark } from "./near.ts";
 import { callObject, type Tried, tryObject } from "../retry.ts";
 import type { Call } from "./route.ts";
@@ -29,8 +30,9 @@ export async function sendChange(call: Call, vault: string, change: Change, bind
 /** Sends a change as `sendChange`, and also tells how often. */
 export async function tryChange(call: Call, vault: string, change: Change, binding: Binding): Promise<Tried<Answer>> {
   const operation = await operationOf(call, vault, change, binding);
+  const known = lookAtStates(call.store.db, Date.now());
   const tried = await tryObject(connect(call, vault), "uncertain", (coordinator) => coordinator.write(operation));
-  if (tried.answer.ok) await setBookmark(call, tried.answer.value.bookmark);
+  if (tried.answer.ok) await setBookmark(call, known, tried.answer.value.bookmark);
   return tried;
 }
 

@@ -4,7 +4,7 @@ import { LIMITS } from "../model/limits.ts";
 import { invalid, ok, type Result } from "../model/result.ts";
 import { SECOND } from "../model/time.ts";
 import type { Store } from "../store/d1/database.ts";
-import { recordState } from "../store/d1/known-states.ts";
+import { type KnownStates, recordState } from "../store/d1/known-states.ts";
 import { nearDatabase, type Served } from "../store/d1/near-reads.ts";
 import type { Context } from "./context.ts";
 import type { Caller, Reply } from "./route.ts";
@@ -57,32 +57,41 @@ export async function answerNear(
 }
 
 function openNearStore({ c, store, claims }: Caller, bookmarks: Bookmarks, calls: Served[]): Store {
+  let latest = 0;
+  const clock = (now = Date.now()): number => {
+    latest = Math.max(latest, now);
+    return now;
+  };
   const db = nearDatabase(store.db, {
     stale: claims.stale!,
     bookmarks,
-    clock: () => Date.now(),
+    clock,
     waitUntil: (promise) => c.executionCtx.waitUntil(promise),
     onServed: (served) => {
       calls.push(served);
-      return setServed(c, store, calls);
+      clock();
+      return setServed(c, store, calls, latest);
     },
   });
   return { ...store, db };
 }
 
-/** In: the calls of the request so far. Its answer is as old as the oldest of them, and shows the state of the last one. */
-async function setServed(c: Context, { keyring, now }: Store, calls: readonly Served[]): Promise<void> {
+/**
+ * In: the calls of the request so far, and the latest time that its clock has shown, because the clock may have gone back since the answer was chosen.
+ * The answer is as old as the oldest of the calls, and shows the state of the last one.
+ */
+async function setServed(c: Context, { keyring, now }: Store, calls: readonly Served[], latest: number): Promise<void> {
   // A list that is streamed makes further calls when its headers are sent.
   if (c.finalized) return;
   const at = Math.min(...calls.map((call) => call.at));
   c.header("Item-Vault-Served-By", calls.some(({ by }) => by === "replica") ? "replica" : "primary");
-  c.header("Item-Vault-Age", String(Math.ceil((Date.now() - at) / SECOND)));
+  c.header("Item-Vault-Age", String(Math.ceil((latest - at) / SECOND)));
   c.header(BOOKMARK, await sealBookmark(keyring, calls.at(-1)!.bookmark, now));
 }
 
-/** Records the state that a write has made after this request began, and sets the header with it. */
-export async function setBookmark({ c, store }: Caller, bookmark: string | undefined): Promise<void> {
+/** Records the state that a write has made, and sets the header with it. In: what was known before it was sent. */
+export async function setBookmark({ c, store }: Caller, known: KnownStates, bookmark: string | undefined): Promise<void> {
   if (bookmark === undefined) return;
-  recordState(store.db, { bookmark, at: store.now }, Date.now());
+  recordState(store.db, bookmark, known, Date.now());
   c.header(BOOKMARK, await sealBookmark(store.keyring, bookmark, store.now));
 }

@@ -3,6 +3,8 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { rebindCoordinator } from "../support/bindings.ts";
 import { lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { createReplicatedDatabase, type ReplicatedDatabase } from "../support/replica.ts";
+import { resealBy } from "../support/reseals.ts";
+import { dataKeyOf } from "../support/sealed-columns.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault, type Reply } from "../support/service.ts";
 
 /** Reads of a token with `stale`, which a replica may answer (contract 8.12 to 8.14). */
@@ -99,6 +101,31 @@ describe("a read of a token with `stale`", () => {
     const reply = await near("POST", "/v1/resolve", { body: { references: [`op://${vault}/Login/f.txt`] } });
     expect([reply.status, replicated.calls.replica - replica > 1]).toEqual([200, true]);
     expect(shown(reply).slice(2)).toEqual(["replica", "20"]);
+  });
+
+  it("does not trust a state for which the isolate asked before its clock went back", async () => {
+    const bookmark = (await rename("Earlier")).headers.get("Item-Vault-Bookmark")!;
+    const later = async (): Promise<void> => {
+      replicated.beforePrimary = async () => undefined;
+      advance(-5_000);
+      await near("GET", item); // which notices it
+      advance(6_000);
+    };
+    advance(10_000);
+    replicated.beforePrimary = later;
+    await near("GET", item, { headers: { "Item-Vault-Bookmark": bookmark } });
+    await replicated.replicate();
+    await rename("New", client((await makeToken({ [vault]: "rw" })).token));
+    // 60 seconds after the time that the clock had at the start of the call, and 65 after the call.
+    advance(STALE * 1_000 - 1_000);
+    expect(shown(await near("GET", item))[2]).toBe("primary");
+  });
+
+  it("has no smaller age because the clock goes back during the request", async () => {
+    await near("GET", item);
+    advance(20_000);
+    replicated.beforeReplica = async () => void advance(-3_600_000);
+    expect(shown(await near("GET", item)).slice(2)).toEqual(["replica", "20"]);
   });
 
   it("is answered by the primary when what the isolate knows is older than `stale`, or of a clock that went back", async () => {
@@ -209,6 +236,61 @@ describe("a read of a token with `stale`", () => {
     const before = { ...replicated.calls };
     await near("GET", item);
     expect(replicated.calls).toEqual({ primary: before.primary, replica: before.replica + 1 });
+  });
+});
+
+/** The vault gets the new keys, and every text is still under the old ones. */
+const BEGIN = { most: 1 };
+
+/** Does something before each further call of the replica. */
+function beforeFurtherCalls(...steps: (() => Promise<unknown>)[]): void {
+  const { replica } = replicated.calls;
+  replicated.beforeReplica = async () => {
+    await steps[replicated.calls.replica - replica - 1]?.();
+  };
+}
+
+/** The service knows the latest keys only, and the replica has the state of before. */
+async function replaceKeys(earlier: string): Promise<void> {
+  await near("GET", item);
+  await replicated.replicate();
+  await resealBy(vault, earlier);
+  await through(client((await makeToken({ [vault]: "r" })).token))("GET", item);
+}
+
+const keysOf = () => env.DB.prepare("SELECT keys FROM vaults WHERE id = ?").bind(vault).first<string>("keys");
+
+describe("a near read of several calls, while the vault gets new keys", () => {
+  it.each([
+    ["the old keys are gone", false],
+    ["the Item is under the new keys, and the vault has both", true],
+  ])("resolves a reference by title when in the state of the second call %s", async (_, both) => {
+    const earlier = await dataKeyOf(vault);
+    await near("PATCH", item, { body: [{ op: "add", path: "/fields/note", value: { label: "note", value: "text" } }] });
+    await resealBy(vault, earlier, {}, BEGIN);
+    const keys = await keysOf();
+    await replaceKeys(earlier);
+    if (both) await env.DB.prepare("UPDATE vaults SET keys = ?2 WHERE id = ?1").bind(vault, keys).run();
+    beforeFurtherCalls(replicated.replicate);
+    const reply = await near("POST", "/v1/resolve", { body: { references: [`op://${vault}/Login/note`] } });
+    expect(reply.body.values).toEqual([{ reference: `op://${vault}/Login/note`, value: "text" }]);
+  });
+
+  it("finds an Item by its title when each call shows a state with other keys", async () => {
+    await replaceKeys(await dataKeyOf(vault));
+    const earlier = await dataKeyOf(vault);
+    beforeFurtherCalls(
+      async () => {
+        await resealBy(vault, earlier, {}, BEGIN);
+        await replicated.replicate();
+      },
+      async () => {
+        await resealBy(vault, earlier);
+        await replicated.replicate();
+      },
+    );
+    const reply = await near("GET", `/v1/vaults/${vault}/items?filter=title eq "Login"`);
+    expect([reply.status, reply.body.length]).toEqual([200, 1]);
   });
 });
 

@@ -16,6 +16,8 @@ export interface ReplicatedDatabase {
   readonly replicate: () => Promise<void>;
   /** What happens before each call of the replica. */
   beforeReplica: () => Promise<void>;
+  /** What happens before each call of the primary. */
+  beforePrimary: () => Promise<void>;
   /** Whether the primary gives no answer. */
   readonly setStalled: (stalled: boolean) => void;
 }
@@ -31,6 +33,7 @@ export async function createReplicatedDatabase(): Promise<ReplicatedDatabase> {
 
   async function onPrimary<T>(statements: D1PreparedStatement[]): Promise<D1Result<T>[]> {
     if (stalled) return never();
+    await replicatedDatabase.beforePrimary();
     calls.primary++;
     const results = await env.DB.batch<T>(statements);
     if (results.some(({ meta }) => meta.rows_written > 0)) writes++;
@@ -64,6 +67,7 @@ export async function createReplicatedDatabase(): Promise<ReplicatedDatabase> {
 
   const replicatedDatabase: ReplicatedDatabase = {
     beforeReplica: async () => undefined,
+    beforePrimary: async () => undefined,
     db: { prepare: (sql: string) => env.DB.prepare(sql), batch: onPrimary, withSession } as unknown as D1Database,
     calls,
     setStalled: (value) => void (stalled = value),

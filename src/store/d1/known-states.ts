@@ -11,11 +11,14 @@ export interface DatabaseState {
   readonly at: number;
 }
 
-interface KnownStates {
-  /** Later ones have later bookmarks. */
+/** What the isolate knows of a database. A call that begins then may tell a further state. */
+export interface KnownStates {
+  /** Those that a read may need. Later ones have later bookmarks. */
   readonly states: readonly DatabaseState[];
-  /** The latest time at which this isolate has looked: Unix milliseconds. */
+  /** When this isolate has looked last: Unix milliseconds. */
   readonly seenAt: number;
+  /** How often its clock has gone back. */
+  readonly turns: number;
 }
 
 const known = new WeakMap<D1Database, KnownStates>();
@@ -23,20 +26,25 @@ const known = new WeakMap<D1Database, KnownStates>();
 /** Milliseconds between two states that are kept, besides the latest one. */
 const SPACING_MS = SECOND;
 
-/** The states of a database that a read may need. All are forgotten when the clock has gone back, because their ages are unknown then. */
-export function knownStates(db: D1Database, now: number): readonly DatabaseState[] {
-  const { states, seenAt } = known.get(db) ?? { states: [], seenAt: 0 };
-  const recent = now < seenAt ? [] : states.filter(({ at }) => at >= now - LIMITS.stale * SECOND);
-  known.set(db, { states: recent, seenAt: now });
-  return recent;
+/** All states are forgotten when the clock has gone back, because their ages are unknown then. */
+export function lookAtStates(db: D1Database, now: number): KnownStates {
+  const { states, seenAt, turns } = known.get(db) ?? { states: [], seenAt: 0, turns: 0 };
+  const wentBack = now < seenAt;
+  const recent = states.filter(({ at }) => !wentBack && at >= now - LIMITS.stale * SECOND);
+  const seen = { states: recent, seenAt: now, turns: turns + Number(wentBack) };
+  known.set(db, seen);
+  return seen;
 }
 
-/** Records a state of the primary. After a restore bookmarks may go back: then the states of before are forgotten. */
-export function recordState(db: D1Database, state: DatabaseState, now: number): void {
-  const states = knownStates(db, now);
+/**
+ * Records a state of the primary, which a call has told. In: what was known when the call began. The age of the state is unknown when the clock has
+ * gone back since. After a restore bookmarks may go back: then the states of before are forgotten.
+ */
+export function recordState(db: D1Database, bookmark: string, { seenAt: at, turns }: KnownStates, now: number): void {
+  const { states, ...seen } = lookAtStates(db, now);
   const [previous, last] = [states.at(-2), states.at(-1)];
-  if (state.at > now || (last && state.at < last.at)) return;
+  if (turns !== seen.turns || (last && at < last.at)) return;
   const isDense = previous && last && last.at - previous.at < SPACING_MS;
-  const kept = last && state.bookmark < last.bookmark ? [] : isDense ? states.slice(0, -1) : states;
-  known.set(db, { states: [...kept, state], seenAt: now });
+  const kept = last && bookmark < last.bookmark ? [] : isDense ? states.slice(0, -1) : states;
+  known.set(db, { ...seen, states: [...kept, { bookmark, at }] });
 }

@@ -1,7 +1,7 @@
 import { logFailure } from "../../log.ts";
 import { SECOND } from "../../model/time.ts";
 import { withDeadline } from "./deadline.ts";
-import { type DatabaseState, knownStates, recordState } from "./known-states.ts";
+import { type DatabaseState, lookAtStates, recordState } from "./known-states.ts";
 import { callPrimary } from "./primary.ts";
 
 /**
@@ -33,7 +33,7 @@ export interface NearRead {
   readonly stale: number;
   /** Bookmarks whose writes the answer has to have; `undefined`: only the primary is certain to have them. */
   readonly bookmarks: readonly string[] | undefined;
-  /** Unix milliseconds. */
+  /** The clock of the isolate, which may go back: Unix milliseconds. */
   readonly clock: () => number;
   /** Keeps the isolate until the promise is settled. */
   readonly waitUntil: (promise: Promise<unknown>) => void;
@@ -66,7 +66,7 @@ interface ServedAnswer<T> {
 
 async function answer<T>(db: D1Database, read: NearRead, statements: D1PreparedStatement[]): Promise<ServedAnswer<T>> {
   const [now, stale] = [read.clock(), read.stale * SECOND];
-  const states = knownStates(db, now);
+  const { states } = lookAtStates(db, now);
   // The oldest one that is allowed: a replica has it sooner than a later one.
   const state = states.find(({ at }) => now - at <= stale);
   if (!state || !read.bookmarks) return answerFromPrimary(db, read, statements);
@@ -87,22 +87,22 @@ async function answerFromPrimary<T>(
   { clock }: NearRead,
   statements: D1PreparedStatement[],
 ): Promise<ServedAnswer<T>> {
-  const at = clock();
+  const known = lookAtStates(db, clock());
   const { results, bookmark } = await callPrimary<T>(db, statements);
   if (bookmark === undefined) return { results, served: undefined };
-  recordState(db, { bookmark, at }, clock());
-  return { results, served: { by: "primary", bookmark, at } };
+  recordState(db, bookmark, known, clock());
+  return { results, served: { by: "primary", bookmark, at: known.seenAt } };
 }
 
 /** Asks the primary for its state, after the answer. One request at a time does. */
 function refresh(db: D1Database, { clock, waitUntil }: NearRead): void {
-  const at = clock();
+  const known = lookAtStates(db, clock());
   const begun = refreshedAt.get(db);
-  if (begun !== undefined && Math.abs(at - begun) < REFRESH_MS_MAX) return;
-  refreshedAt.set(db, at);
+  if (begun !== undefined && Math.abs(known.seenAt - begun) < REFRESH_MS_MAX) return;
+  refreshedAt.set(db, known.seenAt);
   const asked = withDeadline(callPrimary(db, [db.prepare("SELECT 1")]))
-    .then(({ bookmark }) => bookmark === undefined || recordState(db, { bookmark, at }, clock()))
-    .catch((error: unknown) => logFailure("The query for the state of the primary", error))
+    .then(({ bookmark }) => bookmark === undefined || recordState(db, bookmark, known, clock()))
+    .catch((error: unknown) => logFailure("The query for a bookmark", error))
     .finally(() => refreshedAt.delete(db));
   waitUntil(asked);
 }

@@ -1,5 +1,5 @@
 import { blindIndex, listMac } from "../../crypto/seal.ts";
-import { areSameKeys, cachedVaultKeys, type VaultKeys } from "../../crypto/vault-keys.ts";
+import { cachedVaultKeys } from "../../crypto/vault-keys.ts";
 import { type Filter, idsOf, itemPasses, titleOf } from "../../model/filter.ts";
 import type { BrokenItem, OfVault, Summary } from "../../model/item.ts";
 import { isSameState, type ListState } from "../../model/list-state.ts";
@@ -173,23 +173,23 @@ function load(store: Store, access: VaultAccess, { table, condition, value }: So
   return loadFromVault<StateRow, [Row]>(store, access, STATE, rows);
 }
 
-/** The most D1 calls for a title: one without keys, and two because a write or another replica may have other keys. */
+/** The most D1 calls for a title: one without keys, and two because the vault may get new keys, or another replica have other ones. */
 const TITLED_CALLS_MAX = 3;
 
 /**
  * The rows whose blind index is that of the title. The key of the index is in the vault's row, wrapped, so an isolate
- * without the key in its cache makes one D1 call for the key before the one for the rows. Errors: also `unavailable`, when the keys are
- * others again after that.
+ * without the key in its cache makes one D1 call for the key before the one for the rows. A call asks for the indexes under all keys that the
+ * calls before it have found: a replica may not have the latest ones yet. Errors: also `unavailable`, when there are further keys after that.
  */
 async function loadTitled(store: Store, access: VaultAccess, title: string, range: Range): ReturnType<typeof load> {
-  let keys = cachedVaultKeys(store.keyring, access.vault, store.now);
+  let keys = cachedVaultKeys(store.keyring, access.vault, store.now)?.all ?? [];
   for (let calls = 0; calls < TITLED_CALLS_MAX; calls++) {
-    const found = await load(store, access, titledBy(keys ? await titleIndexes(keys, title) : [""]), range);
-    if (!found.ok || areSameKeys(found.value.keys, keys)) return found;
-    keys = found.value.keys;
+    const indexes = await Promise.all(keys.map(({ index }) => blindIndex(index, title)));
+    const found = await load(store, access, titledBy(indexes), range);
+    if (!found.ok) return found;
+    const { all } = found.value.keys;
+    if (all.every(({ id }) => keys.some((key) => key.id === id))) return found;
+    keys = keys.concat(all);
   }
   return fail("unavailable");
 }
-
-const titleIndexes = (keys: VaultKeys, title: string): Promise<string[]> =>
-  Promise.all(keys.all.map(({ index }) => blindIndex(index, title)));

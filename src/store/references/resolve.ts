@@ -1,4 +1,3 @@
-import { newestKeyId } from "../../crypto/key-list.ts";
 import { cachedVaultKeys, namesOf, type VaultKeys } from "../../crypto/vault-keys.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { namesNone, type Reference } from "../../model/reference.ts";
@@ -53,7 +52,7 @@ function createIndexer(): (keys: VaultKeys, name: string) => Promise<string[]> {
   };
 }
 
-/** How often a request is tried when a vault gets new keys between two of its D1 calls. */
+/** How often a request is tried when the keys of a vault change between two of its D1 calls: it gets new ones, and later loses the old ones. */
 const TRIES_MAX = 3;
 
 /**
@@ -66,7 +65,7 @@ export async function resolveReferences(
   references: readonly Reference[],
 ): Promise<Result<Result<Resolved>[]>> {
   for (let tries = 1; ; tries++) {
-    const keysInUse: KeysInUse = { ids: new Map(), replaced: false };
+    const keysInUse: KeysInUse = { lists: new Map(), replaced: false };
     const resolved = await resolveOnce(store, { ...reading, keysInUse }, references);
     if (!keysInUse.replaced) return resolved;
     if (tries === TRIES_MAX) return fail("unavailable");
@@ -101,7 +100,7 @@ async function resolveOnce(
   // There may be more: then the Items of the right vaults are asked for.
   if (rows.length === CALL_ITEMS_MAX.guessed) guesses.clear();
   const vaults = await openVaults(store, vaultRows);
-  for (const { id, keys } of vaultRows) reading.keysInUse?.ids.set(id, newestKeyId(keys));
+  for (const { id, keys } of vaultRows) reading.keysInUse?.lists.set(id, keys);
   const begun = await Promise.all(
     references.map(async (reference): Promise<Result<Search>> => {
       const vault = findVault(vaults, reference.vault);
@@ -148,15 +147,20 @@ interface Reading extends Reader {
 
 const nameOf = (one: Wanted): string => [one.vault, one.item, one.folded].join("/");
 
-/** Loads the Items that were not asked for. Errors: as `loadWanted`. */
+/**
+ * Loads the Items of the searches that were not asked for as a whole: of several blind indexes, an Item may have got another one since a part of
+ * them was asked for, while the vault gets new keys. Errors: as `loadWanted`.
+ */
 async function loadMissing(
   store: Store,
   reading: Reading,
   searches: readonly Search[],
   asked: ReadonlyMap<string, Wanted>,
 ): Promise<Result<FoundRow[]>> {
-  const wanted = searches.flatMap((search) => wantedBy(search, reading.scope)).filter((one) => !asked.has(nameOf(one)));
-  return wanted.length > 0 ? loadWanted(store, reading, wanted) : ok([]);
+  const wanted = searches
+    .map((search) => wantedBy(search, reading.scope))
+    .filter((all) => all.some((one) => !asked.has(nameOf(one))));
+  return wanted.length > 0 ? loadWanted(store, reading, wanted.flat()) : ok([]);
 }
 
 /** Reads the Items, each once, and loads those of which the text is missing. Out: how many Items have the title of a search. */

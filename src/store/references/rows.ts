@@ -1,4 +1,3 @@
-import { newestKeyId } from "../../crypto/key-list.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadForToken } from "../vaults/authorized.ts";
@@ -20,12 +19,12 @@ export interface Reader {
 }
 
 /**
- * The keys of the vaults, as the first call found them. A vault may get new keys before a further call: then a blind index under the
- * old ones finds nothing, and a row under the new ones does not open, so the request begins again.
+ * The keys of the vaults, as the first call found them. A vault may get or lose keys before a further call, which may also be answered by another
+ * replica: then a blind index under a key that is gone finds nothing, and a row under a new one does not open, so the request begins again.
  */
 export interface KeysInUse {
-  /** By the ids of the vaults. */
-  readonly ids: Map<string, string>;
+  /** The column `keys`, by the ids of the vaults. */
+  readonly lists: Map<string, string>;
   replaced: boolean;
 }
 
@@ -116,7 +115,7 @@ export async function loadMore<Row>(
   const read = await loadForToken<[Row, { id: string; keys: string }]>(store, token, statement, keys);
   if (!read.ok) return read;
   const [rows, found] = read.value;
-  if (keysInUse && found.some(({ id, keys: list }) => keysInUse.ids.get(id) !== newestKeyId(list))) keysInUse.replaced = true;
+  if (keysInUse && found.some(({ id, keys: list }) => keysInUse.lists.get(id) !== list)) keysInUse.replaced = true;
   return ok(rows);
 }
 

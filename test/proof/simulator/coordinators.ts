@@ -7,6 +7,7 @@ import type { ResealRequest, ResealStep } from "../../../src/vault/reseal.ts";
 import type { FaultName } from "./faults.ts";
 import { connectDatabase } from "./faulty-database.ts";
 import { faultyBucket } from "./faulty-bucket.ts";
+import { serveIn, startServing, trueClock } from "./serving.ts";
 import { createStorage, type Storage, storageOf } from "./storage.ts";
 import type { World } from "./world.ts";
 
@@ -83,21 +84,23 @@ export function createCoordinators(world: World, bindings: Env): Coordinators {
       env,
     );
     const arrived: string[] = [];
+    const serving = startServing(world.startClock?.() ?? trueClock());
+    const serve = <T>(call: () => Promise<T>): Promise<T> => Promise.race([serveIn(serving, call), lost.promise]);
     const instance: Instance = {
       name,
       write(operation) {
         arrived.push(operation.id);
-        return Promise.race([coordinator.write(operation), lost.promise]);
+        return serve(() => coordinator.write(operation));
       },
-      reseal: (request) => Promise.race([coordinator.reseal(request), lost.promise]),
-      spaceCommits: () => Promise.race([coordinator.spaceCommits(), lost.promise]),
-      prepareRestore: (contents) => Promise.race([coordinator.prepareRestore(contents), lost.promise]),
-      expect: (address) => Promise.race([coordinator.expect(address), lost.promise]),
+      reseal: (request) => serve(() => coordinator.reseal(request)),
+      spaceCommits: () => serve(() => coordinator.spaceCommits()),
+      prepareRestore: (contents) => serve(() => coordinator.prepareRestore(contents)),
+      expect: (address) => serve(() => coordinator.expect(address)),
       hasEnded,
       evict,
       arrived,
     };
-    alarms.set(instance, () => coordinator.alarm());
+    alarms.set(instance, () => serveIn(serving, () => coordinator.alarm()));
     instances.push(instance);
     return instance;
   }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { type RowLog, recordRows } from "./row-log.ts";
+import { NO_ROWS, type RowLog, recordRows } from "./row-log.ts";
 
 /** D1 as an SQLite in this process: the schema of migrations/, and batches that are transactions. */
 
@@ -28,6 +28,23 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
+/** The rows of all tables, and how many transactions had written them. */
+export interface Copy {
+  readonly tables: readonly (readonly [name: string, rows: readonly object[]])[];
+  readonly writes: number;
+}
+
+/**
+ * What becomes of bookmarks when a database is restored: the restore is one more transaction, so that the bookmarks from before stay earlier
+ * ones, as D1 documents; or they go back too, so that those from before are in the future.
+ */
+export type Bookmarks = "go on" | "go back";
+
+/** The statements of a transaction that has written something, or a restore. */
+export type Change =
+  | { readonly statements: readonly Statement[]; readonly restored?: undefined }
+  | { readonly restored: Copy; readonly bookmarks: Bookmarks };
+
 /** `little`: D1 reports that the database is nearly full. `none`: it has no further page, as when the account is full. */
 export type Room = "enough" | "little" | "none";
 
@@ -39,13 +56,14 @@ export interface Database {
   readonly effects: () => Effect[];
   /** What the transactions have changed of the rows of vaults. */
   readonly rows: RowLog;
-  /** How many transactions were committed. */
+  /** How many transactions have written something. */
   readonly writes: () => number;
-  /** Calls a function after each transaction that is committed. */
-  readonly follow: (listener: (statements: readonly Statement[]) => void) => void;
+  /** Calls a function after each change. */
+  readonly follow: (listener: (change: Change) => void) => void;
   readonly setRoom: (room: Room) => void;
-  /** Keeps a copy. Out: restores the database to it, as Time Travel of D1 does. */
-  readonly copy: () => () => void;
+  readonly copy: () => Copy;
+  /** Restores the database to a copy of this or another one, as Time Travel of D1 does. */
+  readonly restore: (copy: Copy, bookmarks?: Bookmarks) => void;
   readonly close: () => void;
 }
 
@@ -93,17 +111,20 @@ function errorOf(error: unknown): Error {
   return new Error(`D1_ERROR: ${message}: ${CODES[errcode & 255] ?? "SQLITE_ERROR"}`);
 }
 
-/** In: a function that gives the next tick of the history's clock; the id of the deployment, which the migration draws at random. */
-export function createDatabase(tick: () => number, deployment: string): Database {
+/**
+ * In: the id of the deployment, which the migration draws at random; a function that gives the next tick of the history's clock, absent for a database
+ * that records neither effects nor rows.
+ */
+export function createDatabase(deployment: string, tick?: () => number): Database {
   const db = new DatabaseSync(":memory:");
   const files = readdirSync(MIGRATIONS).toSorted();
   for (const name of files) db.exec(readFileSync(join(MIGRATIONS, name), "utf8"));
   db.exec(RECORD);
   for (const name of files) db.prepare("INSERT INTO d1_migrations (name) VALUES (?1)").run(name);
   db.prepare("UPDATE deployment SET id = ?1").run(deployment);
-  db.function("tick", tick);
-  db.exec(TRIGGERS);
-  const rows = recordRows(db);
+  if (tick) db.function("tick", tick);
+  if (tick) db.exec(TRIGGERS);
+  const rows = tick ? recordRows(db) : NO_ROWS;
 
   const prepared = new Map<string, StatementSync>();
   const statementOf = (sql: string): StatementSync => {
@@ -113,7 +134,8 @@ export function createDatabase(tick: () => number, deployment: string): Database
   };
   let room: Room = "enough";
   let writes = 0;
-  let listener: ((statements: readonly Statement[]) => void) | undefined;
+  let changed = 0;
+  const listeners: ((change: Change) => void)[] = [];
   const [begin, commit, rollback] = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map(statementOf);
 
   function runStatement({ sql, values }: Statement): D1Result {
@@ -136,8 +158,15 @@ export function createDatabase(tick: () => number, deployment: string): Database
   const namesOf = (type: "table" | "trigger"): string[] =>
     (db.prepare("SELECT name FROM main.sqlite_master WHERE type = ?").all(type) as { name: string }[]).map(({ name }) => name);
 
+  /** Counts what the last transaction has changed. Out: whether it has changed something. */
+  function countChanges(): boolean {
+    const before = changed;
+    ({ changed } = statementOf("SELECT total_changes() AS changed").get() as { changed: number });
+    return changed !== before;
+  }
+
   /** The triggers of the schema, which count rows, are left out. Those that record what happens are not: a restore is recorded too. */
-  function restoreTables(tables: readonly (readonly [name: string, rows: readonly object[]])[]): void {
+  function restoreTables(tables: Copy["tables"]): void {
     const triggers = db.prepare("SELECT sql FROM main.sqlite_master WHERE type = 'trigger'").all() as { sql: string }[];
     begin!.run();
     for (const name of namesOf("trigger")) db.exec(`DROP TRIGGER main.${name}`);
@@ -161,8 +190,10 @@ export function createDatabase(tick: () => number, deployment: string): Database
         const results = statements.map(runStatement);
         commit!.run();
         rows.endTransaction(true);
-        writes++;
-        listener?.(statements);
+        if (countChanges()) {
+          writes++;
+          for (const listener of listeners) listener({ statements });
+        }
         return results;
       } catch (error) {
         if (db.isTransaction) rollback!.run(); // SQLite rolls a full database back itself
@@ -173,16 +204,22 @@ export function createDatabase(tick: () => number, deployment: string): Database
     query: <Row>(sql: string, ...values: (string | number)[]) => statementOf(sql).all(...values) as Row[],
     rows,
     writes: () => writes,
-    follow: (next) => void (listener = next),
+    follow: (listener) => void listeners.push(listener),
     effects: () => db.prepare("SELECT * FROM effects ORDER BY rowid").all() as unknown as Effect[],
     setRoom(next) {
       room = next;
       const { page_count: pages } = db.prepare("PRAGMA page_count").get() as { page_count: number };
       db.exec(`PRAGMA max_page_count = ${next === "none" ? pages : PAGES}`);
     },
-    copy() {
-      const tables = namesOf("table").map((table) => [table, db.prepare(`SELECT * FROM ${table}`).all()] as const);
-      return () => restoreTables(tables);
+    copy: () => ({
+      tables: namesOf("table").map((table) => [table, db.prepare(`SELECT * FROM ${table}`).all()] as const),
+      writes,
+    }),
+    restore(copy, bookmarks = "go on") {
+      restoreTables(copy.tables);
+      countChanges();
+      writes = bookmarks === "go on" ? writes + 1 : copy.writes;
+      for (const listener of listeners) listener({ restored: copy, bookmarks });
     },
     close: () => db.close(),
   };

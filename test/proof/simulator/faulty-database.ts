@@ -1,6 +1,7 @@
 import type { FaultName } from "./faults.ts";
 import type { Statement } from "./database.ts";
 import { bookmarkOf } from "./replicas.ts";
+import { currentServing } from "./serving.ts";
 import { never, type World } from "./world.ts";
 
 /** D1 as one Worker or one coordinator reaches it: over a network, and with faults. */
@@ -49,6 +50,9 @@ const LATE = 3;
 const isLateFlush = (fault: FaultName, statements: readonly Statement[]): boolean =>
   fault === "D1 executed the batch after the deadline" && statements.some(({ sql }) => sql.includes("INSERT INTO log_segments"));
 
+/** Whether no answer waits for the call: the query for a bookmark (src/store/d1/near-reads.ts). */
+const isForLater = ([first]: readonly Statement[]): boolean => first?.sql === "SELECT 1";
+
 export function connectDatabase(world: World, owner: Owner): D1Database {
   const { random, clock, database, faults, plant, trace } = world;
 
@@ -56,9 +60,12 @@ export function connectDatabase(world: World, owner: Owner): D1Database {
   async function callPrimary(statements: readonly Statement[]): Promise<{ results: D1Result[]; bookmark: string }> {
     if (owner.hasEnded()) return never();
     const stall = world.replicas?.stall() ?? 0;
+    const troubles = isForLater(statements) ? undefined : currentServing()?.troubles;
+    if (stall > 0) troubles?.add("stall");
     if (stall > 0) await clock.sleep(stall);
     const mayFail = owner.share === undefined || random() < owner.share;
     const fault = mayFail ? (faults.draw(D1_FAULTS) as keyof typeof COURSES | undefined) : undefined;
+    if (fault) troubles?.add(fault);
     const course: Course = fault ? COURSES[isLateFlush(fault, statements) ? "D1 lost the batch" : fault] : USUAL;
     const evicts = owner.evict && faults.draw(["coordinator evicted during a D1 call"]);
     if (evicts) clock.after(3 * WAY * random(), owner.evict);
@@ -100,6 +107,8 @@ export function connectDatabase(world: World, owner: Owner): D1Database {
         const onReplica = world.replicas && constraint !== "first-primary";
         const answer = await (onReplica ? world.replicas!.read(from, statements) : callPrimary(statements));
         if (owner.hasEnded()) return never();
+        const serving = currentServing();
+        if (onReplica && serving) serving.fromReplicas++;
         bookmark = plant.ignoresBookmarks && onReplica ? [answer.bookmark, constraint].toSorted()[1]! : answer.bookmark;
         return answer.results;
       },

@@ -1,13 +1,16 @@
 import * as z from "zod/mini";
 import type { Clock, Timer } from "./clock.ts";
 import { addByteMethods } from "./platform/bytes.ts";
-import { addReaderMethods, DigestStream, FixedLengthStream } from "./platform/streams.ts";
+import { addMapMethods } from "./platform/maps.ts";
+import { addReaderMethods, DigestStream, FixedLengthStream, IdentityTransformStream } from "./platform/streams.ts";
 import { subtle } from "./platform/web-crypto.ts";
+import { currentServing, keepServing } from "./serving.ts";
 
 /** The globals that the service uses, replaced for a run: time and randomness depend on the seed alone. */
 
 // The modules of the service use these methods as soon as they are loaded, so run-world.ts imports this file first, and run.ts imports that one first.
 addByteMethods();
+addMapMethods();
 addReaderMethods();
 // workerd forbids the compilation of code at run time, which zod would do here.
 z.config({ jitless: true });
@@ -20,13 +23,14 @@ export function installGlobals({ after, now }: Clock, random: () => number): () 
     [
       globalThis,
       {
-        setTimeout: (run: () => void, milliseconds = 0) => after(milliseconds, run),
+        setTimeout: (run: () => void, milliseconds = 0) => after(milliseconds, keepServing(run)),
         clearTimeout: (timer: unknown) => void (isTimer(timer) && (timer.run = undefined)),
         crypto: seededCrypto(random),
         FixedLengthStream,
+        IdentityTransformStream,
       },
     ],
-    [Date, { now }],
+    [Date, { now: () => now() + (currentServing()?.clock.ahead ?? 0) }],
     [Math, { random }],
     // The service reports each of the thousands of faults, and nobody reads their stacks.
     [console, { warn: () => undefined }],

@@ -2,6 +2,7 @@ import { ADMIN_TOKEN, createBindings, runWorld, withActiveKey } from "./run-worl
 import { parseKeyList } from "../../../src/crypto/key-list.ts";
 import { checkBackups } from "./check-backups.ts";
 import { createCoordinators } from "./coordinators.ts";
+import type { Copy } from "./database.ts";
 import { createLogQueue } from "./log-queue.ts";
 import { createOperator } from "./operator.ts";
 import { NO_PLANT, type Plant } from "./plants.ts";
@@ -120,7 +121,7 @@ async function play(world: World, kind: Kind): Promise<GoingBack> {
       await write(random() < 0.2 ? "create" : "patch");
     }
   });
-  const copies: (() => void)[] = [];
+  const copies: Copy[] = [];
   const copying = (async () => {
     for (; !state.over; await clock.sleep(COPY)) if (copies.push(database.copy()) > COPIES) copies.shift();
   })();
@@ -132,7 +133,7 @@ async function play(world: World, kind: Kind): Promise<GoingBack> {
   // What was carried out before, and whose answer is still on its way, is lost as after the end of the job: nobody can notice that.
   const wasDone = [...checkDone()].length === 0;
   const wentBack = clock.now();
-  if (isDuring) pick(copies)();
+  if (isDuring) database.restore(pick(copies));
   await waitFor(id);
   const isOnItsWay = wasDone && clock.now() - wentBack <= ANSWER;
   const { state: ended, reason } = jobOf(id);

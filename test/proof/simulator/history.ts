@@ -1,3 +1,5 @@
+import type { Serving } from "./serving.ts";
+
 /** The history of a run: what the clients sent, and what they were answered. check.ts compares it with the effects. */
 
 export type WriteKind =
@@ -78,6 +80,15 @@ export interface Reply {
   /** Unix milliseconds. */
   readonly time: number;
   readonly isolate: Isolate;
+}
+
+/** An answer, and what it was to serve it. */
+export interface ServedReply extends Reply {
+  readonly serving: Serving;
+  /** Whether the body ended before it was complete. */
+  readonly isCut: boolean;
+  /** When its headers were there: Unix milliseconds. */
+  readonly headersTime: number;
 }
 
 /** One request. */

@@ -4,13 +4,12 @@ import type { NearRun } from "./near.ts";
 import type { Run } from "./run.ts";
 
 /**
- * The long run: `npm run simulate [operations] [first seed]`, 1,000,000 operations by default, on two threads.
+ * The long run: `npm run simulate [operations] [first seed]`, 1,000,000 operations by default, on two threads: so many with the reference model
+ * (run.ts), and as many with replicas, stalls, clocks that jump and restores of D1 (near.ts).
  * A seed that violates a rule is printed; `npm run simulate 5000 <seed>` repeats it.
  */
 
 const PER_SEED = 5_000;
-/** The near reads of each seed (near.ts). */
-const NEAR_READS = 600;
 const THREADS = 2;
 /** A line of the summary for so many operations. */
 const REPORTED = 100_000;
@@ -23,10 +22,16 @@ async function work({ thread, seeds }: { thread: number; seeds: number }): Promi
   const { runSeed } = await import("./run.ts");
   const { runNear } = await import("./near.ts");
   for (let n = thread; n < seeds; n += THREADS) {
-    const near = await runNear(first + n, NEAR_READS);
-    parentPort!.postMessage({ ...(await runSeed(first + n, Math.min(PER_SEED, most))), near }, []);
+    const operations = Math.min(PER_SEED, most);
+    const near = await runNear(first + n, operations);
+    parentPort!.postMessage({ ...(await runSeed(first + n, operations)), near }, []);
   }
 }
+
+const formatCounts = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(", ");
 
 /** Prints the runs. Out: how many violations there are. */
 function supervise(): Promise<number> {
@@ -41,11 +46,9 @@ function supervise(): Promise<number> {
     lost: 0,
     doubled: 0,
     unlogged: 0,
-    nearReads: 0,
-    nearReadsDuringStalls: 0,
-    answeredDuringStalls: 0,
     violations: 0,
   };
+  const nearTotals: Record<string, number> = {};
   const add = ({ near, ...run }: Run & { readonly near: NearRun }): void => {
     const { seed, operations, effects, entries, backups, restores, faults } = run;
     const violations = [...run.violations, ...near.violations];
@@ -59,19 +62,17 @@ function supervise(): Promise<number> {
     totals.lost += violations.filter(({ rule }) => rule === "acknowledged write is lost").length;
     totals.doubled += violations.filter(({ rule }) => rule === "write took effect twice").length;
     totals.unlogged += violations.filter(({ rule }) => rule === "request is not in the log").length;
-    totals.nearReads += near.reads;
-    totals.nearReadsDuringStalls += near.duringStalls.sent;
-    totals.answeredDuringStalls += near.duringStalls.answered.length;
+    for (const [name, count] of Object.entries({ ...near.counts, violations: near.violations.length }))
+      nearTotals[name] = (nearTotals[name] ?? 0) + count;
     totals.violations += violations.length;
     for (const { rule, detail } of violations.slice(0, 10)) console.log(`seed ${seed}: ${rule}: ${detail}`);
     if (Math.floor(before / REPORTED) < Math.floor(totals.operations / REPORTED)) print();
   };
   const print = (): void => {
     const seconds = (performance.now() - started) / 1000;
-    const counts = Object.entries(totals).map(([name, count]) => `${count} ${name}`);
-    console.log(
-      `simulator: ${counts.join(", ")} in ${Math.round(seconds)} s: ${Math.round(totals.operations / seconds)} a second`,
-    );
+    const speed = Math.round(totals.operations / seconds);
+    console.log(`simulator: ${formatCounts(totals)} in ${Math.round(seconds)} s: ${speed} a second`);
+    console.log(`near reads: ${formatCounts(nearTotals)}`);
   };
   const seeds = Math.ceil(most / PER_SEED);
   const threads = Array.from({ length: Math.min(THREADS, seeds) }, (_, thread) => {

@@ -7,6 +7,7 @@ import type { ResealRequest } from "../../../src/vault/reseal.ts";
 import type { Coordinators } from "./coordinators.ts";
 import { faultyBackups, faultyBucket } from "./faulty-bucket.ts";
 import { connectDatabase } from "./faulty-database.ts";
+import { serveIn } from "./serving.ts";
 import { createStorage, type Storage, storageOf } from "./storage.ts";
 import { type Violation, violation } from "./violations.ts";
 import { never, type World } from "./world.ts";
@@ -107,7 +108,8 @@ export function createOperator(world: World, bindings: Env, coordinators: Coordi
     const { operator, hasEnded } = instance();
     await clock.sleep(WAY * random());
     if (fault === "operator lost before the call" || hasEnded()) throw lost();
-    const answer = await (operator[method] as (...args: readonly unknown[]) => Promise<unknown>)(...values);
+    const call = operator[method] as (this: Operator, ...args: unknown[]) => Promise<unknown>;
+    const answer = await serveIn(undefined, () => call.apply(operator, [...values])); // it has a clock of its own
     await clock.sleep(WAY * random());
     if (fault === "operator lost after the call" || hasEnded()) throw lost();
     return answer;

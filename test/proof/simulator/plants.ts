@@ -2,6 +2,7 @@ import type { FileRow } from "../../../src/store/items/files.ts";
 import type { ItemRow } from "../../../src/store/items/items.ts";
 import type { RowCache } from "../../../src/store/commit/cache.ts";
 import type { KeptRows } from "../../../src/store/commit/kept-rows.ts";
+import type { NearRead, Served } from "../../../src/store/d1/near-reads.ts";
 import type { createQueue } from "../../../src/vault/queue.ts";
 import * as rewrites from "../../support/rewrites.ts";
 
@@ -19,6 +20,12 @@ export interface Plant {
   readonly backups: (bucket: R2Bucket) => R2Bucket;
   /** Whether a session of a replica claims to have its bookmark without waiting for it. */
   readonly ignoresBookmarks?: boolean;
+  /** Whether replicas carry out a statement; absent: all. */
+  readonly isReplicated?: (sql: string) => boolean;
+  /** Changes the time at which an isolate looks at the states that it knows; absent: it is the time. In: its database. */
+  readonly lookAt?: (db: D1Database, now: number) => number;
+  /** Changes what a near read tells about a call; absent: nothing. */
+  readonly served?: (served: Served, read: NearRead) => Served;
   /** The seed with which the search for the bug begins: one that has found it. Absent: 1. */
   readonly seed?: number;
   /** The requests of a run; absent: few, with which hardly anything is written while a backup reads. */

@@ -58,6 +58,9 @@ const trigger = (table: NamedTable, event: "INSERT" | "UPDATE" | "DELETE", colum
     END;`;
 };
 
+/** Of a database without these triggers. */
+export const NO_ROWS: RowLog = { endTransaction: () => undefined, commits: new Map() };
+
 /** Installs temporary triggers. */
 export function recordRows(db: DatabaseSync): RowLog {
   const commits = new Map<string, RowCommit[]>();

@@ -4,17 +4,20 @@ import type { Operation } from "../../../src/model/operation.ts";
 import type { Coordinators, Instance } from "./coordinators.ts";
 import { faultyBackups, faultyBucket } from "./faulty-bucket.ts";
 import { connectDatabase } from "./faulty-database.ts";
-import type { Call, History, Isolate, Reply, Spoiled } from "./history.ts";
+import type { Call, History, Isolate, ServedReply, Spoiled } from "./history.ts";
 import type { LogQueue } from "./log-queue.ts";
 import type { SimulatedOperator } from "./operator.ts";
+import { type LocalClock, serveIn, startServing, trueClock } from "./serving.ts";
 import { never, type World } from "./world.ts";
 
 /** The Worker that ships, as a client reaches it. */
 export interface Gateway {
   /** Sends a request. Out: the answer; `undefined` when the Worker ended before it. In: the call that it is part of. */
-  readonly send: (method: string, path: string, request: Sent, call?: Call) => Promise<Reply | undefined>;
+  readonly send: (method: string, path: string, request: Sent, call?: Call) => Promise<ServedReply | undefined>;
   /** Ends the isolate, with the requests that it serves and the entries that it has not flushed, and starts another one. */
   readonly end: () => void;
+  /** The clock of the isolate. */
+  readonly clock: () => LocalClock;
 }
 
 export interface Sent {
@@ -67,6 +70,7 @@ export function createGateway(world: World, name: string, parts: GatewayParts): 
 
   function startIsolate() {
     const isolate: Isolate = { ended: undefined, waiting: new Set() };
+    const local = world.startClock?.() ?? trueClock();
     const hasEnded = () => isolate.ended !== undefined;
     const env: Env = {
       ...bindings,
@@ -84,7 +88,7 @@ export function createGateway(world: World, name: string, parts: GatewayParts): 
       promise.then(settle, settle);
     };
     const context = { waitUntil, passThroughOnException: () => undefined } as unknown as ExecutionContext;
-    return { isolate, env, context };
+    return { isolate, env, context, local };
   }
 
   let current = startIsolate();
@@ -100,6 +104,7 @@ export function createGateway(world: World, name: string, parts: GatewayParts): 
       trace(`${name} ${method} ${path} ${reply?.status} ${reply?.text}`);
       return reply;
     },
+    clock: () => current.local,
     end() {
       current.isolate.ended = clock.now();
       for (const endCall of ends.values()) endCall();
@@ -107,9 +112,12 @@ export function createGateway(world: World, name: string, parts: GatewayParts): 
     },
   };
 
-  async function serve(request: Request, { isolate, env, context }: typeof current): Promise<Reply> {
-    const response = await worker.fetch(request, env, context);
-    const text = await response.text();
+  async function serve(request: Request, { isolate, env, context, local }: typeof current): Promise<ServedReply> {
+    const serving = startServing(local);
+    const response = await serveIn(serving, () => worker.fetch(request, env, context));
+    const headersTime = clock.now();
+    const whole = await serveIn(serving, () => response.text()).catch(() => undefined);
+    const text = whole ?? "";
     return {
       status: response.status,
       text,
@@ -124,6 +132,9 @@ export function createGateway(world: World, name: string, parts: GatewayParts): 
       link: response.headers.get("Link"),
       time: clock.now(),
       isolate,
+      serving,
+      isCut: whole === undefined,
+      headersTime,
     };
   }
 }

@@ -5,6 +5,7 @@ import { createDatabase, type Database, type Statement } from "./database.ts";
 import { createFaults, type Faults } from "./faults.ts";
 import { createObjects, type Objects } from "./objects.ts";
 import type { Plant } from "./plants.ts";
+import type { LocalClock } from "./serving.ts";
 
 /** The replicas of D1 (replicas.ts), and the stalls of its primary. */
 export interface Replicas {
@@ -38,6 +39,8 @@ export interface World {
   readonly deployment: string;
   /** The replicas of D1; absent: every session is of the primary. */
   replicas?: Replicas;
+  /** Starts the clock of an isolate or a coordinator; absent: all have the true time. */
+  startClock?: () => LocalClock;
   /** Adds a line to what happened. */
   readonly trace: (line: string) => void;
   /** A hash of everything that happened: equal for two runs of one seed. */
@@ -68,7 +71,7 @@ export function createWorld(seed: number, plant: Plant): World {
     random,
     pick: (from) => from[Math.floor(random() * from.length)]!,
     clock,
-    database: createDatabase(tick, deployment),
+    database: createDatabase(deployment, tick),
     objects: createObjects(),
     backups: createObjects(),
     faults: createFaults(random),

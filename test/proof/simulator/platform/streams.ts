@@ -19,6 +19,8 @@ export class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {
   }
 }
 
+export class IdentityTransformStream extends TransformStream<Uint8Array, Uint8Array> {}
+
 /** Computes the hash of what is written into it. */
 export class DigestStream extends WritableStream<Uint8Array> {
   readonly digest: Promise<ArrayBuffer>;
