@@ -1,11 +1,12 @@
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { ROWS } from "../../openapi/document.ts";
 import { writeId } from "../../src/model/dialect.ts";
 import { flushBatch } from "../../src/store/activity/flush.ts";
 import { countingDatabase } from "../support/bindings.ts";
+import { advanceClock, HOUR } from "../support/faults.ts";
 import { lengthOf, pattern } from "../support/files.ts";
-import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
+import { admin, type Client, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
 
 /** Tokens with some Items of a vault in their scope (contract 8.15). The matrix has every operation on the path of an Item. */
 
@@ -119,7 +120,35 @@ describe.each(DIALECTS)("in the dialect %s", (dialect) => {
   });
 });
 
+afterEach(() => void vi.useRealTimers());
+
 describe("a token with some Items", () => {
+  it("gets the value of each of 100 references in two vaults, also when the isolate does not know their keys", async () => {
+    const titles = Array.from({ length: 10 }, (_, index) => `Item ${index}`);
+    const scope: Record<string, { permissions: "r"; items: string[] }> = {};
+    for (const fresh of [await freshVault(), await freshVault()]) {
+      scope[fresh.vault] = { permissions: "r", items: [] };
+      for (const title of titles) {
+        const fields = [{ purpose: "PASSWORD", value: `password of ${title}` }];
+        scope[fresh.vault]!.items.push((await fresh.call("POST", fresh.items, { body: { ...LOGIN, title, fields } })).body.id);
+      }
+    }
+    const { token } = await makeToken(scope);
+    const [first, second] = Object.keys(scope);
+    const asked = Array.from(
+      { length: 100 },
+      (_, index) => [index < 90 ? first : second, titles[index % titles.length]!] as const,
+    );
+    const body = { references: asked.map(([one, title]) => `op://${one}/${title}/password`) };
+    for (const later of [0, HOUR]) {
+      advanceClock(later);
+      const reply = await client(token)("POST", "/v1/resolve", { body });
+      expect(reply.body.values.map(({ value }: { value?: string }) => value)).toEqual(
+        asked.map(([, title]) => `password of ${title}`),
+      );
+    }
+  });
+
   it("is shown with them, in the form of its dialect", async () => {
     for (const dialect of DIALECTS) {
       const { body } = await client(tokens[dialect])("GET", "/v1/token");

@@ -160,7 +160,8 @@ async function loadMissing(
   const wanted = searches
     .map((search) => wantedBy(search, reading.scope))
     .filter((all) => all.some((one) => !asked.has(nameOf(one))));
-  return wanted.length > 0 ? loadWanted(store, reading, wanted.flat()) : ok([]);
+  const each = new Map(wanted.flat().map((one): [string, Wanted] => [nameOf(one), one]));
+  return each.size > 0 ? loadWanted(store, reading, [...each.values()]) : ok([]);
 }
 
 /** Reads the Items, each once, and loads those of which the text is missing. Out: how many Items have the title of a search. */

@@ -52,9 +52,9 @@ const CALL_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 /**
  * The most Items that one call loads. 100 references name fewer than `guessed`, except with many vaults. `wanted` has room for all that
- * 100 references may name: for each an Item by its id, and three by their title, or six while the vault gets new keys.
+ * 100 references may name: for each an Item by its id, and three by their title, or six while the vault gets new keys; and the Items of scopes.
  */
-export const CALL_ITEMS_MAX = { guessed: 200, wanted: 7 * LIMITS.references };
+export const CALL_ITEMS_MAX = { guessed: 200, wanted: 7 * LIMITS.references + LIMITS.tokenItems };
 
 /** The most Items of one title that are looked at: a live one, an archived one, and one that makes the title ambiguous. */
 export const SAME_TITLE_ITEMS_MAX = 3;
