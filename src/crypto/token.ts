@@ -45,7 +45,8 @@ const AUDIENCE = "item-vault";
 const BINDING_AUDIENCE = "item-vault-binding";
 /** Of the row of a person, for the same reason. */
 const PERSON_AUDIENCE = "item-vault-person";
-const TOKEN_CHARACTERS_MAX = 16 * 1024;
+/** The characters of a token that is accepted. */
+export const TOKEN_CHARACTERS_MAX = 16 * 1024;
 const verified = createCache<VerifiedClaims>(1024, MINUTE);
 
 const header = (key: VerifyingKey) => ({ alg: "EdDSA", typ: "JWT", kid: key.id });

@@ -1,7 +1,7 @@
 import type { GuardedAccess } from "../../contract/operation.ts";
-import { NOWHERE } from "../crypto/seal.ts";
 import { isCurrent, type VerifiedClaims, verifyToken } from "../crypto/token.ts";
 import { ADMIN } from "../model/operation.ts";
+import { NAMES_NOTHING } from "../model/ids.ts";
 import { isForItem, itemsIn, permissionIn } from "../model/vault-scope.ts";
 import { covers } from "../model/permission.ts";
 import { fail, ok, type Result } from "../model/result.ts";
@@ -44,7 +44,7 @@ export function isAllowed(access: GuardedAccess, { vaults }: Caller, { vault }: 
 
 /** The target; with an id that names nothing in place of an Item for which the token has no scope (contract 8.15). */
 export const withinScope = ({ vaults }: Caller, target: Target): Target =>
-  target.item === "" || isForItem(vaults[target.vault], target.item) ? target : { ...target, item: NOWHERE };
+  target.item === "" || isForItem(vaults[target.vault], target.item) ? target : { ...target, item: NAMES_NOTHING };
 
 /**
  * Compares the bearer token with the secret `ADMIN_TOKEN`, or loads the session. Without the secret there are no admin routes: see app.ts.

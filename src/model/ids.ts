@@ -61,6 +61,9 @@ export function base32Bytes(digits: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
+/** A text in the form of an id that can name nothing: no Item gets it, not by `Item-Id` either. */
+export const NAMES_NOTHING = "0".repeat(26);
+
 /** The 32 digits of a canonical UUID. Throws on any other spelling: two texts must not give the same bytes. */
 export function idDigits(id: string): string {
   if (!isId(id)) throw new Error("not a canonical id");

@@ -12,8 +12,13 @@ export interface ItemScope {
 /** The grants of a token, by the canonical ids of vaults. */
 export type Scope = Readonly<Record<string, VaultScope>>;
 
+/** An object with other attributes, which a newer release may have issued, is none. */
 const isItemScope = (scope: unknown): scope is ItemScope =>
-  typeof scope === "object" && scope !== null && "items" in scope && Array.isArray(scope.items);
+  typeof scope === "object" &&
+  scope !== null &&
+  "items" in scope &&
+  Array.isArray(scope.items) &&
+  Object.keys(scope).toSorted().join() === "items,permissions";
 
 /** The permission of a scope; `undefined` without one, and for one of a newer release. */
 export function permissionIn(scope: unknown): Permission | undefined {

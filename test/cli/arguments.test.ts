@@ -150,9 +150,8 @@ it.each([
   [`a:b=r:${ITEM},${ITEM}`, "a:b", { permissions: "r", items: [ITEM, ITEM] }],
 ])("--vault %s", (text, vault, scope) => expect(parseScope(text)).toEqual([vault, scope]));
 
-it.each(["Production=wr", "Production=r:", "Production=r:Database", `Production=r:${ITEM},`, `Production=:${ITEM}`])(
-  "--vault %s is refused",
-  (text) => expect(() => parseScope(text)).toThrow("--vault"),
+it.each(["Production=wr", "Production=r:", "Production=r:Database", `Production=r:${ITEM},`])("--vault %s is refused", (text) =>
+  expect(() => parseScope(text)).toThrow("--vault"),
 );
 
 it("a person has no scope of Items", () => expect(() => parsePermission(`Production=r:${ITEM}`)).toThrow("whole vaults"));

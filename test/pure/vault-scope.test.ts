@@ -47,6 +47,7 @@ describe("a scope", () => {
       {},
       { permissions: "r" },
       { permissions: "x", items: ["a"] },
+      { permissions: "r", items: ["a"], fields: ["b"] },
     ];
     for (const one of unknown) {
       expect([one, permissionIn(one)]).toEqual([one, undefined]);

@@ -95,5 +95,8 @@ export function parsePermission(text: string): Named<Permission> {
 /** The `vaults` of a request (contract 13.14), by one request for all names. */
 export async function vaultsOf<Value>(admin: Client, wanted: readonly Named<Value>[]): Promise<Record<string, Value>> {
   const all = wanted.some(([vault]) => !isId(vault)) ? (await admin.call("GET /v1/admin/vaults")).data : [];
-  return Object.fromEntries(wanted.map(([vault, value]) => [isId(vault) ? vault : vaultNamed(all, vault).id, value]));
+  const entries = wanted.map(([vault, value]) => [isId(vault) ? parseId(vault)! : vaultNamed(all, vault).id, value] as const);
+  if (new Set(entries.map(([id]) => id)).size < entries.length)
+    throw new CliError("--vault names a vault twice", { exit: "usage" });
+  return Object.fromEntries(entries);
 }

@@ -42,6 +42,13 @@ export function streamNews(
   let queue: readonly News[] | undefined = first;
   const write = (news: readonly News[]) => news.map((one) => textOf(one, sent, format)).join("");
 
+  /** A comment; with the position where that has moved on behind events that the token may not see. */
+  function heartbeat(): string {
+    const before = format.id(sent);
+    for (const [vault, position] of session.positions) sent.set(vault, position);
+    return format.id(sent) === before ? ":\n\n" : `${idLine(sent, format)}\n`;
+  }
+
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     const opening = queue && `retry: ${RECONNECT_MS}\n${idLine(sent, format)}\n`;
     const outcome = queue ? { news: queue } : await waitForNews(session, Math.min(end, Date.now() + HEARTBEAT_MS));
@@ -50,7 +57,7 @@ export function streamNews(
     const news = "news" in outcome ? outcome.news : [];
     const text = (opening ?? "") + write(news);
     const isOver = "ended" in outcome || Date.now() >= end || news.some(({ kind }) => kind === "reset");
-    if (text !== "" || !isOver) controller.enqueue(encoder.encode(text || ":\n\n"));
+    if (text !== "" || !isOver) controller.enqueue(encoder.encode(text || heartbeat()));
     if (!isOver && !(format.endsEmpty && session.positions.size === 0)) return;
     closeSession(session);
     controller.close();

@@ -25,17 +25,21 @@ export interface DeletionColumns {
   readonly deleted_by: string;
 }
 
-/** The last versions of the deleted Items of the vault ?1. */
-const LISTED = `
+/** The last versions of the deleted Items of the vault ?1. In: a further condition, on `deleted`. */
+const listed = (also: string): string => `
   (
     SELECT deleted.id, deleted.version, overview, deleted_at, deleted_by FROM deleted_items AS deleted
     JOIN item_versions AS last
     ON last.vault_id = deleted.vault_id AND last.item_id = deleted.id AND last.version = deleted.version
-    WHERE deleted.vault_id = ?1)
+    WHERE deleted.vault_id = ?1 AND ${also})
   WHERE true`;
 
+const pageOf = (also: string): string => largePage(listed(also), "id, version, overview, deleted_at, deleted_by");
+
 const SQL = {
-  page: largePage(LISTED, "id, version, overview, deleted_at, deleted_by"),
+  page: pageOf("true"),
+  /** Of the Items ?2. */
+  pageAmong: pageOf("deleted.id IN (SELECT value FROM json_each(?2))"),
   /** The last version of the Item ?2. */
   version: "(SELECT version FROM deleted_items WHERE vault_id = ?1 AND id = ?2)",
 };
@@ -61,19 +65,21 @@ export async function loadDeletedItems(
   after: string,
   limit: number,
 ): Promise<Result<DeletedPage>> {
-  const statement = store.db.prepare(SQL.page).bind(access.vault, "", after, limit);
+  const { vault, items: among } = access;
+  const statement = store.db
+    .prepare(among ? SQL.pageAmong : SQL.page)
+    .bind(vault, among ? JSON.stringify([...among]) : "", after, limit);
   const read = await loadFromVault<unknown, [Omit<ItemRow, "details"> & DeletionColumns]>(store, access, NOTHING, statement);
   if (!read.ok) return read;
   const found = read.value.rows[0];
-  const page = found.slice(0, fitting(found, limit));
-  const rows = page.filter(({ id }) => access.items?.has(id) ?? true);
+  const rows = found.slice(0, fitting(found, limit));
   const vaultName = await read.value.openName();
   const items: ((Summary | BrokenItem) & Deletion)[] = [];
   for (const row of rows) {
     const opened = isDeletion(row) ? await openSummary(read.value.keys, access.vault, row) : fail("integrity");
     items.push({ ...(opened.ok ? opened.value : brokenItem(access.vault, row)), ...deletionOf(row) });
   }
-  return ok({ items, vaultName, next: page.length < found.length ? page.at(-1)!.id : undefined });
+  return ok({ items, vaultName, next: rows.length < found.length ? rows.at(-1)!.id : undefined });
 }
 
 /** Joins a deleted Item, with columns of its row `deleted` and of its last version `last`. */

@@ -69,6 +69,12 @@ const titledBy = (indexes: readonly string[]): Source => ({
     ? { condition: "title_index = ?2", value: indexes[0]! }
     : { condition: "title_index IN (SELECT value FROM json_each(?2))", value: JSON.stringify(indexes) }),
 });
+/** As `titledBy`, among some Items: with the primary key, so that the rows of others with the title are not read. */
+const titledAmong = (indexes: readonly string[], items: ReadonlySet<string>): Source => ({
+  table: "items NOT INDEXED",
+  condition: "title_index IN (SELECT value FROM json_each(?2 ->> 0)) AND id IN (SELECT value FROM json_each(?2 ->> 1))",
+  value: JSON.stringify([indexes, [...items]]),
+});
 
 const STATE_COLUMNS = "content_version, attribute_version, updated_at";
 /** SQL: the vault ?1 unless its state is ?5 to ?7. SQLite evaluates it once. */
@@ -116,7 +122,7 @@ export async function loadSlice(
   { most = SLICE_ROWS_MAX, archived = false, known }: SliceOptions = {},
 ): Promise<Result<Slice>> {
   const title = titleOf(readings[0]!);
-  const ids = within(access, idsOf(readings));
+  const ids = title === undefined ? within(access, idsOf(readings)) : undefined;
   // The first slice of a title is expected to hold few Items.
   const expected = title !== undefined && after === "" ? UNMEASURED_ROWS_MAX : ids?.length;
   const limit = Math.min(most, expected ?? most);
@@ -127,8 +133,7 @@ export async function loadSlice(
   if (!found.ok) return found;
   const { keys, openName, joined, rows: tables } = found.value;
   const state = stateOf(joined);
-  const slice = tables[0].slice(0, fitting(tables[0], limit));
-  const rows = slice.filter(({ id }) => access.items?.has(id) ?? true);
+  const rows = tables[0].slice(0, fitting(tables[0], limit));
   const [vaultName, ...opened] = await Promise.all([openName(), ...rows.map((row) => openSummary(keys, access.vault, row))]);
   const items: (Summary | BrokenItem)[] = [];
   for (const [index, summary] of opened.entries()) {
@@ -139,8 +144,8 @@ export async function loadSlice(
   return ok({
     items,
     vaultName,
-    rows: slice.length,
-    next: slice.length < tables[0].length ? slice.at(-1)!.id : undefined,
+    rows: rows.length,
+    next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined,
     state,
     unchanged: known !== undefined && isSameState(known, state),
     sign: (text) => listMac(keys.newest.index, `${joined.sealed_bytes} ${text}`),
@@ -185,7 +190,8 @@ async function loadTitled(store: Store, access: VaultAccess, title: string, rang
   let keys = cachedVaultKeys(store.keyring, access.vault, store.now)?.all ?? [];
   for (let calls = 0; calls < TITLED_CALLS_MAX; calls++) {
     const indexes = await Promise.all(keys.map(({ index }) => blindIndex(index, title)));
-    const found = await load(store, access, titledBy(indexes), range);
+    const source = access.items ? titledAmong(indexes, access.items) : titledBy(indexes);
+    const found = await load(store, access, source, range);
     if (!found.ok) return found;
     const { all } = found.value.keys;
     if (all.every(({ id }) => keys.some((key) => key.id === id))) return found;

@@ -1,6 +1,6 @@
-import { type Claims, hashToken, signToken } from "../../crypto/token.ts";
+import { type Claims, hashToken, signToken, TOKEN_CHARACTERS_MAX } from "../../crypto/token.ts";
 import type { Activity } from "../../model/activity.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { possibleTime } from "../../model/time.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
@@ -32,13 +32,15 @@ export interface IssuedToken {
 /**
  * Adds a token to the allow-list, under the id of its claims. Out: the token; when the id is in use for a live token with the
  * same name, dialect, vaults and lifetime, that token. In: the entry of the admin's log.
- * Errors: `idempotency`, when it is in use otherwise; `signer_removed`, when the key that signed it is gone; those of `refusalOfWrite`.
+ * Errors: `invalid`, when it would be too long; `idempotency`, when it is in use otherwise; `signer_removed`, when the key that signed it is gone; those of `refusalOfWrite`.
  */
 export async function insertToken(store: Store, claims: Claims, entry: Activity): Promise<Result<IssuedToken>> {
   const { db, keyring } = store;
   const { id, issuedAt, expiresAt } = claims;
   const root = keyring.active;
   const token = await signToken(keyring, claims);
+  if (token.length > TOKEN_CHARACTERS_MAX)
+    return invalid(`vaults: the token would have more than ${TOKEN_CHARACTERS_MAX} characters`);
   const hash = await hashToken(token);
   const values = [id, root.id, await sealToken(root, claims), issuedAt * 1000, expiresAt * 1000, hash];
   const done = await runBatch<[{ id: string }, TokenRow, never, never]>(

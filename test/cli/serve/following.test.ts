@@ -80,6 +80,26 @@ async function runJob(body: object): Promise<void> {
 }
 
 describe("a vault", () => {
+  it("of which the token has some Items is held with these, and stays current behind writes to others", async () => {
+    const fresh = await freshVault();
+    const [own, other] = (await makeItems(fresh, "Own", "Other")).map((id) => parseId(id)!);
+    const { token } = await makeToken({ [fresh.canonical]: { permissions: "r", items: [own!] } });
+    const served = await startServe({ token });
+    const titles = async () => {
+      const { text, age } = await get(`${served.url}/v1/vaults/${fresh.vault}/items`, token);
+      return [JSON.parse(text).map(({ title }: { title: string }) => title), typeof age];
+    };
+    expect(await titles()).toEqual([["Own"], "number"]);
+    for (const [id, title] of [
+      [other, "Other, changed"],
+      [own, "Own, changed"],
+    ])
+      await sendRequest("PATCH", `v1/vaults/${fresh.vault}/items/${id}`, fresh.token, [
+        { op: "replace", path: "/title", value: title },
+      ]);
+    await expect.poll(titles, PATIENT).toEqual([["Own, changed"], "number"]);
+  });
+
   it("that the token lists and does not read stays with the service, and the others are held", async () => {
     const [read, listed] = [await freshVault(), await freshVault()];
     await makeItems(read, "Read");

@@ -1,4 +1,5 @@
 import type { Permission } from "../../../src/model/permission.ts";
+import type { Scope } from "../../../src/model/vault-scope.ts";
 import { inject } from "vitest";
 
 /** Requests to the Worker of the tests, and what every test makes first. */
@@ -25,5 +26,5 @@ export const admin = (method: string, path: string, body?: object) =>
 export const makeVault = async (name = "Test"): Promise<string> => (await admin("POST", "vaults", { name })).id;
 
 /** Issues a token, by default in the dialect `connect`, which the SDK needs. */
-export const makeToken = (vaults: Record<string, Permission>, dialect: "uuid" | "connect" = "connect") =>
+export const makeToken = (vaults: Scope, dialect: "uuid" | "connect" = "connect") =>
   admin("POST", "tokens", { name: "test", vaults, dialect });
