@@ -2,7 +2,16 @@ import { describe, expect, it } from "vitest";
 import { matches } from "../../console/src/admin/filter.ts";
 import { placeAfter } from "../../console/src/admin/grid-keys.ts";
 import { parseQuota, presentQuota, QUOTAS } from "../../console/src/admin/quotas.ts";
-import { canonicalScope, describePermission, grants, OPERATIONS, setOperation } from "../../console/src/admin/scope.ts";
+import {
+  canonicalScope,
+  describePermission,
+  describeVaultScope,
+  grants,
+  OPERATIONS,
+  setOperation,
+  type TokenScope,
+  wholeVaults,
+} from "../../console/src/admin/scope.ts";
 import { formatFromNow } from "../../console/src/ui/relative-time.ts";
 import { type Permission, PERMISSIONS } from "../../src/model/permission.ts";
 
@@ -36,6 +45,17 @@ describe("scopes", () => {
 
   it("ids of the dialect connect become canonical", () => {
     expect(canonicalScope({ h6uf6zcxc5cwfm74fsld6zvpuy: "rw" })).toEqual({ "3fa85f64-5717-4562-b3fc-2c963f66afa6": "rw" });
+  });
+
+  it("a scope of Items is described with their number, and is no part of what a form for whole vaults changes", () => {
+    const scope = { a: "rw", b: { permissions: "l", items: ["1"] }, c: { permissions: "rwd", items: ["1", "2"] } } as const;
+    const vaults = Object.fromEntries(Object.entries(scope)) as TokenScope;
+    expect(Object.values(vaults).map(describeVaultScope)).toEqual([
+      "read, write",
+      "list of 1 Item",
+      "read, write, destroy of 2 Items",
+    ]);
+    expect(wholeVaults(vaults)).toEqual({ a: "rw" });
   });
 
   it("a permission is described by what it grants", () => {
