@@ -249,6 +249,44 @@ describe("a token with some Items", () => {
     expect(types).toEqual(["vault.created", "item.created", "item.updated"]);
   });
 
+  it("reaches its events behind those of others by streams that end at once, of a vault and of many", async () => {
+    const fresh = await freshVault();
+    const make = async () => (await fresh.call("POST", fresh.items, { body: LOGIN })).body.id;
+    const [own, hidden] = [await make(), await make()];
+    const others = Object.fromEntries(Array.from({ length: 99 }, () => [crypto.randomUUID(), "r" as const]));
+    const { token } = await makeToken({ ...others, [fresh.vault]: { permissions: "r", items: [own] } });
+    const headers = { Accept: "text/event-stream" };
+    const idIn = (text: string) => [...text.matchAll(/^id: (.*)$/gm)].at(-1)![1]!;
+    const read = async (path: string, last: string) =>
+      (
+        await client(token)("GET", `${path}?wait=0&after=latest`, {
+          headers: last === "" ? headers : { ...headers, "Last-Event-ID": last },
+        })
+      ).text;
+    for (const path of ["/v1/events", `/v1/vaults/${fresh.vault}/events`]) {
+      let last = idIn(await read(path, ""));
+      for (const id of [...Array.from({ length: 12 }, () => hidden), own])
+        await fresh.call("PATCH", `${fresh.items}/${id}`, { body: [{ op: "add", path: "/tags/-", value: crypto.randomUUID() }] });
+      const types: string[] = [];
+      for (let count = 0; count < 4; count++) {
+        const text = await read(path, last);
+        types.push(...[...text.matchAll(/^event: (.*)$/gm)].map(([, type]) => type!));
+        last = idIn(text);
+      }
+      expect([path, types]).toEqual([path, ["item.updated"]]);
+    }
+  });
+
+  it("gets by a reference the Item with a title that is also an id of its scope which names nothing", async () => {
+    const fresh = await freshVault();
+    const absent = crypto.randomUUID();
+    const fields = [{ purpose: "PASSWORD", value: "by title" }];
+    const { id } = (await fresh.call("POST", fresh.items, { body: { ...LOGIN, title: absent, fields } })).body;
+    const { token } = await makeToken({ [fresh.vault]: { permissions: "r", items: [id, absent] } });
+    const body = { references: [`op://${fresh.vault}/${absent}/password`] };
+    expect((await client(token)("POST", "/v1/resolve", { body })).body.values).toMatchObject([{ value: "by title" }]);
+  });
+
   it("is not issued when it would be longer than the service accepts", async () => {
     const scopes = Array.from({ length: 100 }, () => [crypto.randomUUID(), { permissions: "rwd", items: [crypto.randomUUID()] }]);
     const body = { name: "\u0001".repeat(1024), vaults: Object.fromEntries(scopes) };

@@ -195,6 +195,7 @@ async function poll(sync: Sync, vault: HeldVault): Promise<boolean> {
   if (!page) return false;
   const { events, last } = page;
   const before = vault.items.size;
+  const writes = numberOf(last) - numberOf(vault.cursor!);
   // There are writes without an event where the token has some Items of the vault only (contract 8.15).
   if (last !== vault.cursor) {
     await readItems(sync, vault, itemsOf(events));
@@ -202,9 +203,13 @@ async function poll(sync: Sync, vault: HeldVault): Promise<boolean> {
     setRow(copy, vault, row);
   }
   vault.cursor = last;
-  if (events.length < EVENTS_MAX) vault.confirmed = began;
+  // Behind so many there may be more; where the token has some Items of the vault only, the page is shorter.
+  if (writes < EVENTS_MAX) vault.confirmed = began;
   return vault.items.size > before;
 }
+
+/** The number of a write with which a cursor begins (contract 15.3). */
+const numberOf = (cursor: string): number => Number.parseInt(cursor, 10);
 
 /** The ids of the Items that the events name. */
 const itemsOf = (events: EventPage["events"]): Set<string> =>

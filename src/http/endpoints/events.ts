@@ -76,6 +76,8 @@ async function loadVisible({ store, claims, vault, vaults }: Call, after: After,
   const events = [...visibleEvents(claims, vault, page.value.events)];
   for (let calls = 1; more && events.length < limit && calls < PAGE_CALLS_MAX; calls++) {
     const following = await loadEvents(store, vault, last, LIMITS.page, claims);
+    // The next request begins at the gap.
+    if (!following.ok && following.failure.kind === "cursor_gone") break;
     if (!following.ok) return following;
     ({ last, more } = following.value);
     events.push(...visibleEvents(claims, vault, following.value.events));

@@ -42,11 +42,11 @@ export function streamNews(
   let queue: readonly News[] | undefined = first;
   const write = (news: readonly News[]) => news.map((one) => textOf(one, sent, format)).join("");
 
-  /** A comment; with the position where that has moved on behind events that the token may not see. */
-  function heartbeat(): string {
+  /** The position, where that has moved on behind events that the token may not see. */
+  function moved(): string {
     const before = format.id(sent);
     for (const [vault, position] of session.positions) sent.set(vault, position);
-    return format.id(sent) === before ? ":\n\n" : `${idLine(sent, format)}\n`;
+    return format.id(sent) === before ? "" : `${idLine(sent, format)}\n`;
   }
 
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
@@ -55,9 +55,9 @@ export function streamNews(
     queue = undefined;
     if (session.closed) return;
     const news = "news" in outcome ? outcome.news : [];
-    const text = (opening ?? "") + write(news);
+    const text = (opening ?? "") + write(news) + moved();
     const isOver = "ended" in outcome || Date.now() >= end || news.some(({ kind }) => kind === "reset");
-    if (text !== "" || !isOver) controller.enqueue(encoder.encode(text || heartbeat()));
+    if (text !== "" || !isOver) controller.enqueue(encoder.encode(text || ":\n\n"));
     if (!isOver && !(format.endsEmpty && session.positions.size === 0)) return;
     closeSession(session);
     controller.close();

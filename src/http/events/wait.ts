@@ -32,9 +32,12 @@ export async function waitForNews(session: Session, until: number): Promise<Outc
       await checkSome(session.store, [listener], []);
       continue;
     }
+    const before = [...session.positions.values()];
     const news = await takeNews(session);
     if (news.length > 0) return { news };
     if (now >= until) return { news };
+    // It has moved on behind events that the token may not see, and there may be more.
+    if ([...session.positions.values()].some((position, index) => position !== before[index])) continue;
     if (await workForAll(session, now)) continue;
     await sleep(listener, Math.max(1, Math.min(until, ...dueTimes(session)) - Date.now()));
   }

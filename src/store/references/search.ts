@@ -63,8 +63,6 @@ export const wantedBy = ({ vault, item, folded }: Search, scope: Scope): Wanted[
  */
 export function wantedIn(vault: string, item: string | undefined, indexes: readonly string[], scope: Scope): Wanted[] {
   const items = itemsIn(scope[vault]);
-  // An Item by its id comes before one by its title.
-  if (items && item !== undefined && items.has(item)) return [{ vault, item, folded: null }];
   if (items) return [...items].map((id) => ({ vault, item: id, folded: null }));
   return indexes.map((folded, index) => ({ vault, item: (index === 0 && item) || null, folded }));
 }

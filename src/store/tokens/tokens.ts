@@ -40,7 +40,7 @@ export async function insertToken(store: Store, claims: Claims, entry: Activity)
   const root = keyring.active;
   const token = await signToken(keyring, claims);
   if (token.length > TOKEN_CHARACTERS_MAX)
-    return invalid(`vaults: the token would have more than ${TOKEN_CHARACTERS_MAX} characters`);
+    return invalid(`the token would have more than ${TOKEN_CHARACTERS_MAX} characters: name fewer vaults, or shorten its name`);
   const hash = await hashToken(token);
   const values = [id, root.id, await sealToken(root, claims), issuedAt * 1000, expiresAt * 1000, hash];
   const done = await runBatch<[{ id: string }, TokenRow, never, never]>(
