@@ -20,6 +20,9 @@ let ids: Record<"own" | "other" | "deleted" | "otherDeleted", string>;
 let file: string;
 let tokens: Record<(typeof DIALECTS)[number], string>;
 
+/** The last id of a stream. */
+const idIn = (text: string): string => [...text.matchAll(/^id: (.*)$/gm)].at(-1)![1]!;
+
 /** A word in everything that the Items outside of the scope have. */
 const OUTSIDE = "outsider";
 
@@ -256,7 +259,6 @@ describe("a token with some Items", () => {
     const others = Object.fromEntries(Array.from({ length: 99 }, () => [crypto.randomUUID(), "r" as const]));
     const { token } = await makeToken({ ...others, [fresh.vault]: { permissions: "r", items: [own] } });
     const headers = { Accept: "text/event-stream" };
-    const idIn = (text: string) => [...text.matchAll(/^id: (.*)$/gm)].at(-1)![1]!;
     const read = async (path: string, last: string) =>
       (
         await client(token)("GET", `${path}?wait=0&after=latest`, {

@@ -294,6 +294,20 @@ describe("a near read of several calls, while the vault gets new keys", () => {
   });
 });
 
+describe("a list by title of a vault that gets new keys before each call", () => {
+  it("has the Item, and no other one", async () => {
+    await near("POST", `/v1/vaults/${vault}/items`, { body: { ...LOGIN, title: "Another" } });
+    const replace = async () => {
+      await resealBy(vault, await dataKeyOf(vault));
+      await replicated.replicate();
+    };
+    await replaceKeys(await dataKeyOf(vault));
+    beforeFurtherCalls(replace, replace, replace, replace, replace);
+    const reply = await near("GET", `/v1/vaults/${vault}/items?filter=title eq "Login"`);
+    expect([reply.status, reply.body.map(({ title }: { title: string }) => title)]).toEqual([200, ["Login"]]);
+  });
+});
+
 describe("what no replica answers", () => {
   it("a read of a token without `stale`, whatever bookmark it sends", async () => {
     const call = through(client((await makeToken({ [vault]: "rw" })).token));

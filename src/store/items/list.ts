@@ -3,7 +3,7 @@ import { cachedVaultKeys } from "../../crypto/vault-keys.ts";
 import { type Filter, idsOf, itemPasses, titleOf } from "../../model/filter.ts";
 import type { BrokenItem, OfVault, Summary } from "../../model/item.ts";
 import { isSameState, type ListState } from "../../model/list-state.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import { keysOfSlice, textBytes } from "../tables/slices.ts";
 import { TABLES } from "../tables/tables.ts";
@@ -184,7 +184,7 @@ const TITLED_CALLS_MAX = 3;
 /**
  * The rows whose blind index is that of the title. The key of the index is in the vault's row, wrapped, so an isolate
  * without the key in its cache makes one D1 call for the key before the one for the rows. A call asks for the indexes under all keys that the
- * calls before it have found: a replica may not have the latest ones yet. Errors: also `unavailable`, when there are further keys after that.
+ * calls before it have found: a replica may not have the latest ones yet. When there are further keys after that, all rows are read.
  */
 async function loadTitled(store: Store, access: VaultAccess, title: string, range: Range): ReturnType<typeof load> {
   let keys = cachedVaultKeys(store.keyring, access.vault, store.now)?.all ?? [];
@@ -197,5 +197,6 @@ async function loadTitled(store: Store, access: VaultAccess, title: string, rang
     if (all.every(({ id }) => keys.some((key) => key.id === id))) return found;
     keys = keys.concat(all);
   }
-  return fail("unavailable");
+  // The titles are compared once the rows are open.
+  return load(store, access, access.items ? namedBy([...access.items]) : ALL, range);
 }
