@@ -3,11 +3,11 @@
  * time of each function. Without a name it profiles every operation. The harness of the other benchmarks has no inspector, so this
  * one starts the server of `wrangler dev`. D1 and R2 run in other isolates: their CPU is in none of the figures.
  */
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { applyMigrations } from "../scripts/wrangler.ts";
+import { freePort } from "../test/deploy/support/free-port.ts";
 import { unstable_startWorker as startWorker } from "wrangler";
 import { fetchJson, ifChanged, runRound, setServer } from "./load.ts";
 import { createGroups, listItems, MIB } from "./operations.ts";
@@ -92,21 +92,8 @@ async function connectInspector(port: number) {
     });
 }
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
-
 const folder = mkdtempSync(join(tmpdir(), "item-vault-profile-"));
-const migrate = ["node_modules/wrangler/bin/wrangler.js", "d1", "migrations", "apply", "DB", "--local"];
-const { status } = spawnSync(process.execPath, [...migrate, "-c", CONFIG_PATH, "--persist-to", folder], {
-  env: { ...process.env, CI: "1" },
-  stdio: ["ignore", "ignore", "inherit"],
-});
-if (status !== 0) throw new Error("The migrations were not applied");
+await applyMigrations(folder);
 const inspectorPort = await freePort();
 const worker = await startWorker({
   config: CONFIG_PATH,
@@ -122,7 +109,7 @@ try {
   await worker.ready;
   setServer(await worker.url);
   await fetchJson({ path: TABLE_PATH });
-  const [small, writable, large] = [await createVault(100), await createVault(100), await createVault(1_000)];
+  const [small, writable, large] = [await createVault(100), await createVault(100), await createVault(50_000)];
   const files = [{ name: "10 MiB", file: await createFile(await createVault(1), 10 * MIB) }];
   const groups = [...createGroups(small, writable, large, files, await ifChanged(listItems(small))), createReferenceGroup(small)];
   const operations = groups.flatMap((group) =>

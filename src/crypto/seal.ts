@@ -181,25 +181,24 @@ export async function openBytes(
 export const decodeOpened = (opened: Result<Uint8Array>): Result<string> =>
   opened.ok ? ok(decoder.decode(opened.value)) : opened;
 
-/** The blind index of a text: HMAC-SHA-256 (RFC 2104), cut to 16 bytes, in base64. Equal texts of a vault have equal indexes. */
-export async function blindIndex(key: CryptoKey, text: string): Promise<string> {
-  return new Uint8Array(await crypto.subtle.sign("HMAC", key, encoder.encode(text))).subarray(0, 16).toBase64();
+/** HMAC-SHA-256 (RFC 2104), cut to 16 bytes, in base64. */
+async function shortMac(key: CryptoKey, bytes: Uint8Array): Promise<string> {
+  return new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes)).subarray(0, 16).toBase64();
 }
+
+/** The blind index of a text: its `shortMac`. Equal texts of a vault have equal indexes. */
+export const blindIndex = (key: CryptoKey, text: string): Promise<string> => shortMac(key, encoder.encode(text));
 
 /**
  * The blind index of a folded name: as `blindIndex`, over the version of the fold and the name. The first byte is in no text
  * (RFC 3629 section 1), so the index equals that of no text. In: a version below 256.
  */
-export async function foldedBlindIndex(key: CryptoKey, version: number, folded: string): Promise<string> {
-  const bytes = concat(Uint8Array.of(0xff, version), encoder.encode(folded));
-  return new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes)).subarray(0, 16).toBase64();
-}
+export const foldedBlindIndex = (key: CryptoKey, version: number, folded: string): Promise<string> =>
+  shortMac(key, concat(Uint8Array.of(0xff, version), encoder.encode(folded)));
 
 /** The MAC of the entity tag of a list: as `blindIndex`. Its first byte makes it the index of no text and of no folded name. */
-export async function listMac(key: CryptoKey, text: string): Promise<string> {
-  const bytes = concat(Uint8Array.of(0xfe), encoder.encode(text));
-  return new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes)).subarray(0, 16).toBase64();
-}
+export const listMac = (key: CryptoKey, text: string): Promise<string> =>
+  shortMac(key, concat(Uint8Array.of(0xfe), encoder.encode(text)));
 
 /** A hash of the parts: SHA-256, cut to 16 bytes, in base64. The lengths of the parts are hashed too, as separators. */
 export async function fingerprint(...parts: readonly (string | Uint8Array)[]): Promise<string> {

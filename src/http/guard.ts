@@ -42,7 +42,7 @@ export function isAllowed(access: GuardedAccess, { vaults }: Caller, { vault }: 
   return covers(permissionIn(scope), access.permission) && !(access.whole && itemsIn(scope));
 }
 
-/** The target; with an id that names nothing in place of an Item for which the token has no scope (contract 8.15). */
+/** The target; with an id that names nothing in place of an Item that is not in the scope of the token (contract 8.15). */
 export const withinScope = ({ vaults }: Caller, target: Target): Target =>
   target.item === "" || isForItem(vaults[target.vault], target.item) ? target : { ...target, item: NAMES_NOTHING };
 

@@ -23,7 +23,7 @@ export interface Caller {
   /** The claims of the token; `NO_CLAIMS` for the admin. */
   readonly claims: VerifiedClaims;
   readonly dialect: Dialect;
-  /** The grants of the token. */
+  /** The scope of the token. */
   readonly vaults: Scope;
 }
 

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { VaultScope } from "./vault-scope.ts";
+import { itemsIn, type VaultScope } from "./vault-scope.ts";
 import { parseId } from "./ids.ts";
 import { LIMITS } from "./limits.ts";
 import { fault } from "./text.ts";
@@ -22,7 +22,7 @@ const byVault = <Value>(parse: (value: unknown) => Value | { readonly wrong: str
       const ids = new Set(entries.map(([id]) => id));
       const refuse = (message: string) => issues.push({ code: "custom", message, input: object });
       const wrong = entries.flatMap(([, value]) => (isWrong(value) ? [value.wrong] : []));
-      const items = entries.flatMap(([, value]) => (isItemScope(value) ? value.items : []));
+      const items = entries.flatMap(([, value]) => [...(itemsIn(value) ?? [])]);
       if (entries.length > LIMITS.tokenVaults) refuse(`names more than ${LIMITS.tokenVaults} vaults`);
       else if (ids.has(undefined)) refuse("has a key that is no vault id");
       else if (ids.size < entries.length) refuse("names a vault twice");
@@ -34,8 +34,6 @@ const byVault = <Value>(parse: (value: unknown) => Value | { readonly wrong: str
 
 const isWrong = (value: unknown): value is { readonly wrong: string } =>
   typeof value === "object" && value !== null && Object.hasOwn(value, "wrong");
-const isItemScope = (value: unknown): value is { readonly items: readonly string[] } =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, "items");
 
 const parsePermission = (value: unknown): Permission | { readonly wrong: string } =>
   isPermission(value) ? value : { wrong: NO_PERMISSION };

@@ -9,7 +9,7 @@ export interface ItemScope {
   readonly items: readonly string[];
 }
 
-/** The grants of a token, by the canonical ids of vaults. */
+/** What a token may do, by the canonical ids of vaults. */
 export type Scope = Readonly<Record<string, VaultScope>>;
 
 /** An object with other attributes, which a newer release may have issued, is none. */

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { afterEach, expect, it } from "vitest";
 import { ensureSecrets } from "../../scripts/secrets.ts";
 import { LOCAL, WRANGLER } from "../../scripts/wrangler.ts";
+import { freePort } from "./support/free-port.ts";
 
 /** `npm start` in a copy of the checkout (docs/operations.md, The database is gone). Only the long run has it: each start builds everything. */
 
@@ -42,14 +42,6 @@ function makeCheckout(): string {
     cpSync(part, join(folder, part), { recursive: true, filter: (path) => !/\/(dist|node_modules)$/.test(path) });
   symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
   return folder;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((listening) => void probe.listen(0, "127.0.0.1", listening));
-  const { port } = probe.address() as { port: number };
-  await new Promise<void>((closed) => void probe.close(() => closed()));
-  return port;
 }
 
 /** Starts the service. Out: when its greeting is printed, its address and what it has printed. */
