@@ -41,27 +41,36 @@ const lifetime = z
 /** Seconds by which the reads of a token may be old (contract 8.12). */
 const stale = z.int().check(z.minimum(1, "is less than 1"), z.maximum(LIMITS.stale, `is more than ${LIMITS.stale}`));
 
+/** What every request for a token has. */
+const tokenInput = {
+  name,
+  vaults: tokenScope,
+  dialect: optional(dialect),
+  expiresIn: optional(lifetime),
+  stale: optional(stale),
+  delegate: optional(z.boolean()),
+};
+
+/** Contract 8.16. */
+export const newChildToken = z.object({
+  ...tokenInput,
+  binding: z.optional(z.undefined("is for a token that the admin issues")),
+});
+
 /** Contract 13.14. */
-export const newToken = z
-  .object({
-    name,
-    vaults: tokenScope,
-    dialect: optional(dialect),
-    expiresIn: optional(lifetime),
-    binding: optional(z.boolean()),
-    stale: optional(stale),
-  })
-  .check(
-    // The calls of a service binding read the primary.
-    z.refine(({ binding, stale: seconds }) => !binding || seconds === undefined, {
-      path: ["stale"],
-      message: "does not go with binding",
-    }),
-    z.refine(({ vaults, binding }) => !binding || Object.values(vaults).every((one) => permissionIn(one) === "r"), {
-      path: ["vaults"],
-      message: "has a permission other than r, the only one that a service binding uses",
-    }),
-  );
+export const newToken = z.object({ ...tokenInput, binding: optional(z.boolean()) }).check(
+  // Nobody has the text of a token for service bindings, so it issues none.
+  z.refine(({ binding, delegate }) => !binding || !delegate, { path: ["delegate"], message: "does not go with binding" }),
+  // The calls of a service binding read the primary.
+  z.refine(({ binding, stale: seconds }) => !binding || seconds === undefined, {
+    path: ["stale"],
+    message: "does not go with binding",
+  }),
+  z.refine(({ vaults, binding }) => !binding || Object.values(vaults).every((one) => permissionIn(one) === "r"), {
+    path: ["vaults"],
+    message: "has a permission other than r, the only one that a service binding uses",
+  }),
+);
 
 /** Contract 25.2. */
 export const newPerson = z.object({ email: emailInput, vaults: scope });

@@ -12,7 +12,12 @@ export type GuardedAccess =
      * The holder of a token. With a permission, the token needs it in the vault of the path; a token without it gets
      * `outside`: 403, or for the operations of which the contract lists no 403 the 404 of a vault that does not exist (contract 4.7).
      */
-    | { readonly by: "token"; readonly permission?: undefined }
+    | {
+        readonly by: "token";
+        readonly permission?: undefined;
+        /** Only a token that may issue others (contract 8.16); the refusal is a 403. */
+        readonly delegates?: true;
+      }
     | {
         readonly by: "token";
         readonly permission: Permission;
@@ -53,7 +58,7 @@ export interface GuardedOperation extends Endpoint {
   readonly access: GuardedAccess;
   /** The action in the activity log. A commit logs its writes itself; the pipeline logs reads and denials. */
   readonly action: Action | "UNLOGGED";
-  /** What an operation of the admin is about. Absent: vaults. */
+  /** What an operation of the admin is about, or one whose entries are in the log of the admin. Absent: vaults. */
   readonly resource?: AdminResource;
   /** Whether the Item of the path is a deleted one. */
   readonly deleted?: true;

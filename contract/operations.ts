@@ -60,6 +60,29 @@ const BACKUPS = "/v1/admin/backups";
 
 export const OPERATIONS = {
   getOwnToken: { method: "GET", path: "/v1/token", access: BY_TOKEN, action: "UNLOGGED" },
+  createChildToken: {
+    method: "POST",
+    path: "/v1/tokens",
+    access: { by: "token", delegates: true, direct: true },
+    resource: "TOKEN",
+    action: "CREATE",
+    json: true,
+    idempotent: true,
+  },
+  listChildTokens: {
+    method: "GET",
+    path: "/v1/tokens",
+    access: { by: "token", direct: true },
+    resource: "TOKEN",
+    action: "UNLOGGED",
+  },
+  revokeChildToken: {
+    method: "DELETE",
+    path: "/v1/tokens/:token",
+    access: { by: "token", direct: true },
+    resource: "TOKEN",
+    action: "DELETE",
+  },
   resolveReferences: { method: "POST", path: "/v1/resolve", access: BY_TOKEN, action: "READ", json: true },
   listVaults: { method: "GET", path: "/v1/vaults", access: BY_TOKEN, action: "READ" },
   getVault: { method: "GET", path: VAULT, access: LIST, action: "READ" },

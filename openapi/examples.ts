@@ -3,6 +3,7 @@
 const VAULT = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
 const ITEM = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 const TOKEN = "0b9d3c52-7d4e-4c57-9c5c-0f7a1d1c8f10";
+const CHILD_TOKEN = "5b8f0c6e-2a47-4d0e-8f3b-9c1d7e6a5b40";
 const WRITTEN = "2026-11-22T09:30:00.000Z";
 const REQUEST = "019ab2c4-5d6e-7f80-8123-456789abcdef";
 
@@ -82,6 +83,18 @@ const issued = { name: "deploy", dialect: "uuid", vaults: { [VAULT]: "rw" } };
 export const token = { id: TOKEN, ...issued, createdAt: WRITTEN, expiresAt: "2027-02-20T09:30:00.000Z" };
 export const issuedToken = { ...token, token: "eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl" };
 export const newToken = { name: "deploy", vaults: { [VAULT]: "rw" }, expiresIn: 7_776_000 };
+
+export const newChildToken = { name: "deploy, run 4711", vaults: { [VAULT]: "r" }, expiresIn: 900 };
+export const listedChildToken = {
+  id: CHILD_TOKEN,
+  name: newChildToken.name,
+  vaults: newChildToken.vaults,
+  dialect: "uuid",
+  parent: TOKEN,
+  createdAt: WRITTEN,
+  expiresAt: "2026-11-22T09:45:00.000Z",
+};
+export const childToken = { ...listedChildToken, token: issuedToken.token };
 
 export const newPerson = { email: "ada@example.com", vaults: { [VAULT]: "rw" } };
 export const person = { id: TOKEN, ...newPerson, createdAt: WRITTEN };

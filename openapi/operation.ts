@@ -108,7 +108,8 @@ export const partsOf = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([
 export function failuresOf(row: Row): ReadonlySet<FailureKind> {
   const { access } = row;
   const implied = Object.entries(OF_ROW).flatMap(([name, kinds]) => (row[name as keyof typeof OF_ROW] ? kinds : []));
-  const scoped = access.by === "token" && access.permission !== undefined && access.outside === "out_of_scope";
+  const scoped =
+    access.by === "token" && (access.permission === undefined ? access.delegates : access.outside === "out_of_scope");
   const kinds = new Set<FailureKind>([
     ...BY[access.by],
     ...partsOf(row.path).flatMap((name) => OF_PATH[name]),

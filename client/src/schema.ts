@@ -480,21 +480,29 @@ export interface Token {
   vaults: Record<string, Permission | ItemScope>;
   /** Seconds by which its reads may be old (contract 8.12); absent: they read the primary. */
   stale?: number;
+  /** Whether the token may issue others (contract 8.16). */
+  delegate?: true;
+  /** The token that has issued it (contract 8.16); absent: the admin has. */
+  parent?: Id;
   createdAt: Time;
   expiresAt: Time;
   /** Whether it is a person, whose email is the name. */
   person?: true;
 }
 
-/** A new token (contract 13.14). Ids of vaults have the form of its dialect. */
+/** A new token (contract 8.16, 13.14). Ids of vaults have the form of its dialect. */
 export interface IssuedToken {
-  id: Uuid;
+  id: Id;
   name: string;
   dialect: Dialect;
   /** The permissions by vault id. */
   vaults: Record<string, Permission | ItemScope>;
   /** Seconds by which its reads may be old (contract 8.12); absent: they read the primary. */
   stale?: number;
+  /** Whether the token may issue others (contract 8.16). */
+  delegate?: true;
+  /** The token that has issued it (contract 8.16); absent: the admin has. */
+  parent?: Id;
   createdAt: Time;
   expiresAt: Time;
   /** Whether the token is for service bindings (contract 18.5). */
@@ -503,15 +511,19 @@ export interface IssuedToken {
   token?: string;
 }
 
-/** A token for the admin (contract 13.15, 13.17), or a person (contract 25.8). */
+/** A token in a list, or one for the admin (contract 8.16, 13.15, 13.17), or a person (contract 25.8). */
 export interface ListedToken {
-  id: Uuid;
+  id: Id;
   name: string;
   dialect: Dialect;
   /** The permissions by vault id. */
   vaults: Record<string, Permission | ItemScope>;
   /** Seconds by which its reads may be old (contract 8.12); absent: they read the primary. */
   stale?: number;
+  /** Whether the token may issue others (contract 8.16). */
+  delegate?: true;
+  /** The token that has issued it (contract 8.16); absent: the admin has. */
+  parent?: Id;
   createdAt: Time;
   expiresAt: Time;
   /** Whether the token is for service bindings (contract 18.5). */
@@ -547,6 +559,24 @@ export interface NewToken {
   binding?: boolean | null;
   /** Seconds by which the reads of the token may be old, and so its revocation (contract 8.12). Not with `binding`. */
   stale?: number | null;
+  /** Whether the token may issue others (contract 8.16). Not with `binding`. */
+  delegate?: boolean | null;
+}
+
+/** A token that a token issues (contract 8.16). */
+export interface NewChildToken {
+  /** The name. At most 1024 bytes of UTF-8. */
+  name: string;
+  /** The permission in each vault, by the vault's id in either form. The token of the request has it too. */
+  vaults: Record<string, Permission | ItemScope>;
+  /** By default that of the token of the request. */
+  dialect?: Dialect | null;
+  /** Seconds until the token expires. By default 90 days, and at most what the token of the request has left. */
+  expiresIn?: number | null;
+  /** Seconds by which the reads of the token may be old (contract 8.12): at most those of the token of the request. */
+  stale?: number | null;
+  /** Whether the token may issue others. */
+  delegate?: boolean | null;
 }
 
 /** A person (contract 25.1). */
@@ -1333,6 +1363,42 @@ export interface Operations {
     };
     body: undefined;
     answer: Token;
+  };
+  /** List the tokens that the token of the request has issued */
+  "GET /v1/tokens": {
+    id: "listChildTokens";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: {
+      /** Up to 8 values of this header in earlier answers: the answer shows no earlier state. Ignored without `stale` (contract 8.14). */
+      "Item-Vault-Bookmark"?: string;
+    };
+    body: undefined;
+    answer: Array<ListedToken | BrokenToken>;
+  };
+  /** Issue a token below that of the request */
+  "POST /v1/tokens": {
+    id: "createChildToken";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: {
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: NewChildToken;
+    answer: IssuedToken;
+  };
+  /** Revoke a token below that of the request */
+  "DELETE /v1/tokens/{token}": {
+    id: "revokeChildToken";
+    path: {
+      /** The id of the token (contract 3.2). */
+      token: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: undefined;
   };
   /** Resolve references */
   "POST /v1/resolve": {

@@ -1,5 +1,5 @@
 import { json, listOf, listOfEither, required } from "../content.ts";
-import { entry, resolveAnswer, resolveRequest, token, vault } from "../examples.ts";
+import { childToken, entry, listedChildToken, newChildToken, resolveAnswer, resolveRequest, token, vault } from "../examples.ts";
 import type { Descriptions } from "../operation.ts";
 
 /** What a token can ask for without a vault in the path, and its vaults. */
@@ -10,6 +10,29 @@ export const tokenDescriptions = {
     summary: "Read the token of the request",
     description: "Returns the token as it was issued. It needs no permission and has no entry in the log (contract 8.10).",
     answers: { 200: { description: "The token.", content: json("Token", token) } },
+  },
+  createChildToken: {
+    tag: "Tokens",
+    summary: "Issue a token below that of the request",
+    description:
+      "For a token that was issued with `delegate`. The new one has no more than it, and ends with it (contract 8.16). Only this answer " +
+      "contains the token, and that to a repeated request (contract 10.19).",
+    body: required(json("NewChildToken", newChildToken)),
+    answers: { 200: { description: "The token.", content: json("IssuedToken", childToken) } },
+    errors: ["signer_removed", "quota", "database_full", "uncertain"],
+  },
+  listChildTokens: {
+    tag: "Tokens",
+    summary: "List the tokens that the token of the request has issued",
+    description: "Those in use, oldest first (contract 8.17).",
+    answers: { 200: { description: "The tokens.", content: listOfEither(["ListedToken", "BrokenToken"], [listedChildToken]) } },
+  },
+  revokeChildToken: {
+    tag: "Tokens",
+    summary: "Revoke a token below that of the request",
+    description: "It ends at once, and with it those below it (contract 8.17).",
+    answers: { 204: { description: "Revoked, or it had ended." } },
+    errors: ["uncertain"],
   },
   resolveReferences: {
     tag: "References",

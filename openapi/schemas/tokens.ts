@@ -1,5 +1,5 @@
 import { LIMITS } from "../../src/model/limits.ts";
-import { newToken } from "../../contract/bodies.ts";
+import { newChildToken, newToken } from "../../contract/bodies.ts";
 import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
 import { closed, integer, ref, tokenPermissions } from "./shapes.ts";
@@ -16,14 +16,19 @@ const binding: Schema = {
 const person: Schema = { type: "boolean", const: true, description: "Whether it is a person, whose email is the name." };
 const stale = integer("Seconds by which its reads may be old (contract 8.12); absent: they read the primary.", 1, LIMITS.stale);
 const times: Readonly<Record<string, Schema>> = { createdAt: ref("Time"), expiresAt: ref("Time") };
+const delegate: Schema = { type: "boolean", const: true, description: "Whether the token may issue others (contract 8.16)." };
 const token: Readonly<Record<string, Schema>> = {
   id: ref("Id"),
   name: { type: "string" },
   dialect: ref("Dialect"),
   vaults: tokenPermissions,
   stale,
+  delegate,
+  parent: ref("Id", "The token that has issued it (contract 8.16); absent: the admin has."),
   ...times,
 };
+/** The attributes of every token that may be absent. */
+const optional = ["stale", "delegate", "parent"];
 const endedAt = ref("Time", "When the token was revoked or expired; absent while it is in use.");
 
 export const tokenSchemas: Readonly<Record<string, Schema>> = {
@@ -38,14 +43,13 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
     },
   }),
   Token: closed("A token as it was issued (contract 8.10), or a person (contract 25.8).", { ...token, person }, [
-    "stale",
+    ...optional,
     "person",
   ]),
   IssuedToken: closed(
-    "A new token (contract 13.14). Ids of vaults have the form of its dialect.",
+    "A new token (contract 8.16, 13.14). Ids of vaults have the form of its dialect.",
     {
       ...token,
-      id: ref("Uuid"),
       binding,
       token: {
         type: "string",
@@ -54,12 +58,12 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
           "Absent for a token of service bindings, which no request can carry (contract 18.5).",
       },
     },
-    ["stale", "token", "binding"],
+    [...optional, "token", "binding"],
   ),
   ListedToken: closed(
-    "A token for the admin (contract 13.15, 13.17), or a person (contract 25.8).",
-    { ...token, id: ref("Uuid"), binding, person, endedAt },
-    ["stale", "binding", "person", "endedAt"],
+    "A token in a list, or one for the admin (contract 8.16, 13.15, 13.17), or a person (contract 25.8).",
+    { ...token, binding, person, endedAt },
+    [...optional, "binding", "person", "endedAt"],
   ),
   BrokenToken: closed(
     "A token whose stored record does not open (contract 13.18).",
@@ -81,5 +85,14 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
       default: false,
     },
     stale: "Seconds by which the reads of the token may be old, and so its revocation (contract 8.12). Not with `binding`.",
+    delegate: { description: "Whether the token may issue others (contract 8.16). Not with `binding`.", default: false },
+  }),
+  NewChildToken: body("A token that a token issues (contract 8.16).", newChildToken, {
+    name: "The name.",
+    vaults: "The permission in each vault, by the vault's id in either form. The token of the request has it too.",
+    dialect: "By default that of the token of the request.",
+    expiresIn: "Seconds until the token expires. By default 90 days, and at most what the token of the request has left.",
+    stale: "Seconds by which the reads of the token may be old (contract 8.12): at most those of the token of the request.",
+    delegate: { description: "Whether the token may issue others.", default: false },
   }),
 };

@@ -27,8 +27,20 @@ export interface Claims {
   readonly binding?: true | undefined;
   /** The row is that of a person (contract 25), whose email is the name. As for a binding, its text is given to nobody. */
   readonly person?: true | undefined;
+  /** Whether the token may issue others (contract 8.16). */
+  readonly delegate?: true | undefined;
+  /** Of a token that another one has issued (contract 8.16). */
+  readonly descent?: Descent | undefined;
   /** When the person was added, in Unix seconds; absent until the person is changed: then `issuedAt` is the time of the last change. */
   readonly since?: number | undefined;
+}
+
+/** Where a token that another one has issued comes from. */
+export interface Descent {
+  /** The ids of the tokens above it, from the one that the admin has issued to the one that has issued it. */
+  readonly ancestors: readonly string[];
+  /** When the first of them was issued, in Unix seconds: TOKENS_NOT_BEFORE applies to that time. */
+  readonly issuedAt: number;
 }
 
 /** The claims of a token whose signature was verified. */
@@ -58,7 +70,8 @@ const encode = (bytes: Uint8Array) => bytes.toBase64({ alphabet: "base64url", om
  * 5.1.6), so equal claims give an equal token.
  */
 export function signToken({ active }: Pick<Keyring, "active">, claims: Claims): Promise<string> {
-  return new SignJWT({ dialect: claims.dialect, vaults: { ...claims.vaults }, stale: claims.stale })
+  const { dialect, vaults, stale, delegate, descent } = claims;
+  return new SignJWT({ dialect, vaults: { ...vaults }, stale, delegate, descent })
     .setProtectedHeader(header(active))
     .setIssuer(ISSUER)
     .setAudience(audienceOf(claims))
@@ -100,8 +113,8 @@ export async function verifyToken(
 }
 
 /** Whether a token may be used. In: Unix milliseconds, and the Unix second before which no token is accepted. */
-export const isCurrent = ({ issuedAt, expiresAt }: Claims, now: number, notBefore: number): boolean =>
-  now < expiresAt * 1000 && issuedAt >= notBefore;
+export const isCurrent = ({ issuedAt, expiresAt, descent }: Claims, now: number, notBefore: number): boolean =>
+  now < expiresAt * 1000 && (descent?.issuedAt ?? issuedAt) >= notBefore;
 
 async function verifySignature(keyring: Keyring, token: string, now: number): Promise<VerifiedClaims | undefined> {
   const key = findKey(keyring, token);
@@ -143,14 +156,22 @@ function findKey(keyring: Keyring, token: string): VerifyingKey | undefined {
 const isStale = (value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= LIMITS.stale;
 
+const isDescent = (value: unknown): value is Descent => {
+  const { ancestors, issuedAt } = value as Partial<Descent>;
+  const hasIds = Array.isArray(ancestors) && ancestors.length > 0 && ancestors.every((id) => typeof id === "string" && isId(id));
+  return hasIds && typeof issuedAt === "number";
+};
+
 /** Out: `undefined` when the claims do not have the shape that `signToken` issues. */
 function parseClaims(payload: JWTPayload, now: number): Claims | undefined {
-  const { jti: id, sub: name, iat: issuedAt, exp: expiresAt, dialect, vaults, stale } = payload;
+  const { jti: id, sub: name, iat: issuedAt, exp: expiresAt, dialect, vaults, stale, delegate, descent } = payload;
   if (typeof id !== "string" || typeof name !== "string" || typeof issuedAt !== "number" || typeof expiresAt !== "number")
     return undefined;
   // The admin acts under an id that is no UUID, and the coordinator looks up no row for it.
   if (!isId(id)) return undefined;
   if (issuedAt * 1000 > now + MINUTE || !isDialect(dialect) || typeof vaults !== "object" || !vaults) return undefined;
   if (stale !== undefined && !isStale(stale)) return undefined;
-  return { id, name, dialect, vaults: vaults as Scope, issuedAt, expiresAt, stale };
+  if (delegate !== undefined && delegate !== true) return undefined;
+  if (descent !== undefined && !isDescent(descent)) return undefined;
+  return { id, name, dialect, vaults: vaults as Scope, issuedAt, expiresAt, stale, delegate, descent };
 }

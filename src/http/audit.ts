@@ -75,10 +75,11 @@ function adminActivity(route: Route, { c }: Caller, target: Target, result: Resu
 
 /**
  * The log entry of a request: a read that succeeded, or a denial. No entry: a write that was allowed, because its commit
- * logs it; a read that found nothing or was malformed. The entry of a list of vaults is in the log of the token.
+ * logs it; a read that found nothing or was malformed. The entry of a list of vaults is in the log of the token, and that of an operation
+ * with a resource in the log of the admin.
  */
 function activityOf(
-  { action: routeAction }: Route,
+  { action: routeAction, resource }: Route,
   { c, actor }: Caller,
   { vault, item }: Target,
   allowed: boolean,
@@ -88,13 +89,14 @@ function activityOf(
   const denied = !allowed || revoked;
   const reply = result.ok ? result.value : undefined;
   const action = reply?.action ?? routeAction;
-  const log = vault || actor;
+  const log = resource ? NOWHERE : vault || actor;
   if (action === "UNLOGGED" || !isId(log)) return undefined;
   if (!denied && (action !== "READ" || !reply)) return undefined;
   return {
     id: c.get("requestId"),
     log,
     action,
+    resource,
     result: denied ? "DENY" : "SUCCESS",
     actor,
     item: isId(item) ? item : null,

@@ -35,9 +35,10 @@ export async function authenticate(route: Pick<Route, "access" | "action">, c: C
   return schema.ok ? caller : schema;
 }
 
-/** Whether the caller's token grants the route's permission in the vault of the path. */
-export function isAllowed(access: GuardedAccess, { vaults }: Caller, { vault }: Target): boolean {
-  if (access.by === "admin" || access.permission === undefined) return true;
+/** Whether the caller's token grants the route's permission in the vault of the path, or may issue tokens where the route needs that. */
+export function isAllowed(access: GuardedAccess, { vaults, claims }: Caller, { vault }: Target): boolean {
+  if (access.by === "admin") return true;
+  if (access.permission === undefined) return !access.delegates || claims.delegate === true;
   const scope = vaults[vault];
   return covers(permissionIn(scope), access.permission) && !(access.whole && itemsIn(scope));
 }

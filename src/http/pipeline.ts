@@ -82,7 +82,7 @@ async function answer(route: Route, caller: Caller, target: Target): Promise<Res
 
 /** Refuses a request without the permission. The answer says which permission is missing only to a token that names the vault. */
 function refuseOutsider({ access }: Route, { vaults }: Caller, { vault }: Target): Refusal {
-  if (!("outside" in access)) return fail("out_of_scope");
+  if (!("outside" in access)) return fail("out_of_scope", "issue tokens");
   const scope = vaults[vault];
   const lacks = missing(permissionIn(scope), access.permission) ?? (itemsIn(scope) && "make Items in");
   return fail(access.outside, access.outside === "out_of_scope" ? lacks : undefined);

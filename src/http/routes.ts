@@ -12,6 +12,7 @@ import * as adminTokens from "./endpoints/admin-tokens.ts";
 import * as adminVaults from "./endpoints/admin-vaults.ts";
 import * as adminWebhooks from "./endpoints/admin-webhooks.ts";
 import * as allEvents from "./endpoints/all-events.ts";
+import * as childTokens from "./endpoints/child-tokens.ts";
 import * as deletedItems from "./endpoints/deleted-items.ts";
 import * as events from "./endpoints/events.ts";
 import * as fileWrites from "./endpoints/file-writes.ts";
@@ -48,6 +49,7 @@ const HANDLERS: Handlers = {
   ...adminVaults,
   ...adminWebhooks,
   ...allEvents,
+  ...childTokens,
   ...deletedItems,
   ...events,
   ...fileWrites,

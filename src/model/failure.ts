@@ -40,8 +40,9 @@ const failures = {
   unauthorized: [401, text("Invalid token signature")],
   out_of_scope: [
     403,
-    // In: what the token may not do, when the vault is in its scope.
-    ({ vault }, lacks) => (lacks ? `the token may not ${lacks} vault ${echo(vault)}` : `vault ${echo(vault)} is not in scope`),
+    // In: what the token may not do, when the vault is in its scope or the path has none.
+    ({ vault }, lacks) =>
+      lacks ? `the token may not ${lacks}${vault ? ` vault ${echo(vault)}` : ""}` : `vault ${echo(vault)} is not in scope`,
   ],
   not_invited: [
     403,

@@ -36,6 +36,8 @@ export const LIMITS = {
   tokenVaults: 100,
   tokenLifetime: 365 * 24 * 60 * 60,
   tokenLifetimeDefault: 90 * 24 * 60 * 60,
+  tokenDepth: 3, // generations below a token that the admin has issued
+  tokenDescendants: 100, // living ones below it
   stale: 300, // seconds by which the reads of a token may be old
   bookmarks: 8, // that a request may send
   session: 12 * 60 * 60, // how long a session of the console lasts

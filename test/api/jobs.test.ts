@@ -194,7 +194,7 @@ describe("GET /v1/admin/jobs/{job}/findings", () => {
     const [row] = (await env.DB.prepare("SELECT * FROM tokens WHERE id = ?1").bind(id).all()).results;
     const columns = Object.keys(row!).filter((column) => column !== "id" && column !== "sealed");
     const list = JSON.stringify(Array.from({ length: 1_100 }, (_, index) => `broken ${index}`));
-    const copies = `INSERT INTO tokens (id, sealed, ${columns.join()}) SELECT value, 'damaged', ${columns.join()} FROM tokens, json_each(?1)`;
+    const copies = `INSERT INTO tokens (id, sealed, ${columns.join()}) SELECT value, 'damaged', ${columns.map((name) => `tokens.${name}`).join()} FROM tokens, json_each(?1)`;
     await env.DB.prepare(copies).bind(list).run();
     const job = await runJob(service, REWRAP);
     expect([job.state, job.progress, job.findings.length]).toEqual(["done", { done: 2, total: 1_102 }, 100]);

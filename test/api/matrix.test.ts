@@ -37,6 +37,8 @@ beforeAll(async () => {
     headers: lengthOf(pattern(10)),
   });
   const token = await makeToken({});
+  const issuing = client((await makeToken({}, { delegate: true })).token);
+  const issued = { name: "issued", vaults: { [world.vault]: "rwd" } };
   const absent = crypto.randomUUID();
   others = {
     vault: { readable, deleted, foreign, absent },
@@ -44,7 +46,11 @@ beforeAll(async () => {
     file: { "of another Item": file.body.id, absent },
     version: { absent: "99" },
     webhook: { "of another vault": (await addWebhook(elsewhere, newReceiver().url)).id, absent },
-    token: { "that is a vault": readable, absent },
+    token: {
+      "that is a vault": readable,
+      "below another token": (await issuing("POST", "/v1/tokens", { body: { name: "issued", vaults: {} } })).body.id,
+      absent,
+    },
     person: { "that is a token": token.id, absent },
     job: { "that is a vault": readable, absent },
   };
@@ -58,6 +64,8 @@ beforeAll(async () => {
     "the holder of METRICS_TOKEN": env.METRICS_TOKEN,
     "a token of other vaults": (await makeToken({ [readable]: "rwd", [deleted]: "rwd" })).token,
     "a token of no vault": (await makeToken({})).token,
+    "a token that issues tokens": world.token,
+    "a token below it": (await client(world.token)("POST", "/v1/tokens", { body: issued })).body.token,
     ...Object.fromEntries(await Promise.all(withPermission)),
     "the admin": env.ADMIN_TOKEN,
   };

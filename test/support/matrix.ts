@@ -16,6 +16,8 @@ interface Granted {
   readonly others?: Permission;
   /** In its own vault only with the Item of the target, or only with another one (contract 8.15). */
   readonly items?: "own" | "other";
+  /** It may issue tokens (contract 8.16), and has issued the target's own. */
+  readonly delegates?: true;
 }
 
 export const TOKENS: Readonly<Record<string, Granted>> = {
@@ -23,6 +25,8 @@ export const TOKENS: Readonly<Record<string, Granted>> = {
   "a revoked token": { own: "rwd" },
   "a token of other vaults": { others: "rwd" },
   "a token of no vault": {},
+  "a token that issues tokens": { own: "rwd", delegates: true },
+  "a token below it": { own: "rwd" },
   "a token of the Item": { own: "rwd", others: "rwd", items: "own" },
   "a token of another Item": { own: "rwd", others: "rwd", items: "other" },
   ...Object.fromEntries(
@@ -42,7 +46,7 @@ const FOREIGN = {
   version: ["absent"],
   webhook: ["of another vault", "absent"],
   // The id of a person is one of a token too (contract 25.8).
-  token: ["that is a vault", "absent"],
+  token: ["that is a vault", "below another token", "absent"],
   person: ["that is a token", "absent"],
   job: ["that is a vault", "absent"],
 } as const satisfies Readonly<Record<Parameter, readonly string[]>>;
@@ -67,6 +71,7 @@ const hasBearer = ({ access }: Row): boolean => access.by !== "console";
 
 /** Whether an object is another one: all vaults are the admin's, and one that has nothing else in its path is as good as the target's. */
 function isOther(row: Row, { parameter, value }: Change): boolean {
+  if (value === "below another token") return row.access.by === "token";
   if (parameter !== "vault" || value === "absent" || value === "deleted") return true;
   return value === "foreign" ? row.access.by === "token" : partsOf(row.path).length > 1;
 }
@@ -95,7 +100,11 @@ export function expectedOf({ row, caller, change }: Case): FailureKind | undefin
   const token = TOKENS[caller];
   if (access.by !== "token" || !token) return "unauthorized";
   const live = caller === "a revoked token" ? "unauthorized" : notFound(row, change);
-  if (access.permission === undefined) return live;
+  if (access.permission === undefined) {
+    if (token.delegates) return live;
+    if (access.delegates) return "out_of_scope";
+    return live ?? (partsOf(row.path).includes("token") ? "token_not_found" : undefined);
+  }
   const vault = change?.parameter === "vault" ? change.value : "own";
   const granted = { own: token.own, readable: token.others, deleted: token.others }[vault] ?? "";
   // By the letters (contract 8.4), and not by the function that the service uses.

@@ -3,7 +3,7 @@ import { parseId } from "@item-vault/model/ids";
 import { CliError } from "../frame/failure.ts";
 import { printable } from "../frame/printable.ts";
 import { quotedInFilter } from "./lists.ts";
-import { type FileInfo, type AnyVault, opened, type Summary } from "./shapes.ts";
+import { type FileInfo, opened, type Summary } from "./shapes.ts";
 
 /** What a command line names, by id or by name. */
 
@@ -59,17 +59,24 @@ export async function adminVaultIdOf(admin: Client, name: string): Promise<strin
   return vaultNamed((await admin.call("GET /v1/admin/vaults")).data, name).id;
 }
 
-export const vaultNamed = (vaults: readonly AnyVault[], name: string): AnyVault =>
+/** A vault of a list; one whose record does not open has no name. */
+export type NamedVault = Named & { readonly name?: string };
+
+export const vaultNamed = (vaults: readonly NamedVault[], name: string): NamedVault =>
   onlyOne(
-    vaults.filter((vault) => opened(vault).name === name),
+    vaults.filter((vault) => vault.name === name),
     "vault",
     name,
   );
 
-/** The id of a token by id or name, of those that were not revoked. */
-export async function tokenIdOf(admin: Client, name: string): Promise<string> {
+/** The id of a token by id or name, of those that were not revoked: of all for the admin, of its own children for a token. */
+export async function tokenIdOf(
+  client: Client,
+  name: string,
+  list: "GET /v1/admin/tokens" | "GET /v1/tokens" = "GET /v1/admin/tokens",
+): Promise<string> {
   if (isId(name)) return name;
-  const { data: tokens } = await admin.call("GET /v1/admin/tokens");
+  const { data: tokens } = await client.call(list);
   const named = tokens.filter((token) => opened(token).name === name && token.endedAt === undefined);
   return onlyOne(named, "token", name).id;
 }

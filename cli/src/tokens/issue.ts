@@ -1,34 +1,48 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Client, IssuedToken, Permission } from "@item-vault/client";
+import type { IssuedToken, Permission } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
 import { isPermission, PERMISSIONS } from "@item-vault/model/permission";
-import { isId, tokenIdOf, vaultNamed } from "../api/find.ts";
+import { isId, type NamedVault, tokenIdOf, vaultNamed } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { type Io, write } from "../frame/io.ts";
 import { printable } from "../frame/printable.ts";
 import { show, tell } from "../output/format.ts";
 import { secondsOf } from "../frame/duration.ts";
-import type { TOKEN_CREATE_OPTIONS, TOKEN_REISSUE_OPTIONS } from "./options.ts";
+import type { CHILD_CREATE_OPTIONS, TOKEN_CREATE_OPTIONS, TOKEN_REISSUE_OPTIONS } from "./options.ts";
 
 const WAIT_SECONDS_MAX = 7 * 86_400; // a timer of Node ends after 24 days at the latest
 
 /** `token create`: prints the token alone, so that a pipe can take it. */
 export async function create({ io, args, options, admin: connect }: Call<typeof TOKEN_CREATE_OPTIONS>): Promise<void> {
-  const expiresIn = lifetimeOf(options["expires-in"]);
+  const attributes = attributesOf(options);
   const wanted = (options.vault ?? []).map(parseScope);
   const admin = await connect();
-  const vaults = await vaultsOf(admin, wanted);
-  const body = {
-    name: args[0]!,
-    vaults,
-    dialect: options.dialect ?? "uuid",
-    ...expiresIn,
-    ...(options.binding && { binding: true }),
-    ...(options.stale !== undefined && { stale: secondsOf("--stale", options.stale) }),
-  };
+  const vaults = await vaultsOf(wanted, async () => (await admin.call("GET /v1/admin/vaults")).data);
+  const body = { name: args[0]!, vaults, ...attributes, ...(options.binding && { binding: true }) };
   await showIssued(io, options.format, (await admin.call("POST /v1/admin/tokens", { body })).data);
 }
+
+/** `child create`: as `token create`, below the token of the user. */
+export async function createChild({ io, args, options, client: connect }: Call<typeof CHILD_CREATE_OPTIONS>): Promise<void> {
+  const attributes = attributesOf(options);
+  const wanted = (options.vault ?? []).map(parseScope);
+  const client = await connect();
+  const vaults = await vaultsOf(wanted, async () => (await client.call("GET /v1/vaults")).data);
+  await showIssued(
+    io,
+    options.format,
+    (await client.call("POST /v1/tokens", { body: { name: args[0]!, vaults, ...attributes } })).data,
+  );
+}
+
+/** What a request for a token has besides its name and vaults. Without an attribute, the service chooses. */
+const attributesOf = ({ dialect, delegate, stale, ...options }: Call<typeof CHILD_CREATE_OPTIONS>["options"]) => ({
+  ...(dialect && { dialect }),
+  ...(delegate && { delegate }),
+  ...lifetimeOf(options["expires-in"]),
+  ...(stale !== undefined && { stale: secondsOf("--stale", stale) }),
+});
 
 /**
  * `token reissue`. The service ends a token at its expiry or when it is revoked, and cannot be told a later time. So the command
@@ -44,9 +58,20 @@ export async function reissue({ io, args, options, admin: connect }: Call<typeof
   const { data: old } = await admin.call("GET /v1/admin/tokens/{token}", { path: { token: id } });
   if ("broken" in old)
     throw new CliError("The record of the token does not open", { hint: "Issue another one with `item-vault token create`." });
-  const { name, vaults, dialect, createdAt, expiresAt, stale } = old;
+  if (old.parent !== undefined)
+    throw new CliError("Another token has issued this one", { hint: "Issue another one with `item-vault child create`." });
+  const { name, vaults, dialect, createdAt, expiresAt, stale, delegate } = old;
   const expiresIn = Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 1000);
-  const body = { name, vaults, dialect, expiresIn, ...asked, ...(old.binding && { binding: true }), ...(stale && { stale }) };
+  const body = {
+    name,
+    vaults,
+    dialect,
+    expiresIn,
+    ...asked,
+    ...(old.binding && { binding: true }),
+    ...(stale && { stale }),
+    ...(delegate && { delegate }),
+  };
   await showIssued(io, options.format, (await admin.call("POST /v1/admin/tokens", { body })).data);
   if (old.endedAt !== undefined) return tell(io, `The old token ${id} has ended already`);
   const revoking = `\`item-vault token revoke ${id}\``;
@@ -92,9 +117,12 @@ export function parsePermission(text: string): Named<Permission> {
   throw new CliError("A person has whole vaults, and no scope of Items", { exit: "usage" });
 }
 
-/** The `vaults` of a request (contract 13.14), by one request for all names. */
-export async function vaultsOf<Value>(admin: Client, wanted: readonly Named<Value>[]): Promise<Record<string, Value>> {
-  const all = wanted.some(([vault]) => !isId(vault)) ? (await admin.call("GET /v1/admin/vaults")).data : [];
+/** The `vaults` of a request (contract 13.14). In: what loads all vaults, for their names; called at most once. */
+export async function vaultsOf<Value>(
+  wanted: readonly Named<Value>[],
+  loadVaults: () => Promise<readonly NamedVault[]>,
+): Promise<Record<string, Value>> {
+  const all = wanted.some(([vault]) => !isId(vault)) ? await loadVaults() : [];
   const entries = wanted.map(([vault, value]) => [isId(vault) ? parseId(vault)! : vaultNamed(all, vault).id, value] as const);
   if (new Set(entries.map(([id]) => id)).size < entries.length)
     throw new CliError("--vault names a vault twice", { exit: "usage" });

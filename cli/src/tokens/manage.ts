@@ -1,6 +1,7 @@
 import { tokenIdOf } from "../api/find.ts";
 import { type AnyToken, DOES_NOT_OPEN, opened, scopeOf, textOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
+import type { Io } from "../frame/io.ts";
 import { timeOf } from "../output/time.ts";
 import { type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
@@ -8,12 +9,28 @@ import type { TOKEN_READ_OPTIONS, TOKEN_REVOKE_OPTIONS } from "./options.ts";
 
 /** `token list`. */
 export async function list({ io, options, admin }: Call<typeof TOKEN_READ_OPTIONS>): Promise<void> {
-  const { data: tokens } = await (await admin()).call("GET /v1/admin/tokens");
+  await showTokens(io, options.format, (await (await admin()).call("GET /v1/admin/tokens")).data);
+}
+
+async function showTokens(io: Io, format: string | undefined, tokens: readonly AnyToken[]): Promise<void> {
   const rows = tokens.map((token) => [token.id, nameOf(token), opened(token).dialect ?? "", scopeOf(token), endOf(token)]);
-  await show(io, options.format, {
+  await show(io, format, {
     json: tokens,
     table: (columns) => tableOf(["ID", "NAME", "DIALECT", "VAULTS", "EXPIRES"], rows, columns),
   });
+}
+
+/** `child list`. */
+export async function listChildren({ io, options, client }: Call<typeof TOKEN_READ_OPTIONS>): Promise<void> {
+  await showTokens(io, options.format, (await (await client()).call("GET /v1/tokens")).data);
+}
+
+/** `child revoke`. */
+export async function revokeChild({ io, args, client: connect }: Call<typeof TOKEN_REVOKE_OPTIONS>): Promise<void> {
+  const client = await connect();
+  const id = await tokenIdOf(client, args[0]!, "GET /v1/tokens");
+  await client.call("DELETE /v1/tokens/{token}", { path: { token: id } });
+  await tell(io, `Revoked the token ${id}`);
 }
 
 /** `token get`. */
@@ -44,6 +61,8 @@ const shownToken = (token: AnyToken): Shown => ({
       ["Name", nameOf(token)],
       ["Dialect", opened(token).dialect ?? ""],
       ["For", opened(token).binding ? "service bindings" : ""],
+      ["Issues tokens", opened(token).delegate ? "yes" : ""],
+      ["Issued by", opened(token).parent ?? ""],
       ...Object.entries(opened(token).vaults ?? {}).map(([id, scope]) => ["Vault", `${id} ${textOf(scope)}`] as const),
       ["Created", timeOf(token.createdAt)],
       ["Expires", timeOf(token.expiresAt)],

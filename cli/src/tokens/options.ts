@@ -15,7 +15,7 @@ const LIFETIME = {
   "expires-in": { type: "string", value: "TIME", summary: "for example 90d, 12h, 30m or 45s" },
 } as const satisfies Options;
 
-export const TOKEN_CREATE_OPTIONS = {
+const ISSUED = {
   vault: {
     type: "string",
     short: "v",
@@ -24,12 +24,19 @@ export const TOKEN_CREATE_OPTIONS = {
     summary:
       "a vault, by name or id, and what the token may do there: l, r (default), w, d; =rw:ID,ID is for these Items only; may be repeated",
   },
-  binding: { type: "boolean", summary: "for a service binding of another Worker: it has an id and no text, and only reads" },
-  dialect: { type: "string", value: "DIALECT", summary: "uuid (default) or connect", choices: ["uuid", "connect"] },
+  dialect: { type: "string", value: "DIALECT", summary: "uuid or connect", choices: ["uuid", "connect"] },
+  delegate: { type: "boolean", summary: "the token may issue others, which have no more than it and end with it" },
   ...STALE,
   ...LIFETIME,
   ...FORMAT_OPTION,
 } as const satisfies Options;
+
+export const TOKEN_CREATE_OPTIONS = {
+  ...ISSUED,
+  binding: { type: "boolean", summary: "for a service binding of another Worker: it has an id and no text, and only reads" },
+} as const satisfies Options;
+
+export const CHILD_CREATE_OPTIONS = ISSUED;
 
 export const TOKEN_READ_OPTIONS = FORMAT_OPTION;
 

@@ -15,7 +15,7 @@ import type { PERSON_DELETE_OPTIONS, PERSON_LIST_OPTIONS, PERSON_WRITE_OPTIONS }
 export async function create({ io, args, options, admin: connect }: Call<typeof PERSON_WRITE_OPTIONS>): Promise<void> {
   const grants = (options.vault ?? []).map(parsePermission);
   const admin = await connect();
-  const body = { email: args[0]!, vaults: await vaultsOf(admin, grants) };
+  const body = { email: args[0]!, vaults: await vaultsOf(grants, async () => (await admin.call("GET /v1/admin/vaults")).data) };
   await show(io, options.format, shownPerson((await admin.call("POST /v1/admin/people", { body })).data));
 }
 
@@ -39,7 +39,7 @@ export async function edit({ io, args, options, admin: connect }: Call<typeof PE
     });
   const admin = await connect();
   const path = { person: await personIdOf(admin, args[0]!) };
-  const body = { vaults: await vaultsOf(admin, grants) };
+  const body = { vaults: await vaultsOf(grants, async () => (await admin.call("GET /v1/admin/vaults")).data) };
   await show(io, options.format, shownPerson((await admin.call("PATCH /v1/admin/people/{person}", { path, body })).data));
 }
 

@@ -1,7 +1,13 @@
 import { type Command, command } from "../frame/command.ts";
-import { TOKEN_CREATE_OPTIONS, TOKEN_READ_OPTIONS, TOKEN_REISSUE_OPTIONS, TOKEN_REVOKE_OPTIONS } from "./options.ts";
+import {
+  CHILD_CREATE_OPTIONS,
+  TOKEN_CREATE_OPTIONS,
+  TOKEN_READ_OPTIONS,
+  TOKEN_REISSUE_OPTIONS,
+  TOKEN_REVOKE_OPTIONS,
+} from "./options.ts";
 
-/** Commands of tokens; all of them are the admin's. */
+/** Commands of tokens: those of the admin, and those of a token that issues others. */
 
 export const TOKEN_COMMANDS: readonly Command[] = [
   command({
@@ -43,5 +49,29 @@ export const TOKEN_COMMANDS: readonly Command[] = [
     options: TOKEN_REISSUE_OPTIONS,
     examples: ["item-vault token reissue deploy --overlap 1h"],
     load: () => import("./issue.ts").then(({ reissue }) => ({ run: reissue })),
+  }),
+  command({
+    name: "child create",
+    summary: "issue a token below your own, which has no more than it and ends with it",
+    args: "<name>",
+    options: CHILD_CREATE_OPTIONS,
+    examples: ["item-vault child create job-4711 --vault Production --expires-in 15m"],
+    load: () => import("./issue.ts").then(({ createChild }) => ({ run: createChild })),
+  }),
+  command({
+    name: "child list",
+    summary: "list the tokens that your token has issued",
+    args: "",
+    options: TOKEN_READ_OPTIONS,
+    examples: ["item-vault child list"],
+    load: () => import("./manage.ts").then(({ listChildren }) => ({ run: listChildren })),
+  }),
+  command({
+    name: "child revoke",
+    summary: "revoke a token below your own",
+    args: "<token>",
+    options: TOKEN_REVOKE_OPTIONS,
+    examples: ["item-vault child revoke job-4711"],
+    load: () => import("./manage.ts").then(({ revokeChild }) => ({ run: revokeChild })),
   }),
 ] as readonly Command[];

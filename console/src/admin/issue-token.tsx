@@ -29,7 +29,8 @@ export function IssueToken({ onClose }: { readonly onClose: () => void }) {
   const action = async (data: FormData) => {
     if (Object.keys(scope.value).length === 0) throw new InputError("Choose at least one vault.");
     const { dialect, binding } = KINDS[kind.value];
-    const body = { name: textOf(data, "name"), vaults: scope.value, dialect, binding, expiresIn: parseLifetime(data) };
+    const delegate = !binding && data.has("delegate");
+    const body = { name: textOf(data, "name"), vaults: scope.value, dialect, binding, delegate, expiresIn: parseLifetime(data) };
     issued.value = (await call("POST /v1/admin/tokens", { body })).data;
     void tokens.load();
   };
@@ -57,6 +58,12 @@ export function IssueToken({ onClose }: { readonly onClose: () => void }) {
           operations={KINDS[kind.value].binding ? ["r"] : OPERATIONS}
         />
         <LifetimeField />
+        {!KINDS[kind.value].binding && (
+          <label class="check">
+            <input type="checkbox" name="delegate" />
+            May issue tokens, which end with it
+          </label>
+        )}
       </Form>
     </Dialog>
   );

@@ -56,7 +56,18 @@ const ACTIONS: readonly RowAction<TokenRow>[] = [
 const kindsOf = (token: TokenRow): readonly string[] =>
   "broken" in token
     ? []
-    : [token.dialect === "connect" ? "For clients of Connect" : "", token.binding ? "For service bindings" : ""].filter(Boolean);
+    : [
+        token.dialect === "connect" ? "For clients of Connect" : "",
+        token.binding ? "For service bindings" : "",
+        token.delegate ? "May issue tokens" : "",
+        token.parent === undefined ? "" : `Issued by ${nameOfId(token.parent)}`,
+      ].filter(Boolean);
+
+/** The name of a token of the list; of one that is not there the beginning of its id. */
+function nameOfId(id: string): string {
+  const token = tokens.rows.value?.find((one) => one.id === id);
+  return token ? nameOfToken(token) : `token ${shortId(id)}`;
+}
 
 const Name = ({ token }: { readonly token: TokenRow }) => (
   <RowName row={token} name={nameOfToken(token)} only="revoked">

@@ -20,27 +20,27 @@ export const createToken = serveBy({
   async handle(call: Call, input: NewToken): ReplyTo<"createToken"> {
     const { c, store } = call;
     const { name, vaults, dialect = "uuid", expiresIn = LIMITS.tokenLifetimeDefault, stale } = input;
-    const binding = input.binding === true || undefined;
+    const [binding, delegate] = [input.binding || undefined, input.delegate || undefined];
     const issuedAt = Math.floor(store.now / 1000);
     const id = await newId(call, "new token");
-    const claims: Claims = { id, name, dialect, vaults, issuedAt, expiresAt: issuedAt + expiresIn, binding, stale };
+    const claims: Claims = { id, name, dialect, vaults, issuedAt, expiresAt: issuedAt + expiresIn, binding, stale, delegate };
     const issued = await insertToken(store, claims, adminEntry({ resource: "TOKEN" }, c, "CREATE", id));
     if (!issued.ok) return issued;
     // The token is not stored: only this answer, and that to a repeated request, contains it.
     // One for service bindings is in no answer: nobody needs it, and it would authenticate nobody (decision 0025).
     const token = binding ? undefined : issued.value.token;
-    return ok({ json: presentIssuedToken(issued.value.claims, token), made: id });
+    return ok({ json: presentIssuedToken(issued.value.claims, token, "uuid"), made: id });
   },
 });
 
 export async function listTokens({ store }: Call): ReplyTo<"listTokens"> {
   const tokens = await loadTokens(store);
-  return tokens.ok ? ok({ json: tokens.value.map(presentListedToken) }) : tokens;
+  return tokens.ok ? ok({ json: tokens.value.map((token) => presentListedToken(token, "uuid")) }) : tokens;
 }
 
 export async function getToken({ store, token: id }: Call): ReplyTo<"getToken"> {
   const token = await loadToken(store, id);
-  return token.ok ? ok({ json: presentListedToken(token.value) }) : token;
+  return token.ok ? ok({ json: presentListedToken(token.value, "uuid") }) : token;
 }
 
 export async function revokeToken({ c, store, token }: Call): ReplyTo<"revokeToken"> {

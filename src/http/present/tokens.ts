@@ -20,9 +20,13 @@ export const presentScope = ({ vaults }: Claims, dialect: Dialect): Presented<Sc
 const presentVaultScope = (scope: VaultScope, dialect: Dialect): VaultScope =>
   typeof scope === "string" ? scope : { permissions: scope.permissions, items: scope.items.map((id) => writeId(id, dialect)) };
 
-/** For the admin, in the answer that issues a token: its vaults have the ids that its holder will send. */
-export const presentIssuedToken = (claims: Claims, token: string | undefined): Presented<Schemas.IssuedToken> => ({
-  ...presentToken(claims, "uuid"),
+/** For whoever issues a token, in the answer: its vaults have the ids that its holder will send. */
+export const presentIssuedToken = (
+  claims: Claims,
+  token: string | undefined,
+  dialect: Dialect,
+): Presented<Schemas.IssuedToken> => ({
+  ...presentToken(claims, dialect),
   vaults: presentScope(claims, claims.dialect),
   binding: claims.binding,
   token,
@@ -30,23 +34,26 @@ export const presentIssuedToken = (claims: Claims, token: string | undefined): P
 
 /** For its holder. */
 export function presentToken(claims: Claims, dialect: Dialect): Presented<Schemas.Token> {
-  const { id, name, issuedAt } = claims;
+  const { id, name, issuedAt, descent } = claims;
+  const parent = descent?.ancestors.at(-1);
   return {
     id: writeId(id, dialect),
     name,
     dialect: claims.dialect,
     vaults: presentScope(claims, dialect),
     stale: claims.stale,
+    delegate: claims.delegate,
+    parent: parent && writeId(parent, dialect),
     person: claims.person,
     createdAt: presentTime(issuedAt * 1000),
     expiresAt: expiryOf(claims),
   };
 }
 
-/** For the admin: also tokens that have ended, and those whose rows do not open. */
-export function presentListedToken(token: ListedToken): Presented<Schemas.ListedToken | Schemas.BrokenToken> {
+/** In a list: also tokens that have ended, and those whose rows do not open. */
+export function presentListedToken(token: ListedToken, dialect: Dialect): Presented<Schemas.ListedToken | Schemas.BrokenToken> {
   const endedAt = token.endedAt === undefined ? undefined : presentTime(token.endedAt);
-  if (!("broken" in token)) return { ...presentToken(token, "uuid"), binding: token.binding, endedAt };
+  if (!("broken" in token)) return { ...presentToken(token, dialect), binding: token.binding, endedAt };
   const { id, broken, issuedAt } = token;
   return { id, broken, createdAt: presentTime(issuedAt * 1000), expiresAt: expiryOf(token), endedAt };
 }

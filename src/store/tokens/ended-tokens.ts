@@ -1,31 +1,62 @@
+import { LIMITS } from "../../model/limits.ts";
 import { fail, must, ok, type Result } from "../../model/result.ts";
 import type { Take } from "../d1/calls.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import type { Activity } from "../../model/activity.ts";
-import { adminEntryStatement } from "../activity/admin-entry.ts";
+import { createRequestId } from "../../request-id.ts";
+import { ACTIVITY, sealActivity } from "../activity/entries.ts";
 
 /** The end of tokens and people: they are revoked or removed, or they expire. The next request finds no row. */
 
+/**
+ * SQL: the table `branch` of the token ?1 and of those below it: those that it has issued, that one of these has issued, and so on. By the
+ * column `root` too, so that a damaged `parent` in between saves none of them.
+ */
+export const BRANCH = `
+  WITH RECURSIVE branch (id) AS (
+    SELECT ?1 UNION SELECT tokens.id FROM branch JOIN tokens ON tokens.parent = branch.id OR tokens.root = branch.id)`;
+
 const REVOKED = {
+  /** An entry for each token of the branch that is in use, the token itself first. */
+  log: `
+    ${BRANCH},
+    numbered AS (
+      SELECT id, row_number() OVER (ORDER BY id <> ?1, id) - 1 AS number
+      FROM branch JOIN tokens USING (id) WHERE id = ?1 OR expires_at > ?2)
+    INSERT INTO activity (${ACTIVITY.columns})
+    SELECT value ->> 'log', ${ACTIVITY.values}
+    FROM (SELECT json_set(entry.value, '$.item', numbered.id) AS value FROM numbered JOIN json_each(?3) AS entry ON entry.key = number)
+    WHERE true ON CONFLICT (vault_id, id) DO NOTHING`,
   // A token that has expired already ended at that time.
   end: `
+    ${BRANCH}
     INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
-    SELECT id, root_key_id, sealed, created_at, expires_at, min(expires_at, ?2), signed_by FROM tokens WHERE id = ?1
+    SELECT id, root_key_id, sealed, created_at, expires_at, min(expires_at, ?2), signed_by FROM tokens WHERE id IN (SELECT id FROM branch)
     ON CONFLICT (id) DO NOTHING`,
-  delete: "DELETE FROM tokens WHERE id = ?1 RETURNING id",
+  delete: `${BRANCH} DELETE FROM tokens WHERE id IN (SELECT id FROM branch) RETURNING id`,
   ended: "SELECT id FROM ended_tokens WHERE id = ?1",
 };
 
 /**
- * Revokes a token, or removes a person. The row moves to the ended tokens. When D1 has no room for that, it is deleted: then its name is
- * lost, and the queue writes the entry of the log. A token that has ended already is not changed. In: the entry of the admin's log.
- * Errors: `token_not_found`, those of `refusalOfWrite`.
+ * The statement that logs the end of a token and of those below it. How many these are is known only where they end, so each that there
+ * may be has an entry, sealed under an id of its own.
+ */
+async function logStatement(store: Store, id: string, entry: Activity): Promise<D1PreparedStatement> {
+  const others = Array.from({ length: LIMITS.tokenDescendants }, () => ({ ...entry, id: createRequestId(store.now) }));
+  const rows = await Promise.all([entry, ...others].map((one) => sealActivity(store, one)));
+  return store.db.prepare(REVOKED.log).bind(id, store.now, JSON.stringify(rows));
+}
+
+/**
+ * Revokes a token, or removes a person, and with it all tokens below. The rows move to the ended tokens. When D1 has no room for that, they
+ * are deleted: then their names are lost, and the queue writes the entry of the log. A token that has ended already is not changed. In: the
+ * entry of the admin's log. Errors: `token_not_found`, those of `refusalOfWrite`.
  */
 export async function endToken(store: Store, id: string, entry: Activity): Promise<Result<undefined>> {
   const { db, now } = store;
   const done = await runBatch<[never, unknown, unknown, { id: string }]>(
     db,
-    await adminEntryStatement(store, entry, { id }),
+    await logStatement(store, id, entry),
     db.prepare(REVOKED.end).bind(id, now),
     db.prepare(REVOKED.delete).bind(id),
     db.prepare(REVOKED.ended).bind(id),

@@ -16,13 +16,19 @@ const associatedData = (id: string, key: string) => ({ ...TABLES.tokens.associat
 
 /** Seals what the row of a token holds besides its plaintext columns. */
 export const sealToken = (root: RootKey, claims: Claims): Promise<string> => {
-  const { id, name, dialect, vaults, binding, person, since, stale } = claims;
+  const { id, name, dialect, vaults, binding, person, since, stale, delegate, descent } = claims;
   return seal(
     root.registry,
     associatedData(id, root.id),
-    JSON.stringify({ name, dialect, vaults, binding, person, since, stale }),
+    JSON.stringify({ name, dialect, vaults, binding, person, since, stale, delegate, descent }),
   );
 };
+
+/** The columns that tell which tokens end a token with them. */
+export const ancestryOf = ({ descent }: Claims): Pick<TokenRow, "parent" | "root"> => ({
+  parent: descent?.ancestors.at(-1) ?? null,
+  root: descent?.ancestors[0] ?? null,
+});
 
 /** Opens a row. Errors: `misconfigured` (a root key is missing), `integrity`. */
 export async function openToken({ keys }: Keyring, row: TokenRow): Promise<Result<Claims>> {

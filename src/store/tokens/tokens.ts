@@ -1,11 +1,13 @@
 import { type Claims, hashToken, signToken, TOKEN_CHARACTERS_MAX } from "../../crypto/token.ts";
 import type { Activity } from "../../model/activity.ts";
+import { LIMITS } from "../../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { possibleTime } from "../../model/time.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import { checkRootKeys, proofStatement } from "../keys/root-keys.ts";
-import { openToken, sealToken, signAgain, type TokenRow } from "./token-rows.ts";
+import type { TokenIdentity } from "../vaults/token-check.ts";
+import { ancestryOf, openToken, sealToken, signAgain, type TokenRow } from "./token-rows.ts";
 
 /**
  * The tokens, for the admin routes. The table `tokens` is the allow-list. A token that was revoked or has expired moves to
@@ -13,10 +15,16 @@ import { openToken, sealToken, signAgain, type TokenRow } from "./token-rows.ts"
  */
 
 const SQL = {
+  /** ?9: the hash of the parent, which must not have ended. One statement, so that D1 counts and inserts at one moment. */
   insert: `
-    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2
+    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, parent, root)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2, ?7, ?8
     WHERE NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
+      AND (?7 IS NULL OR (
+        EXISTS (SELECT 1 FROM tokens WHERE id = ?7 AND claims = ?9)
+        AND (SELECT count(*) FROM tokens WHERE root = ?8 AND expires_at > ?10) < ${LIMITS.tokenDescendants}))
     ON CONFLICT (id) DO NOTHING RETURNING id`,
+  hash: "SELECT claims FROM tokens WHERE id = ?1",
   live: "SELECT * FROM tokens WHERE id = ?1",
   ended: "SELECT * FROM ended_tokens WHERE id = ?1",
   // People have a list of their own (people.ts).
@@ -30,30 +38,42 @@ export interface IssuedToken {
 }
 
 /**
- * Adds a token to the allow-list, under the id of its claims. Out: the token; when the id is in use for a live token with the
- * same name, dialect, vaults and lifetime, that token. In: the entry of the admin's log.
- * Errors: `invalid`, when it would be too long; `idempotency`, when it is in use otherwise; `signer_removed`, when the key that signed it is gone; those of `refusalOfWrite`.
+ * Adds a token to the allow-list, under the id of its claims. Out: the token; when the id is in use for a live token that the same request
+ * would have issued, that token. In: the entry of the admin's log; of a token that another one issues, that one.
+ * Errors: `invalid`, when it would be too long; `idempotency`, when it is in use otherwise; `signer_removed`, when the key that signed it
+ * is gone; `unauthorized`, when the parent has ended; `quota`; those of `refusalOfWrite`.
  */
-export async function insertToken(store: Store, claims: Claims, entry: Activity): Promise<Result<IssuedToken>> {
-  const { db, keyring } = store;
+export async function insertToken(
+  store: Store,
+  claims: Claims,
+  entry: Activity,
+  parent?: TokenIdentity,
+): Promise<Result<IssuedToken>> {
+  const { db, keyring, now } = store;
   const { id, issuedAt, expiresAt } = claims;
   const root = keyring.active;
   const token = await signToken(keyring, claims);
   if (token.length > TOKEN_CHARACTERS_MAX)
     return invalid(`the token would have more than ${TOKEN_CHARACTERS_MAX} characters: name fewer vaults, or shorten its name`);
   const hash = await hashToken(token);
-  const values = [id, root.id, await sealToken(root, claims), issuedAt * 1000, expiresAt * 1000, hash];
-  const done = await runBatch<[{ id: string }, TokenRow, never, never]>(
+  const sealed = await sealToken(root, claims);
+  const ancestry = ancestryOf(claims);
+  const values = [id, root.id, sealed, issuedAt * 1000, expiresAt * 1000, hash, ancestry.parent, ancestry.root];
+  const done = await runBatch<[{ id: string }, TokenRow, TokenRow, Pick<TokenRow, "claims">, never, never]>(
     db,
-    db.prepare(SQL.insert).bind(...values),
+    db.prepare(SQL.insert).bind(...values, parent?.hash ?? null, now),
     db.prepare(SQL.live).bind(id),
+    db.prepare(SQL.ended).bind(id),
+    db.prepare(SQL.hash).bind(ancestry.parent),
     await adminEntryStatement(store, entry, { id, hash }),
     await proofStatement(db, root),
   );
   if (!done.ok) return refusalOfWrite(done);
-  const [inserted, [row]] = done.value;
+  const [inserted, [row], ended, [above]] = done.value;
   if (inserted.length > 0) return ok({ claims, token });
-  return row && row.expires_at > store.now ? issueAgain(store, claims, row) : fail("idempotency");
+  if (parent && above?.claims !== parent.hash) return fail("unauthorized");
+  if (!row && ended.length === 0) return fail("quota", `${LIMITS.tokenDescendants} tokens below one`);
+  return row && row.expires_at > now ? issueAgain(store, claims, row) : fail("idempotency");
 }
 
 /** The token of a row, for a request that was repeated. Errors: `idempotency`, `signer_removed`, `misconfigured`, `integrity`. */
@@ -61,14 +81,19 @@ async function issueAgain({ keyring }: Store, wanted: Claims, row: TokenRow): Pr
   const signed = await signAgain(keyring, row);
   if (!signed.ok) return signed;
   const { claims, hash } = signed.value;
-  return row.claims === hash && requestOf(claims) === requestOf(wanted) ? signed : fail("idempotency");
+  const isSame = requestOf(claims) === requestOf(wanted) && endsAlike(claims, wanted);
+  return row.claims === hash && isSame ? signed : fail("idempotency");
 }
 
-/** The attributes of the requested token, as a text that is equal for equal requests. */
-const requestOf = ({ name, dialect, vaults, issuedAt, expiresAt, binding, stale }: Claims): string => {
+/** The attributes of the requested token without its lifetime, as a text that is equal for equal requests. */
+const requestOf = ({ name, dialect, vaults, binding, stale, delegate, descent }: Claims): string => {
   const scope = Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([name, dialect, scope, expiresAt - issuedAt, binding, stale]);
+  return JSON.stringify([name, dialect, scope, binding, stale, delegate, descent?.ancestors]);
 };
+
+/** Whether two tokens have the same lifetime. A request that names none may get a token that ends with its parent. */
+const endsAlike = (a: Claims, b: Claims): boolean =>
+  a.expiresAt === b.expiresAt || a.expiresAt - a.issuedAt === b.expiresAt - b.issuedAt;
 
 /** A row of `ended_tokens`, or without the time of its end one of the allow-list. */
 type EndedRow = TokenRow & { ended_at?: number };

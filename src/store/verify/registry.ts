@@ -6,7 +6,7 @@ import { isTime } from "../../model/time.ts";
 import { runBatch } from "../d1/database.ts";
 import { type RowOf, TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
 import { openProof } from "../keys/root-keys.ts";
-import { openToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
+import { ancestryOf, openToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
 import { CREATE_AGAIN, loadSchema } from "../d1/schema.ts";
 import { recountUses } from "../commit/repairs.ts";
 import { fault, type Fault } from "../checks/fault.ts";
@@ -95,9 +95,11 @@ export const checkTokens = (ports: VerifyPorts, position: Position): Promise<Res
       return [fault("token_changed", { table: "tokens", id: row.id }, "the row names a root key that the database never had")];
     if (!signed.ok) return UNCHECKED.has(signed.failure.kind) ? [] : [unreadable("tokens", row)];
     const { claims, hash } = signed.value;
+    const { parent, root } = ancestryOf(claims);
     const changed = [
       ...(row.claims === hash ? [] : ["the row gives another token than the one that was issued"]),
       ...(row.person === (await indexOf(ports, row, claims)) ? [] : ["the row has the index of another email"]),
+      ...(row.parent === parent && row.root === root ? [] : ["the row names other tokens above it"]),
     ];
     return changed.map((what) => fault("token_changed", { table: "tokens", id: row.id }, what));
   });

@@ -68,7 +68,8 @@ export async function plantWorld(): Promise<World> {
   for (const name of ["a", "b"]) {
     const { token, id } = await makeToken(scope, { name });
     await signIn({ token });
-    await makeToken(scope, { name: `kept ${name}` });
+    const issuing = await makeToken(scope, { name: `kept ${name}`, delegate: true });
+    await client(issuing.token)("POST", "/v1/tokens", { body: { name: `below ${name}`, vaults: scope } });
     await admin("DELETE", `/v1/admin/tokens/${id}`);
     const { token: used } = await makeToken(scope, { name: `signed in ${name}` });
     await signIn({ token: used });

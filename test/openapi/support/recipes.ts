@@ -1,4 +1,5 @@
 import { env } from "cloudflare:workers";
+import { failuresOf } from "../../../openapi/operation.ts";
 import { formatCursors } from "../../../src/model/cursors.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { backUp } from "../../support/backup.ts";
@@ -88,11 +89,14 @@ const silences: (() => void)[] = [];
 /** Lets the databases of all silent services answer. */
 export const endSilences = (): void => silences.splice(0).forEach((end) => end());
 
+const withBookmark: Recipe = async ({ row, target }) =>
+  ask(row, target, (await makeToken({}, { stale: 1 })).token, { headers: { "Item-Vault-Bookmark": "x" } });
+
 /** How operations with these ids, or with this property, answer a status. */
 const SPECIAL: Readonly<Record<string, Recipe>> = {
   "getMetrics 503": changed({ env: failingD1 }),
-  "getOwnToken 400": async ({ row, target }) =>
-    ask(row, target, (await makeToken({}, { stale: 1 })).token, { headers: { "Item-Vault-Bookmark": "x" } }),
+  "getOwnToken 400": (given) => withBookmark(given),
+  "listChildTokens 400": (given) => withBookmark(given),
   "listVaults 400": changed({ query: "?filter=unknown" }),
   "listActivity 400": changed({ query: "?limit=0" }),
   "listAdminActivity 400": changed({ query: "?limit=0" }),
@@ -153,6 +157,10 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "putBackupObject 413": changed({ headers: { "Content-Length": "100000000000" } }),
   "putBackupObject 422": changed({ query: `?key=vaults/${crypto.randomUUID()}/parts/${"0".repeat(64)}` }),
   "createVault 507": (given) => changed({ env: { COORDINATOR: coordinatorsWith(fullD1()) } })(given),
+  "createChildToken 400": changed({ body: {} }),
+  "createChildToken 409": repeatedWith({ name: "first", vaults: {} }),
+  "createChildToken 507": (given) => changed({ env: fullD1() })(given),
+  "revokeChildToken 507": (given) => changed({ env: fullD1() })(given),
   "createToken 507": (given) => changed({ env: fullD1() })(given),
   "signIn 400": changed({ body: { code: "x", token: "x" } }),
   "signIn 507": (given) => changed({ env: fullD1() })(given),
@@ -215,8 +223,7 @@ const tooManyOfCaller: Recipe = ({ row, target, world }) =>
 /** A token without the permission; where none is needed, a request by cookie that another site has made. */
 const outsider: Recipe = (given) => {
   const { row, target, world } = given;
-  const scoped = row.access.by === "token" && row.access.permission !== undefined && row.access.outside === "out_of_scope";
-  if (scoped) return ask(row, target, world.outsider);
+  if (failuresOf(row).has("out_of_scope")) return ask(row, target, world.outsider);
   return ask(row, target, undefined, { headers: { Cookie: `${COOKIE}=x`, "Sec-Fetch-Site": "cross-site" } });
 };
 

@@ -1,4 +1,4 @@
-import { signIn } from "../../../contract/bodies.ts";
+import { newChildToken, signIn } from "../../../contract/bodies.ts";
 import { addPerson, changePerson } from "../../../src/http/endpoints/admin-people.ts";
 import { createToken } from "../../../src/http/endpoints/admin-tokens.ts";
 import { createVault, updateVault } from "../../../src/http/endpoints/admin-vaults.ts";
@@ -32,6 +32,7 @@ export const PARSERS: Readonly<Record<string, (body: unknown) => Result<unknown>
   NewVault: endpoint(createVault),
   VaultChange: endpoint(updateVault),
   NewToken: endpoint(createToken),
+  NewChildToken: (body) => parseValue(newChildToken, body, "the token"),
   NewWebhook: endpoint(createWebhook),
   WebhookChange: endpoint(updateWebhook),
   ResolveRequest: endpoint(resolveReferences),
@@ -106,12 +107,12 @@ export const STRICTER: readonly Stricter[] = [
     },
   },
   {
-    rule: "a token of service bindings has no permission but `r`, and no `stale` (contract 13.14, 18.5)",
+    rule: "a token of service bindings has no permission but `r`, no `stale` and no `delegate`; only the admin issues it (contract 8.16, 13.14, 18.5)",
     reason: "a second schema of the whole body would hide the first one from generators of types",
     refuses: (body) => {
-      const { binding, vaults, stale } = (body ?? {}) as { binding?: unknown; vaults?: object; stale?: unknown };
+      const { binding, vaults, stale, delegate } = (body ?? {}) as Readonly<Record<string, unknown>>;
       const writes = Object.values(vaults ?? {}).some((permission) => permission !== "r");
-      return binding === true && (writes || (stale ?? undefined) !== undefined);
+      return binding === true && (writes || (stale ?? undefined) !== undefined || delegate === true);
     },
   },
   {

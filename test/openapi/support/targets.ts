@@ -14,7 +14,7 @@ export type { Row };
 
 export interface World {
   readonly vault: string;
-  /** A token with every permission in the vault. */
+  /** A token with every permission in the vault, which may issue others. */
   readonly token: string;
   /** A token that names no vault. */
   readonly outsider: string;
@@ -37,7 +37,7 @@ export async function startWorld(): Promise<World> {
   const vault = await makeVault();
   const unknown = crypto.randomUUID();
   const scopes = [{ [vault]: "rwd" }, {}, { [vault]: "rwd" }, { [unknown]: "rwd" }] as const;
-  const issued = await Promise.all(scopes.map((scope) => makeToken(scope)));
+  const issued = await Promise.all(scopes.map((scope, index) => makeToken(scope, { delegate: index === 0 })));
   const [token = "", outsider = "", limited = "", stranger = ""] = issued.map((one) => one.token);
   const headers = { "Idempotency-Key": USED_KEY };
   await client(token)("POST", `/v1/vaults/${vault}/items`, { headers, body: LOGIN });
@@ -69,12 +69,15 @@ async function prepareItem({ vault, token }: World, { path }: Row): Promise<Reco
   const items = `/v1/vaults/${vault}/items`;
   const body = { ...LOGIN, fields: [{ purpose: "PASSWORD", value: "secret" }] };
   const { id: item } = (await call("POST", items, { body })).body;
+  const below = path.includes("{token}")
+    ? (await call("POST", "/v1/tokens", { body: { name: "below", vaults: {} } })).body.id
+    : "";
   const file = path.includes("/files") ? await upload(call, `${items}/${item}/files?name=f`) : "";
   if (path.includes("/versions"))
     await call("PATCH", `${items}/${item}`, { body: [{ op: "add", path: "/tags/-", value: "two" }] });
   if (path.includes("/unarchive")) await call("POST", `${items}/${item}/archive`);
   if (path.includes("deleted-items")) await call("DELETE", `${items}/${item}`);
-  return { vault, item, file, version: "1" };
+  return { vault, item, file, version: "1", token: below };
 }
 
 async function upload(call: ReturnType<typeof client>, path: string): Promise<string> {
@@ -132,6 +135,7 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   resolveReferences: ({ vault, item }) => ({ body: { references: [`op://${vault}/${item}/password`] } }),
   createVault: () => ({ body: { name: "New" } }),
   updateVault: () => ({ body: { name: "Other" } }),
+  createChildToken: ({ vault }) => ({ body: { name: "new", vaults: { [vault!]: "rwd" } } }),
   createToken: () => ({ body: { name: "new", vaults: {} } }),
   addPerson: () => ({ body: newPerson() }),
   changePerson: () => ({ body: { vaults: {} } }),
