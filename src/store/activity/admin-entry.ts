@@ -1,4 +1,5 @@
 import type { Activity } from "../../model/activity.ts";
+import { createRequestId } from "../../request-id.ts";
 import { ACTIVITY, sealActivity } from "./entries.ts";
 import type { Store } from "../d1/database.ts";
 
@@ -9,6 +10,31 @@ const INSERT = `
   SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?1)
   WHERE EXISTS (SELECT 1 FROM tokens WHERE id = ?2 AND (?3 IS NULL OR claims = ?3))
   ON CONFLICT (vault_id, id) DO NOTHING`;
+
+/** The tokens of a query, each with the number of its entry. */
+const insertNumbered = (query: string): string => `
+  INSERT INTO activity (${ACTIVITY.columns})
+  SELECT value ->> 'log', ${ACTIVITY.values}
+  FROM (
+    SELECT json_set(entry.value, '$.item', numbered.id) AS value
+    FROM (${query}) AS numbered JOIN json_each(?3) AS entry ON entry.key = numbered.number)
+  WHERE true ON CONFLICT (vault_id, id) DO NOTHING`;
+
+/**
+ * The statement that inserts an entry about each token of a query into the admin's log. How many these are is known only to D1, so as many
+ * entries are sealed as there may be, each under an id of its own. In: the entry of the first one, the most others, and SQL of the columns
+ * `id` and `number`, from 0 on, with the parameters ?1 and ?2.
+ */
+export async function adminEntriesStatement(
+  store: Store,
+  entry: Activity,
+  othersMax: number,
+  { query, values }: { readonly query: string; readonly values: readonly [string, number] },
+): Promise<D1PreparedStatement> {
+  const others = Array.from({ length: othersMax }, () => ({ ...entry, id: createRequestId(store.now) }));
+  const rows = await Promise.all([entry, ...others].map((one) => sealActivity(store, one)));
+  return store.db.prepare(insertNumbered(query)).bind(...values, JSON.stringify(rows));
+}
 
 /**
  * The statement that inserts an entry about a token into the admin's log. In: the id of the token, and its hash where a

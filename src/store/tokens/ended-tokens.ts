@@ -3,8 +3,7 @@ import { fail, must, ok, type Result } from "../../model/result.ts";
 import type { Take } from "../d1/calls.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import type { Activity } from "../../model/activity.ts";
-import { createRequestId } from "../../request-id.ts";
-import { ACTIVITY, sealActivity } from "../activity/entries.ts";
+import { adminEntriesStatement } from "../activity/admin-entry.ts";
 
 /** The end of tokens and people: they are revoked or removed, or they expire. The next request finds no row. */
 
@@ -17,16 +16,10 @@ export const BRANCH = `
     SELECT ?1 UNION SELECT tokens.id FROM branch JOIN tokens ON tokens.parent = branch.id OR tokens.root = branch.id)`;
 
 const REVOKED = {
-  /** An entry for each token of the branch that is in use, the token itself first. */
-  log: `
-    ${BRANCH},
-    numbered AS (
-      SELECT id, row_number() OVER (ORDER BY id <> ?1, id) - 1 AS number
-      FROM branch JOIN tokens USING (id) WHERE id = ?1 OR expires_at > ?2)
-    INSERT INTO activity (${ACTIVITY.columns})
-    SELECT value ->> 'log', ${ACTIVITY.values}
-    FROM (SELECT json_set(entry.value, '$.item', numbered.id) AS value FROM numbered JOIN json_each(?3) AS entry ON entry.key = number)
-    WHERE true ON CONFLICT (vault_id, id) DO NOTHING`,
+  /** The tokens of the branch that are in use, the token itself first. */
+  numbered: `
+    ${BRANCH}
+    SELECT id, row_number() OVER (ORDER BY id <> ?1, id) - 1 AS number FROM branch JOIN tokens USING (id) WHERE id = ?1 OR expires_at > ?2`,
   // A token that has expired already ended at that time.
   end: `
     ${BRANCH}
@@ -38,16 +31,6 @@ const REVOKED = {
 };
 
 /**
- * The statement that logs the end of a token and of those below it. How many these are is known only where they end, so each that there
- * may be has an entry, sealed under an id of its own.
- */
-async function logStatement(store: Store, id: string, entry: Activity): Promise<D1PreparedStatement> {
-  const others = Array.from({ length: LIMITS.tokenDescendants }, () => ({ ...entry, id: createRequestId(store.now) }));
-  const rows = await Promise.all([entry, ...others].map((one) => sealActivity(store, one)));
-  return store.db.prepare(REVOKED.log).bind(id, store.now, JSON.stringify(rows));
-}
-
-/**
  * Revokes a token, or removes a person, and with it all tokens below. The rows move to the ended tokens. When D1 has no room for that, they
  * are deleted: then their names are lost, and the queue writes the entry of the log. A token that has ended already is not changed. In: the
  * entry of the admin's log. Errors: `token_not_found`, those of `refusalOfWrite`.
@@ -56,7 +39,7 @@ export async function endToken(store: Store, id: string, entry: Activity): Promi
   const { db, now } = store;
   const done = await runBatch<[never, unknown, unknown, { id: string }]>(
     db,
-    await logStatement(store, id, entry),
+    await adminEntriesStatement(store, entry, LIMITS.tokenDescendants, { query: REVOKED.numbered, values: [id, now] }),
     db.prepare(REVOKED.end).bind(id, now),
     db.prepare(REVOKED.delete).bind(id),
     db.prepare(REVOKED.ended).bind(id),

@@ -38,7 +38,7 @@ function rulesOf(times: readonly (number | undefined)[], isolate: Isolate, entri
     const sent = { number, write: undefined, read, vault: "vault", item: "item", actor: "token", operations: new Set<string>() };
     return { ...sent, start: 0, end: 0, reply };
   });
-  const history = { calls, adminCalls: [] } as unknown as History;
+  const history = { calls, adminCalls: [], parents: new Map() } as unknown as History;
   const reference = { events: new Map(), applied: new Map() } as unknown as Reference;
   return Array.from(checkLog(history, reference, entries), ({ rule }) => rule);
 }

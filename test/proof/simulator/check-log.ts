@@ -13,7 +13,11 @@ export interface Exported {
   readonly action: string;
   readonly result: string;
   readonly actor: { readonly id: string; readonly userAgent?: string };
-  readonly resource: { readonly item?: { readonly id: string }; readonly itemVersion?: number };
+  readonly resource: {
+    readonly item?: { readonly id: string };
+    readonly itemVersion?: number;
+    readonly token?: { readonly id: string };
+  };
   readonly broken?: string;
 }
 
@@ -36,14 +40,20 @@ export function* checkLog(history: History, reference: Reference, entries: reado
   const events = [...reference.events.values()].flat();
   const written = new Set(events.map(({ vault, id }) => `${vault} ${id}`));
   // The commit of a write has logged it, in one row.
-  const found = entries.filter(({ log, requestId }) => !written.delete(`${log} ${requestId}`));
+  const others = entries.filter(({ log, requestId }) => !written.delete(`${log} ${requestId}`));
   for (const id of written) yield violation("request is not in the log", `the write ${id}`);
-  const ofRequests = Map.groupBy(found, ({ requestId }) => requestId);
+  const requested = new Set([...history.calls, ...history.adminCalls].map(({ reply }) => reply?.requestId));
+  const isEnd = ({ requestId, resource }: Exported) => !requested.has(requestId) && history.parents.has(resource.token?.id ?? "");
+  yield* checkEnds(history, reference, others.filter(isEnd));
+  const ofRequests = Map.groupBy(
+    others.filter((entry) => !isEnd(entry)),
+    ({ requestId }) => requestId,
+  );
   const lost = new Map<Isolate, Reply[]>();
   for (const { reply, wanted, name } of requestsOf(history, reference)) {
-    const [entry, ...others] = ofRequests.get(reply.requestId) ?? [];
+    const [entry, ...repeated] = ofRequests.get(reply.requestId) ?? [];
     ofRequests.delete(reply.requestId);
-    if (others.length > 0) yield violation("entry is in the log twice", `${name}: ${entry!.requestId}`);
+    if (repeated.length > 0) yield violation("entry is in the log twice", `${name}: ${entry!.requestId}`);
     const isRight = wanted !== undefined && entry !== undefined && wanted.entry === textOf(entry);
     if (entry && !isRight) yield violation("entry of another request", `${name}: ${textOf(entry)}, not ${wanted?.entry}`);
     if (entry || !wanted || wanted.optional) continue;
@@ -68,12 +78,31 @@ function* requestsOf({ calls, adminCalls }: History, reference: Reference) {
 
 const OF_ADMIN: Readonly<Record<string, string>> = { GET: "READ", POST: "CREATE", PATCH: "UPDATE", DELETE: "DELETE" };
 
-function wantedOfAdmin({ method, path, reply }: AdminCall): Wanted | undefined {
+function wantedOfAdmin({ actor, method, path, reply }: AdminCall): Wanted | undefined {
   // The batch that issues or revokes a token has the entry, also when its answer was lost.
   const isUncertain = reply.status === 503;
-  if (reply.status >= 300 && !isUncertain) return undefined;
+  const isDenied = reply.status === 401 || reply.status === 403;
+  if (reply.status >= 300 && !isUncertain && !isDenied) return undefined;
   const action = /\/(pause|resume)$/.test(path) ? "UPDATE" : OF_ADMIN[method];
-  return { entry: join("admin", action!, "SUCCESS", "admin"), optional: isUncertain };
+  return { entry: join("admin", action!, isDenied ? "DENY" : "SUCCESS", actor), optional: isUncertain };
+}
+
+/**
+ * A token that ended with one above it has one entry, with an id of its own; none where D1 has had no room. In: the entries about tokens that
+ * others have issued, and that are of no request.
+ */
+function* checkEnds({ parents, shortages }: History, { revoked }: Reference, entries: readonly Exported[]): Iterable<Violation> {
+  const ends = Map.groupBy(entries, ({ resource }) => resource.token!.id);
+  for (const [id, [end, ...repeated]] of ends) {
+    if (textOf(end!) !== join("admin", "DELETE", "SUCCESS", "admin") || !revoked.has(id))
+      yield violation("entry without a request", `${end!.requestId}: ${textOf(end!)} of the token ${id}`);
+    if (repeated.length > 0) yield violation("entry is in the log twice", `the end of the token ${id}`);
+  }
+  for (const [id, tick] of revoked) {
+    const endedAbove = parents.has(id) && revoked.get(parents.get(id)!) === tick;
+    if (endedAbove && !ends.has(id) && shortages.length === 1)
+      yield violation("request is not in the log", `the end of the token ${id}`);
+  }
 }
 
 /** The actions of writes that are no updates. */

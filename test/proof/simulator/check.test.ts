@@ -86,6 +86,7 @@ function rulesOf(
   const history: History = {
     calls: sent,
     adminCalls: [],
+    parents: new Map(),
     quotas: new Map([[VAULT, 100]]),
     shortages: [
       { tick: 0, running: 0 },

@@ -37,6 +37,7 @@ export function checkHistory(
     firstAnswers.set(call.write, first);
     if (first !== answer) report("different answers to one write");
   }
+  violations.push(...checkAncestors(history));
   const mayLackRoom = (call: Call) => Object.values(LACKS_ROOM).some((lacks) => lacks(call, reference, history));
   violations.push(...checkArrivals(history, arrivals, reference, mayLackRoom));
   return { violations, reference };
@@ -47,6 +48,20 @@ const describe = ({ number, write, read, item, start, end }: Call): string =>
 
 /** The vault of an Item has its present name in each answer, also to a repeated request. */
 const withoutVaultName = (text: string): string => text.replace(/("vault":\{"id":"[^"]*"),"name":"[^"]*"\}/, "$1}");
+
+/** No token works after the revocation of one above it was answered. The answers tell, and not the rows. */
+function* checkAncestors({ calls, adminCalls, parents }: History): Iterable<Violation> {
+  const ends = adminCalls.filter(
+    ({ method, path, reply }) => method === "DELETE" && path.startsWith("tokens/") && reply.status === 204,
+  );
+  const answered = new Map(ends.toReversed().map(({ path, tick }) => [path.slice("tokens/".length), tick]));
+  for (const call of calls) {
+    if (outcomeOf(call.reply) !== "ok") continue;
+    for (let above = parents.get(call.actor); above !== undefined; above = parents.get(above))
+      if ((answered.get(above) ?? Infinity) < call.start)
+        yield violation("accepted although a token above was revoked", describe(call));
+  }
+}
 
 /** What a read shows is true at some moment of it. */
 function* readRules(call: Call, outcome: Outcome, reference: Reference): Iterable<Rule> {

@@ -13,6 +13,8 @@ const HOT = 4;
 const RETRIES = 3;
 /** Milliseconds between two requests of a client, at most. */
 const PAUSE = 30;
+/** The share of the tokens that are issued below one of another client. */
+const BELOW = 0.5;
 
 const SPOILED: readonly Spoiled[] = [
   "operation that throws",
@@ -49,7 +51,8 @@ export interface Token {
 }
 
 export interface Admin {
-  readonly issueToken: (vault: string) => Promise<Token>;
+  /** In: the token below which it is to be, unless that is refused. */
+  readonly issueToken: (vault: string, parent?: Token) => Promise<Token>;
   readonly revokeToken: (id: string) => Promise<void>;
   /** A commit of the same vault that changes no Item. */
   readonly renameVault: (id: string) => Promise<void>;
@@ -102,7 +105,9 @@ export async function runClient(
   let writes = 0;
 
   async function renewToken(): Promise<void> {
-    vault.tokens.set(name, await admin.issueToken(vault.id));
+    const others = [...vault.tokens].filter(([client]) => client !== name).map(([, token]) => token);
+    const parent = others.length > 0 && random() < BELOW ? pick(others) : undefined;
+    vault.tokens.set(name, await admin.issueToken(vault.id, parent));
     acknowledged.length = 0; // a key belongs to a token (contract 10.1)
   }
 

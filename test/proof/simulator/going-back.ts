@@ -55,7 +55,7 @@ async function play(world: World, kind: Kind): Promise<GoingBack> {
   const { clock, random, pick, database, faults } = world;
   const before = createBindings(world.seed);
   const coordinators = createCoordinators(world, withActiveKey(before, "k2"));
-  const history = { calls: [], adminCalls: [], quotas: new Map(), shortages: [], deliveries: new Map() };
+  const history = { calls: [], adminCalls: [], parents: new Map(), quotas: new Map(), shortages: [], deliveries: new Map() };
   const parts = {
     coordinators,
     history,

@@ -110,16 +110,22 @@ export interface Call {
   readonly operations: Set<string>;
 }
 
-/** A request of the admin. */
+/** A request of the admin, or of a token about tokens below it. */
 export interface AdminCall {
+  /** `admin`, or the id of the token. */
+  readonly actor: string;
   readonly method: string;
   readonly path: string;
   readonly reply: Reply;
+  /** When it was answered. */
+  readonly tick: number;
 }
 
 export interface History {
   readonly calls: Call[];
   readonly adminCalls: AdminCall[];
+  /** By token that another one has issued: that one. */
+  readonly parents: Map<string, string>;
   /** By vault, the Items that it may have. */
   readonly quotas: Map<string, number>;
   /** How many shortages of room in D1 there were at a time, from one tick until that of the next number. */

@@ -87,7 +87,7 @@ async function play(world: World, most: number, beside: Beside): Promise<NearRun
   const bindings = createBindings(world.seed);
   const states = followStates(world, bindings.ROOT_KEYS);
   const coordinators = createCoordinators(world, bindings);
-  const history = { calls: [], adminCalls: [], quotas: new Map(), shortages: [], deliveries: new Map() };
+  const history = { calls: [], adminCalls: [], parents: new Map(), quotas: new Map(), shortages: [], deliveries: new Map() };
   const queue = createLogQueue(world, bindings);
   const parts = { bindings, coordinators, history, queue, operator: createOperator(world, bindings, coordinators) };
   // No other isolate takes the tokens for tokens of the future, which the service refuses.

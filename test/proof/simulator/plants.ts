@@ -101,7 +101,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   "versions: the one before a write is not kept": { ...NO_PLANT, rewrite: rewrites.withoutKeeping },
   "versions: none is trimmed or destroyed": { ...NO_PLANT, rewrite: rewrites.withoutTrim },
   "versions: those of a destroyed Item stay": { ...NO_PLANT, rewrite: rewrites.withoutDestruction, seed: 9 },
-  "versions: a File belongs to one too many": { ...NO_PLANT, rewrite: rewrites.withLateEnds, seed: 4 },
+  "versions: a File belongs to one too many": { ...NO_PLANT, rewrite: rewrites.withLateEnds, seed: 5 },
   "ids: the fence does not look for those that clients have chosen": {
     ...NO_PLANT,
     rewrite: rewrites.withoutChosenIds,
@@ -119,6 +119,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   "backups: a part goes when the manifest is written": { ...NO_PLANT, backups: partDeleted },
   "restores: versions of Items are not written": { ...NO_PLANT, rewrite: rewrites.withoutRestoredVersions },
   "restores: the log has no entry of one": { ...NO_PLANT, rewrite: rewrites.withoutRestoredEntry },
+  "tokens: those below a revoked one stay": { ...NO_PLANT, rewrite: rewrites.withoutDescendants },
   "order: two groups at a time": { ...NO_PLANT, queue: twoGroups, seed: 2 },
   "order: groups in the reverse order": { ...NO_PLANT, queue: reversedGroups },
 };

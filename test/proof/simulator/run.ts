@@ -3,7 +3,7 @@ import { type Outcome, outcomeOf } from "./answers.ts";
 import { checkHistory } from "./check.ts";
 import { checkBackups } from "./check-backups.ts";
 import { checkLog, type Exported } from "./check-log.ts";
-import { type Admin, runClient, sendCall, type Vault } from "./clients.ts";
+import { type Admin, runClient, sendCall, type Token, type Vault } from "./clients.ts";
 import { createCoordinators } from "./coordinators.ts";
 import type { FaultName } from "./faults.ts";
 import type { History, Read, Reply } from "./history.ts";
@@ -79,6 +79,7 @@ async function play(world: World, operations: number): Promise<Run> {
   const history: History = {
     calls: [],
     adminCalls: [],
+    parents: new Map(),
     quotas: new Map(),
     shortages: [{ tick: 0, running: 0 }],
     deliveries: new Map(),
@@ -94,15 +95,29 @@ async function play(world: World, operations: number): Promise<Run> {
     for (let tries = 0; tries < ADMIN_TRIES; tries++) {
       const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, "User-Agent": "admin" };
       const reply = await to.send(method, `/v1/admin/${path}`, { headers, body: body && JSON.stringify(body) });
-      if (reply) history.adminCalls.push({ method, path, reply });
+      if (reply) history.adminCalls.push({ actor: "admin", method, path, reply, tick: world.tick() });
       if (reply && (reply.status < 300 || reply.status === 404 || reply.failure === "job_exists")) return reply;
       await clock.sleep(100 * random());
     }
     throw new Error(`${method} ${path} was refused ${ADMIN_TRIES} times`);
   }
 
+  /** Asks for a token below another one, once: that may have ended, or have none below it. */
+  async function issueBelow({ id: parent, token }: Token, body: object): Promise<Token | undefined> {
+    const headers = { Authorization: `Bearer ${token}`, "User-Agent": "admin" };
+    const reply = await gateway.send("POST", "/v1/tokens", { headers, body: JSON.stringify(body) });
+    if (!reply) return undefined;
+    history.adminCalls.push({ actor: parent, method: "POST", path: "tokens", reply, tick: world.tick() });
+    if (reply.status !== 200) return undefined;
+    history.parents.set(reply.body.id, parent);
+    return reply.body;
+  }
+
   const admin: Admin = {
-    issueToken: async (vault) => (await asAdmin("POST", "tokens", { name: "client", vaults: { [vault]: "rwd" } })).body,
+    async issueToken(vault, parent) {
+      const body = { name: "client", vaults: { [vault]: "rwd" }, delegate: true };
+      return (parent && (await issueBelow(parent, body))) ?? (await asAdmin("POST", "tokens", body)).body;
+    },
     revokeToken: async (id) => void (await asAdmin("DELETE", `tokens/${id}`)),
     renameVault: async (id) => void (await asAdmin("PATCH", `vaults/${id}`, { name: `Renamed ${random()}` })),
     backUp: async (vault) => {

@@ -39,6 +39,7 @@ export type Rule =
   | "refused although the token was not revoked"
   | "refused although there was room"
   | "accepted although the token was revoked"
+  | "accepted although a token above was revoked"
   | "unexpected answer"
   // What the log has of reads, of denials and of the admin's requests.
   | "request is not in the log"

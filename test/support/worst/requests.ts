@@ -343,6 +343,19 @@ const wideToken = async (world: World) => {
   return world.ask("POST", ADMIN_TOKENS, world.env.ADMIN_TOKEN, { name: "x".repeat(LIMITS.title), vaults });
 };
 
+const CHILDREN = "/v1/tokens";
+
+/** A token of 100 vaults with as many tokens below it as there may be, but one, and the last of them. All have its vaults. */
+const wideFamily = async (world: World) => {
+  const vaults = Object.fromEntries(times(LIMITS.tokenVaults, () => [crypto.randomUUID(), "rw"]));
+  const body = { name: "x".repeat(LIMITS.title), vaults, delegate: true };
+  const root = await world.ask("POST", ADMIN_TOKENS, world.env.ADMIN_TOKEN, body);
+  const children: Awaited<ReturnType<typeof world.ask>>[] = [];
+  for (let count = 1; count < LIMITS.tokenDescendants; count++)
+    children.push(await world.ask("POST", CHILDREN, root.token as string, body));
+  return { id: root.id as string, token: root.token as string, last: children.at(-1)!.id as string, body };
+};
+
 const PEOPLE = "/v1/admin/people";
 
 /** As many people as there may be, but one. */
@@ -522,8 +535,29 @@ const byAdmin: readonly WorstRequest[] = [
   },
   {
     endpoint: `DELETE ${ADMIN_TOKENS}/:token`,
-    why: "a token of 100 vaults",
-    prepare: async (world) => forAdmin(`${ADMIN_TOKENS}/${(await shareIn(world, wideToken)).id}`, world),
+    why: "a token of 100 vaults, with 99 below it",
+    prepare: async (world) => forAdmin(`${ADMIN_TOKENS}/${(await wideFamily(world)).id}`, world),
+  },
+  {
+    endpoint: `GET ${CHILDREN}`,
+    why: "99 tokens of 100 vaults",
+    prepare: async (world) => ({ path: CHILDREN, token: (await shareIn(world, wideFamily)).token }),
+  },
+  {
+    endpoint: `POST ${CHILDREN}`,
+    why: "100 vaults and the longest name, beside 99 tokens",
+    prepare: async (world) => {
+      const { token, body } = await wideFamily(world);
+      return { path: CHILDREN, token, body, headers: KEY };
+    },
+  },
+  {
+    endpoint: `DELETE ${CHILDREN}/:token`,
+    why: "one of 99 tokens",
+    prepare: async (world) => {
+      const { token, last } = await wideFamily(world);
+      return { path: `${CHILDREN}/${last}`, token };
+    },
   },
   {
     endpoint: `GET ${WEBHOOKS}`,
