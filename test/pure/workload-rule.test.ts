@@ -251,6 +251,12 @@ describe("the claims that a payload fails", () => {
         expect(failedClaims({ claims: { [one]: value } }, { list: ["x", 2], object: {}, text: "x", none: null })).toEqual([one]);
   });
 
+  it("are those that only the prototype of an object has", () => {
+    const bare = Object.create({ admin: true }) as JsonObject;
+    expect(failedClaims({ claims: { admin: true } }, bare)).toEqual(["admin"]);
+    expect(failedClaims({ claims: { "/a/admin": true } }, { a: bare })).toEqual(["/a/admin"]);
+  });
+
   it("compare by the JSON of the token, also under the name __proto__", () => {
     const object = JSON.parse('{"__proto__": {"admin": true}, "a": {"__proto__": "x"}}') as JsonObject;
     const claims = { "/__proto__/admin": true, "/a/__proto__": "x" };
