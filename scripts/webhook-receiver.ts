@@ -2,8 +2,18 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What it does with a request: answers a status, or JSON with a 200, or else. */
-export type Behaviour = number | { readonly json: unknown } | "hang" | "die" | "endless";
+/**
+ * What it does with a request: answers a status, or JSON or a text with a 200, JSON also after some milliseconds, or else. `stall`: it
+ * does not end the answer that it has begun.
+ */
+export type Behaviour =
+  | number
+  | { readonly json: unknown; readonly after?: number }
+  | { readonly text: string }
+  | "hang"
+  | "die"
+  | "endless"
+  | "stall";
 
 export interface Received {
   readonly headers: Record<string, string>;
@@ -32,8 +42,12 @@ function answer(response: ServerResponse, behaviour: Behaviour): void {
     response.writeHead(200);
     const timer = setInterval(() => response.write("x".repeat(1024)), 10);
     response.on("close", () => clearInterval(timer));
+  } else if (behaviour === "stall") {
+    response.writeHead(200);
+    response.write("{");
   } else if (typeof behaviour === "object") {
-    response.end(JSON.stringify(behaviour.json));
+    const text = "text" in behaviour ? behaviour.text : JSON.stringify(behaviour.json);
+    setTimeout(() => response.end(text), "after" in behaviour ? behaviour.after : 0);
   } else {
     response.writeHead(behaviour, { Location: "/redirected", "Retry-After": "1" });
     response.end();

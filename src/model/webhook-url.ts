@@ -1,15 +1,7 @@
 import { fits, LIMITS } from "./limits.ts";
+import { PUBLIC_HOST_RULES } from "./public-host.ts";
 
-/**
- * The URLs that a webhook may have (contract 17.3). A Worker cannot see the address of a name before it connects, so a name that
- * resolves to a private address passes: see docs/security.md.
- */
-
-/** Domains that name hosts of a local network, or none at all (RFC 6761, RFC 6762, RFC 8375, RFC 9476, and common local names). */
-const LOCAL = /(^|\.)(localhost|local|localdomain|internal|intranet|private|corp|home|lan|arpa|test|example|invalid|onion|alt)$/;
-
-/** Two labels or more, of which the last one is no number: `URL` has turned every spelling of an IPv4 address into digits. */
-const NAME = /^([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)+[a-z]([a-z0-9-]*[a-z0-9])?$/;
+/** The URLs that a webhook may have (contract 17.3). */
 
 /** The rules, in order, and what is wrong with a URL that breaks one. */
 const RULES: readonly (readonly [isBroken: (url: URL) => boolean, fault: string])[] = [
@@ -21,8 +13,7 @@ const RULES: readonly (readonly [isBroken: (url: URL) => boolean, fault: string]
 const PUBLIC_RULES: typeof RULES = [
   [({ protocol }) => protocol !== "https:", "does not begin with https://"],
   [({ port }) => port !== "", "has a port other than 443"],
-  [({ hostname }) => !NAME.test(hostname), "names no host by its full domain name"],
-  [({ hostname }) => LOCAL.test(hostname), "names a host of a local network"],
+  ...PUBLIC_HOST_RULES,
 ];
 
 /**

@@ -1,0 +1,180 @@
+import { compactVerify } from "jose";
+import { type JsonObject, parseStrictObject } from "../model/strict-json.ts";
+import { DAY, MINUTE, SECOND } from "../model/time.ts";
+import { KEY_ID_MAX, type WorkloadAlgorithm, type WorkloadKey } from "../model/workload-keys.ts";
+
+/** The tokens of workloads: JWTs (RFC 7519) of other issuers, signed with RS256 or ES256 (RFC 7518 section 3.1). */
+
+/** Why a token is refused. Only the log gets the word: nothing of the token is in it. */
+export const TOKEN_FAULTS = [
+  "malformed", // the text is not three parts of base64url, or a part is not what it must be
+  "header",
+  "algorithm",
+  "unknown_key",
+  "signature",
+  "claims", // a claim that is needed is absent, or of another type
+  "issuer",
+  "audience",
+  "lifetime",
+  "expired",
+  "not_yet",
+  "revoked", // issued before the time from which tokens are accepted
+] as const;
+
+export type TokenFault = (typeof TOKEN_FAULTS)[number];
+
+/** What parsing and verification answer. */
+export type Verdict<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: TokenFault };
+
+/** A token that was parsed. Nothing of it is verified. */
+export interface SubjectToken {
+  readonly text: string;
+  readonly issuer: string;
+  readonly keyId: string;
+  readonly algorithm: WorkloadAlgorithm;
+  readonly payload: JsonObject;
+}
+
+/** What a token has to be. */
+export interface Expected {
+  readonly issuer: string;
+  readonly audience: string;
+  /** The Unix second before which no token may be issued. */
+  readonly notBefore: number;
+}
+
+/** A token that was verified. */
+export interface SubjectClaims {
+  readonly payload: JsonObject;
+  /** Which token it is: its `jti`, or `sha256:` and the hash, in hexadecimal digits, of the text that was signed. */
+  readonly jti: string;
+  /** Unix seconds. The token has no tolerance beyond `expiresAt`, so until then a second use of it can be found. */
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+/** Characters of a token. */
+export const SUBJECT_TOKEN_MAX = 16 * 1024;
+/** Other machines make the tokens, and their clocks may be ahead. */
+const CLOCK_SKEW_MS_MAX = MINUTE;
+const LIFETIME_MAX = DAY / SECOND;
+/** Characters of a `jti`, which is stored and logged. */
+const JTI_MAX = 255;
+const ALGORITHMS: ReadonlySet<unknown> = new Set<WorkloadAlgorithm>(["RS256", "ES256"]);
+/** Parameters that name or bring a key, or ask for more than a signature (RFC 7515 section 4.1, RFC 7797, RFC 7516). None is followed. */
+const FOREIGN = ["jku", "jwk", "x5u", "x5c", "crit", "b64", "zip"];
+/** The types of tokens that are for the service (RFC 7519 section 5.1, RFC 9068 section 2.1), in small letters. Others, such as logout tokens, are not. */
+const TYPES: ReadonlySet<unknown> = new Set([undefined, "jwt", "at+jwt"]);
+
+const refuse = (fault: TokenFault) => ({ ok: false, fault }) as const;
+
+/**
+ * Parses a token in its compact form (RFC 7515 section 3.1): three parts of unpadded base64url in canonical form (RFC 4648 section 3.5), of
+ * which the first two are JSON objects without a repeated name. Out: what finds its issuer and its key, unverified.
+ */
+export function parseSubjectToken(text: string): Verdict<SubjectToken> {
+  if (text.length > SUBJECT_TOKEN_MAX || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return refuse("malformed");
+  const [header, payload, signature] = text.split(".").map(decode);
+  if (!header || !payload || !signature) return refuse("malformed");
+  const [parameters, claims] = [parseStrictObject(header), parseStrictObject(payload)];
+  if (!parameters || !claims) return refuse("malformed");
+  const { alg, kid, typ } = parameters;
+  if (FOREIGN.some((name) => Object.hasOwn(parameters, name))) return refuse("header");
+  if (!TYPES.has(typeof typ === "string" ? typ.toLowerCase() : typ)) return refuse("header");
+  if (!ALGORITHMS.has(alg)) return refuse("algorithm");
+  if (typeof kid !== "string" || kid === "" || kid.length > KEY_ID_MAX) return refuse("header");
+  if (typeof claims["iss"] !== "string") return refuse("claims");
+  return {
+    ok: true,
+    value: { text, issuer: claims["iss"], keyId: kid, algorithm: alg as WorkloadAlgorithm, payload: claims },
+  };
+}
+
+/** The bytes of a part; `undefined` unless it is spelled canonically. */
+function decode(part: string): Uint8Array | undefined {
+  try {
+    const bytes = Uint8Array.fromBase64(part, { alphabet: "base64url" });
+    return bytes.toBase64({ alphabet: "base64url", omitPadding: true }) === part ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Verifies a token: its signature first, so that every later fault is one of its issuer's. In: the keys of the issuer; Unix milliseconds.
+ * A key is taken by its id and algorithm (RFC 7515 section 4.1.4), and an id that several keys share names none.
+ */
+export async function verifySubjectToken(
+  token: SubjectToken,
+  keys: readonly WorkloadKey[],
+  expected: Expected,
+  now: number,
+): Promise<Verdict<SubjectClaims>> {
+  const { text, keyId, algorithm, payload } = token;
+  const [key, another] = keys.filter(({ kid, alg }) => kid === keyId && alg === algorithm);
+  if (key === undefined || another !== undefined) return refuse("unknown_key");
+  try {
+    await compactVerify(text, key, { algorithms: [key.alg] });
+  } catch {
+    return refuse("signature"); // the error may quote the token
+  }
+  if (!hasTypes(payload)) return refuse("claims");
+  const broken = RULES.find(([, isBroken]) => isBroken(payload, expected, now));
+  if (broken) return refuse(broken[0]);
+  const { iat, exp, jti } = payload;
+  return {
+    ok: true,
+    value: { payload, jti: jti ?? (await hashOf(text)), issuedAt: Math.floor(iat), expiresAt: Math.floor(exp) },
+  };
+}
+
+/** The claims that the service itself reads, with the types of RFC 7519 section 4.1. */
+interface Claims extends JsonObject {
+  readonly iss: string;
+  readonly aud: string | readonly string[];
+  readonly exp: number;
+  readonly iat: number;
+  readonly nbf?: number;
+  readonly jti?: string;
+}
+
+/** A NumericDate may have a fraction (RFC 7519 section 2). `JSON.parse` makes an infinite number of `1e999`. */
+const isDate = (value: unknown): boolean => Number.isFinite(value) && (value as number) >= 0;
+const isText = (value: unknown): value is string => typeof value === "string";
+const isIdentity = (value: unknown): boolean =>
+  isText(value) && value !== "" && value.length <= JTI_MAX && value.isWellFormed() && !value.startsWith(HASH_PREFIX);
+
+const TYPE_OF: Readonly<Record<string, (value: unknown) => boolean>> = {
+  iss: isText,
+  aud: (value) => isText(value) || (Array.isArray(value) && value.every(isText)),
+  exp: isDate,
+  iat: isDate,
+  nbf: (value) => value === undefined || isDate(value),
+  jti: (value) => value === undefined || isIdentity(value),
+};
+
+const hasTypes = (payload: JsonObject): payload is Claims =>
+  Object.entries(TYPE_OF).every(([name, isType]) => isType(Object.hasOwn(payload, name) ? payload[name] : undefined));
+
+type Rule = readonly [fault: TokenFault, isBroken: (claims: Claims, expected: Expected, now: number) => boolean];
+
+/** The rules of the claims, in order. */
+const RULES: readonly Rule[] = [
+  ["issuer", ({ iss }, { issuer }) => iss !== issuer],
+  ["audience", ({ aud }, { audience }) => (isText(aud) ? aud !== audience : !aud.includes(audience))],
+  ["lifetime", ({ iat, exp }) => exp <= iat || exp - iat > LIFETIME_MAX],
+  ["expired", ({ exp }, _, now) => Math.floor(exp) * SECOND <= now],
+  ["not_yet", ({ iat, nbf = 0 }, _, now) => Math.max(iat, nbf) * SECOND > now + CLOCK_SKEW_MS_MAX],
+  ["revoked", ({ iat }, { notBefore }) => iat < notBefore],
+];
+
+const HASH_PREFIX = "sha256:";
+
+/**
+ * The identity of a token without a `jti`. The signature is not in the hash: whoever has an ES256 token can make another valid signature
+ * of it, `(r, n - s)` for `(r, s)`, and would have a token that was not used yet.
+ */
+async function hashOf(text: string): Promise<string> {
+  const signed = new TextEncoder().encode(text.slice(0, text.lastIndexOf(".")));
+  return HASH_PREFIX + new Uint8Array(await crypto.subtle.digest("SHA-256", signed)).toHex();
+}

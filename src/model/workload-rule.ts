@@ -1,0 +1,168 @@
+import * as z from "zod/mini";
+import { parseIndex, parsePointer } from "./pointer.ts";
+import { isObject, type JsonObject } from "./strict-json.ts";
+import { fault } from "./text.ts";
+import { fits } from "./limits.ts";
+
+/**
+ * Rules of workload identity: which claims (RFC 7519 section 4) a workload's token needs, and with which values. A claim is named by its name
+ * or, where the name begins with `/`, by a JSON pointer (RFC 6901): `/kubernetes.io/namespace` is the attribute `namespace` of the claim
+ * `kubernetes.io`. Values are compared as they are: there are no wildcards, and a number is never equal to a string.
+ */
+
+/** A value that a claim is compared with. */
+export type ClaimValue = string | number | boolean;
+
+/** The values of the claims that a rule needs, by the names of the claims. */
+export type RuleClaims = Readonly<Record<string, ClaimValue>>;
+
+export interface WorkloadRule {
+  readonly claims: RuleClaims;
+  /** The rule is for every repository of an owner. */
+  readonly anyRepository?: boolean | undefined;
+  /** The rule may have `sub` as its only claim about the workload. */
+  readonly allowSubject?: boolean | undefined;
+}
+
+/** What a rule permits besides its claims. */
+export type Permit = "anyRepository" | "allowSubject";
+
+interface Preset {
+  /** The claims that each rule needs, as texts that are not empty: ids that their issuer never gives to anything else. */
+  readonly required: readonly string[];
+  /** Those in their place where the rule has the permit. */
+  readonly permitted?: { readonly permit: Permit; readonly required: readonly string[] };
+  /** Whether a token can be exchanged only once, unless the issuer says otherwise: not where workloads present one token many times. */
+  readonly once: boolean;
+}
+
+/**
+ * The claims are those of the documentation of each issuer: GitHub Actions (docs.github.com/actions/reference/security/oidc), GitLab
+ * (docs.gitlab.com/ci/secrets/id_token_authentication), Buildkite (buildkite.com/docs/agent/cli/reference/oidc, where a job has to ask for
+ * both with `--claim`) and Kubernetes (bound service account tokens, kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin).
+ */
+const PRESETS = {
+  github: {
+    required: ["repository_id", "repository_owner_id"],
+    permitted: { permit: "anyRepository", required: ["repository_owner_id"] },
+    once: true,
+  },
+  gitlab: { required: ["project_id", "namespace_id"], once: false },
+  buildkite: { required: ["organization_id", "pipeline_id"], once: true },
+  kubernetes: { required: ["/kubernetes.io/namespace", "/kubernetes.io/serviceaccount/uid"], once: false },
+  generic: { required: [], permitted: { permit: "allowSubject", required: [] }, once: true },
+} satisfies Readonly<Record<string, Preset>>;
+
+export type PresetName = keyof typeof PRESETS;
+
+export const PRESET_NAMES = Object.keys(PRESETS) as PresetName[];
+
+/** The preset of an issuer that names none. */
+export const DEFAULT_PRESET: PresetName = "generic";
+
+/** Whether each token of an issuer with the preset can be exchanged only once, unless the issuer says otherwise. */
+export const onceByDefault = (preset: PresetName): boolean => PRESETS[preset].once;
+
+/** Sizes are bytes of UTF-8. */
+export const RULE_LIMITS = { claims: 32, name: 255, value: 1024 } as const;
+
+/** Claims that say nothing about the workload: who issued the token, to whom, when, and which one it is (RFC 7519 section 4.1). */
+const OF_THE_TOKEN = new Set(["iss", "aud", "exp", "nbf", "iat", "jti"]);
+
+/** The path of a claim in the payload, by the name that a rule has for it. Out: `undefined` for a pointer that is malformed. */
+function pathOf(name: string): readonly string[] | undefined {
+  if (!name.startsWith("/")) return [name];
+  const pointer = parsePointer(name);
+  return pointer.ok ? pointer.value : undefined;
+}
+
+/** One text for each path: `sub` and `/sub` are the same claim. */
+const keyOf = (name: string): string => JSON.stringify(pathOf(name));
+
+/** What is wrong with the name of a claim. */
+function nameFault(name: string): string | undefined {
+  if (name === "") return "has an empty name of a claim";
+  if (!name.isWellFormed()) return "has a name that holds half of a surrogate pair";
+  if (!fits(name, RULE_LIMITS.name)) return `has a name that is longer than ${RULE_LIMITS.name} bytes`;
+  return pathOf(name) === undefined ? "has a name that is no JSON pointer, although it begins with /" : undefined;
+}
+
+/** What is wrong with the value of a claim. An integer that JavaScript cannot represent exactly would be equal to another one. */
+function valueFault(value: unknown): string | undefined {
+  if (typeof value === "boolean" || Number.isSafeInteger(value)) return undefined;
+  if (typeof value !== "string") return "has a value that is neither a string, nor an integer, nor true or false";
+  if (!value.isWellFormed()) return "has a value that holds half of a surrogate pair";
+  return fits(value, RULE_LIMITS.value) ? undefined : `has a value that is longer than ${RULE_LIMITS.value} bytes`;
+}
+
+function claimsFault(claims: object): string | undefined {
+  const entries = Object.entries(claims);
+  if (entries.length === 0) return "is empty";
+  if (entries.length > RULE_LIMITS.claims) return `has more than ${RULE_LIMITS.claims} claims`;
+  const wrong = entries.map(([name, value]) => nameFault(name) ?? valueFault(value)).find((one) => one !== undefined);
+  if (wrong !== undefined) return wrong;
+  return new Set(entries.map(([name]) => keyOf(name))).size < entries.length ? "names a claim twice" : undefined;
+}
+
+/** The claims of a rule, as a request has them. `z.record` would drop a key `__proto__` silently. */
+export const ruleClaims = z.pipe(
+  z.custom<object>(isObject, fault("is not an object")),
+  z.transform((claims, { issues }): RuleClaims => {
+    const wrong = claimsFault(claims);
+    if (wrong !== undefined) issues.push({ code: "custom", message: wrong, input: claims });
+    return claims as RuleClaims;
+  }),
+);
+
+/**
+ * What is wrong with a rule for an issuer with the preset, as the words that follow the name of the attribute: `claims: lacks project_id`.
+ * Out: `undefined` when the rule is allowed; else the attribute and the words, which have names of the preset only.
+ */
+export function ruleFault(
+  preset: PresetName,
+  rule: WorkloadRule,
+): { readonly attribute: "claims" | Permit; readonly fault: string } | undefined {
+  const { required, permitted }: Preset = PRESETS[preset];
+  const foreign = (["anyRepository", "allowSubject"] as const).find((one) => rule[one] && one !== permitted?.permit);
+  if (foreign !== undefined) return { attribute: foreign, fault: `does not go with the preset ${preset}` };
+  const permit = permitted !== undefined && rule[permitted.permit] === true ? permitted : undefined;
+  const values = new Map(Object.entries(rule.claims).map(([name, value]) => [keyOf(name), value]));
+  const needed = permit?.required ?? required;
+  const excess = permit && required.find((name) => !needed.includes(name) && values.has(keyOf(name)));
+  if (excess !== undefined) return { attribute: permit!.permit, fault: `does not go with the claim ${excess}` };
+  for (const name of needed) {
+    const value = values.get(keyOf(name));
+    if (value === undefined) return { attribute: "claims", fault: `lacks ${name}, which the preset ${preset} needs` };
+    if (typeof value !== "string" || value === "")
+      return { attribute: "claims", fault: `has a ${name} that is not a string, or is empty` };
+  }
+  const subjects = Object.keys(rule.claims).map((name) => pathOf(name)?.[0] ?? "");
+  const about = subjects.filter((name) => !OF_THE_TOKEN.has(name));
+  if (about.length === 0) return { attribute: "claims", fault: "has no claim about the workload" };
+  return about.every((name) => name === "sub") && permit === undefined
+    ? { attribute: "claims", fault: "has sub as its only claim about the workload: issuers change its form" }
+    : undefined;
+}
+
+/** The names of the claims, as the rule has them, that a payload lacks or has with another value. Out: an empty list when all match. */
+export const failedClaims = ({ claims }: Pick<WorkloadRule, "claims">, payload: JsonObject): string[] =>
+  Object.entries(claims)
+    .filter(([name, expected]) => {
+      const path = pathOf(name);
+      return path === undefined || valueAt(payload, path) !== expected;
+    })
+    .map(([name]) => name);
+
+/** The value at a path (RFC 6901 section 4). Out: `undefined` where there is none: only what the JSON itself has is found. */
+function valueAt(payload: JsonObject, path: readonly string[]): unknown {
+  let value: unknown = payload;
+  for (const token of path) {
+    if (Array.isArray(value)) {
+      const index = parseIndex(token, value.length, "replace");
+      value = index.ok ? value[index.value] : undefined;
+    } else {
+      value = isObject(value) && Object.hasOwn(value, token) ? value[token] : undefined;
+    }
+  }
+  return value;
+}

@@ -1,0 +1,308 @@
+import * as fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import { fetchKeys, type KeysFault, type KeysPorts, loadKeys, planKeys, type StoredKeys } from "../../src/requests/jwks.ts";
+import { HOUR, MINUTE, SECOND } from "../../src/model/time.ts";
+import type { WorkloadKey } from "../../src/model/workload-keys.ts";
+import { type Behaviour, type Issuer, ISSUERS_ORIGIN, newIssuer, setOf } from "../support/issuers.ts";
+import { runs } from "../support/runs.ts";
+import { newSigningKey, type SigningKey } from "../support/workload-tokens.ts";
+
+/** The keys of issuers of workload tokens: how a real server's are fetched, and when. */
+
+let [key, newer] = [] as unknown as [SigningKey, SigningKey];
+
+beforeAll(async () => {
+  [key, newer] = [await newSigningKey("ES256"), await newSigningKey("RS256")];
+});
+
+const fetchFrom = ({ url }: Issuer) => fetchKeys(url, ISSUERS_ORIGIN);
+const refused = (fault: KeysFault) => ({ ok: false, fault });
+
+describe("the keys of an issuer", () => {
+  it.each(["", "/"])("are fetched from where its description says, with %j at the end of its URL", async (ending) => {
+    const issuer = await newIssuer([key, newer], ending);
+    expect(await fetchFrom(issuer)).toEqual({ ok: true, value: [key.usable, newer.usable] });
+    expect(await issuer.requests()).toEqual([1, 1]);
+  });
+
+  it("are fetched with no more in the request than what it asks for", async () => {
+    const issuer = await newIssuer([key]);
+    await fetchFrom(issuer);
+    for (const { headers, body } of await issuer.received()) {
+      expect([headers["user-agent"], headers["accept"], body]).toEqual(["Item-Vault", "application/json", ""]);
+      expect(Object.keys(headers).filter((name) => /cookie|auth|token|referer/.test(name))).toEqual([]);
+    }
+  });
+
+  it("may be none, and then verify nothing", async () => {
+    const issuer = await newIssuer();
+    expect(await fetchFrom(issuer)).toEqual({ ok: true, value: [] });
+  });
+
+  it("are not fetched from an issuer that the settings do not allow", async () => {
+    const issuer = await newIssuer([key]);
+    expect(await fetchKeys(issuer.url, undefined)).toEqual(refused("url"));
+    expect(await issuer.requests()).toEqual([0, 0]);
+  });
+});
+
+const large = (bytes: number) => ({ json: { keys: [], filler: "x".repeat(bytes) } });
+
+/** What is wrong with an answer, whichever of the two it is. */
+const ANSWERS: readonly (readonly [string, Behaviour, KeysFault])[] = [
+  ...[301, 302, 303, 307, 308].map((status) => [`the redirect ${status}`, status, "redirect"] as const),
+  ...[201, 204, 400, 401, 404, 429, 500, 503].map((status) => [`the status ${status}`, status, "status"] as const),
+  ["more than 64 KiB", large(64 * 1024), "size"],
+  ["1 MB", large(1_000_000), "size"],
+  ["a connection that is closed", "die", "network"],
+  ...["", "<html></html>", "[]", "null", "{", '{"a":1}{}', '\ufeff{"keys":[]}', '{"keys":[],"keys":[]}'].map(
+    (text) => [`the text ${JSON.stringify(text)}`, { text }, "content"] as const,
+  ),
+];
+
+/** Those for which a test has to wait. */
+const SLOW_ANSWERS: typeof ANSWERS = [
+  ["an answer without end", "endless", "size"],
+  ["silence", "hang", "timeout"],
+  ["an answer that stops in the middle", "stall", "timeout"],
+];
+
+describe.concurrent("an issuer is refused, without much of its time, when it sends", () => {
+  it.each(SLOW_ANSWERS)("%s as its description", async (_, behaviour, fault) => {
+    const issuer = await newIssuer([key]);
+    await issuer.describe(behaviour);
+    expect(await fetchFrom(issuer)).toEqual(refused(fault));
+  });
+
+  it.each(SLOW_ANSWERS)("%s as its keys", async (_, behaviour, fault) => {
+    const issuer = await newIssuer([key]);
+    await issuer.publish(behaviour);
+    expect(await fetchFrom(issuer)).toEqual(refused(fault));
+  });
+
+  it("answers that take three seconds together", async () => {
+    const issuer = await newIssuer();
+    await issuer.describe({ json: { issuer: issuer.url, jwks_uri: issuer.keysUrl }, after: 1_600 });
+    await issuer.publish({ json: { keys: [] }, after: 1_600 });
+    expect(await fetchFrom(issuer)).toEqual(refused("timeout"));
+  });
+});
+
+describe("an issuer is refused when it sends", () => {
+  it.each(ANSWERS)("%s as its description", async (_, behaviour, fault) => {
+    const issuer = await newIssuer([key]);
+    await issuer.describe(behaviour);
+    expect(await fetchFrom(issuer)).toEqual(refused(fault));
+    expect(await issuer.requests()).toEqual([1, 0]);
+  });
+
+  it.each(ANSWERS)("%s as its keys", async (_, behaviour, fault) => {
+    const issuer = await newIssuer([key]);
+    await issuer.publish(behaviour);
+    expect(await fetchFrom(issuer)).toEqual(refused(fault));
+    expect(await issuer.requests()).toEqual([1, 1]);
+  });
+
+  it.each([{}, { keys: {} }, { keys: null }, { keys: "a" }, { Keys: [] }, { keys: Array.from({ length: 101 }, () => ({})) }])(
+    "other JSON as its keys: %#",
+    async (json) => {
+      const issuer = await newIssuer();
+      await issuer.publish({ json });
+      expect(await fetchFrom(issuer)).toEqual(refused("content"));
+    },
+  );
+
+  it("the description of another issuer, or one whose URL is spelled otherwise", async () => {
+    const issuer = await newIssuer([key]);
+    const { url, keysUrl } = issuer;
+    const others = [
+      `${url}/`,
+      url.toUpperCase(),
+      `${url} `,
+      url.replace("http", "https"),
+      url.slice(0, -1),
+      "",
+      null,
+      [url],
+      undefined,
+    ];
+    for (const other of others) {
+      await issuer.describe({ json: { issuer: other, jwks_uri: keysUrl } });
+      expect(await fetchFrom(issuer)).toEqual(refused("issuer"));
+    }
+    expect((await issuer.requests())[1]).toBe(0);
+  });
+
+  it("a description that sends the service to an address where it may not go", async () => {
+    const issuer = await newIssuer([key]);
+    const { url, keysUrl } = issuer;
+    const others = [
+      "http://127.0.0.1:1/keys",
+      "https://127.0.0.1/keys",
+      "https://metadata.google.internal/",
+      "http://a.com/keys",
+    ];
+    for (const other of [
+      ...others,
+      keysUrl.replace("127.0.0.1", "localhost"),
+      "/keys",
+      "file:///etc/passwd",
+      "",
+      null,
+      [keysUrl],
+      undefined,
+    ]) {
+      await issuer.describe({ json: { issuer: url, jwks_uri: other } });
+      expect(await fetchFrom(issuer)).toEqual(refused("keys_url"));
+    }
+    expect((await issuer.requests())[1]).toBe(0);
+  });
+});
+
+/** The row of an issuer, and what the requests of this isolate have put off or reported. */
+interface Row {
+  stored: StoredKeys;
+  readonly deferred: Promise<unknown>[];
+  readonly faults: KeysFault[];
+  readonly ports: KeysPorts;
+}
+
+function newRow(stored: StoredKeys = { keys: [], fetchedAt: 0, triedAt: 0 }): Row {
+  const row: Row = {
+    stored,
+    deferred: [],
+    faults: [],
+    ports: {
+      claim: async (now) => {
+        if (Math.abs(now - row.stored.triedAt) < MINUTE) return false;
+        row.stored = { ...row.stored, triedAt: now };
+        return true;
+      },
+      save: async (keys, fetchedAt) => void (row.stored = { ...row.stored, keys, fetchedAt }),
+      defer: (work) => void row.deferred.push(work),
+      report: (fault) => void row.faults.push(fault),
+    },
+  };
+  return row;
+}
+
+/** A time of the clock of the service. */
+const NOW = 1_800_000_000_000;
+
+const load = (row: Row, { url }: Issuer, kid: string, now: number, stored = row.stored) =>
+  loadKeys({ url, stored }, kid, now, ISSUERS_ORIGIN, row.ports);
+
+describe("a request that needs the keys of an issuer", () => {
+  it("fetches and stores them at first, and then uses what is stored", async () => {
+    const [row, issuer] = [newRow(), await newIssuer([key])];
+    for (const now of [NOW, NOW + 1, NOW + MINUTE, NOW + 9 * MINUTE])
+      expect(await load(row, issuer, key.kid, now)).toEqual([key.usable]);
+    expect(await issuer.requests()).toEqual([1, 1]);
+    expect(row.stored).toEqual({ keys: [key.usable], fetchedAt: NOW, triedAt: NOW });
+  });
+
+  it("finds a key that the issuer has added, and no longer one that it has removed", async () => {
+    const [row, issuer] = [newRow(), await newIssuer([key])];
+    await load(row, issuer, key.kid, NOW);
+    await issuer.publish(setOf(newer));
+    expect(await load(row, issuer, newer.kid, NOW + MINUTE)).toEqual([newer.usable]);
+    expect(row.stored.keys).toEqual([newer.usable]);
+  });
+
+  it("uses keys that are more than ten minutes old, and has them refreshed after its answer", async () => {
+    const [row, issuer] = [newRow(), await newIssuer([key])];
+    await load(row, issuer, key.kid, NOW);
+    await issuer.publish(setOf(key, newer));
+    expect(await load(row, issuer, key.kid, NOW + 10 * MINUTE)).toEqual([key.usable]);
+    await Promise.all(row.deferred);
+    expect(row.deferred).toHaveLength(1);
+    expect(row.stored.keys).toEqual([key.usable, newer.usable]);
+  });
+
+  it("uses the last keys for a day while the issuer does not answer, and none after that", async () => {
+    const [row, issuer] = [newRow(), await newIssuer([key])];
+    await load(row, issuer, key.kid, NOW);
+    await issuer.describe(500);
+    for (let hour = 1; hour < 24; hour++) expect(await load(row, issuer, key.kid, NOW + hour * HOUR)).toEqual([key.usable]);
+    await Promise.all(row.deferred);
+    expect(row.faults).toEqual(Array.from({ length: 23 }, () => "status"));
+    expect(await load(row, issuer, key.kid, NOW + 24 * HOUR)).toBeUndefined();
+    expect(row.stored.fetchedAt).toBe(NOW);
+  });
+
+  it("can tell nothing while another one fetches them, also about a key id that is not stored yet", async () => {
+    const [row, issuer] = [newRow(), await newIssuer([key])];
+    // All have read the same row, as requests of several isolates do.
+    const { stored } = row;
+    const first = await Promise.all(Array.from({ length: 20 }, () => load(row, issuer, key.kid, NOW, stored)));
+    expect(first.filter((keys) => keys !== undefined)).toEqual([[key.usable]]);
+    const pending: StoredKeys = { keys: [key.usable], fetchedAt: NOW - MINUTE, triedAt: NOW };
+    expect(await load(newRow(pending), issuer, newer.kid, NOW + SECOND)).toBeUndefined();
+    expect(await load(newRow(pending), issuer, key.kid, NOW + SECOND)).toEqual([key.usable]);
+    expect(await issuer.requests()).toEqual([1, 1]);
+  });
+
+  it.each<readonly [string, number | undefined]>([
+    ["answers", undefined],
+    ["fails", 500],
+  ])("with a key id that nobody has leads to one fetch in a minute, when the issuer %s", async (_, status) => {
+    const [row, issuer] = [newRow(), await newIssuer([key])];
+    if (status !== undefined) await issuer.describe(status);
+    const minutes = 5;
+    for (let at = 0; at < minutes * MINUTE; at += SECOND) await load(row, issuer, `forged-${at}`, NOW + at);
+    expect((await issuer.requests())[0]).toBe(minutes);
+  });
+});
+
+/** Seconds between two requests: mostly few. */
+const pause = fc.oneof(
+  fc.integer({ min: 0, max: 90 }),
+  fc.integer({ min: 0, max: 20 * 60 }),
+  fc.integer({ min: 0, max: 90_000 }),
+);
+
+describe("the plan for the keys of an issuer", () => {
+  it("never fetches twice in a minute, and uses no keys that are older than a day", () => {
+    const steps = fc.array(fc.record({ after: pause, known: fc.boolean(), works: fc.boolean() }), { maxLength: 60 });
+    fc.assert(
+      fc.property(steps, (requests) => {
+        let stored: StoredKeys = { keys: [], fetchedAt: 0, triedAt: 0 };
+        let now = NOW;
+        for (const { after, known, works } of requests) {
+          now += after * SECOND;
+          const plan = planKeys(stored, known ? "a" : "b", now);
+          const age = now - stored.fetchedAt;
+          const fetches = plan === "fetch" || plan === "refresh";
+          expect(fetches && now - stored.triedAt < MINUTE).toBe(false);
+          expect((plan === "use" || plan === "refresh") && age >= 24 * HOUR).toBe(false);
+          // Keys that are there and not old are always used, whatever else goes wrong.
+          expect(known && stored.keys.length > 0 && age < 24 * HOUR && plan !== "use" && plan !== "refresh").toBe(false);
+          const { keys, fetchedAt } = works ? { keys: [{ kid: "a" } as WorkloadKey], fetchedAt: now } : stored;
+          if (fetches) stored = { keys, fetchedAt, triedAt: now };
+        }
+      }),
+      { numRuns: runs(500, 20_000) },
+    );
+  });
+
+  it.each<readonly [fetched: number, tried: number, kid: string, string]>([
+    [0, 0, "a", "use"],
+    [10 * MINUTE - 1, 10 * MINUTE - 1, "a", "use"],
+    [10 * MINUTE, 10 * MINUTE, "a", "refresh"],
+    [10 * MINUTE, MINUTE - 1, "a", "use"],
+    [24 * HOUR - 1, MINUTE, "a", "refresh"],
+    [24 * HOUR, MINUTE, "a", "fetch"],
+    [24 * HOUR, MINUTE - 1, "a", "wait"],
+    [MINUTE - 1, MINUTE - 1, "b", "use"],
+    [MINUTE, MINUTE, "b", "fetch"],
+    [SECOND, SECOND, "b", "use"],
+    [HOUR, SECOND, "b", "wait"],
+    [HOUR, 4 * SECOND, "b", "use"],
+    // Times that a wrong clock has written.
+    [-HOUR, -HOUR, "b", "fetch"],
+    [-24 * HOUR, -24 * HOUR, "a", "fetch"],
+  ])("for keys of %d ms ago that were last asked for %d ms ago, and the key %s, is to %s", (fetched, tried, kid, plan) => {
+    const stored = { keys: [{ kid: "a" } as WorkloadKey], fetchedAt: NOW - fetched, triedAt: NOW - tried };
+    expect(planKeys(stored, kid, NOW)).toBe(plan);
+  });
+});
