@@ -59,12 +59,14 @@ CREATE TABLE IF NOT EXISTS tokens (
   expires_at  INTEGER NOT NULL CHECK (expires_at BETWEEN 0 AND 253402300799999),
   claims      TEXT    NOT NULL, -- a hash of the token, and so of its claims
   signed_by   TEXT    NOT NULL, -- the root key that signed the token
-  person      TEXT,             -- of a person, whose token has a text that nobody has: the blind index of the email under root_key_id
+  -- What the row is; NULL: a token that the admin or another token has issued. Nobody has the text of the token of a person.
+  kind        TEXT CHECK (kind = 'person'),
+  name_index  TEXT,             -- of a person: the blind index of the email under root_key_id
   parent      TEXT,             -- of a token that another one issued: that one, and the one at the top, which end it with them
   root        TEXT
 ) STRICT, WITHOUT ROWID;
 
-CREATE UNIQUE INDEX IF NOT EXISTS tokens_of_people ON tokens (person) WHERE person IS NOT NULL;
+CREATE UNIQUE INDEX IF NOT EXISTS tokens_by_name ON tokens (name_index) WHERE name_index IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_parent ON tokens (parent) WHERE parent IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_root ON tokens (root) WHERE root IS NOT NULL;
 

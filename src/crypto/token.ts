@@ -4,6 +4,7 @@ import { isId } from "../model/ids.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { Scope } from "../model/vault-scope.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import type { TokenKind } from "../model/token-kind.ts";
 import { MINUTE } from "../model/time.ts";
 import { createCache } from "./cache.ts";
 import type { Keyring, VerifyingKey } from "./keyring.ts";
@@ -25,8 +26,11 @@ export interface Claims {
   readonly stale?: number | undefined;
   /** The token is for service bindings (contract 18): its text is given to nobody, and no request may carry it. */
   readonly binding?: true | undefined;
-  /** The row is that of a person (contract 25), whose email is the name. As for a binding, its text is given to nobody. */
-  readonly person?: true | undefined;
+  /**
+   * What the row is, unless it is a token that the admin or another token has issued. Of a person (contract 25) the email is the name. As for
+   * a binding, its text is given to nobody.
+   */
+  readonly kind?: TokenKind | undefined;
   /** Whether the token may issue others (contract 8.16). */
   readonly delegate?: true | undefined;
   /** Of a token that another one has issued (contract 8.16). */
@@ -55,8 +59,8 @@ const ISSUER = "item-vault";
 const AUDIENCE = "item-vault";
 /** Of a token for service bindings, which `verifyToken` therefore refuses. */
 const BINDING_AUDIENCE = "item-vault-binding";
-/** Of the row of a person, for the same reason. */
-const PERSON_AUDIENCE = "item-vault-person";
+/** Of rows of these kinds, for the same reason. */
+const AUDIENCE_OF_KIND: Readonly<Record<TokenKind, string>> = { person: "item-vault-person" };
 /** The characters of a token that is accepted. */
 export const TOKEN_CHARACTERS_MAX = 16 * 1024;
 const verified = createCache<VerifiedClaims>(1024, MINUTE);
@@ -82,10 +86,10 @@ export function signToken({ active }: Pick<Keyring, "active">, claims: Claims): 
     .sign(active.signing);
 }
 
-/** Whether nobody has the text of a token: it is for service bindings, or the row of a person. */
-export const isUnheld = ({ binding, person }: Claims): boolean => binding === true || person === true;
+const audienceOf = ({ binding, kind }: Claims): string => (binding ? BINDING_AUDIENCE : kind ? AUDIENCE_OF_KIND[kind] : AUDIENCE);
 
-const audienceOf = ({ binding, person }: Claims): string => (binding ? BINDING_AUDIENCE : person ? PERSON_AUDIENCE : AUDIENCE);
+/** Whether nobody has the text of a token: it is for service bindings, or for example the row of a person. */
+export const isUnheld = (claims: Claims): boolean => audienceOf(claims) !== AUDIENCE;
 
 /**
  * A hash of a token, which its row in the allow-list holds. It covers the signature, which only the holders of the token and

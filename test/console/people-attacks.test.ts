@@ -17,8 +17,8 @@ it("the row of a token for service bindings does not become that of a person by 
   const { id, email } = await addPerson();
   const binding = await makeToken({ [await makeVault()]: "r" }, { name: email, binding: true });
   const index = await env.DB.prepare("SELECT person FROM tokens WHERE id = ?").bind(id).first<string>("person");
-  await env.DB.prepare("UPDATE tokens SET person = NULL WHERE id = ?").bind(id).run();
-  await env.DB.prepare("UPDATE tokens SET person = ?2 WHERE id = ?1").bind(binding.id, index).run();
+  await env.DB.prepare("UPDATE tokens SET name_index = NULL WHERE id = ?").bind(id).run();
+  await env.DB.prepare("UPDATE tokens SET name_index = ?2 WHERE id = ?1").bind(binding.id, index).run();
   expect((await signInAs(email)).status).toBe(403);
   expect((await admin("DELETE", `/v1/admin/tokens/${binding.id}`)).status).toBe(204);
 });

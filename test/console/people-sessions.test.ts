@@ -167,14 +167,14 @@ describe("who signs in", () => {
 
 describe("a row that was altered in D1 signs nobody in", () => {
   afterEach(async () => {
-    await env.DB.prepare("DELETE FROM tokens WHERE person IS NOT NULL").run();
+    await env.DB.prepare("DELETE FROM tokens WHERE kind = 'person'").run();
   });
 
   it.each([
     ["the time of issue", "UPDATE tokens SET created_at = created_at + 1000 WHERE id = ?1"],
     ["the expiry", "UPDATE tokens SET expires_at = expires_at - 1000 WHERE id = ?1"],
     ["the hash", "UPDATE tokens SET claims = 'x' WHERE id = ?1"],
-    ["the index of another email", "UPDATE tokens SET person = 'x' WHERE id = ?1"],
+    ["the index of another email", "UPDATE tokens SET name_index = 'x' WHERE id = ?1"],
     ["the sealed text of another row", "UPDATE tokens SET sealed = (SELECT sealed FROM tokens WHERE id <> ?1) WHERE id = ?1"],
   ])("%s", async (_, sql) => {
     const { id, email } = await addPerson();
@@ -185,12 +185,12 @@ describe("a row that was altered in D1 signs nobody in", () => {
   it("two rows that have exchanged their indexes: neither email gets the vaults of the other", async () => {
     const [one, other] = [await addPerson(), await addPerson()];
     const rows = await Promise.all([one, other].map(({ id }) => rowOf(id)));
-    await env.DB.batch([setIndex(one.id, "x"), setIndex(other.id, rows[0]!.person!), setIndex(one.id, rows[1]!.person!)]);
+    await env.DB.batch([setIndex(one.id, "x"), setIndex(other.id, rows[0]!.name_index!), setIndex(one.id, rows[1]!.name_index!)]);
     for (const { email } of [one, other]) expect(kindOf(await signInAs(email))).toEqual([403, "not_invited"]);
   });
 });
 
-const setIndex = (id: string, index: string) => env.DB.prepare("UPDATE tokens SET person = ? WHERE id = ?").bind(index, id);
+const setIndex = (id: string, index: string) => env.DB.prepare("UPDATE tokens SET name_index = ? WHERE id = ?").bind(index, id);
 
 const rowOf = async (id: string): Promise<TokenRow> =>
   (await env.DB.prepare("SELECT * FROM tokens WHERE id = ?").bind(id).first<TokenRow>())!;
@@ -244,7 +244,7 @@ describe("a rotation of root keys", () => {
 describe("verify", () => {
   it("finds the row of a person whose index is not that of the email", async () => {
     const { id } = await addPerson();
-    await env.DB.prepare("UPDATE tokens SET person = 'x' WHERE id = ?").bind(id).run();
+    await env.DB.prepare("UPDATE tokens SET name_index = 'x' WHERE id = ?").bind(id).run();
     expect(JSON.stringify((await verifyAll({ quick: true })).findings)).toContain(id);
   });
 });

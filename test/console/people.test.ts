@@ -17,7 +17,7 @@ const emails = async (): Promise<string[]> => (await admin("GET", PEOPLE)).body.
 const kindOf = ({ status, headers }: { status: number; headers: Headers }) => [status, headers.get("Item-Vault-Error")];
 
 beforeEach(async () => {
-  await env.DB.prepare("DELETE FROM tokens WHERE person IS NOT NULL").run();
+  await env.DB.prepare("DELETE FROM tokens WHERE kind = 'person'").run();
 });
 
 describe("POST /v1/admin/people", () => {

@@ -25,15 +25,15 @@ export async function seedPeople(
         vaults,
         issuedAt: ADDED_AT,
         expiresAt: 0,
-        person: true,
+        kind: "person",
       };
-      return { id: claims.id, sealed: await sealToken(active, claims), person: `seeded ${index}` };
+      return { id: claims.id, sealed: await sealToken(active, claims), nameIndex: `seeded ${index}` };
     }),
   );
   for (let from = 0; from < rows.length; from += 100) {
     await env.DB.prepare(
-      `INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, person)
-       SELECT value ->> 'id', ?2, value ->> 'sealed', ${ADDED_AT * 1000}, 253402300799000, value ->> 'id', ?2, value ->> 'person' FROM json_each(?1)`,
+      `INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, kind, name_index)
+       SELECT value ->> 'id', ?2, value ->> 'sealed', ${ADDED_AT * 1000}, 253402300799000, value ->> 'id', ?2, 'person', value ->> 'nameIndex' FROM json_each(?1)`,
     )
       .bind(JSON.stringify(rows.slice(from, from + 100)), active.id)
       .run();

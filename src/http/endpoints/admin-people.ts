@@ -46,7 +46,15 @@ export const addPerson = serveBy({
     if (!room.ok) return room;
     const id = await newId(call, "new person");
     const issuedAt = Math.floor(store.now / 1000);
-    const claims: Claims = { id, name: email, dialect: "uuid", vaults, issuedAt, expiresAt: NEVER_EXPIRES_SECONDS, person: true };
+    const claims: Claims = {
+      id,
+      name: email,
+      dialect: "uuid",
+      vaults,
+      issuedAt,
+      expiresAt: NEVER_EXPIRES_SECONDS,
+      kind: "person",
+    };
     const added = await insertPerson(store, claims, adminEntry(PERSON, c, "CREATE", id));
     return added.ok ? ok({ json: presentPerson(added.value), made: id }) : added;
   },

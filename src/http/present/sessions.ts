@@ -19,7 +19,7 @@ export const presentSession = (
     expiresAt: presentTime(session.expiresAt),
     admin: session.admin !== undefined,
     token: token && presentToken(token, token.dialect),
-    person: token?.person && { id: token.id, email: token.name },
+    person: token?.kind === "person" ? { id: token.id, email: token.name } : undefined,
     settings: { deletedRetentionDays: deletedRetention / DAY, versionsKept, access: access !== undefined },
   };
 };

@@ -44,7 +44,7 @@ export function presentToken(claims: Claims, dialect: Dialect): Presented<Schema
     stale: claims.stale,
     delegate: claims.delegate,
     parent: parent && writeId(parent, dialect),
-    person: claims.person,
+    person: claims.kind === "person" || undefined,
     createdAt: presentTime(issuedAt * 1000),
     expiresAt: expiryOf(claims),
   };

@@ -43,11 +43,11 @@ const SQL = {
       total(files) AS files, total(file_bytes) AS fileBytes,
       (SELECT count(*) FROM deleted_vaults) AS deleting
     FROM vaults`,
-  // The clean-up moves expired tokens, so their number does not add to the rows that this reads.
+  // A token that another one has issued often lives for minutes. The clean-up moves expired tokens, so their number does not add to the rows that this reads.
   tokens: `
     SELECT count(*) AS tokens, min(expires_at) AS next,
       total(expires_at <= ?2) AS soon, total(expires_at <= ?3) AS later, total(expires_at <= ?4) AS latest
-    FROM tokens WHERE expires_at > ?1 AND person IS NULL`,
+    FROM tokens WHERE expires_at > ?1 AND kind IS NULL AND parent IS NULL`,
   past: "SELECT action, writes FROM past_writes",
 };
 

@@ -6,10 +6,9 @@ import type { WriteRows } from "../jobs/step-fence.ts";
 import { proofStatement, refuseMissingKey } from "../keys/root-keys.ts";
 import { rewrapVaultKeys } from "../../crypto/vault-keys.ts";
 import type { KeyRow } from "../vaults/rows.ts";
-import { emailIndex } from "../../crypto/email-index.ts";
 import { HEADER_AND_NONCE_LENGTH } from "../../crypto/seal.ts";
 import { type Claims, hashToken, isUnheld, signToken } from "../../crypto/token.ts";
-import { openToken, sealToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
+import { derivedColumns, openToken, sealToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
 
 /**
  * Wraps the keys of vaults again, and seals the rows of tokens again, under the active root key, in slices (contract 20.3).
@@ -146,18 +145,17 @@ const unchanged = (table: string): string => `
 const REWRAPPED_TOKENS: RewrapTable = {
   table: "tokens",
   rows: 50,
-  columns: "sealed, created_at, expires_at, claims, signed_by, person",
+  columns: "sealed, created_at, expires_at, claims, signed_by",
   update: `
     UPDATE tokens SET root_key_id = ?2, sealed = new.value ->> 'sealed', signed_by = new.value ->> 'signed_by',
-      claims = new.value ->> 'hash', person = new.value ->> 'person'
+      claims = new.value ->> 'hash', name_index = new.value ->> 'name_index'
     FROM json_each(?1) AS new ${unchanged("tokens")} AND claims = new.value ->> 'claims'`,
   rewrap: async (store, row: TokenRow) => {
     const claims = await openRow(store, row);
     if (!claims.ok) return claims;
     const signature = isUnheld(claims.value) ? await signByActive(store, row, claims.value) : currentSignature(row);
-    const { person, name } = claims.value;
-    const index = person ? await emailIndex(store.keyring.active, name) : null;
-    return ok({ ...(await sealAgain(store, row, claims.value)), claims: row.claims, person: index, ...signature });
+    const { name_index } = await derivedColumns(store.keyring.active, claims.value);
+    return ok({ ...(await sealAgain(store, row, claims.value)), claims: row.claims, name_index, ...signature });
   },
 };
 

@@ -1,4 +1,5 @@
 import { type AssociatedData, NOWHERE } from "../../crypto/seal.ts";
+import { TOKEN_KINDS } from "../../model/token-kind.ts";
 import type { Table } from "./table.ts";
 
 /** The tables of what belongs to no vault. */
@@ -54,14 +55,16 @@ export const DEPLOYMENT_TABLES = {
       expires_at: "time",
       claims: "text",
       signed_by: "root key",
-      person: "index?",
+      kind: "text?",
+      name_index: "index?",
       parent: "id?",
       root: "id?",
     },
+    words: { kind: TOKEN_KINDS },
     associatedData: { sealed: textOfToken },
-    derived: { person: "sealed", parent: "sealed", root: "sealed" },
+    derived: { kind: "sealed", name_index: "sealed", parent: "sealed", root: "sealed" },
     // What authenticates a token is left out: it comes back as the name of one that has ended.
-    backup: { in: ["registry"], without: ["claims", "person", "parent", "root"] },
+    backup: { in: ["registry"], without: ["claims", "kind", "name_index", "parent", "root"] },
     purge: { after: "it expires: then it is in ended_tokens" },
     countedByRootKey: true,
   },

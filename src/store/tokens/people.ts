@@ -18,19 +18,20 @@ import { listTokens, type ListedToken } from "./tokens.ts";
 const SQL = {
   /** One statement, so that of two requests for one email, or for the last row below the limit, D1 lets one insert its row. */
   insert: `
-    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, person) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2, ?7
+    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, kind, name_index)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2, 'person', ?7
     WHERE NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
-      AND NOT EXISTS (SELECT 1 FROM tokens WHERE person IN (SELECT value FROM json_each(?8)))
-      AND (SELECT count(*) FROM tokens WHERE person IS NOT NULL) < ${LIMITS.people}
+      AND NOT EXISTS (SELECT 1 FROM tokens WHERE name_index IN (SELECT value FROM json_each(?8)))
+      AND (SELECT count(*) FROM tokens WHERE name_index IS NOT NULL AND kind = 'person') < ${LIMITS.people}
     ON CONFLICT (id) DO NOTHING RETURNING id`,
-  one: "SELECT * FROM tokens WHERE id = ?1 AND person IS NOT NULL",
+  one: "SELECT * FROM tokens WHERE id = ?1 AND kind = 'person'",
   ended: "SELECT * FROM ended_tokens WHERE id = ?1",
-  same: "SELECT id FROM tokens WHERE person IN (SELECT value FROM json_each(?1))",
-  ids: "SELECT id FROM tokens WHERE person IS NOT NULL",
-  slice: "SELECT * FROM tokens WHERE id IN (SELECT value FROM json_each(?1)) AND person IS NOT NULL",
+  same: "SELECT id FROM tokens WHERE name_index IN (SELECT value FROM json_each(?1))",
+  ids: "SELECT id FROM tokens WHERE name_index IS NOT NULL AND kind = 'person'",
+  slice: "SELECT * FROM tokens WHERE id IN (SELECT value FROM json_each(?1)) AND kind = 'person'",
   /** Changes the row only if it has not changed since it was read: a rewrap or another request may have written it. */
   update: `
-    UPDATE tokens SET root_key_id = ?2, sealed = ?3, created_at = ?4, claims = ?5, person = ?6, signed_by = ?2
+    UPDATE tokens SET root_key_id = ?2, sealed = ?3, created_at = ?4, claims = ?5, name_index = ?6, signed_by = ?2
     WHERE id = ?1 AND sealed = ?7 RETURNING id`,
 };
 
@@ -161,7 +162,7 @@ export async function deletePerson(store: Store, id: string, entry: Activity): P
   const [[live], [ended]] = read.value;
   // A row that does not open may be that of a token, and a person who has ended is not changed.
   const opened = ended && (await openToken(keyring, ended));
-  if (!live && (!opened || (opened.ok && !opened.value.person))) return fail("person_not_found");
+  if (!live && (!opened || (opened.ok && opened.value.kind !== "person"))) return fail("person_not_found");
   const done = await endToken(store, id, entry);
   return !done.ok && done.failure.kind === "token_not_found" ? fail("person_not_found") : done;
 }

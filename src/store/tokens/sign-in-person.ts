@@ -8,10 +8,10 @@ import { signAgain, type TokenRow } from "./token-rows.ts";
 /** Finds the person who signs in, by the email that Cloudflare Access has confirmed (contract 25.6). */
 
 const SQL = {
-  find: "SELECT * FROM tokens WHERE person IN (SELECT value FROM json_each(?1)) ORDER BY created_at DESC",
+  find: "SELECT * FROM tokens WHERE name_index IN (SELECT value FROM json_each(?1)) ORDER BY created_at DESC",
   /** A person whose email no root key of this service indexes. */
   unindexed: `
-    SELECT root_key_id FROM tokens WHERE person IS NOT NULL AND root_key_id NOT IN (SELECT value FROM json_each(?1)) LIMIT 1`,
+    SELECT root_key_id FROM tokens WHERE kind = 'person' AND root_key_id NOT IN (SELECT value FROM json_each(?1)) LIMIT 1`,
 };
 
 /**
@@ -28,7 +28,7 @@ export async function loadPersonByEmail(store: Store, email: string): Promise<Re
   const signed = await signAgain(keyring, row);
   if (!signed.ok) return fail("not_invited");
   const { claims, hash } = signed.value;
-  const authentic = claims.person && claims.name === email && row.claims === hash;
+  const authentic = claims.kind === "person" && claims.name === email && row.claims === hash;
   return authentic && isCurrent(claims, now, settings.tokensNotBefore) ? ok({ ...claims, hash }) : fail("not_invited");
 }
 

@@ -1,3 +1,4 @@
+import { emailIndex } from "../../crypto/email-index.ts";
 import type { Keyring, RootKey } from "../../crypto/keyring.ts";
 import { open, seal } from "../../crypto/seal.ts";
 import { type Claims, hashToken, signToken } from "../../crypto/token.ts";
@@ -16,16 +17,20 @@ const associatedData = (id: string, key: string) => ({ ...TABLES.tokens.associat
 
 /** Seals what the row of a token holds besides its plaintext columns. */
 export const sealToken = (root: RootKey, claims: Claims): Promise<string> => {
-  const { id, name, dialect, vaults, binding, person, since, stale, delegate, descent } = claims;
+  const { id, name, dialect, vaults, binding, kind, since, stale, delegate, descent } = claims;
   return seal(
     root.registry,
     associatedData(id, root.id),
-    JSON.stringify({ name, dialect, vaults, binding, person, since, stale, delegate, descent }),
+    JSON.stringify({ name, dialect, vaults, binding, kind, since, stale, delegate, descent }),
   );
 };
 
-/** The columns that tell which tokens end a token with them. */
-export const ancestryOf = ({ descent }: Claims): Pick<TokenRow, "parent" | "root"> => ({
+type Derived = Pick<TokenRow, keyof typeof TABLES.tokens.derived>;
+
+/** The columns that follow from the claims. In: the root key under which the row is. */
+export const derivedColumns = async (root: RootKey, { kind, name, descent }: Claims): Promise<Derived> => ({
+  kind: kind ?? null,
+  name_index: kind === "person" ? await emailIndex(root, name) : null,
   parent: descent?.ancestors.at(-1) ?? null,
   root: descent?.ancestors[0] ?? null,
 });

@@ -7,7 +7,7 @@ import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import { checkRootKeys, proofStatement } from "../keys/root-keys.ts";
 import type { TokenIdentity } from "../vaults/token-check.ts";
-import { ancestryOf, openToken, sealToken, signAgain, type TokenRow } from "./token-rows.ts";
+import { derivedColumns, openToken, sealToken, signAgain, type TokenRow } from "./token-rows.ts";
 
 /**
  * The tokens, for the admin routes. The table `tokens` is the allow-list. A token that was revoked or has expired moves to
@@ -28,7 +28,7 @@ const SQL = {
   live: "SELECT * FROM tokens WHERE id = ?1",
   ended: "SELECT * FROM ended_tokens WHERE id = ?1",
   // People have a list of their own (people.ts).
-  all: "SELECT * FROM tokens WHERE person IS NULL ORDER BY created_at, id",
+  all: "SELECT * FROM tokens WHERE kind IS NULL ORDER BY created_at, id",
 };
 
 /** A token that was issued, with its claims. */
@@ -57,14 +57,14 @@ export async function insertToken(
     return invalid(`the token would have more than ${TOKEN_CHARACTERS_MAX} characters: name fewer vaults, or shorten its name`);
   const hash = await hashToken(token);
   const sealed = await sealToken(root, claims);
-  const ancestry = ancestryOf(claims);
-  const values = [id, root.id, sealed, issuedAt * 1000, expiresAt * 1000, hash, ancestry.parent, ancestry.root];
+  const derived = await derivedColumns(root, claims);
+  const values = [id, root.id, sealed, issuedAt * 1000, expiresAt * 1000, hash, derived.parent, derived.root];
   const done = await runBatch<[{ id: string }, TokenRow, TokenRow, Pick<TokenRow, "claims">, never, never]>(
     db,
     db.prepare(SQL.insert).bind(...values, parent?.hash ?? null, now),
     db.prepare(SQL.live).bind(id),
     db.prepare(SQL.ended).bind(id),
-    db.prepare(SQL.hash).bind(ancestry.parent),
+    db.prepare(SQL.hash).bind(derived.parent),
     await adminEntryStatement(store, entry, { id, hash }),
     await proofStatement(db, root),
   );

@@ -1,12 +1,10 @@
-import { emailIndex } from "../../crypto/email-index.ts";
-import type { Claims } from "../../crypto/token.ts";
 import type { FailureKind } from "../../model/failure.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { isTime } from "../../model/time.ts";
 import { runBatch } from "../d1/database.ts";
 import { type RowOf, TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
 import { openProof } from "../keys/root-keys.ts";
-import { ancestryOf, openToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
+import { derivedColumns, openToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
 import { CREATE_AGAIN, loadSchema } from "../d1/schema.ts";
 import { recountUses } from "../commit/repairs.ts";
 import { fault, type Fault } from "../checks/fault.ts";
@@ -95,20 +93,16 @@ export const checkTokens = (ports: VerifyPorts, position: Position): Promise<Res
       return [fault("token_changed", { table: "tokens", id: row.id }, "the row names a root key that the database never had")];
     if (!signed.ok) return UNCHECKED.has(signed.failure.kind) ? [] : [unreadable("tokens", row)];
     const { claims, hash } = signed.value;
-    const { parent, root } = ancestryOf(claims);
+    const root = ports.store.keyring.keys.get(row.root_key_id)!;
+    const derived = await derivedColumns(root, claims);
     const changed = [
       ...(row.claims === hash ? [] : ["the row gives another token than the one that was issued"]),
-      ...(row.person === (await indexOf(ports, row, claims)) ? [] : ["the row has the index of another email"]),
-      ...(row.parent === parent && row.root === root ? [] : ["the row names other tokens above it"]),
+      ...Object.entries(derived).flatMap(([column, value]) =>
+        row[column as keyof typeof derived] === value ? [] : [`${column} is not that of the sealed text`],
+      ),
     ];
     return changed.map((what) => fault("token_changed", { table: "tokens", id: row.id }, what));
   });
-
-/** The value that the column `person` of a row has to have. */
-async function indexOf({ store }: VerifyPorts, { root_key_id }: TokenRow, { person, name }: Claims): Promise<string | null> {
-  const root = store.keyring.keys.get(root_key_id);
-  return person && root ? emailIndex(root, name) : null;
-}
 
 /** Checks the tokens that have ended. A name that needs a removed root key does not open, which is no fault. */
 export const checkEndedTokens = (ports: VerifyPorts, position: Position): Promise<Result<Slice>> =>

@@ -13,8 +13,9 @@ const HOT = 4;
 const RETRIES = 3;
 /** Milliseconds between two requests of a client, at most. */
 const PAUSE = 30;
-/** The share of the tokens that are issued below one of another client. */
+/** The share of the tokens that are issued below another one, which no client uses, and under which name that is among the tokens. */
 const BELOW = 0.5;
+const ABOVE = "above";
 
 const SPOILED: readonly Spoiled[] = [
   "operation that throws",
@@ -41,13 +42,15 @@ export interface Vault {
   readonly tags: Map<string, string>;
   /** The Files of acknowledged uploads. */
   readonly files: { readonly item: string; readonly id: string; readonly name: string }[];
-  /** The tokens of its clients, by the names of the clients. */
+  /** The tokens of its clients, by the names of the clients, and one above some of them. */
   readonly tokens: Map<string, Token>;
 }
 
 export interface Token {
   readonly id: string;
   readonly token: string;
+  /** The id of the token that has issued it. */
+  readonly parent?: string;
 }
 
 export interface Admin {
@@ -105,9 +108,12 @@ export async function runClient(
   let writes = 0;
 
   async function renewToken(): Promise<void> {
-    const others = [...vault.tokens].filter(([client]) => client !== name).map(([, token]) => token);
-    const parent = others.length > 0 && random() < BELOW ? pick(others) : undefined;
-    vault.tokens.set(name, await admin.issueToken(vault.id, parent));
+    const parent = random() < BELOW ? (vault.tokens.get(ABOVE) ?? (await admin.issueToken(vault.id))) : undefined;
+    if (parent) vault.tokens.set(ABOVE, parent);
+    const issued = await admin.issueToken(vault.id, parent);
+    // The one above has ended, or its answer was lost.
+    if (parent && issued.parent === undefined) vault.tokens.delete(ABOVE);
+    vault.tokens.set(name, issued);
     acknowledged.length = 0; // a key belongs to a token (contract 10.1)
   }
 

@@ -112,7 +112,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   "events: the creations are left out": { ...NO_PLANT, rewrite: rewrites.withoutFirstEvents },
   "keys: the earlier one goes with the first slice of a reseal": { ...NO_PLANT, rewrite: rewrites.withEarlyRemoval },
   "log: a hand-over is stored again": { ...NO_PLANT, rewrite: rewrites.withoutHandOverIds, seed: 28 },
-  "log: a flush that D1 has not taken is not handed to the queue": { ...NO_PLANT, handOver: nothingHandedOver },
+  "log: a flush that D1 has not taken is not handed to the queue": { ...NO_PLANT, handOver: nothingHandedOver, seed: 10 },
   "jobs: a rewrap leaves tokens under another root key": { ...NO_PLANT, rewrite: rewrites.withoutReturnOfTokens, seed: 12 },
   "jobs: none excludes another one": { ...NO_PLANT, rewrite: rewrites.withoutHolders },
   "backups: what has changed meanwhile is not read again": { ...NO_PLANT, rewrite: rewrites.withoutChanges, seed: 17, size: 700 },

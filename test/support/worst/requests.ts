@@ -362,7 +362,7 @@ const PEOPLE = "/v1/admin/people";
 const allPeople = async (world: World): Promise<{ id: string; vaults: object }> => {
   const vaults = Object.fromEntries(times(LIMITS.tokenVaults, () => [crypto.randomUUID(), "rw" as const]));
   // `npm run limits` makes them anew for each request.
-  await world.env.DB.prepare("DELETE FROM tokens WHERE person IS NOT NULL").run();
+  await world.env.DB.prepare("DELETE FROM tokens WHERE kind = 'person'").run();
   await seedPeople(world.env, LIMITS.people - 2, vaults);
   const person = await world.ask("POST", PEOPLE, world.env.ADMIN_TOKEN, { email: `${"x".repeat(242)}@example.com`, vaults });
   return { id: person.id as string, vaults };
