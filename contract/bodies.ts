@@ -54,7 +54,7 @@ const tokenInput = {
 /** Contract 8.16. */
 export const newChildToken = z.object({
   ...tokenInput,
-  binding: z.optional(z.undefined("is for a token that the admin issues")),
+  binding: optional(z.literal(false, "is for a token that the admin issues")),
 });
 
 /** Contract 13.14. */

@@ -58,7 +58,7 @@ export interface GuardedOperation extends Endpoint {
   readonly access: GuardedAccess;
   /** The action in the activity log. A commit logs its writes itself; the pipeline logs reads and denials. */
   readonly action: Action | "UNLOGGED";
-  /** What an operation of the admin is about, or one whose entries are in the log of the admin. Absent: vaults. */
+  /** What an operation is about that is not about vaults and Items. */
   readonly resource?: AdminResource;
   /** Whether the Item of the path is a deleted one. */
   readonly deleted?: true;

@@ -62,13 +62,15 @@ CREATE TABLE IF NOT EXISTS tokens (
   -- What the row is; NULL: a token that the admin or another token has issued. Nobody has the text of the token of a person.
   kind        TEXT CHECK (kind = 'person'),
   name_index  TEXT,             -- of a person: the blind index of the email under root_key_id
-  parent      TEXT,             -- of a token that another one issued: that one, and the one at the top, which end it with them
-  root        TEXT
+  ancestor_1  TEXT,             -- the tokens that end this one with them: the one at the top, one that it has issued, one that this one has issued
+  ancestor_2  TEXT,
+  ancestor_3  TEXT
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX IF NOT EXISTS tokens_by_name ON tokens (name_index) WHERE name_index IS NOT NULL;
-CREATE INDEX IF NOT EXISTS tokens_by_parent ON tokens (parent) WHERE parent IS NOT NULL;
-CREATE INDEX IF NOT EXISTS tokens_by_root ON tokens (root) WHERE root IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tokens_by_ancestor_1 ON tokens (ancestor_1) WHERE ancestor_1 IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tokens_by_ancestor_2 ON tokens (ancestor_2) WHERE ancestor_2 IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tokens_by_ancestor_3 ON tokens (ancestor_3) WHERE ancestor_3 IS NOT NULL;
 
 -- Tokens that were revoked or have expired: Items and the log may still name them.
 CREATE TABLE IF NOT EXISTS ended_tokens (

@@ -577,6 +577,8 @@ export interface NewChildToken {
   stale?: number | null;
   /** Whether the token may issue others. */
   delegate?: boolean | null;
+  /** Only the admin issues tokens of service bindings. */
+  binding?: false;
 }
 
 /** A person (contract 25.1). */

@@ -94,5 +94,6 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
     expiresIn: "Seconds until the token expires. By default 90 days, and at most what the token of the request has left.",
     stale: "Seconds by which the reads of the token may be old (contract 8.12): at most those of the token of the request.",
     delegate: { description: "Whether the token may issue others.", default: false },
+    binding: "Only the admin issues tokens of service bindings.",
   }),
 };

@@ -35,6 +35,8 @@ export interface Claims {
   readonly delegate?: true | undefined;
   /** Of a token that another one has issued (contract 8.16). */
   readonly descent?: Descent | undefined;
+  /** Of a token that another one has issued: the lifetime that was asked for, in seconds. It is not in the text of the token. */
+  readonly lifetime?: number | undefined;
   /** When the person was added, in Unix seconds; absent until the person is changed: then `issuedAt` is the time of the last change. */
   readonly since?: number | undefined;
 }
@@ -159,6 +161,9 @@ function findKey(keyring: Keyring, token: string): VerifyingKey | undefined {
 
 const isStale = (value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= LIMITS.stale;
+
+/** The token at the top, under which all tokens below it count together. */
+export const rootOf = ({ id, descent }: Claims): string => descent?.ancestors[0] ?? id;
 
 const isDescent = (value: unknown): value is Descent => {
   const { ancestors, issuedAt } = value as Partial<Descent>;

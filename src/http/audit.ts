@@ -75,28 +75,27 @@ function adminActivity(route: Route, { c }: Caller, target: Target, result: Resu
 
 /**
  * The log entry of a request: a read that succeeded, or a denial. No entry: a write that was allowed, because its commit
- * logs it; a read that found nothing or was malformed. The entry of a list of vaults is in the log of the token, and that of an operation
- * with a resource in the log of the admin.
+ * logs it; a read that found nothing or was malformed. The entry of a request that names no vault is in the log of the token.
  */
 function activityOf(
-  { action: routeAction, resource }: Route,
+  { action: routeAction }: Route,
   { c, actor }: Caller,
   { vault, item }: Target,
   allowed: boolean,
   result: Result<Reply>,
 ): Activity | undefined {
   const revoked = !result.ok && result.failure.kind === "unauthorized";
-  const denied = !allowed || revoked;
+  const outside = !result.ok && result.failure.kind === "out_of_scope";
+  const denied = !allowed || revoked || outside;
   const reply = result.ok ? result.value : undefined;
   const action = reply?.action ?? routeAction;
-  const log = resource ? NOWHERE : vault || actor;
+  const log = vault || actor;
   if (action === "UNLOGGED" || !isId(log)) return undefined;
   if (!denied && (action !== "READ" || !reply)) return undefined;
   return {
     id: c.get("requestId"),
     log,
     action,
-    resource,
     result: denied ? "DENY" : "SUCCESS",
     actor,
     item: isId(item) ? item : null,

@@ -1,5 +1,5 @@
 import type { GuardedAccess } from "../../contract/operation.ts";
-import { isCurrent, type VerifiedClaims, verifyToken } from "../crypto/token.ts";
+import { isCurrent, rootOf, type VerifiedClaims, verifyToken } from "../crypto/token.ts";
 import { ADMIN } from "../model/operation.ts";
 import { NAMES_NOTHING } from "../model/ids.ts";
 import { isForItem, itemsIn, permissionIn } from "../model/vault-scope.ts";
@@ -74,7 +74,7 @@ async function authenticateToken(
   if (!claims.ok) return claims;
   // Set before the response exists; refuse.ts removes it from a 401.
   c.header("Token-Expires", expiryOf(claims.value));
-  return (await limitToken(c.env, claims.value.id, store.now)) ?? ok(callerOf(c, store, claims.value));
+  return (await limitToken(c.env, rootOf(claims.value), store.now)) ?? ok(callerOf(c, store, claims.value));
 }
 
 /** The claims of the token that a session acts as. Errors: `unauthorized`, when it acts as none. */

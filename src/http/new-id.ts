@@ -3,8 +3,8 @@ import { uuidOf } from "../model/ids.ts";
 import type { Call } from "./route.ts";
 
 /**
- * The id of a new object that the admin creates, or of a token that another one issues. It is derived from the Idempotency-Key, so that a repeated request finds the object that
- * the first one has created. Without a key it is random. In: the kind of object.
+ * The id of a new object that the admin creates, or of a token that another one issues. It is derived from the Idempotency-Key, so that a
+ * repeated request finds the object that the first one has created. Without a key it is random. In: the kind of object.
  */
 export async function newId({ idempotencyKey: key, vault, actor }: Call, what: keyof typeof SCOPES): Promise<string> {
   if (key === undefined) return crypto.randomUUID();

@@ -6,6 +6,7 @@ import { missing } from "../model/permission.ts";
 import { fail, ok, type Refusal, type Result } from "../model/result.ts";
 import { limitToken } from "../requests/rate-limit.ts";
 import { isKnownRefused, rememberRefusal } from "../requests/refused.ts";
+import { rootOf } from "../crypto/token.ts";
 import { loadForToken } from "../store/vaults/authorized.ts";
 import { recordDamage, recordItemDamage, showsDamage } from "../store/health/damages.ts";
 import { requireDeletedItem } from "../store/items/deleted-items.ts";
@@ -72,7 +73,7 @@ async function answer(route: Route, caller: Caller, target: Target): Promise<Res
   const { call, input } = parsed.value;
   // The request has counted as one already.
   const more = (route.requests?.(input) ?? 1) - 1;
-  const limited = more > 0 && (await limitToken(caller.c.env, caller.actor, caller.store.now, more));
+  const limited = more > 0 && (await limitToken(caller.c.env, rootOf(caller.claims), caller.store.now, more));
   if (limited) return limited;
   if (!isNear(route) || !readsNear(caller)) return route.handle(call, input);
   const bookmarks = await parseBookmarks(caller);

@@ -7,21 +7,22 @@ import { contains, type Scope } from "./vault-scope.ts";
 /** What a token has that can be passed on. */
 export interface Grant {
   readonly vaults: Scope;
-  /** Unix seconds. */
-  readonly expiresAt: number;
   /** Seconds; absent: its reads are never old. */
   readonly stale?: number | undefined;
-  readonly delegate?: true | undefined;
 }
 
 /**
- * Whether one token contains another one. In: how many tokens are above the other one. Out: `undefined` when it does. Errors:
- * `out_of_scope`, which names the first vault in which the other one may do more; `invalid`.
+ * Whether one token contains another one, but for its lifetime, which is compared where a repeated request is answered. In: whether the
+ * other one may issue tokens, and how many are above it. Out: `undefined` when it does. Errors: `out_of_scope`, which names the first vault
+ * in which the other one may do more; `invalid`.
  */
-export function refuseMore(parent: Grant, child: Grant, depth: number): Refusal | undefined {
+export function refuseMore(
+  parent: Grant,
+  child: Grant & { readonly delegate?: true | undefined },
+  depth: number,
+): Refusal | undefined {
   const vault = Object.keys(child.vaults).find((id) => !contains(parent.vaults[id], child.vaults[id]!));
-  if (vault !== undefined) return fail("out_of_scope", `grant this in vault ${vault}, because it does not have it`);
-  if (child.expiresAt > parent.expiresAt) return invalid("the token: expiresIn is more than the token of the request has left");
+  if (vault !== undefined) return fail("out_of_scope", `pass on this permission in vault ${vault}, which it does not have`);
   if ((child.stale ?? 0) > (parent.stale ?? 0)) return invalid("the token: stale is more than that of the token of the request");
   if (child.delegate && depth >= LIMITS.tokenDepth)
     return invalid(`the token: delegate is not possible with ${LIMITS.tokenDepth} tokens above`);

@@ -37,7 +37,8 @@ export const LIMITS = {
   tokenLifetime: 365 * 24 * 60 * 60,
   tokenLifetimeDefault: 90 * 24 * 60 * 60,
   tokenDepth: 3, // generations below a token that the admin has issued
-  tokenDescendants: 100, // living ones below it
+  tokenDescendants: 100, // below it
+  tokenCost: 50, // as how many requests of its token one counts that issues a token: it writes
   stale: 300, // seconds by which the reads of a token may be old
   bookmarks: 8, // that a request may send
   session: 12 * 60 * 60, // how long a session of the console lasts

@@ -1,7 +1,6 @@
 import { createCache } from "../crypto/cache.ts";
 import { NOWHERE } from "../crypto/seal.ts";
 import type { Activity } from "../model/activity.ts";
-import { ADMIN } from "../model/operation.ts";
 import { fail, type Refusal } from "../model/result.ts";
 import { logFailure } from "../log.ts";
 
@@ -48,7 +47,7 @@ export async function countFailure(env: Env, address: string | undefined, refusa
  * refused admin tokens: no single address can keep the denials of others out of the log (decision 0043).
  */
 export async function isWorthLogging(env: Env, { log, actor, resource, origin }: Activity): Promise<boolean> {
-  if (log !== NOWHERE || (resource !== "SESSION" && actor !== ADMIN)) return within(env.FAILURE_RATE, actor);
+  if (log !== NOWHERE) return within(env.FAILURE_RATE, actor);
   const { requestIp: address } = origin;
   if (address && !(await within(env.DENIAL_RATE, network(address)))) return false;
   return within(env.FAILURE_RATE, resource === "SESSION" ? "denied sign-in" : "denied admin");

@@ -5,13 +5,17 @@ import { NOWHERE } from "../../src/crypto/seal.ts";
 import { type Permission, PERMISSIONS } from "../../src/model/permission.ts";
 import { contains, type Scope, type VaultScope } from "../../src/model/vault-scope.ts";
 import { cleanUp } from "../../src/scheduled.ts";
-import { untilLogged } from "../support/activity.ts";
-import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
+import { flushBatch } from "../../src/store/activity/flush.ts";
+import { readLog } from "../support/activity.ts";
+import { countingDatabase, limiterOf, sizedDatabase, wrapDatabase } from "../support/bindings.ts";
 import { CONSOLE, COOKIE, signIn } from "../support/console.ts";
 import { HOUR } from "../support/faults.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault, type Reply, send } from "../support/service.ts";
 
 /** Tokens that issue tokens (contract 8.16, 8.17). */
+
+/** The id of a vault that there is not. */
+const NOBODYS = "00000000-0000-4000-8000-000000000000";
 
 let vault: string;
 let items: string;
@@ -93,17 +97,20 @@ describe("POST /v1/tokens", () => {
     expect(listed.body.map((one: Issued) => one.id)).toEqual([body.id]);
   });
 
-  it("is a 403 for a token that was not issued with delegate, and the log of the admin has the denial", async () => {
-    const plain = await makeToken({ [vault]: "rwd" });
-    const { status, headers, body } = await issue(plain);
-    expect([status, headers.get("Item-Vault-Error"), body.message]).toEqual([
-      403,
-      "out_of_scope",
-      "the token may not issue tokens",
-    ]);
-    await untilLogged();
-    const { body: log } = await admin("GET", `/v1/admin/activity?actor=${plain.id}`);
-    expect(log[0]).toMatchObject({ action: "CREATE", result: "DENY", actor: { id: plain.id }, resource: { type: "TOKEN" } });
+  it.each([
+    ["a token that was not issued with delegate", false, {}, "the token may not issue tokens"],
+    [
+      "more than the parent has",
+      true,
+      { vaults: { [NOBODYS]: "r" } },
+      `the token may not pass on this permission in vault ${NOBODYS}, which it does not have`,
+    ],
+  ])("is a 403 for %s, of which the log of the token tells", async (_, delegate, attributes, message) => {
+    const parent = await makeToken({}, { delegate });
+    const { status, headers, body } = await issue(parent, attributes);
+    expect([status, headers.get("Item-Vault-Error"), body.message]).toEqual([403, "out_of_scope", message]);
+    const { body: log } = await readLog(ask(parent.token), 1);
+    expect(log).toMatchObject([{ action: "CREATE", result: "DENY", actor: { id: parent.id } }]);
   });
 
   it("issues exactly what the parent contains: 200 random pairs", async () => {
@@ -138,7 +145,7 @@ describe("POST /v1/tokens", () => {
   });
 
   it.each([
-    ["a permission that the parent lacks", { vaults: { "00000000-0000-4000-8000-000000000000": "r" } }, 403, "out_of_scope"],
+    ["a permission that the parent lacks", { vaults: { [NOBODYS]: "r" } }, 403, "out_of_scope"],
     ["a longer lifetime", { expiresIn: 601 }, 400, "invalid"],
     ["older reads", { stale: 11 }, 400, "invalid"],
     ["a service binding", { binding: true }, 400, "invalid"],
@@ -188,14 +195,33 @@ describe("POST /v1/tokens", () => {
     expect((await sendAs(root, {})).headers.get("Item-Vault-Error")).toBe("idempotency");
   });
 
-  it("keeps at most 100 living tokens below one that the admin has issued, in all generations together", async () => {
+  it("answers a repeated request also when its lifetime is longer than what the parent has left by then", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    const root = await makeRoot(undefined, { expiresIn: 100 * DAY_SECONDS });
+    const requests = [{ expiresIn: 100 * DAY_SECONDS }, {}].map(
+      (attributes, index) => () =>
+        ask(root.token)("POST", "/v1/tokens", {
+          headers: { "Idempotency-Key": `${index}` },
+          body: { name: "a", vaults: {}, ...attributes },
+        }),
+    );
+    const first = await Promise.all(requests.map((request) => request()));
+    vi.setSystemTime(Date.now() + 20 * DAY_SECONDS * 1000);
+    const again = await Promise.all(requests.map((request) => request()));
+    expect(first.map(({ status }) => status)).toEqual([200, 200]);
+    expect(again.map(({ body }) => body)).toEqual(first.map(({ body }) => body));
+    expect((await issue(root, { expiresIn: 100 * DAY_SECONDS })).status).toBe(400);
+    vi.useRealTimers();
+  });
+
+  it("keeps at most 100 tokens below one that the admin has issued, in all generations together", async () => {
     const root = await makeRoot({});
     const middle = await issued(root, { vaults: {} });
     const few = await Promise.all([1, 2, 3, 4].map(() => issued(middle, { vaults: {}, delegate: false })));
     await env.DB.prepare(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 94)
-       INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, parent, root)
-       SELECT printf('c0000000-0000-4000-8000-%012d', i), root_key_id, '', created_at, expires_at, '', signed_by, parent, root
+       INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, ancestor_1, ancestor_2)
+       SELECT printf('c0000000-0000-4000-8000-%012d', i), root_key_id, '', created_at, expires_at, '', signed_by, ancestor_1, id
        FROM n, tokens WHERE id = ?1`,
     )
       .bind(middle.id)
@@ -207,18 +233,58 @@ describe("POST /v1/tokens", () => {
     await revoke(few[0]!);
     expect((await issue(middle, none)).status).toBe(200);
     expect((await issue(root, none)).status).toBe(507);
-    // One that has expired makes room before the clean-up has moved it.
-    await env.DB.prepare("UPDATE tokens SET expires_at = 1 WHERE id = ?1").bind(few[1]!.id).run();
-    expect((await issue(root, none)).status).toBe(200);
     const { count, db } = countingDatabase();
     expect((await admin("DELETE", `/v1/admin/tokens/${root.id}`, { env: { DB: db } })).status).toBe(204);
     expect(count.calls).toBe(1);
-    const { results } = await env.DB.prepare("SELECT id FROM tokens WHERE root = ?1 OR id = ?1").bind(root.id).all();
+    expect(await rowsBelow(root)).toBe(0);
     const ends = await endsBy("admin");
-    expect([results, ends.filter((id) => id === root.id)]).toEqual([[], [root.id]]);
+    expect(ends.filter((id) => id === root.id)).toEqual([root.id]);
     expect(ends.filter((id) => id.startsWith("c0000000-0000-4000-8000-0000000000"))).toHaveLength(94);
   });
+
+  it("moves the expired tokens below the one at the top out of the allow-list, so that their number is bounded too", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    const root = await makeRoot({});
+    const middle = await issued(root, { vaults: {} });
+    const short: Issued[] = [];
+    for (let round = 0; round < 5; round++) {
+      for (let count = 0; count < 5; count++)
+        short.push((await issue(middle, { vaults: {}, delegate: false, expiresIn: 1 })).body);
+      vi.setSystemTime(Date.now() + 2_000);
+    }
+    expect(await rowsBelow(root)).toBe(6);
+    expect((await admin("GET", `/v1/admin/tokens/${short[0]!.id}`)).body).toMatchObject({ endedAt: expect.any(String) });
+    vi.useRealTimers();
+  });
+
+  it("counts as 50 requests of the token at the top, whichever token below it sends them", async () => {
+    const [root, first, second] = await makeChain();
+    const limited = { env: { TOKEN_RATE: limiterOf(3) } };
+    const statuses: number[] = [];
+    for (const by of [root, first, second, root])
+      statuses.push((await ask(by.token)("POST", "/v1/tokens", { body: { name: "x", vaults: {} }, ...limited })).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+  });
+
+  it("is a 507 before the database is so full that the writes of others are refused", async () => {
+    const root = await makeRoot();
+    const body = { name: "x", vaults: {} };
+    const limit = 100_000_000;
+    const request = { body, env: { DATABASE_LIMIT_MB: 100, DB: sizedDatabase(() => 0.85 * limit) } };
+    await admin("GET", "/v1/admin/tokens", { env: request.env });
+    const { status, headers } = await ask(root.token)("POST", "/v1/tokens", request);
+    expect([status, headers.get("Item-Vault-Error")]).toEqual([507, "database_full"]);
+    expect((await admin("POST", "/v1/admin/tokens", request)).status).toBe(200);
+  });
 });
+
+const DAY_SECONDS = 24 * 60 * 60;
+
+/** How many tokens are in the allow-list below one. */
+async function rowsBelow({ id }: Issued): Promise<number> {
+  const sql = "SELECT count(*) AS rows FROM tokens WHERE ?1 IN (ancestor_1, ancestor_2, ancestor_3)";
+  return (await env.DB.prepare(sql).bind(id).first<{ rows: number }>())!.rows;
+}
 
 /** The tokens of which the log of the admin tells that somebody has ended them. */
 async function endsBy(actor: string): Promise<string[]> {
@@ -246,11 +312,13 @@ describe("the end of a token", () => {
     "the token at the top": (token, root) => ask(root.token)("DELETE", `/v1/tokens/${token.id}`),
     "the admin, without room in D1": (token) =>
       admin("DELETE", `/v1/admin/tokens/${token.id}`, { env: { DB: withoutRoomForEnded() } }),
+    "the token at the top, without room in D1": (token, root) =>
+      ask(root.token)("DELETE", `/v1/tokens/${token.id}`, { env: { DB: withoutRoomForEnded() } }),
   };
 
   // A token does not end itself.
   const CASES = Object.keys(ENDS).flatMap((by) =>
-    [0, 1, 2, 3].slice(by === "the token at the top" ? 1 : 0).map((depth) => [by, depth] as const),
+    [0, 1, 2, 3].slice(by.startsWith("the token at the top") ? 1 : 0).map((depth) => [by, depth] as const),
   );
 
   it.each(CASES)("by %s ends the generations below generation %i, and none above", async (by, depth) => {
@@ -258,11 +326,15 @@ describe("the end of a token", () => {
     expect(await working(chain)).toEqual([true, true, true, true]);
     expect(await ENDS[by]!(chain[depth]!, chain[0])).toMatchObject({ status: 204 });
     expect(await working(chain)).toEqual([0, 1, 2, 3].map((generation) => generation < depth));
-    // Without room the names are lost.
-    const ended = by.includes("without room") ? [] : chain.slice(depth).map(({ id }) => id);
-    const ends = await endsBy(by.startsWith("the admin") ? "admin" : chain[0].id);
-    expect(ends.filter((id) => chain.some((one) => one.id === id)).toSorted()).toEqual(ended.toSorted());
-    for (const id of ended)
+    // Without room the names are lost, and the queue brings the entry of the token itself.
+    const hasRoom = !by.includes("without room");
+    const ended = chain.slice(depth, hasRoom ? chain.length : depth + 1).map(({ id }) => id);
+    await vi.waitFor(async () => {
+      await flushBatch(env);
+      const ends = await endsBy(by.startsWith("the admin") ? "admin" : chain[0].id);
+      expect(ends.filter((id) => chain.some((one) => one.id === id)).toSorted()).toEqual(ended.toSorted());
+    });
+    for (const id of hasRoom ? ended : [])
       expect((await admin("GET", `/v1/admin/tokens/${id}`)).body).toMatchObject({
         name: expect.any(String),
         endedAt: expect.any(String),
@@ -301,12 +373,22 @@ describe("the end of a token", () => {
     vi.useRealTimers();
   });
 
-  it.each(["parent", "root"])("at the top ends all below it when the column %s of one in between is damaged", async (column) => {
-    const chain = await makeChain();
-    await env.DB.prepare(`UPDATE tokens SET ${column} = 'damaged' WHERE id = ?1`).bind(chain[1].id).run();
-    await revoke(chain[0]);
-    expect(await working(chain)).toEqual([false, false, false, false]);
-  });
+  const DAMAGES = ["ancestor_1", "ancestor_2", "ancestor_3"].flatMap((column) =>
+    ["'damaged'", "NULL"].flatMap((value) =>
+      [0, 1, 2, 3].flatMap((row) => [0, 1, 2].map((end) => [column, value, row, end] as const)),
+    ),
+  );
+
+  it.each(DAMAGES)(
+    "ends all below it but the damaged row: %s = %s in generation %i, and the end of generation %i",
+    async (column, value, row, end) => {
+      const chain = await makeChain();
+      await env.DB.prepare(`UPDATE tokens SET ${column} = ${value} WHERE id = ?1`).bind(chain[row]!.id).run();
+      await revoke(chain[end]!);
+      const left = (await working(chain)).flatMap((isWorking, generation) => (isWorking ? [generation] : []));
+      expect(left.filter((generation) => generation >= end && generation !== row)).toEqual([]);
+    },
+  );
 
   it("is found by each request that issues a token at the same time: none is left", async () => {
     for (let round = 0; round < 10; round++) {

@@ -16,7 +16,7 @@ it("DELETE of a person does not know the id of a token that has ended", async ()
 it("the row of a token for service bindings does not become that of a person by its column", async () => {
   const { id, email } = await addPerson();
   const binding = await makeToken({ [await makeVault()]: "r" }, { name: email, binding: true });
-  const index = await env.DB.prepare("SELECT person FROM tokens WHERE id = ?").bind(id).first<string>("person");
+  const index = await env.DB.prepare("SELECT name_index FROM tokens WHERE id = ?").bind(id).first<string>("name_index");
   await env.DB.prepare("UPDATE tokens SET name_index = NULL WHERE id = ?").bind(id).run();
   await env.DB.prepare("UPDATE tokens SET name_index = ?2 WHERE id = ?1").bind(binding.id, index).run();
   expect((await signInAs(email)).status).toBe(403);

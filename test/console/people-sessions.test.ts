@@ -161,7 +161,7 @@ describe("who signs in", () => {
     expect((await signInAs(email, { DB: db })).status).toBe(200);
     expect(count.calls).toBeLessThanOrEqual(3);
     expect(count.rowsRead).toBeLessThan(20);
-    await env.DB.prepare("DELETE FROM tokens WHERE person LIKE 'seeded %'").run();
+    await env.DB.prepare("DELETE FROM tokens WHERE name_index LIKE 'seeded %'").run();
   });
 });
 
@@ -201,7 +201,7 @@ describe("nobody acts as a person without a session", () => {
     const keyring = await keyringOf(env);
     const claims = await openToken(keyring, await rowOf(id));
     if (!claims.ok) throw new Error("the row does not open");
-    for (const text of [await signToken(keyring, claims.value), await signToken(keyring, { ...claims.value, person: undefined })])
+    for (const text of [await signToken(keyring, claims.value), await signToken(keyring, { ...claims.value, kind: undefined })])
       expect((await client(text)("GET", "/v1/vaults")).status).toBe(401);
   });
 

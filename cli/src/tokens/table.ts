@@ -36,7 +36,7 @@ export const TOKEN_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "token revoke",
-    summary: "revoke a token at once (admin)",
+    summary: "revoke a token at once, and those below it (admin)",
     args: "<token>",
     options: TOKEN_REVOKE_OPTIONS,
     examples: ["item-vault token revoke deploy"],
@@ -44,7 +44,7 @@ export const TOKEN_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "token reissue",
-    summary: "issue a token with the name, vaults, dialect and lifetime of another one (admin)",
+    summary: "issue a token with the name, vaults and other attributes of another one (admin)",
     args: "<token>",
     options: TOKEN_REISSUE_OPTIONS,
     examples: ["item-vault token reissue deploy --overlap 1h"],
@@ -68,7 +68,7 @@ export const TOKEN_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "child revoke",
-    summary: "revoke a token below your own",
+    summary: "revoke a token that yours has issued, by id also a further one below",
     args: "<token>",
     options: TOKEN_REVOKE_OPTIONS,
     examples: ["item-vault child revoke job-4711"],

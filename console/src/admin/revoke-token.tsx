@@ -32,7 +32,7 @@ export function RevokeToken({ token, name, onClose }: Props) {
           <strong class="name">{name}</strong> stops working for everybody who has it, by their next request. This cannot be
           undone.
         </p>
-        {"delegate" in token && token.delegate && <p>The tokens that it has issued stop working too.</p>}
+        {("broken" in token || token.delegate) && <p>All tokens below it stop working too.</p>}
         {isOwn && <p>Your own session uses this token: it will no longer open vaults.</p>}
       </Form>
     </Dialog>

@@ -56,8 +56,9 @@ function presentResource(
   { log, action, actor, item, items, version }: Activity,
   dialect: Dialect,
 ): Presented<Schemas.ActivityResource> {
-  // Only the admin writes vaults; every write of a token is to an Item.
-  const type = item !== null || items || (action !== "READ" && actor !== ADMIN) ? "ITEM" : "VAULT";
+  // Only the admin writes vaults; every write of a token to a vault is to an Item.
+  const isWrite = action !== "READ" && actor !== ADMIN && log !== actor;
+  const type = item !== null || items || isWrite ? "ITEM" : "VAULT";
   return {
     type,
     vault: log === actor ? undefined : { id: writeId(log, dialect) },

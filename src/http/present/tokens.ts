@@ -2,6 +2,7 @@ import type * as Schemas from "../../../client/src/schema.ts";
 import type { Presented } from "../../../contract/answer.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { type Dialect, writeId } from "../../model/dialect.ts";
+import { isId } from "../../model/ids.ts";
 import type { VaultScope } from "../../model/vault-scope.ts";
 import type { ListedToken } from "../../store/tokens/tokens.ts";
 import { presentTime } from "./time.ts";
@@ -55,5 +56,11 @@ export function presentListedToken(token: ListedToken, dialect: Dialect): Presen
   const endedAt = token.endedAt === undefined ? undefined : presentTime(token.endedAt);
   if (!("broken" in token)) return { ...presentToken(token, dialect), binding: token.binding, endedAt };
   const { id, broken, issuedAt } = token;
-  return { id, broken, createdAt: presentTime(issuedAt * 1000), expiresAt: expiryOf(token), endedAt };
+  return {
+    id: isId(id) ? writeId(id, dialect) : id,
+    broken,
+    createdAt: presentTime(issuedAt * 1000),
+    expiresAt: expiryOf(token),
+    endedAt,
+  };
 }

@@ -18,7 +18,7 @@ import { isEntry } from "./entries.ts";
  * no other one.
  */
 
-/** The resource of sign-ins. */
+/** The resource of the only entries of the admin's log by others than the admin. A token may name a vault with the id of that log. */
 const SIGN_IN: AdminResource = "SESSION";
 
 /** Whether an entry is a read, a denial or a sign-in, which a token without any vault can repeat as it can repeat a read. */
@@ -39,8 +39,7 @@ export const logOf = (expression: string): string => `substr(${expression}, 1, 3
 function segmentLogOf({ log, actor, result, resource }: Activity): string | undefined {
   if (log !== NOWHERE) return log;
   const [reads, denials, signIns] = segmentLogsOf(log);
-  // A token may name a vault with the id of this log. Its denials there have no resource, as those in any vault.
-  if (result === "DENY") return actor === ADMIN || resource ? denials : undefined;
+  if (result === "DENY") return actor === ADMIN || resource === SIGN_IN ? denials : undefined;
   if (resource === SIGN_IN) return signIns;
   return actor === ADMIN ? reads : undefined;
 }

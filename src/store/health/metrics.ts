@@ -47,7 +47,7 @@ const SQL = {
   tokens: `
     SELECT count(*) AS tokens, min(expires_at) AS next,
       total(expires_at <= ?2) AS soon, total(expires_at <= ?3) AS later, total(expires_at <= ?4) AS latest
-    FROM tokens WHERE expires_at > ?1 AND kind IS NULL AND parent IS NULL`,
+    FROM tokens WHERE expires_at > ?1 AND kind IS NULL AND ancestor_1 IS NULL`,
   past: "SELECT action, writes FROM past_writes",
 };
 

@@ -3,15 +3,18 @@ import type { Activity } from "../../model/activity.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import { loadForToken } from "../vaults/authorized.ts";
-import { BRANCH, endToken } from "./ended-tokens.ts";
+import { endToken, IN_BRANCH } from "./ended-tokens.ts";
 import { openToken, type TokenRow } from "./token-rows.ts";
 import { type ListedToken, listTokens } from "./tokens.ts";
 
 /** The tokens that a token has issued, for that token (contract 8.16). */
 
 const SQL = {
-  children: "SELECT * FROM tokens WHERE parent = ?1 AND expires_at > ?2 ORDER BY created_at, id",
-  descendant: `${BRANCH} SELECT id FROM branch JOIN tokens USING (id) WHERE id = ?2 AND id <> ?1`,
+  /** The last ancestor is the one that has issued the token. */
+  children: `
+    SELECT * FROM tokens WHERE ${IN_BRANCH} AND coalesce(ancestor_3, ancestor_2, ancestor_1) = ?1 AND expires_at > ?2
+    ORDER BY created_at, id`,
+  descendant: `SELECT id FROM tokens WHERE id = ?2 AND id <> ?1 AND ${IN_BRANCH}`,
   ended: "SELECT * FROM ended_tokens WHERE id = ?1",
 };
 

@@ -7,32 +7,26 @@ import { adminEntriesStatement } from "../activity/admin-entry.ts";
 
 /** The end of tokens and people: they are revoked or removed, or they expire. The next request finds no row. */
 
-/**
- * SQL: the table `branch` of the token ?1 and of those below it: those that it has issued, that one of these has issued, and so on. By the
- * column `root` too, so that a damaged `parent` in between saves none of them.
- */
-export const BRANCH = `
-  WITH RECURSIVE branch (id) AS (
-    SELECT ?1 UNION SELECT tokens.id FROM branch JOIN tokens ON tokens.parent = branch.id OR tokens.root = branch.id)`;
+/** SQL: whether a row is that of the token ?1, or of one below it. Each row tells so itself, so a damaged one keeps no other one in use. */
+export const IN_BRANCH = "(id = ?1 OR ancestor_1 = ?1 OR ancestor_2 = ?1 OR ancestor_3 = ?1)";
 
 const REVOKED = {
-  /** The tokens of the branch that are in use, the token itself first. */
+  /** The tokens that are in use, the token itself first. */
   numbered: `
-    ${BRANCH}
-    SELECT id, row_number() OVER (ORDER BY id <> ?1, id) - 1 AS number FROM branch JOIN tokens USING (id) WHERE id = ?1 OR expires_at > ?2`,
+    SELECT id, row_number() OVER (ORDER BY id <> ?1, id) - 1 AS number FROM tokens
+    WHERE ${IN_BRANCH} AND (id = ?1 OR expires_at > ?2)`,
   // A token that has expired already ended at that time.
   end: `
-    ${BRANCH}
     INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
-    SELECT id, root_key_id, sealed, created_at, expires_at, min(expires_at, ?2), signed_by FROM tokens WHERE id IN (SELECT id FROM branch)
+    SELECT id, root_key_id, sealed, created_at, expires_at, min(expires_at, ?2), signed_by FROM tokens WHERE ${IN_BRANCH}
     ON CONFLICT (id) DO NOTHING`,
-  delete: `${BRANCH} DELETE FROM tokens WHERE id IN (SELECT id FROM branch) RETURNING id`,
+  delete: `DELETE FROM tokens WHERE ${IN_BRANCH} RETURNING id`,
   ended: "SELECT id FROM ended_tokens WHERE id = ?1",
 };
 
 /**
  * Revokes a token, or removes a person, and with it all tokens below. The rows move to the ended tokens. When D1 has no room for that, they
- * are deleted: then their names are lost, and the queue writes the entry of the log. A token that has ended already is not changed. In: the
+ * are deleted: then their names are lost, and so are the entries of those below; the caller hands that of the token to the queue. A token that has ended already is not changed. In: the
  * entry of the admin's log. Errors: `token_not_found`, those of `refusalOfWrite`.
  */
 export async function endToken(store: Store, id: string, entry: Activity): Promise<Result<undefined>> {
@@ -49,6 +43,21 @@ export async function endToken(store: Store, id: string, entry: Activity): Promi
   if (!ended.ok) return refusalOfWrite(ended);
   return ended.value.at(-1)!.length > 0 ? ok(undefined) : fail("token_not_found");
 }
+
+/** Moves the expired tokens below a token, of which there are few, so that none of them takes the place of another one. */
+export const endExpiredBelow = ({ db, now }: Store, root: string): readonly [D1PreparedStatement, D1PreparedStatement] => [
+  db.prepare(EXPIRED_BELOW.end).bind(root, now),
+  db.prepare(EXPIRED_BELOW.delete).bind(root, now),
+];
+
+const EXPIRED_BELOW = {
+  end: `
+    INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
+    SELECT id, root_key_id, sealed, created_at, expires_at, expires_at, signed_by FROM tokens
+    WHERE ancestor_1 = ?1 AND expires_at <= ?2
+    ON CONFLICT (id) DO NOTHING`,
+  delete: "DELETE FROM tokens WHERE ancestor_1 = ?1 AND expires_at <= ?2",
+};
 
 const EXPIRED = {
   /** Copies the rows that `remove` deletes: both run in one transaction. */

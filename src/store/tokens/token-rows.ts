@@ -17,22 +17,23 @@ const associatedData = (id: string, key: string) => ({ ...TABLES.tokens.associat
 
 /** Seals what the row of a token holds besides its plaintext columns. */
 export const sealToken = (root: RootKey, claims: Claims): Promise<string> => {
-  const { id, name, dialect, vaults, binding, kind, since, stale, delegate, descent } = claims;
+  const { id, name, dialect, vaults, binding, kind, since, stale, delegate, descent, lifetime } = claims;
   return seal(
     root.registry,
     associatedData(id, root.id),
-    JSON.stringify({ name, dialect, vaults, binding, kind, since, stale, delegate, descent }),
+    JSON.stringify({ name, dialect, vaults, binding, kind, since, stale, delegate, descent, lifetime }),
   );
 };
 
-type Derived = Pick<TokenRow, keyof typeof TABLES.tokens.derived>;
+type Derived = Pick<TokenRow, "kind" | "name_index" | "ancestor_1" | "ancestor_2" | "ancestor_3">;
 
 /** The columns that follow from the claims. In: the root key under which the row is. */
 export const derivedColumns = async (root: RootKey, { kind, name, descent }: Claims): Promise<Derived> => ({
   kind: kind ?? null,
   name_index: kind === "person" ? await emailIndex(root, name) : null,
-  parent: descent?.ancestors.at(-1) ?? null,
-  root: descent?.ancestors[0] ?? null,
+  ancestor_1: descent?.ancestors[0] ?? null,
+  ancestor_2: descent?.ancestors[1] ?? null,
+  ancestor_3: descent?.ancestors[2] ?? null,
 });
 
 /** Opens a row. Errors: `misconfigured` (a root key is missing), `integrity`. */

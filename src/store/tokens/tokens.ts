@@ -1,4 +1,4 @@
-import { type Claims, hashToken, signToken, TOKEN_CHARACTERS_MAX } from "../../crypto/token.ts";
+import { type Claims, hashToken, rootOf, signToken, TOKEN_CHARACTERS_MAX } from "../../crypto/token.ts";
 import type { Activity } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
@@ -6,7 +6,9 @@ import { possibleTime } from "../../model/time.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import { checkRootKeys, proofStatement } from "../keys/root-keys.ts";
+import { loadForToken } from "../vaults/authorized.ts";
 import type { TokenIdentity } from "../vaults/token-check.ts";
+import { endExpiredBelow } from "./ended-tokens.ts";
 import { derivedColumns, openToken, sealToken, signAgain, type TokenRow } from "./token-rows.ts";
 
 /**
@@ -15,14 +17,14 @@ import { derivedColumns, openToken, sealToken, signAgain, type TokenRow } from "
  */
 
 const SQL = {
-  /** ?9: the hash of the parent, which must not have ended. One statement, so that D1 counts and inserts at one moment. */
+  /** ?10, ?11: the parent and its hash: it must not have ended. One statement, so that D1 counts and inserts at one moment. */
   insert: `
-    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, parent, root)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2, ?7, ?8
+    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, ancestor_1, ancestor_2, ancestor_3)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2, ?7, ?8, ?9
     WHERE NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
-      AND (?7 IS NULL OR (
-        EXISTS (SELECT 1 FROM tokens WHERE id = ?7 AND claims = ?9)
-        AND (SELECT count(*) FROM tokens WHERE root = ?8 AND expires_at > ?10) < ${LIMITS.tokenDescendants}))
+      AND (?10 IS NULL OR (
+        EXISTS (SELECT 1 FROM tokens WHERE id = ?10 AND claims = ?11)
+        AND (SELECT count(*) FROM tokens WHERE ancestor_1 = ?7) < ${LIMITS.tokenDescendants}))
     ON CONFLICT (id) DO NOTHING RETURNING id`,
   hash: "SELECT claims FROM tokens WHERE id = ?1",
   live: "SELECT * FROM tokens WHERE id = ?1",
@@ -57,22 +59,24 @@ export async function insertToken(
     return invalid(`the token would have more than ${TOKEN_CHARACTERS_MAX} characters: name fewer vaults, or shorten its name`);
   const hash = await hashToken(token);
   const sealed = await sealToken(root, claims);
-  const derived = await derivedColumns(root, claims);
-  const values = [id, root.id, sealed, issuedAt * 1000, expiresAt * 1000, hash, derived.parent, derived.root];
-  const done = await runBatch<[{ id: string }, TokenRow, TokenRow, Pick<TokenRow, "claims">, never, never]>(
+  const { ancestor_1, ancestor_2, ancestor_3 } = await derivedColumns(root, claims);
+  const columns = [id, root.id, sealed, issuedAt * 1000, expiresAt * 1000, hash, ancestor_1, ancestor_2, ancestor_3];
+  const done = await runBatch<[never, never, { id: string }, TokenRow, TokenRow, Pick<TokenRow, "claims">, never, never]>(
     db,
-    db.prepare(SQL.insert).bind(...values, parent?.hash ?? null, now),
+    ...endExpiredBelow(store, rootOf(claims)),
+    db.prepare(SQL.insert).bind(...columns, parent?.id ?? null, parent?.hash ?? null),
     db.prepare(SQL.live).bind(id),
     db.prepare(SQL.ended).bind(id),
-    db.prepare(SQL.hash).bind(derived.parent),
+    db.prepare(SQL.hash).bind(parent?.id ?? null),
     await adminEntryStatement(store, entry, { id, hash }),
     await proofStatement(db, root),
   );
   if (!done.ok) return refusalOfWrite(done);
-  const [inserted, [row], ended, [above]] = done.value;
+  const [, , inserted, [row], ended, [above]] = done.value;
   if (inserted.length > 0) return ok({ claims, token });
   if (parent && above?.claims !== parent.hash) return fail("unauthorized");
-  if (!row && ended.length === 0) return fail("quota", `${LIMITS.tokenDescendants} tokens below one`);
+  if (!row && ended.length === 0)
+    return fail("quota", `${LIMITS.tokenDescendants} tokens below the one that the admin has issued`);
   return row && row.expires_at > now ? issueAgain(store, claims, row) : fail("idempotency");
 }
 
@@ -81,19 +85,41 @@ async function issueAgain({ keyring }: Store, wanted: Claims, row: TokenRow): Pr
   const signed = await signAgain(keyring, row);
   if (!signed.ok) return signed;
   const { claims, hash } = signed.value;
-  const isSame = requestOf(claims) === requestOf(wanted) && endsAlike(claims, wanted);
-  return row.claims === hash && isSame ? signed : fail("idempotency");
+  return row.claims === hash && requestOf(claims) === requestOf(wanted) ? signed : fail("idempotency");
 }
 
-/** The attributes of the requested token without its lifetime, as a text that is equal for equal requests. */
-const requestOf = ({ name, dialect, vaults, binding, stale, delegate, descent }: Claims): string => {
+/** The attributes of the requested token, as a text that is equal for equal requests. */
+const requestOf = ({
+  name,
+  dialect,
+  vaults,
+  issuedAt,
+  expiresAt,
+  binding,
+  stale,
+  delegate,
+  descent,
+  lifetime,
+}: Claims): string => {
   const scope = Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([name, dialect, scope, binding, stale, delegate, descent?.ancestors]);
+  const asked = descent ? lifetime : expiresAt - issuedAt;
+  return JSON.stringify([name, dialect, scope, asked, binding, stale, delegate, descent?.ancestors]);
 };
 
-/** Whether two tokens have the same lifetime. A request that names none may get a token that ends with its parent. */
-const endsAlike = (a: Claims, b: Claims): boolean =>
-  a.expiresAt === b.expiresAt || a.expiresAt - a.issuedAt === b.expiresAt - b.issuedAt;
+/**
+ * The token of a request that was repeated when a new one would live longer than its parent. Out: `undefined` when there is none. Errors:
+ * `unauthorized`, when the parent has ended; those of `insertToken`.
+ */
+export async function loadRepeated(
+  store: Store,
+  claims: Claims,
+  parent: TokenIdentity,
+): Promise<Result<IssuedToken | undefined>> {
+  const read = await loadForToken<[TokenRow]>(store, parent, store.db.prepare(SQL.live).bind(claims.id));
+  if (!read.ok) return read;
+  const [row] = read.value[0];
+  return row ? issueAgain(store, claims, row) : ok(undefined);
+}
 
 /** A row of `ended_tokens`, or without the time of its end one of the allow-list. */
 type EndedRow = TokenRow & { ended_at?: number };

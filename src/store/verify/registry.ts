@@ -95,14 +95,22 @@ export const checkTokens = (ports: VerifyPorts, position: Position): Promise<Res
     const { claims, hash } = signed.value;
     const root = ports.store.keyring.keys.get(row.root_key_id)!;
     const derived = await derivedColumns(root, claims);
-    const changed = [
-      ...(row.claims === hash ? [] : ["the row gives another token than the one that was issued"]),
-      ...Object.entries(derived).flatMap(([column, value]) =>
-        row[column as keyof typeof derived] === value ? [] : [`${column} is not that of the sealed text`],
+    const place = { table: "tokens", id: row.id };
+    const wrong = (Object.keys(derived) as (keyof typeof derived)[]).filter((column) => row[column] !== derived[column]);
+    return [
+      ...(row.claims === hash ? [] : [fault("token_changed", place, "the row gives another token than the one that was issued")]),
+      ...wrong.map((column) =>
+        fault("token_changed", place, `${column} is not that of the sealed text`, {
+          by: "statement",
+          statement: repairColumn(ports.store.db, row, column, derived[column]),
+        }),
       ),
     ];
-    return changed.map((what) => fault("token_changed", { table: "tokens", id: row.id }, what));
   });
+
+/** Two rows may have exchanged their indexes: then the second repair finds a free one. */
+const repairColumn = (db: D1Database, { id, sealed }: TokenRow, column: string, value: string | null): D1PreparedStatement =>
+  db.prepare(`UPDATE OR IGNORE tokens SET ${column} = ?3 WHERE id = ?1 AND sealed = ?2`).bind(id, sealed, value);
 
 /** Checks the tokens that have ended. A name that needs a removed root key does not open, which is no fault. */
 export const checkEndedTokens = (ports: VerifyPorts, position: Position): Promise<Result<Slice>> =>

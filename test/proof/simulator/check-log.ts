@@ -43,7 +43,9 @@ export function* checkLog(history: History, reference: Reference, entries: reado
   const others = entries.filter(({ log, requestId }) => !written.delete(`${log} ${requestId}`));
   for (const id of written) yield violation("request is not in the log", `the write ${id}`);
   const requested = new Set([...history.calls, ...history.adminCalls].map(({ reply }) => reply?.requestId));
-  const isEnd = ({ requestId, resource }: Exported) => !requested.has(requestId) && history.parents.has(resource.token?.id ?? "");
+  // Also of one whose issue was not answered.
+  const isEnd = ({ requestId, resource, action }: Exported) =>
+    !requested.has(requestId) && resource.token !== undefined && action === "DELETE";
   yield* checkEnds(history, reference, others.filter(isEnd));
   const ofRequests = Map.groupBy(
     others.filter((entry) => !isEnd(entry)),
@@ -81,10 +83,11 @@ const OF_ADMIN: Readonly<Record<string, string>> = { GET: "READ", POST: "CREATE"
 function wantedOfAdmin({ actor, method, path, reply }: AdminCall): Wanted | undefined {
   // The batch that issues or revokes a token has the entry, also when its answer was lost.
   const isUncertain = reply.status === 503;
-  const isDenied = reply.status === 401 || reply.status === 403;
-  if (reply.status >= 300 && !isUncertain && !isDenied) return undefined;
+  // The log of a token that has ended takes no entry.
+  if (reply.status === 401) return { entry: join(actor, "CREATE", "DENY", actor), optional: true };
+  if (reply.status >= 300 && !isUncertain) return undefined;
   const action = /\/(pause|resume)$/.test(path) ? "UPDATE" : OF_ADMIN[method];
-  return { entry: join("admin", action!, isDenied ? "DENY" : "SUCCESS", actor), optional: isUncertain };
+  return { entry: join("admin", action!, "SUCCESS", actor), optional: isUncertain };
 }
 
 /**
