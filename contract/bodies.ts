@@ -10,6 +10,9 @@ import { anyId, fault, optional, text } from "../src/model/text.ts";
 import { DAY, SECOND } from "../src/model/time.ts";
 import { permissionIn } from "../src/model/vault-scope.ts";
 import { webhookUrlFault } from "../src/model/webhook-url.ts";
+import { issuerUrlFault } from "../src/model/issuer-url.ts";
+import { givenKeys } from "../src/model/workload-keys.ts";
+import { PRESET_NAMES, ruleClaims } from "../src/model/workload-rule.ts";
 
 /**
  * The JSON bodies of requests. The service parses them with these schemas, and the document derives theirs from them
@@ -79,6 +82,35 @@ export const newPerson = z.object({ email: emailInput, vaults: scope });
 export const personChange = z.object({
   vaults: scope,
   email: z.optional(z.undefined("cannot be changed: remove the person and add the other email")),
+});
+
+/** Contract 27.1. In: the origin for tests, if one is set. */
+export const newIssuer = (testOrigin: string | undefined) =>
+  z
+    .object({
+      name,
+      issuer: z.string(),
+      preset: optional(z.enum(PRESET_NAMES, fault(`is not ${oneOf(PRESET_NAMES)}`))),
+      jwks: optional(givenKeys),
+      once: optional(z.boolean()),
+    })
+    .check(({ value: { issuer, jwks }, issues }) => {
+      const message = issuerUrlFault(issuer, jwks ? "given" : "fetched", testOrigin);
+      if (message !== undefined) issues.push({ code: "custom", path: ["issuer"], message, input: issuer });
+    });
+
+/** Contract 27.3. Whether the claims fit the preset is known when the issuer was read. */
+export const newRule = z.object({
+  name: optional(name),
+  issuer: anyId,
+  claims: ruleClaims,
+  anyRepository: optional(z.boolean()),
+  allowSubject: optional(z.boolean()),
+  vaults: tokenScope,
+  lifetime: optional(
+    z.int().check(z.minimum(1, "is less than 1"), z.maximum(LIMITS.ruleLifetime, `is more than ${LIMITS.ruleLifetime}`)),
+  ),
+  dialect: optional(dialect),
 });
 
 /** Seconds for which the secret of a webhook that is replaced also signs, unless the request says otherwise. */

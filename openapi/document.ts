@@ -16,6 +16,7 @@ import { peopleDescriptions } from "./paths/people.ts";
 import { serviceDescriptions } from "./paths/service.ts";
 import { sessionDescriptions } from "./paths/sessions.ts";
 import { tokenDescriptions } from "./paths/tokens.ts";
+import { workloadDescriptions } from "./paths/workloads.ts";
 import { webhookMessages, webhookDescriptions } from "./paths/webhooks.ts";
 import { activitySchemas } from "./schemas/activity.ts";
 import { backupSchemas } from "./schemas/backups.ts";
@@ -33,6 +34,7 @@ import { resealSchemas } from "./schemas/reseal.ts";
 import { vaultSchemas } from "./schemas/vaults.ts";
 import { findingSchemas } from "./schemas/findings.ts";
 import { webhookSchemas } from "./schemas/webhooks.ts";
+import { workloadSchemas } from "./schemas/workloads.ts";
 import type { Document, PathItem } from "./types.ts";
 
 /** The OpenAPI document of the service (contract 19). Its tests are in test/openapi/. */
@@ -49,6 +51,7 @@ export const ROWS: readonly Row[] = rowsOf({
   ...keyDescriptions,
   ...jobDescriptions,
   ...peopleDescriptions,
+  ...workloadDescriptions,
   ...webhookDescriptions,
   ...backupDescriptions,
   ...sessionDescriptions,
@@ -115,6 +118,7 @@ export const document: Document = {
       ...resealSchemas,
       ...tokenSchemas,
       ...personSchemas,
+      ...workloadSchemas,
       ...sessionSchemas,
       ...activitySchemas,
       ...keySchemas,

@@ -30,6 +30,8 @@ export const KINDS = {
   vaultDescription: 14,
   handOver: 15,
   bookmark: 16,
+  issuerKeys: 17,
+  exchange: 18,
 } as const;
 
 /** What binds a sealed text to its row. The id of the key is added to it. */
