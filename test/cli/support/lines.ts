@@ -40,6 +40,7 @@ const MORE: Readonly<
   export: { args: ["--format", "item-vault", "--out-file", join(folder, "export")] },
   "admin keys": { args: ["--file", KEYS] },
   inject: { input: `x: ${REFERENCE}` },
+  "token exchange": { env: { ITEM_VAULT_ID_TOKEN: "e30.e30.c2ln" } },
   run: { args: ["--", "true"], env: { SECRET: REFERENCE } },
 };
 
