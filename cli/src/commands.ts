@@ -9,6 +9,7 @@ import { SERVE_COMMANDS } from "./serve/table.ts";
 import { SETTINGS_COMMANDS } from "./settings/table.ts";
 import { PERSON_COMMANDS } from "./tokens/people-table.ts";
 import { TOKEN_COMMANDS } from "./tokens/table.ts";
+import { RULE_COMMANDS } from "./tokens/workload-table.ts";
 import { TRANSFER_COMMANDS } from "./transfer/table.ts";
 import { VAULT_COMMANDS } from "./vaults/table.ts";
 import { WORKLOAD_COMMANDS } from "./workload/table.ts";
@@ -23,6 +24,7 @@ export const COMMANDS: readonly Command[] = [
   ...VAULT_COMMANDS,
   ...TOKEN_COMMANDS,
   ...WORKLOAD_COMMANDS,
+  ...RULE_COMMANDS,
   ...PERSON_COMMANDS,
   ...LOG_COMMANDS,
   ...TRANSFER_COMMANDS,
