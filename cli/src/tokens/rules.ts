@@ -1,6 +1,5 @@
-import type { Client } from "@item-vault/client";
-import { DOES_NOT_OPEN, textOf } from "../api/shapes.ts";
-import { type AnyRule, type ClaimValue, type NewRule, type Tried, untyped } from "../api/workload-shapes.ts";
+import type { Client, NewRule } from "@item-vault/client";
+import { type AnyRule, DOES_NOT_OPEN, opened, textOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { describeDuration, secondsOf } from "../frame/duration.ts";
 import { CliError } from "../frame/failure.ts";
@@ -18,7 +17,7 @@ export async function create({ io, options, admin: connect }: Call<typeof RULE_C
   const parsed = parseRule(options);
   const admin = await connect();
   const body = await parsed(admin);
-  await show(io, options.format, shownRule(await untyped(admin, "POST /v1/admin/rules", { body })));
+  await show(io, options.format, shownRule((await admin.call("POST /v1/admin/rules", { body })).data));
 }
 
 /** `rule test`. */
@@ -26,7 +25,7 @@ export async function test({ io, options, admin: connect }: Call<typeof RULE_CRE
   const parsed = parseRule(options);
   const admin = await connect();
   const body = await parsed(admin);
-  const tried = await untyped<readonly Tried[]>(admin, "POST /v1/admin/rules/test", { body });
+  const { data: tried } = await admin.call("POST /v1/admin/rules/test", { body });
   const rows = tried.map(({ at, issuer, matches, failed }) => [timeOf(at), issuer, matches ? "yes" : "no", failed.join(" ")]);
   await show(io, options.format, {
     json: tried,
@@ -55,7 +54,7 @@ function parseRule(options: Call<typeof RULE_CREATE_OPTIONS>["options"]): (admin
 }
 
 /** Errors: throws a CliError, also for a name that is given twice. */
-function claimsOf(texts: readonly string[]): Record<string, ClaimValue> {
+function claimsOf(texts: readonly string[]): Record<string, NewRule["claims"][string]> {
   const claims = texts.map(parseClaim);
   if (claims.length === 0) throw new CliError("A rule needs --claim", { exit: "usage" });
   if (new Set(claims.map(([name]) => name)).size < claims.length)
@@ -64,7 +63,7 @@ function claimsOf(texts: readonly string[]): Record<string, ClaimValue> {
 }
 
 /** `NAME=TEXT`, or `NAME:=JSON` for a number, `true` or `false`. A name may have colons, as a URL has. */
-export function parseClaim(text: string): readonly [name: string, value: ClaimValue] {
+export function parseClaim(text: string): readonly [name: string, value: NewRule["claims"][string]] {
   const { name, isJson, value = "" } = /^(?<name>[^=]+?)(?<isJson>:)?=(?<value>.*)$/s.exec(text)?.groups ?? {};
   const parsed = isJson === undefined ? value : jsonValueOf(value);
   if (name !== undefined && parsed !== undefined) return [name, parsed];
@@ -79,28 +78,26 @@ function jsonValueOf(text: string): number | boolean | undefined {
 
 /** `rule list`. */
 export async function list({ io, options, admin }: Call<typeof RULE_READ_OPTIONS>): Promise<void> {
-  const rules = await untyped<readonly AnyRule[]>(await admin(), "GET /v1/admin/rules");
-  const rows = rules.map((rule) => [
-    rule.id,
-    rule.issuer ?? "",
-    String(Object.keys(rule.vaults ?? {}).length),
-    rule.claims ? claimTextsOf(rule.claims).join(" ") : DOES_NOT_OPEN,
-  ]);
+  const { data: rules } = await (await admin()).call("GET /v1/admin/rules");
+  const rows = rules.map((rule) => {
+    const { name = DOES_NOT_OPEN, issuer = "", vaults = {}, claims = {} } = opened(rule);
+    return [rule.id, name, issuer, String(Object.keys(vaults).length), claimTextsOf(claims).join(" ")];
+  });
   await show(io, options.format, {
     json: rules,
-    table: (columns) => tableOf(["ID", "ISSUER", "VAULTS", "CLAIMS"], rows, columns),
+    table: (columns) => tableOf(["ID", "NAME", "ISSUER", "VAULTS", "CLAIMS"], rows, columns),
   });
 }
 
 /** `rule get`. */
 export async function get({ io, args, options, admin }: Call<typeof RULE_READ_OPTIONS>): Promise<void> {
   const path = { rule: args[0]! };
-  await show(io, options.format, shownRule(await untyped(await admin(), "GET /v1/admin/rules/{rule}", { path })));
+  await show(io, options.format, shownRule((await (await admin()).call("GET /v1/admin/rules/{rule}", { path })).data));
 }
 
 /** `rule delete`. */
 export async function remove({ io, args, admin }: Call<typeof RULE_DELETE_OPTIONS>): Promise<void> {
-  await untyped(await admin(), "DELETE /v1/admin/rules/{rule}", { path: { rule: args[0]! } });
+  await (await admin()).call("DELETE /v1/admin/rules/{rule}", { path: { rule: args[0]! } });
   await tell(io, `Deleted the rule ${args[0]!}: its tokens end`);
 }
 
@@ -108,17 +105,21 @@ export async function remove({ io, args, admin }: Call<typeof RULE_DELETE_OPTION
 const claimTextsOf = (claims: NewRule["claims"]): string[] =>
   Object.entries(claims).map(([name, value]) => (typeof value === "string" ? `${name}=${value}` : `${name}:=${value}`));
 
-const shownRule = (rule: AnyRule): Shown => ({
-  json: rule,
-  table: () =>
-    pairsOf([
-      ["ID", rule.id],
-      ["Issuer", rule.issuer ?? ""],
-      ...(rule.claims ? claimTextsOf(rule.claims) : [DOES_NOT_OPEN]).map((text) => ["Claim", text] as const),
-      ...Object.entries(rule.vaults ?? {}).map(([id, scope]) => ["Vault", `${id} ${textOf(scope)}`] as const),
-      ["Lifetime", rule.lifetime === undefined ? "" : describeDuration(rule.lifetime * 1000)],
-      ["Dialect", rule.dialect ?? ""],
-      ["Permits", [rule.anyRepository && "any repository", rule.allowSubject && "the subject alone"].filter(Boolean).join(", ")],
-      ["Created", rule.createdAt ? timeOf(rule.createdAt) : ""],
-    ]),
-});
+function shownRule(one: AnyRule): Shown {
+  const { name, issuer, claims = {}, vaults = {}, lifetime, dialect, anyRepository, allowSubject } = opened(one);
+  return {
+    json: one,
+    table: () =>
+      pairsOf([
+        ["ID", one.id],
+        ["Name", name ?? DOES_NOT_OPEN],
+        ["Issuer", issuer ?? ""],
+        ...claimTextsOf(claims).map((text) => ["Claim", text] as const),
+        ...Object.entries(vaults).map(([id, scope]) => ["Vault", `${id} ${textOf(scope)}`] as const),
+        ["Lifetime", lifetime === undefined ? "" : describeDuration(lifetime * 1000)],
+        ["Dialect", dialect ?? ""],
+        ["Permits", [anyRepository && "any repository", allowSubject && "the subject alone"].filter(Boolean).join(", ")],
+        ["Created", timeOf(one.createdAt)],
+      ]),
+  };
+}

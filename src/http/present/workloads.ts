@@ -19,7 +19,7 @@ export function presentIssuer(claims: Claims): Presented<Schemas.Issuer> {
     issuer: url,
     preset,
     once,
-    jwks: keys && { keys: keys.map((key) => ({ ...key })) },
+    jwks: keys && { keys },
     createdAt: createdAtOf(claims),
   };
 }
