@@ -101,6 +101,7 @@ export const document: Document = {
     { name: "Admin: vaults", description: "Makes and deletes vaults (contract 13)." },
     { name: "Admin: tokens", description: "Issues and revokes tokens (contract 13)." },
     { name: "Admin: people", description: "Who signs in with Cloudflare Access (contract 25)." },
+    { name: "Admin: workloads", description: "Whose tokens are exchanged, and for what (contract 27)." },
     { name: "Admin: keys", description: "The root keys and their rotation (contract 20)." },
     { name: "Admin: jobs", description: "Long jobs, which go on by themselves (contract 26)." },
     { name: "Admin: webhooks", description: "Receivers of the events of a vault (contract 17)." },

@@ -45,7 +45,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     cleanArchive(env, now),
     moveExpiredTokens(env.DB, now, take).then((count) => ({ token: count })),
     deleteExpiredSessions(env.DB, now, take).then((count) => ({ session: count })),
-    forgetExchanges(env.DB, now, take),
+    forgetExchanges(env, now, take),
     startPurge(env),
     startExpiry(env, now),
     recordKeys(env, now),
@@ -61,7 +61,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
 }
 
 /** An hour after the tokens of workloads have expired, for a clock that is wrong. */
-async function forgetExchanges(db: D1Database, now: number, take: Take): Promise<void> {
+async function forgetExchanges({ DB: db }: Env, now: number, take: Take): Promise<void> {
   await deleteOldExchanges(db, now - DAY - HOUR, take);
   await deleteOldKeys(db, now - DAY, take);
 }

@@ -1,5 +1,5 @@
 import { newIssuer, newRule } from "../../contract/bodies.ts";
-import { JWT } from "../../src/http/exchange-form.ts";
+import { JWT } from "../../src/model/exchange-form.ts";
 import { LIMITS } from "../../src/model/limits.ts";
 import { PRESET_NAMES } from "../../src/model/workload-rule.ts";
 import type { Schema } from "../types.ts";

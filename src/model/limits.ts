@@ -55,7 +55,7 @@ export const LIMITS = {
   webhooks: 10, // a vault
   webhookUrl: 2 * 1024,
   people: 1_000,
-  issuers: 20, // of workload tokens
+  issuers: 100, // of workload tokens
   ruleLifetime: 60 * 60, // seconds of a token that was exchanged
   ruleLifetimeDefault: 15 * 60,
   exchange: 32 * 1024, // the body of a request that exchanges a token

@@ -22,3 +22,12 @@ export interface RulePolicy extends WorkloadRule {
 
 /** How often a token of an issuer without `once` is exchanged. */
 export const EXCHANGES_MAX = 20;
+
+/** The keys of an issuer as its row has them. Times are Unix milliseconds; 0: never. */
+export interface StoredKeys {
+  readonly keys: readonly WorkloadKey[];
+  /** When the request began that has fetched the keys. */
+  readonly fetchedAt: number;
+  /** When the last request for keys began, whatever came of it. */
+  readonly triedAt: number;
+}

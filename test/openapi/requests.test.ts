@@ -89,6 +89,11 @@ describe("each rule in which they differ", () => {
     [STRICTER[5]!.rule]: ["NewWebhook", { url: "http://hooks.example.com/" }],
     [STRICTER[6]!.rule]: ["NewPerson", { email: "ada", vaults: {} }],
     [STRICTER[7]!.rule]: ["SignIn", { code: "c", token: "t" }],
+    [STRICTER[8]!.rule]: ["NewIssuer", { name: "n", issuer: "http://issuer.example.com" }],
+    [STRICTER[9]!.rule]: [
+      "NewRule",
+      { issuer: "3fa85f64-5717-4562-b3fc-2c963f66afa6", claims: { sub: "a", "/sub": "b" }, vaults: {} },
+    ],
   };
 
   it.each(STRICTER.map(({ rule, refuses }) => [rule, refuses] as const))("is needed: %s", (rule, refuses) => {

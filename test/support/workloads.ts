@@ -48,9 +48,13 @@ const FORM = {
   subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
 };
 
+/** The form that exchanges a workload token. In: it, and other parameters. */
+export const formOf = (token: string, form: Readonly<Record<string, string>> = {}): string =>
+  new URLSearchParams({ ...FORM, subject_token: token, ...form }).toString();
+
 /** Exchanges a workload token. In: it, other parameters of the form, and the rest of the request. */
 export const exchange = (token: string, form: Readonly<Record<string, string>> = {}, request: Request_ = {}): Promise<Reply> => {
-  const body = new URLSearchParams({ ...FORM, subject_token: token, ...form }).toString();
+  const body = formOf(token, form);
   const headers = { "Content-Type": "application/x-www-form-urlencoded", ...(request.headers as Record<string, string>) };
   return send("POST", "/v1/token-exchange", { ...request, headers, body });
 };

@@ -25,9 +25,9 @@ import {
   saveKeys,
 } from "../../store/workloads/issuers.ts";
 import { adminEntry } from "../audit.ts";
-import { readBytes } from "../body.ts";
+import { isEncoded, readBytes } from "../body.ts";
 import { addressOf, type Context } from "../context.ts";
-import { type ExchangeForm, JWT, parseExchangeForm } from "../exchange-form.ts";
+import { type ExchangeForm, JWT, parseExchangeForm } from "../../model/exchange-form.ts";
 import type { Content } from "../route.ts";
 
 /**
@@ -49,6 +49,7 @@ type Answer = AnswerBody<"exchangeToken">;
 export async function exchangeToken(c: Context): Promise<Result<Content<Answer>>> {
   const limited = await limitExchange(c.env, addressOf(c));
   if (limited) return limited;
+  if (isEncoded(c.req.raw)) return fail("encoding");
   const bytes = await readBytes(c.req.raw, LIMITS.exchange);
   if (!bytes.ok) return bytes;
   const form = parseExchangeForm(bytes.value);

@@ -4,6 +4,7 @@ import { formatPosition, START } from "../../../src/model/reseal.ts";
 import { backUpAll } from "../../support/backup.ts";
 import { signIn } from "../../support/console.ts";
 import { dataKeyOf } from "../../support/sealed-columns.ts";
+import { exchange, makeRule, makeWorkload } from "../../support/workloads.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../../support/service.ts";
 import { untilLogged } from "../../support/activity.ts";
 import { newReceiver } from "../../support/webhooks.ts";
@@ -73,6 +74,9 @@ export async function plantWorld(): Promise<World> {
     await admin("DELETE", `/v1/admin/tokens/${id}`);
     const { token: used } = await makeToken(scope, { name: `signed in ${name}` });
     await signIn({ token: used });
+    const workload = await makeWorkload();
+    await makeRule(workload.issuer, { name: `rule ${name}`, vaults: scope });
+    await exchange(await workload.token());
     await admin("POST", "/v1/admin/people", { body: { email: `${name}@example.com`, vaults: scope } });
   }
   const { token, id: reader } = await makeToken(scope, { name: "uuid" });

@@ -81,9 +81,12 @@ function texts({ format, minLength = 0, maxLength = 64 }: Schema): fc.Arbitrary<
   return fc.oneof({ weight: 12, arbitrary: text.filter(({ length }) => length >= minLength) }, { weight: 1, arbitrary: long });
 }
 
+/** The validator of the tests encodes names as parts of URLs. */
+const isName = (name: unknown): boolean => String(name).isWellFormed();
+
 const maps = ({ propertyNames, additionalProperties }: Schema): fc.Arbitrary<object> =>
   fc
-    .array(fc.tuple(valuesOf(propertyNames!), valuesOf(additionalProperties as Schema)), { maxLength: 4 })
+    .array(fc.tuple(valuesOf(propertyNames!).filter(isName), valuesOf(additionalProperties as Schema)), { maxLength: 4 })
     .map((entries) => Object.fromEntries(entries as [string, unknown][]));
 
 /** What replaces a value in a mutation. */

@@ -7,6 +7,8 @@ import { lengthOf, pattern } from "../../support/files.ts";
 import { admin, client, LOGIN, makeToken, makeVault, type Reply, type Request_, send } from "../../support/service.ts";
 import { JOBS } from "../../support/jobs.ts";
 import { newReceiver } from "../../support/webhooks.ts";
+import { newSigningKey, type SigningKey } from "../../support/workload-tokens.ts";
+import { formOf, makeIssuer, makeRule, tokenOf } from "../../support/workloads.ts";
 
 export type { Row };
 
@@ -60,6 +62,7 @@ export async function prepareTarget(world: World, row: Row): Promise<Target> {
 }
 
 async function prepare(world: World, row: Row): Promise<Record<string, string>> {
+  if (row.operationId === "exchangeToken") return { form: await newForm() };
   if (row.access.by === "console") return { session: await signIn({ token: world.token }), token: world.token };
   return row.access.by === "admin" ? prepareAdmin(row) : prepareItem(world, row);
 }
@@ -96,6 +99,21 @@ export async function backedUpVault(): Promise<string> {
 
 const addPerson = async () => (await admin("POST", "/v1/admin/people", { body: newPerson() })).body;
 
+let workload: Promise<{ readonly url: string; readonly key: SigningKey }> | undefined;
+
+/** The form that exchanges a new token of a workload. */
+async function newForm(): Promise<string> {
+  const { url, key } = await (workload ??= makeGivenWorkload());
+  return formOf(await tokenOf(url, key));
+}
+
+async function makeGivenWorkload() {
+  const key = await newSigningKey("ES256");
+  const url = `https://${crypto.randomUUID()}.example.com`;
+  await makeRule((await makeIssuer({ issuer: url, jwks: { keys: [key.jwk] } })).id, {});
+  return { url, key };
+}
+
 /** A new job, or the one that is under way. */
 const endedJob = async (): Promise<string> => {
   const { body, headers } = await admin("POST", JOBS, { body: { kind: "rewrap" } });
@@ -111,11 +129,13 @@ async function prepareAdmin({ path }: Row): Promise<Record<string, string>> {
   const token = path.includes("{token}") ? (await makeToken({})).id : "";
   const person = path.includes("{person}") ? (await addPerson()).id : "";
   const job = path.includes("{job}") ? await endedJob() : "";
+  const issuer = path.includes("{issuer}") || path.includes("/rules") ? (await makeIssuer()).id : "";
+  const rule = path.includes("{rule}") ? (await makeRule(issuer, {})).id : "";
   const webhook = path.includes("{webhook}")
     ? (await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: newReceiver().url } })).body.id
     : "";
   if (path.endsWith("/object")) await env.BACKUPS.put(OBJECT, "object");
-  return { vault, token, person, job, webhook };
+  return { vault, token, person, job, webhook, issuer, rule };
 }
 
 const vaultPath = () => [1, 2, 3].map(() => crypto.randomUUID()).join("/");
@@ -137,6 +157,10 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   updateVault: () => ({ body: { name: "Other" } }),
   createChildToken: ({ vault }) => ({ body: { name: "new", vaults: { [vault!]: "rwd" } } }),
   createToken: () => ({ body: { name: "new", vaults: {} } }),
+  createIssuer: () => ({ body: { name: "new", issuer: `https://${crypto.randomUUID()}.example.com` } }),
+  createRule: ({ issuer }) => ({ body: { issuer, claims: { job: "deploy" }, vaults: {} } }),
+  testRule: ({ issuer }) => ({ body: { issuer, claims: { job: "deploy" }, vaults: {} } }),
+  exchangeToken: ({ form }) => ({ body: form }),
   addPerson: () => ({ body: newPerson() }),
   changePerson: () => ({ body: { vaults: {} } }),
   createJob: () => ({ body: { kind: "rewrap" } }),

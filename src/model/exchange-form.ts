@@ -1,5 +1,5 @@
-import { parseId } from "../model/ids.ts";
-import { invalid, ok, type Result } from "../model/result.ts";
+import { parseId } from "./ids.ts";
+import { invalid, ok, type Result } from "./result.ts";
 
 /** The form of a token exchange (RFC 8693 section 2.1). */
 
