@@ -12,7 +12,7 @@ import { permissionIn } from "../src/model/vault-scope.ts";
 import { webhookUrlFault } from "../src/model/webhook-url.ts";
 import { issuerUrlFault } from "../src/model/issuer-url.ts";
 import { givenKeys } from "../src/model/workload-keys.ts";
-import { PRESET_NAMES, ruleClaims } from "../src/model/workload-rule.ts";
+import { PRESET_NAMES, presetOf, ruleClaims } from "../src/model/workload-rule.ts";
 
 /**
  * The JSON bodies of requests. The service parses them with these schemas, and the document derives theirs from them
@@ -107,9 +107,12 @@ export const newIssuer = (testOrigin: string | undefined) =>
       jwks: optional(givenKeys),
       once: optional(z.boolean()),
     })
-    .check(({ value: { issuer, jwks }, issues }) => {
+    .check(({ value: { issuer, jwks, preset }, issues }) => {
       const message = issuerUrlFault(issuer, jwks ? "given" : "fetched", testOrigin);
       if (message !== undefined) issues.push({ code: "custom", path: ["issuer"], message, input: issuer });
+      const known = presetOf(issuer);
+      if (preset !== undefined && known !== "generic" && preset !== known)
+        issues.push({ code: "custom", path: ["preset"], message: `is not ${known}, that of this issuer`, input: preset });
     });
 
 /** Contract 27.3. Whether the claims fit the preset is known when the issuer was read. */

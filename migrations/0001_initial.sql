@@ -89,12 +89,12 @@ CREATE TABLE IF NOT EXISTS exchanges (
   exchanges   INTEGER NOT NULL CHECK (exchanges BETWEEN 0 AND 9007199254740991),
   token_id    TEXT,                         -- the token that it was exchanged for the last time; NULL: it was refused
   root_key_id TEXT    NOT NULL,
-  sealed      TEXT    NOT NULL              -- the claims, for the test of rules
+  sealed      TEXT    NOT NULL              -- the claims, for the test of rules; empty when there are newer ones
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX IF NOT EXISTS exchanges_by_issuer ON exchanges (issuer_id, at);
+CREATE INDEX IF NOT EXISTS exchanges_by_issuer ON exchanges (issuer_id, at) WHERE sealed <> '';
 CREATE INDEX IF NOT EXISTS exchanges_by_time ON exchanges (at);
-CREATE INDEX IF NOT EXISTS exchanges_refused ON exchanges (at) WHERE token_id IS NULL;
+CREATE INDEX IF NOT EXISTS exchanges_refused ON exchanges (issuer_id, at) WHERE token_id IS NULL;
 
 -- Tokens that were revoked or have expired: Items and the log may still name them.
 CREATE TABLE IF NOT EXISTS ended_tokens (

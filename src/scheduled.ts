@@ -31,11 +31,11 @@ import { filesOf } from "./store/buckets/r2.ts";
 const UNSHARED_D1_CALLS = 14;
 
 /**
- * The hourly task of the cron trigger: archives or deletes what is past its retention; ends expired tokens, sessions and codes; forgets the exchanges of workload tokens; starts the
- * jobs that expire deleted Items and versions, and that delete the rows of deleted vaults; lets coordinators watch contents without a row;
- * stores the proof of the active root key; begins the nightly backup, and looks for the newest one. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed,
- * so that the run shows as failed. A malformed setting fails the part that needs a setting. The parts share the D1 calls of the invocation;
- * the next run continues.
+ * The hourly task of the cron trigger: archives or deletes what is past its retention; ends expired tokens, sessions and codes; forgets the
+ * exchanges of workload tokens; starts the jobs that expire deleted Items and versions, and that delete the rows of deleted vaults; lets
+ * coordinators watch contents without a row; stores the proof of the active root key; begins the nightly backup, and looks for the newest one.
+ * In: Unix milliseconds. Each part runs even when another one fails; throws when one failed, so that the run shows as failed. A malformed
+ * setting fails the part that needs a setting. The parts share the D1 calls of the invocation; the next run continues.
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {
   const take = shareCalls(INVOCATION_CALLS_MAX - UNSHARED_D1_CALLS);

@@ -171,8 +171,9 @@ function findKey(keyring: Keyring, token: string): VerifyingKey | undefined {
 const isStale = (value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= LIMITS.stale;
 
-/** The token at the top, under which all tokens below it count together. Those of workloads count alone. */
-export const rootOf = ({ id, descent, kind }: Claims): string => (kind === "workload" ? id : (descent?.ancestors[0] ?? id));
+/** Under what the requests of tokens count together: the token at the top, or the rule of workloads. */
+export const rootOf = (claims: Claims): string =>
+  claims.kind === "workload" ? actorOf(claims) : (claims.descent?.ancestors[0] ?? claims.id);
 
 /** Who acts, to Items and logs: the rule of a workload, whose tokens last for minutes; otherwise the token itself. */
 export const actorOf = ({ id, descent, kind }: Claims): string => (kind === "workload" ? descent!.ancestors.at(-1)! : id);

@@ -1,4 +1,5 @@
 import { NOWHERE } from "../crypto/seal.ts";
+import { actorOf, type Claims } from "../crypto/token.ts";
 import type { Action, Activity, Origin } from "../model/activity.ts";
 import type { Failure } from "../model/failure.ts";
 import { isId } from "../model/ids.ts";
@@ -19,11 +20,13 @@ export const originOf = (c: Context): Origin => ({
   requestIp: (addressOf(c) ?? "").slice(0, 64).toWellFormed(),
 });
 
-/** The same, with the id of the token where the actor is another one. */
-export const originOfCaller = ({ c, actor, claims }: Caller): Origin => ({
+/** The same, with the id of the token where another one acts. */
+export const originOfToken = (c: Context, claims: Claims): Origin => ({
   ...originOf(c),
-  ...(actor !== claims.id && { token: claims.id }),
+  ...(actorOf(claims) !== claims.id && { token: claims.id }),
 });
+
+export const originOfCaller = ({ c, claims }: Caller): Origin => originOfToken(c, claims);
 
 /** Adds the log entry of a request, after the response. In: whether the token is authorized. */
 export function audit(route: Route, caller: Caller, target: Target, allowed: boolean, result: Result<Reply>): void {

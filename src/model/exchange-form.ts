@@ -13,13 +13,17 @@ export interface ExchangeForm {
   readonly rule?: string | undefined;
 }
 
-/** The parameters, and what is wrong with a value; the last two may be absent. Others are ignored (RFC 6749 section 3.2). */
+/** The parameters, and what is wrong with a value; those after the third may be absent. Others are ignored (RFC 6749 section 3.2). */
 const PARAMETERS: Readonly<Record<string, (value: string | null) => string | undefined>> = {
   grant_type: (value) => (value === GRANT ? undefined : `is not ${GRANT}`),
   subject_token: (value) => (value ? undefined : "is missing"),
   subject_token_type: (value) => (value && TYPES.includes(value) ? undefined : `is not ${TYPES.join(" or ")}`),
   rule: (value) => (value === null || parseId(value) !== undefined ? undefined : "is not an id"),
   requested_token_type: (value) => (value === null || value === JWT ? undefined : `is not ${JWT}`),
+  // Whoever asks for less would get all of the rule.
+  ...Object.fromEntries(
+    ["scope", "audience", "resource", "actor_token"].map((name) => [name, (value) => (value ? "is not supported" : undefined)]),
+  ),
 };
 
 /** Parses a form (URL Standard section 5.1), whatever its Content-Type says. Errors: `invalid`, which quotes nothing of it. */

@@ -59,7 +59,7 @@ export const LIMITS = {
   ruleLifetime: 60 * 60, // seconds of a token that was exchanged
   ruleLifetimeDefault: 15 * 60,
   exchange: 32 * 1024, // the body of a request that exchanges a token
-  refusedExchanges: 50, // that are kept for the test of rules
+  pastExchanges: 50, // of an issuer, whose claims are kept for the test of rules
   webhookSecret: 7 * 24 * 60 * 60, // seconds that a replaced secret may sign
 } as const;
 

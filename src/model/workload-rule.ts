@@ -32,6 +32,8 @@ interface Preset {
   readonly required: readonly string[];
   /** Those in their place where the rule has the permit. */
   readonly permitted?: { readonly permit: Permit; readonly required: readonly string[] };
+  /** The URL of the issuer, where it is the same for everybody: then no other preset goes with it. */
+  readonly url?: string;
   /** Whether a token can be exchanged only once, unless the issuer says otherwise: not where workloads present one token many times. */
   readonly once: boolean;
 }
@@ -43,12 +45,13 @@ interface Preset {
  */
 const PRESETS = {
   github: {
+    url: "https://token.actions.githubusercontent.com",
     required: ["repository_id", "repository_owner_id"],
     permitted: { permit: "anyRepository", required: ["repository_owner_id"] },
     once: true,
   },
-  gitlab: { required: ["project_id", "namespace_id"], once: false },
-  buildkite: { required: ["organization_id", "pipeline_id"], once: true },
+  gitlab: { url: "https://gitlab.com", required: ["project_id", "namespace_id"], once: false },
+  buildkite: { url: "https://agent.buildkite.com", required: ["organization_id", "pipeline_id"], once: true },
   kubernetes: { required: ["/kubernetes.io/namespace", "/kubernetes.io/serviceaccount/uid"], once: false },
   generic: { required: [], permitted: { permit: "allowSubject", required: [] }, once: true },
 } satisfies Readonly<Record<string, Preset>>;
@@ -57,8 +60,16 @@ export type PresetName = keyof typeof PRESETS;
 
 export const PRESET_NAMES = Object.keys(PRESETS) as PresetName[];
 
-/** The preset of an issuer that names none. */
-export const DEFAULT_PRESET: PresetName = "generic";
+/** The URLs of the issuers that are the same for everybody, by their presets. */
+export const PRESET_URLS: Readonly<Partial<Record<PresetName, string>>> = Object.fromEntries(
+  PRESET_NAMES.flatMap((name) => {
+    const { url }: Preset = PRESETS[name];
+    return url === undefined ? [] : [[name, url]];
+  }),
+);
+
+/** The preset of an issuer that names none. A rule without the ids that a known issuer never gives again would match strangers. */
+export const presetOf = (url: string): PresetName => PRESET_NAMES.find((name) => PRESET_URLS[name] === url) ?? "generic";
 
 /** Whether each token of an issuer with the preset can be exchanged only once, unless the issuer says otherwise. */
 export const onceByDefault = (preset: PresetName): boolean => PRESETS[preset].once;

@@ -6,6 +6,8 @@ import { countingDatabase, limiterOf, sizedDatabase, UNLIMITED } from "../suppor
 import { HOUR } from "../support/faults.ts";
 import { setOf } from "../support/issuers.ts";
 import { admin, client, LOGIN, makeVault, type Reply, send } from "../support/service.ts";
+import { CONSOLE } from "../support/console.ts";
+import { readRegistry } from "../../src/store/backup/registry-rows.ts";
 import { QUEUED } from "../support/waits.ts";
 import { newSigningKey } from "../support/workload-tokens.ts";
 import {
@@ -105,6 +107,7 @@ describe("POST /v1/token-exchange", () => {
     ["subject_token", { subject_token: "" }],
     ["subject_token_type", { subject_token_type: "urn:ietf:params:oauth:token-type:saml2" }],
     ["rule", { rule: "x" }],
+    ["scope", { scope: "read" }],
     ["requested_token_type", { requested_token_type: "x" }],
   ])("is a 400 for a wrong %s", async (name, form) => {
     const { status, body } = await exchange("x.y.z", form);
@@ -124,7 +127,7 @@ describe("POST /v1/token-exchange", () => {
     expect([(await exchange("x", {}, request)).status, count.calls]).toEqual([429, 0]);
   });
 
-  it("takes two calls of D1, and none where the issuer is not known but the one that looks for it", async () => {
+  it("takes two calls of D1, also where the issuer is not known", async () => {
     const workload = await makeWorkload();
     await makeRule(workload.issuer, {});
     await exchange(await workload.token());
@@ -132,7 +135,7 @@ describe("POST /v1/token-exchange", () => {
     expect((await exchange(await workload.token(), {}, { env: { DB: db } })).status).toBe(200);
     expect(count.calls).toBe(2);
     await exchange(await tokenOf("https://nobody.example.com", workload.key), {}, { env: { DB: db } });
-    expect(count.calls).toBe(3);
+    expect(count.calls).toBe(4);
     expect(await workload.server.requests()).toEqual([1, 1]);
   });
 
@@ -165,6 +168,57 @@ describe("POST /v1/token-exchange", () => {
     expect(await reasonsOf([replies[0]!, replies[1]!, replies[20]!])).toEqual(["SUCCESS", "repeated", "used"]);
   });
 
+  it("exchanges no token again whose issuer was deleted and added again", async () => {
+    const workload = await makeWorkload();
+    await makeRule(workload.issuer, {});
+    const token = await workload.token();
+    expect((await exchange(token)).status).toBe(200);
+    await admin("DELETE", `/v1/admin/issuers/${workload.issuer}`);
+    await makeRule((await makeIssuer({ issuer: workload.server.url })).id, {});
+    const repeated = await exchange(token);
+    expect([statusOf(repeated), await reasonsOf([repeated])]).toEqual([REFUSED, ["used"]]);
+    expect((await exchange(await workload.token())).status).toBe(200);
+  });
+
+  it("is limited for a rule, from however many addresses its tokens come", async () => {
+    const workload = await makeWorkload();
+    await makeRule(workload.issuer, {});
+    const limited = { env: { TOKEN_RATE: limiterOf(2), FAILURE_RATE: UNLIMITED } };
+    const statuses: number[] = [];
+    for (let count = 0; count < 3; count++) statuses.push((await exchange(await workload.token(), {}, limited)).status);
+    expect(statuses).toEqual([200, 200, 429]);
+  });
+
+  it("signs a token in to the console for no longer than it lasts, with its rule in the log", async () => {
+    const vault = await makeVault();
+    const workload = await makeWorkload();
+    const rule = await makeRule(workload.issuer, { vaults: { [vault]: "r" }, lifetime: 60 });
+    const { body } = await exchange(await workload.token());
+    const reply = await send("POST", "/console/session", { headers: CONSOLE, body: { token: body.access_token } });
+    expect([reply.status, Date.parse(reply.body.expiresAt) - Date.now()]).toEqual([200, expect.closeTo(60_000, -4)]);
+    await reasonsOf([reply]);
+    const { body: log } = await admin("GET", `/v1/admin/activity?actor=${rule.id}`);
+    expect(log.find((entry: any) => entry.resource.type === "SESSION").actor).toMatchObject({
+      id: rule.id,
+      jti: expect.any(String),
+    });
+  });
+
+  it("leaves no row of its token in a backup", async () => {
+    const workload = await makeWorkload();
+    await makeRule(workload.issuer, {});
+    const { body } = await exchange(await workload.token());
+    const { id } = (await client(body.access_token)("GET", "/v1/token")).body;
+    const ids: unknown[] = [];
+    for (let table = 0; ; table++) {
+      const slice = await readRegistry(env.DB, { table, key: [] });
+      if (!slice.ok || !slice.value) break;
+      if (slice.value.table.name === "tokens") ids.push(...slice.value.rows.map((row) => row.id));
+    }
+    expect(ids).toContain(workload.issuer);
+    expect(ids).not.toContain(id);
+  });
+
   it("takes the audience of WORKLOAD_AUDIENCE, where it is set", async () => {
     const workload = await makeWorkload();
     await makeRule(workload.issuer, {});
@@ -184,7 +238,7 @@ describe("POST /v1/token-exchange", () => {
       await exchange(await workload.token({ iat: now + 30 }), {}, after),
     ];
     expect(replies.map(statusOf)).toEqual([REFUSED, REFUSED]);
-    expect(await reasonsOf(replies)).toEqual(["revoked", "no_rule"]);
+    expect(await reasonsOf(replies)).toEqual(["revoked", "old_rule"]);
   });
 
   it("is a 507 when the database is full", async () => {
@@ -287,6 +341,71 @@ describe("the end of a rule or an issuer", () => {
   });
 });
 
+describe("a row that was changed in D1", () => {
+  it("of a rule gives its rights to the tokens of no other issuer", async () => {
+    const [one, other] = [await makeWorkload(), await makeWorkload()];
+    const rule = await makeRule(one.issuer, { vaults: {} });
+    await env.DB.prepare("UPDATE tokens SET ancestor_1 = ?1 WHERE id = ?2").bind(other.issuer, rule.id).run();
+    expect(statusOf(await exchange(await other.token()))).toEqual(REFUSED);
+  });
+
+  it("of an earlier set of keys brings none of them back", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    const workload = await makeWorkload();
+    await makeRule(workload.issuer, {});
+    expect((await exchange(await workload.token())).status).toBe(200);
+    const row = await env.DB.prepare("SELECT sealed FROM issuer_keys WHERE issuer_id = ?1")
+      .bind(workload.issuer)
+      .first<string>("sealed");
+    await workload.server.publish(setOf(await newSigningKey("ES256")));
+    vi.setSystemTime(Date.now() + 25 * HOUR);
+    expect(statusOf(await exchange(await workload.token()))).toEqual(REFUSED);
+    await env.DB.prepare("UPDATE issuer_keys SET sealed = ?2, fetched_at = ?3 WHERE issuer_id = ?1")
+      .bind(workload.issuer, row, Date.now())
+      .run();
+    vi.setSystemTime(Date.now() + 61_000);
+    expect(statusOf(await exchange(await workload.token()))).toEqual(REFUSED);
+    vi.useRealTimers();
+  });
+
+  it.each([
+    ["issuer", "rule", "/v1/admin/rules"],
+    ["rule", "issuer", "/v1/admin/issuers"],
+  ])("from the kind %s to %s is a broken row of a list, and costs no other one", async (from, to, path) => {
+    const workload = await makeWorkload();
+    const rule = await makeRule(workload.issuer, {});
+    const id = from === "rule" ? rule.id : workload.issuer;
+    await env.DB.prepare("UPDATE tokens SET kind = ?2 WHERE id = ?1").bind(id, to).run();
+    const { status, body } = await admin("GET", path);
+    expect([status, body.find((one: { id: string }) => one.id === id)]).toEqual([
+      200,
+      expect.objectContaining({ broken: "integrity" }),
+    ]);
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+  });
+});
+
+describe("a rewrap of the root keys between the two calls of D1", () => {
+  it("refuses no exchange", async () => {
+    const workload = await makeWorkload();
+    const rule = await makeRule(workload.issuer, {});
+    await exchange(await workload.token());
+    const { db } = countingDatabase();
+    let calls = 0;
+    const between = new Proxy(db, {
+      get: (target, name) =>
+        name === "batch"
+          ? async (statements: D1PreparedStatement[]) => {
+              // What a rewrap changes of the row, as another request sees it.
+              if (++calls === 2) await env.DB.prepare("UPDATE tokens SET claims = 'other' WHERE id = ?1").bind(rule.id).run();
+              return target.batch(statements);
+            }
+          : Reflect.get(target, name),
+    });
+    expect((await exchange(await workload.token(), {}, { env: { DB: between } })).status).toBe(200);
+  });
+});
+
 describe("/v1/admin/issuers and /v1/admin/rules", () => {
   it("show what was added, and refuse a URL twice", async () => {
     const url = `https://${crypto.randomUUID()}.example.com`;
@@ -318,6 +437,7 @@ describe("/v1/admin/issuers and /v1/admin/rules", () => {
     ["an address of this machine", { issuer: "https://127.0.0.1" }],
     ["a preset that is none", { preset: "x" }],
     ["a set without keys", { jwks: { keys: [] } }],
+    ["the preset of another one", { issuer: "https://gitlab.com", preset: "github" }],
     ["a private key", { jwks: { keys: [{ kty: "RSA", kid: "a", n: "AQAB", e: "AQAB", d: "AQAB" }] } }],
   ])("refuse an issuer with %s", async (_, attributes) => {
     const body = { name: "x", issuer: "https://issuer.example.com", ...attributes };
@@ -359,15 +479,27 @@ describe("/v1/admin/issuers and /v1/admin/rules", () => {
     );
   });
 
-  it("keep at most 50 refused tokens, whatever strangers send", async () => {
-    const workload = await makeWorkload();
+  it("keep at most 50 refused tokens of an issuer, whatever strangers send to it or to another one", async () => {
+    const [workload, other] = [await makeWorkload(), await makeWorkload()];
+    await exchange(await other.token({ job: "x" }));
     for (let count = 0; count < 55; count++)
       await exchange(await workload.token({ job: "x" }), {}, { env: { FAILURE_RATE: UNLIMITED } });
     await vi.waitFor(async () => {
-      const { rows } = (await env.DB.prepare("SELECT count(*) AS rows FROM exchanges WHERE token_id IS NULL").first<{
-        rows: number;
-      }>())!;
-      expect(rows).toBe(50);
+      const sql = "SELECT count(*) AS rows FROM exchanges WHERE token_id IS NULL AND issuer_id = ?1";
+      const rows = [workload, other].map(({ issuer }) => env.DB.prepare(sql).bind(issuer).first<number>("rows"));
+      expect(await Promise.all(rows)).toEqual([50, 1]);
     });
+  });
+
+  it("keep the claims of the newest 50 tokens of an issuer, and of all that were used that they were", async () => {
+    const workload = await makeWorkload();
+    await makeRule(workload.issuer, {});
+    const first = await workload.token();
+    const unlimited = { env: { FAILURE_RATE: UNLIMITED, TOKEN_RATE: UNLIMITED } };
+    await exchange(first, {}, unlimited);
+    for (let count = 0; count < 55; count++) await exchange(await workload.token(), {}, unlimited);
+    const sql = "SELECT count(*) AS used, sum(sealed <> '') AS shown FROM exchanges WHERE issuer_id = ?1";
+    expect(await env.DB.prepare(sql).bind(workload.issuer).first()).toEqual({ used: 56, shown: 50 });
+    expect(statusOf(await exchange(first, {}, unlimited))).toEqual(REFUSED);
   });
 });

@@ -4,7 +4,8 @@ import type { JsonObject } from "../../src/model/strict-json.ts";
 import { parseValue } from "../../src/model/text.ts";
 import {
   type ClaimValue,
-  DEFAULT_PRESET,
+  presetOf,
+  PRESET_URLS,
   failedClaims,
   onceByDefault,
   PRESET_NAMES,
@@ -107,8 +108,9 @@ describe("a rule of the preset generic", () => {
         expect(ruleFault("generic", { claims: { [written]: "x" }, allowSubject })?.attribute).toBe("claims");
   });
 
-  it("is that of an issuer that names none", () => {
-    expect(DEFAULT_PRESET).toBe("generic");
+  it("of an issuer that names none is that of its URL, or generic", () => {
+    expect(presetOf("https://issuer.example.com")).toBe("generic");
+    for (const [name, url] of Object.entries(PRESET_URLS)) expect(presetOf(url)).toBe(name);
   });
 });
 

@@ -3,7 +3,7 @@ import { newIssuer } from "../../../contract/bodies.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { NEVER_SECONDS } from "../../model/time.ts";
-import { DEFAULT_PRESET, onceByDefault } from "../../model/workload-rule.ts";
+import { onceByDefault, presetOf } from "../../model/workload-rule.ts";
 import { requireRoom } from "../../store/health/room.ts";
 import { endOfKind, loadOfKind, loadOneOfKind } from "../../store/tokens/kinds.ts";
 import { insertNamed } from "../../store/tokens/named-rows.ts";
@@ -25,7 +25,7 @@ export const createIssuer = serveBy({
     const { c, store } = call;
     const room = await requireRoom(store);
     if (!room.ok) return room;
-    const { name, issuer: url, preset = DEFAULT_PRESET, once = onceByDefault(preset), jwks: keys } = input;
+    const { name, issuer: url, preset = presetOf(url), once = onceByDefault(preset), jwks: keys } = input;
     const id = await newId(call, "new issuer");
     const times = { issuedAt: Math.floor(store.now / 1000), expiresAt: NEVER_SECONDS };
     const claims = {

@@ -2,7 +2,7 @@ import type * as z from "zod/mini";
 import { newRule } from "../../../contract/bodies.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { invalid, ok, type Result } from "../../model/result.ts";
+import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { NEVER_SECONDS } from "../../model/time.ts";
 import { failedClaims, ruleFault } from "../../model/workload-rule.ts";
@@ -31,6 +31,7 @@ async function issuerOf({ store }: Call, { issuer, ...rule }: NewRule): Promise<
   if (!row.ok) return row;
   const opened = await openToken(store.keyring, row.value);
   if (!opened.ok) return opened;
+  if (opened.value.kind !== "issuer") return fail("integrity");
   const wrong = ruleFault(opened.value.issuer!.preset, rule);
   return wrong ? invalid(`${wrong.attribute}: ${wrong.fault}`) : ok({ row: row.value, claims: opened.value });
 }
@@ -62,7 +63,8 @@ export const createRule = serveBy({
         lifetime: input.lifetime ?? LIMITS.ruleLifetimeDefault,
       },
     };
-    const added = await insertToken(store, claims, adminEntry(RULE, c, "CREATE", id), { id: row.id, hash: row.claims });
+    const added = await insertToken(store, claims, adminEntry(RULE, c, "CREATE", id), { id: row.id });
+    if (!added.ok && added.failure.kind === "unauthorized") return fail("issuer_not_found", row.id);
     return added.ok ? ok({ json: presentRule(added.value.claims), made: id }) : added;
   },
 });

@@ -46,7 +46,7 @@ export async function signIn(c: Context): Promise<Result<Content<AnswerBody<"sig
   const session = await insertSession(store, grants, lifetime, replaced);
   if (!session.ok) return session;
   const { opened: vaults, token } = granted.value;
-  const entry = vaults ? openedEntry(c, grants.token!.id, Object.keys(vaults)) : signInEntry(c, "SUCCESS", token?.id);
+  const entry = vaults ? openedEntry(c, grants.token!.id, Object.keys(vaults)) : signInEntry(c, "SUCCESS", token);
   c.executionCtx.waitUntil(sendEntry(c.env, entry));
   setCookie(c, session.value.text, Math.floor((lifetime.expiresAt - store.now) / SECOND));
   return ok({ json: presentSession({ ...grants, ...lifetime }, store.settings) });

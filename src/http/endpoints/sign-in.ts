@@ -1,6 +1,6 @@
 import { signIn } from "../../../contract/bodies.ts";
 import { parseConsoleSecret } from "../../crypto/console-secret.ts";
-import { verifyToken } from "../../crypto/token.ts";
+import { actorOf, type Claims, verifyToken } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
@@ -17,9 +17,8 @@ import { addressOf, type Context } from "../context.ts";
 import { sameText } from "../secret.ts";
 import type { Activity } from "../../model/activity.ts";
 import type { Failure } from "../../model/failure.ts";
-import { ADMIN } from "../../model/operation.ts";
 import { sendEntry } from "../../requests/entries.ts";
-import { adminEntry } from "../audit.ts";
+import { adminEntry, originOfToken } from "../audit.ts";
 import { verifyAccessToken } from "../../crypto/access-token.ts";
 import { nameIndex } from "../../crypto/name-index.ts";
 import { logFailure } from "../../log.ts";
@@ -74,16 +73,16 @@ async function redeemToken(c: Context, store: Store, token: string): Promise<Res
   if (!schema.ok) return schema;
   const inUse = isKnownRefused(store, claims.value) ? fail("unauthorized") : await loadForToken<[]>(store, claims.value);
   if (!inUse.ok && inUse.failure.kind === "unauthorized") rememberRefusal(store, claims.value);
-  return inUse.ok ? ok({ token: claims.value }) : refuseSignIn(c, inUse, claims.value.id);
+  return inUse.ok ? ok({ token: claims.value, until: claims.value.expiresAt * SECOND }) : refuseSignIn(c, inUse, claims.value);
 }
 
 /** The refusals of somebody who may not sign in; all others are of a request or of the service. */
 const LOGGED: ReadonlySet<Failure["kind"]> = new Set(["unauthorized", "not_invited"]);
 
-/** The entry of a sign-in in the log of the admin (contract 24.11). In: the id of the token that has signed in, or was refused; absent for the admin, and for somebody who is not known. */
-export const signInEntry = (c: Context, result: Activity["result"], token?: string): Activity => ({
-  ...adminEntry({ resource: "SESSION" }, c, "CREATE", token ?? null, result),
-  actor: token ?? ADMIN,
+/** The entry of a sign-in in the log of the admin (contract 24.11). In: the token that has signed in, or was refused; absent for the admin, and for somebody who is not known. */
+export const signInEntry = (c: Context, result: Activity["result"], token?: Claims): Activity => ({
+  ...adminEntry({ resource: "SESSION" }, c, "CREATE", token ? actorOf(token) : null, result),
+  ...(token && { actor: actorOf(token), origin: originOfToken(c, token) }),
 });
 
 /** The entry of vaults that the admin has opened (contract 24.12). In: the id of the session's token or person, and those of the vaults. */
@@ -96,7 +95,7 @@ export const openedEntry = (c: Context, token: string, vaults: readonly string[]
  * Counts a refused sign-in for the address, and logs it. The entry has nothing of what was sent: that may be most of a secret. Out: the
  * refusal, or `rate`.
  */
-export async function refuseSignIn(c: Context, refusal: Refusal, token?: string): Promise<Refusal> {
+export async function refuseSignIn(c: Context, refusal: Refusal, token?: Claims): Promise<Refusal> {
   const counted = await countFailure(c.env, addressOf(c), refusal);
   if (LOGGED.has(counted.failure.kind)) c.executionCtx.waitUntil(sendEntry(c.env, signInEntry(c, "DENY", token)));
   return counted;

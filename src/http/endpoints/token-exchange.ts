@@ -6,22 +6,25 @@ import type { Activity } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ADMIN } from "../../model/operation.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import type { JsonObject } from "../../model/strict-json.ts";
 import { SECOND } from "../../model/time.ts";
 import { failedClaims } from "../../model/workload-rule.ts";
 import { sendEntry } from "../../requests/entries.ts";
 import { loadKeys } from "../../requests/jwks.ts";
-import { limitExchange } from "../../requests/rate-limit.ts";
+import { limitExchange, limitToken } from "../../requests/rate-limit.ts";
 import { openStore, type Store } from "../../store/d1/database.ts";
 import { checkSchema } from "../../store/d1/schema.ts";
 import { requireRoom } from "../../store/health/room.ts";
-import { explainFailure } from "../../store/keys/root-keys.ts";
+import { explainFailure, refuseMissingKey } from "../../store/keys/root-keys.ts";
 import { type ExchangeFault, insertExchange, type Presented, recordRefused } from "../../store/workloads/exchanges.ts";
 import {
   claimFetch,
   isAuthentic,
   type LoadedIssuer,
   loadIssuerByUrl,
+  loadMissingKey,
   type OpenedRow,
+  openRules,
   saveKeys,
 } from "../../store/workloads/issuers.ts";
 import { adminEntry } from "../audit.ts";
@@ -36,7 +39,7 @@ import type { Content } from "../route.ts";
  */
 
 /** Why a token was refused, for the log. */
-type Reason = TokenFault | ExchangeFault | "unknown_issuer" | "no_rule" | "several_rules";
+type Reason = TokenFault | ExchangeFault | "unknown_issuer" | "no_rule" | "several_rules" | "old_rule";
 
 /** Who is logged: the rule or the issuer, as far as it is known. */
 interface Known {
@@ -68,27 +71,35 @@ async function exchange(c: Context, store: Store, form: ExchangeForm): Promise<R
   const loaded = await loadIssuerByUrl(store, token.value.issuer);
   if (!loaded.ok) return loaded;
   if (!loaded.value) return refuseUnknown(c, store);
-  const { issuer, rules } = loaded.value;
+  const { issuer } = loaded.value;
   const keys = await keysOf(c, store, loaded.value, token.value.keyId);
   if (!keys) return fail("issuer_unavailable");
   const audience = store.settings.workloadAudience ?? new URL(c.req.url).origin;
   const expected = { issuer: token.value.issuer, audience, notBefore: store.settings.tokensNotBefore };
   const verified = await verifySubjectToken(token.value, keys, expected, store.now);
   if (!verified.ok) return refuse(c, { actor: issuer.row.id, reason: verified.fault });
-  const presented = { issuer: issuer.row.id, jti: verified.value.jti, payload: verified.value.payload };
-  const matching = rules.filter(
-    ({ row, claims }) =>
-      (form.rule === undefined || row.id === form.rule) && failedClaims(claims.rule!, presented.payload).length === 0,
-  );
-  const [rule, another] = matching;
-  if (!rule || another || !(await areInUse(store, issuer, rule))) {
-    c.executionCtx.waitUntil(recordRefused(store, presented));
-    return refuse(c, { actor: issuer.row.id, reason: another ? "several_rules" : "no_rule" });
-  }
-  return issue(c, store, presented, { issuer, rule }, verified.value);
+  const { jti, payload } = verified.value;
+  const presented = { issuer: issuer.row.id, url: token.value.issuer, jti, payload };
+  const chosen = await chooseRule(store, loaded.value, form.rule, payload);
+  if (chosen.ok) return issue(c, store, presented, { issuer, rule: chosen.rule }, verified.value);
+  c.executionCtx.waitUntil(recordRefused(store, presented));
+  return refuse(c, { actor: issuer.row.id, reason: chosen.reason });
 }
 
-/** Issues the token of a rule. Errors: `database_full`, `unauthorized`; those of `insertExchange`. */
+type Chosen = { readonly ok: true; readonly rule: OpenedRow } | { readonly ok: false; readonly reason: Reason };
+
+/** The only rule that matches, or that of the form. The rights of several rules are never united. */
+async function chooseRule(store: Store, loaded: LoadedIssuer, id: string | undefined, payload: JsonObject): Promise<Chosen> {
+  const rules = await openRules(store, loaded);
+  const [rule, another] = rules.filter(
+    ({ row, claims }) => (id === undefined || row.id === id) && failedClaims(claims.rule!, payload).length === 0,
+  );
+  if (!rule) return { ok: false, reason: "no_rule" };
+  if (another) return { ok: false, reason: "several_rules" };
+  return (await areInUse(store, loaded.issuer, rule)) ? { ok: true, rule } : { ok: false, reason: "old_rule" };
+}
+
+/** Issues the token of a rule. Errors: `rate`, `database_full`, `unauthorized`; those of `insertExchange`. */
 async function issue(
   c: Context,
   store: Store,
@@ -96,6 +107,9 @@ async function issue(
   { issuer, rule }: { readonly issuer: OpenedRow; readonly rule: OpenedRow },
   subject: SubjectClaims,
 ): Promise<Result<Answer>> {
+  // A job may have any number of tokens of its platform.
+  const limited = await limitToken(c.env, rule.row.id, store.now, LIMITS.tokenCost);
+  if (limited) return limited;
   const room = await requireRoom(store);
   if (!room.ok) return room;
   const claims = claimsOf(store, issuer.claims, rule.claims, subject);
@@ -148,10 +162,13 @@ async function keysOf(c: Context, store: Store, { issuer, stored }: LoadedIssuer
   });
 }
 
-/** With wrong root keys, or without one of them, no issuer is found: that is no fault of the workload. */
+/** With wrong root keys, or without that of an issuer, it is not found: that is no fault of the workload. */
 async function refuseUnknown(c: Context, store: Store): Promise<Refusal> {
   const explained = await explainFailure(store);
-  return explained.failure.kind === "unauthorized" ? refuse(c, { reason: "unknown_issuer" }) : explained;
+  if (explained.failure.kind !== "unauthorized") return explained;
+  const missing = await loadMissingKey(store);
+  if (!missing.ok) return missing;
+  return missing.value === undefined ? refuse(c, { reason: "unknown_issuer" }) : refuseMissingKey(store, missing.value);
 }
 
 function refuse(c: Context, { actor = ADMIN, reason }: Known): Refusal {

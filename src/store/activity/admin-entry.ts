@@ -15,13 +15,16 @@ const INSERT = `
 const insertNumbered = (query: string): string => `
   INSERT INTO activity (${ACTIVITY.columns})
   SELECT value ->> 'log', ${ACTIVITY.values}
-  FROM (SELECT json_set(json_extract(?3, '$[' || number || ']'), '$.item', id) AS value FROM (${query}))
+  FROM (
+    SELECT json_set(json_extract(?3, '$[' || number || ']'), '$.item', id,
+      iif(number = 0, '$.item', '$.resource'), iif(number = 0, id, resource)) AS value
+    FROM (${query}))
   WHERE value IS NOT NULL ON CONFLICT (vault_id, id) DO NOTHING`;
 
 /**
  * The statement that inserts an entry about each token of a query into the admin's log. How many these are is known only to D1, so as many
  * entries are sealed as there may be, each under an id of its own. In: the entry of the first one, the most others, and SQL of the columns
- * `id` and `number`, from 0 on, with the parameters ?1 and ?2.
+ * `id`, `number`, from 0 on, and `resource`, with the parameters ?1 and ?2.
  */
 export async function adminEntriesStatement(
   store: Store,

@@ -19,18 +19,20 @@ import { isEntry } from "./entries.ts";
  */
 
 /** The resource of the only entries of the admin's log by others than the admin. A token may name a vault with the id of that log. */
-const SIGN_INS: ReadonlySet<unknown> = new Set<AdminResource>(["SESSION", "EXCHANGE"]);
+const SIGN_IN: AdminResource = "SESSION";
+/** The resource of exchanges of workload tokens. */
+const EXCHANGE: AdminResource = "EXCHANGE";
 
 /** Whether an entry is a read, a denial or a sign-in, which a token without any vault can repeat as it can repeat a read. */
 export const isCounted = ({ action, result, resource }: Pick<Activity, "action" | "result" | "resource">): boolean =>
-  action === "READ" || result === "DENY" || SIGN_INS.has(resource);
+  action === "READ" || result === "DENY" || resource === SIGN_IN || resource === EXCHANGE;
 
 /**
  * The logs of segments of a log. Denials and sign-ins of the admin's log are in logs of their own, because others than the admin cause
  * them: they push out none but their own kind.
  */
 export const segmentLogsOf = (log: string): readonly string[] =>
-  log === NOWHERE ? [NOWHERE, `${NOWHERE}:denials`, `${NOWHERE}:sign-ins`] : [log];
+  log === NOWHERE ? [NOWHERE, `${NOWHERE}:denials`, `${NOWHERE}:sign-ins`, `${NOWHERE}:exchanges`] : [log];
 
 /** SQL: the log of a segment. In: the expression of its `vault_id`. */
 export const logOf = (expression: string): string => `substr(${expression}, 1, 36)`;
@@ -38,9 +40,10 @@ export const logOf = (expression: string): string => `substr(${expression}, 1, 3
 /** The log of segments of an entry; `undefined`: no log has such an entry. */
 function segmentLogOf({ log, actor, result, resource }: Activity): string | undefined {
   if (log !== NOWHERE) return log;
-  const [reads, denials, signIns] = segmentLogsOf(log);
-  if (result === "DENY") return actor === ADMIN || SIGN_INS.has(resource) ? denials : undefined;
-  if (SIGN_INS.has(resource)) return signIns;
+  const [reads, denials, signIns, exchanges] = segmentLogsOf(log);
+  if (resource === EXCHANGE) return exchanges;
+  if (result === "DENY") return actor === ADMIN || resource === SIGN_IN ? denials : undefined;
+  if (resource === SIGN_IN) return signIns;
   return actor === ADMIN ? reads : undefined;
 }
 

@@ -1,6 +1,7 @@
 import type { Cell } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
+import { LEAVES_NAME } from "../tokens/ended-tokens.ts";
 import { isAfterKey } from "../tables/slices.ts";
 import { backedUpColumns, backedUpIn, type NamedTable } from "../tables/tables.ts";
 import { areOfOneDay, type Unit } from "./cut.ts";
@@ -30,6 +31,8 @@ const SLICE_SEGMENTS_MAX = 50;
 const SOURCES: Readonly<Record<string, readonly [source: string, order: boolean, rows: number]>> = {
   activity: [inOtherLogs("activity"), false, SLICE_ROWS_MAX],
   log_segments: [inOtherLogs("log_segments"), false, SLICE_SEGMENTS_MAX],
+  // A restore ends tokens, and those of workloads leave no name.
+  tokens: [`tokens WHERE ${LEAVES_NAME}`, true, SLICE_ROWS_MAX],
 };
 
 const sourceOf = (name: string) => SOURCES[name] ?? ([`${name} WHERE true`, true, SLICE_ROWS_MAX] as const);

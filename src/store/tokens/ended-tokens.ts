@@ -16,7 +16,7 @@ export const LEAVES_NAME = "kind IS NOT 'workload'";
 const REVOKED = {
   /** The tokens that are in use, the token itself first. */
   numbered: `
-    SELECT id, row_number() OVER (ORDER BY id <> ?1, id) - 1 AS number FROM tokens
+    SELECT id, row_number() OVER (ORDER BY id <> ?1, id) - 1 AS number, upper(coalesce(kind, 'token')) AS resource FROM tokens
     WHERE ${IN_BRANCH} AND (id = ?1 OR expires_at > ?2) AND ${LEAVES_NAME}`,
   // A token that has expired already ended at that time.
   end: `
@@ -28,9 +28,10 @@ const REVOKED = {
 };
 
 /**
- * Revokes a token, or removes a person, and with it all tokens below. The rows move to the ended tokens. When D1 has no room for that, they
- * are deleted: then their names are lost, and so are the entries of those below; the caller hands that of the token to the queue. A token that has ended already is not changed. In: the
- * entry of the admin's log. Errors: `token_not_found`, those of `refusalOfWrite`.
+ * Revokes a token, or removes a person, an issuer or a rule, and with it all tokens below. The rows move to the ended tokens. When D1 has no room
+ * for that, they are deleted: then their names are lost, and so are the entries of those below; the caller hands that of the token to the
+ * queue. A token that has ended already is not changed. In: the entry of the admin's log. Errors: `token_not_found`, those of
+ * `refusalOfWrite`.
  */
 export async function endToken(store: Store, id: string, entry: Activity): Promise<Result<undefined>> {
   const { db, now } = store;

@@ -18,8 +18,16 @@ const SQL = {
 /** All rows of a kind, oldest first. Errors: those of `listTokens`; `unavailable`. */
 export async function loadOfKind(store: Store, kind: Kind): Promise<Result<ListedToken[]>> {
   const read = await runBatch<[TokenRow]>(store.db, store.db.prepare(SQL.all).bind(kind));
-  return read.ok ? listTokens(store, read.value[0]) : read;
+  if (!read.ok) return read;
+  const listed = await listTokens(store, read.value[0]);
+  return listed.ok ? ok(listed.value.map((one) => ofKind(one, kind))) : listed;
 }
+
+/** A row that says in the clear that it is of the kind, and is of another one, is damaged. */
+const ofKind = (one: ListedToken, kind: Kind): ListedToken =>
+  "broken" in one || one.kind === kind
+    ? one
+    : { id: one.id, broken: "integrity", issuedAt: one.issuedAt, expiresAt: one.expiresAt };
 
 /** A row of a kind. Errors: `issuer_not_found` or `rule_not_found`; `unavailable`. */
 export async function loadRow({ db }: Store, kind: Kind, id: string): Promise<Result<TokenRow>> {
@@ -35,7 +43,7 @@ export async function loadOneOfKind(store: Store, kind: Kind, id: string): Promi
   const row = await loadRow(store, kind, id);
   if (!row.ok) return row;
   const listed = await listTokens(store, [row.value]);
-  return listed.ok ? ok(listed.value[0]!) : listed;
+  return listed.ok ? ok(ofKind(listed.value[0]!, kind)) : listed;
 }
 
 /**

@@ -91,6 +91,7 @@ export async function updatePerson(store: Store, id: string, vaults: Claims["vau
     if (!row) return fail("person_not_found");
     const opened = await openToken(keyring, row);
     if (!opened.ok) return opened;
+    if (opened.value.kind !== "person") return fail("integrity");
     const { issuedAt, since = issuedAt } = opened.value;
     // Later than the time before, also within one second: otherwise a change back to the same vaults would make earlier sessions valid.
     const claims = { ...opened.value, vaults, since, issuedAt: Math.max(Math.floor(now / 1000), issuedAt + 1) };

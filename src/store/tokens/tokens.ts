@@ -26,7 +26,7 @@ const SQL = {
     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2, ?7, ?8, ?9, ?12
     WHERE NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
       AND (?10 IS NULL OR (
-        EXISTS (SELECT 1 FROM tokens WHERE id = ?10 AND claims = ?11)
+        EXISTS (SELECT 1 FROM tokens WHERE id = ?10 AND (?11 IS NULL OR claims = ?11))
         AND (SELECT count(*) FROM tokens WHERE ancestor_1 = ?7 AND kind IS ?12) < ${LIMITS.tokenDescendants}))
     ON CONFLICT (id) DO NOTHING RETURNING id`,
   hash: "SELECT claims FROM tokens WHERE id = ?1",
@@ -44,7 +44,8 @@ export interface IssuedToken {
 
 /**
  * Adds a token to the allow-list, under the id of its claims. Out: the token; when the id is in use for a live token that the same request
- * would have issued, that token. In: the entry of the admin's log; of a token that another one issues, that one.
+ * would have issued, that token. In: the entry of the admin's log; what is above it, with its hash
+ * where it may have changed since it was read.
  * Errors: `invalid`, when it would be too long; `idempotency`, when it is in use otherwise; `signer_removed`, when the key that signed it
  * is gone; `unauthorized`, when the parent has ended; `quota`; those of `refusalOfWrite`.
  */
@@ -52,7 +53,7 @@ export async function insertToken(
   store: Store,
   claims: Claims,
   entry: Activity,
-  parent?: TokenIdentity,
+  parent?: { readonly id: string; readonly hash?: string },
 ): Promise<Result<IssuedToken>> {
   const { db, keyring, now } = store;
   const { id, issuedAt, expiresAt } = claims;
@@ -77,7 +78,7 @@ export async function insertToken(
   if (!done.ok) return refusalOfWrite(done);
   const [, , inserted, [row], ended, [above]] = done.value;
   if (inserted.length > 0) return ok({ claims, token });
-  if (parent && above?.claims !== parent.hash) return fail("unauthorized");
+  if (parent && (!above || (parent.hash ?? above.claims) !== above.claims)) return fail("unauthorized");
   if (!row && ended.length === 0) return fail("quota", `${LIMITS.tokenDescendants} ${claims.kind ?? "token"}s below one`);
   return row && row.expires_at > now ? issueAgain(store, claims, row) : fail("idempotency");
 }

@@ -18,12 +18,12 @@ import type { OpenedRow } from "./issuers.ts";
 type ExchangeRow = RowOf<"exchanges">;
 
 const SQL = {
-  /** ?6 to ?9: the rule and the issuer, which must not have ended. ?10: how often. */
+  /** ?6, ?7: the rule and the issuer, which never change and must not have ended. ?8: how often. */
   use: `
-    INSERT INTO exchanges (id, issuer_id, at, exchanges, token_id, root_key_id, sealed) SELECT ?1, ?8, ?2, 1, ?3, ?4, ?5
-    WHERE EXISTS (SELECT 1 FROM tokens WHERE id = ?6 AND claims = ?7) AND EXISTS (SELECT 1 FROM tokens WHERE id = ?8 AND claims = ?9)
+    INSERT INTO exchanges (id, issuer_id, at, exchanges, token_id, root_key_id, sealed) SELECT ?1, ?7, ?2, 1, ?3, ?4, ?5
+    WHERE (SELECT count(*) FROM tokens WHERE id IN (?6, ?7)) = 2
     ON CONFLICT (id) DO UPDATE SET at = ?2, exchanges = min(max(exchanges, 0), ${EXCHANGES_MAX}) + 1, token_id = ?3, root_key_id = ?4, sealed = ?5
-    WHERE exchanges < ?10`,
+    WHERE exchanges < ?8`,
   insert: `
     INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, kind, ancestor_1, ancestor_2)
     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2, ?7, ?8, ?9 WHERE EXISTS (SELECT 1 FROM exchanges WHERE id = ?10 AND token_id = ?1)`,
@@ -31,24 +31,30 @@ const SQL = {
   refuse: `
     INSERT INTO exchanges (id, issuer_id, at, exchanges, token_id, root_key_id, sealed) VALUES (?1, ?2, ?3, 0, NULL, ?4, ?5)
     ON CONFLICT (id) DO UPDATE SET at = ?3, root_key_id = ?4, sealed = ?5`,
-  /** Anybody may have tokens of an issuer such as GitHub: of the refused ones the newest stay. */
+  /** Anybody may have tokens of an issuer such as GitHub: of the refused ones of an issuer the newest stay. */
   trim: `
     DELETE FROM exchanges WHERE id IN (
-      SELECT id FROM exchanges WHERE token_id IS NULL ORDER BY at DESC LIMIT -1 OFFSET ${LIMITS.refusedExchanges})`,
-  newest: `SELECT * FROM exchanges WHERE issuer_id = ?1 ORDER BY at DESC LIMIT ${LIMITS.refusedExchanges}`,
+      SELECT id FROM exchanges WHERE issuer_id = ?1 AND token_id IS NULL ORDER BY at DESC LIMIT -1 OFFSET ${LIMITS.pastExchanges})`,
+  /** The claims of the newest ones stay; of the others the row alone says that the token was used. */
+  forget: `
+    UPDATE exchanges SET sealed = '' WHERE id IN (
+      SELECT id FROM exchanges WHERE issuer_id = ?1 AND sealed <> '' ORDER BY at DESC LIMIT 10 OFFSET ${LIMITS.pastExchanges})`,
+  newest: `SELECT * FROM exchanges WHERE issuer_id = ?1 AND sealed <> '' ORDER BY at DESC LIMIT ${LIMITS.pastExchanges}`,
   clean: "DELETE FROM exchanges WHERE id IN (SELECT id FROM exchanges WHERE at <= ?1 LIMIT 1000) RETURNING id",
 };
 
 /** A workload token that was verified. */
 export interface Presented {
-  /** The id of its issuer, and its identity there. */
+  /** The id of its issuer. */
   readonly issuer: string;
+  /** The URL of its issuer and its identity there: an issuer that is deleted and added again has used the same tokens. */
+  readonly url: string;
   readonly jti: string;
   readonly payload: JsonObject;
 }
 
-const idOf = async ({ issuer, jti }: Presented): Promise<string> =>
-  uuidOf(Uint8Array.fromBase64(await fingerprint("exchange", issuer, jti)));
+const idOf = async ({ url, jti }: Pick<Presented, "url" | "jti">): Promise<string> =>
+  uuidOf(Uint8Array.fromBase64(await fingerprint("exchange", url, jti)));
 
 const associatedData = (id: string, key: string) => ({ ...TABLES.exchanges.associatedData.sealed("", { id }), key });
 
@@ -84,12 +90,13 @@ export async function insertExchange(
   const usesMax = issuer.claims.issuer!.once ? 1 : EXCHANGES_MAX;
   const { kind, ancestor_1, ancestor_2 } = await derivedColumns(root, claims);
   const columns = [claims.id, root.id, await sealToken(root, claims), claims.issuedAt * 1000, claims.expiresAt * 1000, hash];
-  const conditions = [rule.row.id, rule.row.claims, issuer.row.id, issuer.row.claims, usesMax];
-  const done = await runBatch<[never, never, Pick<ExchangeRow, "exchanges" | "token_id">, never]>(
+  const conditions = [rule.row.id, issuer.row.id, usesMax];
+  const done = await runBatch<[never, never, Pick<ExchangeRow, "exchanges" | "token_id">, never, never]>(
     db,
     db.prepare(SQL.use).bind(id, now, claims.id, root.id, await sealPayload(store, id, presented), ...conditions),
     db.prepare(SQL.insert).bind(...columns, kind, ancestor_1, ancestor_2, id),
     db.prepare(SQL.used).bind(id),
+    db.prepare(SQL.forget).bind(presented.issuer),
     await proofStatement(db, root),
   );
   if (!done.ok) return refusalOfWrite(done);
@@ -103,7 +110,8 @@ export async function recordRefused(store: Store, presented: Presented): Promise
   const { db, keyring, now } = store;
   const id = await idOf(presented);
   const values = [id, presented.issuer, now, keyring.active.id, await sealPayload(store, id, presented)];
-  return runBatch(db, db.prepare(SQL.refuse).bind(...values), db.prepare(SQL.trim));
+  const statements = [SQL.trim, SQL.forget].map((sql) => db.prepare(sql).bind(presented.issuer));
+  return runBatch(db, db.prepare(SQL.refuse).bind(...values), ...statements);
 }
 
 /** A workload token that was presented. */
@@ -113,7 +121,10 @@ export interface PastExchange {
   readonly payload: JsonObject;
 }
 
-/** The last workload tokens of an issuer whose signature was right, the newest first; those whose row does not open are left out. Errors: `unavailable`. */
+/**
+ * The last workload tokens of an issuer whose signature was right, the newest first; those whose row does not open are left out.
+ * Errors: `unavailable`.
+ */
 export async function loadPastExchanges({ db, keyring }: Store, issuer: string): Promise<Result<PastExchange[]>> {
   const read = await runBatch<[ExchangeRow]>(db, db.prepare(SQL.newest).bind(issuer));
   if (!read.ok) return read;

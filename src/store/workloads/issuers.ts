@@ -21,6 +21,9 @@ const SQL = {
   issuer: `SELECT * FROM tokens WHERE id IN ${OF_URL} ORDER BY created_at DESC`,
   rules: `SELECT * FROM tokens WHERE kind = 'rule' AND ancestor_1 IN ${OF_URL}`,
   keys: `SELECT * FROM issuer_keys WHERE issuer_id IN ${OF_URL}`,
+  unindexed: `
+    SELECT root_key_id FROM tokens
+    WHERE name_index IS NOT NULL AND kind = 'issuer' AND root_key_id NOT IN (SELECT value FROM json_each(?1)) LIMIT 1`,
   /** Only one request in a minute gets a row. */
   claim: `
     INSERT INTO issuer_keys (issuer_id, fetched_at, tried_at, root_key_id, sealed) VALUES (?1, 0, ?2, ?3, '')
@@ -39,14 +42,17 @@ export interface OpenedRow {
 
 export interface LoadedIssuer {
   readonly issuer: OpenedRow;
-  /** Those that open. */
-  readonly rules: readonly OpenedRow[];
+  /** Sealed: they are opened when a token of the issuer was verified. */
+  readonly rules: readonly TokenRow[];
   readonly stored: StoredKeys;
 }
 
 const NO_KEYS: StoredKeys = { keys: [], fetchedAt: 0, triedAt: 0 };
 
-/** The issuer whose tokens have this `iss`, in one D1 call. Out: `undefined` when there is none. Errors: `misconfigured`, `integrity`, `unavailable`. */
+/**
+ * The issuer whose tokens have this `iss`, in one D1 call. Out: `undefined` when there is none. Errors: `misconfigured`, `integrity`,
+ * `unavailable`.
+ */
 export async function loadIssuerByUrl(store: Store, url: string): Promise<Result<LoadedIssuer | undefined>> {
   const { db, keyring } = store;
   const indexes = JSON.stringify(await nameIndexes(keyring, "issuer", url));
@@ -64,15 +70,27 @@ export async function loadIssuerByUrl(store: Store, url: string): Promise<Result
   const opened = await openToken(keyring, row);
   if (!opened.ok) return opened;
   // An index may be damaged, and then it is that of another issuer.
-  if (opened.value.issuer?.url !== url) return fail("integrity");
-  const rules = await Promise.all(ruleRows.map(async (one) => ({ row: one, claims: await openToken(keyring, one) })));
-  return ok({
-    issuer: { row, claims: opened.value },
-    rules: rules.flatMap(({ row: rule, claims }) =>
-      claims.ok && claims.value.rule ? [{ row: rule, claims: claims.value }] : [],
-    ),
-    stored: keysRow ? await openKeys(store, keysRow) : NO_KEYS,
+  if (opened.value.kind !== "issuer" || opened.value.issuer?.url !== url) return fail("integrity");
+  const stored = keysRow ? await openKeys(store, keysRow) : NO_KEYS;
+  return ok({ issuer: { row, claims: opened.value }, rules: ruleRows, stored });
+}
+
+/** The rules of an issuer that open. What a row says of its issuer in the clear was only how it was found. */
+export async function openRules({ keyring }: Store, { issuer, rules }: LoadedIssuer): Promise<OpenedRow[]> {
+  const opened = await Promise.all(rules.map(async (row) => ({ row, claims: await openToken(keyring, row) })));
+  return opened.flatMap(({ row, claims }) => {
+    const isOfIssuer = claims.ok && claims.value.kind === "rule" && claims.value.descent?.ancestors[0] === issuer.row.id;
+    return isOfIssuer ? [{ row, claims: claims.value }] : [];
   });
+}
+
+/** The root key of an issuer that this service does not have, so that its URL is not found. Out: `undefined` when there is none. */
+export async function loadMissingKey({ db, keyring }: Store): Promise<Result<string | undefined>> {
+  const read = await runBatch<[Pick<TokenRow, "root_key_id">]>(
+    db,
+    db.prepare(SQL.unindexed).bind(JSON.stringify([...keyring.keys.keys()])),
+  );
+  return read.ok ? ok(read.value[0][0]?.root_key_id) : read;
 }
 
 /** Whether a row is as it was issued: its hash covers the times, which are columns in the clear (decision 0025). */
@@ -93,7 +111,8 @@ async function openKeys({ keyring }: Store, row: KeysRow): Promise<StoredKeys> {
   if (!root || row.fetched_at === 0) return { ...NO_KEYS, triedAt };
   const text = await open(root.registry, associatedData(row.issuer_id, root.id), row.sealed);
   if (!text.ok) return { ...NO_KEYS, triedAt };
-  return { keys: JSON.parse(text.value) as readonly WorkloadKey[], fetchedAt: row.fetched_at, triedAt };
+  // The time is in the text too, so that earlier keys do not become new ones by their column.
+  return { ...(JSON.parse(text.value) as Pick<StoredKeys, "keys" | "fetchedAt">), triedAt };
 }
 
 /** As `KeysPorts.claim`: also when D1 does not answer, nothing is fetched. */
@@ -109,7 +128,7 @@ export async function saveKeys(
   keys: readonly WorkloadKey[],
   at: number,
 ): Promise<void> {
-  const sealed = await seal(active.registry, associatedData(issuer, active.id), JSON.stringify(keys));
+  const sealed = await seal(active.registry, associatedData(issuer, active.id), JSON.stringify({ keys, fetchedAt: at }));
   await runBatch(db, db.prepare(SQL.save).bind(issuer, at, active.id, sealed));
 }
 

@@ -675,7 +675,7 @@ const byAdmin: readonly WorstRequest[] = [
     why: "50 tokens of 16 KiB, with 32 claims",
     prepare: async (world) => {
       const { rule, token } = await largestIssuer(world);
-      for (let count = 0; count < LIMITS.refusedExchanges; count++)
+      for (let count = 0; count < LIMITS.pastExchanges; count++)
         await world.ask("POST", EXCHANGE, "", exchangeBody(await token())).catch(() => undefined);
       return forAdmin(`${RULES}/test`, world, { body: rule });
     },
