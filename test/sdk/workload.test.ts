@@ -31,10 +31,10 @@ it("the SDK reads with the variables that `token exchange --print-env` prints, f
   );
   expect([code, Object.keys(printed)]).toEqual([0, ["OP_CONNECT_HOST", "OP_CONNECT_TOKEN"]]);
   expect(printed["OP_CONNECT_HOST"]).toBe(host);
-  const client = connect(printed["OP_CONNECT_TOKEN"]!);
+  const client = connect(printed["OP_CONNECT_TOKEN"]);
   expect((await client.getItemById(vault, item)).title).toBe("Deployed");
   await expect(client.deleteItem(vault, item)).rejects.toMatchObject({ status: 403 });
-  const { exp, iat } = JSON.parse(Buffer.from(printed["OP_CONNECT_TOKEN"]!.split(".")[1]!, "base64url").toString()) as Record<
+  const { exp, iat } = JSON.parse(Buffer.from(printed["OP_CONNECT_TOKEN"].split(".")[1]!, "base64url").toString()) as Record<
     string,
     number
   >;

@@ -210,8 +210,8 @@ export async function runClient(
     if (change === "root keys rewrapped") await admin.rewrap();
     if (change === "vault resealed") await admin.resealVault(vault.id);
     if (faults.draw(["isolate ended"])) gateway.end();
-    // That of any client of the vault, whose requests go on meanwhile.
-    if (faults.draw(["token revoked"])) await admin.revokeToken(pick([...vault.tokens.values()]).id);
+    // That of clients of the vault, whose requests go on meanwhile: the one above theirs, if there is one, or that of any.
+    if (faults.draw(["token revoked"])) await admin.revokeToken((vault.tokens.get(ABOVE) ?? pick([...vault.tokens.values()])).id);
   }
 }
 

@@ -38,7 +38,7 @@ export const FAULT_RATES = {
   // Each request.
   "isolate ended": 0.001,
   "root keys rewrapped": 0.003,
-  "token revoked": 0.002,
+  "token revoked": 0.006,
   "vault renamed": 0.003,
   "vault resealed": 0.002,
   "backup started": 0.01,
