@@ -5,6 +5,7 @@ import { emailInput } from "../src/model/email.ts";
 import { isId } from "../src/model/ids.ts";
 import { REQUESTED_KINDS, type RequestedKind } from "../src/model/job.ts";
 import { LIMITS } from "../src/model/limits.ts";
+import { isCodeChallenge, isCodeVerifier, isLoopback, parseUserCode } from "../src/model/login.ts";
 import { oneOf, scope, tokenScope } from "../src/model/scope.ts";
 import { anyId, fault, optional, text } from "../src/model/text.ts";
 import { DAY, SECOND } from "../src/model/time.ts";
@@ -185,3 +186,59 @@ export const signIn = z.object({ code: optional(z.string()), token: optional(z.s
     "has vaults beside a code or a token",
   ),
 );
+
+/** What a login asks for (contract 27.2). */
+const loginInput = {
+  vaults: optional(scope),
+  expiresIn: optional(
+    z.int().check(z.minimum(1, "is less than 1"), z.maximum(LIMITS.loginLifetime, `is more than ${LIMITS.loginLifetime}`)),
+  ),
+};
+
+const redirectUri = z
+  .string()
+  .check(z.refine(isLoopback, "is not http://127.0.0.1 or http://[::1] with a port, and without query and fragment"));
+
+/** A login in a browser that a person confirms (contract 27.3). */
+export const newAuthorization = z.object({
+  ...loginInput,
+  redirect_uri: redirectUri,
+  code_challenge: z.string().check(z.refine(isCodeChallenge, "is not a SHA-256 in base64url")),
+});
+
+/** A device that asks for a login (contract 27.5). */
+export const newDevice = z.object(loginInput);
+
+/** A user code that a person has typed (contract 27.6). */
+export const typedDevice = z.object({
+  user_code: z.pipe(
+    z.string(),
+    z.transform((typed, { issues }): string => {
+      const code = parseUserCode(typed);
+      if (code !== undefined) return code;
+      issues.push({ code: "custom", message: "is not a code of 8 letters as the device shows it", input: typed });
+      return z.NEVER;
+    }),
+  ),
+  confirm: optional(z.boolean()),
+});
+
+/** What redeems a login (contract 27.4, 27.7). */
+export const loginRequest = z
+  .object({
+    code: optional(z.string()),
+    code_verifier: optional(
+      z.string().check(z.refine(isCodeVerifier, "is not 43 to 128 letters, digits and signs of RFC 7636 section 4.1")),
+    ),
+    redirect_uri: optional(redirectUri),
+    device_code: optional(z.string()),
+  })
+  .check(
+    z.refine(({ code, device_code }) => (code === undefined) !== (device_code === undefined), {
+      message: "has not one of code and device_code",
+    }),
+    z.refine(({ code, code_verifier }) => (code === undefined) === (code_verifier === undefined), {
+      path: ["code_verifier"],
+      message: "goes with code",
+    }),
+  );

@@ -216,6 +216,11 @@ export const OPERATIONS = {
     resource: "SESSION",
   },
 
+  createAuthorization: { method: "POST", path: "/console/authorizations", access: CONSOLE, json: true },
+  confirmDevice: { method: "POST", path: "/console/devices", access: CONSOLE, json: true },
+  createDeviceCode: { method: "POST", path: "/v1/login/device", access: EVERYBODY, json: true },
+  redeemLogin: { method: "POST", path: "/v1/login/token", access: EVERYBODY, json: true },
+
   getHeartbeat: { method: "GET", path: "/heartbeat", access: EVERYBODY },
   getHealth: { method: "GET", path: "/health", access: EVERYBODY },
   getMetrics: { method: "GET", path: "/metrics", access: METRICS },

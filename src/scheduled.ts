@@ -15,6 +15,7 @@ import { hasDueVaults } from "./store/vaults/due-vaults.ts";
 import { moveExpiredTokens } from "./store/tokens/ended-tokens.ts";
 import { recordRootKeys } from "./store/keys/root-keys.ts";
 import { deleteExpiredSessions } from "./store/tokens/sessions.ts";
+import { deleteExpiredDevices } from "./store/tokens/device-codes.ts";
 import { listDeletedVaults } from "./store/commit/deleted-vaults.ts";
 import { deleteOldRecords } from "./store/commit/idempotency.ts";
 import { forgetWrites } from "./store/jobs/step-fence.ts";
@@ -41,7 +42,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     cleanLog(env, now, take),
     cleanArchive(env, now),
     moveExpiredTokens(env.DB, now, take).then((count) => ({ token: count })),
-    deleteExpiredSessions(env.DB, now, take).then((count) => ({ session: count })),
+    cleanSessions(env, now, take),
     startPurge(env),
     startExpiry(env, now),
     recordKeys(env, now),
@@ -54,6 +55,12 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
   await recordCounts(env.DB, Object.assign({}, ...parts.map((part) => (part.status === "fulfilled" ? part.value : {}))));
   const failed = parts.find((part) => part.status === "rejected");
   if (failed) throw failed.reason;
+}
+
+/** A device that waits for a login counts as a session. */
+async function cleanSessions({ DB }: Env, now: number, take: Take): Promise<Counts> {
+  const devices = await deleteExpiredDevices(DB, now, take);
+  return { session: devices + (await deleteExpiredSessions(DB, now, take)) };
 }
 
 async function cleanLog(env: Env, now: number, take: Take): Promise<Counts> {

@@ -655,6 +655,84 @@ export interface SignInCode {
   expiresAt: Time;
 }
 
+/** A login in a browser that a person confirms (contract 27.3). */
+export interface NewAuthorization {
+  /** The vaults of the token, with what it may do there. The person has each of these permissions. By default all of the person. */
+  vaults?: Record<string, Permission> | null;
+  /** Seconds until the token expires. */
+  expiresIn?: number | null;
+  /** Where the code goes: an IP literal of this machine with a port (RFC 8252 section 7.3). */
+  redirect_uri: string;
+  /** The SHA-256 of the verifier, in base64url (RFC 7636 section 4.2). */
+  code_challenge: string;
+}
+
+/** The code of a login in a browser (contract 27.3). */
+export interface Authorization {
+  /** The code. Only this answer contains it. */
+  code: string;
+  expiresAt: Time;
+}
+
+/** A device that asks for a login (contract 27.5). */
+export interface NewDevice {
+  /** The vaults of the token, with what it may do there. The person has each of these permissions. By default all of the person. */
+  vaults?: Record<string, Permission> | null;
+  /** Seconds until the token expires. */
+  expiresIn?: number | null;
+}
+
+/** The codes of a device that waits (contract 27.5). */
+export interface DeviceCode {
+  /** What the device sends to `/v1/login/token`. Only this answer contains it. */
+  device_code: string;
+  /** What the person types into the console. */
+  user_code: string;
+  /** Where the person types it. */
+  verification_uri: string;
+  /** Seconds until both codes expire. */
+  expires_in: number;
+  /** Seconds between two requests of the device. */
+  interval: number;
+}
+
+/** A user code that a person has typed (contract 27.6). */
+export interface TypedDevice {
+  /** The code, in any case; white space and hyphens do not count. */
+  user_code: string;
+  /** Whether the person confirms the login. Otherwise the answer only shows the device. */
+  confirm?: boolean | null;
+}
+
+/** A device that waits for a login (contract 27.6). */
+export interface WaitingDevice {
+  /** The address of its request; empty where the platform gives none. */
+  address: string;
+  /** What it says of itself: its `User-Agent`. */
+  program: string;
+  /** The permissions by vault id. */
+  vaults: Record<string, Permission>;
+  /** How many seconds its token would live. */
+  expiresIn: number;
+  createdAt: Time;
+  /** Until when it waits. */
+  expiresAt: Time;
+  /** Whether this request has confirmed the login. */
+  confirmed: boolean;
+}
+
+/** What redeems a login: `code` with `code_verifier`, or `device_code` (contract 27.4, 27.7). */
+export interface LoginRequest {
+  /** The code of a login in a browser. */
+  code?: string | null;
+  /** The text whose SHA-256 was the challenge (RFC 7636 section 4.1). */
+  code_verifier?: string | null;
+  /** Where the code was sent. When it is there, it has to be the same. */
+  redirect_uri?: string | null;
+  /** The code of a device. */
+  device_code?: string | null;
+}
+
 /** Who sent the request, and from where. */
 export interface Actor {
   /** A token's id, or what has none. */
@@ -1304,6 +1382,9 @@ export type ErrorKind =
   | "missing_field"
   | "filter"
   | "bookmark"
+  | "authorization_pending"
+  | "slow_down"
+  | "expired_token"
   | "unauthorized"
   | "out_of_scope"
   | "not_invited"
@@ -2481,6 +2562,42 @@ export interface Operations {
     headers: Record<string, never>;
     body: undefined;
     answer: SignInCode;
+  };
+  /** Confirm a login in a browser */
+  "POST /console/authorizations": {
+    id: "createAuthorization";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: NewAuthorization;
+    answer: Authorization;
+  };
+  /** Show the device of a user code, or confirm its login */
+  "POST /console/devices": {
+    id: "confirmDevice";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: TypedDevice;
+    answer: WaitingDevice;
+  };
+  /** Begin the login of a device */
+  "POST /v1/login/device": {
+    id: "createDeviceCode";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: NewDevice;
+    answer: DeviceCode;
+  };
+  /** Get the token of a login */
+  "POST /v1/login/token": {
+    id: "redeemLogin";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: LoginRequest;
+    answer: IssuedToken;
   };
   /** Check that the service runs */
   "GET /heartbeat": {

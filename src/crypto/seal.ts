@@ -30,6 +30,8 @@ export const KINDS = {
   vaultDescription: 14,
   handOver: 15,
   bookmark: 16,
+  authorizationCode: 20,
+  deviceCode: 21,
 } as const;
 
 /** What binds a sealed text to its row. The id of the key is added to it. */

@@ -2,8 +2,10 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import api from "../../docs/api.md?raw";
 import contract from "../../docs/contract.md?raw";
+import { addPerson } from "../support/access.ts";
 import { drainQueue } from "../support/activity.ts";
 import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
+import { personSession } from "../support/person-session.ts";
 import { type Reply, send } from "../support/service.ts";
 import { type Example, parseExamples } from "./examples.ts";
 import { type Bindings, expectedJson, expectedText, fill } from "./placeholders.ts";
@@ -11,6 +13,9 @@ import { type Bindings, expectedJson, expectedText, fill } from "./placeholders.
 /** Replays docs/api.md: sends the requests of the examples in their order, and compares the answers with those shown. */
 
 beforeAll(drainQueue);
+
+/** Only Cloudflare Access begins a session of a person. */
+const beginSession = async () => void bindings.set("person_session", await personSession(env, (await addPerson()).email));
 
 const examples = parseExamples(api);
 const bindings: Bindings = new Map([
@@ -48,6 +53,7 @@ function compare({ line, answer }: Example, reply: Reply): { actual: object; exp
 
 for (const [heading, group] of Map.groupBy(examples, (example) => example.heading)) {
   describe(`docs/api.md, ${heading}`, () => {
+    if (group.some(({ request }) => request.path === "/console/authorizations")) beforeAll(beginSession);
     for (const example of group) {
       const { request } = example;
       it(`${request.method} ${request.path} answers ${outcomeOf(example)}`, async () => {

@@ -89,6 +89,8 @@ describe("each rule in which they differ", () => {
     [STRICTER[5]!.rule]: ["NewWebhook", { url: "http://hooks.example.com/" }],
     [STRICTER[6]!.rule]: ["NewPerson", { email: "ada", vaults: {} }],
     [STRICTER[7]!.rule]: ["SignIn", { code: "c", token: "t" }],
+    [STRICTER[8]!.rule]: ["LoginRequest", { code: "c", device_code: "d", code_verifier: "v".repeat(43) }],
+    [STRICTER[9]!.rule]: ["NewAuthorization", { redirect_uri: "http://127.0.0.1:99999/", code_challenge: "A".repeat(43) }],
   };
 
   it.each(STRICTER.map(({ rule, refuses }) => [rule, refuses] as const))("is needed: %s", (rule, refuses) => {

@@ -12,28 +12,32 @@ const INSERT = `
   ON CONFLICT (vault_id, id) DO NOTHING`;
 
 /** The tokens of a query, each with the number of its entry. */
-const insertNumbered = (query: string): string => `
+const insertNumbered = (query: string, entries: number): string => `
   INSERT INTO activity (${ACTIVITY.columns})
   SELECT value ->> 'log', ${ACTIVITY.values}
   FROM (
     SELECT json_set(entry.value, '$.item', numbered.id) AS value
-    FROM (${query}) AS numbered JOIN json_each(?3) AS entry ON entry.key = numbered.number)
+    FROM (${query}) AS numbered JOIN json_each(?${entries}) AS entry ON entry.key = numbered.number)
   WHERE true ON CONFLICT (vault_id, id) DO NOTHING`;
 
 /**
  * The statement that inserts an entry about each token of a query into the admin's log. How many these are is known only to D1, so as many
- * entries are sealed as there may be, each under an id of its own. In: the entry of the first one, the most others, and SQL of the columns
- * `id` and `number`, from 0 on, with the parameters ?1 and ?2.
+ * entries are sealed as there may be, each under an id of its own. In: the entry of the first one, the most others, which are about tokens, and
+ * SQL of the columns `id` and `number`, from 0 on, with its parameters.
  */
 export async function adminEntriesStatement(
   store: Store,
   entry: Activity,
   othersMax: number,
-  { query, values }: { readonly query: string; readonly values: readonly [string, number] },
+  { query, values }: { readonly query: string; readonly values: readonly (string | number)[] },
 ): Promise<D1PreparedStatement> {
-  const others = Array.from({ length: othersMax }, () => ({ ...entry, id: createRequestId(store.now) }));
+  const others = Array.from({ length: othersMax }, () => ({
+    ...entry,
+    resource: "TOKEN" as const,
+    id: createRequestId(store.now),
+  }));
   const rows = await Promise.all([entry, ...others].map((one) => sealActivity(store, one)));
-  return store.db.prepare(insertNumbered(query)).bind(...values, JSON.stringify(rows));
+  return store.db.prepare(insertNumbered(query, values.length + 1)).bind(...values, JSON.stringify(rows));
 }
 
 /**

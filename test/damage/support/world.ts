@@ -2,7 +2,9 @@ import { resealBy } from "../../support/reseals.ts";
 import { env } from "cloudflare:workers";
 import { formatPosition, START } from "../../../src/model/reseal.ts";
 import { backUpAll } from "../../support/backup.ts";
-import { signIn } from "../../support/console.ts";
+import { browser, signIn } from "../../support/console.ts";
+import { typeCode, waiting } from "../../support/logins.ts";
+import { personSession } from "../../support/person-session.ts";
 import { dataKeyOf } from "../../support/sealed-columns.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../../support/service.ts";
 import { untilLogged } from "../../support/activity.ts";
@@ -73,7 +75,9 @@ export async function plantWorld(): Promise<World> {
     await admin("DELETE", `/v1/admin/tokens/${id}`);
     const { token: used } = await makeToken(scope, { name: `signed in ${name}` });
     await signIn({ token: used });
-    await admin("POST", "/v1/admin/people", { body: { email: `${name}@example.com`, vaults: scope } });
+    const email = `${name}@example.com`;
+    await admin("POST", "/v1/admin/people", { body: { email, vaults: scope } });
+    await typeCode(browser(await personSession(env, email)), (await waiting()).user_code, true);
   }
   const { token, id: reader } = await makeToken(scope, { name: "uuid" });
   const { token: other, id: connect } = await makeToken(scope, { name: "connect", dialect: "connect" });

@@ -1,4 +1,4 @@
-import { newChildToken, signIn } from "../../../contract/bodies.ts";
+import { loginRequest, newAuthorization, newChildToken, newDevice, signIn, typedDevice } from "../../../contract/bodies.ts";
 import { addPerson, changePerson } from "../../../src/http/endpoints/admin-people.ts";
 import { createToken } from "../../../src/http/endpoints/admin-tokens.ts";
 import { createVault, updateVault } from "../../../src/http/endpoints/admin-vaults.ts";
@@ -39,6 +39,10 @@ export const PARSERS: Readonly<Record<string, (body: unknown) => Result<unknown>
   NewPerson: endpoint(addPerson),
   PersonChange: endpoint(changePerson),
   SignIn: (body) => parseValue(signIn, body, "the body"),
+  NewAuthorization: (body) => parseValue(newAuthorization, body, "the login"),
+  NewDevice: (body) => parseValue(newDevice, body, "the login"),
+  TypedDevice: (body) => parseValue(typedDevice, body, "the device"),
+  LoginRequest: (body) => parseValue(loginRequest, body, "the login"),
 };
 
 /** The schemas of bodies that are left out, each with the reason. */
@@ -130,6 +134,21 @@ export const STRICTER: readonly Stricter[] = [
     rule: "a sign-in has a code, a token or vaults (contract 24.3)",
     reason: "one object with the three gives clients one type",
     refuses: (body) => ["code", "token", "vaults"].filter((name) => ((body as Named | null)?.[name] ?? null) !== null).length > 1,
+  },
+  {
+    rule: "a login is redeemed by a code with its verifier, or by a device code (contract 27.4, 27.7)",
+    reason: "one object with the attributes of both gives clients one type",
+    refuses: (body) => {
+      const [code, verifier, device] = ["code", "code_verifier", "device_code"].map(
+        (name) => (body as Named | null)?.[name] ?? null,
+      );
+      return (code === null) === (device === null) || (code === null) !== (verifier === null);
+    },
+  },
+  {
+    rule: "a code goes to a port of this machine (contract 27.3)",
+    reason: "a pattern for the numbers of ports is unreadable; the document has the characters",
+    refuses: (body) => has(body, (value, key) => key === "redirect_uri" && isText(value) && !URL.canParse(value)),
   },
 ];
 
