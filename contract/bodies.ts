@@ -11,6 +11,9 @@ import { anyId, fault, optional, text } from "../src/model/text.ts";
 import { DAY, SECOND } from "../src/model/time.ts";
 import { permissionIn } from "../src/model/vault-scope.ts";
 import { webhookUrlFault } from "../src/model/webhook-url.ts";
+import { issuerUrlFault } from "../src/model/issuer-url.ts";
+import { givenKeys } from "../src/model/workload-keys.ts";
+import { PRESET_NAMES, ruleClaims } from "../src/model/workload-rule.ts";
 
 /**
  * The JSON bodies of requests. The service parses them with these schemas, and the document derives theirs from them
@@ -80,6 +83,35 @@ export const newPerson = z.object({ email: emailInput, vaults: scope });
 export const personChange = z.object({
   vaults: scope,
   email: z.optional(z.undefined("cannot be changed: remove the person and add the other email")),
+});
+
+/** Contract 27.1. In: the origin for tests, if one is set. */
+export const newIssuer = (testOrigin: string | undefined) =>
+  z
+    .object({
+      name,
+      issuer: z.string(),
+      preset: optional(z.enum(PRESET_NAMES, fault(`is not ${oneOf(PRESET_NAMES)}`))),
+      jwks: optional(givenKeys),
+      once: optional(z.boolean()),
+    })
+    .check(({ value: { issuer, jwks }, issues }) => {
+      const message = issuerUrlFault(issuer, jwks ? "given" : "fetched", testOrigin);
+      if (message !== undefined) issues.push({ code: "custom", path: ["issuer"], message, input: issuer });
+    });
+
+/** Contract 27.3. Whether the claims fit the preset is known when the issuer was read. */
+export const newRule = z.object({
+  name: optional(name),
+  issuer: anyId,
+  claims: ruleClaims,
+  anyRepository: optional(z.boolean()),
+  allowSubject: optional(z.boolean()),
+  vaults: tokenScope,
+  lifetime: optional(
+    z.int().check(z.minimum(1, "is less than 1"), z.maximum(LIMITS.ruleLifetime, `is more than ${LIMITS.ruleLifetime}`)),
+  ),
+  dialect: optional(dialect),
 });
 
 /** Seconds for which the secret of a webhook that is replaced also signs, unless the request says otherwise. */
@@ -187,7 +219,7 @@ export const signIn = z.object({ code: optional(z.string()), token: optional(z.s
   ),
 );
 
-/** What a login asks for (contract 27.2). */
+/** What a login asks for (contract 28.2). */
 const loginInput = {
   vaults: optional(scope),
   expiresIn: optional(
@@ -199,17 +231,17 @@ const redirectUri = z
   .string()
   .check(z.refine(isLoopback, "is not http://127.0.0.1 or http://[::1] with a port, and without query and fragment"));
 
-/** A login in a browser that a person confirms (contract 27.3). */
+/** A login in a browser that a person confirms (contract 28.3). */
 export const newAuthorization = z.object({
   ...loginInput,
   redirect_uri: redirectUri,
   code_challenge: z.string().check(z.refine(isCodeChallenge, "is not a SHA-256 in base64url")),
 });
 
-/** A device that asks for a login (contract 27.5). */
+/** A device that asks for a login (contract 28.5). */
 export const newDevice = z.object(loginInput);
 
-/** A user code that a person has typed (contract 27.6). */
+/** A user code that a person has typed (contract 28.6). */
 export const typedDevice = z.object({
   user_code: z.pipe(
     z.string(),
@@ -223,7 +255,7 @@ export const typedDevice = z.object({
   confirm: optional(z.boolean()),
 });
 
-/** What redeems a login (contract 27.4, 27.7). */
+/** What redeems a login (contract 28.4, 28.7). */
 export const loginRequest = z
   .object({
     code: optional(z.string()),

@@ -33,6 +33,8 @@ const OF_TOKEN = { access: BY_ADMIN, resource: "TOKEN" } as const;
 const OF_KEY = { access: BY_ADMIN, resource: "KEY" } as const;
 const OF_JOB = { access: BY_ADMIN, resource: "JOB" } as const;
 const OF_PERSON = { access: BY_ADMIN, resource: "PERSON" } as const;
+const OF_ISSUER = { access: BY_ADMIN, resource: "ISSUER" } as const;
+const OF_RULE = { access: BY_ADMIN, resource: "RULE" } as const;
 const OF_WEBHOOK = { access: BY_ADMIN, resource: "WEBHOOK" } as const;
 const OF_BACKUP = { access: BY_ADMIN, resource: "BACKUP", action: "UNLOGGED" } as const;
 
@@ -54,6 +56,10 @@ const JOBS = "/v1/admin/jobs";
 const JOB = `${JOBS}/:job`;
 const PEOPLE = "/v1/admin/people";
 const PERSON = `${PEOPLE}/:person`;
+const ISSUERS = "/v1/admin/issuers";
+const ISSUER = `${ISSUERS}/:issuer`;
+const RULES = "/v1/admin/rules";
+const RULE = `${RULES}/:rule`;
 const WEBHOOKS = `${ADMIN_VAULT}/webhooks`;
 const WEBHOOK = `${WEBHOOKS}/:webhook`;
 const BACKUPS = "/v1/admin/backups";
@@ -190,6 +196,33 @@ export const OPERATIONS = {
   getPerson: { method: "GET", path: PERSON, ...OF_PERSON, action: "READ" },
   changePerson: { method: "PATCH", path: PERSON, ...OF_PERSON, access: BY_ADMIN_SEALING, action: "UPDATE", json: true },
   removePerson: { method: "DELETE", path: PERSON, ...OF_PERSON, action: "DELETE" },
+
+  listIssuers: { method: "GET", path: ISSUERS, ...OF_ISSUER, action: "READ" },
+  createIssuer: {
+    method: "POST",
+    path: ISSUERS,
+    ...OF_ISSUER,
+    access: BY_ADMIN_SEALING,
+    action: "CREATE",
+    json: true,
+    idempotent: true,
+  },
+  getIssuer: { method: "GET", path: ISSUER, ...OF_ISSUER, action: "READ" },
+  deleteIssuer: { method: "DELETE", path: ISSUER, ...OF_ISSUER, action: "DELETE" },
+  listRules: { method: "GET", path: RULES, ...OF_RULE, action: "READ" },
+  createRule: {
+    method: "POST",
+    path: RULES,
+    ...OF_RULE,
+    access: BY_ADMIN_SEALING,
+    action: "CREATE",
+    json: true,
+    idempotent: true,
+  },
+  testRule: { method: "POST", path: `${RULES}/test`, ...OF_RULE, action: "READ", json: true },
+  getRule: { method: "GET", path: RULE, ...OF_RULE, action: "READ" },
+  deleteRule: { method: "DELETE", path: RULE, ...OF_RULE, action: "DELETE" },
+  exchangeToken: { method: "POST", path: "/v1/token-exchange", access: EVERYBODY },
 
   listWebhooks: { method: "GET", path: WEBHOOKS, ...OF_WEBHOOK, action: "READ" },
   createWebhook: { method: "POST", path: WEBHOOKS, ...OF_WEBHOOK, action: "CREATE", json: true, idempotent: true },

@@ -59,9 +59,9 @@ CREATE TABLE IF NOT EXISTS tokens (
   expires_at  INTEGER NOT NULL CHECK (expires_at BETWEEN 0 AND 253402300799999),
   claims      TEXT    NOT NULL, -- a hash of the token, and so of its claims
   signed_by   TEXT    NOT NULL, -- the root key that signed the token
-  -- What the row is; NULL: a token that the admin or another token has issued. Nobody has the text of the token of a person.
-  kind        TEXT CHECK (kind = 'person'),
-  name_index  TEXT,             -- of a person: the blind index of the email under root_key_id
+  -- What the row is; NULL: a token that the admin or another token has issued. Nobody has the text of the token of a person, issuer or rule.
+  kind        TEXT CHECK (kind = 'person' OR kind = 'issuer' OR kind = 'rule' OR kind = 'workload'),
+  name_index  TEXT,             -- of a person or an issuer: the blind index of the email or the URL under root_key_id
   ancestor_1  TEXT,             -- the tokens that end this one with them: the one at the top, one that it has issued, one that this one has issued
   ancestor_2  TEXT,
   ancestor_3  TEXT
@@ -71,6 +71,30 @@ CREATE UNIQUE INDEX IF NOT EXISTS tokens_by_name ON tokens (name_index) WHERE na
 CREATE INDEX IF NOT EXISTS tokens_by_ancestor_1 ON tokens (ancestor_1) WHERE ancestor_1 IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_ancestor_2 ON tokens (ancestor_2) WHERE ancestor_2 IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_ancestor_3 ON tokens (ancestor_3) WHERE ancestor_3 IS NOT NULL;
+
+-- The keys of issuers of workload tokens, as they were fetched (src/requests/jwks.ts).
+CREATE TABLE IF NOT EXISTS issuer_keys (
+  issuer_id   TEXT    NOT NULL PRIMARY KEY,
+  fetched_at  INTEGER NOT NULL CHECK (fetched_at BETWEEN 0 AND 253402300799999), -- Unix milliseconds; 0: never
+  tried_at    INTEGER NOT NULL CHECK (tried_at BETWEEN 0 AND 253402300799999),
+  root_key_id TEXT    NOT NULL,
+  sealed      TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Workload tokens with a right signature that were presented in the last day: how often each was exchanged.
+CREATE TABLE IF NOT EXISTS exchanges (
+  id          TEXT    NOT NULL PRIMARY KEY, -- a hash of the issuer's id and of the token's identity
+  issuer_id   TEXT    NOT NULL,
+  at          INTEGER NOT NULL CHECK (at BETWEEN 0 AND 253402300799999), -- Unix milliseconds, of the last time
+  exchanges   INTEGER NOT NULL CHECK (exchanges BETWEEN 0 AND 9007199254740991),
+  token_id    TEXT,                         -- the token that it was exchanged for the last time; NULL: it was refused
+  root_key_id TEXT    NOT NULL,
+  sealed      TEXT    NOT NULL              -- the claims, for the test of rules
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS exchanges_by_issuer ON exchanges (issuer_id, at);
+CREATE INDEX IF NOT EXISTS exchanges_by_time ON exchanges (at);
+CREATE INDEX IF NOT EXISTS exchanges_refused ON exchanges (at) WHERE token_id IS NULL;
 
 -- Tokens that were revoked or have expired: Items and the log may still name them.
 CREATE TABLE IF NOT EXISTS ended_tokens (
@@ -226,7 +250,8 @@ CREATE TABLE IF NOT EXISTS activity (
   sealed      TEXT NOT NULL, -- the client's name and address
   -- what the entry is about, unless that is an Item or the vault
   resource    TEXT CHECK (resource = 'VAULT' OR resource = 'TOKEN' OR resource = 'WEBHOOK' OR resource = 'KEY'
-    OR resource = 'BACKUP' OR resource = 'SESSION' OR resource = 'PERSON' OR resource = 'JOB'),
+    OR resource = 'BACKUP' OR resource = 'SESSION' OR resource = 'PERSON' OR resource = 'ISSUER' OR resource = 'RULE'
+    OR resource = 'EXCHANGE' OR resource = 'JOB'),
   sequence    INTEGER CHECK (sequence BETWEEN 0 AND 9007199254740991), -- of a write: content_version + attribute_version of the vault after it
   at          INTEGER CHECK (at BETWEEN 0 AND 253402300799999), -- of a write: updated_at of the vault after it
   -- the type of the event, where action and item_id do not tell it

@@ -17,6 +17,7 @@ import { peopleDescriptions } from "./paths/people.ts";
 import { serviceDescriptions } from "./paths/service.ts";
 import { sessionDescriptions } from "./paths/sessions.ts";
 import { tokenDescriptions } from "./paths/tokens.ts";
+import { workloadDescriptions } from "./paths/workloads.ts";
 import { webhookMessages, webhookDescriptions } from "./paths/webhooks.ts";
 import { activitySchemas } from "./schemas/activity.ts";
 import { backupSchemas } from "./schemas/backups.ts";
@@ -35,6 +36,7 @@ import { resealSchemas } from "./schemas/reseal.ts";
 import { vaultSchemas } from "./schemas/vaults.ts";
 import { findingSchemas } from "./schemas/findings.ts";
 import { webhookSchemas } from "./schemas/webhooks.ts";
+import { workloadSchemas } from "./schemas/workloads.ts";
 import type { Document, PathItem } from "./types.ts";
 
 /** The OpenAPI document of the service (contract 19). Its tests are in test/openapi/. */
@@ -51,6 +53,7 @@ export const ROWS: readonly Row[] = rowsOf({
   ...keyDescriptions,
   ...jobDescriptions,
   ...peopleDescriptions,
+  ...workloadDescriptions,
   ...webhookDescriptions,
   ...backupDescriptions,
   ...sessionDescriptions,
@@ -101,12 +104,13 @@ export const document: Document = {
     { name: "Admin: vaults", description: "Makes and deletes vaults (contract 13)." },
     { name: "Admin: tokens", description: "Issues and revokes tokens (contract 13)." },
     { name: "Admin: people", description: "Who signs in with Cloudflare Access (contract 25)." },
+    { name: "Admin: workloads", description: "Whose tokens are exchanged, and for what (contract 27)." },
     { name: "Admin: keys", description: "The root keys and their rotation (contract 20)." },
     { name: "Admin: jobs", description: "Long jobs, which go on by themselves (contract 26)." },
     { name: "Admin: webhooks", description: "Receivers of the events of a vault (contract 17)." },
     { name: "Admin: backups", description: "Backups, and restores from them (contract 21)." },
     { name: "Sessions", description: "Sessions of the console (contract 24)." },
-    { name: "Logins", description: "Logins of people from a terminal (contract 27)." },
+    { name: "Logins", description: "Logins of people from a terminal (contract 28)." },
     { name: "Service", description: "The state of the service (contract 13)." },
   ],
   paths,
@@ -119,6 +123,7 @@ export const document: Document = {
       ...resealSchemas,
       ...tokenSchemas,
       ...personSchemas,
+      ...workloadSchemas,
       ...sessionSchemas,
       ...loginSchemas,
       ...activitySchemas,

@@ -6,7 +6,18 @@ import type { Reference, Response } from "./types.ts";
 /** The answers of failures: their statuses and messages come from src/model/failure.ts. */
 
 /** What the messages say in place of what depends on the request. */
-const NAMES = { vault: "<v>", item: "<i>", file: "<f>", version: "<n>", token: "<t>", webhook: "<w>", person: "<p>", job: "<j>" };
+const NAMES = {
+  vault: "<v>",
+  item: "<i>",
+  file: "<f>",
+  version: "<n>",
+  token: "<t>",
+  webhook: "<w>",
+  person: "<p>",
+  issuer: "<s>",
+  rule: "<r>",
+  job: "<j>",
+};
 const DETAILS: Readonly<Partial<Record<FailureKind, string>>> = {
   invalid: "<the place and the fault>",
   missing_field: "<name>",

@@ -3,6 +3,8 @@
 const VAULT = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
 const ITEM = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 const TOKEN = "0b9d3c52-7d4e-4c57-9c5c-0f7a1d1c8f10";
+const ISSUER = "7d3f1a90-5c62-4e0b-9a57-1f2e3d4c5b6a";
+const RULE = "a4c8e2f6-0b1d-4f3a-8e5c-6d7f8a9b0c1d";
 const CHILD_TOKEN = "5b8f0c6e-2a47-4d0e-8f3b-9c1d7e6a5b40";
 const WRITTEN = "2026-11-22T09:30:00.000Z";
 const REQUEST = "019ab2c4-5d6e-7f80-8123-456789abcdef";
@@ -95,6 +97,23 @@ export const listedChildToken = {
   expiresAt: "2026-11-22T09:45:00.000Z",
 };
 export const childToken = { ...listedChildToken, token: issuedToken.token };
+
+export const newIssuer = { name: "GitHub Actions", issuer: "https://token.actions.githubusercontent.com", preset: "github" };
+export const issuer = { id: ISSUER, ...newIssuer, once: true, createdAt: WRITTEN };
+export const newRule = {
+  name: "deploy of example/app",
+  issuer: ISSUER,
+  claims: { repository_id: "123456", repository_owner_id: "654321", ref: "refs/heads/main" },
+  vaults: { [VAULT]: "r" },
+};
+export const rule = { id: RULE, ...newRule, lifetime: 900, dialect: "uuid", createdAt: WRITTEN };
+export const pastExchange = { at: WRITTEN, issuer: newIssuer.issuer, matches: false, failed: ["ref"] };
+export const exchangedToken = {
+  access_token: issuedToken.token,
+  issued_token_type: "urn:ietf:params:oauth:token-type:jwt",
+  token_type: "Bearer",
+  expires_in: 900,
+};
 
 export const newPerson = { email: "ada@example.com", vaults: { [VAULT]: "rw" } };
 export const person = { id: TOKEN, ...newPerson, createdAt: WRITTEN };

@@ -86,6 +86,8 @@ const OF_PATH: Readonly<Record<keyof typeof pathParameters, readonly FailureKind
   version: ["invalid", "version_not_found"],
   token: ["token_id", "token_not_found"],
   person: ["person_id", "person_not_found"],
+  issuer: ["issuer_id", "issuer_not_found"],
+  rule: ["rule_id", "rule_not_found"],
   webhook: ["webhook_id", "webhook_not_found"],
   job: ["job_id", "job_not_found"],
 };

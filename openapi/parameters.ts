@@ -36,6 +36,8 @@ export const pathParameters = {
   version: inPath("version", "The number of a version (contract 14.4).", { type: "integer", minimum: 1 }),
   token: inPath("token", "The id of the token (contract 3.2).", ref("IdInput")),
   job: inPath("job", "The id of the job (contract 3.2).", ref("IdInput")),
+  issuer: inPath("issuer", "The id of the issuer (contract 3.2).", ref("IdInput")),
+  rule: inPath("rule", "The id of the rule (contract 3.2).", ref("IdInput")),
   person: inPath("person", "The id of the person (contract 3.2).", ref("IdInput")),
   webhook: inPath("webhook", "The id of the webhook (contract 3.2).", ref("IdInput")),
 } as const satisfies Readonly<Record<string, Parameter>>;

@@ -16,6 +16,9 @@ import { moveExpiredTokens } from "./store/tokens/ended-tokens.ts";
 import { recordRootKeys } from "./store/keys/root-keys.ts";
 import { deleteExpiredSessions } from "./store/tokens/sessions.ts";
 import { deleteExpiredDevices } from "./store/tokens/device-codes.ts";
+import { deleteOldExchanges } from "./store/workloads/exchanges.ts";
+import { deleteOldKeys } from "./store/workloads/issuers.ts";
+import { DAY, HOUR } from "./model/time.ts";
 import { listDeletedVaults } from "./store/commit/deleted-vaults.ts";
 import { deleteOldRecords } from "./store/commit/idempotency.ts";
 import { forgetWrites } from "./store/jobs/step-fence.ts";
@@ -29,7 +32,7 @@ import { filesOf } from "./store/buckets/r2.ts";
 const UNSHARED_D1_CALLS = 14;
 
 /**
- * The hourly task of the cron trigger: archives or deletes what is past its retention; ends expired tokens, sessions and codes; starts the
+ * The hourly task of the cron trigger: archives or deletes what is past its retention; ends expired tokens, sessions and codes; forgets the exchanges of workload tokens; starts the
  * jobs that expire deleted Items and versions, and that delete the rows of deleted vaults; lets coordinators watch contents without a row;
  * stores the proof of the active root key; begins the nightly backup, and looks for the newest one. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed,
  * so that the run shows as failed. A malformed setting fails the part that needs a setting. The parts share the D1 calls of the invocation;
@@ -43,6 +46,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     cleanArchive(env, now),
     moveExpiredTokens(env.DB, now, take).then((count) => ({ token: count })),
     cleanSessions(env, now, take),
+    forgetExchanges(env, now, take),
     startPurge(env),
     startExpiry(env, now),
     recordKeys(env, now),
@@ -61,6 +65,12 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
 async function cleanSessions({ DB }: Env, now: number, take: Take): Promise<Counts> {
   const devices = await deleteExpiredDevices(DB, now, take);
   return { session: devices + (await deleteExpiredSessions(DB, now, take)) };
+}
+
+/** An hour after the tokens of workloads have expired, for a clock that is wrong. */
+async function forgetExchanges({ DB: db }: Env, now: number, take: Take): Promise<void> {
+  await deleteOldExchanges(db, now - DAY - HOUR, take);
+  await deleteOldKeys(db, now - DAY, take);
 }
 
 async function cleanLog(env: Env, now: number, take: Take): Promise<Counts> {

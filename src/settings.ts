@@ -35,6 +35,8 @@ export interface Settings {
   readonly backupHour: number | undefined;
   /** The origin of a receiver on this machine, to which webhooks may also deliver. */
   readonly webhookTestOrigin: string | undefined;
+  /** The audience that tokens of workloads must have; `undefined`: the origin of the request. */
+  readonly workloadAudience: string | undefined;
   /** The Access application with which people sign in; `undefined`: there is none. */
   readonly access: Access | undefined;
 }
@@ -73,6 +75,8 @@ function parseAll(env: Env): Result<Settings> {
   if (!tokensNotBefore.ok) return tokensNotBefore;
   const webhookTestOrigin = parseTestOrigin(env.WEBHOOK_TEST_ORIGIN);
   if (!webhookTestOrigin.ok) return webhookTestOrigin;
+  const workloadAudience = parseAudience(env.WORKLOAD_AUDIENCE);
+  if (!workloadAudience.ok) return workloadAudience;
   const access = parseAccess(env.ACCESS_TEAM, env.ACCESS_AUD);
   if (!access.ok) return access;
   const backupHour = parseHour(env.BACKUP_HOUR);
@@ -86,6 +90,7 @@ function parseAll(env: Env): Result<Settings> {
   return ok({
     tokensNotBefore: tokensNotBefore.value,
     webhookTestOrigin: webhookTestOrigin.value,
+    workloadAudience: workloadAudience.value,
     access: access.value,
     backupHour: backupHour.value,
     ...(numbers as Record<keyof typeof NUMBERS, number>),
@@ -144,6 +149,11 @@ function parseHour(value: number | string | undefined): Result<number | undefine
 }
 
 /** Accepts only this machine, because the setting must not open a private network to webhooks. */
+const parseAudience = (text: string | undefined): Result<string | undefined> =>
+  !text || /^[\x21-\x7e]{1,255}$/.test(text)
+    ? ok(text || undefined)
+    : fail("misconfigured", "WORKLOAD_AUDIENCE is not 1 to 255 printable ASCII characters without spaces");
+
 const parseTestOrigin = (text: string | undefined): Result<string | undefined> =>
   !text || /^https?:\/\/(127\.0\.0\.1|localhost|\[::1\]):\d{1,5}$/.test(text)
     ? ok(text || undefined)

@@ -75,7 +75,7 @@ const operation = (change: Change, index: number): Operation => ({
   vault: VAULT,
   format: OPERATION_FORMAT,
   actor: TOKEN,
-  tokenHash: "",
+  token: undefined,
   size: 0,
   origin: { userAgent: "", requestIp: "" },
   change,

@@ -9,8 +9,10 @@ import { SERVE_COMMANDS } from "./serve/table.ts";
 import { SETTINGS_COMMANDS } from "./settings/table.ts";
 import { PERSON_COMMANDS } from "./tokens/people-table.ts";
 import { TOKEN_COMMANDS } from "./tokens/table.ts";
+import { RULE_COMMANDS } from "./tokens/workload-table.ts";
 import { TRANSFER_COMMANDS } from "./transfer/table.ts";
 import { VAULT_COMMANDS } from "./vaults/table.ts";
+import { WORKLOAD_COMMANDS } from "./workload/table.ts";
 
 /** Every command, in the order of the help. Each folder has its own table. */
 export const COMMANDS: readonly Command[] = [
@@ -21,6 +23,8 @@ export const COMMANDS: readonly Command[] = [
   ...FILE_COMMANDS,
   ...VAULT_COMMANDS,
   ...TOKEN_COMMANDS,
+  ...WORKLOAD_COMMANDS,
+  ...RULE_COMMANDS,
   ...PERSON_COMMANDS,
   ...LOG_COMMANDS,
   ...TRANSFER_COMMANDS,

@@ -615,6 +615,112 @@ export interface PersonChange {
   vaults: Record<string, Permission>;
 }
 
+/** An issuer of workload tokens (contract 27.1). */
+export interface Issuer {
+  id: Uuid;
+  name: string;
+  /** Its URL, as its tokens have it in `iss`. */
+  issuer: string;
+  /** Which claims its rules need. */
+  preset: "github" | "gitlab" | "buildkite" | "kubernetes" | "generic";
+  /** Whether each of its tokens is exchanged once. */
+  once: boolean;
+  /** Its public keys, as a JWK set (RFC 7517 section 5); absent: they are fetched. */
+  jwks?: {
+    /** JWKs (RFC 7517 section 4). */
+    keys: Array<Record<string, unknown>>;
+  };
+  createdAt: Time;
+}
+
+/** Which workload tokens are exchanged, and for what (contract 27.3). */
+export interface Rule {
+  id: Uuid;
+  name: string;
+  issuer: Uuid;
+  /** The values of the claims, by their names or JSON pointers (RFC 6901). */
+  claims: Record<string, string | number | boolean>;
+  /** Whether it is for every repository of the owner. */
+  anyRepository?: boolean;
+  /** Whether `sub` may be the only claim. */
+  allowSubject?: boolean;
+  /** The permissions by vault id. */
+  vaults: Record<string, Permission | ItemScope>;
+  /** Seconds of a token that is issued by it. */
+  lifetime: number;
+  dialect: Dialect;
+  createdAt: Time;
+}
+
+/** A workload token that was presented (contract 27.5). */
+export interface PastExchange {
+  at: Time;
+  /** The URL of its issuer. */
+  issuer: string;
+  /** Whether the rule matches it. */
+  matches: boolean;
+  /** The claims of the rule that do not match. */
+  failed: string[];
+}
+
+/** The answer to an exchange (RFC 8693 section 2.2.1). */
+export interface ExchangedToken {
+  /** What a client sends as `Authorization: Bearer …`. */
+  access_token: string;
+  issued_token_type: "urn:ietf:params:oauth:token-type:jwt";
+  token_type: "Bearer";
+  /** Seconds until it expires. */
+  expires_in: number;
+}
+
+/** A request to exchange a token (RFC 8693 section 2.1). Other parameters are ignored. */
+export interface ExchangeForm {
+  grant_type: "urn:ietf:params:oauth:grant-type:token-exchange";
+  /** The token of the workload: a JWT. */
+  subject_token: string;
+  subject_token_type: "urn:ietf:params:oauth:token-type:jwt" | "urn:ietf:params:oauth:token-type:id_token";
+  /** The rule that has to match; absent: exactly one has to. */
+  rule?: IdInput;
+  requested_token_type?: "urn:ietf:params:oauth:token-type:jwt";
+}
+
+/** An issuer to add (contract 27.1). */
+export interface NewIssuer {
+  /** The name. At most 1024 bytes of UTF-8. */
+  name: string;
+  /** Its URL, exactly as its tokens have it in `iss`: https. */
+  issuer: string;
+  /** `generic` by default. */
+  preset?: "github" | "gitlab" | "buildkite" | "kubernetes" | "generic" | null;
+  /** Its public keys. Absent: the service fetches them (OpenID Connect Discovery 1.0). */
+  jwks?: {
+    /** JWKs (RFC 7517 section 4). */
+    keys: Array<Record<string, unknown>>;
+  } | null;
+  /** Whether each of its tokens is exchanged once. By default yes, and no for `kubernetes` and `gitlab`. */
+  once?: boolean | null;
+}
+
+/** A rule to add or to test (contract 27.3, 27.5). */
+export interface NewRule {
+  /** The name of its tokens; by default that of the issuer. At most 1024 bytes of UTF-8. */
+  name?: string | null;
+  /** The id of the issuer. */
+  issuer: IdInput;
+  /** The values that claims need, by their names or JSON pointers (RFC 6901): strings, integers or booleans. */
+  claims: Record<string, string | number | boolean>;
+  /** Whether it is for every repository of the owner (preset `github`). */
+  anyRepository?: boolean | null;
+  /** Whether `sub` may be the only claim (preset `generic`). */
+  allowSubject?: boolean | null;
+  /** What its tokens may do, as in NewToken. */
+  vaults: Record<string, Permission | ItemScope>;
+  /** Seconds of its tokens. */
+  lifetime?: number | null;
+  /** `uuid` by default. */
+  dialect?: Dialect | null;
+}
+
 /** A session of the console (contract 24.4). */
 export interface Session {
   expiresAt: Time;
@@ -655,7 +761,7 @@ export interface SignInCode {
   expiresAt: Time;
 }
 
-/** A login in a browser that a person confirms (contract 27.3). */
+/** A login in a browser that a person confirms (contract 28.3). */
 export interface NewAuthorization {
   /** The vaults of the token, with what it may do there. The person has each of these permissions. By default all of the person. */
   vaults?: Record<string, Permission> | null;
@@ -667,14 +773,14 @@ export interface NewAuthorization {
   code_challenge: string;
 }
 
-/** The code of a login in a browser (contract 27.3). */
+/** The code of a login in a browser (contract 28.3). */
 export interface Authorization {
   /** The code. Only this answer contains it. */
   code: string;
   expiresAt: Time;
 }
 
-/** A device that asks for a login (contract 27.5). */
+/** A device that asks for a login (contract 28.5). */
 export interface NewDevice {
   /** The vaults of the token, with what it may do there. The person has each of these permissions. By default all of the person. */
   vaults?: Record<string, Permission> | null;
@@ -682,7 +788,7 @@ export interface NewDevice {
   expiresIn?: number | null;
 }
 
-/** The codes of a device that waits (contract 27.5). */
+/** The codes of a device that waits (contract 28.5). */
 export interface DeviceCode {
   /** What the device sends to `/v1/login/token`. Only this answer contains it. */
   device_code: string;
@@ -696,7 +802,7 @@ export interface DeviceCode {
   interval: number;
 }
 
-/** A user code that a person has typed (contract 27.6). */
+/** A user code that a person has typed (contract 28.6). */
 export interface TypedDevice {
   /** The code, in any case; white space and hyphens do not count. */
   user_code: string;
@@ -704,7 +810,7 @@ export interface TypedDevice {
   confirm?: boolean | null;
 }
 
-/** A device that waits for a login (contract 27.6). */
+/** A device that waits for a login (contract 28.6). */
 export interface WaitingDevice {
   /** The address of its request; empty where the platform gives none. */
   address: string;
@@ -721,7 +827,7 @@ export interface WaitingDevice {
   confirmed: boolean;
 }
 
-/** What redeems a login: `code` with `code_verifier`, or `device_code` (contract 27.4, 27.7). */
+/** What redeems a login: `code` with `code_verifier`, or `device_code` (contract 28.4, 28.7). */
 export interface LoginRequest {
   /** The code of a login in a browser. */
   code?: string | null;
@@ -783,7 +889,7 @@ export interface BrokenActivityEntry {
 /** What a request of the admin was about (contract 13.22). The id is absent where the request names and makes none. */
 export interface AdminActivityResource {
   /** What it is. */
-  type: "VAULT" | "TOKEN" | "WEBHOOK" | "KEY" | "BACKUP" | "SESSION" | "PERSON" | "JOB";
+  type: "VAULT" | "TOKEN" | "WEBHOOK" | "KEY" | "BACKUP" | "SESSION" | "PERSON" | "ISSUER" | "RULE" | "EXCHANGE" | "JOB";
   /** Its id. */
   vault?: {
     id: Uuid;
@@ -813,9 +919,23 @@ export interface AdminActivityResource {
     id: Uuid;
   };
   /** Its id. */
+  issuer?: {
+    id: Uuid;
+  };
+  /** Its id. */
+  rule?: {
+    id: Uuid;
+  };
+  /** Its id. */
+  exchange?: {
+    id: Uuid;
+  };
+  /** Its id. */
   job?: {
     id: Uuid;
   };
+  /** Why an exchange was refused (contract 27.6). */
+  reason?: string;
   /** The vaults that a session was given (contract 24.12). */
   vaults?: Array<{
     id: Uuid;
@@ -1377,6 +1497,8 @@ export type ErrorKind =
   | "token_id"
   | "webhook_id"
   | "person_id"
+  | "issuer_id"
+  | "rule_id"
   | "job_id"
   | "category"
   | "missing_field"
@@ -1395,6 +1517,8 @@ export type ErrorKind =
   | "version_not_found"
   | "token_not_found"
   | "webhook_not_found"
+  | "issuer_not_found"
+  | "rule_not_found"
   | "person_not_found"
   | "job_not_found"
   | "backup_not_found"
@@ -1406,6 +1530,7 @@ export type ErrorKind =
   | "signer_removed"
   | "cursor_gone"
   | "item_exists"
+  | "issuer_exists"
   | "person_exists"
   | "keys_used_up"
   | "job_exists"
@@ -1426,6 +1551,7 @@ export type ErrorKind =
   | "busy"
   | "uncertain"
   | "unavailable"
+  | "issuer_unavailable"
   | "access_unavailable"
   | "version_skew"
   | "schema"
@@ -2376,6 +2502,114 @@ export interface Operations {
     headers: Record<string, never>;
     body: PersonChange;
     answer: Person;
+  };
+  /** List the issuers of workload tokens */
+  "GET /v1/admin/issuers": {
+    id: "listIssuers";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Array<Issuer | BrokenPerson>;
+  };
+  /** Add an issuer of workload tokens */
+  "POST /v1/admin/issuers": {
+    id: "createIssuer";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: {
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: NewIssuer;
+    answer: Issuer;
+  };
+  /** Read an issuer */
+  "GET /v1/admin/issuers/{issuer}": {
+    id: "getIssuer";
+    path: {
+      /** The id of the issuer (contract 3.2). */
+      issuer: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Issuer | BrokenPerson;
+  };
+  /** Delete an issuer */
+  "DELETE /v1/admin/issuers/{issuer}": {
+    id: "deleteIssuer";
+    path: {
+      /** The id of the issuer (contract 3.2). */
+      issuer: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: undefined;
+  };
+  /** List the rules for workload tokens */
+  "GET /v1/admin/rules": {
+    id: "listRules";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Array<Rule | BrokenPerson>;
+  };
+  /** Add a rule for workload tokens */
+  "POST /v1/admin/rules": {
+    id: "createRule";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: {
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: NewRule;
+    answer: Rule;
+  };
+  /** Test a rule */
+  "POST /v1/admin/rules/test": {
+    id: "testRule";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: NewRule;
+    answer: PastExchange[];
+  };
+  /** Read a rule */
+  "GET /v1/admin/rules/{rule}": {
+    id: "getRule";
+    path: {
+      /** The id of the rule (contract 3.2). */
+      rule: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Rule | BrokenPerson;
+  };
+  /** Delete a rule */
+  "DELETE /v1/admin/rules/{rule}": {
+    id: "deleteRule";
+    path: {
+      /** The id of the rule (contract 3.2). */
+      rule: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: undefined;
+  };
+  /** Exchange a workload token */
+  "POST /v1/token-exchange": {
+    id: "exchangeToken";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: Bytes;
+    answer: ExchangedToken;
   };
   /** List the webhooks of a vault */
   "GET /v1/admin/vaults/{vault}/webhooks": {

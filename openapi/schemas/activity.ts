@@ -73,13 +73,14 @@ export const activitySchemas: Readonly<Record<string, Schema>> = {
     {
       type: words("What it is.", ADMIN_RESOURCES),
       ...Object.fromEntries(ADMIN_RESOURCES.map((name) => [name.toLowerCase(), closed("Its id.", { id: ref("Uuid") })])),
+      reason: { type: "string", description: "Why an exchange was refused (contract 27.6)." },
       vaults: {
         type: "array",
         items: closed("A vault.", { id: ref("Uuid") }),
         description: "The vaults that a session was given (contract 24.12).",
       },
     },
-    [...ADMIN_RESOURCES.map((name) => name.toLowerCase()), "vaults"],
+    [...ADMIN_RESOURCES.map((name) => name.toLowerCase()), "vaults", "reason"],
   ),
   AdminActivityEntry: closed("An entry of the log of the admin (contract 13.21).", entry("AdminActivityResource")),
   ExportedEntry: closed("An entry of an export, as its log shows it, and which log that is (contract 23.2).", {

@@ -12,8 +12,10 @@ import {
 import { edit } from "../../src/model/patch-input.ts";
 import { scope, tokenScope } from "../../src/model/scope.ts";
 import { anyId } from "../../src/model/text.ts";
+import { givenKeys } from "../../src/model/workload-keys.ts";
+import { ruleClaims } from "../../src/model/workload-rule.ts";
 import type { Schema } from "../types.ts";
-import { nullable, permissions, ref, tokenPermissions, wordInput } from "./shapes.ts";
+import { claimValues, keySet, nullable, permissions, ref, tokenPermissions, wordInput } from "./shapes.ts";
 
 /** The bodies of requests, derived from the parsers of the service: contract/bodies.ts and src/model/item-input.ts. */
 
@@ -24,6 +26,8 @@ const KNOWN: ReadonlyMap<z.core.$ZodType, Schema> = new Map<z.core.$ZodType, Sch
   [scope, permissions],
   [tokenScope, tokenPermissions],
   [dialect, ref("Dialect")],
+  [ruleClaims, claimValues],
+  [givenKeys, keySet],
   [quotaInput, ref("QuotaInput")],
   [urlInput, ref("UrlInput")],
   [sectionInput, ref("SectionInput")],

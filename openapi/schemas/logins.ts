@@ -4,7 +4,7 @@ import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
 import { closed, integer, permissions, ref } from "./shapes.ts";
 
-/** Logins of people from a terminal (contract 27). */
+/** Logins of people from a terminal (contract 28). */
 
 const SECRET: Schema = { type: "string", pattern: "^[A-Za-z0-9_-]{43}$" };
 const LETTERS = "[BCDFGHJKLMNPQRSTVWXZbcdfghjklmnpqrstvwxz]{4}";
@@ -23,7 +23,7 @@ const asked = {
 };
 
 export const loginSchemas: Readonly<Record<string, Schema>> = {
-  NewAuthorization: body("A login in a browser that a person confirms (contract 27.3).", newAuthorization, {
+  NewAuthorization: body("A login in a browser that a person confirms (contract 28.3).", newAuthorization, {
     ...asked,
     redirect_uri: {
       description: "Where the code goes: an IP literal of this machine with a port (RFC 8252 section 7.3).",
@@ -34,12 +34,12 @@ export const loginSchemas: Readonly<Record<string, Schema>> = {
       pattern: PATTERNS.code_challenge,
     },
   }),
-  Authorization: closed("The code of a login in a browser (contract 27.3).", {
+  Authorization: closed("The code of a login in a browser (contract 28.3).", {
     code: { ...SECRET, description: "The code. Only this answer contains it." },
     expiresAt: ref("Time"),
   }),
-  NewDevice: body("A device that asks for a login (contract 27.5).", newDevice, asked),
-  DeviceCode: closed("The codes of a device that waits (contract 27.5).", {
+  NewDevice: body("A device that asks for a login (contract 28.5).", newDevice, asked),
+  DeviceCode: closed("The codes of a device that waits (contract 28.5).", {
     device_code: { ...SECRET, description: "What the device sends to `/v1/login/token`. Only this answer contains it." },
     user_code: {
       type: "string",
@@ -50,14 +50,14 @@ export const loginSchemas: Readonly<Record<string, Schema>> = {
     expires_in: integer("Seconds until both codes expire.", 1),
     interval: integer("Seconds between two requests of the device.", 1),
   }),
-  TypedDevice: body("A user code that a person has typed (contract 27.6).", typedDevice, {
+  TypedDevice: body("A user code that a person has typed (contract 28.6).", typedDevice, {
     user_code: { description: "The code, in any case; white space and hyphens do not count.", pattern: PATTERNS.user_code },
     confirm: {
       description: "Whether the person confirms the login. Otherwise the answer only shows the device.",
       default: false,
     },
   }),
-  WaitingDevice: closed("A device that waits for a login (contract 27.6).", {
+  WaitingDevice: closed("A device that waits for a login (contract 28.6).", {
     address: { type: "string", description: "The address of its request; empty where the platform gives none." },
     program: { type: "string", description: "What it says of itself: its `User-Agent`." },
     vaults: permissions,
@@ -66,7 +66,7 @@ export const loginSchemas: Readonly<Record<string, Schema>> = {
     expiresAt: ref("Time", "Until when it waits."),
     confirmed: { type: "boolean", description: "Whether this request has confirmed the login." },
   }),
-  LoginRequest: body("What redeems a login: `code` with `code_verifier`, or `device_code` (contract 27.4, 27.7).", loginRequest, {
+  LoginRequest: body("What redeems a login: `code` with `code_verifier`, or `device_code` (contract 28.4, 28.7).", loginRequest, {
     code: "The code of a login in a browser.",
     code_verifier: {
       description: "The text whose SHA-256 was the challenge (RFC 7636 section 4.1).",

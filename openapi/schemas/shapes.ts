@@ -65,3 +65,25 @@ function byVault(value: Schema): Schema {
     maxProperties: LIMITS.tokenVaults,
   };
 }
+
+/** A JWK set of an issuer. */
+export const keySet: Schema = {
+  type: "object",
+  properties: {
+    keys: {
+      type: "array",
+      items: { type: "object", additionalProperties: {}, propertyNames: { type: "string" } },
+      description: "JWKs (RFC 7517 section 4).",
+    },
+  },
+  required: ["keys"],
+  description: "Its public keys, as a JWK set (RFC 7517 section 5); absent: they are fetched.",
+};
+
+/** The claims of a rule. */
+export const claimValues: Schema = {
+  type: "object",
+  additionalProperties: { anyOf: [{ type: "string" }, { type: "integer" }, { type: "boolean" }] },
+  propertyNames: { type: "string", minLength: 1 },
+  description: "The values of the claims, by their names or JSON pointers (RFC 6901).",
+};

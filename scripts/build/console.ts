@@ -44,7 +44,7 @@ export async function consoleFiles(): Promise<Record<string, string | Uint8Array
   return {
     ...Object.fromEntries(outputFiles.map(({ path, contents }) => [join(FOLDER, "assets", basename(path)), contents])),
     [join(FOLDER, "index.html")]: index,
-    // The address of logins (contract 27.3): Cloudflare serves it at /console/authorize.
+    // The address of logins (contract 28.3): Cloudflare serves it at /console/authorize.
     [join(FOLDER, "authorize.html")]: index,
     [join(FOLDER, "LICENSES.txt")]: licencesOf(Object.keys(metafile.inputs)),
   };

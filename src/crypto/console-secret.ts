@@ -2,7 +2,7 @@ import { concat } from "./bytes.ts";
 import { deriveBits, type Keyring, type RootKey } from "./keyring.ts";
 
 /**
- * The texts that authenticate the console and logins from it: cookies of sessions, one-time codes, and the codes of logins (contract 27).
+ * The texts that authenticate the console and logins from it: cookies of sessions, one-time codes, and the codes of logins (contract 28).
  *
  *     base64url( random 24 | the first 8 bytes of HMAC-SHA-256 under a key of the use, over the random bytes )
  *

@@ -6,7 +6,7 @@ import { blindIndex } from "./seal.ts";
  * finds a row by a text, or counts the rows of one, without a row being opened.
  */
 
-export type IndexUse = "email-index" | "user-code-index" | "address-index";
+export type IndexUse = "email-index" | "issuer-index" | "user-code-index" | "address-index";
 
 const derived = new WeakMap<CryptoKey, Map<IndexUse, Promise<CryptoKey>>>();
 

@@ -30,8 +30,10 @@ export const KINDS = {
   vaultDescription: 14,
   handOver: 15,
   bookmark: 16,
-  authorizationCode: 20,
-  deviceCode: 21,
+  issuerKeys: 17,
+  exchange: 18,
+  authorizationCode: 19,
+  deviceCode: 20,
 } as const;
 
 /** What binds a sealed text to its row. The id of the key is added to it. */

@@ -2,6 +2,7 @@ import { type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { type Dialect, isDialect } from "../model/dialect.ts";
 import { isId } from "../model/ids.ts";
 import { LIMITS } from "../model/limits.ts";
+import type { IssuerPolicy, RulePolicy } from "../model/workload-identity.ts";
 import type { Scope } from "../model/vault-scope.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { TokenKind } from "../model/token-kind.ts";
@@ -28,7 +29,7 @@ export interface Claims {
   readonly binding?: true | undefined;
   /**
    * What the row is, unless it is a token that the admin or another token has issued. Of a person (contract 25) the email is the name. As for
-   * a binding, its text is given to nobody.
+   * a binding, the text of a person, an issuer or a rule is given to nobody.
    */
   readonly kind?: TokenKind | undefined;
   /** Whether the token may issue others (contract 8.16). */
@@ -37,6 +38,9 @@ export interface Claims {
   readonly descent?: Descent | undefined;
   /** Of a token that another one has issued: the lifetime that was asked for, in seconds. It is not in the text of the token. */
   readonly lifetime?: number | undefined;
+  /** Of an issuer of workload tokens, and of a rule for them. Neither is in the text of a token. */
+  readonly issuer?: IssuerPolicy | undefined;
+  readonly rule?: RulePolicy | undefined;
   /** When the person was added, in Unix seconds; absent until the person is changed: then `issuedAt` is the time of the last change. */
   readonly since?: number | undefined;
 }
@@ -61,8 +65,13 @@ const ISSUER = "item-vault";
 const AUDIENCE = "item-vault";
 /** Of a token for service bindings, which `verifyToken` therefore refuses. */
 const BINDING_AUDIENCE = "item-vault-binding";
-/** Of rows of these kinds, for the same reason. */
-const AUDIENCE_OF_KIND: Readonly<Record<TokenKind, string>> = { person: "item-vault-person" };
+/** Of the kinds of rows; of those whose text nobody has one of their own, for the same reason. */
+const AUDIENCE_OF_KIND: Readonly<Record<TokenKind, string>> = {
+  person: "item-vault-person",
+  issuer: "item-vault-issuer",
+  rule: "item-vault-rule",
+  workload: AUDIENCE,
+};
 /** The characters of a token that is accepted. */
 export const TOKEN_CHARACTERS_MAX = 16 * 1024;
 const verified = createCache<VerifiedClaims>(1024, MINUTE);
@@ -76,8 +85,8 @@ const encode = (bytes: Uint8Array) => bytes.toBase64({ alphabet: "base64url", om
  * 5.1.6), so equal claims give an equal token.
  */
 export function signToken({ active }: Pick<Keyring, "active">, claims: Claims): Promise<string> {
-  const { dialect, vaults, stale, delegate, descent } = claims;
-  return new SignJWT({ dialect, vaults: { ...vaults }, stale, delegate, descent })
+  const { dialect, vaults, stale, delegate, descent, kind } = claims;
+  return new SignJWT({ dialect, vaults: { ...vaults }, stale, delegate, descent, workload: kind === "workload" || undefined })
     .setProtectedHeader(header(active))
     .setIssuer(ISSUER)
     .setAudience(audienceOf(claims))
@@ -162,8 +171,11 @@ function findKey(keyring: Keyring, token: string): VerifyingKey | undefined {
 const isStale = (value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= LIMITS.stale;
 
-/** The token at the top, under which all tokens below it count together. */
-export const rootOf = ({ id, descent }: Claims): string => descent?.ancestors[0] ?? id;
+/** The token at the top, under which all tokens below it count together. Those of workloads count alone. */
+export const rootOf = ({ id, descent, kind }: Claims): string => (kind === "workload" ? id : (descent?.ancestors[0] ?? id));
+
+/** Who acts, to Items and logs: the rule of a workload, whose tokens last for minutes; otherwise the token itself. */
+export const actorOf = ({ id, descent, kind }: Claims): string => (kind === "workload" ? descent!.ancestors.at(-1)! : id);
 
 const isDescent = (value: unknown): value is Descent => {
   const { ancestors, issuedAt } = value as Partial<Descent>;
@@ -173,7 +185,7 @@ const isDescent = (value: unknown): value is Descent => {
 
 /** Out: `undefined` when the claims do not have the shape that `signToken` issues. */
 function parseClaims(payload: JWTPayload, now: number): Claims | undefined {
-  const { jti: id, sub: name, iat: issuedAt, exp: expiresAt, dialect, vaults, stale, delegate, descent } = payload;
+  const { jti: id, sub: name, iat: issuedAt, exp: expiresAt, dialect, vaults, stale, delegate, descent, workload } = payload;
   if (typeof id !== "string" || typeof name !== "string" || typeof issuedAt !== "number" || typeof expiresAt !== "number")
     return undefined;
   // The admin acts under an id that is no UUID, and the coordinator looks up no row for it.
@@ -182,5 +194,7 @@ function parseClaims(payload: JWTPayload, now: number): Claims | undefined {
   if (stale !== undefined && !isStale(stale)) return undefined;
   if (delegate !== undefined && delegate !== true) return undefined;
   if (descent !== undefined && !isDescent(descent)) return undefined;
-  return { id, name, dialect, vaults: vaults as Scope, issuedAt, expiresAt, stale, delegate, descent };
+  if (workload !== undefined && (workload !== true || descent === undefined)) return undefined;
+  const kind = workload ? "workload" : undefined;
+  return { id, name, dialect, vaults: vaults as Scope, issuedAt, expiresAt, stale, delegate, descent, kind };
 }

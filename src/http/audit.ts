@@ -19,6 +19,12 @@ export const originOf = (c: Context): Origin => ({
   requestIp: (addressOf(c) ?? "").slice(0, 64).toWellFormed(),
 });
 
+/** The same, with the id of the token where the actor is another one. */
+export const originOfCaller = ({ c, actor, claims }: Caller): Origin => ({
+  ...originOf(c),
+  ...(actor !== claims.id && { token: claims.id }),
+});
+
 /** Adds the log entry of a request, after the response. In: whether the token is authorized. */
 export function audit(route: Route, caller: Caller, target: Target, allowed: boolean, result: Result<Reply>): void {
   for (const activity of activitiesOf(route, caller, target, allowed, result))
@@ -28,7 +34,7 @@ export function audit(route: Route, caller: Caller, target: Target, allowed: boo
 function activitiesOf(...request: Parameters<typeof audit>): readonly Activity[] {
   const [route, caller, target, , result] = request;
   const { c, actor } = caller;
-  const requested = { requestId: c.get("requestId"), actor, origin: originOf(c) };
+  const requested = { requestId: c.get("requestId"), actor, origin: originOfCaller(caller) };
   if (result.ok && result.value.entries) return readEntries(requested, result.value.entries, Date.now());
   const activity = caller.actor === ADMIN ? adminActivity(route, caller, target, result) : activityOf(...request);
   return activity ? [activity] : [];
@@ -62,6 +68,9 @@ const NAMED = {
   BACKUP: "vault",
   SESSION: "token",
   PERSON: "person",
+  ISSUER: "issuer",
+  RULE: "rule",
+  EXCHANGE: "token",
   JOB: "job",
 } as const;
 
@@ -79,11 +88,12 @@ function adminActivity(route: Route, { c }: Caller, target: Target, result: Resu
  */
 function activityOf(
   { action: routeAction }: Route,
-  { c, actor }: Caller,
+  caller: Caller,
   { vault, item }: Target,
   allowed: boolean,
   result: Result<Reply>,
 ): Activity | undefined {
+  const { c, actor } = caller;
   const revoked = !result.ok && result.failure.kind === "unauthorized";
   const outside = !result.ok && result.failure.kind === "out_of_scope";
   const denied = !allowed || revoked || outside;
@@ -100,6 +110,6 @@ function activityOf(
     actor,
     item: isId(item) ? item : null,
     version: reply?.version ?? null,
-    origin: originOf(c),
+    origin: originOfCaller(caller),
   };
 }

@@ -20,8 +20,8 @@ export async function parseBody(request: Request, limit: number = LIMITS.body): 
   return json.ok ? ok({ bytes: bytes.value, json: json.value }) : json;
 }
 
-/** Errors: 413; 400 when the client breaks the body off, or does not keep to its framing. */
-async function readBytes(request: Request, limit: number): Promise<Result<Uint8Array>> {
+/** Reads a body within a limit in bytes. Errors: 413; 400 when the client breaks the body off, or does not keep to its framing. */
+export async function readBytes(request: Request, limit: number): Promise<Result<Uint8Array>> {
   try {
     return await readWithinBounds(request, limit);
   } catch {

@@ -1,9 +1,9 @@
 import { fingerprint } from "../crypto/seal.ts";
 import type { ContentAddress } from "../model/file.ts";
-import { type Answer, type Change, type Idempotency, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
+import { ADMIN, type Answer, type Change, type Idempotency, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import { ok, type Result } from "../model/result.ts";
 import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webhook.ts";
-import { originOf } from "./audit.ts";
+import { originOfCaller } from "./audit.ts";
 import { setRequestId } from "./context.ts";
 import { lookAtStates } from "../store/d1/known-states.ts";
 import { setBookmark } from "./near.ts";
@@ -44,9 +44,9 @@ async function operationOf(call: Call, vault: string, change: Change, binding: B
     id: setRequestId(c),
     vault,
     actor,
-    tokenHash: claims.hash,
+    token: actor === ADMIN ? undefined : { id: claims.id, hash: claims.hash },
     size: call.body?.bytes.length ?? 0,
-    origin: originOf(c),
+    origin: originOfCaller(call),
     idempotency: await bind(call, binding),
     change,
   };

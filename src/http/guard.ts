@@ -1,5 +1,5 @@
 import type { GuardedAccess } from "../../contract/operation.ts";
-import { isCurrent, rootOf, type VerifiedClaims, verifyToken } from "../crypto/token.ts";
+import { actorOf, isCurrent, rootOf, type VerifiedClaims, verifyToken } from "../crypto/token.ts";
 import { ADMIN } from "../model/operation.ts";
 import { NAMES_NOTHING } from "../model/ids.ts";
 import { isForItem, itemsIn, permissionIn } from "../model/vault-scope.ts";
@@ -101,6 +101,6 @@ async function verifyBearer(c: Context, store: Store): Promise<Result<VerifiedCl
 const NO_CLAIMS: VerifiedClaims = { id: ADMIN, name: "", dialect: "uuid", vaults: {}, issuedAt: 0, expiresAt: 0, hash: "" };
 
 const callerOf = (c: Context, store: Store, claims: VerifiedClaims): Caller => {
-  const { id, dialect, vaults } = claims;
-  return { c, store, actor: id, claims, dialect, vaults };
+  const { dialect, vaults } = claims;
+  return { c, store, actor: actorOf(claims), claims, dialect, vaults };
 };

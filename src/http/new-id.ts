@@ -13,4 +13,12 @@ export async function newId({ idempotencyKey: key, vault, actor }: Call, what: k
 }
 
 /** Whether the id belongs to the vault of the path. */
-const SCOPES = { "new vault": false, "new token": false, "new webhook": true, "new person": false, "new job": false } as const;
+const SCOPES = {
+  "new vault": false,
+  "new token": false,
+  "new webhook": true,
+  "new person": false,
+  "new issuer": false,
+  "new rule": false,
+  "new job": false,
+} as const;

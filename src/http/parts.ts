@@ -14,22 +14,22 @@ import { getPath } from "hono/utils/url";
 const idOf = (c: Context, name: string): string | undefined =>
   parseId(c.req.param(name) ?? "") ?? (c.req.param(name) ? undefined : "");
 
+/** The parameters of paths that are checked before the rest of a request. */
+const IDS = ["vault", "token", "webhook", "person", "issuer", "rule", "job"] as const;
+
 /**
- * The parts of the path. The forms of the Item's id and of the version are checked later (contract 4.5). Errors: `vault_id`,
- * `token_id`, `webhook_id`, `person_id`, `job_id`.
+ * The parts of the path. The forms of the Item's id and of the version are checked later (contract 4.5). Errors: that of the first of `IDS`
+ * that is wrong, for example `vault_id`.
  */
 export function parseTarget(c: Context): Result<Target> {
-  const [vault, token] = [idOf(c, "vault"), idOf(c, "token")];
-  const [webhook, person, job] = [idOf(c, "webhook"), idOf(c, "person"), idOf(c, "job")];
-  if (vault === undefined) return fail("vault_id");
-  if (token === undefined) return fail("token_id");
-  if (webhook === undefined) return fail("webhook_id");
-  if (person === undefined) return fail("person_id");
-  if (job === undefined) return fail("job_id");
+  const ids = IDS.map((name) => [name, idOf(c, name)] as const);
+  const wrong = ids.find(([, id]) => id === undefined);
+  if (wrong) return fail(`${wrong[0]}_id`);
   // The id of a File is a plain string (contract 3): a text that is no id names nothing.
   const file = idOf(c, "file") ?? c.req.param("file")!;
   const version = parseVersion(c.req.param("version") ?? "") ?? 0;
-  return ok({ vault, token, webhook, person, job, file, item: idOf(c, "item") ?? "", version });
+  const named = Object.fromEntries(ids) as Record<(typeof IDS)[number], string>;
+  return ok({ ...named, file, item: idOf(c, "item") ?? "", version });
 }
 
 /** Errors: `item_id`. */

@@ -5,17 +5,7 @@ import { NEAR_HEADERS } from "./near.ts";
 
 /** Writes the response of a failure (contract 4). No other function writes an error body. */
 export function refuse(c: Context, failure: Failure): Response {
-  const { vault, item, file, token, version, webhook, person, job } = c.req.param() as Record<string, string>;
-  const { kind, status, message, retryAfterSeconds } = describe(failure, {
-    vault,
-    item,
-    file,
-    token,
-    version,
-    webhook,
-    person,
-    job,
-  });
+  const { kind, status, message, retryAfterSeconds } = describe(failure, c.req.param());
   c.header("Item-Vault-Error", kind);
   if (status === 401) c.header("WWW-Authenticate", "Bearer");
   if (status === 401) c.header("Token-Expires", undefined);

@@ -18,7 +18,7 @@ import type { Context } from "./context.ts";
 export interface Caller {
   readonly c: Context;
   readonly store: Store;
-  /** The token's id, or `admin`. */
+  /** Who acts: the token's id, that of the rule of a workload's token, or `admin`. */
   readonly actor: string;
   /** The claims of the token; `NO_CLAIMS` for the admin. */
   readonly claims: VerifiedClaims;
@@ -37,6 +37,8 @@ export interface Target {
   readonly version: number;
   readonly webhook: string;
   readonly person: string;
+  readonly issuer: string;
+  readonly rule: string;
   readonly job: string;
 }
 

@@ -5,9 +5,11 @@ import * as activityExport from "./endpoints/activity-export.ts";
 import * as activity from "./endpoints/activity.ts";
 import * as adminBackupObjects from "./endpoints/admin-backup-objects.ts";
 import * as adminBackups from "./endpoints/admin-backups.ts";
+import * as adminIssuers from "./endpoints/admin-issuers.ts";
 import * as adminJobs from "./endpoints/admin-jobs.ts";
 import * as adminKeys from "./endpoints/admin-keys.ts";
 import * as adminPeople from "./endpoints/admin-people.ts";
+import * as adminRules from "./endpoints/admin-rules.ts";
 import * as adminTokens from "./endpoints/admin-tokens.ts";
 import * as adminVaults from "./endpoints/admin-vaults.ts";
 import * as adminWebhooks from "./endpoints/admin-webhooks.ts";
@@ -26,6 +28,7 @@ import * as metrics from "./endpoints/metrics.ts";
 import * as resolve from "./endpoints/resolve.ts";
 import * as session from "./endpoints/session.ts";
 import * as signIn from "./endpoints/sign-in.ts";
+import * as tokenExchange from "./endpoints/token-exchange.ts";
 import * as token from "./endpoints/token.ts";
 import * as vaults from "./endpoints/vaults.ts";
 import * as versions from "./endpoints/versions.ts";
@@ -44,9 +47,11 @@ const HANDLERS: Handlers = {
   ...activity,
   ...adminBackupObjects,
   ...adminBackups,
+  ...adminIssuers,
   ...adminJobs,
   ...adminKeys,
   ...adminPeople,
+  ...adminRules,
   ...adminTokens,
   ...adminVaults,
   ...adminWebhooks,
@@ -66,6 +71,7 @@ const HANDLERS: Handlers = {
   ...session,
   ...signIn,
   ...token,
+  ...tokenExchange,
   ...vaults,
   ...versions,
 };

@@ -91,7 +91,7 @@ async function openPorts({ store, write, bindings }: JobPorts, input: RestoreInp
     id: createRequestId(store.now),
     vault,
     actor: ADMIN,
-    tokenHash: "",
+    token: undefined,
     size: 0,
     origin,
     change,

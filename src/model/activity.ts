@@ -7,6 +7,8 @@ export interface Origin {
   readonly userAgent: string;
   /** The client's address; empty where the platform gives none. */
   readonly requestIp: string;
+  /** The id of the token, where the actor is another one: the rule of a workload. */
+  readonly token?: string | undefined;
   /** The root key that sealed the origin was removed: both texts are empty. */
   readonly unknown?: true;
 }
@@ -25,7 +27,19 @@ export const ACTIONS = ["READ", "CREATE", "UPDATE", "DELETE"] as const;
 export type Action = (typeof ACTIONS)[number];
 
 /** What an entry of the admin's log is about. */
-export const ADMIN_RESOURCES = ["VAULT", "TOKEN", "WEBHOOK", "KEY", "BACKUP", "SESSION", "PERSON", "JOB"] as const;
+export const ADMIN_RESOURCES = [
+  "VAULT",
+  "TOKEN",
+  "WEBHOOK",
+  "KEY",
+  "BACKUP",
+  "SESSION",
+  "PERSON",
+  "ISSUER",
+  "RULE",
+  "EXCHANGE",
+  "JOB",
+] as const;
 
 export type AdminResource = (typeof ADMIN_RESOURCES)[number];
 
@@ -57,6 +71,8 @@ export interface Activity {
   readonly version: number | null;
   /** The ids of the Items, where one request has read several; in the admin's log those of the vaults that a session was given. */
   readonly items?: readonly string[] | undefined;
+  /** Only of an exchange that was refused: why, in a word of the service. */
+  readonly reason?: string | undefined;
   /** Only in the admin's log. */
   readonly resource?: AdminResource | null;
   /** Only of a write: its number in the order of the writes to its vault. See event.ts. */

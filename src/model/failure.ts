@@ -12,6 +12,8 @@ export interface Names {
   readonly token?: string | undefined;
   readonly webhook?: string | undefined;
   readonly person?: string | undefined;
+  readonly issuer?: string | undefined;
+  readonly rule?: string | undefined;
   readonly job?: string | undefined;
 }
 
@@ -32,6 +34,8 @@ const failures = {
   token_id: [400, text("Invalid Token UUID")],
   webhook_id: [400, text("Invalid Webhook UUID")],
   person_id: [400, text("Invalid Person UUID")],
+  issuer_id: [400, text("Invalid Issuer UUID")],
+  rule_id: [400, text("Invalid Rule UUID")],
   job_id: [400, text("Invalid Job UUID")],
   category: [400, text("Invalid item category")],
   missing_field: [400, (_, detail) => `The item doesn't have a ${echo(detail)} field.`],
@@ -62,6 +66,8 @@ const failures = {
   version_not_found: [404, (names, version) => `version ${echo(names.version ?? version)} of item ${echo(names.item)} not found`],
   token_not_found: [404, (names) => `token ${echo(names.token)} not found`],
   webhook_not_found: [404, (names) => `webhook ${echo(names.webhook)} not found`],
+  issuer_not_found: [404, (names, id) => `issuer ${echo(names.issuer || id)} not found`],
+  rule_not_found: [404, (names) => `rule ${echo(names.rule)} not found`],
   person_not_found: [404, (names) => `person ${echo(names.person)} not found`],
   job_not_found: [404, (names) => `job ${echo(names.job)} not found`],
   backup_not_found: [404, text("There is no such backup")],
@@ -76,6 +82,7 @@ const failures = {
   ],
   cursor_gone: [410, text("The log has no entry of this cursor any more: begin again with after=latest")],
   item_exists: [409, text("The vault has or had an item with this Item-Id")],
+  issuer_exists: [409, text("There is an issuer with this URL already")],
   person_exists: [409, text("There is a person with this email address already")],
   keys_used_up: [409, text("The vault has had 255 keys and gets no further one: create another vault, and move its Items there")],
   job_exists: [409, (_, id) => `A job that excludes this one has not ended: ${id}`],
@@ -107,6 +114,7 @@ const failures = {
     ),
   ],
   unavailable: [503, text("A storage call failed: try again"), 1],
+  issuer_unavailable: [503, text("The keys of the issuer cannot be fetched: try again"), 5],
   access_unavailable: [503, text("The keys of Cloudflare Access cannot be fetched: try again"), 1],
   version_skew: [503, text("A newer release of the service is being deployed: try again"), 1],
   schema: [503, text(`The database has an older schema than this release serves: ${APPLY_MIGRATIONS}`), 60],

@@ -62,6 +62,11 @@ export const LIMITS = {
   webhooks: 10, // a vault
   webhookUrl: 2 * 1024,
   people: 1_000,
+  issuers: 100, // of workload tokens
+  ruleLifetime: 60 * 60, // seconds of a token that was exchanged
+  ruleLifetimeDefault: 15 * 60,
+  exchange: 32 * 1024, // the body of a request that exchanges a token
+  refusedExchanges: 50, // that are kept for the test of rules
   webhookSecret: 7 * 24 * 60 * 60, // seconds that a replaced secret may sign
 } as const;
 

@@ -1,4 +1,4 @@
-/** Logins of people from a terminal (contract 27): the texts that the service, the console and the command line share. */
+/** Logins of people from a terminal (contract 28): the texts that the service, the console and the command line share. */
 
 /**
  * The characters of a user code: consonants without look-alikes, so that no code is a word (RFC 8628 section 6.1). Eight of them have 34

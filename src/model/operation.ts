@@ -22,10 +22,10 @@ export interface Operation {
   /** A UUIDv7, the id of the request. It is the key of the log entry, so the operation takes effect once. */
   readonly id: string;
   readonly vault: string;
-  /** The token's id, or one of `WITHOUT_TOKEN`. */
+  /** Who acts: the token's id, that of the rule of a workload's token, or one of `WITHOUT_TOKEN`. */
   readonly actor: string;
-  /** The hash of the actor's token (crypto/token.ts), which the coordinator compares with the token's row; empty without a token. */
-  readonly tokenHash: string;
+  /** The token, with its hash (crypto/token.ts), which the coordinator compares with the token's row; `undefined` for an actor without one. */
+  readonly token: { readonly id: string; readonly hash: string } | undefined;
   /** Bytes of the request's body: the memory that the waiting operation takes. */
   readonly size: number;
   readonly origin: Origin;
@@ -46,7 +46,7 @@ export const withoutRequest = (actor: string, operation: Pick<Operation, "id" | 
   ...operation,
   format: OPERATION_FORMAT,
   actor,
-  tokenHash: "",
+  token: undefined,
   size: 0,
   origin: { userAgent: "", requestIp: "" },
 });

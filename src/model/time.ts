@@ -1,4 +1,7 @@
 /** Units of time, in milliseconds. */
+/** When the row of what does not expire would: 9999-12-31T23:59:59Z, in Unix seconds. */
+export const NEVER_SECONDS = 253_402_300_799;
+
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;

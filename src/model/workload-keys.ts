@@ -10,22 +10,22 @@ export type WorkloadAlgorithm = "RS256" | "ES256";
 /** A key of an issuer: the members that make a JWK of it, with the one algorithm that it is for. */
 export type WorkloadKey = RsaKey | EcKey;
 
-interface RsaKey {
+type RsaKey = {
   readonly kid: string;
   readonly alg: "RS256";
   readonly kty: "RSA";
   readonly n: string;
   readonly e: string;
-}
+};
 
-interface EcKey {
+type EcKey = {
   readonly kid: string;
   readonly alg: "ES256";
   readonly kty: "EC";
   readonly crv: "P-256";
   readonly x: string;
   readonly y: string;
-}
+};
 
 /** Keys of one set. */
 export const KEYS_MAX = 100;

@@ -1,6 +1,7 @@
 import { discoveryUrlOf, issuerUrlFault, keysUrlFault } from "../model/issuer-url.ts";
 import { type JsonObject, parseStrictObject } from "../model/strict-json.ts";
 import { DAY, MINUTE, SECOND } from "../model/time.ts";
+import type { StoredKeys } from "../model/workload-identity.ts";
 import { KEYS_MAX, usableKeys, type WorkloadKey } from "../model/workload-keys.ts";
 
 /** The keys of the issuers of workload tokens (JWK sets, RFC 7517 section 5), fetched by OpenID Connect Discovery 1.0 section 4. */
@@ -18,15 +19,6 @@ export type KeysFault =
   | "issuer"; // the document is that of another issuer
 
 type Fetched<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: KeysFault };
-
-/** The keys of an issuer as its row has them. Times are Unix milliseconds; 0: never. */
-export interface StoredKeys {
-  readonly keys: readonly WorkloadKey[];
-  /** When the request began that has fetched the keys. */
-  readonly fetchedAt: number;
-  /** When the last request for keys began, whatever came of it. */
-  readonly triedAt: number;
-}
 
 export interface KeysPorts {
   /**

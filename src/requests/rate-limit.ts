@@ -1,6 +1,6 @@
 import { createCache } from "../crypto/cache.ts";
 import { NOWHERE } from "../crypto/seal.ts";
-import type { Activity } from "../model/activity.ts";
+import type { Activity, AdminResource } from "../model/activity.ts";
 import { fail, type Refusal } from "../model/result.ts";
 import { logFailure } from "../log.ts";
 
@@ -58,7 +58,18 @@ export async function isWorthLogging(env: Env, { log, actor, resource, origin }:
   if (log !== NOWHERE) return within(env.FAILURE_RATE, actor);
   const { requestIp: address } = origin;
   if (address && !(await within(env.DENIAL_RATE, network(address)))) return false;
-  return within(env.FAILURE_RATE, resource === "SESSION" ? "denied sign-in" : "denied admin");
+  return within(env.FAILURE_RATE, DENIALS[resource ?? "VAULT"] ?? "denied admin");
+}
+
+/** What counts for itself, by the resource. */
+const DENIALS: Partial<Readonly<Record<AdminResource, string>>> = { SESSION: "denied sign-in", EXCHANGE: "denied exchange" };
+
+/**
+ * Counts an exchange of a workload's token for the client's address, before anything of it is looked at: it costs D1 calls, and may cost a
+ * fetch. Outside of Cloudflare a request may have no address; then nothing is counted. Errors: `rate`.
+ */
+export async function limitExchange(env: Env, address: string | undefined): Promise<Refusal | undefined> {
+  return !address || (await within(env.FAILURE_RATE, `exchange ${network(address)}`)) ? undefined : fail("rate");
 }
 
 /** Counts one request. A limiter that fails limits nobody: it protects against load and is no access control. */

@@ -123,7 +123,7 @@ function commitOf(
   if (activities.length + records.size === 0 || (!before && !after && !snapshot.broken)) return undefined;
   const changes = { items: changedItems(snapshot, working), files, released, deleted, sealedGrowth };
   const chosen = operations.flatMap(({ change }) => (isChosen(change) && !snapshot.stored.has(change.item) ? change.item : []));
-  const assumptions = { actors: snapshot.tokens, activities, records: [...records.values()], chosen };
+  const assumptions = { tokens: snapshot.tokens, activities, records: [...records.values()], chosen };
   return { vault, before, after, ...changes, ...assumptions };
 }
 
@@ -171,9 +171,9 @@ function answerWithoutApplying(operation: Operation, snapshot: Snapshot, working
   return rebuildAnswer(effect, working, working.vault);
 }
 
-/** Whether the actor's token is not revoked, and is the one that was issued. An operation without a hash is never that of a revoked token. */
-const isAuthorized = ({ actor, tokenHash }: Operation, { tokens }: Snapshot): boolean =>
-  WITHOUT_TOKEN.has(actor) || (tokens.has(actor) && tokens.get(actor) === tokenHash);
+/** Whether the token is not revoked, and is the one that was issued. Only an operation of the service or of the admin has none. */
+const isAuthorized = ({ actor, token }: Operation, { tokens }: Snapshot): boolean =>
+  token ? tokens.get(token.id) === token.hash : WITHOUT_TOKEN.has(actor);
 
 /**
  * The answer of an operation that took effect before: its caller, or this coordinator, lost the first answer. The sealed

@@ -230,7 +230,7 @@ function requestFor(operations: readonly Operation[]): RowRequest {
   }
   return {
     vault: operations[0]!.vault,
-    tokens: new Map(operations.map(({ actor, tokenHash }) => [actor, tokenHash])),
+    tokens: new Map(operations.flatMap(({ token }) => (token ? [[token.id, token.hash]] : []))),
     items: [...items],
     created,
     texts,

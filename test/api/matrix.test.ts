@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { ROWS } from "../../openapi/document.ts";
 import type { Row } from "../../openapi/operation.ts";
 import { PERMISSIONS, type Permission } from "../../src/model/permission.ts";
+import { makeIssuer } from "../support/workloads.ts";
 import { ask, prepareTarget, startWorld, type Target, type World } from "../openapi/support/targets.ts";
 import { rowsByTable } from "../support/canary.ts";
 import { lengthOf, pattern } from "../support/files.ts";
@@ -52,6 +53,8 @@ beforeAll(async () => {
       absent,
     },
     person: { "that is a token": token.id, absent },
+    issuer: { "that is a token": token.id, absent },
+    rule: { "that is an issuer": (await makeIssuer()).id, absent },
     job: { "that is a vault": readable, absent },
   };
   const withPermission = Object.keys(PERMISSIONS).map(async (permission) => {

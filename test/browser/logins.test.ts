@@ -7,7 +7,7 @@ import { checkLooks } from "./support/accessibility.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 
-/** People who confirm logins in the console (contract 27), at a service with Cloudflare Access. */
+/** People who confirm logins in the console (contract 28), at a service with Cloudflare Access. */
 
 let service: PeopleService;
 /** The program that waits for the code, as the command line does. It keeps the addresses that it was asked for. */

@@ -6,21 +6,12 @@ import { sealSnapshot } from "../../cli/src/fallback/sealed-file.ts";
 import { createFetch } from "../../cli/src/frame/fetch.ts";
 import { FAULTS, startDeafServer } from "./support/deaf.ts";
 import { runHere } from "./support/here.ts";
+import { hurryTime } from "./support/hurry.ts";
 import { ASKING, lineOf, REFERENCE } from "./support/lines.ts";
 
 /** Every command ends when what answers is not the service, or when nothing answers. */
 
-/** Time runs so many times faster for timers: the waits of the command line are those of its users. */
-const FASTER = 200;
 const folder = mkdtempSync(join(tmpdir(), "item-vault-no-answer-"));
-
-function hurryTime(): void {
-  const start = globalThis.setTimeout;
-  const faster = (run: (...args: unknown[]) => void, milliseconds = 0, ...args: unknown[]) =>
-    start(run, milliseconds / FASTER, ...args);
-  const spy = vi.spyOn(globalThis, "setTimeout").mockImplementation(faster as typeof setTimeout);
-  onTestFinished(() => spy.mockRestore());
-}
 
 describe.each(Object.entries(FAULTS))("%s", (_, fault) => {
   it("ends every command with code 6, and in words", async () => {

@@ -42,7 +42,7 @@ describe("the command that run starts", () => {
   });
 
   it("gets none of the tokens", async () => {
-    const tokens = { OP_CONNECT_TOKEN: "one", ITEM_VAULT_ADMIN_TOKEN: "two" };
+    const tokens = { OP_CONNECT_TOKEN: "one", ITEM_VAULT_ADMIN_TOKEN: "two", ITEM_VAULT_ID_TOKEN: "three" };
     const names = print("Object.keys(process.env).filter((name) => name.includes('TOKEN'))");
     expect(await run(names, tokens)).toMatchObject({ code: 0, stdout: "" });
   });

@@ -21,7 +21,7 @@ import {
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, type Reply, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
-/** How people get a token at a terminal (contract 27). */
+/** How people get a token at a terminal (contract 28). */
 
 const signedIn = servePeople();
 

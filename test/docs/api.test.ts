@@ -7,6 +7,8 @@ import { drainQueue } from "../support/activity.ts";
 import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
 import { personSession } from "../support/person-session.ts";
 import { type Reply, send } from "../support/service.ts";
+import { newSigningKey } from "../support/workload-tokens.ts";
+import { tokenOf } from "../support/workloads.ts";
 import { type Example, parseExamples } from "./examples.ts";
 import { type Bindings, expectedJson, expectedText, fill } from "./placeholders.ts";
 
@@ -16,6 +18,13 @@ beforeAll(drainQueue);
 
 /** Only Cloudflare Access begins a session of a person. */
 const beginSession = async () => void bindings.set("person_session", await personSession(env, (await addPerson()).email));
+/** A workload of the examples: its issuer, whose key is given, and a token of it. */
+beforeAll(async () => {
+  const [url, key] = ["https://build.example.com", await newSigningKey("ES256")];
+  bindings.set("workload_issuer", url);
+  bindings.set("workload_key", JSON.stringify(key.jwk));
+  bindings.set("workload_token", await tokenOf(url, key, { project: "shop", branch: "main" }));
+});
 
 const examples = parseExamples(api);
 const bindings: Bindings = new Map([

@@ -89,8 +89,13 @@ describe("each rule in which they differ", () => {
     [STRICTER[5]!.rule]: ["NewWebhook", { url: "http://hooks.example.com/" }],
     [STRICTER[6]!.rule]: ["NewPerson", { email: "ada", vaults: {} }],
     [STRICTER[7]!.rule]: ["SignIn", { code: "c", token: "t" }],
-    [STRICTER[8]!.rule]: ["LoginRequest", { code: "c", device_code: "d", code_verifier: "v".repeat(43) }],
-    [STRICTER[9]!.rule]: ["NewAuthorization", { redirect_uri: "http://127.0.0.1:99999/", code_challenge: "A".repeat(43) }],
+    [STRICTER[8]!.rule]: ["NewIssuer", { name: "n", issuer: "http://issuer.example.com" }],
+    [STRICTER[9]!.rule]: [
+      "NewRule",
+      { issuer: "3fa85f64-5717-4562-b3fc-2c963f66afa6", claims: { sub: "a", "/sub": "b" }, vaults: {} },
+    ],
+    [STRICTER[10]!.rule]: ["LoginRequest", { code: "c", device_code: "d", code_verifier: "v".repeat(43) }],
+    [STRICTER[11]!.rule]: ["NewAuthorization", { redirect_uri: "http://127.0.0.1:99999/", code_challenge: "A".repeat(43) }],
   };
 
   it.each(STRICTER.map(({ rule, refuses }) => [rule, refuses] as const))("is needed: %s", (rule, refuses) => {

@@ -44,6 +44,7 @@ const STORE_FOLDERS = [
   ["health"],
   ["activity"],
   ["tokens"],
+  ["workloads"],
   ["events"],
   ["references"],
   ["contents"],

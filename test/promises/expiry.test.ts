@@ -348,7 +348,7 @@ const expire = (vault: string, item: string, actor: string = SERVICE) => {
     id,
     vault,
     actor,
-    tokenHash: "",
+    token: undefined,
     size: 0,
     origin,
     change,

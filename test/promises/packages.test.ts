@@ -24,7 +24,22 @@ const COMMON = [CLIENT, "node", "frame"];
 
 /** For each folder of `cli/src` what its files may import, besides the folder itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  ".": ["node", "frame", "admin", "files", "items", "logs", "read", "run", "serve", "settings", "tokens", "transfer", "vaults"],
+  ".": [
+    "node",
+    "frame",
+    "admin",
+    "files",
+    "items",
+    "logs",
+    "read",
+    "run",
+    "serve",
+    "settings",
+    "tokens",
+    "transfer",
+    "vaults",
+    "workload",
+  ],
   frame: [CLIENT, TRANSFER, "node"],
   admin: [...COMMON, TRANSFER, "api", "output", "smol-toml"],
   output: [TRANSFER, "frame", "yaml"],
@@ -35,11 +50,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   logs: [...COMMON, "api", "items", "output"],
   read: [...COMMON, "fallback", MODEL],
   run: [...COMMON, TRANSFER, "fallback", "read"],
-  serve: [...COMMON, "output", MODEL],
+  serve: [...COMMON, "output", "workload", MODEL],
   settings: [...COMMON, "api", "output"],
-  tokens: [...COMMON, "api", "items", "output"],
+  tokens: [...COMMON, "api", "items", "output", MODEL],
   transfer: [...COMMON, "output", MODEL, TRANSFER],
   vaults: [...COMMON, "api", "items", "output"],
+  workload: [...COMMON, "output"],
 };
 
 /** The same for each folder of `transfer/src`. What a format of the command line alone uses of Node, the build of the console refuses. */

@@ -266,7 +266,7 @@ it("a write that is sent again after its version became an earlier one, in a vau
     id,
     vault,
     actor,
-    tokenHash,
+    token: { id: actor, hash: tokenHash },
     size: 0,
     origin: { userAgent: "", requestIp: "" },
     change,

@@ -2,7 +2,7 @@ import { serveTeam, addPerson } from "./access.ts";
 import { browser, cookieOf } from "./console.ts";
 import { type Client, type Permission, type Reply, type Request_, send } from "./service.ts";
 
-/** Logins of people from a terminal (contract 27). */
+/** Logins of people from a terminal (contract 28). */
 
 export interface SignedIn {
   readonly id: string;

@@ -48,6 +48,8 @@ const FOREIGN = {
   // The id of a person is one of a token too (contract 25.8).
   token: ["that is a vault", "below another token", "absent"],
   person: ["that is a token", "absent"],
+  issuer: ["that is a token", "absent"],
+  rule: ["that is an issuer", "absent"],
   job: ["that is a vault", "absent"],
 } as const satisfies Readonly<Record<Parameter, readonly string[]>>;
 

@@ -15,7 +15,16 @@ export async function freshWriter() {
     const by = change.kind === "expire-item" ? SERVICE : actor;
     const id = operationId(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
     const origin = { userAgent: "", requestIp: "" };
-    const operation = { format: OPERATION_FORMAT, id, vault, actor: by, tokenHash, size: 0, origin, change };
+    const operation = {
+      format: OPERATION_FORMAT,
+      id,
+      vault,
+      actor: by,
+      token: { id: by, hash: tokenHash },
+      size: 0,
+      origin,
+      change,
+    };
     return env.COORDINATOR.getByName(vault).write(operation);
   };
   return { vault, items, actor, token, tokenHash, call: client(token), apply };

@@ -6,9 +6,11 @@ import type {
   BrokenToken,
   BrokenVault,
   DeletedItemSummary,
+  Issuer,
   ItemSummary,
   ListedToken,
   Person,
+  Rule,
   Token,
 } from "@item-vault/client";
 
@@ -23,6 +25,8 @@ export type Summary = ItemSummary | BrokenItem | DeletedItemSummary | BrokenDele
 export type AnyVault = AdminVault | BrokenVault;
 export type AnyToken = ListedToken | BrokenToken;
 export type AnyPerson = Person | BrokenPerson;
+export type AnyIssuer = Issuer | BrokenPerson;
+export type AnyRule = Rule | BrokenPerson;
 
 /** What an entry of a list has besides its id and its times: nothing where its stored record does not open. */
 export const opened = <T extends object>(entry: T): Partial<Exclude<T, { readonly broken: string }>> =>

@@ -25,8 +25,11 @@ const TOKENS = {
   admin_token: ["ITEM_VAULT_ADMIN_TOKEN"],
 } as const;
 
+/** The variable with the token of a workload, which is exchanged for one of the service: a job of GitLab gets it by `id_tokens`. */
+export const ID_TOKEN_VARIABLE = "ITEM_VAULT_ID_TOKEN";
+
 /** Every variable that holds a token: the children of `run` do not get them. */
-export const TOKEN_VARIABLES: readonly string[] = [...TOKENS.token, ...TOKENS.admin_token];
+export const TOKEN_VARIABLES: readonly string[] = [...TOKENS.token, ...TOKENS.admin_token, ID_TOKEN_VARIABLE];
 
 /**
  * Where the config file lies. A relative XDG_CONFIG_HOME is ignored (XDG Base Directory Specification). Errors: throws a CliError
@@ -53,17 +56,22 @@ export type TokenKind = keyof typeof TOKENS;
 /** How the message begins when there is no token for the host. */
 export const NO_TOKEN = "No token is set";
 
+/** The service, without a token for it. */
+export type Service = Omit<Access, "token">;
+
+/** For a request without a token. Errors: throws a CliError that says how to set the host. */
+export async function loadService(env: Io["env"], options: ConnectionOptions): Promise<Service> {
+  const { host, timeout } = serviceOf(env, options, await loadConfig(env), "token");
+  return { host, timeout };
+}
+
 /**
  * Host and token of a request. A token of the config file goes to the host of the config file only. Errors: throws a CliError that
  * says how to set what is missing.
  */
 export async function loadAccess(env: Io["env"], options: ConnectionOptions, kind: TokenKind = "token"): Promise<Access> {
   const config = await loadConfig(env);
-  const host = hostOf(env, options.host, config);
-  if (!host) throw new CliError("No host is set", { exit: "usage", hint: "Set ITEM_VAULT_HOST, or run `item-vault login`." });
-  const isStoredHost = config.host !== undefined && normalizedHost(config.host) === normalizedHost(host);
-  if (!isStoredHost) checkScheme(env, host, options);
-  const timeout = timeoutOf(env, options, kind === "admin_token");
+  const { host, timeout, isStoredHost } = serviceOf(env, options, config, kind);
   const [variable] = TOKENS[kind];
   const set = firstOf(env, TOKENS[kind]);
   if (set) return { host, token: set, timeout };
@@ -76,6 +84,14 @@ export async function loadAccess(env: Io["env"], options: ConnectionOptions, kin
   const token = (await printedBy(config[`${kind}_command`])) ?? config[kind];
   if (token) return { host, token, timeout };
   throw new CliError(NO_TOKEN, { exit: "denied", hint: `Set ${variable}, or run \`item-vault login\`.` });
+}
+
+function serviceOf(env: Io["env"], options: ConnectionOptions, config: Config, kind: TokenKind) {
+  const host = hostOf(env, options.host, config);
+  if (!host) throw new CliError("No host is set", { exit: "usage", hint: "Set ITEM_VAULT_HOST, or run `item-vault login`." });
+  const isStoredHost = config.host !== undefined && normalizedHost(config.host) === normalizedHost(host);
+  if (!isStoredHost) checkScheme(env, host, options);
+  return { host, timeout: timeoutOf(env, options, kind === "admin_token"), isStoredHost };
 }
 
 /** The host of an option, of the environment or of the config file. */

@@ -1,4 +1,5 @@
 import type { Options } from "../frame/command.ts";
+import { WORKLOAD_OPTIONS } from "../workload/options.ts";
 
 /** Options of `serve`. */
 
@@ -26,4 +27,9 @@ export const SERVE_OPTIONS = {
   "max-age": { type: "string", value: "DURATION", summary: "the oldest copy that is served, by default 1h" },
   "max-file-size": { type: "string", value: "KIB", summary: "hold Files of at most so many KiB, by default 100" },
   log: { type: "string", value: "FILE", summary: "append a line of JSON for each read that the copy answers" },
+  exchange: {
+    type: "boolean",
+    summary: "get the token by `token exchange`, and renew it; the next options are for this",
+  },
+  ...WORKLOAD_OPTIONS,
 } as const satisfies Options;

@@ -18,7 +18,8 @@ export interface Passed {
 export interface Target {
   /** The URL of the service, without `/v1`. */
   readonly host: string;
-  readonly token: string;
+  /** The token of the copy, which may be renewed. */
+  readonly token: () => string;
   /** How long the service may be silent, in milliseconds. */
   readonly timeout: number;
 }
@@ -53,7 +54,7 @@ export function passOn(passed: Passed, { host, token, timeout }: Target): Promis
   );
   // Node frames the body of some methods only where a header says how.
   const framing = incoming.headers["transfer-encoding"] === undefined ? {} : { "transfer-encoding": "chunked" };
-  const headers = { ...Object.fromEntries(kept), ...framing, authorization: `Bearer ${token}` };
+  const headers = { ...Object.fromEntries(kept), ...framing, authorization: `Bearer ${token()}` };
   const wait = Math.min(Number(/[?&]wait=(\d{1,4})\b/.exec(path)?.[1] ?? 0), LIMITS.wait);
   const silence = hasLocal ? Math.min(timeout, SILENCE_WITH_LOCAL_MS) : timeout + wait * 1000;
   return new Promise((resolve) => {

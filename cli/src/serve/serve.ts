@@ -6,7 +6,6 @@ import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { LIMITS } from "@item-vault/model/limits";
 import type { Call, Values } from "../frame/command.ts";
-import { connectTo } from "../frame/connect.ts";
 import { checkScheme, normalizedHost } from "../frame/connection.ts";
 import { secondsOf } from "../frame/duration.ts";
 import { CliError } from "../frame/failure.ts";
@@ -15,6 +14,7 @@ import { configPath } from "../frame/settings.ts";
 import { tell } from "../output/format.ts";
 import { createAttempts } from "./attempts.ts";
 import { type Copy, createCopy } from "./copy.ts";
+import { createCredentials, renewRegularly } from "./credentials.ts";
 import { loadCopy } from "./copy-file.ts";
 import { type Place, parseListen, urlOf } from "./listen.ts";
 import { openLocalLog } from "./local-log.ts";
@@ -27,6 +27,7 @@ import { createSealer } from "./seal.ts";
 import { loadSecretFile } from "./secret-file.ts";
 import { createLocalServer } from "./server.ts";
 import { keepCopy } from "./sync.ts";
+import { openTokens } from "./tokens.ts";
 
 /** `serve`: runs until a signal. */
 
@@ -45,28 +46,29 @@ const AGE_MS_MIN = 2000;
 export async function run(call: Call<typeof SERVE_OPTIONS>): Promise<void> {
   const { io, options } = call;
   const settings = parseSettings(io, options);
-  const access = await call.access();
-  const host = normalizedHost(access.host);
+  const { maxAge } = settings;
+  // Seconds that a request waits for events. A third of the age, so that an answer comes within the age.
+  const wait = Math.max(1, Math.min(LIMITS.wait, Math.floor(maxAge / 3000)));
+  const { service, isExchanged, issue } = await openTokens(call, wait);
+  const host = normalizedHost(service.host);
   checkScheme(io.env, host, options); // also for the stored host
   const sealer = createSealer(await loadSecretFile(settings.keyPath), host);
   const secretPath = options["client-token-file"];
   const secret = secretPath === undefined ? undefined : await loadSecretFile(secretPath);
+  const credentials = createCredentials(await issue());
   await mkdir(dirname(settings.copyPath), { recursive: true, mode: 0o700 }).catch(() => undefined); // the lock says what is wrong
   const release = await lockCopy(settings.copyPath);
   const say = (message: string) => void tell(io, `item-vault: ${message}`);
-  const { maxAge } = settings;
-  // Seconds that a request waits for events. A third of the age, so that an answer comes within the age.
-  const wait = Math.max(1, Math.min(LIMITS.wait, Math.floor(maxAge / 3000)));
   const stop = new AbortController();
   const copy = await openCopy(settings, sealer, say);
   const log = await openLocalLog(options.log, say);
   const saver = createSaver(copy, { path: settings.copyPath, lagMax: maxAge / 10, say });
   const attempts = createAttempts(say);
-  const server = createLocalServer({ copy, target: { ...access, host }, secret, maxAge, log, saver, attempts });
+  const target = { host, timeout: service.timeout, token: () => credentials.current().token };
+  const server = createLocalServer({ copy, target, secret, maxAge, log, saver, attempts });
   const url = await listen(server, settings.place);
   say(`listening on ${url}`);
   const reading = {
-    client: connectTo({ ...access, timeout: access.timeout + wait * 1000 }),
     pace: createPace({ concurrent: CONCURRENT_READS, perSecond: READS_PER_SECOND }),
     copy,
     fileBytesMax: settings.fileBytesMax,
@@ -74,13 +76,16 @@ export async function run(call: Call<typeof SERVE_OPTIONS>): Promise<void> {
   };
   const kept = keepCopy({
     ...reading,
-    token: access.token,
+    credentials,
     wanted: options.vault ?? [],
     wait,
     attempts,
     say,
     onRefused: saver.remove,
   });
+  const renewed = isExchanged
+    ? renewRegularly({ credentials, issue: (signal) => issue(1, signal), say, signal: stop.signal })
+    : undefined;
   const saved = saveRegularly(saver, Math.min(SAVE_INTERVAL_MS, maxAge / 10), stop.signal);
   try {
     await Promise.race([signalled(stop.signal), kept]);
@@ -88,7 +93,7 @@ export async function run(call: Call<typeof SERVE_OPTIONS>): Promise<void> {
     stop.abort();
     server.close();
     server.closeAllConnections();
-    await saved;
+    await Promise.all([saved, renewed]);
     await log.close();
     await release();
   }

@@ -88,8 +88,8 @@ const digest = (text: string): Buffer => createHash("sha256").update(text).diges
 /** Who sent a request, by its bearer token, which is compared in constant time. Out: `undefined` for any other token, and without one. */
 function clientOf({ target, secret }: Served, header = ""): "token" | "secret" | undefined {
   const given = digest(/^(?:Authorization: )?Bearer ([\w.-]+)$/i.exec(header)?.[1] ?? "");
-  const isToken = timingSafeEqual(given, digest(target.token));
-  const isSecret = timingSafeEqual(given, digest(secret ?? target.token));
+  const isToken = timingSafeEqual(given, digest(target.token()));
+  const isSecret = timingSafeEqual(given, digest(secret ?? target.token()));
   return isToken ? "token" : isSecret ? "secret" : undefined;
 }
 
@@ -129,7 +129,7 @@ async function answerOrPassOn(served: Served, exchange: Exchange, client: "token
 
 /** An answer of the copy, while the copy is that of the token in use and young enough. */
 function answerOfAge({ copy, target, maxAge }: Served, request: LocalRequest): Answer | undefined {
-  if (copy.token?.hash !== hashOf(target.token)) return undefined;
+  if (copy.token?.hash !== hashOf(target.token())) return undefined;
   const found = answerFrom(copy, request);
   return found?.vaults.every(({ confirmed }) => confirmed !== undefined && ageOf(confirmed) <= maxAge) ? found : undefined;
 }

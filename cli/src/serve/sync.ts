@@ -1,5 +1,6 @@
 import { type Client, ItemVaultError, type Policy, type VaultEvent } from "@item-vault/client";
 import { type Attempts, malformed, pause } from "./attempts.ts";
+import { type Credentials, hasEnded } from "./credentials.ts";
 import { ageOf, emptyCopy, type HeldVault, isCurrent, momentNow, setRow } from "./copy.ts";
 import { idOf, readAllItems, readBrokenItems, readItems, type Reading } from "./read-vault.ts";
 import { holdVaults, type Listing } from "./vault-list.ts";
@@ -23,29 +24,44 @@ const REFUSED_RETRY_MS = 60_000;
 /** How often a vault is looked for that the token reads and the service does not have: at most so late as its deletion is noticed (contract 15.6). */
 const ABSENT_SECONDS = 15;
 
+/** What a copy is kept with, whichever token is the newest. */
+interface Kept extends Omit<Sync, "client" | "token"> {
+  readonly credentials: Credentials;
+}
+
 /** Runs until the signal aborts. Errors: throws a CliError when a vault that the user named does not exist. */
-export async function keepCopy(sync: Sync): Promise<void> {
-  const { signal, say, copy, attempts } = sync;
+export async function keepCopy({ credentials, ...kept }: Kept): Promise<void> {
+  const { signal, attempts } = kept;
   let isStart = true;
   for (let failures = 0; !signal.aborted;) {
+    const newest = credentials.newest();
+    // A new token continues with the copy as soon as the service has confirmed it; until then the copy is that of the one before.
+    const untilReplaced = AbortSignal.any([signal, credentials.replaced()]);
     try {
-      await followVaults(sync, isStart, () => {
+      await followVaults({ ...kept, client: newest.client, token: newest.token, signal: untilReplaced }, isStart, () => {
         isStart = false;
         failures = 0;
+        credentials.confirm(newest);
         attempts.succeeded();
       });
     } catch (error) {
-      if (signal.aborted) return;
+      if (untilReplaced.aborted) continue;
       if (!isRefusal(error)) {
-        await attempts.failed(error, failures++, signal);
+        await attempts.failed(error, failures++, untilReplaced);
         continue;
       }
-      emptyCopy(copy);
-      await sync.onRefused();
-      say("the service refuses the token: the copy was emptied");
-      await pause(REFUSED_RETRY_MS, signal);
+      // Of a token whose time is over, a refusal says nothing about the workload: the copy is served up to its age.
+      if (!hasEnded(newest) || credentials.isRefused) await empty(kept);
+      credentials.isWanted = true;
+      await pause(REFUSED_RETRY_MS, untilReplaced);
     }
   }
+}
+
+async function empty({ copy, onRefused, say }: Pick<Kept, "copy" | "onRefused" | "say">): Promise<void> {
+  emptyCopy(copy);
+  await onRefused();
+  say("the service refuses the token: the copy was emptied");
 }
 
 const isRefusal = (error: unknown): boolean => error instanceof ItemVaultError && error.kind === "unauthorized";

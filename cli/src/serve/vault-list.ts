@@ -32,8 +32,8 @@ interface State {
 export const hashOf = (token: string): string => createHash("sha256").update(token).digest("base64url");
 
 /**
- * Makes the copy that of the token, with the vaults of the service's list. What it has of other vaults, and all of it when it has another
- * dialect, is dropped. Out: the ids of the vaults that the token reads and the list lacks, because they were deleted or do not open. Errors:
+ * Makes the copy that of the token, with the vaults of the service's list. What it has of other vaults, of vaults of which the token has
+ * other Items, and all of it when it has another dialect, is dropped. Out: the ids of the vaults that the token reads and the list lacks, because they were deleted or do not open. Errors:
  * throws an ItemVaultError; a CliError for a token or a name that serve cannot use.
  */
 export async function holdVaults(listing: Listing, { followed, isStart }: State): Promise<Set<string>> {
@@ -46,6 +46,7 @@ export async function holdVaults(listing: Listing, { followed, isStart }: State)
   const isBroken = headers.has("Item-Vault-Broken");
   checkToken(info);
   const known = copy.token?.info.dialect === info.dialect ? copy.vaults : new Map<string, HeldVault>();
+  const [before, now] = [itemsOf(copy.token?.info), itemsOf(info)];
   const readable = new Set(vaultsWith("r", info).map(idOf));
   // Of a vault that the token lists and does not read, all requests are passed on.
   const readRows = rows.filter(({ id }) => readable.has(idOf(id)));
@@ -56,7 +57,8 @@ export async function holdVaults(listing: Listing, { followed, isStart }: State)
   copy.vaults = new Map(
     chosen.map((row) => {
       const id = idOf(row.id);
-      const vault = known.get(id) ?? createVault(id, row);
+      // What another token had of the vault may be more than this one has.
+      const vault = (before.get(id) === now.get(id) ? known.get(id) : undefined) ?? createVault(id, row);
       if (!followed.has(vault)) setRow(copy, vault, row); // the row may be older than the last event
       return [id, vault];
     }),
@@ -65,6 +67,12 @@ export async function holdVaults(listing: Listing, { followed, isStart }: State)
   const listed = new Set(rows.map(({ id }) => idOf(id)));
   return new Set([...readable].filter((id) => !listed.has(id)));
 }
+
+/** Which Items of its vaults a token has, by the ids of the vaults: the ids of the Items, or nothing where it has all of them (contract 8.15). */
+const itemsOf = ({ vaults }: Pick<Token, "vaults"> = { vaults: {} }): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries(vaults).map(([id, scope]) => [idOf(id), typeof scope === "string" ? "" : scope.items.toSorted().join()]),
+  );
 
 function checkToken({ stale }: Token): void {
   if (stale === undefined) return;

@@ -46,7 +46,7 @@ interface Authorization extends LoginRequest {
   readonly redirectUri: string;
 }
 
-/** The page of the console that asks the person (contract 27.3). */
+/** The page of the console that asks the person (contract 28.3). */
 function authorizeUrl(host: string, { state, verifier, redirectUri, vaults, expiresIn }: Authorization): string {
   const url = new URL("/console/authorize", host);
   const challenge = createHash("sha256").update(verifier).digest("base64url");

@@ -4,7 +4,7 @@ import { secondsOf } from "../frame/duration.ts";
 import type { Values } from "../frame/command.ts";
 import type { LOGIN_OPTIONS } from "./options.ts";
 
-/** What a login of a person asks for, and what it gives (contract 27). */
+/** What a login of a person asks for, and what it gives (contract 28). */
 
 export type LoginRequest = Pick<Operations["POST /v1/login/device"]["body"], "vaults" | "expiresIn">;
 export type LoginToken = Operations["POST /v1/login/token"]["answer"];

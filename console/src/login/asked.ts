@@ -2,7 +2,7 @@ import type { Operations } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
 import { isCodeChallenge, isLoopback } from "@item-vault/model/login";
 
-/** Reads what a program asks for, from the query of the address (contract 27.3). */
+/** Reads what a program asks for, from the query of the address (contract 28.3). */
 
 export type Authorization = Operations["POST /console/authorizations"]["body"];
 

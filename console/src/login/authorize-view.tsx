@@ -8,7 +8,7 @@ import { Page } from "../ui/page.tsx";
 import { type Asked, parseAsked, targetOf } from "./asked.ts";
 import { Facts, NoPerson } from "./facts.tsx";
 
-/** Asks the person whether a program on this computer may act in their name (contract 27.3). */
+/** Asks the person whether a program on this computer may act in their name (contract 28.3). */
 
 export function AuthorizeView() {
   const asked = parseAsked(askedLogin.value);

@@ -8,7 +8,7 @@ import { Form, InputError, textOf } from "../ui/form.tsx";
 import { Page } from "../ui/page.tsx";
 import { Facts, NoPerson } from "./facts.tsx";
 
-/** Where a person types the code that a device shows, sees the device, and confirms its login (contract 27.6). No address has the code. */
+/** Where a person types the code that a device shows, sees the device, and confirms its login (contract 28.6). No address has the code. */
 
 const NOT_WAITING =
   "No device waits with this code. It may be mistyped or older than 10 minutes. After five wrong codes you are signed out.";

@@ -58,7 +58,7 @@ function durationOf(seconds: number): string {
   return seconds >= 60 ? plural(Math.floor(seconds / 60), "minute") : plural(seconds, "second");
 }
 
-/** In place of the buttons, for a session that confirms nothing (contract 27.3). */
+/** In place of the buttons, for a session that confirms nothing (contract 28.3). */
 export const NoPerson = () => (
   <p class="failure" role="alert">
     Only a person can confirm a login, and this session is that of a token or of the administrator. Sign out, sign in with your

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { navigate } from "./route.ts";
 
-/** The login that a program on this computer asks for: the query with which it has opened the console (contract 27.3). */
+/** The login that a program on this computer asks for: the query with which it has opened the console (contract 28.3). */
 
 /** As the program wrote it; empty without one. It is kept in the memory of the page, and not in the address, which the history has. */
 export const askedLogin = signal("");

@@ -1,9 +1,10 @@
 import type * as z from "zod/mini";
 import { newPerson, personChange } from "../../../contract/bodies.ts";
-import type { Claims } from "../../crypto/token.ts";
 import { ok, type Result } from "../../model/result.ts";
+import { NEVER_SECONDS } from "../../model/time.ts";
 import { parseValue } from "../../model/text.ts";
-import { deletePerson, insertPerson, loadPeople, loadPerson, updatePerson } from "../../store/tokens/people.ts";
+import { insertNamed } from "../../store/tokens/named-rows.ts";
+import { deletePerson, loadPeople, loadPerson, updatePerson } from "../../store/tokens/people.ts";
 import { requireRoom } from "../../store/health/room.ts";
 import { adminEntry } from "../audit.ts";
 import { streamList } from "../json-list.ts";
@@ -15,9 +16,6 @@ import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
 type NewPerson = z.output<typeof newPerson>;
 type PersonChange = z.output<typeof personChange>;
-
-/** The row of a person does not expire: 9999-12-31T23:59:59Z. */
-const NEVER_EXPIRES_SECONDS = 253_402_300_799;
 
 const PERSON = { resource: "PERSON" } as const;
 
@@ -46,16 +44,16 @@ export const addPerson = serveBy({
     if (!room.ok) return room;
     const id = await newId(call, "new person");
     const issuedAt = Math.floor(store.now / 1000);
-    const claims: Claims = {
+    const claims = {
       id,
       name: email,
       dialect: "uuid",
       vaults,
       issuedAt,
-      expiresAt: NEVER_EXPIRES_SECONDS,
+      expiresAt: NEVER_SECONDS,
       kind: "person",
-    };
-    const added = await insertPerson(store, claims, adminEntry(PERSON, c, "CREATE", id));
+    } as const;
+    const added = await insertNamed(store, claims, adminEntry(PERSON, c, "CREATE", id));
     return added.ok ? ok({ json: presentPerson(added.value), made: id }) : added;
   },
 });

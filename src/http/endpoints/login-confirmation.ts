@@ -20,7 +20,7 @@ import { presentScope } from "../present/tokens.ts";
 import type { Content } from "../route.ts";
 import { signInEntry } from "./sign-in.ts";
 
-/** What a person confirms in the console: a login in a browser, and one of a device (contract 27.3, 27.6). */
+/** What a person confirms in the console: a login in a browser, and one of a device (contract 28.3, 28.6). */
 
 /** Who confirms. The claims are those of the person alone, without what the admin has opened to the session (contract 24.12). */
 interface Confirming {

@@ -22,7 +22,7 @@ import { presentIssuedToken } from "../present/tokens.ts";
 import type { Content } from "../route.ts";
 import { digestOf, sameText } from "../secret.ts";
 
-/** /v1/login: how a terminal gets the token of a person (contract 27). Nobody is authenticated here, so each address is counted first. */
+/** /v1/login: how a terminal gets the token of a person (contract 28). Nobody is authenticated here, so each address is counted first. */
 
 /**
  * Opens the store for a request that needs no credential, and parses its body. Errors: `rate`; 400, 413, 415; `misconfigured`; `schema`,

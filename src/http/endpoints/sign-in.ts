@@ -21,7 +21,7 @@ import { ADMIN } from "../../model/operation.ts";
 import { sendEntry } from "../../requests/entries.ts";
 import { adminEntry } from "../audit.ts";
 import { verifyAccessToken } from "../../crypto/access-token.ts";
-import { emailIndex } from "../../crypto/email-index.ts";
+import { nameIndex } from "../../crypto/name-index.ts";
 import { logFailure } from "../../log.ts";
 import { SECOND } from "../../model/time.ts";
 import type { Grants } from "../../store/tokens/session-rows.ts";
@@ -126,7 +126,7 @@ async function signInWithAccess(c: Context, store: Store): Promise<Result<Grante
   if (!identity.ok) return refuseSignIn(c, identity);
   const { email, expiresAt } = identity.value;
   // Before the look-up, because Access also lets people through whom nobody has invited.
-  const limited = await limitToken(c.env, await emailIndex(store.keyring.active, email), store.now, LIMITS.signInCost);
+  const limited = await limitToken(c.env, await nameIndex(store.keyring.active, "person", email), store.now, LIMITS.signInCost);
   if (limited) return limited;
   const schema = await checkSchema(store.db);
   if (!schema.ok) return schema;

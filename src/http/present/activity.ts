@@ -25,8 +25,8 @@ export const presentAdminActivity = (activity: ListedActivity, dialect: Dialect)
 
 /** What the entries of all logs have. Their own id and the id of the token's row are UUIDs in both dialects. */
 function presentRequest({ id, action, result, actor, origin }: Activity, dialect: Dialect) {
-  const { unknown: originUnknown, ...texts } = origin;
-  const jti = WITHOUT_TOKEN.has(actor) ? undefined : actor;
+  const { unknown: originUnknown, token = actor, ...texts } = origin;
+  const jti = WITHOUT_TOKEN.has(token) ? undefined : token;
   return {
     requestId: id,
     timestamp: presentTime(timeOf(id)),
@@ -69,11 +69,11 @@ function presentResource(
 }
 
 function presentAdminResource(
-  { item, items, resource }: Activity,
+  { item, items, reason, resource }: Activity,
   dialect: Dialect,
-): Pick<Presented<Schemas.AdminActivityResource>, "type" | "vaults"> {
+): Pick<Presented<Schemas.AdminActivityResource>, "type" | "vaults" | "reason"> {
   const type = resource ?? "VAULT";
   const vaults = items?.map((id) => ({ id: writeId(id, dialect) }));
   // The other attributes of the schema, of which an entry has one, have the names of the types.
-  return { type, [type.toLowerCase()]: item === null ? undefined : { id: writeId(item, dialect) }, vaults };
+  return { type, [type.toLowerCase()]: item === null ? undefined : { id: writeId(item, dialect) }, vaults, reason };
 }

@@ -15,10 +15,8 @@ const INSERT = `
 const insertNumbered = (query: string, entries: number): string => `
   INSERT INTO activity (${ACTIVITY.columns})
   SELECT value ->> 'log', ${ACTIVITY.values}
-  FROM (
-    SELECT json_set(entry.value, '$.item', numbered.id) AS value
-    FROM (${query}) AS numbered JOIN json_each(?${entries}) AS entry ON entry.key = numbered.number)
-  WHERE true ON CONFLICT (vault_id, id) DO NOTHING`;
+  FROM (SELECT json_set(json_extract(?${entries}, '$[' || number || ']'), '$.item', id) AS value FROM (${query}))
+  WHERE value IS NOT NULL ON CONFLICT (vault_id, id) DO NOTHING`;
 
 /**
  * The statement that inserts an entry about each token of a query into the admin's log. How many these are is known only to D1, so as many

@@ -18,7 +18,7 @@ import { TABLES } from "../tables/tables.ts";
  */
 
 /** A row on its way to the log: plain data, sealed where a user typed it. */
-export interface ActivityRow extends Omit<Activity, "origin" | "items"> {
+export interface ActivityRow extends Omit<Activity, "origin" | "items" | "reason"> {
   readonly root_key_id: string;
   readonly sealed: string;
 }
@@ -26,11 +26,15 @@ export interface ActivityRow extends Omit<Activity, "origin" | "items"> {
 /** Makes the row of a request. */
 export async function sealActivity(
   { keyring }: Pick<Store, "keyring">,
-  { origin, items, ...activity }: Activity,
+  { origin, items, reason, ...activity }: Activity,
 ): Promise<ActivityRow> {
   const root = keyring.active;
   const { key, associatedData } = await keyOf(root, activity);
-  return { ...activity, root_key_id: root.id, sealed: await seal(key, associatedData, JSON.stringify({ ...origin, items })) };
+  return {
+    ...activity,
+    root_key_id: root.id,
+    sealed: await seal(key, associatedData, JSON.stringify({ ...origin, items, reason })),
+  };
 }
 
 /** Seals the origin of a request whose entries are made later. In: the id that they get. */
@@ -65,8 +69,8 @@ export async function openActivity(
   const { key, associatedData } = await keyOf(root, activity);
   const text = await open(key, associatedData, sealed);
   if (!text.ok) return text;
-  const { items, ...origin } = JSON.parse(text.value) as Origin & Pick<Activity, "items">;
-  return ok({ ...activity, items, origin });
+  const { items, reason, ...origin } = JSON.parse(text.value) as Origin & Pick<Activity, "items" | "reason">;
+  return ok({ ...activity, items, reason, origin });
 }
 
 /** As `openActivity`, for a list: an entry that does not open is a broken one. */

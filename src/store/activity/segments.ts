@@ -19,11 +19,11 @@ import { isEntry } from "./entries.ts";
  */
 
 /** The resource of the only entries of the admin's log by others than the admin. A token may name a vault with the id of that log. */
-const SIGN_IN: AdminResource = "SESSION";
+const SIGN_INS: ReadonlySet<unknown> = new Set<AdminResource>(["SESSION", "EXCHANGE"]);
 
 /** Whether an entry is a read, a denial or a sign-in, which a token without any vault can repeat as it can repeat a read. */
 export const isCounted = ({ action, result, resource }: Pick<Activity, "action" | "result" | "resource">): boolean =>
-  action === "READ" || result === "DENY" || resource === SIGN_IN;
+  action === "READ" || result === "DENY" || SIGN_INS.has(resource);
 
 /**
  * The logs of segments of a log. Denials and sign-ins of the admin's log are in logs of their own, because others than the admin cause
@@ -39,8 +39,8 @@ export const logOf = (expression: string): string => `substr(${expression}, 1, 3
 function segmentLogOf({ log, actor, result, resource }: Activity): string | undefined {
   if (log !== NOWHERE) return log;
   const [reads, denials, signIns] = segmentLogsOf(log);
-  if (result === "DENY") return actor === ADMIN || resource === SIGN_IN ? denials : undefined;
-  if (resource === SIGN_IN) return signIns;
+  if (result === "DENY") return actor === ADMIN || SIGN_INS.has(resource) ? denials : undefined;
+  if (SIGN_INS.has(resource)) return signIns;
   return actor === ADMIN ? reads : undefined;
 }
 
@@ -74,6 +74,13 @@ export interface SegmentEntry extends Columns {
   readonly index: number;
 }
 
+/** Most entries have neither a token of its own nor a reason: these are left out, because the lines take most of the database. */
+function textsOf({ id, origin: { userAgent, requestIp, token }, items, reason }: Activity): LineTexts[number] {
+  return token === undefined && reason === undefined
+    ? [id, userAgent, requestIp, items]
+    : [id, userAgent, requestIp, items, token, reason];
+}
+
 /** Makes the hand-overs of entries: one for each log and day. Entries that no log has are left out. */
 export async function sealHandOvers(keyring: Keyring, entries: readonly Activity[]): Promise<HandOver[]> {
   const groups = Map.groupBy(entries, (entry) => `${segmentLogOf(entry) ?? ""} ${Math.floor(timeOf(entry.id) / DAY)}`);
@@ -88,7 +95,7 @@ async function sealHandOver({ active }: Keyring, log: string, unordered: readonl
   const sealed = await seal(
     await dayKey(active, time),
     associatedData(log, first, active.id),
-    JSON.stringify(entries.map((entry) => [entry.id, entry.origin.userAgent, entry.origin.requestIp, entry.items])),
+    JSON.stringify(entries.map(textsOf)),
   );
   const columns = entries.map((entry) => COLUMNS.map((name) => entry[name] ?? null));
   const line: Line = { rootKey: active.id, entries: columns, sealed };
@@ -149,7 +156,15 @@ export function entriesOf({ log, id, lines }: Segment): SegmentEntry[] {
 
 const BROKEN_COLUMNS = { action: "READ", result: "SUCCESS", actor: "", item: null, version: null, resource: null } as const;
 
-type LineTexts = readonly (readonly [id: string, userAgent: string, requestIp: string, items?: readonly string[]])[];
+/** Of each entry. An absent one is NULL, or not there when all after it are absent too. */
+type LineTexts = readonly (readonly [
+  id: string,
+  userAgent: string,
+  requestIp: string,
+  items?: readonly string[] | null,
+  token?: string | null,
+  reason?: string | null,
+])[];
 
 const textsOfLines = new WeakMap<Line, Promise<Result<LineTexts | undefined>>>();
 
@@ -172,8 +187,8 @@ export async function listSegmentEntry(keyring: Keyring, { line, index, ...colum
   const opened = await opening;
   if (!opened.ok) return broken;
   if (!opened.value) return { ...columns, origin: UNKNOWN_ORIGIN };
-  const [id, userAgent, requestIp, items] = opened.value[index] ?? [];
+  const [id, userAgent, requestIp, items, token, reason] = opened.value[index] ?? [];
   if (id !== columns.id) return broken;
-  const origin: Origin = { userAgent: userAgent!, requestIp: requestIp! };
-  return { ...columns, items: items ?? undefined, origin };
+  const origin: Origin = { userAgent: userAgent!, requestIp: requestIp!, token: token ?? undefined };
+  return { ...columns, items: items ?? undefined, reason: reason ?? undefined, origin };
 }

@@ -22,8 +22,8 @@ import { TABLES } from "../tables/tables.ts";
 /** The effect of a group of writes on a vault. One batch behind the fence writes all of it or nothing. */
 export interface Commit {
   readonly vault: string;
-  /** The actors that the snapshot assumed to be authorized, with the hashes of their tokens. */
-  readonly actors: TokenHashes;
+  /** The tokens that the snapshot assumed to be in use, with their hashes. */
+  readonly tokens: TokenHashes;
   /** The vault in the snapshot; absent when it is new, and when it does not open: then it can only be deleted. */
   readonly before: OpenVault | undefined;
   /** The vault after the commit; absent when it is deleted. */

@@ -1,4 +1,3 @@
-import { WITHOUT_TOKEN } from "../../model/operation.ts";
 import type { Vault } from "../../model/vault.ts";
 import { ACTIVITY, type ActivityRow } from "../activity/entries.ts";
 import type { Store } from "../d1/database.ts";
@@ -20,8 +19,8 @@ import type { TokenHashes } from "./rows.ts";
  * primary key of the log refuses an operation that took effect before. A snapshot from the cache assumes all of these.
  */
 const HOLDS = `${isAsRead()}
-  AND NOT EXISTS (SELECT 1 FROM json_each(?7) AS actor WHERE NOT EXISTS (
-    SELECT 1 FROM tokens WHERE id = actor.value ->> 0 AND claims = actor.value ->> 1))
+  AND NOT EXISTS (SELECT 1 FROM json_each(?7) AS token WHERE NOT EXISTS (
+    SELECT 1 FROM tokens WHERE id = token.value ->> 0 AND claims = token.value ->> 1))
   AND NOT EXISTS (SELECT 1 FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?8)) AND replays.id >= ?9)
   ${TABLES_OF_ITEM.filter(({ name }) => name !== "deleted_items")
     .map(
@@ -41,8 +40,8 @@ const FENCED_RECORDS = `
 
 /** The conditions of the fence besides the state of the vault. */
 interface Assumptions {
-  /** The actors of the whole group, including those whose operations write nothing. */
-  readonly actors: TokenHashes;
+  /** The tokens of the whole group, including those whose operations write nothing. */
+  readonly tokens: TokenHashes;
   readonly records: readonly IdempotencyRecord[];
   /** The ids that clients have chosen for new Items. */
   readonly chosen: readonly string[];
@@ -60,10 +59,9 @@ function fenced(
   sql: string,
   { db, now }: Store,
   vault: Vault,
-  { actors, records, chosen }: Assumptions,
+  { tokens, records, chosen }: Assumptions,
   rows: readonly (ActivityRow | RecordRow)[],
 ): D1PreparedStatement {
-  const tokens = [...actors].filter(([actor]) => !WITHOUT_TOKEN.has(actor));
-  const lists = [rows, tokens, records.map(({ key }) => key)].map((list) => JSON.stringify(list));
+  const lists = [rows, [...tokens], records.map(({ key }) => key)].map((list) => JSON.stringify(list));
   return db.prepare(sql).bind(...valuesAsRead(vault), ...lists, oldestRecord(now), JSON.stringify(chosen));
 }

@@ -13,7 +13,7 @@ import { oldestRecord, type RecordRow } from "./idempotency.ts";
 
 export interface RowRequest {
   readonly vault: string;
-  /** The actors, with the hashes of their tokens that the operations have. */
+  /** The tokens of the operations, with the hashes that these have. */
   readonly tokens: TokenHashes;
   /** The ids of the Items that the writes name, and of those that they create. */
   readonly items: readonly string[];

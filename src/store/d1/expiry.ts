@@ -7,7 +7,7 @@ import { runBatch } from "./database.ts";
  * In: the statement, the first id that is kept, and what gives a call for each slice. Out: how many were deleted. For the cron trigger:
  * throws when D1 fails, so that the run shows as failed.
  */
-export async function deleteExpired(db: D1Database, statement: string, oldest: string, take: Take): Promise<number> {
+export async function deleteExpired(db: D1Database, statement: string, oldest: string | number, take: Take): Promise<number> {
   let count = 0;
   while (take(1)) {
     const [deleted] = must("delete expired rows", await runBatch(db, db.prepare(statement).bind(oldest)));

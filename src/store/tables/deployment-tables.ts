@@ -127,6 +127,42 @@ export const DEPLOYMENT_TABLES = {
     backup: { not: "no backup signs anybody in" },
     purge: { after: "it expires" },
   },
+  issuer_keys: {
+    key: ["issuer_id"],
+    columns: { issuer_id: "id", fetched_at: "time", tried_at: "time", root_key_id: "root key", sealed: "sealed" },
+    associatedData: {
+      sealed: (_: string, { issuer_id: record }: { readonly issuer_id: string }): AssociatedData => ({
+        kind: "issuerKeys",
+        vault: NOWHERE,
+        record,
+        version: 1,
+      }),
+    },
+    backup: { not: "they are fetched again" },
+    purge: { after: "a day, when they are not used any more" },
+  },
+  exchanges: {
+    key: ["id"],
+    columns: {
+      id: "id",
+      issuer_id: "id",
+      at: "time",
+      exchanges: "number",
+      token_id: "id?",
+      root_key_id: "root key",
+      sealed: "sealed",
+    },
+    associatedData: {
+      sealed: (_: string, { id: record }: { readonly id: string }): AssociatedData => ({
+        kind: "exchange",
+        vault: NOWHERE,
+        record,
+        version: 1,
+      }),
+    },
+    backup: { not: "no backup says which tokens of others were used" },
+    purge: { after: "a day: then the token that was presented has expired" },
+  },
   past_writes: {
     key: ["action"],
     columns: { action: "text", writes: "number" },

@@ -12,7 +12,7 @@ import { type RowOf, TABLES } from "../tables/tables.ts";
 import type { LoginRequest } from "./logins.ts";
 
 /**
- * The devices that wait for a login (contract 27.5, RFC 8628). A row is found by the hash of the device code, or by the blind index of the
+ * The devices that wait for a login (contract 28.5, RFC 8628). A row is found by the hash of the device code, or by the blind index of the
  * user code. What it holds is sealed and bound to its id, so whoever writes to D1 cannot confirm a login.
  */
 

@@ -11,15 +11,18 @@ import { adminEntriesStatement } from "../activity/admin-entry.ts";
 /** SQL: whether a row is that of the token ?1, or of one below it. Each row tells so itself, so a damaged one keeps no other one in use. */
 export const IN_BRANCH = "(id = ?1 OR ancestor_1 = ?1 OR ancestor_2 = ?1 OR ancestor_3 = ?1)";
 
+/** SQL: whether a row leaves its name. Items and logs name the rule of a workload, and not its tokens, which last for minutes. */
+export const LEAVES_NAME = "kind IS NOT 'workload'";
+
 const REVOKED = {
   /** The tokens that are in use, the token itself first. */
   numbered: `
     SELECT id, row_number() OVER (ORDER BY id <> ?1, id) - 1 AS number FROM tokens
-    WHERE ${IN_BRANCH} AND (id = ?1 OR expires_at > ?2)`,
+    WHERE ${IN_BRANCH} AND (id = ?1 OR expires_at > ?2) AND ${LEAVES_NAME}`,
   // A token that has expired already ended at that time.
   end: `
     INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
-    SELECT id, root_key_id, sealed, created_at, expires_at, min(expires_at, ?2), signed_by FROM tokens WHERE ${IN_BRANCH}
+    SELECT id, root_key_id, sealed, created_at, expires_at, min(expires_at, ?2), signed_by FROM tokens WHERE ${IN_BRANCH} AND ${LEAVES_NAME}
     ON CONFLICT (id) DO NOTHING`,
   delete: `DELETE FROM tokens WHERE ${IN_BRANCH} RETURNING id`,
   ended: "SELECT id FROM ended_tokens WHERE id = ?1",
@@ -88,7 +91,7 @@ const EXPIRED_BELOW = {
   end: `
     INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
     SELECT id, root_key_id, sealed, created_at, expires_at, expires_at, signed_by FROM tokens
-    WHERE ancestor_1 = ?1 AND expires_at <= ?2
+    WHERE ancestor_1 = ?1 AND expires_at <= ?2 AND ${LEAVES_NAME}
     ON CONFLICT (id) DO NOTHING`,
   delete: "DELETE FROM tokens WHERE ancestor_1 = ?1 AND expires_at <= ?2",
 };
@@ -98,7 +101,7 @@ const EXPIRED = {
   end: `
     INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
     SELECT id, root_key_id, sealed, created_at, expires_at, expires_at, signed_by FROM tokens
-    WHERE id > ?1 AND expires_at <= ?2 ORDER BY id LIMIT 1000
+    WHERE id IN (SELECT id FROM tokens WHERE id > ?1 AND expires_at <= ?2 ORDER BY id LIMIT 1000) AND ${LEAVES_NAME}
     ON CONFLICT (id) DO NOTHING`,
   remove: `
     DELETE FROM tokens WHERE id IN (SELECT id FROM tokens WHERE id > ?1 AND expires_at <= ?2 ORDER BY id LIMIT 1000)

@@ -6,7 +6,7 @@ import type { Scope } from "../../model/vault-scope.ts";
 import type { Store } from "../d1/database.ts";
 import { insertToken, type IssuedToken } from "./tokens.ts";
 
-/** The tokens that people get by a login from a terminal (contract 27): each is a row of its own, below the person. */
+/** The tokens that people get by a login from a terminal (contract 28): each is a row of its own, below the person. */
 
 /** What a login asks for. */
 export interface LoginRequest {

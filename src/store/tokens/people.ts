@@ -1,7 +1,6 @@
-import { emailIndex, emailIndexes } from "../../crypto/email-index.ts";
+import { nameIndex } from "../../crypto/name-index.ts";
 import { type Claims, hashToken, signToken } from "../../crypto/token.ts";
 import type { Activity } from "../../model/activity.ts";
-import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
@@ -16,17 +15,8 @@ import { listTokens, type ListedToken } from "./tokens.ts";
  */
 
 const SQL = {
-  /** One statement, so that of two requests for one email, or for the last row below the limit, D1 lets one insert its row. */
-  insert: `
-    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, kind, name_index)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2, 'person', ?7
-    WHERE NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
-      AND NOT EXISTS (SELECT 1 FROM tokens WHERE name_index IN (SELECT value FROM json_each(?8)))
-      AND (SELECT count(*) FROM tokens WHERE name_index IS NOT NULL AND kind = 'person') < ${LIMITS.people}
-    ON CONFLICT (id) DO NOTHING RETURNING id`,
   one: "SELECT * FROM tokens WHERE id = ?1 AND kind = 'person'",
   ended: "SELECT * FROM ended_tokens WHERE id = ?1",
-  same: "SELECT id FROM tokens WHERE name_index IN (SELECT value FROM json_each(?1))",
   ids: "SELECT id FROM tokens WHERE name_index IS NOT NULL AND kind = 'person'",
   slice: "SELECT * FROM tokens WHERE id IN (SELECT value FROM json_each(?1)) AND kind = 'person'",
   /** Changes the row only if it has not changed since it was read: a rewrap or another request may have written it. */
@@ -42,47 +32,10 @@ async function rowOf({ keyring: { active } }: Store, claims: Claims) {
   const [sealed, token, index] = await Promise.all([
     sealToken(active, claims),
     signToken({ active }, claims),
-    emailIndex(active, claims.name),
+    nameIndex(active, "person", claims.name),
   ]);
   return { sealed, hash: await hashToken(token), index, key: active.id, createdAt: claims.issuedAt * 1000 };
 }
-
-/**
- * Adds a person, under the id of the claims. Out: the claims; when the id is in use for a person with the same email and vaults, those
- * of that person. In: the entry of the admin's log. Errors: `person_exists`, `quota`; `idempotency`, when the id is in use otherwise;
- * those of `refusalOfWrite`.
- */
-export async function insertPerson(store: Store, claims: Claims, entry: Activity): Promise<Result<Claims>> {
-  const { db, keyring } = store;
-  const { id, name, expiresAt } = claims;
-  const { key, sealed, createdAt, hash, index } = await rowOf(store, claims);
-  const indexes = JSON.stringify(await emailIndexes(keyring, name));
-  const done = await runBatch<[Id, TokenRow, TokenRow, Id, never, never]>(
-    db,
-    db.prepare(SQL.insert).bind(id, key, sealed, createdAt, expiresAt * 1000, hash, index, indexes),
-    db.prepare(SQL.one).bind(id),
-    db.prepare(SQL.ended).bind(id),
-    db.prepare(SQL.same).bind(indexes),
-    await adminEntryStatement(store, entry, { id, hash }),
-    await proofStatement(db, keyring.active),
-  );
-  if (!done.ok) return refusalOfWrite(done);
-  const [inserted, [row], ended, same] = done.value;
-  if (inserted.length > 0) return ok(claims);
-  if (row) return repeated(store, claims, row);
-  if (ended.length > 0) return fail("idempotency");
-  return same.length > 0 ? fail("person_exists") : fail("quota", `${LIMITS.people} people`);
-}
-
-/** The person of a request that was repeated. Errors: `idempotency`, `misconfigured`, `integrity`. */
-async function repeated({ keyring }: Store, wanted: Claims, row: TokenRow): Promise<Result<Claims>> {
-  const opened = await openToken(keyring, row);
-  if (!opened.ok) return opened;
-  return requestOf(opened.value) === requestOf(wanted) ? opened : fail("idempotency");
-}
-
-const requestOf = ({ name, vaults }: Claims): string =>
-  JSON.stringify([name, Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 
 /** A row has up to 7 KiB. A query for all rows at once took 74 MiB of memory. */
 const sliceRowsMax = 50;

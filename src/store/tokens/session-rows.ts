@@ -29,7 +29,7 @@ export interface Grants {
   readonly token?: VerifiedClaims | undefined;
   /** What the admin has opened to the token for this session besides its own vaults (contract 24.12). It ends with the grant `admin`. */
   readonly opened?: Readonly<Record<string, Permission>> | undefined;
-  /** Of the code of a login in a browser (contract 27.3): what the person has confirmed. */
+  /** Of the code of a login in a browser (contract 28.3): what the person has confirmed. */
   readonly login?: ConfirmedLogin | undefined;
 }
 

@@ -1,4 +1,4 @@
-import { emailIndexes } from "../../crypto/email-index.ts";
+import { nameIndexes } from "../../crypto/name-index.ts";
 import { isCurrent, type VerifiedClaims } from "../../crypto/token.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
@@ -21,7 +21,10 @@ const SQL = {
  */
 export async function loadPersonByEmail(store: Store, email: string): Promise<Result<VerifiedClaims>> {
   const { db, keyring, now, settings } = store;
-  const read = await runBatch<[TokenRow]>(db, db.prepare(SQL.find).bind(JSON.stringify(await emailIndexes(keyring, email))));
+  const read = await runBatch<[TokenRow]>(
+    db,
+    db.prepare(SQL.find).bind(JSON.stringify(await nameIndexes(keyring, "person", email))),
+  );
   if (!read.ok) return read;
   const [row] = read.value[0];
   if (!row) return refuseUnknown(store);

@@ -1,4 +1,4 @@
-import { emailIndex } from "../../crypto/email-index.ts";
+import { nameIndex } from "../../crypto/name-index.ts";
 import type { Keyring, RootKey } from "../../crypto/keyring.ts";
 import { open, seal } from "../../crypto/seal.ts";
 import { type Claims, hashToken, signToken } from "../../crypto/token.ts";
@@ -17,20 +17,21 @@ const associatedData = (id: string, key: string) => ({ ...TABLES.tokens.associat
 
 /** Seals what the row of a token holds besides its plaintext columns. */
 export const sealToken = (root: RootKey, claims: Claims): Promise<string> => {
-  const { id, name, dialect, vaults, binding, kind, since, stale, delegate, descent, lifetime } = claims;
+  const { id, name, dialect, vaults, binding, kind, since, stale, delegate, descent, lifetime, issuer, rule } = claims;
   return seal(
     root.registry,
     associatedData(id, root.id),
-    JSON.stringify({ name, dialect, vaults, binding, kind, since, stale, delegate, descent, lifetime }),
+    JSON.stringify({ name, dialect, vaults, binding, kind, since, stale, delegate, descent, lifetime, issuer, rule }),
   );
 };
 
 type Derived = Pick<TokenRow, "kind" | "name_index" | "ancestor_1" | "ancestor_2" | "ancestor_3">;
 
 /** The columns that follow from the claims. In: the root key under which the row is. */
-export const derivedColumns = async (root: RootKey, { kind, name, descent }: Claims): Promise<Derived> => ({
+export const derivedColumns = async (root: RootKey, { kind, name, descent, issuer }: Claims): Promise<Derived> => ({
   kind: kind ?? null,
-  name_index: kind === "person" ? await emailIndex(root, name) : null,
+  name_index:
+    kind === "person" ? await nameIndex(root, kind, name) : kind === "issuer" ? await nameIndex(root, kind, issuer!.url) : null,
   ancestor_1: descent?.ancestors[0] ?? null,
   ancestor_2: descent?.ancestors[1] ?? null,
   ancestor_3: descent?.ancestors[2] ?? null,

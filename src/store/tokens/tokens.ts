@@ -17,14 +17,17 @@ import { derivedColumns, openToken, sealToken, signAgain, type TokenRow } from "
  */
 
 const SQL = {
-  /** ?10, ?11: the parent and its hash: it must not have ended. One statement, so that D1 counts and inserts at one moment. */
+  /**
+   * ?10, ?11: the parent and its hash: it must not have ended. ?12: the kind, of which there are so many below one. One statement, so that D1
+   * counts and inserts at one moment.
+   */
   insert: `
-    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, ancestor_1, ancestor_2, ancestor_3)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2, ?7, ?8, ?9
+    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, ancestor_1, ancestor_2, ancestor_3, kind)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2, ?7, ?8, ?9, ?12
     WHERE NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
       AND (?10 IS NULL OR (
         EXISTS (SELECT 1 FROM tokens WHERE id = ?10 AND claims = ?11)
-        AND (SELECT count(*) FROM tokens WHERE ancestor_1 = ?7) < ${LIMITS.tokenDescendants}))
+        AND (SELECT count(*) FROM tokens WHERE ancestor_1 = ?7 AND kind IS ?12) < ${LIMITS.tokenDescendants}))
     ON CONFLICT (id) DO NOTHING RETURNING id`,
   hash: "SELECT claims FROM tokens WHERE id = ?1",
   live: "SELECT * FROM tokens WHERE id = ?1",
@@ -64,7 +67,7 @@ export async function insertToken(
   const done = await runBatch<[never, never, { id: string }, TokenRow, TokenRow, Pick<TokenRow, "claims">, never, never]>(
     db,
     ...endExpiredBelow(store, rootOf(claims)),
-    db.prepare(SQL.insert).bind(...columns, parent?.id ?? null, parent?.hash ?? null),
+    db.prepare(SQL.insert).bind(...columns, parent?.id ?? null, parent?.hash ?? null, claims.kind ?? null),
     db.prepare(SQL.live).bind(id),
     db.prepare(SQL.ended).bind(id),
     db.prepare(SQL.hash).bind(parent?.id ?? null),
@@ -75,8 +78,7 @@ export async function insertToken(
   const [, , inserted, [row], ended, [above]] = done.value;
   if (inserted.length > 0) return ok({ claims, token });
   if (parent && above?.claims !== parent.hash) return fail("unauthorized");
-  if (!row && ended.length === 0)
-    return fail("quota", `${LIMITS.tokenDescendants} tokens below the one that the admin has issued`);
+  if (!row && ended.length === 0) return fail("quota", `${LIMITS.tokenDescendants} ${claims.kind ?? "token"}s below one`);
   return row && row.expires_at > now ? issueAgain(store, claims, row) : fail("idempotency");
 }
 
@@ -100,10 +102,11 @@ const requestOf = ({
   delegate,
   descent,
   lifetime,
+  rule,
 }: Claims): string => {
   const scope = Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const asked = descent ? lifetime : expiresAt - issuedAt;
-  return JSON.stringify([name, dialect, scope, asked, binding, stale, delegate, descent?.ancestors]);
+  return JSON.stringify([name, dialect, scope, asked, binding, stale, delegate, descent?.ancestors, rule]);
 };
 
 /**

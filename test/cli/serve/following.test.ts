@@ -100,6 +100,19 @@ describe("a vault", () => {
     await expect.poll(titles, PATIENT).toEqual([["Own, changed"], "number"]);
   });
 
+  it("of which another token had more Items is read again, and shows only those of this one", async () => {
+    const fresh = await freshVault();
+    const [own] = await makeItems(fresh, "Own", "Other");
+    const { token: all } = await makeToken({ [fresh.canonical]: "r" });
+    const first = await startServe({ token: all });
+    await first.stop("SIGTERM");
+    const { token } = await makeToken({ [fresh.canonical]: { permissions: "r", items: [parseId(own!)!] } });
+    const { url } = await startServe({ token, folder: first.folder });
+    const list = async () => get(`${url}/v1/vaults/${fresh.vault}/items`, token);
+    await expect.poll(async () => typeof (await list()).age, PATIENT).toBe("number");
+    expect(JSON.parse((await list()).text).map(({ title }: { title: string }) => title)).toEqual(["Own"]);
+  });
+
   it("that the token lists and does not read stays with the service, and the others are held", async () => {
     const [read, listed] = [await freshVault(), await freshVault()];
     await makeItems(read, "Read");

@@ -27,6 +27,8 @@ export interface InterceptorOptions {
   readonly before?: (name: string) => Promise<boolean | void> | boolean | void;
   /** The JSON with which the proxy answers instead of the service; `undefined`: the service answers. */
   readonly answer?: (name: string) => unknown;
+  /** The status with which the proxy answers instead of the service, without words; `undefined`: the service answers. */
+  readonly refuse?: (name: string) => number | undefined;
   /** The body with which a request of JSON is passed on. */
   readonly rewrite?: (name: string, json: string) => string;
   /** Headers that every answer gets besides its own. */
@@ -48,6 +50,7 @@ export async function startInterceptor(options: InterceptorOptions = {}): Promis
 export async function startProxy({
   before,
   answer: own,
+  refuse,
   rewrite,
   headers: more = {},
   damaged,
@@ -65,6 +68,7 @@ export async function startProxy({
       headers.push(incoming.headers);
       if (location !== undefined) answer.writeHead(307, { location }).end();
       else if (failing !== undefined) answer.writeHead(failing).end("{}");
+      else if (refuse?.(name) !== undefined) answer.writeHead(refuse(name)!, { "Item-Vault-Error": "refused" }).end("{}");
       else if (damaged?.(name)) answer.writeHead(500, { "Item-Vault-Error": "integrity" }).end("{}");
       else if ((await before?.(name)) === false) answer.destroy();
       else {

@@ -25,6 +25,7 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
 };
 
 const OTHER = "Other";
+const RULE = ["--issuer", OTHER, "--claim", "repository_id=1"];
 
 /** What a command needs besides its arguments, to send a request. */
 const MORE: Readonly<
@@ -40,6 +41,10 @@ const MORE: Readonly<
   export: { args: ["--format", "item-vault", "--out-file", join(folder, "export")] },
   "admin keys": { args: ["--file", KEYS] },
   inject: { input: `x: ${REFERENCE}` },
+  "issuer create": { args: ["--preset", "github"] },
+  "rule create": { args: RULE },
+  "rule test": { args: RULE },
+  "token exchange": { env: { ITEM_VAULT_ID_TOKEN: "e30.e30.c2ln" } },
   run: { args: ["--", "true"], env: { SECRET: REFERENCE } },
 };
 
@@ -56,9 +61,9 @@ export interface Line {
 }
 
 /** What is looked up by its name unless it is named by its id. */
-const LOOKED_UP = new Set(["<item>", "<token>", "<person>"]);
+const LOOKED_UP = new Set(["<item>", "<token>", "<person>", "<issuer>", "<rule>"]);
 
-/** In: the name of every vault, Item and so on that the line names, also in options; the id that it has for the Item, token or person. */
+/** In: the name of every vault, Item and so on that the line names, also in options; the id that it has for the Item, token, person and so on. */
 export function lineOf({ name, args, options }: Command, named = "Database", id = named): Line {
   const valueOf = (word: string) => (LOOKED_UP.has(word) ? id : word.startsWith("<") ? named : []);
   const given = args.split(" ").flatMap((word) => ARGUMENTS[word] ?? valueOf(word));

@@ -130,6 +130,8 @@ export function listProbes(world: World): Probe[] {
     get(asAdmin, "admin activity", "/v1/admin/activity?limit=1000"),
     get(asAdmin, "admin vaults", "/v1/admin/vaults"),
     get(asAdmin, "admin tokens", "/v1/admin/tokens"),
+    get(asAdmin, "issuers", "/v1/admin/issuers"),
+    get(asAdmin, "rules", "/v1/admin/rules"),
     get(asAdmin, "people", "/v1/admin/people"),
     get(asAdmin, "keys", "/v1/admin/keys"),
     get(asAdmin, "registry backups", "/v1/admin/backups"),

@@ -6,6 +6,7 @@ import { browser, signIn } from "../../support/console.ts";
 import { typeCode, waiting } from "../../support/logins.ts";
 import { personSession } from "../../support/person-session.ts";
 import { dataKeyOf } from "../../support/sealed-columns.ts";
+import { exchange, makeRule, makeWorkload } from "../../support/workloads.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../../support/service.ts";
 import { untilLogged } from "../../support/activity.ts";
 import { newReceiver } from "../../support/webhooks.ts";
@@ -75,6 +76,9 @@ export async function plantWorld(): Promise<World> {
     await admin("DELETE", `/v1/admin/tokens/${id}`);
     const { token: used } = await makeToken(scope, { name: `signed in ${name}` });
     await signIn({ token: used });
+    const workload = await makeWorkload();
+    await makeRule(workload.issuer, { name: `rule ${name}`, vaults: scope });
+    await exchange(await workload.token());
     const email = `${name}@example.com`;
     await admin("POST", "/v1/admin/people", { body: { email, vaults: scope } });
     await typeCode(browser(await personSession(env, email)), (await waiting()).user_code, true);

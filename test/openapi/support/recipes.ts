@@ -10,6 +10,7 @@ import { dataKeyOf } from "../../support/sealed-columns.ts";
 import { JOBS, serviceWith, startJob } from "../../support/jobs.ts";
 import { admin, freshVault, LOGIN, makeToken, makeVault, type Reply, type Request_ } from "../../support/service.ts";
 import { newReceiver } from "../../support/webhooks.ts";
+import { formOf } from "../../support/workloads.ts";
 import { ask, backedUpVault, BUNDLE, REFUSING, type Row, type Target, USED_KEY, type World } from "./targets.ts";
 
 /** How an operation is made to answer each status: the successful request with one change. */
@@ -157,6 +158,16 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "putBackupObject 413": changed({ headers: { "Content-Length": "100000000000" } }),
   "putBackupObject 422": changed({ query: `?key=vaults/${crypto.randomUUID()}/parts/${"0".repeat(64)}` }),
   "createVault 507": (given) => changed({ env: { COORDINATOR: coordinatorsWith(fullD1()) } })(given),
+  "createIssuer 400": changed({ body: {} }),
+  "createIssuer 409": repeatedWith({ name: "first", issuer: "https://first.example.com" }),
+  "createIssuer 507": (given) => changed({ env: fullD1() })(given),
+  "createRule 400": changed({ body: {} }),
+  "createRule 409": (given) => repeatedWith({ issuer: given.target.ids["issuer"], claims: { a: "b" }, vaults: {} })(given),
+  "createRule 507": (given) => changed({ env: fullD1() })(given),
+  "testRule 400": changed({ body: {} }),
+  "exchangeToken 400": changed({ body: "x" }),
+  "exchangeToken 401": changed({ body: formOf("x") }),
+  "exchangeToken 507": (given) => changed({ env: fullD1() })(given),
   "createChildToken 400": changed({ body: {} }),
   "createChildToken 409": repeatedWith({ name: "first", vaults: {} }),
   "createChildToken 507": (given) => changed({ env: fullD1() })(given),
@@ -194,9 +205,11 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
 
 /** The first id of the path, written wrongly. */
 const malformed: Recipe = (given) =>
-  changed({ ids: { [["vault", "person", "job"].find((name) => given.row.path.includes(`{${name}}`)) ?? "token"]: "no-id" } })(
-    given,
-  );
+  changed({
+    ids: {
+      [["vault", "person", "issuer", "rule", "job"].find((name) => given.row.path.includes(`{${name}}`)) ?? "token"]: "no-id",
+    },
+  })(given);
 
 const notFound: Recipe = (given) => {
   const { row, target, world } = given;

@@ -1,4 +1,6 @@
 import { loginRequest, newAuthorization, newChildToken, newDevice, signIn, typedDevice } from "../../../contract/bodies.ts";
+import { createIssuer } from "../../../src/http/endpoints/admin-issuers.ts";
+import { createRule } from "../../../src/http/endpoints/admin-rules.ts";
 import { addPerson, changePerson } from "../../../src/http/endpoints/admin-people.ts";
 import { createToken } from "../../../src/http/endpoints/admin-tokens.ts";
 import { createVault, updateVault } from "../../../src/http/endpoints/admin-vaults.ts";
@@ -12,6 +14,9 @@ import { LIMITS } from "../../../src/model/limits.ts";
 import { parsePatch } from "../../../src/model/patch-input.ts";
 import type { Result } from "../../../src/model/result.ts";
 import { parseValue } from "../../../src/model/text.ts";
+import { issuerUrlFault } from "../../../src/model/issuer-url.ts";
+import { givenKeys } from "../../../src/model/workload-keys.ts";
+import { ruleClaims } from "../../../src/model/workload-rule.ts";
 import { webhookUrlFault } from "../../../src/model/webhook-url.ts";
 
 /** The bodies of requests: their schemas in the document, their parsers, and the rules in which the two differ. */
@@ -32,6 +37,8 @@ export const PARSERS: Readonly<Record<string, (body: unknown) => Result<unknown>
   NewVault: endpoint(createVault),
   VaultChange: endpoint(updateVault),
   NewToken: endpoint(createToken),
+  NewIssuer: endpoint(createIssuer),
+  NewRule: endpoint(createRule),
   NewChildToken: (body) => parseValue(newChildToken, body, "the token"),
   NewWebhook: endpoint(createWebhook),
   WebhookChange: endpoint(updateWebhook),
@@ -136,7 +143,25 @@ export const STRICTER: readonly Stricter[] = [
     refuses: (body) => ["code", "token", "vaults"].filter((name) => ((body as Named | null)?.[name] ?? null) !== null).length > 1,
   },
   {
-    rule: "a login is redeemed by a code with its verifier, or by a device code (contract 27.4, 27.7)",
+    rule: "the URL of an issuer is https, and its keys are public ones that verify (contract 27.1)",
+    reason: "the rules are those of the URL standard and of RFC 7517",
+    refuses: (body) => {
+      const { issuer, jwks } = (body ?? {}) as Readonly<Record<string, unknown>>;
+      if (isText(issuer) && parseId(issuer) === undefined && issuerUrlFault(issuer, jwks ? "given" : "fetched") !== undefined)
+        return true;
+      return typeof jwks === "object" && jwks !== null && !parseValue(givenKeys, jwks, "").ok;
+    },
+  },
+  {
+    rule: "the claims of a rule have names and values within their limits, and none twice (contract 27.3)",
+    reason: "a schema does not compare a name with a JSON pointer",
+    refuses: (body) => {
+      const { claims } = (body ?? {}) as Readonly<Record<string, unknown>>;
+      return typeof claims === "object" && claims !== null && !parseValue(ruleClaims, claims, "").ok;
+    },
+  },
+  {
+    rule: "a login is redeemed by a code with its verifier, or by a device code (contract 28.4, 28.7)",
     reason: "one object with the attributes of both gives clients one type",
     refuses: (body) => {
       const [code, verifier, device] = ["code", "code_verifier", "device_code"].map(
@@ -146,7 +171,7 @@ export const STRICTER: readonly Stricter[] = [
     },
   },
   {
-    rule: "a code goes to a port of this machine (contract 27.3)",
+    rule: "a code goes to a port of this machine (contract 28.3)",
     reason: "a pattern for the numbers of ports is unreadable; the document has the characters",
     refuses: (body) => has(body, (value, key) => key === "redirect_uri" && isText(value) && !URL.canParse(value)),
   },

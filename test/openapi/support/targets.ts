@@ -9,6 +9,8 @@ import { JOBS } from "../../support/jobs.ts";
 import { REDIRECT, typeCode, waiting } from "../../support/logins.ts";
 import { personSession } from "../../support/person-session.ts";
 import { newReceiver } from "../../support/webhooks.ts";
+import { newSigningKey, type SigningKey } from "../../support/workload-tokens.ts";
+import { formOf, makeIssuer, makeRule, tokenOf } from "../../support/workloads.ts";
 
 export type { Row };
 
@@ -63,6 +65,7 @@ export async function prepareTarget(world: World, row: Row): Promise<Target> {
 
 async function prepare(world: World, row: Row): Promise<Record<string, string>> {
   if (PEOPLE_ONLY.has(row.operationId)) return preparePerson(row);
+  if (row.operationId === "exchangeToken") return { form: await newForm() };
   if (row.access.by === "console") return { session: await signIn({ token: world.token }), token: world.token };
   return row.access.by === "admin" ? prepareAdmin(row) : prepareItem(world, row);
 }
@@ -110,6 +113,21 @@ export async function backedUpVault(): Promise<string> {
 
 const addPerson = async () => (await admin("POST", "/v1/admin/people", { body: newPerson() })).body;
 
+let workload: Promise<{ readonly url: string; readonly key: SigningKey }> | undefined;
+
+/** The form that exchanges a new token of a workload. */
+async function newForm(): Promise<string> {
+  const { url, key } = await (workload ??= makeGivenWorkload());
+  return formOf(await tokenOf(url, key));
+}
+
+async function makeGivenWorkload() {
+  const key = await newSigningKey("ES256");
+  const url = `https://${crypto.randomUUID()}.example.com`;
+  await makeRule((await makeIssuer({ issuer: url, jwks: { keys: [key.jwk] } })).id, {});
+  return { url, key };
+}
+
 /** A new job, or the one that is under way. */
 const endedJob = async (): Promise<string> => {
   const { body, headers } = await admin("POST", JOBS, { body: { kind: "rewrap" } });
@@ -125,11 +143,13 @@ async function prepareAdmin({ path }: Row): Promise<Record<string, string>> {
   const token = path.includes("{token}") ? (await makeToken({})).id : "";
   const person = path.includes("{person}") ? (await addPerson()).id : "";
   const job = path.includes("{job}") ? await endedJob() : "";
+  const issuer = path.includes("{issuer}") || path.includes("/rules") ? (await makeIssuer()).id : "";
+  const rule = path.includes("{rule}") ? (await makeRule(issuer, {})).id : "";
   const webhook = path.includes("{webhook}")
     ? (await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: newReceiver().url } })).body.id
     : "";
   if (path.endsWith("/object")) await env.BACKUPS.put(OBJECT, "object");
-  return { vault, token, person, job, webhook };
+  return { vault, token, person, job, webhook, issuer, rule };
 }
 
 const vaultPath = () => [1, 2, 3].map(() => crypto.randomUUID()).join("/");
@@ -151,6 +171,10 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   updateVault: () => ({ body: { name: "Other" } }),
   createChildToken: ({ vault }) => ({ body: { name: "new", vaults: { [vault!]: "rwd" } } }),
   createToken: () => ({ body: { name: "new", vaults: {} } }),
+  createIssuer: () => ({ body: { name: "new", issuer: `https://${crypto.randomUUID()}.example.com` } }),
+  createRule: ({ issuer }) => ({ body: { issuer, claims: { job: "deploy" }, vaults: {} } }),
+  testRule: ({ issuer }) => ({ body: { issuer, claims: { job: "deploy" }, vaults: {} } }),
+  exchangeToken: ({ form }) => ({ body: form }),
   addPerson: () => ({ body: newPerson() }),
   changePerson: () => ({ body: { vaults: {} } }),
   createJob: () => ({ body: { kind: "rewrap" } }),

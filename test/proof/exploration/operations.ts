@@ -15,7 +15,7 @@ export const operationOf = (change: Change, idempotency?: Idempotency): Operatio
     id: `operation ${++operations}`,
     vault: VAULT,
     actor: ACTOR,
-    tokenHash: TOKEN_HASH,
+    token: { id: ACTOR, hash: TOKEN_HASH },
     size: 0,
     origin,
     change,

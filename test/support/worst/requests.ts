@@ -8,6 +8,7 @@ import { personSession } from "../person-session.ts";
 import { seedFiles } from "../seed-files.ts";
 import { seedPeople } from "../seed-people.ts";
 import { login, seedItems } from "../seed.ts";
+import { exchangeBody, largestIssuer } from "./workloads.ts";
 import { emptyItem, largeItem, manyFields, manyOperations, times } from "./bodies.ts";
 import {
   ADMIN_TOKENS,
@@ -357,6 +358,9 @@ const wideFamily = async (world: World) => {
   return { id: root.id as string, token: root.token as string, last: children.at(-1)!.id as string, body };
 };
 
+const ISSUERS = "/v1/admin/issuers";
+const RULES = "/v1/admin/rules";
+const EXCHANGE = "/v1/token-exchange";
 const PEOPLE = "/v1/admin/people";
 
 /** As many people as there may be, but one. */
@@ -626,6 +630,68 @@ const byAdmin: readonly WorstRequest[] = [
     prepare: async (world) => forAdmin(`${PEOPLE}/${(await shareIn(world, allPeople)).id}`, world),
   },
   {
+    endpoint: `GET ${ISSUERS}`,
+    why: "an issuer with 100 keys",
+    prepare: async (world) => {
+      await shareIn(world, largestIssuer);
+      return forAdmin(ISSUERS, world);
+    },
+  },
+  {
+    endpoint: `POST ${ISSUERS}`,
+    why: "100 keys",
+    stores: "the keys are kept sealed, in base64, and the index and the entry of the log beside them",
+    prepare: async (world) => {
+      const { jwks } = await shareIn(world, largestIssuer);
+      const issuer = `https://${crypto.randomUUID()}.example.com`;
+      return forAdmin(ISSUERS, world, { body: { name: "x".repeat(LIMITS.title), issuer, jwks }, headers: KEY });
+    },
+  },
+  {
+    endpoint: `GET ${ISSUERS}/:issuer`,
+    why: "100 keys",
+    prepare: async (world) => forAdmin(`${ISSUERS}/${(await shareIn(world, largestIssuer)).id}`, world),
+  },
+  {
+    endpoint: `DELETE ${ISSUERS}/:issuer`,
+    why: "99 rules",
+    stores: "the names of the rules, which stay, and an entry of the log for each",
+    prepare: async (world) => forAdmin(`${ISSUERS}/${(await largestIssuer(world)).id}`, world),
+  },
+  {
+    endpoint: `GET ${RULES}`,
+    why: "99 rules of 100 vaults with 32 claims",
+    prepare: async (world) => {
+      await shareIn(world, largestIssuer);
+      return forAdmin(RULES, world);
+    },
+  },
+  {
+    endpoint: `POST ${RULES}`,
+    why: "100 vaults and 32 claims, beside 99 rules",
+    prepare: async (world) => forAdmin(RULES, world, { body: (await largestIssuer(world)).rule, headers: KEY }),
+  },
+  {
+    endpoint: `POST ${RULES}/test`,
+    why: "50 tokens of 16 KiB, with 32 claims",
+    prepare: async (world) => {
+      const { rule, token } = await largestIssuer(world);
+      for (let count = 0; count < LIMITS.refusedExchanges; count++)
+        await world.ask("POST", EXCHANGE, "", exchangeBody(await token())).catch(() => undefined);
+      return forAdmin(`${RULES}/test`, world, { body: rule });
+    },
+  },
+  {
+    endpoint: `GET ${RULES}/:rule`,
+    why: "100 vaults and 32 claims",
+    prepare: async (world) => forAdmin(`${RULES}/${(await shareIn(world, largestIssuer)).last}`, world),
+  },
+  {
+    endpoint: `DELETE ${RULES}/:rule`,
+    why: "one of 99 rules",
+    prepare: async (world) => forAdmin(`${RULES}/${(await largestIssuer(world)).last}`, world),
+  },
+  {
     endpoint: "GET /v1/admin/keys",
     why: "the only root key",
     prepare: async (world) => forAdmin("/v1/admin/keys", world),
@@ -831,11 +897,22 @@ const logins: readonly WorstRequest[] = [
   },
 ];
 
-const open: readonly WorstRequest[] = ["/heartbeat", "/health", "/metrics"].map((path) => ({
-  endpoint: `GET ${path}`,
-  why: "",
-  prepare: async ({ env }) => ({ path, token: env.METRICS_TOKEN }),
-}));
+const open: readonly WorstRequest[] = [
+  ...["/heartbeat", "/health", "/metrics"].map((path) => ({
+    endpoint: `GET ${path}`,
+    why: "",
+    prepare: async ({ env }: World) => ({ path, token: env.METRICS_TOKEN }),
+  })),
+  {
+    endpoint: `POST ${EXCHANGE}`,
+    why: "one of 99 rules of 100 vaults with 32 claims",
+    stores: "the row of a token of 100 vaults, and the claims of the workload's token",
+    prepare: async (world) => {
+      const { token } = await shareIn(world, largestIssuer);
+      return { path: EXCHANGE, body: exchangeBody(await token({ claim0: "rule 7" })) };
+    },
+  },
+];
 
 /** The last one, because the alarm of the coordinator deletes the rows of the vault after the answer. */
 const deletion: WorstRequest = {

@@ -1,0 +1,56 @@
+import type { Call } from "../frame/command.ts";
+import { connectTo } from "../frame/connect.ts";
+import { CliError } from "../frame/failure.ts";
+import { loadService, type Service } from "../frame/settings.ts";
+import { exchangeToken } from "../workload/exchange.ts";
+import { exchangeOf, WORKLOAD_OPTIONS } from "../workload/options.ts";
+import { momentNow } from "./copy.ts";
+import type { Credential } from "./credentials.ts";
+import type { SERVE_OPTIONS } from "./options.ts";
+
+/** How serve gets its first token, and the next ones. */
+
+export interface Tokens {
+  readonly service: Service;
+  /** Whether the token is got by exchange, and has to be renewed. */
+  readonly isExchanged: boolean;
+  /** Gets a token. `attempts`: how often at most, where it is got by exchange. */
+  readonly issue: (attempts?: number, signal?: AbortSignal) => Promise<Credential>;
+}
+
+/** In: seconds that a request waits for events. Errors: throws a CliError for options that exclude each other, and without a host or a token. */
+export async function openTokens(call: Call<typeof SERVE_OPTIONS>, wait: number): Promise<Tokens> {
+  const { io, options } = call;
+  checkOptions(options);
+  const clientOf = ({ host, timeout }: Service, token: string) => connectTo({ host, token, timeout: timeout + wait * 1000 });
+  if (!options.exchange) {
+    const { token, ...service } = await call.access();
+    return { service, isExchanged: false, issue: async () => ({ token, client: clientOf(service, token) }) };
+  }
+  const service = await loadService(io.env, options);
+  const exchange = exchangeOf(io.env, options, service);
+  return {
+    service,
+    isExchanged: true,
+    async issue(attempts, signal) {
+      const began = momentNow();
+      const { access_token: token, expires_in: seconds } = await exchangeToken(exchange, {
+        ...(attempts !== undefined && { attempts }),
+        ...(signal && { signal }),
+      });
+      return { token, client: clientOf(service, token), life: { began, milliseconds: seconds * 1000 } };
+    },
+  };
+}
+
+const OF_EXCHANGE = Object.keys(WORKLOAD_OPTIONS) as (keyof typeof WORKLOAD_OPTIONS)[];
+
+function checkOptions(options: Call<typeof SERVE_OPTIONS>["options"]): void {
+  const needing = OF_EXCHANGE.find((name) => options[name] !== undefined);
+  if (!options.exchange && needing !== undefined) throw new CliError(`--${needing} needs --exchange`, { exit: "usage" });
+  if (!options.exchange || options["client-token-file"] !== undefined) return;
+  throw new CliError("--exchange needs --client-token-file", {
+    exit: "usage",
+    hint: "The token changes every few minutes: local clients present the secret of that file instead.",
+  });
+}

@@ -1,0 +1,125 @@
+import type { Client, NewRule } from "@item-vault/client";
+import { type AnyRule, DOES_NOT_OPEN, opened, textOf } from "../api/shapes.ts";
+import type { Call } from "../frame/command.ts";
+import { describeDuration, secondsOf } from "../frame/duration.ts";
+import { CliError } from "../frame/failure.ts";
+import { type Shown, show, tell } from "../output/format.ts";
+import { pairsOf, tableOf } from "../output/table.ts";
+import { timeOf } from "../output/time.ts";
+import { parseScope, vaultsOf } from "./issue.ts";
+import { issuerIdOf } from "./issuers.ts";
+import type { RULE_CREATE_OPTIONS, RULE_DELETE_OPTIONS, RULE_READ_OPTIONS } from "./workload-options.ts";
+
+/** The rules by which the service exchanges tokens of workloads. */
+
+/** `rule create`. */
+export async function create({ io, options, admin: connect }: Call<typeof RULE_CREATE_OPTIONS>): Promise<void> {
+  const parsed = parseRule(options);
+  const admin = await connect();
+  const body = await parsed(admin);
+  await show(io, options.format, shownRule((await admin.call("POST /v1/admin/rules", { body })).data));
+}
+
+/** `rule test`. */
+export async function test({ io, options, admin: connect }: Call<typeof RULE_CREATE_OPTIONS>): Promise<void> {
+  const parsed = parseRule(options);
+  const admin = await connect();
+  const body = await parsed(admin);
+  const { data: tried } = await admin.call("POST /v1/admin/rules/test", { body });
+  const rows = tried.map(({ at, issuer, matches, failed }) => [timeOf(at), issuer, matches ? "yes" : "no", failed.join(" ")]);
+  await show(io, options.format, {
+    json: tried,
+    table: (columns) => tableOf(["TIME", "ISSUER", "MATCHES", "CLAIMS THAT DIFFER"], rows, columns),
+  });
+}
+
+/** The body of a request for a rule. Out: a function that looks up what is named. Errors: throws a CliError for what is malformed. */
+function parseRule(options: Call<typeof RULE_CREATE_OPTIONS>["options"]): (admin: Client) => Promise<NewRule> {
+  const { issuer, lifetime, dialect } = options;
+  if (issuer === undefined) throw new CliError("A rule needs --issuer", { exit: "usage" });
+  const claims = claimsOf(options.claim ?? []);
+  const wanted = (options.vault ?? []).map(parseScope);
+  const rest = {
+    ...(lifetime !== undefined && { lifetime: secondsOf("--lifetime", lifetime) }),
+    ...(dialect && { dialect }),
+    ...(options["any-repository"] && { anyRepository: true }),
+    ...(options["allow-subject"] && { allowSubject: true }),
+  };
+  return async (admin) => ({
+    issuer: await issuerIdOf(admin, issuer),
+    claims,
+    vaults: await vaultsOf(wanted, async () => (await admin.call("GET /v1/admin/vaults")).data),
+    ...rest,
+  });
+}
+
+/** Errors: throws a CliError, also for a name that is given twice. */
+function claimsOf(texts: readonly string[]): Record<string, NewRule["claims"][string]> {
+  const claims = texts.map(parseClaim);
+  if (claims.length === 0) throw new CliError("A rule needs --claim", { exit: "usage" });
+  if (new Set(claims.map(([name]) => name)).size < claims.length)
+    throw new CliError("--claim names a claim twice", { exit: "usage" });
+  return Object.fromEntries(claims);
+}
+
+/** `NAME=TEXT`, or `NAME:=JSON` for a number, `true` or `false`. A name may have colons, as a URL has. */
+export function parseClaim(text: string): readonly [name: string, value: NewRule["claims"][string]] {
+  const { name, isJson, value = "" } = /^(?<name>[^=]+?)(?<isJson>:)?=(?<value>.*)$/s.exec(text)?.groups ?? {};
+  const parsed = isJson === undefined ? value : jsonValueOf(value);
+  if (name !== undefined && parsed !== undefined) return [name, parsed];
+  throw new CliError("--claim takes NAME=TEXT, or NAME:=JSON for a number, true or false", { exit: "usage" });
+}
+
+/** Out: `undefined` for what is neither an integer that JavaScript holds exactly, nor true or false. */
+function jsonValueOf(text: string): number | boolean | undefined {
+  if (text === "true" || text === "false") return text === "true";
+  return /^-?\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
+}
+
+/** `rule list`. */
+export async function list({ io, options, admin }: Call<typeof RULE_READ_OPTIONS>): Promise<void> {
+  const { data: rules } = await (await admin()).call("GET /v1/admin/rules");
+  const rows = rules.map((rule) => {
+    const { name = DOES_NOT_OPEN, issuer = "", vaults = {}, claims = {} } = opened(rule);
+    return [rule.id, name, issuer, String(Object.keys(vaults).length), claimTextsOf(claims).join(" ")];
+  });
+  await show(io, options.format, {
+    json: rules,
+    table: (columns) => tableOf(["ID", "NAME", "ISSUER", "VAULTS", "CLAIMS"], rows, columns),
+  });
+}
+
+/** `rule get`. */
+export async function get({ io, args, options, admin }: Call<typeof RULE_READ_OPTIONS>): Promise<void> {
+  const path = { rule: args[0]! };
+  await show(io, options.format, shownRule((await (await admin()).call("GET /v1/admin/rules/{rule}", { path })).data));
+}
+
+/** `rule delete`. */
+export async function remove({ io, args, admin }: Call<typeof RULE_DELETE_OPTIONS>): Promise<void> {
+  await (await admin()).call("DELETE /v1/admin/rules/{rule}", { path: { rule: args[0]! } });
+  await tell(io, `Deleted the rule ${args[0]!}: its tokens end`);
+}
+
+/** As `--claim` takes them. */
+const claimTextsOf = (claims: NewRule["claims"]): string[] =>
+  Object.entries(claims).map(([name, value]) => (typeof value === "string" ? `${name}=${value}` : `${name}:=${value}`));
+
+function shownRule(one: AnyRule): Shown {
+  const { name, issuer, claims = {}, vaults = {}, lifetime, dialect, anyRepository, allowSubject } = opened(one);
+  return {
+    json: one,
+    table: () =>
+      pairsOf([
+        ["ID", one.id],
+        ["Name", name ?? DOES_NOT_OPEN],
+        ["Issuer", issuer ?? ""],
+        ...claimTextsOf(claims).map((text) => ["Claim", text] as const),
+        ...Object.entries(vaults).map(([id, scope]) => ["Vault", `${id} ${textOf(scope)}`] as const),
+        ["Lifetime", lifetime === undefined ? "" : describeDuration(lifetime * 1000)],
+        ["Dialect", dialect ?? ""],
+        ["Permits", [anyRepository && "any repository", allowSubject && "the subject alone"].filter(Boolean).join(", ")],
+        ["Created", timeOf(one.createdAt)],
+      ]),
+  };
+}

@@ -1,0 +1,46 @@
+import { ItemVaultError } from "@item-vault/client";
+
+/** Answers that hold a token are small. A larger one is none, and is not read to its end. */
+
+const ANSWER_BYTES_MAX = 64 * 1024;
+
+/** The failure of an answer that is something else than was asked for. */
+export const foreign = (message: string): ItemVaultError => new ItemVaultError(message, { kind: "foreign", status: 0 });
+
+/** `fetch` whose answers fail after 64 KiB, also those with an error. Errors: an ItemVaultError of kind `foreign`. */
+export const limited =
+  (send: typeof fetch): typeof fetch =>
+  async (input, init) => {
+    const response = await send(input, init);
+    if (!response.body) return response;
+    const { status, statusText, headers } = response;
+    const { origin } = new URL(input instanceof Request ? input.url : input);
+    let bytes = 0;
+    const body = response.body.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          bytes += chunk.length;
+          if (bytes > ANSWER_BYTES_MAX) controller.error(foreign(`What answers at ${origin} gives no token, but a long answer`));
+          else controller.enqueue(chunk);
+        },
+      }),
+    );
+    return new Response(body, { status, statusText, headers });
+  };
+
+/**
+ * The attributes of a JSON object that an answer holds. In: what fails, for the message. Errors: throws an ItemVaultError without any
+ * part of the answer.
+ */
+export async function attributesOf(response: Response, who: string): Promise<Readonly<Record<string, unknown>>> {
+  const text = await response.text().catch((error: unknown) => {
+    throw error instanceof ItemVaultError ? error : foreign(`The answer of ${who} ended early`);
+  });
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+  } catch {
+    throw foreign(`The answer of ${who} is no JSON, or ended early`); // the message of JSON.parse quotes the text
+  }
+  throw foreign(`The answer of ${who} is no JSON object`);
+}

@@ -1,0 +1,58 @@
+import type * as z from "zod/mini";
+import { newIssuer } from "../../../contract/bodies.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { parseValue } from "../../model/text.ts";
+import { NEVER_SECONDS } from "../../model/time.ts";
+import { DEFAULT_PRESET, onceByDefault } from "../../model/workload-rule.ts";
+import { requireRoom } from "../../store/health/room.ts";
+import { endOfKind, loadOfKind, loadOneOfKind } from "../../store/tokens/kinds.ts";
+import { insertNamed } from "../../store/tokens/named-rows.ts";
+import { adminEntry } from "../audit.ts";
+import { newId } from "../new-id.ts";
+import { presentIssuer, presentListedIssuer } from "../present/workloads.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
+
+/** /v1/admin/issuers (contract 27.1, 27.2): the issuers whose workload tokens are exchanged. */
+
+type NewIssuer = z.output<ReturnType<typeof newIssuer>>;
+
+const ISSUER = { resource: "ISSUER" } as const;
+
+export const createIssuer = serveBy({
+  parse: ({ body, store }: ParseCall): Result<NewIssuer> =>
+    parseValue(newIssuer(store.settings.webhookTestOrigin), body!.json, "the issuer"),
+  async handle(call: Call, input: NewIssuer): ReplyTo<"createIssuer"> {
+    const { c, store } = call;
+    const room = await requireRoom(store);
+    if (!room.ok) return room;
+    const { name, issuer: url, preset = DEFAULT_PRESET, once = onceByDefault(preset), jwks: keys } = input;
+    const id = await newId(call, "new issuer");
+    const times = { issuedAt: Math.floor(store.now / 1000), expiresAt: NEVER_SECONDS };
+    const claims = {
+      id,
+      name,
+      dialect: "uuid",
+      vaults: {},
+      ...times,
+      kind: "issuer",
+      issuer: { url, preset, once, keys },
+    } as const;
+    const added = await insertNamed(store, claims, adminEntry(ISSUER, c, "CREATE", id));
+    return added.ok ? ok({ json: presentIssuer(added.value), made: id }) : added;
+  },
+});
+
+export async function listIssuers({ store }: Call): ReplyTo<"listIssuers"> {
+  const issuers = await loadOfKind(store, "issuer");
+  return issuers.ok ? ok({ json: issuers.value.map(presentListedIssuer) }) : issuers;
+}
+
+export async function getIssuer({ store, issuer: id }: Call): ReplyTo<"getIssuer"> {
+  const issuer = await loadOneOfKind(store, "issuer", id);
+  return issuer.ok ? ok({ json: presentListedIssuer(issuer.value) }) : issuer;
+}
+
+export async function deleteIssuer({ c, store, issuer: id }: Call): ReplyTo<"deleteIssuer"> {
+  const ended = await endOfKind(store, "issuer", id, adminEntry(ISSUER, c, "DELETE", id));
+  return ended.ok ? ok({ response: c.body(null, 204) }) : ended;
+}

@@ -1,0 +1,99 @@
+import type * as z from "zod/mini";
+import { newRule } from "../../../contract/bodies.ts";
+import type { Claims } from "../../crypto/token.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { invalid, ok, type Result } from "../../model/result.ts";
+import { parseValue } from "../../model/text.ts";
+import { NEVER_SECONDS } from "../../model/time.ts";
+import { failedClaims, ruleFault } from "../../model/workload-rule.ts";
+import { requireRoom } from "../../store/health/room.ts";
+import { endOfKind, loadOfKind, loadOneOfKind, loadRow } from "../../store/tokens/kinds.ts";
+import { openToken } from "../../store/tokens/token-rows.ts";
+import { insertToken } from "../../store/tokens/tokens.ts";
+import { loadPastExchanges } from "../../store/workloads/exchanges.ts";
+import type { OpenedRow } from "../../store/workloads/issuers.ts";
+import { adminEntry } from "../audit.ts";
+import { newId } from "../new-id.ts";
+import { presentListedRule, presentPastExchange, presentRule } from "../present/workloads.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
+
+/** /v1/admin/rules (contract 27.3 to 27.5): which workload tokens are exchanged, and for what. */
+
+type NewRule = z.output<typeof newRule>;
+
+const RULE = { resource: "RULE" } as const;
+
+const parse = ({ body }: ParseCall): Result<NewRule> => parseValue(newRule, body!.json, "the rule");
+
+/** The issuer of a rule. Errors: `issuer_not_found`; `invalid`, when the claims do not fit its preset; those of opening its row. */
+async function issuerOf({ store }: Call, { issuer, ...rule }: NewRule): Promise<Result<OpenedRow>> {
+  const row = await loadRow(store, "issuer", issuer);
+  if (!row.ok) return row;
+  const opened = await openToken(store.keyring, row.value);
+  if (!opened.ok) return opened;
+  const wrong = ruleFault(opened.value.issuer!.preset, rule);
+  return wrong ? invalid(`${wrong.attribute}: ${wrong.fault}`) : ok({ row: row.value, claims: opened.value });
+}
+
+export const createRule = serveBy({
+  parse,
+  async handle(call: Call, input: NewRule): ReplyTo<"createRule"> {
+    const { c, store } = call;
+    const issuer = await issuerOf(call, input);
+    if (!issuer.ok) return issuer;
+    const room = await requireRoom(store);
+    if (!room.ok) return room;
+    const { row, claims: above } = issuer.value;
+    const { name = above.name, vaults, dialect = "uuid", claims: needed, anyRepository, allowSubject } = input;
+    const id = await newId(call, "new rule");
+    const claims: Claims = {
+      id,
+      name,
+      dialect,
+      vaults,
+      issuedAt: Math.floor(store.now / 1000),
+      expiresAt: NEVER_SECONDS,
+      kind: "rule",
+      descent: { ancestors: [row.id], issuedAt: above.issuedAt },
+      rule: {
+        claims: needed,
+        anyRepository: anyRepository || undefined,
+        allowSubject: allowSubject || undefined,
+        lifetime: input.lifetime ?? LIMITS.ruleLifetimeDefault,
+      },
+    };
+    const added = await insertToken(store, claims, adminEntry(RULE, c, "CREATE", id), { id: row.id, hash: row.claims });
+    return added.ok ? ok({ json: presentRule(added.value.claims), made: id }) : added;
+  },
+});
+
+export async function listRules({ store }: Call): ReplyTo<"listRules"> {
+  const rules = await loadOfKind(store, "rule");
+  return rules.ok ? ok({ json: rules.value.map(presentListedRule) }) : rules;
+}
+
+export async function getRule({ store, rule: id }: Call): ReplyTo<"getRule"> {
+  const rule = await loadOneOfKind(store, "rule", id);
+  return rule.ok ? ok({ json: presentListedRule(rule.value) }) : rule;
+}
+
+export async function deleteRule({ c, store, rule: id }: Call): ReplyTo<"deleteRule"> {
+  const ended = await endOfKind(store, "rule", id, adminEntry(RULE, c, "DELETE", id));
+  return ended.ok ? ok({ response: c.body(null, 204) }) : ended;
+}
+
+/** Says which of the last workload tokens a rule would match, without the values of their claims. */
+export const testRule = serveBy({
+  parse,
+  async handle(call: Call, input: NewRule): ReplyTo<"testRule"> {
+    const issuer = await issuerOf(call, input);
+    if (!issuer.ok) return issuer;
+    const { row, claims } = issuer.value;
+    const past = await loadPastExchanges(call.store, row.id);
+    if (!past.ok) return past;
+    const entries = past.value.map(({ at, payload }) =>
+      presentPastExchange(at, claims.issuer!.url, failedClaims(input, payload)),
+    );
+    return ok({ json: entries });
+  },
+});

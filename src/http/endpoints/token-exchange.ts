@@ -1,0 +1,166 @@
+import type { AnswerBody } from "../../../contract/answer.ts";
+import { parseSubjectToken, type SubjectClaims, type TokenFault, verifySubjectToken } from "../../crypto/workload-token.ts";
+import type { Claims } from "../../crypto/token.ts";
+import { logFailure } from "../../log.ts";
+import type { Activity } from "../../model/activity.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { ADMIN } from "../../model/operation.ts";
+import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { SECOND } from "../../model/time.ts";
+import { failedClaims } from "../../model/workload-rule.ts";
+import { sendEntry } from "../../requests/entries.ts";
+import { loadKeys } from "../../requests/jwks.ts";
+import { limitExchange } from "../../requests/rate-limit.ts";
+import { openStore, type Store } from "../../store/d1/database.ts";
+import { checkSchema } from "../../store/d1/schema.ts";
+import { requireRoom } from "../../store/health/room.ts";
+import { explainFailure } from "../../store/keys/root-keys.ts";
+import { type ExchangeFault, insertExchange, type Presented, recordRefused } from "../../store/workloads/exchanges.ts";
+import {
+  claimFetch,
+  isAuthentic,
+  type LoadedIssuer,
+  loadIssuerByUrl,
+  type OpenedRow,
+  saveKeys,
+} from "../../store/workloads/issuers.ts";
+import { adminEntry } from "../audit.ts";
+import { isEncoded, readBytes } from "../body.ts";
+import { addressOf, type Context } from "../context.ts";
+import { type ExchangeForm, JWT, parseExchangeForm } from "../../model/exchange-form.ts";
+import type { Content } from "../route.ts";
+
+/**
+ * POST /v1/token-exchange (RFC 8693): exchanges the token of a workload for one of this service (contract 27.6 to 27.9). For the client every
+ * refusal is the same 401; the log of the admin has the reason.
+ */
+
+/** Why a token was refused, for the log. */
+type Reason = TokenFault | ExchangeFault | "unknown_issuer" | "no_rule" | "several_rules";
+
+/** Who is logged: the rule or the issuer, as far as it is known. */
+interface Known {
+  readonly actor?: string;
+  readonly reason: Reason;
+}
+
+type Answer = AnswerBody<"exchangeToken">;
+
+export async function exchangeToken(c: Context): Promise<Result<Content<Answer>>> {
+  const limited = await limitExchange(c.env, addressOf(c));
+  if (limited) return limited;
+  if (isEncoded(c.req.raw)) return fail("encoding");
+  const bytes = await readBytes(c.req.raw, LIMITS.exchange);
+  if (!bytes.ok) return bytes;
+  const form = parseExchangeForm(bytes.value);
+  if (!form.ok) return form;
+  const opened = await openStore(c.env, Date.now());
+  if (!opened.ok) return opened;
+  const answer = await exchange(c, opened.value, form.value);
+  return answer.ok ? ok({ json: answer.value }) : answer;
+}
+
+async function exchange(c: Context, store: Store, form: ExchangeForm): Promise<Result<Answer>> {
+  const token = parseSubjectToken(form.token);
+  if (!token.ok) return refuse(c, { reason: token.fault });
+  const schema = await checkSchema(store.db);
+  if (!schema.ok) return schema;
+  const loaded = await loadIssuerByUrl(store, token.value.issuer);
+  if (!loaded.ok) return loaded;
+  if (!loaded.value) return refuseUnknown(c, store);
+  const { issuer, rules } = loaded.value;
+  const keys = await keysOf(c, store, loaded.value, token.value.keyId);
+  if (!keys) return fail("issuer_unavailable");
+  const audience = store.settings.workloadAudience ?? new URL(c.req.url).origin;
+  const expected = { issuer: token.value.issuer, audience, notBefore: store.settings.tokensNotBefore };
+  const verified = await verifySubjectToken(token.value, keys, expected, store.now);
+  if (!verified.ok) return refuse(c, { actor: issuer.row.id, reason: verified.fault });
+  const presented = { issuer: issuer.row.id, jti: verified.value.jti, payload: verified.value.payload };
+  const matching = rules.filter(
+    ({ row, claims }) =>
+      (form.rule === undefined || row.id === form.rule) && failedClaims(claims.rule!, presented.payload).length === 0,
+  );
+  const [rule, another] = matching;
+  if (!rule || another || !(await areInUse(store, issuer, rule))) {
+    c.executionCtx.waitUntil(recordRefused(store, presented));
+    return refuse(c, { actor: issuer.row.id, reason: another ? "several_rules" : "no_rule" });
+  }
+  return issue(c, store, presented, { issuer, rule }, verified.value);
+}
+
+/** Issues the token of a rule. Errors: `database_full`, `unauthorized`; those of `insertExchange`. */
+async function issue(
+  c: Context,
+  store: Store,
+  presented: Presented,
+  { issuer, rule }: { readonly issuer: OpenedRow; readonly rule: OpenedRow },
+  subject: SubjectClaims,
+): Promise<Result<Answer>> {
+  const room = await requireRoom(store);
+  if (!room.ok) return room;
+  const claims = claimsOf(store, issuer.claims, rule.claims, subject);
+  const done = await insertExchange(store, presented, { issuer, rule }, claims);
+  if (!done.ok) return done;
+  const { token, fault, count } = done.value;
+  if (token === undefined) return refuse(c, { actor: rule.row.id, reason: fault! });
+  log(c, "SUCCESS", rule.row.id, claims.id, count > 1 ? "repeated" : undefined);
+  const expiresIn = claims.expiresAt - claims.issuedAt;
+  return ok({ access_token: token, issued_token_type: JWT, token_type: "Bearer", expires_in: expiresIn });
+}
+
+/** The claims of the token. Where a workload token may be exchanged several times, none outlives it. */
+function claimsOf(
+  { now }: Store,
+  issuer: Claims,
+  { id, name, dialect, vaults, rule, descent, issuedAt: ruleIssuedAt }: Claims,
+  subject: SubjectClaims,
+): Claims {
+  const issuedAt = Math.floor(now / SECOND);
+  const end = issuedAt + rule!.lifetime;
+  return {
+    id: crypto.randomUUID(),
+    name,
+    dialect,
+    vaults,
+    issuedAt,
+    expiresAt: issuer.issuer!.once ? end : Math.min(end, subject.expiresAt),
+    kind: "workload",
+    descent: { ancestors: [...descent!.ancestors, id], issuedAt: ruleIssuedAt },
+  };
+}
+
+/** Whether the issuer and the rule are as they were added, and not before TOKENS_NOT_BEFORE. */
+async function areInUse(store: Store, ...rows: readonly OpenedRow[]): Promise<boolean> {
+  const recent = rows.every(({ claims }) => claims.issuedAt >= store.settings.tokensNotBefore);
+  return recent && (await Promise.all(rows.map((row) => isAuthentic(store, row)))).every(Boolean);
+}
+
+/** The keys of an issuer: those that the admin has given, or those that it publishes. Out: `undefined` when nothing is known of the token. */
+async function keysOf(c: Context, store: Store, { issuer, stored }: LoadedIssuer, keyId: string) {
+  const { url, keys } = issuer.claims.issuer!;
+  if (keys) return keys;
+  const { id } = issuer.row;
+  return loadKeys({ url, stored }, keyId, store.now, store.settings.webhookTestOrigin, {
+    claim: (now) => claimFetch(store, id, now),
+    save: (fetched, at) => saveKeys(store, id, fetched, at),
+    defer: (work) => c.executionCtx.waitUntil(work),
+    report: (fault) => logFailure("The fetch of the keys of an issuer", fault),
+  });
+}
+
+/** With wrong root keys, or without one of them, no issuer is found: that is no fault of the workload. */
+async function refuseUnknown(c: Context, store: Store): Promise<Refusal> {
+  const explained = await explainFailure(store);
+  return explained.failure.kind === "unauthorized" ? refuse(c, { reason: "unknown_issuer" }) : explained;
+}
+
+function refuse(c: Context, { actor = ADMIN, reason }: Known): Refusal {
+  log(c, "DENY", actor, null, reason);
+  return fail("unauthorized");
+}
+
+/** Nothing of the workload's token is in an entry. */
+function log(c: Context, result: Activity["result"], actor: string, token: string | null, reason?: string): void {
+  const entry = { ...adminEntry({ resource: "EXCHANGE" }, c, "CREATE", token, result), actor, reason };
+  c.executionCtx.waitUntil(sendEntry(c.env, entry));
+}

@@ -1,0 +1,64 @@
+import type * as Schemas from "../../../client/src/schema.ts";
+import type { Presented } from "../../../contract/answer.ts";
+import type { Claims } from "../../crypto/token.ts";
+import type { BrokenToken, ListedToken } from "../../store/tokens/tokens.ts";
+import { presentTime } from "./time.ts";
+import { presentScope } from "./tokens.ts";
+
+/** Issuers and rules of workload identity on the wire (contract 27). */
+
+const createdAtOf = ({ issuedAt }: Pick<Claims, "issuedAt">): string => presentTime(issuedAt * 1000);
+
+/** In: claims of an issuer. */
+export function presentIssuer(claims: Claims): Presented<Schemas.Issuer> {
+  const { id, name, issuer } = claims;
+  const { url, preset, once, keys } = issuer!;
+  return {
+    id,
+    name,
+    issuer: url,
+    preset,
+    once,
+    jwks: keys && { keys },
+    createdAt: createdAtOf(claims),
+  };
+}
+
+/** In: claims of a rule. */
+export function presentRule(claims: Claims): Presented<Schemas.Rule> {
+  const { id, name, dialect, descent, rule } = claims;
+  const { claims: needed, anyRepository, allowSubject, lifetime } = rule!;
+  const vaults = presentScope(claims, "uuid");
+  const permits = { anyRepository, allowSubject };
+  return {
+    id,
+    name,
+    issuer: descent!.ancestors[0]!,
+    claims: needed,
+    ...permits,
+    vaults,
+    lifetime,
+    dialect,
+    createdAt: createdAtOf(claims),
+  };
+}
+
+const presentBroken = (token: BrokenToken): Presented<Schemas.BrokenPerson> => ({
+  id: token.id,
+  broken: token.broken,
+  createdAt: createdAtOf(token),
+});
+
+export const presentListedIssuer = (token: ListedToken): Presented<Schemas.Issuer | Schemas.BrokenPerson> =>
+  "broken" in token ? presentBroken(token) : presentIssuer(token);
+
+export const presentListedRule = (token: ListedToken): Presented<Schemas.Rule | Schemas.BrokenPerson> =>
+  "broken" in token ? presentBroken(token) : presentRule(token);
+
+/** In: Unix milliseconds, the URL of the issuer, and the names of the claims that do not match. */
+export const presentPastExchange = (at: number, issuer: string, failed: readonly string[]): Presented<Schemas.PastExchange> => ({
+  at: presentTime(at),
+  issuer,
+  matches: failed.length === 0,
+  failed,
+});

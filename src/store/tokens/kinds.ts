@@ -1,0 +1,53 @@
+import type { Activity } from "../../model/activity.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import { endToken } from "./ended-tokens.ts";
+import { openToken, type TokenRow } from "./token-rows.ts";
+import { type ListedToken, listTokens } from "./tokens.ts";
+
+/** The rows of issuers and rules, for the admin routes (contract 27.1 to 27.4). */
+
+type Kind = "issuer" | "rule";
+
+const SQL = {
+  all: "SELECT * FROM tokens WHERE kind = ?1 ORDER BY created_at, id",
+  one: "SELECT * FROM tokens WHERE id = ?1 AND kind = ?2",
+  ended: "SELECT * FROM ended_tokens WHERE id = ?1",
+};
+
+/** All rows of a kind, oldest first. Errors: those of `listTokens`; `unavailable`. */
+export async function loadOfKind(store: Store, kind: Kind): Promise<Result<ListedToken[]>> {
+  const read = await runBatch<[TokenRow]>(store.db, store.db.prepare(SQL.all).bind(kind));
+  return read.ok ? listTokens(store, read.value[0]) : read;
+}
+
+/** A row of a kind. Errors: `issuer_not_found` or `rule_not_found`; `unavailable`. */
+export async function loadRow({ db }: Store, kind: Kind, id: string): Promise<Result<TokenRow>> {
+  const read = await runBatch<[TokenRow]>(db, db.prepare(SQL.one).bind(id, kind));
+  if (!read.ok) return read;
+  const [row] = read.value[0];
+  // The path of a request for a rule does not name its issuer.
+  return row ? ok(row) : fail(`${kind}_not_found`, id);
+}
+
+/** As `loadRow`, opened. Errors: those of `listTokens` too. */
+export async function loadOneOfKind(store: Store, kind: Kind, id: string): Promise<Result<ListedToken>> {
+  const row = await loadRow(store, kind, id);
+  if (!row.ok) return row;
+  const listed = await listTokens(store, [row.value]);
+  return listed.ok ? ok(listed.value[0]!) : listed;
+}
+
+/**
+ * Ends an issuer with its rules and their tokens, or a rule with its tokens. One that has ended already is not changed. In: the entry of the
+ * admin's log. Errors: `issuer_not_found` or `rule_not_found`, those of `endToken`.
+ */
+export async function endOfKind(store: Store, kind: Kind, id: string, entry: Activity): Promise<Result<undefined>> {
+  const { db, keyring } = store;
+  const read = await runBatch<[TokenRow, TokenRow]>(db, db.prepare(SQL.one).bind(id, kind), db.prepare(SQL.ended).bind(id));
+  if (!read.ok) return read;
+  const [[live], [ended]] = read.value;
+  if (live) return endToken(store, id, entry);
+  const opened = ended && (await openToken(keyring, ended));
+  return opened?.ok && opened.value.kind === kind ? ok(undefined) : fail(`${kind}_not_found`);
+}

@@ -1,0 +1,91 @@
+import { type IndexedKind, nameIndexes } from "../../crypto/name-index.ts";
+import { type Claims, hashToken, signToken } from "../../crypto/token.ts";
+import type { Activity } from "../../model/activity.ts";
+import type { FailureKind } from "../../model/failure.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { adminEntryStatement } from "../activity/admin-entry.ts";
+import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
+import { proofStatement } from "../keys/root-keys.ts";
+import { derivedColumns, openToken, sealToken, type TokenRow } from "./token-rows.ts";
+
+/** The rows of `tokens` that have a name of their own, which no other one has: people and issuers. */
+
+interface Named {
+  /** What the index is made of. */
+  readonly nameOf: (claims: Claims) => string;
+  readonly rowsMax: number;
+  /** The failure of a name that another row has. */
+  readonly exists: FailureKind;
+  readonly plural: string;
+}
+
+const NAMED: Readonly<Record<IndexedKind, Named>> = {
+  person: { nameOf: ({ name }) => name, rowsMax: LIMITS.people, exists: "person_exists", plural: "people" },
+  issuer: { nameOf: ({ issuer }) => issuer!.url, rowsMax: LIMITS.issuers, exists: "issuer_exists", plural: "issuers" },
+};
+
+const SQL = {
+  /** One statement, so that of two requests for one name, or for the last row below the limit, D1 lets one insert its row. */
+  insert: `
+    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, kind, name_index)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2, ?7, ?8
+    WHERE NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
+      AND NOT EXISTS (SELECT 1 FROM tokens WHERE name_index IN (SELECT value FROM json_each(?9)))
+      AND (SELECT count(*) FROM tokens WHERE name_index IS NOT NULL AND kind = ?7) < ?10
+    ON CONFLICT (id) DO NOTHING RETURNING id`,
+  one: "SELECT * FROM tokens WHERE id = ?1 AND kind = ?2",
+  ended: "SELECT id FROM ended_tokens WHERE id = ?1",
+  same: "SELECT id FROM tokens WHERE name_index IN (SELECT value FROM json_each(?1))",
+};
+
+type Id = Pick<TokenRow, "id">;
+
+/**
+ * Adds a row, under the id of the claims. Out: the claims; when the id is in use for a row that the same request would have added, those of
+ * that row. In: the entry of the admin's log. Errors: `person_exists` or `issuer_exists`, `quota`; `idempotency`, when the id is in use
+ * otherwise; those of `refusalOfWrite`.
+ */
+export async function insertNamed(
+  store: Store,
+  claims: Claims & { readonly kind: IndexedKind },
+  entry: Activity,
+): Promise<Result<Claims>> {
+  const { db, keyring } = store;
+  const { id, kind, issuedAt, expiresAt } = claims;
+  const { nameOf, rowsMax, exists, plural } = NAMED[kind];
+  const root = keyring.active;
+  const [sealed, token, derived, indexes] = await Promise.all([
+    sealToken(root, claims),
+    signToken(keyring, claims),
+    derivedColumns(root, claims),
+    nameIndexes(keyring, kind, nameOf(claims)),
+  ]);
+  const hash = await hashToken(token);
+  const columns = [id, root.id, sealed, issuedAt * 1000, expiresAt * 1000, hash, kind, derived.name_index];
+  const done = await runBatch<[Id, TokenRow, Id, Id, never, never]>(
+    db,
+    db.prepare(SQL.insert).bind(...columns, JSON.stringify(indexes), rowsMax),
+    db.prepare(SQL.one).bind(id, kind),
+    db.prepare(SQL.ended).bind(id),
+    db.prepare(SQL.same).bind(JSON.stringify(indexes)),
+    await adminEntryStatement(store, entry, { id, hash }),
+    await proofStatement(db, root),
+  );
+  if (!done.ok) return refusalOfWrite(done);
+  const [inserted, [row], ended, same] = done.value;
+  if (inserted.length > 0) return ok(claims);
+  if (row) return repeated(store, claims, row);
+  if (ended.length > 0) return fail("idempotency");
+  return same.length > 0 ? fail(exists) : fail("quota", `${rowsMax} ${plural}`);
+}
+
+/** The claims of a request that was repeated. Errors: `idempotency`, `misconfigured`, `integrity`. */
+async function repeated({ keyring }: Store, wanted: Claims, row: TokenRow): Promise<Result<Claims>> {
+  const opened = await openToken(keyring, row);
+  if (!opened.ok) return opened;
+  return requestOf(opened.value) === requestOf(wanted) ? opened : fail("idempotency");
+}
+
+const requestOf = ({ name, vaults, issuer }: Claims): string =>
+  JSON.stringify([name, Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1)), issuer]);

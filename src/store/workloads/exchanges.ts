@@ -1,0 +1,132 @@
+import { fingerprint, open, seal } from "../../crypto/seal.ts";
+import { type Claims, hashToken, signToken } from "../../crypto/token.ts";
+import { uuidOf } from "../../model/ids.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import type { JsonObject } from "../../model/strict-json.ts";
+import { EXCHANGES_MAX } from "../../model/workload-identity.ts";
+import type { Take } from "../d1/calls.ts";
+import { deleteExpired } from "../d1/expiry.ts";
+import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
+import { proofStatement } from "../keys/root-keys.ts";
+import { type RowOf, TABLES } from "../tables/tables.ts";
+import { derivedColumns, sealToken } from "../tokens/token-rows.ts";
+import type { OpenedRow } from "./issuers.ts";
+
+/** Exchanges of workload tokens (contract 27): which were used, and which were refused although their signature was right. */
+
+type ExchangeRow = RowOf<"exchanges">;
+
+const SQL = {
+  /** ?6 to ?9: the rule and the issuer, which must not have ended. ?10: how often. */
+  use: `
+    INSERT INTO exchanges (id, issuer_id, at, exchanges, token_id, root_key_id, sealed) SELECT ?1, ?8, ?2, 1, ?3, ?4, ?5
+    WHERE EXISTS (SELECT 1 FROM tokens WHERE id = ?6 AND claims = ?7) AND EXISTS (SELECT 1 FROM tokens WHERE id = ?8 AND claims = ?9)
+    ON CONFLICT (id) DO UPDATE SET at = ?2, exchanges = min(max(exchanges, 0), ${EXCHANGES_MAX}) + 1, token_id = ?3, root_key_id = ?4, sealed = ?5
+    WHERE exchanges < ?10`,
+  insert: `
+    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, kind, ancestor_1, ancestor_2)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2, ?7, ?8, ?9 WHERE EXISTS (SELECT 1 FROM exchanges WHERE id = ?10 AND token_id = ?1)`,
+  used: "SELECT exchanges, token_id FROM exchanges WHERE id = ?1",
+  refuse: `
+    INSERT INTO exchanges (id, issuer_id, at, exchanges, token_id, root_key_id, sealed) VALUES (?1, ?2, ?3, 0, NULL, ?4, ?5)
+    ON CONFLICT (id) DO UPDATE SET at = ?3, root_key_id = ?4, sealed = ?5`,
+  /** Anybody may have tokens of an issuer such as GitHub: of the refused ones the newest stay. */
+  trim: `
+    DELETE FROM exchanges WHERE id IN (
+      SELECT id FROM exchanges WHERE token_id IS NULL ORDER BY at DESC LIMIT -1 OFFSET ${LIMITS.refusedExchanges})`,
+  newest: `SELECT * FROM exchanges WHERE issuer_id = ?1 ORDER BY at DESC LIMIT ${LIMITS.refusedExchanges}`,
+  clean: "DELETE FROM exchanges WHERE id IN (SELECT id FROM exchanges WHERE at <= ?1 LIMIT 1000) RETURNING id",
+};
+
+/** A workload token that was verified. */
+export interface Presented {
+  /** The id of its issuer, and its identity there. */
+  readonly issuer: string;
+  readonly jti: string;
+  readonly payload: JsonObject;
+}
+
+const idOf = async ({ issuer, jti }: Presented): Promise<string> =>
+  uuidOf(Uint8Array.fromBase64(await fingerprint("exchange", issuer, jti)));
+
+const associatedData = (id: string, key: string) => ({ ...TABLES.exchanges.associatedData.sealed("", { id }), key });
+
+const sealPayload = ({ keyring: { active } }: Store, id: string, { payload }: Presented): Promise<string> =>
+  seal(active.registry, associatedData(id, active.id), JSON.stringify(payload));
+
+/** Why a token was not exchanged by D1, for the log. */
+export type ExchangeFault = "used" | "rule_ended";
+
+export interface Exchanged {
+  /** The text of the token; absent when it was refused. */
+  readonly token?: string;
+  readonly fault?: ExchangeFault;
+  /** How often the workload token was exchanged, this time included. */
+  readonly count: number;
+}
+
+/**
+ * Exchanges a workload token for one with these claims, in one D1 call: only if the rule and the issuer are as they were read, and it was not
+ * exchanged too often. Errors: those of `refusalOfWrite`.
+ */
+export async function insertExchange(
+  store: Store,
+  presented: Presented,
+  { issuer, rule }: { readonly issuer: OpenedRow; readonly rule: OpenedRow },
+  claims: Claims,
+): Promise<Result<Exchanged>> {
+  const { db, keyring, now } = store;
+  const root = keyring.active;
+  const id = await idOf(presented);
+  const token = await signToken(keyring, claims);
+  const hash = await hashToken(token);
+  const usesMax = issuer.claims.issuer!.once ? 1 : EXCHANGES_MAX;
+  const { kind, ancestor_1, ancestor_2 } = await derivedColumns(root, claims);
+  const columns = [claims.id, root.id, await sealToken(root, claims), claims.issuedAt * 1000, claims.expiresAt * 1000, hash];
+  const conditions = [rule.row.id, rule.row.claims, issuer.row.id, issuer.row.claims, usesMax];
+  const done = await runBatch<[never, never, Pick<ExchangeRow, "exchanges" | "token_id">, never]>(
+    db,
+    db.prepare(SQL.use).bind(id, now, claims.id, root.id, await sealPayload(store, id, presented), ...conditions),
+    db.prepare(SQL.insert).bind(...columns, kind, ancestor_1, ancestor_2, id),
+    db.prepare(SQL.used).bind(id),
+    await proofStatement(db, root),
+  );
+  if (!done.ok) return refusalOfWrite(done);
+  const [used] = done.value[2];
+  if (used?.token_id === claims.id) return ok({ token, count: used.exchanges });
+  return ok({ fault: used && used.exchanges >= usesMax ? "used" : "rule_ended", count: used?.exchanges ?? 0 });
+}
+
+/** Keeps a workload token that was refused although its signature was right, for the test of rules. Errors: `unavailable`, `database_full`. */
+export async function recordRefused(store: Store, presented: Presented): Promise<Result<unknown>> {
+  const { db, keyring, now } = store;
+  const id = await idOf(presented);
+  const values = [id, presented.issuer, now, keyring.active.id, await sealPayload(store, id, presented)];
+  return runBatch(db, db.prepare(SQL.refuse).bind(...values), db.prepare(SQL.trim));
+}
+
+/** A workload token that was presented. */
+export interface PastExchange {
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly payload: JsonObject;
+}
+
+/** The last workload tokens of an issuer whose signature was right, the newest first; those whose row does not open are left out. Errors: `unavailable`. */
+export async function loadPastExchanges({ db, keyring }: Store, issuer: string): Promise<Result<PastExchange[]>> {
+  const read = await runBatch<[ExchangeRow]>(db, db.prepare(SQL.newest).bind(issuer));
+  if (!read.ok) return read;
+  const opened = await Promise.all(
+    read.value[0].map(async ({ id, at, root_key_id: key, sealed }) => {
+      const root = keyring.keys.get(key);
+      const text = root ? await open(root.registry, associatedData(id, key), sealed) : fail("misconfigured");
+      return text.ok ? [{ at, payload: JSON.parse(text.value) as JsonObject }] : [];
+    }),
+  );
+  return ok(opened.flat());
+}
+
+/** Deletes exchanges before a time, when the workload tokens have expired, as `deleteExpired`. Out: how many. */
+export const deleteOldExchanges = (db: D1Database, before: number, take: Take): Promise<number> =>
+  deleteExpired(db, SQL.clean, before, take);

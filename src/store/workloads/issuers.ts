@@ -1,0 +1,118 @@
+import { nameIndexes } from "../../crypto/name-index.ts";
+import { open, seal } from "../../crypto/seal.ts";
+import type { Claims } from "../../crypto/token.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { MINUTE } from "../../model/time.ts";
+import type { StoredKeys } from "../../model/workload-identity.ts";
+import type { WorkloadKey } from "../../model/workload-keys.ts";
+import type { Take } from "../d1/calls.ts";
+import { deleteExpired } from "../d1/expiry.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import { type RowOf, TABLES } from "../tables/tables.ts";
+import { openToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
+
+/** The issuers of workload tokens with their rules, for an exchange (contract 27), and the keys that were fetched of them. */
+
+type KeysRow = RowOf<"issuer_keys">;
+
+const OF_URL = "(SELECT id FROM tokens WHERE name_index IN (SELECT value FROM json_each(?1)) AND kind = 'issuer')";
+
+const SQL = {
+  issuer: `SELECT * FROM tokens WHERE id IN ${OF_URL} ORDER BY created_at DESC`,
+  rules: `SELECT * FROM tokens WHERE kind = 'rule' AND ancestor_1 IN ${OF_URL}`,
+  keys: `SELECT * FROM issuer_keys WHERE issuer_id IN ${OF_URL}`,
+  /** Only one request in a minute gets a row. */
+  claim: `
+    INSERT INTO issuer_keys (issuer_id, fetched_at, tried_at, root_key_id, sealed) VALUES (?1, 0, ?2, ?3, '')
+    ON CONFLICT (issuer_id) DO UPDATE SET tried_at = ?2 WHERE abs(?2 - tried_at) >= ${MINUTE}
+    RETURNING issuer_id`,
+  save: "UPDATE issuer_keys SET fetched_at = ?2, root_key_id = ?3, sealed = ?4 WHERE issuer_id = ?1",
+  clean:
+    "DELETE FROM issuer_keys WHERE issuer_id IN (SELECT issuer_id FROM issuer_keys WHERE tried_at <= ?1 LIMIT 1000) RETURNING issuer_id AS id",
+};
+
+/** A row of `tokens` that was opened. */
+export interface OpenedRow {
+  readonly row: TokenRow;
+  readonly claims: Claims;
+}
+
+export interface LoadedIssuer {
+  readonly issuer: OpenedRow;
+  /** Those that open. */
+  readonly rules: readonly OpenedRow[];
+  readonly stored: StoredKeys;
+}
+
+const NO_KEYS: StoredKeys = { keys: [], fetchedAt: 0, triedAt: 0 };
+
+/** The issuer whose tokens have this `iss`, in one D1 call. Out: `undefined` when there is none. Errors: `misconfigured`, `integrity`, `unavailable`. */
+export async function loadIssuerByUrl(store: Store, url: string): Promise<Result<LoadedIssuer | undefined>> {
+  const { db, keyring } = store;
+  const indexes = JSON.stringify(await nameIndexes(keyring, "issuer", url));
+  const read = await runBatch<[TokenRow, TokenRow, KeysRow]>(
+    db,
+    ...([SQL.issuer, SQL.rules, SQL.keys].map((sql) => db.prepare(sql).bind(indexes)) as [
+      D1PreparedStatement,
+      D1PreparedStatement,
+      D1PreparedStatement,
+    ]),
+  );
+  if (!read.ok) return read;
+  const [[row], ruleRows, [keysRow]] = read.value;
+  if (!row) return ok(undefined);
+  const opened = await openToken(keyring, row);
+  if (!opened.ok) return opened;
+  // An index may be damaged, and then it is that of another issuer.
+  if (opened.value.issuer?.url !== url) return fail("integrity");
+  const rules = await Promise.all(ruleRows.map(async (one) => ({ row: one, claims: await openToken(keyring, one) })));
+  return ok({
+    issuer: { row, claims: opened.value },
+    rules: rules.flatMap(({ row: rule, claims }) =>
+      claims.ok && claims.value.rule ? [{ row: rule, claims: claims.value }] : [],
+    ),
+    stored: keysRow ? await openKeys(store, keysRow) : NO_KEYS,
+  });
+}
+
+/** Whether a row is as it was issued: its hash covers the times, which are columns in the clear (decision 0025). */
+export async function isAuthentic({ keyring }: Store, { row }: OpenedRow): Promise<boolean> {
+  const signed = await signAgain(keyring, row);
+  return signed.ok && signed.value.hash === row.claims;
+}
+
+const associatedData = (issuer: string, key: string) => ({
+  ...TABLES.issuer_keys.associatedData.sealed("", { issuer_id: issuer }),
+  key,
+});
+
+/** Keys that do not open are fetched again. */
+async function openKeys({ keyring }: Store, row: KeysRow): Promise<StoredKeys> {
+  const triedAt = row.tried_at;
+  const root = keyring.keys.get(row.root_key_id);
+  if (!root || row.fetched_at === 0) return { ...NO_KEYS, triedAt };
+  const text = await open(root.registry, associatedData(row.issuer_id, root.id), row.sealed);
+  if (!text.ok) return { ...NO_KEYS, triedAt };
+  return { keys: JSON.parse(text.value) as readonly WorkloadKey[], fetchedAt: row.fetched_at, triedAt };
+}
+
+/** As `KeysPorts.claim`: also when D1 does not answer, nothing is fetched. */
+export async function claimFetch({ db, keyring }: Store, issuer: string, now: number): Promise<boolean> {
+  const done = await runBatch<[{ issuer_id: string }]>(db, db.prepare(SQL.claim).bind(issuer, now, keyring.active.id));
+  return done.ok && done.value[0].length > 0;
+}
+
+/** As `KeysPorts.save`: keys that are not stored are fetched again. */
+export async function saveKeys(
+  { db, keyring: { active } }: Store,
+  issuer: string,
+  keys: readonly WorkloadKey[],
+  at: number,
+): Promise<void> {
+  const sealed = await seal(active.registry, associatedData(issuer, active.id), JSON.stringify(keys));
+  await runBatch(db, db.prepare(SQL.save).bind(issuer, at, active.id, sealed));
+}
+
+/** Deletes the keys that no exchange has asked for since a time, as `deleteExpired`. Out: how many. */
+export const deleteOldKeys = (db: D1Database, before: number, take: Take): Promise<number> =>
+  deleteExpired(db, SQL.clean, before, take);

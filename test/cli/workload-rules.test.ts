@@ -1,0 +1,162 @@
+import { text as textOf } from "node:stream/consumers";
+import { describe, expect, it } from "vitest";
+import { parseClaim } from "../../cli/src/tokens/rules.ts";
+import { runHere } from "./support/here.ts";
+import { startServer, tokenFile } from "./support/workload.ts";
+
+/** The commands of issuers and rules, with a server that answers as the API does. */
+
+const ISSUER = { id: "11111111-1111-4111-8111-111111111111", name: "GitHub", issuer: "https://issuer.example", preset: "github" };
+const VAULT = { id: "22222222-2222-4222-8222-222222222222", name: "Production" };
+const RULE = {
+  id: "33333333-3333-4333-8333-333333333333",
+  issuer: ISSUER.id,
+  claims: { repository_id: "1", ref_protected: true },
+  vaults: { [VAULT.id]: "rw" },
+  lifetime: 900,
+  createdAt: "2026-11-22T03:00:00.000Z",
+};
+const TRIED = { at: RULE.createdAt, issuer: ISSUER.id, matches: false, failed: ["repository_id", "ref"] };
+
+/** What the server answers. */
+const ANSWERS: Readonly<Record<string, unknown>> = {
+  "GET /v1/admin/vaults": [VAULT],
+  "GET /v1/admin/issuers": [ISSUER, { id: RULE.id }],
+  "POST /v1/admin/issuers": ISSUER,
+  [`GET /v1/admin/issuers/${ISSUER.id}`]: ISSUER,
+  [`DELETE /v1/admin/issuers/${ISSUER.id}`]: {},
+  "GET /v1/admin/rules": [RULE, { id: ISSUER.id }],
+  "POST /v1/admin/rules": RULE,
+  "POST /v1/admin/rules/test": [TRIED],
+  [`GET /v1/admin/rules/${RULE.id}`]: RULE,
+  [`DELETE /v1/admin/rules/${RULE.id}`]: {},
+};
+
+async function startAdmin() {
+  const requests: { readonly name: string; readonly body: unknown }[] = [];
+  const url = await startServer(async (incoming, reply) => {
+    const name = `${incoming.method} ${incoming.url}`;
+    const body = await textOf(incoming);
+    requests.push({ name, body: body === "" ? undefined : JSON.parse(body) });
+    reply.writeHead(ANSWERS[name] ? 200 : 404, { "Request-Id": "1" }).end(JSON.stringify(ANSWERS[name] ?? {}));
+  });
+  const env = { ITEM_VAULT_HOST: url, ITEM_VAULT_ADMIN_TOKEN: "admin" };
+  return { run: (...args: readonly string[]) => runHere(args, { env }), requests };
+}
+
+const CLAIMS = ["--claim", "repository_id=1", "--claim", "ref_protected:=true"];
+
+describe("issuer create", () => {
+  it.each([
+    [["--preset", "github"], { issuer: "https://token.actions.githubusercontent.com", preset: "github" }],
+    [["--preset", "gitlab"], { issuer: "https://gitlab.com", preset: "gitlab" }],
+    [["--preset", "buildkite"], { issuer: "https://agent.buildkite.com", preset: "buildkite" }],
+    [["--preset", "gitlab", "--url", "https://git.example"], { issuer: "https://git.example", preset: "gitlab" }],
+    [["--url", "https://idp.example", "--once", "no"], { issuer: "https://idp.example", once: false }],
+    [["--url", "https://idp.example", "--jwks", tokenFile('{"keys":[]}')], { issuer: "https://idp.example", jwks: { keys: [] } }],
+  ])("with %s sends the issuer", async (args, expected) => {
+    const { run, requests } = await startAdmin();
+    expect(await run("issuer", "create", "A", ...args)).toMatchObject({ code: 0 });
+    expect(requests).toEqual([{ name: "POST /v1/admin/issuers", body: { name: "A", ...expected } }]);
+  });
+
+  it.each([
+    ["a URL", [], "--url"],
+    ["the URL of a cluster", ["--preset", "kubernetes"], "--url"],
+    ["a file of keys", ["--url", "https://a.example", "--jwks", "/nowhere"], "cannot be read: ENOENT"],
+    ["JSON in the file", ["--url", "https://a.example", "--jwks", tokenFile("-----BEGIN PRIVATE KEY")], "is no JSON"],
+    ["a set in the file", ["--url", "https://a.example", "--jwks", tokenFile("[]")], "is no JWK set"],
+  ])("without %s sends nothing, and shows no part of a file", async (_, args, message) => {
+    const { run, requests } = await startAdmin();
+    const ran = await run("issuer", "create", "A", ...args);
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+    expect(ran.stderr).not.toContain("PRIVATE");
+    expect(requests).toEqual([]);
+  });
+});
+
+describe("rule create and rule test", () => {
+  it.each([
+    ["create", "POST /v1/admin/rules"],
+    ["test", "POST /v1/admin/rules/test"],
+  ])("%s sends the rule, with the ids of what is named", async (command, name) => {
+    const { run, requests } = await startAdmin();
+    const more = ["--vault", "Production=rw", "--lifetime", "30m", "--dialect", "connect", "--any-repository"];
+    expect(await run("rule", command, "--issuer", "GitHub", ...CLAIMS, ...more)).toMatchObject({ code: 0 });
+    const { id: _id, createdAt: _createdAt, ...rule } = RULE;
+    const body = { ...rule, lifetime: 1800, dialect: "connect", anyRepository: true };
+    expect(requests.at(-1)).toEqual({ name, body });
+  });
+
+  it("with ids send one request", async () => {
+    const { run, requests } = await startAdmin();
+    await run("rule", "create", "--issuer", ISSUER.id, ...CLAIMS, "--vault", VAULT.id, "--allow-subject");
+    expect(requests.map(({ name }) => name)).toEqual(["POST /v1/admin/rules"]);
+    expect(requests[0]!.body).toMatchObject({ vaults: { [VAULT.id]: "r" }, allowSubject: true });
+  });
+
+  it.each([
+    ["without an issuer", CLAIMS, "--issuer"],
+    ["without a claim", ["--issuer", "GitHub"], "--claim"],
+    ["with a claim twice", ["--issuer", "GitHub", "--claim", "a=1", "--claim", "a:=1"], "twice"],
+    ["with a value that is no JSON of a claim", ["--issuer", "GitHub", "--claim", "a:=[1]"], "--claim"],
+  ])("%s send nothing", async (_, args, message) => {
+    const { run, requests } = await startAdmin();
+    expect(await run("rule", "create", ...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+    expect(requests).toEqual([]);
+  });
+});
+
+it.each([
+  [
+    ["issuer", "list"],
+    [ISSUER.id, "GitHub", "https://issuer.example", "(does not open)"],
+  ],
+  [
+    ["issuer", "get", "GitHub"],
+    [ISSUER.id, "github"],
+  ],
+  [
+    ["rule", "list"],
+    [RULE.id, "repository_id=1 ref_protected:=true", "(does not open)"],
+  ],
+  [
+    ["rule", "get", RULE.id],
+    [`${VAULT.id} rw`, "15 minutes", "2026-11-22 03:00:00"],
+  ],
+  [
+    ["rule", "test", "--issuer", "GitHub", ...CLAIMS],
+    [ISSUER.id, "no", "repository_id ref"],
+  ],
+])("%s shows what the service answers", async (args, texts) => {
+  const { stdout, code } = await (await startAdmin()).run(...args);
+  for (const text of texts) expect(stdout).toContain(text);
+  expect(code).toBe(0);
+});
+
+it.each([
+  [["issuer", "delete", "GitHub"], `DELETE /v1/admin/issuers/${ISSUER.id}`],
+  [["rule", "delete", RULE.id], `DELETE /v1/admin/rules/${RULE.id}`],
+])("%s deletes it", async (args, name) => {
+  const { run, requests } = await startAdmin();
+  expect(await run(...args)).toMatchObject({ code: 0 });
+  expect(requests.at(-1)!.name).toBe(name);
+});
+
+describe("--claim", () => {
+  it.each([
+    ["repository_id=123", "repository_id", "123"],
+    ["a=", "a", ""],
+    ["a=b=c", "a", "b=c"],
+    ["/kubernetes.io/namespace=shop", "/kubernetes.io/namespace", "shop"],
+    ["https://example.com/role=admin", "https://example.com/role", "admin"],
+    ["urn:x:=7", "urn:x", 7],
+    ["a:=-1", "a", -1],
+    ["a:=false", "a", false],
+    ["a=true", "a", "true"],
+  ])("%s", (text, name, value) => expect(parseClaim(text)).toEqual([name, value]));
+
+  it.each(["", "a", "=b", "a:=", "a:=1.5", 'a:="b"', "a:=null", "a:=9007199254740993"])("refuses %j", (text) =>
+    expect(() => parseClaim(text)).toThrow("--claim takes"),
+  );
+});

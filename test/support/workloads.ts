@@ -1,0 +1,60 @@
+import { type Issuer, newIssuer } from "./issuers.ts";
+import { admin, type Reply, type Request_, send } from "./service.ts";
+import { headerOf, type Json, newSigningKey, type SigningKey, signToken } from "./workload-tokens.ts";
+
+/** Workload identity through the front door. */
+
+/** The origin of the tests' requests, which is the audience. */
+export const AUDIENCE = "https://vault.test";
+
+/** Adds an issuer. Out: the answer's body. */
+export const makeIssuer = async (attributes: object = {}): Promise<{ id: string; issuer: string }> =>
+  (
+    await admin("POST", "/v1/admin/issuers", {
+      body: { name: "issuer", issuer: `https://${crypto.randomUUID()}.example.com`, ...attributes },
+    })
+  ).body;
+
+export const makeRule = async (issuer: string, attributes: object): Promise<{ id: string }> =>
+  (await admin("POST", "/v1/admin/rules", { body: { issuer, claims: { job: "deploy" }, vaults: {}, ...attributes } })).body;
+
+/** A workload: an issuer that runs, its key, and its id in the service. */
+export interface Workload {
+  readonly server: Issuer;
+  readonly key: SigningKey;
+  readonly issuer: string;
+  /** A token of the workload. */
+  readonly token: (claims?: Json, key?: SigningKey) => Promise<string>;
+}
+
+export async function makeWorkload(attributes: object = {}): Promise<Workload> {
+  const key = await newSigningKey("ES256");
+  const server = await newIssuer([key]);
+  const { id } = await makeIssuer({ issuer: server.url, ...attributes });
+  return { server, key, issuer: id, token: (claims = {}, by = key) => tokenOf(server.url, by, claims) };
+}
+
+export const tokenOf = (iss: string, key: SigningKey, claims: Json = {}): Promise<string> => {
+  const now = Math.floor(Date.now() / 1000);
+  return signToken(
+    headerOf(key),
+    { iss, aud: AUDIENCE, iat: now, exp: now + 300, jti: crypto.randomUUID(), job: "deploy", ...claims },
+    key,
+  );
+};
+
+const FORM = {
+  grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+  subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+};
+
+/** The form that exchanges a workload token. In: it, and other parameters. */
+export const formOf = (token: string, form: Readonly<Record<string, string>> = {}): string =>
+  new URLSearchParams({ ...FORM, subject_token: token, ...form }).toString();
+
+/** Exchanges a workload token. In: it, other parameters of the form, and the rest of the request. */
+export const exchange = (token: string, form: Readonly<Record<string, string>> = {}, request: Request_ = {}): Promise<Reply> => {
+  const body = formOf(token, form);
+  const headers = { "Content-Type": "application/x-www-form-urlencoded", ...(request.headers as Record<string, string>) };
+  return send("POST", "/v1/token-exchange", { ...request, headers, body });
+};
