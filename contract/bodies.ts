@@ -62,26 +62,38 @@ export const newChildToken = z.object({
 });
 
 /** Contract 13.14. */
-export const newToken = z.object({ ...tokenInput, binding: optional(z.boolean()) }).check(
-  // Nobody has the text of a token for service bindings, so it issues none.
-  z.refine(({ binding, delegate }) => !binding || !delegate, { path: ["delegate"], message: "does not go with binding" }),
-  // The calls of a service binding read the primary.
-  z.refine(({ binding, stale: seconds }) => !binding || seconds === undefined, {
-    path: ["stale"],
-    message: "does not go with binding",
-  }),
-  z.refine(({ vaults, binding }) => !binding || Object.values(vaults).every((one) => permissionIn(one) === "r"), {
-    path: ["vaults"],
-    message: "has a permission other than r, the only one that a service binding uses",
-  }),
-);
+export const newToken = z
+  .object({ ...tokenInput, vaults: optional(tokenScope), binding: optional(z.boolean()), backupsOnly: optional(z.boolean()) })
+  .check(
+    z.refine(({ vaults, backupsOnly }) => backupsOnly === true || vaults !== undefined, {
+      path: ["vaults"],
+      message: "is missing",
+    }),
+    z.refine(
+      ({ vaults, binding, stale: seconds, delegate, backupsOnly }) =>
+        !backupsOnly || (vaults === undefined && !binding && seconds === undefined && !delegate),
+      { path: ["backupsOnly"], message: "does not go with vaults, binding, stale or delegate" },
+    ),
+    // Nobody has the text of a token for service bindings, so it issues none.
+    z.refine(({ binding, delegate }) => !binding || !delegate, { path: ["delegate"], message: "does not go with binding" }),
+    // The calls of a service binding read the primary.
+    z.refine(({ binding, stale: seconds }) => !binding || seconds === undefined, {
+      path: ["stale"],
+      message: "does not go with binding",
+    }),
+    z.refine(({ vaults, binding }) => !binding || Object.values(vaults ?? {}).every((one) => permissionIn(one) === "r"), {
+      path: ["vaults"],
+      message: "has a permission other than r, the only one that a service binding uses",
+    }),
+  );
 
 /** Contract 25.2. */
-export const newPerson = z.object({ email: emailInput, vaults: scope });
+export const newPerson = z.object({ email: emailInput, vaults: scope, admin: optional(z.boolean()) });
 
 /** Contract 25.4. An email that was ignored would be a change that did not happen. */
 export const personChange = z.object({
   vaults: scope,
+  admin: optional(z.boolean()),
   email: z.optional(z.undefined("cannot be changed: remove the person and add the other email")),
 });
 
@@ -232,11 +244,20 @@ const redirectUri = z
   .check(z.refine(isLoopback, "is not http://127.0.0.1 or http://[::1] with a port, and without query and fragment"));
 
 /** A login in a browser that a person confirms (contract 28.3). */
-export const newAuthorization = z.object({
-  ...loginInput,
-  redirect_uri: redirectUri,
-  code_challenge: z.string().check(z.refine(isCodeChallenge, "is not a SHA-256 in base64url")),
-});
+export const newAuthorization = z
+  .object({
+    ...loginInput,
+    admin: optional(z.boolean()),
+    redirect_uri: redirectUri,
+    code_challenge: z.string().check(z.refine(isCodeChallenge, "is not a SHA-256 in base64url")),
+  })
+  .check(
+    z.refine(({ admin, vaults }) => !admin || vaults === undefined, { path: ["vaults"], message: "does not go with admin" }),
+    z.refine(({ admin, expiresIn = 0 }) => !admin || expiresIn <= LIMITS.adminLoginLifetime, {
+      path: ["expiresIn"],
+      message: `is more than ${LIMITS.adminLoginLifetime}, the most with admin`,
+    }),
+  );
 
 /** A device that asks for a login (contract 28.5). */
 export const newDevice = z.object(loginInput);

@@ -60,7 +60,7 @@ CREATE TABLE IF NOT EXISTS tokens (
   claims      TEXT    NOT NULL, -- a hash of the token, and so of its claims
   signed_by   TEXT    NOT NULL, -- the root key that signed the token
   -- What the row is; NULL: a token that the admin or another token has issued. Nobody has the text of the token of a person, issuer or rule.
-  kind        TEXT CHECK (kind = 'person' OR kind = 'issuer' OR kind = 'rule' OR kind = 'workload'),
+  kind        TEXT CHECK (kind = 'person' OR kind = 'issuer' OR kind = 'rule' OR kind = 'workload' OR kind = 'admin'),
   name_index  TEXT,             -- of a person or an issuer: the blind index of the email or the URL under root_key_id
   ancestor_1  TEXT,             -- the tokens that end this one with them: the one at the top, one that it has issued, one that this one has issued
   ancestor_2  TEXT,

@@ -482,6 +482,10 @@ export interface Token {
   stale?: number;
   /** Whether the token may issue others (contract 8.16). */
   delegate?: true;
+  /** Whether it is for the admin routes, and opens no vaults (contract 8.18). */
+  admin?: true;
+  /** Whether it only reads backups (contract 8.19). */
+  backupsOnly?: true;
   /** The token that has issued it (contract 8.16); absent: the admin has. */
   parent?: Id;
   createdAt: Time;
@@ -501,6 +505,10 @@ export interface IssuedToken {
   stale?: number;
   /** Whether the token may issue others (contract 8.16). */
   delegate?: true;
+  /** Whether it is for the admin routes, and opens no vaults (contract 8.18). */
+  admin?: true;
+  /** Whether it only reads backups (contract 8.19). */
+  backupsOnly?: true;
   /** The token that has issued it (contract 8.16); absent: the admin has. */
   parent?: Id;
   createdAt: Time;
@@ -522,6 +530,10 @@ export interface ListedToken {
   stale?: number;
   /** Whether the token may issue others (contract 8.16). */
   delegate?: true;
+  /** Whether it is for the admin routes, and opens no vaults (contract 8.18). */
+  admin?: true;
+  /** Whether it only reads backups (contract 8.19). */
+  backupsOnly?: true;
   /** The token that has issued it (contract 8.16); absent: the admin has. */
   parent?: Id;
   createdAt: Time;
@@ -550,7 +562,7 @@ export interface NewToken {
   /** The name. At most 1024 bytes of UTF-8. */
   name: string;
   /** The permission in each vault, by the vault's id in either form. Each vault once. */
-  vaults: Record<string, Permission | ItemScope>;
+  vaults?: Record<string, Permission | ItemScope> | null;
   /** `uuid` by default. */
   dialect?: Dialect | null;
   /** Seconds until the token expires. */
@@ -559,6 +571,8 @@ export interface NewToken {
   binding?: boolean | null;
   /** Seconds by which the reads of the token may be old, and so its revocation (contract 8.12). Not with `binding`. */
   stale?: number | null;
+  /** Whether the token only reads backups (contract 8.19). Then it has none of the others but `name` and `expiresIn`. */
+  backupsOnly?: boolean | null;
   /** Whether the token may issue others (contract 8.16). Not with `binding`. */
   delegate?: boolean | null;
 }
@@ -578,7 +592,7 @@ export interface NewChildToken {
   /** Whether the token may issue others. */
   delegate?: boolean | null;
   /** Only the admin issues tokens of service bindings. */
-  binding?: false;
+  binding?: false | null;
 }
 
 /** A person (contract 25.1). */
@@ -588,6 +602,8 @@ export interface Person {
   email: string;
   /** The permissions by vault id. */
   vaults: Record<string, Permission>;
+  /** Whether the person is an administrator (contract 25.11). */
+  admin?: true;
   createdAt: Time;
   /** When the vaults were changed last; absent before. */
   updatedAt?: Time;
@@ -607,12 +623,16 @@ export interface NewPerson {
   email: string;
   /** The permission in each vault, by the vault's id in either form. Each vault once. */
   vaults: Record<string, Permission>;
+  /** Whether the person is an administrator. Only ADMIN_TOKEN makes one (contract 25.11). */
+  admin?: boolean | null;
 }
 
 /** A change of a person (contract 25.4). */
 export interface PersonChange {
   /** The permissions that replace those before. */
   vaults: Record<string, Permission>;
+  /** Whether the person is an administrator. Absent: as before. Only ADMIN_TOKEN changes it (contract 25.11). */
+  admin?: boolean | null;
 }
 
 /** An issuer of workload tokens (contract 27.1). */
@@ -767,6 +787,8 @@ export interface NewAuthorization {
   vaults?: Record<string, Permission> | null;
   /** Seconds until the token expires. */
   expiresIn?: number | null;
+  /** Whether the token is for the admin routes (contract 8.18): the person is an administrator, and it lives for an hour at most. */
+  admin?: boolean | null;
   /** Where the code goes: an IP literal of this machine with a port (RFC 8252 section 7.3). */
   redirect_uri: string;
   /** The SHA-256 of the verifier, in base64url (RFC 7636 section 4.2). */

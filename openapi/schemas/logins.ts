@@ -25,6 +25,11 @@ const asked = {
 export const loginSchemas: Readonly<Record<string, Schema>> = {
   NewAuthorization: body("A login in a browser that a person confirms (contract 28.3).", newAuthorization, {
     ...asked,
+    admin: {
+      description:
+        "Whether the token is for the admin routes (contract 8.18): the person is an administrator, and it lives for an hour at most.",
+      default: false,
+    },
     redirect_uri: {
       description: "Where the code goes: an IP literal of this machine with a port (RFC 8252 section 7.3).",
       pattern: PATTERNS.redirect_uri,

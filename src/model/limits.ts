@@ -47,6 +47,7 @@ export const LIMITS = {
   signIn: 32 * 1024, // the body of a request that signs in
   signInCost: 50, // as how many requests of its token a sign-in by token or Access counts, and the making of a code: they write
   loginLifetime: 12 * 60 * 60, // how long a token lives that a person has got by a login
+  adminLoginLifetime: 60 * 60, // the same of a token of the admin routes
   authorizationCode: 60, // how long the code of a login in a browser can be used
   deviceCode: 10 * 60, // how long a device waits for a person
   devicePoll: 5, // seconds between two questions of a device

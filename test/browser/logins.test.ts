@@ -138,3 +138,42 @@ it("a person who types a code that no device shows is told so, and after five is
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
 });
+
+it("an administrator confirms a login for administration, and somebody else is refused", async () => {
+  const [one, other] = [await service.addPerson({}, { admin: true }), await service.addPerson()];
+  const page = await openService(one.email);
+  await page.goto(address({ admin: "true" }));
+  for (const text of ["as an administrator", "1 hour"]) await page.getByRole("definition").filter({ hasText: text }).waitFor();
+  await page.getByRole("button", { name: "Confirm" }).click();
+  await page.getByText("You can close this page.").waitFor();
+  const code = asked.at(-1)!.searchParams.get("code");
+  const { admin } = await (await redeem({ code, code_verifier: VERIFIER })).json();
+  expect(admin).toBe(true);
+
+  const refused = await openService(other.email);
+  expectProblem(refused, /403/);
+  await refused.goto(address({ admin: "true" }));
+  await refused.getByRole("button", { name: "Confirm" }).click();
+  await refused.getByRole("alert").filter({ hasText: "You have no permission for this." }).waitFor();
+});
+
+it("the lists of the admin show administrators, and the tokens of people", async () => {
+  const { email } = await service.addPerson();
+  const page = await openService();
+  await page.goto("/console/#/people");
+  await page.getByLabel("Token").fill(inject("secrets").ADMIN_TOKEN);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: `Change vaults of ${email}` }).click();
+  await page.getByLabel("Administrator").check();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("row").filter({ hasText: email }).getByText("Administrator").waitFor();
+
+  const person = await service.signIn(email);
+  const body = { redirect_uri: redirectUri(), code_challenge: CHALLENGE, admin: true };
+  const { code } = (await (await person("POST", "console/authorizations", body)).json()) as { code: string };
+  expect((await redeem({ code, code_verifier: VERIFIER })).status).toBe(200);
+  await page.getByRole("link", { name: "Tokens" }).click();
+  const row = page.getByRole("row").filter({ hasText: email });
+  await row.getByText("For administration").waitFor();
+  await row.getByText("Login of a person").waitFor();
+});

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { type PeopleService, startPeopleService } from "../sdk/support/people.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { runHere } from "./support/here.ts";
@@ -39,12 +39,13 @@ const stored = ({ config }: Home) => JSON.parse(readFileSync(config, "utf8"));
 
 /** What the page of the console does when the person confirms. */
 async function confirm(address: URL, email: string): Promise<URL> {
-  const { redirect_uri, code_challenge, vaults, expiresIn } = Object.fromEntries(address.searchParams);
+  const { redirect_uri, code_challenge, vaults, expiresIn, admin } = Object.fromEntries(address.searchParams);
   const body = {
     redirect_uri,
     code_challenge,
     ...(vaults && { vaults: JSON.parse(vaults) }),
     ...(expiresIn && { expiresIn: Number(expiresIn) }),
+    ...(admin && { admin: true }),
   };
   const response = await (await service.signIn(email))("POST", "console/authorizations", body);
   expect(response.status).toBe(200);
@@ -156,3 +157,42 @@ async function tokenOf(token: string): Promise<{ body: any }> {
   const response = await fetch(new URL("v1/token", service.url), { headers: { Authorization: `Bearer ${token}` } });
   return { body: await response.json() };
 }
+
+describe("administrators", () => {
+  it("log in with --browser --admin, and run the commands of the admin for an hour", async () => {
+    const { email, id } = await service.addPerson({}, { admin: true });
+    const own = home();
+    const running = runHere(["login", "--browser", "--admin"], { env: own.env });
+    const address = await own.opened();
+    expect(address.searchParams.get("admin")).toBe("true");
+    await fetch(await confirm(address, email));
+    expect((await running).code).toBe(0);
+    expect(Object.keys(stored(own)).toSorted()).toEqual(["admin_token", "host"]);
+    const listed = await runHere(["person", "list"], { env: own.env });
+    expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining(email)]);
+    const refused = await runHere(["person", "edit", id, "--admin", "no"], { env: own.env });
+    expect(refused).toMatchObject({ code: 3 });
+  });
+
+  it("are made and unmade by person create and person edit, which keeps the vaults", async () => {
+    const env = { ITEM_VAULT_HOST: service.url, ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN };
+    const made = await runHere(["person", "create", "root@example.com", "--vault", `${vault}=rw`, "--admin", "yes"], { env });
+    expect([made.code, made.stdout]).toEqual([0, expect.stringContaining("Administrator")]);
+    const { code } = await runHere(["person", "edit", "root@example.com", "--admin", "no"], { env });
+    const found = (await service.admin("GET", "people")).find(({ email }: { email: string }) => email === "root@example.com");
+    expect([code, found.admin, found.vaults]).toEqual([0, undefined, { [vault]: "rw" }]);
+  });
+
+  it("issue tokens that only read backups, with which a machine copies them", async () => {
+    const env = { ITEM_VAULT_HOST: service.url, ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN };
+    expect((await runHere(["admin", "backup"], { env })).code).toBe(0);
+    const { stdout } = await runHere(["token", "create", "copy", "--backups-only"], { env });
+    const folder = mkdtempSync(join(tmpdir(), "item-vault-copy-"));
+    const copying = { ITEM_VAULT_HOST: service.url, ITEM_VAULT_ADMIN_TOKEN: stdout.trim() };
+    const copied = await runHere(["admin", "backup", "--to", folder, "--copy-only"], { env: copying });
+    expect([copied.code, copied.stderr]).toEqual([0, expect.anything()]);
+    expect(readdirSync(folder)).toContain("vaults");
+    expect(await runHere(["admin", "backup", "--to", folder], { env: copying })).toMatchObject({ code: 3 });
+    expect(await runHere(["admin", "backup", "--copy-only"], { env: copying })).toMatchObject({ code: 2 });
+  });
+});

@@ -12,14 +12,22 @@ export interface SignedIn {
   readonly call: Client;
 }
 
+export interface People {
+  (vaults?: Record<string, Permission>): Promise<SignedIn>;
+  /** Somebody who was added before signs in. */
+  readonly again: (email: string) => Promise<SignedIn>;
+}
+
 /** For the tests of a file: adds a person with these vaults, who signs in with Access. */
-export function servePeople(): (vaults?: Record<string, Permission>) => Promise<SignedIn> {
+export function servePeople(): People {
   const signInAs = serveTeam();
-  return async (vaults = {}) => {
-    const { id, email } = await addPerson(vaults);
-    const cookie = cookieOf(await signInAs(email));
-    return { id, email, cookie, call: browser(cookie) };
+  const again = async (email: string): Promise<SignedIn> => {
+    const reply = await signInAs(email);
+    const cookie = cookieOf(reply);
+    return { id: reply.body.person.id, email, cookie, call: browser(cookie) };
   };
+  const add = async (vaults: Record<string, Permission> = {}) => again((await addPerson(vaults)).email);
+  return Object.assign(add, { again });
 }
 
 export const REDIRECT = "http://127.0.0.1:49152/";

@@ -47,13 +47,14 @@ interface Authorization extends LoginRequest {
 }
 
 /** The page of the console that asks the person (contract 28.3). */
-function authorizeUrl(host: string, { state, verifier, redirectUri, vaults, expiresIn }: Authorization): string {
+function authorizeUrl(host: string, { state, verifier, redirectUri, vaults, expiresIn, admin }: Authorization): string {
   const url = new URL("/console/authorize", host);
   const challenge = createHash("sha256").update(verifier).digest("base64url");
   const query = {
     redirect_uri: redirectUri,
     code_challenge: challenge,
     state,
+    ...(admin && { admin: "true" }),
     ...(vaults && { vaults: JSON.stringify(vaults) }),
     ...(expiresIn !== undefined && { expiresIn: String(expiresIn) }),
   };

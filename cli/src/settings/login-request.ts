@@ -6,12 +6,13 @@ import type { LOGIN_OPTIONS } from "./options.ts";
 
 /** What a login of a person asks for, and what it gives (contract 28). */
 
-export type LoginRequest = Pick<Operations["POST /v1/login/device"]["body"], "vaults" | "expiresIn">;
+export type LoginRequest = Pick<Operations["POST /console/authorizations"]["body"], "vaults" | "expiresIn" | "admin">;
 export type LoginToken = Operations["POST /v1/login/token"]["answer"];
 
 /** Errors: throws a CliError. The vaults have ids, because nothing is known of the person's vaults before the login. */
-export function loginRequestOf({ vault = [], "expires-in": lifetime }: Values<typeof LOGIN_OPTIONS>): LoginRequest {
+export function loginRequestOf({ admin, vault = [], "expires-in": lifetime }: Values<typeof LOGIN_OPTIONS>): LoginRequest {
   return {
+    ...(admin && { admin }),
     ...(vault.length > 0 && { vaults: Object.fromEntries(vault.map(parseVault)) as LoginRequest["vaults"] }),
     ...(lifetime !== undefined && { expiresIn: secondsOf("--expires-in", lifetime) }),
   };

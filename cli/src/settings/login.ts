@@ -37,7 +37,8 @@ export async function run(call: Call<typeof LOGIN_OPTIONS>): Promise<void> {
 /** Each pair of options that do not go together, or that need others, as a function of which are there. */
 const FAULTS: readonly (readonly [words: string, isWrong: (given: Call<typeof LOGIN_OPTIONS>["options"]) => unknown])[] = [
   ["--browser and --device do not go together", ({ browser, device }) => browser && device],
-  ["--admin does not go with --browser or --device", ({ admin, browser, device }) => admin && (browser || device)],
+  ["--admin does not go with --device", ({ admin, device }) => admin && device],
+  ["--admin does not go with --vault", ({ admin, vault }) => admin && vault],
   [
     "--vault and --expires-in need --browser or --device",
     ({ browser, device, vault, "expires-in": lifetime }) => (vault ?? lifetime) !== undefined && !browser && !device,

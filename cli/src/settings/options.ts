@@ -3,7 +3,11 @@ import type { Options } from "../frame/command.ts";
 /** Options of the commands about the settings of this program. */
 
 export const LOGIN_OPTIONS = {
-  admin: { type: "boolean", summary: "store the admin's token, for the commands that make vaults and tokens" },
+  admin: {
+    type: "boolean",
+    summary:
+      "store the admin's token, for the commands that make vaults and tokens; with --browser: get one of an hour as an administrator",
+  },
   browser: { type: "boolean", summary: "get a token as a person: confirm in the browser of this machine" },
   device: { type: "boolean", summary: "get a token as a person: type a code into the console on another machine" },
   vault: {

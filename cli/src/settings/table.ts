@@ -14,6 +14,7 @@ export const SETTINGS_COMMANDS = [
       "item-vault login --host https://vault.example.com",
       "item-vault login < token.txt",
       "item-vault login --browser",
+      "item-vault login --browser --admin",
       "item-vault login --device --expires-in 1h",
     ],
     load: () => import("./login.ts"),

@@ -20,12 +20,14 @@ export function parseAsked(query: string): Asked | undefined {
     (name) => given.get(name) ?? "",
   );
   const vaults = vaultsOf(given.get("vaults"));
-  const expiresIn = given.has("expiresIn") ? Number(given.get("expiresIn")) : LIMITS.loginLifetime;
-  const isTime = Number.isInteger(expiresIn) && expiresIn > 0 && expiresIn <= LIMITS.loginLifetime;
+  const admin = given.get("admin") === "true";
+  const longest = admin ? LIMITS.adminLoginLifetime : LIMITS.loginLifetime;
+  const expiresIn = given.has("expiresIn") ? Number(given.get("expiresIn")) : longest;
+  const isTime = Number.isInteger(expiresIn) && expiresIn > 0 && expiresIn <= longest;
   const isWhole =
     isLoopback(redirect_uri) && isCodeChallenge(code_challenge) && state !== "" && state.length <= STATE_CHARACTERS_MAX;
-  if (!isWhole || !isTime || vaults === null) return undefined;
-  return { state, body: { redirect_uri, code_challenge, expiresIn, ...(vaults && { vaults }) } };
+  if (!isWhole || !isTime || vaults === null || (admin && vaults)) return undefined;
+  return { state, body: { redirect_uri, code_challenge, expiresIn, ...(vaults && { vaults }), ...(admin && { admin }) } };
 }
 
 /** Out: `null` for a text that is no object. */

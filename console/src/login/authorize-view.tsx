@@ -29,7 +29,7 @@ function cancel(): void {
 function Question({ asked }: { readonly asked: Asked }) {
   const failure = useSignal<unknown>(undefined);
   const waiting = useSignal(false);
-  const { redirect_uri, vaults, expiresIn } = asked.body;
+  const { redirect_uri, vaults, expiresIn, admin } = asked.body;
   const onConfirm = async () => {
     waiting.value = true;
     failure.value = undefined;
@@ -45,7 +45,12 @@ function Question({ asked }: { readonly asked: Asked }) {
   return (
     <>
       <p>A program on this computer asks for a token. Confirm only if you have begun this login yourself, just now.</p>
-      <Facts rows={[["Program at", new URL(redirect_uri).host]]} vaults={vaults ?? undefined} lifetime={expiresIn!} />
+      <Facts
+        rows={[["Program at", new URL(redirect_uri).host]]}
+        vaults={vaults ?? undefined}
+        admin={admin === true}
+        lifetime={expiresIn!}
+      />
       {failure.value !== undefined && <Failure error={failure.value} />}
       <div class="buttons">
         <button type="button" onClick={cancel}>

@@ -15,15 +15,19 @@ interface Props {
   readonly rows: readonly Row[];
   /** By the vault's id, in either form. Absent: all of the person. */
   readonly vaults: Readonly<Record<string, Permission>> | undefined;
+  /** Whether the token is for administration, and opens no vaults. */
+  readonly admin?: boolean;
   /** Seconds. */
   readonly lifetime: number;
 }
 
-export function Facts({ rows, vaults, lifetime }: Props) {
+export function Facts({ rows, vaults, admin = false, lifetime }: Props) {
   const all: readonly Row[] = [
     ...rows,
     ["In the name of", session.value!.person!.email],
-    ["Vaults", <Vaults key="vaults" scope={vaults ?? (session.value!.token!.vaults as Readonly<Record<string, Permission>>)} />],
+    admin
+      ? ["May", "manage vaults, tokens and people, as an administrator"]
+      : ["Vaults", <Vaults key="vaults" scope={vaults ?? ownVaults()} />],
     ["For", durationOf(lifetime)],
   ];
   return (
@@ -37,6 +41,8 @@ export function Facts({ rows, vaults, lifetime }: Props) {
     </dl>
   );
 }
+
+const ownVaults = () => session.value!.token!.vaults as Readonly<Record<string, Permission>>;
 
 function Vaults({ scope }: { readonly scope: Readonly<Record<string, Permission>> }) {
   const entries = Object.entries(scope).map(([id, permission]) => [parseId(id) ?? id, permission] as const);

@@ -48,8 +48,8 @@ async function requirePerson(c: Context): Promise<Result<Confirming>> {
 }
 
 /** What a login asks for is contained in what the person has. Errors: `out_of_scope`. */
-const refuseLogin = (person: VerifiedClaims, { vaults = {} }: LoginRequest): Refusal | undefined =>
-  refuseMore(person, { vaults }, 1);
+const refuseLogin = (person: VerifiedClaims, { vaults = {}, admin }: LoginRequest): Refusal | undefined =>
+  admin && !person.admin ? fail("out_of_scope", "act as an administrator") : refuseMore(person, { vaults }, 1);
 
 export async function createAuthorization(c: Context): Promise<Result<Content<AnswerBody<"createAuthorization">>>> {
   const confirming = await requirePerson(c);

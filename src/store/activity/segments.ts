@@ -41,7 +41,7 @@ function segmentLogOf({ log, actor, result, resource }: Activity): string | unde
   const [reads, denials, signIns] = segmentLogsOf(log);
   if (result === "DENY") return actor === ADMIN || SIGN_INS.has(resource) ? denials : undefined;
   if (SIGN_INS.has(resource)) return signIns;
-  return actor === ADMIN ? reads : undefined;
+  return reads;
 }
 
 /** The entries that one flush hands over to one log and day. */

@@ -14,21 +14,24 @@ export interface LoginRequest {
   readonly vaults?: Scope | undefined;
   /** Seconds; absent: as long as possible. */
   readonly expiresIn?: number | undefined;
+  /** Whether the token is one of the admin routes, which opens no vaults. */
+  readonly admin?: boolean | undefined;
 }
 
 /**
  * The claims of the token of a login. In: the person, what was asked for and confirmed, the id of the token, and Unix milliseconds. It has
  * the name of the person.
  */
-export function claimsOfLogin(person: Claims, { vaults, expiresIn }: LoginRequest, id: string, now: number): Claims {
+export function claimsOfLogin(person: Claims, { vaults, expiresIn, admin }: LoginRequest, id: string, now: number): Claims {
   const issuedAt = Math.floor(now / 1000);
   return {
     id,
     name: person.name,
     dialect: "uuid",
-    vaults: vaults ?? person.vaults,
+    vaults: admin ? {} : (vaults ?? person.vaults),
+    kind: admin ? "admin" : undefined,
     issuedAt,
-    expiresAt: issuedAt + (expiresIn ?? LIMITS.loginLifetime),
+    expiresAt: issuedAt + (expiresIn ?? (admin ? LIMITS.adminLoginLifetime : LIMITS.loginLifetime)),
     descent: { ancestors: [person.id], issuedAt: person.issuedAt },
   };
 }

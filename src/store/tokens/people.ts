@@ -74,6 +74,12 @@ export async function loadPerson(store: Store, id: string): Promise<Result<Liste
   return listed.ok ? ok(listed.value[0]!) : listed;
 }
 
+export interface PersonUpdate {
+  readonly vaults: Claims["vaults"];
+  /** Whether the person is an administrator; absent: as before. */
+  readonly admin?: boolean | undefined;
+}
+
 /** How often a change is tried when it finds another row than it read. */
 const TRIES_MAX = 3;
 
@@ -82,7 +88,12 @@ const TRIES_MAX = 3;
  * sessions end. The tokens below the person end in the same batch. In: the entry of the admin's log. Errors: `person_not_found`, `busy`, `misconfigured`, `integrity`, those of
  * `refusalOfWrite`.
  */
-export async function updatePerson(store: Store, id: string, vaults: Claims["vaults"], entry: Activity): Promise<Result<Claims>> {
+export async function updatePerson(
+  store: Store,
+  id: string,
+  { vaults, admin }: PersonUpdate,
+  entry: Activity,
+): Promise<Result<Claims>> {
   const { db, keyring, now } = store;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const read = await runBatch<[TokenRow]>(db, db.prepare(SQL.one).bind(id));
@@ -91,9 +102,16 @@ export async function updatePerson(store: Store, id: string, vaults: Claims["vau
     if (!row) return fail("person_not_found");
     const opened = await openToken(keyring, row);
     if (!opened.ok) return opened;
-    const { issuedAt, since = issuedAt } = opened.value;
+    const { issuedAt, since = issuedAt, admin: before } = opened.value;
+    const isAdmin = (admin ?? before) || undefined;
     // Later than the time before, also within one second: otherwise a change back to the same vaults would make earlier sessions valid.
-    const claims = { ...opened.value, vaults, since, issuedAt: Math.max(Math.floor(now / 1000), issuedAt + 1) };
+    const claims: Claims = {
+      ...opened.value,
+      vaults,
+      admin: isAdmin,
+      since,
+      issuedAt: Math.max(Math.floor(now / 1000), issuedAt + 1),
+    };
     const { key, sealed, createdAt, hash, index } = await rowOf(store, claims);
     const done = await runBatch<[Id, never, never, never, never, never]>(
       db,

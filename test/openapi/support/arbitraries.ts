@@ -18,6 +18,8 @@ const text = fc.oneof(
     "3fa85f64-5717-4562-b3fc-2c963f66afa6",
     "h6uf6zcxc5cwfm74fsld6zvpuy",
     "https://hooks.example.com/x",
+    "https://issuer.example.com",
+    "ada@example.com",
   ),
 );
 

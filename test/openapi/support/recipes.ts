@@ -254,7 +254,7 @@ const tooManyOfCaller: Recipe = ({ row, target, world }) =>
 /** A token without the permission; where none is needed, a request by cookie that another site has made. */
 const outsider: Recipe = (given) => {
   const { row, target, world } = given;
-  if (failuresOf(row).has("out_of_scope")) return ask(row, target, world.outsider);
+  if (row.access.by === "token" && failuresOf(row).has("out_of_scope")) return ask(row, target, world.outsider);
   return ask(row, target, undefined, { headers: { Cookie: `${COOKIE}=x`, "Sec-Fetch-Site": "cross-site" } });
 };
 

@@ -161,6 +161,23 @@ export const STRICTER: readonly Stricter[] = [
     },
   },
   {
+    rule: "a token has vaults, or only reads backups and has neither vaults nor what goes with them (contract 8.19)",
+    reason: "a second schema of the whole body would hide the first one from generators of types",
+    refuses: (body) => {
+      const { vaults, binding, stale, delegate, backupsOnly } = (body ?? {}) as Named;
+      const others = [vaults, stale].some((one) => (one ?? null) !== null) || binding === true || delegate === true;
+      return backupsOnly === true ? others : (vaults ?? null) === null;
+    },
+  },
+  {
+    rule: "a token of the admin routes opens no vaults, and lives for an hour at most (contract 28.2)",
+    reason: "a second schema of the whole body would hide the first one from generators of types",
+    refuses: (body) => {
+      const { admin, vaults, expiresIn } = (body ?? {}) as Named;
+      return admin === true && ((vaults ?? null) !== null || Number(expiresIn ?? 0) > LIMITS.adminLoginLifetime);
+    },
+  },
+  {
     rule: "a login is redeemed by a code with its verifier, or by a device code (contract 28.4, 28.7)",
     reason: "one object with the attributes of both gives clients one type",
     refuses: (body) => {
