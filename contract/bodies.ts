@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { REGISTRY } from "../src/model/backup.ts";
 import { DIALECT_NAMES } from "../src/model/dialect.ts";
 import { emailInput } from "../src/model/email.ts";
-import { isId } from "../src/model/ids.ts";
+import { isId, parseId } from "../src/model/ids.ts";
 import { REQUESTED_KINDS, type RequestedKind } from "../src/model/job.ts";
 import { LIMITS } from "../src/model/limits.ts";
 import { isCodeChallenge, isCodeVerifier, isLoopback, parseUserCode } from "../src/model/login.ts";
@@ -97,12 +97,25 @@ export const personChange = z.object({
   email: z.optional(z.undefined("cannot be changed: remove the person and add the other email")),
 });
 
+/** The URL of an issuer; what is wrong with it depends on where its keys come from. */
+export const issuerUrl = z.string();
+
+/** The id of an object in another place than the path. Out: a canonical UUID, or a text that names nothing (contract 3.3). */
+export const idInput = z.pipe(
+  z.string(),
+  z.transform((value, { issues }): string => {
+    const id = parseId(value);
+    if (id === undefined) issues.push({ code: "custom", message: "is not a UUID or 26 characters", input: value });
+    return id ?? "";
+  }),
+);
+
 /** Contract 27.1. In: the origin for tests, if one is set. */
 export const newIssuer = (testOrigin: string | undefined) =>
   z
     .object({
       name,
-      issuer: z.string(),
+      issuer: issuerUrl,
       preset: optional(z.enum(PRESET_NAMES, fault(`is not ${oneOf(PRESET_NAMES)}`))),
       jwks: optional(givenKeys),
       once: optional(z.boolean()),
@@ -115,7 +128,7 @@ export const newIssuer = (testOrigin: string | undefined) =>
 /** Contract 27.3. Whether the claims fit the preset is known when the issuer was read. */
 export const newRule = z.object({
   name: optional(name),
-  issuer: anyId,
+  issuer: idInput,
   claims: ruleClaims,
   anyRepository: optional(z.boolean()),
   allowSubject: optional(z.boolean()),

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { canonicalId, dialect, quotaInput } from "../../contract/bodies.ts";
+import { canonicalId, dialect, idInput, issuerUrl, quotaInput } from "../../contract/bodies.ts";
 import { FIELD_TYPE_ALIASES } from "../../src/model/field-types.ts";
 import {
   fieldAttributes,
@@ -23,6 +23,8 @@ import { claimValues, keySet, nullable, permissions, ref, tokenPermissions, word
 const KNOWN: ReadonlyMap<z.core.$ZodType, Schema> = new Map<z.core.$ZodType, Schema>([
   [canonicalId, ref("Uuid")],
   [anyId, ref("IdInput")],
+  [idInput, ref("IdInput")],
+  [issuerUrl, { type: "string", format: "uri" }],
   [scope, permissions],
   [tokenScope, tokenPermissions],
   [dialect, ref("Dialect")],

@@ -8,14 +8,20 @@ import { setOf } from "../support/issuers.ts";
 import { admin, client, LOGIN, makeVault, type Reply, send } from "../support/service.ts";
 import { QUEUED } from "../support/waits.ts";
 import { newSigningKey } from "../support/workload-tokens.ts";
-import { AUDIENCE, exchange, makeIssuer, makeRule, makeWorkload, tokenOf, type Workload } from "../support/workloads.ts";
+import {
+  AUDIENCE,
+  deleteIssuers,
+  exchange,
+  makeIssuer,
+  makeRule,
+  makeWorkload,
+  tokenOf,
+  type Workload,
+} from "../support/workloads.ts";
 
 /** Workload identity through the front door (contract 27). Forged tokens are in test/pure/workload-token.test.ts. */
 
-// There may be 20 issuers.
-afterEach(async () => {
-  await env.DB.prepare("DELETE FROM tokens WHERE kind = 'issuer'").run();
-});
+afterEach(deleteIssuers);
 
 const statusOf = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
 

@@ -6,7 +6,15 @@ import { startServer, tokenFile } from "./support/workload.ts";
 
 /** The commands of issuers and rules, with a server that answers as the API does. */
 
-const ISSUER = { id: "11111111-1111-4111-8111-111111111111", name: "GitHub", issuer: "https://issuer.example", preset: "github" };
+const CREATED = "2026-11-22T03:00:00.000Z";
+const ISSUER = {
+  id: "11111111-1111-4111-8111-111111111111",
+  name: "GitHub",
+  issuer: "https://issuer.example",
+  preset: "github",
+  once: true,
+  createdAt: CREATED,
+};
 const VAULT = { id: "22222222-2222-4222-8222-222222222222", name: "Production" };
 const RULE = {
   id: "33333333-3333-4333-8333-333333333333",
@@ -14,18 +22,18 @@ const RULE = {
   claims: { repository_id: "1", ref_protected: true },
   vaults: { [VAULT.id]: "rw" },
   lifetime: 900,
-  createdAt: "2026-11-22T03:00:00.000Z",
+  createdAt: CREATED,
 };
 const TRIED = { at: RULE.createdAt, issuer: ISSUER.id, matches: false, failed: ["repository_id", "ref"] };
 
 /** What the server answers. */
 const ANSWERS: Readonly<Record<string, unknown>> = {
   "GET /v1/admin/vaults": [VAULT],
-  "GET /v1/admin/issuers": [ISSUER, { id: RULE.id }],
+  "GET /v1/admin/issuers": [ISSUER, { id: RULE.id, broken: "integrity", createdAt: CREATED }],
   "POST /v1/admin/issuers": ISSUER,
   [`GET /v1/admin/issuers/${ISSUER.id}`]: ISSUER,
   [`DELETE /v1/admin/issuers/${ISSUER.id}`]: {},
-  "GET /v1/admin/rules": [RULE, { id: ISSUER.id }],
+  "GET /v1/admin/rules": [RULE, { id: ISSUER.id, broken: "integrity", createdAt: CREATED }],
   "POST /v1/admin/rules": RULE,
   "POST /v1/admin/rules/test": [TRIED],
   [`GET /v1/admin/rules/${RULE.id}`]: RULE,

@@ -7,13 +7,20 @@ import { headerOf, type Json, newSigningKey, type SigningKey, signToken } from "
 /** The origin of the tests' requests, which is the audience. */
 export const AUDIENCE = "https://vault.test";
 
+const issuers: string[] = [];
+
 /** Adds an issuer. Out: the answer's body. */
-export const makeIssuer = async (attributes: object = {}): Promise<{ id: string; issuer: string }> =>
-  (
-    await admin("POST", "/v1/admin/issuers", {
-      body: { name: "issuer", issuer: `https://${crypto.randomUUID()}.example.com`, ...attributes },
-    })
-  ).body;
+export async function makeIssuer(attributes: object = {}): Promise<{ id: string; issuer: string }> {
+  const url = `https://${crypto.randomUUID()}.example.com`;
+  const { body } = await admin("POST", "/v1/admin/issuers", { body: { name: "issuer", issuer: url, ...attributes } });
+  issuers.push(body.id);
+  return body;
+}
+
+/** Deletes the issuers that the file has added, because there may be only some. */
+export async function deleteIssuers(): Promise<void> {
+  for (const id of issuers.splice(0)) await admin("DELETE", `/v1/admin/issuers/${id}`);
+}
 
 export const makeRule = async (issuer: string, attributes: object): Promise<{ id: string }> =>
   (await admin("POST", "/v1/admin/rules", { body: { issuer, claims: { job: "deploy" }, vaults: {}, ...attributes } })).body;

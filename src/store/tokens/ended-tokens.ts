@@ -100,8 +100,8 @@ const EXPIRED = {
   /** Copies the rows that `remove` deletes: both run in one transaction. */
   end: `
     INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
-    SELECT id, root_key_id, sealed, created_at, expires_at, expires_at, signed_by FROM tokens
-    WHERE id IN (SELECT id FROM tokens WHERE id > ?1 AND expires_at <= ?2 ORDER BY id LIMIT 1000) AND ${LEAVES_NAME}
+    SELECT id, root_key_id, sealed, created_at, expires_at, expires_at, signed_by
+    FROM (SELECT * FROM tokens WHERE id > ?1 AND expires_at <= ?2 ORDER BY id LIMIT 1000) WHERE ${LEAVES_NAME}
     ON CONFLICT (id) DO NOTHING`,
   remove: `
     DELETE FROM tokens WHERE id IN (SELECT id FROM tokens WHERE id > ?1 AND expires_at <= ?2 ORDER BY id LIMIT 1000)
