@@ -5,6 +5,7 @@ import { emailInput } from "../src/model/email.ts";
 import { isId, parseId } from "../src/model/ids.ts";
 import { REQUESTED_KINDS, type RequestedKind } from "../src/model/job.ts";
 import { LIMITS } from "../src/model/limits.ts";
+import { isCodeChallenge, isCodeVerifier, isLoopback, parseUserCode } from "../src/model/login.ts";
 import { oneOf, scope, tokenScope } from "../src/model/scope.ts";
 import { anyId, fault, optional, text } from "../src/model/text.ts";
 import { DAY, SECOND } from "../src/model/time.ts";
@@ -61,26 +62,38 @@ export const newChildToken = z.object({
 });
 
 /** Contract 13.14. */
-export const newToken = z.object({ ...tokenInput, binding: optional(z.boolean()) }).check(
-  // Nobody has the text of a token for service bindings, so it issues none.
-  z.refine(({ binding, delegate }) => !binding || !delegate, { path: ["delegate"], message: "does not go with binding" }),
-  // The calls of a service binding read the primary.
-  z.refine(({ binding, stale: seconds }) => !binding || seconds === undefined, {
-    path: ["stale"],
-    message: "does not go with binding",
-  }),
-  z.refine(({ vaults, binding }) => !binding || Object.values(vaults).every((one) => permissionIn(one) === "r"), {
-    path: ["vaults"],
-    message: "has a permission other than r, the only one that a service binding uses",
-  }),
-);
+export const newToken = z
+  .object({ ...tokenInput, vaults: optional(tokenScope), binding: optional(z.boolean()), backupsOnly: optional(z.boolean()) })
+  .check(
+    z.refine(({ vaults, backupsOnly }) => backupsOnly === true || vaults !== undefined, {
+      path: ["vaults"],
+      message: "is missing",
+    }),
+    z.refine(
+      ({ vaults, binding, stale: seconds, delegate, backupsOnly }) =>
+        !backupsOnly || (vaults === undefined && !binding && seconds === undefined && !delegate),
+      { path: ["backupsOnly"], message: "does not go with vaults, binding, stale or delegate" },
+    ),
+    // Nobody has the text of a token for service bindings, so it issues none.
+    z.refine(({ binding, delegate }) => !binding || !delegate, { path: ["delegate"], message: "does not go with binding" }),
+    // The calls of a service binding read the primary.
+    z.refine(({ binding, stale: seconds }) => !binding || seconds === undefined, {
+      path: ["stale"],
+      message: "does not go with binding",
+    }),
+    z.refine(({ vaults, binding }) => !binding || Object.values(vaults ?? {}).every((one) => permissionIn(one) === "r"), {
+      path: ["vaults"],
+      message: "has a permission other than r, the only one that a service binding uses",
+    }),
+  );
 
 /** Contract 25.2. */
-export const newPerson = z.object({ email: emailInput, vaults: scope });
+export const newPerson = z.object({ email: emailInput, vaults: scope, admin: optional(z.boolean()) });
 
 /** Contract 25.4. An email that was ignored would be a change that did not happen. */
 export const personChange = z.object({
   vaults: scope,
+  admin: optional(z.boolean()),
   email: z.optional(z.undefined("cannot be changed: remove the person and add the other email")),
 });
 
@@ -181,45 +194,6 @@ export const webhookChange = (testOrigin: string | undefined) =>
       }),
     );
 
-/** What a request for a job of any kind has (contract 26.2). */
-export const anyJob = z.object({ kind: z.enum(REQUESTED_KINDS, fault(`is not ${oneOf(REQUESTED_KINDS)}`)) });
-
-export const canonicalId = z.string().check(z.refine(isId, "is not a canonical UUID"));
-
-/** A request with `false` and one without the attribute are the same under an `Idempotency-Key`. */
-const jobFlag = z.pipe(
-  optional(z.boolean()),
-  z.transform((value) => value ?? false),
-);
-
-const NEEDS_VAULT = "needs the vault";
-
-/** What a request for a job has besides the kind, by kind. */
-export const jobInputs = {
-  rewrap: z.object({}),
-  verify: z.object({ vault: optional(canonicalId), quick: jobFlag, repair: jobFlag, acceptLoss: jobFlag, backup: jobFlag }).check(
-    z.refine(({ vault, repair, acceptLoss, backup }) => !acceptLoss || (repair && !backup && vault !== undefined), {
-      path: ["acceptLoss"],
-      message: "needs repair and vault, and not backup",
-    }),
-  ),
-  reseal: z.object({ vault: canonicalId, dataKey: anyId }),
-  backup: z.object({ vault: optional(canonicalId), full: jobFlag, dryRun: jobFlag }),
-  restore: z
-    .object({
-      vault: optional(canonicalId),
-      item: optional(canonicalId),
-      snapshot: optional(z.int().check(z.minimum(1, "is less than 1"), z.maximum(99_999_999, "is more than 99999999"))),
-      overwrite: jobFlag,
-      dryRun: jobFlag,
-    })
-    .check(
-      z.refine(({ vault }) => vault !== REGISTRY, { path: ["vault"], message: "is none that a vault can have" }),
-      z.refine(({ vault, item }) => item === undefined || vault !== undefined, { path: ["item"], message: NEEDS_VAULT }),
-      z.refine(({ vault, overwrite }) => !overwrite || vault !== undefined, { path: ["overwrite"], message: NEEDS_VAULT }),
-    ),
-} as const satisfies Readonly<Record<RequestedKind, z.ZodMiniObject>>;
-
 /** References to resolve (contract 16.1). */
 export const resolveRequest = z.object({
   references: z.array(text(LIMITS.reference)).check(z.maxLength(LIMITS.references, `has more than ${LIMITS.references} entries`)),
@@ -233,3 +207,68 @@ export const signIn = z.object({ code: optional(z.string()), token: optional(z.s
     "has vaults beside a code or a token",
   ),
 );
+
+/** What a login asks for (contract 28.2). */
+const loginInput = {
+  vaults: optional(scope),
+  expiresIn: optional(
+    z.int().check(z.minimum(1, "is less than 1"), z.maximum(LIMITS.loginLifetime, `is more than ${LIMITS.loginLifetime}`)),
+  ),
+};
+
+const redirectUri = z
+  .string()
+  .check(z.refine(isLoopback, "is not http://127.0.0.1 or http://[::1] with a port, and without query and fragment"));
+
+/** A login in a browser that a person confirms (contract 28.3). */
+export const newAuthorization = z
+  .object({
+    ...loginInput,
+    admin: optional(z.boolean()),
+    redirect_uri: redirectUri,
+    code_challenge: z.string().check(z.refine(isCodeChallenge, "is not a SHA-256 in base64url")),
+  })
+  .check(
+    z.refine(({ admin, vaults }) => !admin || vaults === undefined, { path: ["vaults"], message: "does not go with admin" }),
+    z.refine(({ admin, expiresIn = 0 }) => !admin || expiresIn <= LIMITS.adminLoginLifetime, {
+      path: ["expiresIn"],
+      message: `is more than ${LIMITS.adminLoginLifetime}, the most with admin`,
+    }),
+  );
+
+/** A device that asks for a login (contract 28.5). */
+export const newDevice = z.object(loginInput);
+
+/** A user code that a person has typed (contract 28.6). */
+export const typedDevice = z.object({
+  user_code: z.pipe(
+    z.string(),
+    z.transform((typed, { issues }): string => {
+      const code = parseUserCode(typed);
+      if (code !== undefined) return code;
+      issues.push({ code: "custom", message: "is not a code of 8 letters as the device shows it", input: typed });
+      return z.NEVER;
+    }),
+  ),
+  confirm: optional(z.boolean()),
+});
+
+/** What redeems a login (contract 28.4, 28.7). */
+export const loginRequest = z
+  .object({
+    code: optional(z.string()),
+    code_verifier: optional(
+      z.string().check(z.refine(isCodeVerifier, "is not 43 to 128 letters, digits and signs of RFC 7636 section 4.1")),
+    ),
+    redirect_uri: optional(redirectUri),
+    device_code: optional(z.string()),
+  })
+  .check(
+    z.refine(({ code, device_code }) => (code === undefined) !== (device_code === undefined), {
+      message: "has not one of code and device_code",
+    }),
+    z.refine(({ code, code_verifier }) => (code === undefined) === (code_verifier === undefined), {
+      path: ["code_verifier"],
+      message: "goes with code",
+    }),
+  );

@@ -7,7 +7,14 @@ import type { Permission } from "../src/model/permission.ts";
 export type GuardedAccess =
   /** The holder of ADMIN_TOKEN. `seals`: the root keys are checked first, because the operation seals something new. */
   (
-    | { readonly by: "admin"; readonly seals?: true }
+    | {
+        readonly by: "admin";
+        readonly seals?: true;
+        /** Only ADMIN_TOKEN itself, and no token of the admin routes (contract 8.18). */
+        readonly secret?: true;
+        /** Also a token that only reads backups (contract 8.19). */
+        readonly backups?: true;
+      }
     /**
      * The holder of a token. With a permission, the token needs it in the vault of the path; a token without it gets
      * `outside`: 403, or for the operations of which the contract lists no 403 the 404 of a vault that does not exist (contract 4.7).

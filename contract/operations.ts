@@ -37,6 +37,8 @@ const OF_ISSUER = { access: BY_ADMIN, resource: "ISSUER" } as const;
 const OF_RULE = { access: BY_ADMIN, resource: "RULE" } as const;
 const OF_WEBHOOK = { access: BY_ADMIN, resource: "WEBHOOK" } as const;
 const OF_BACKUP = { access: BY_ADMIN, resource: "BACKUP", action: "UNLOGGED" } as const;
+/** What a copy of the backups reads. */
+const OF_COPY = { ...OF_BACKUP, access: { by: "admin", backups: true } } as const;
 
 const VAULT = "/v1/vaults/:vault";
 const ITEMS = `${VAULT}/items`;
@@ -230,11 +232,11 @@ export const OPERATIONS = {
   updateWebhook: { method: "PATCH", path: WEBHOOK, ...OF_WEBHOOK, action: "UPDATE", json: true, idempotent: true },
   deleteWebhook: { method: "DELETE", path: WEBHOOK, ...OF_WEBHOOK, action: "DELETE" },
 
-  listBackups: { method: "GET", path: BACKUPS, ...OF_BACKUP },
+  listBackups: { method: "GET", path: BACKUPS, ...OF_COPY },
   listBackedUpVaults: { method: "GET", path: `${BACKUPS}/vaults`, ...OF_BACKUP },
-  listVaultBackups: { method: "GET", path: `${BACKUPS}/vaults/:vault`, ...OF_BACKUP },
-  listBackupObjects: { method: "GET", path: `${BACKUPS}/objects`, ...OF_BACKUP },
-  getBackupObject: { method: "GET", path: `${BACKUPS}/object`, ...OF_BACKUP },
+  listVaultBackups: { method: "GET", path: `${BACKUPS}/vaults/:vault`, ...OF_COPY },
+  listBackupObjects: { method: "GET", path: `${BACKUPS}/objects`, ...OF_COPY },
+  getBackupObject: { method: "GET", path: `${BACKUPS}/object`, ...OF_COPY },
   putBackupObject: { method: "PUT", path: `${BACKUPS}/object`, ...OF_BACKUP },
 
   getSession: { method: "GET", path: "/console/session", access: CONSOLE },
@@ -244,10 +246,15 @@ export const OPERATIONS = {
   createAdminSignInCode: {
     method: "POST",
     path: "/v1/admin/sign-in-codes",
-    access: { by: "admin", seals: true, direct: true },
+    access: { by: "admin", seals: true, secret: true, direct: true },
     action: "CREATE",
     resource: "SESSION",
   },
+
+  createAuthorization: { method: "POST", path: "/console/authorizations", access: CONSOLE, json: true },
+  confirmDevice: { method: "POST", path: "/console/devices", access: CONSOLE, json: true },
+  createDeviceCode: { method: "POST", path: "/v1/login/device", access: EVERYBODY, json: true },
+  redeemLogin: { method: "POST", path: "/v1/login/token", access: EVERYBODY, json: true },
 
   getHeartbeat: { method: "GET", path: "/heartbeat", access: EVERYBODY },
   getHealth: { method: "GET", path: "/health", access: EVERYBODY },

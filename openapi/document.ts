@@ -12,6 +12,7 @@ import { historyDescriptions } from "./paths/history.ts";
 import { itemDescriptions } from "./paths/items.ts";
 import { jobDescriptions } from "./paths/jobs.ts";
 import { keyDescriptions } from "./paths/keys.ts";
+import { loginDescriptions } from "./paths/logins.ts";
 import { peopleDescriptions } from "./paths/people.ts";
 import { serviceDescriptions } from "./paths/service.ts";
 import { sessionDescriptions } from "./paths/sessions.ts";
@@ -25,6 +26,7 @@ import { itemInputSchemas } from "./schemas/item-inputs.ts";
 import { itemSchemas } from "./schemas/items.ts";
 import { jobSchemas } from "./schemas/jobs.ts";
 import { keySchemas } from "./schemas/keys.ts";
+import { loginSchemas } from "./schemas/logins.ts";
 import { personSchemas } from "./schemas/people.ts";
 import { resolveSchemas } from "./schemas/resolve.ts";
 import { sessionSchemas } from "./schemas/sessions.ts";
@@ -55,6 +57,7 @@ export const ROWS: readonly Row[] = rowsOf({
   ...webhookDescriptions,
   ...backupDescriptions,
   ...sessionDescriptions,
+  ...loginDescriptions,
   ...serviceDescriptions,
 });
 
@@ -107,6 +110,7 @@ export const document: Document = {
     { name: "Admin: webhooks", description: "Receivers of the events of a vault (contract 17)." },
     { name: "Admin: backups", description: "Backups, and restores from them (contract 21)." },
     { name: "Sessions", description: "Sessions of the console (contract 24)." },
+    { name: "Logins", description: "Logins of people from a terminal (contract 28)." },
     { name: "Service", description: "The state of the service (contract 13)." },
   ],
   paths,
@@ -121,6 +125,7 @@ export const document: Document = {
       ...personSchemas,
       ...workloadSchemas,
       ...sessionSchemas,
+      ...loginSchemas,
       ...activitySchemas,
       ...keySchemas,
       ...jobSchemas,

@@ -86,7 +86,7 @@ const SHARED: Readonly<Record<string, readonly FailureKind[]>> = {
 };
 
 /** Those that only the operations of tokens have. */
-const OF_TOKENS: ReadonlySet<string> = new Set(["OutOfScope", "WriteConflict", "PreconditionFailed"]);
+const OF_TOKENS: ReadonlySet<string> = new Set(["WriteConflict", "PreconditionFailed"]);
 
 const keyOf = (kinds: readonly FailureKind[]): string => kinds.toSorted().join();
 const NAMED = new Map(Object.entries(SHARED).map(([name, kinds]) => [keyOf(kinds), name]));

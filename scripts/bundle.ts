@@ -1,7 +1,7 @@
 /** `npm run bundle`: prints the size of what `wrangler deploy` would upload, and fails when it is over the budget. */
 import { spawnSync } from "node:child_process";
 
-const BUDGET = 216; // KiB of gzip
+const BUDGET = 224; // KiB of gzip
 
 const args = ["node_modules/wrangler/bin/wrangler.js", "deploy", "--dry-run", "--outdir=dist"];
 const { stdout, stderr } = spawnSync(process.execPath, args, {

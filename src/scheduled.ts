@@ -15,6 +15,7 @@ import { hasDueVaults } from "./store/vaults/due-vaults.ts";
 import { moveExpiredTokens } from "./store/tokens/ended-tokens.ts";
 import { recordRootKeys } from "./store/keys/root-keys.ts";
 import { deleteExpiredSessions } from "./store/tokens/sessions.ts";
+import { deleteExpiredDevices } from "./store/tokens/device-codes.ts";
 import { deleteOldExchanges } from "./store/workloads/exchanges.ts";
 import { deleteOldKeys } from "./store/workloads/issuers.ts";
 import { DAY, HOUR } from "./model/time.ts";
@@ -44,7 +45,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     cleanLog(env, now, take),
     cleanArchive(env, now),
     moveExpiredTokens(env.DB, now, take).then((count) => ({ token: count })),
-    deleteExpiredSessions(env.DB, now, take).then((count) => ({ session: count })),
+    cleanSessions(env, now, take),
     forgetExchanges(env, now, take),
     startPurge(env),
     startExpiry(env, now),
@@ -58,6 +59,12 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
   await recordCounts(env.DB, Object.assign({}, ...parts.map((part) => (part.status === "fulfilled" ? part.value : {}))));
   const failed = parts.find((part) => part.status === "rejected");
   if (failed) throw failed.reason;
+}
+
+/** A device that waits for a login counts as a session. */
+async function cleanSessions({ DB }: Env, now: number, take: Take): Promise<Counts> {
+  const devices = await deleteExpiredDevices(DB, now, take);
+  return { session: devices + (await deleteExpiredSessions(DB, now, take)) };
 }
 
 /** An hour after the tokens of workloads have expired, for a clock that is wrong. */

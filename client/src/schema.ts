@@ -482,6 +482,10 @@ export interface Token {
   stale?: number;
   /** Whether the token may issue others (contract 8.16). */
   delegate?: true;
+  /** Whether it is for the admin routes, and opens no vaults (contract 8.18). */
+  admin?: true;
+  /** Whether it only reads backups (contract 8.19). */
+  backupsOnly?: true;
   /** The token that has issued it (contract 8.16); absent: the admin has. */
   parent?: Id;
   createdAt: Time;
@@ -501,6 +505,10 @@ export interface IssuedToken {
   stale?: number;
   /** Whether the token may issue others (contract 8.16). */
   delegate?: true;
+  /** Whether it is for the admin routes, and opens no vaults (contract 8.18). */
+  admin?: true;
+  /** Whether it only reads backups (contract 8.19). */
+  backupsOnly?: true;
   /** The token that has issued it (contract 8.16); absent: the admin has. */
   parent?: Id;
   createdAt: Time;
@@ -522,6 +530,10 @@ export interface ListedToken {
   stale?: number;
   /** Whether the token may issue others (contract 8.16). */
   delegate?: true;
+  /** Whether it is for the admin routes, and opens no vaults (contract 8.18). */
+  admin?: true;
+  /** Whether it only reads backups (contract 8.19). */
+  backupsOnly?: true;
   /** The token that has issued it (contract 8.16); absent: the admin has. */
   parent?: Id;
   createdAt: Time;
@@ -550,7 +562,7 @@ export interface NewToken {
   /** The name. At most 1024 bytes of UTF-8. */
   name: string;
   /** The permission in each vault, by the vault's id in either form. Each vault once. */
-  vaults: Record<string, Permission | ItemScope>;
+  vaults?: Record<string, Permission | ItemScope> | null;
   /** `uuid` by default. */
   dialect?: Dialect | null;
   /** Seconds until the token expires. */
@@ -559,6 +571,8 @@ export interface NewToken {
   binding?: boolean | null;
   /** Seconds by which the reads of the token may be old, and so its revocation (contract 8.12). Not with `binding`. */
   stale?: number | null;
+  /** Whether the token only reads backups (contract 8.19). Then it has none of the others but `name` and `expiresIn`. */
+  backupsOnly?: boolean | null;
   /** Whether the token may issue others (contract 8.16). Not with `binding`. */
   delegate?: boolean | null;
 }
@@ -578,7 +592,7 @@ export interface NewChildToken {
   /** Whether the token may issue others. */
   delegate?: boolean | null;
   /** Only the admin issues tokens of service bindings. */
-  binding?: false;
+  binding?: false | null;
 }
 
 /** A person (contract 25.1). */
@@ -588,6 +602,8 @@ export interface Person {
   email: string;
   /** The permissions by vault id. */
   vaults: Record<string, Permission>;
+  /** Whether the person is an administrator (contract 25.11). */
+  admin?: true;
   createdAt: Time;
   /** When the vaults were changed last; absent before. */
   updatedAt?: Time;
@@ -607,12 +623,16 @@ export interface NewPerson {
   email: string;
   /** The permission in each vault, by the vault's id in either form. Each vault once. */
   vaults: Record<string, Permission>;
+  /** Whether the person is an administrator. Only ADMIN_TOKEN makes one (contract 25.11). */
+  admin?: boolean | null;
 }
 
 /** A change of a person (contract 25.4). */
 export interface PersonChange {
   /** The permissions that replace those before. */
   vaults: Record<string, Permission>;
+  /** Whether the person is an administrator. Absent: as before. Only ADMIN_TOKEN changes it (contract 25.11). */
+  admin?: boolean | null;
 }
 
 /** An issuer of workload tokens (contract 27.1). */
@@ -759,6 +779,86 @@ export interface SignInCode {
   /** The code. Only this answer contains it. */
   code: string;
   expiresAt: Time;
+}
+
+/** A login in a browser that a person confirms (contract 28.3). */
+export interface NewAuthorization {
+  /** The vaults of the token, with what it may do there. The person has each of these permissions. By default all of the person. */
+  vaults?: Record<string, Permission> | null;
+  /** Seconds until the token expires. */
+  expiresIn?: number | null;
+  /** Whether the token is for the admin routes (contract 8.18): the person is an administrator, and it lives for an hour at most. */
+  admin?: boolean | null;
+  /** Where the code goes: an IP literal of this machine with a port (RFC 8252 section 7.3). */
+  redirect_uri: string;
+  /** The SHA-256 of the verifier, in base64url (RFC 7636 section 4.2). */
+  code_challenge: string;
+}
+
+/** The code of a login in a browser (contract 28.3). */
+export interface Authorization {
+  /** The code. Only this answer contains it. */
+  code: string;
+  expiresAt: Time;
+}
+
+/** A device that asks for a login (contract 28.5). */
+export interface NewDevice {
+  /** The vaults of the token, with what it may do there. The person has each of these permissions. By default all of the person. */
+  vaults?: Record<string, Permission> | null;
+  /** Seconds until the token expires. */
+  expiresIn?: number | null;
+}
+
+/** The codes of a device that waits (contract 28.5). */
+export interface DeviceCode {
+  /** What the device sends to `/v1/login/token`. Only this answer contains it. */
+  device_code: string;
+  /** What the person types into the console. */
+  user_code: string;
+  /** Where the person types it. */
+  verification_uri: string;
+  /** Seconds until both codes expire. */
+  expires_in: number;
+  /** Seconds between two requests of the device. */
+  interval: number;
+}
+
+/** A user code that a person has typed (contract 28.6). */
+export interface TypedDevice {
+  /** The code, in any case; white space and hyphens do not count. */
+  user_code: string;
+  /** Whether the person confirms the login. Otherwise the answer only shows the device. */
+  confirm?: boolean | null;
+}
+
+/** A device that waits for a login (contract 28.6). */
+export interface WaitingDevice {
+  /** The address of its request; empty where the platform gives none. */
+  address: string;
+  /** What it says of itself: its `User-Agent`. */
+  program: string;
+  /** The permissions by vault id. */
+  vaults: Record<string, Permission>;
+  /** How many seconds its token would live. */
+  expiresIn: number;
+  createdAt: Time;
+  /** Until when it waits. */
+  expiresAt: Time;
+  /** Whether this request has confirmed the login. */
+  confirmed: boolean;
+}
+
+/** What redeems a login: `code` with `code_verifier`, or `device_code` (contract 28.4, 28.7). */
+export interface LoginRequest {
+  /** The code of a login in a browser. */
+  code?: string | null;
+  /** The text whose SHA-256 was the challenge (RFC 7636 section 4.1). */
+  code_verifier?: string | null;
+  /** Where the code was sent. When it is there, it has to be the same. */
+  redirect_uri?: string | null;
+  /** The code of a device. */
+  device_code?: string | null;
 }
 
 /** Who sent the request, and from where. */
@@ -1426,6 +1526,9 @@ export type ErrorKind =
   | "missing_field"
   | "filter"
   | "bookmark"
+  | "authorization_pending"
+  | "slow_down"
+  | "expired_token"
   | "unauthorized"
   | "out_of_scope"
   | "not_invited"
@@ -2715,6 +2818,42 @@ export interface Operations {
     headers: Record<string, never>;
     body: undefined;
     answer: SignInCode;
+  };
+  /** Confirm a login in a browser */
+  "POST /console/authorizations": {
+    id: "createAuthorization";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: NewAuthorization;
+    answer: Authorization;
+  };
+  /** Show the device of a user code, or confirm its login */
+  "POST /console/devices": {
+    id: "confirmDevice";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: TypedDevice;
+    answer: WaitingDevice;
+  };
+  /** Begin the login of a device */
+  "POST /v1/login/device": {
+    id: "createDeviceCode";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: NewDevice;
+    answer: DeviceCode;
+  };
+  /** Get the token of a login */
+  "POST /v1/login/token": {
+    id: "redeemLogin";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: LoginRequest;
+    answer: IssuedToken;
   };
   /** Check that the service runs */
   "GET /heartbeat": {

@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { hasSignInCode, startSession } from "./api/session.ts";
 import { App } from "./app.tsx";
+import { takeAskedLogin } from "./state/asked-login.ts";
 import { followWrites } from "./state/follow.ts";
 import { isolateTexts } from "./ui/isolate.ts";
 
@@ -11,6 +12,7 @@ addEventListener("hashchange", () => {
   if (hasSignInCode()) location.reload();
 });
 
+takeAskedLogin();
 isolateTexts();
 render(<App />, document.getElementById("app")!);
 await startSession();

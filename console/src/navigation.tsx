@@ -11,7 +11,7 @@ import { canOpen, shownView } from "./views.tsx";
 export function Navigation() {
   const current = session.value!;
   const shown = shownView(route.value.view);
-  const names = (Object.keys(VIEWS) as ViewName[]).filter((name) => canOpen(name, current));
+  const names = (Object.keys(VIEWS) as ViewName[]).filter((name) => !("hidden" in VIEWS[name]) && canOpen(name, current));
   return (
     <header class="top">
       <a class="brand" href="#/items">

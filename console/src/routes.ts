@@ -10,6 +10,8 @@ interface ViewRow {
   readonly needs: Need;
   /** The ids that may follow the name in the address, in their order. */
   readonly parts: readonly ("vault" | "item" | "page")[];
+  /** The navigation does not show it: an address leads to it. */
+  readonly hidden?: true;
 }
 
 /** The table of views, in the order of the navigation. */
@@ -22,6 +24,8 @@ export const VIEWS = {
   people: { label: "People", needs: "admin", parts: [] },
   activity: { label: "Activity", needs: "any", parts: [] },
   health: { label: "Health", needs: "any", parts: [] },
+  authorize: { label: "Log in at the terminal", needs: "any", parts: [], hidden: true },
+  device: { label: "Log in a device", needs: "any", parts: [], hidden: true },
 } as const satisfies Readonly<Record<string, ViewRow>>;
 
 /** A place in the console. `page` is what is shown of an Item: nothing is the Item itself. */

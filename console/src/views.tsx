@@ -14,6 +14,8 @@ export const VIEW_COMPONENTS: Partial<Readonly<Record<ViewName, ComponentType>>>
   people: lazy(() => import("./admin/people-view.tsx").then(({ PeopleView }) => PeopleView)),
   import: lazy(() => import("./import/import-view.tsx").then(({ ImportView }) => ImportView)),
   activity: lazy(() => import("./activity/activity-view.tsx").then(({ ActivityView }) => ActivityView)),
+  authorize: lazy(() => import("./login/authorize-view.tsx").then(({ AuthorizeView }) => AuthorizeView)),
+  device: lazy(() => import("./login/device-view.tsx").then(({ DeviceView }) => DeviceView)),
   health: lazy(() => import("./health/health-view.tsx").then(({ HealthView }) => HealthView)),
 };
 

@@ -72,7 +72,7 @@ const tokenDescriptions = {
     summary: "Revoke a token",
     description: "It is refused from the next request on (contract 8.7, 13.15).",
     answers: { 204: { description: "The token is revoked." } },
-    errors: ["uncertain"],
+    errors: ["out_of_scope", "uncertain"],
   },
 } satisfies Partial<Descriptions>;
 

@@ -24,7 +24,7 @@ export const peopleDescriptions = {
     description: "From now on the person signs in to the console with Cloudflare Access (contract 25.2, 25.3).",
     body: required(json("NewPerson", newPerson)),
     answers: { 200: { description: "The person.", content: json("Person", person) } },
-    errors: ["person_exists", "database_full", "quota", "uncertain"],
+    errors: ["out_of_scope", "person_exists", "database_full", "quota", "uncertain"],
   },
   getPerson: {
     tag: "Admin: people",
@@ -38,13 +38,13 @@ export const peopleDescriptions = {
     description: "Replaces the permissions and ends the person's sessions (contract 25.4).",
     body: required(json("PersonChange", { vaults: newPerson.vaults })),
     answers: { 200: { description: "The person.", content: json("Person", person) } },
-    errors: ["busy", "database_full", "uncertain"],
+    errors: ["out_of_scope", "busy", "database_full", "uncertain"],
   },
   removePerson: {
     tag: "Admin: people",
     summary: "Remove a person",
     description: "Ends the person's sessions (contract 25.5).",
     answers: { 204: { description: "The person is removed." } },
-    errors: ["uncertain"],
+    errors: ["out_of_scope", "uncertain"],
   },
 } satisfies Partial<Descriptions>;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { canonicalId, dialect, idInput, issuerUrl, quotaInput } from "../../contract/bodies.ts";
+import { dialect, idInput, issuerUrl, quotaInput } from "../../contract/bodies.ts";
+import { canonicalId } from "../../contract/job-bodies.ts";
 import { FIELD_TYPE_ALIASES } from "../../src/model/field-types.ts";
 import {
   fieldAttributes,

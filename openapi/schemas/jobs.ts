@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { anyJob, jobInputs } from "../../contract/bodies.ts";
+import { anyJob, jobInputs } from "../../contract/job-bodies.ts";
 import { JOB_KINDS, JOB_STATES } from "../../src/model/job.ts";
 import { anyId } from "../../src/model/text.ts";
 import { EXISTING } from "../../src/model/restore.ts";

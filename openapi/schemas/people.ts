@@ -15,10 +15,11 @@ export const personSchemas: Readonly<Record<string, Schema>> = {
       id,
       email: { type: "string", description: "With the letters A to Z in lower case." },
       vaults: permissions,
+      admin: { type: "boolean", const: true, description: "Whether the person is an administrator (contract 25.11)." },
       createdAt,
       updatedAt: ref("Time", "When the vaults were changed last; absent before."),
     },
-    ["updatedAt"],
+    ["admin", "updatedAt"],
   ),
   BrokenPerson: closed("A person whose stored record does not open (contract 25.1).", {
     id: { type: "string", description: "The id, as the row has it." },
@@ -33,8 +34,13 @@ export const personSchemas: Readonly<Record<string, Schema>> = {
       examples: ["ada@example.com"],
     },
     vaults: "The permission in each vault, by the vault's id in either form. Each vault once.",
+    admin: {
+      description: "Whether the person is an administrator. Only ADMIN_TOKEN makes one (contract 25.11).",
+      default: false,
+    },
   }),
   PersonChange: body("A change of a person (contract 25.4).", personChange, {
     vaults: "The permissions that replace those before.",
+    admin: "Whether the person is an administrator. Absent: as before. Only ADMIN_TOKEN changes it (contract 25.11).",
   }),
 };

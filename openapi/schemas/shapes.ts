@@ -31,7 +31,7 @@ export const arrayOf = (items: Schema, more: Omit<Schema, "items" | "type"> = {}
 export function nullable(schema: Schema): Schema {
   const { type, enum: words, anyOf, ...rest } = schema;
   if (anyOf) return { ...rest, anyOf: [...anyOf, { type: "null" }] };
-  if (typeof type !== "string") return { anyOf: [schema, { type: "null" }] };
+  if (typeof type !== "string" || schema.const !== undefined) return { anyOf: [schema, { type: "null" }] };
   return { ...rest, type: [type, "null"], ...(words && { enum: [...words, null] }) };
 }
 

@@ -24,11 +24,17 @@ const token: Readonly<Record<string, Schema>> = {
   vaults: tokenPermissions,
   stale,
   delegate,
+  admin: {
+    type: "boolean",
+    const: true,
+    description: "Whether it is for the admin routes, and opens no vaults (contract 8.18).",
+  },
+  backupsOnly: { type: "boolean", const: true, description: "Whether it only reads backups (contract 8.19)." },
   parent: ref("Id", "The token that has issued it (contract 8.16); absent: the admin has."),
   ...times,
 };
 /** The attributes of every token that may be absent. */
-const optional = ["stale", "delegate", "parent"];
+const optional = ["stale", "delegate", "admin", "backupsOnly", "parent"];
 const endedAt = ref("Time", "When the token was revoked or expired; absent while it is in use.");
 
 export const tokenSchemas: Readonly<Record<string, Schema>> = {
@@ -85,6 +91,11 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
       default: false,
     },
     stale: "Seconds by which the reads of the token may be old, and so its revocation (contract 8.12). Not with `binding`.",
+    backupsOnly: {
+      description:
+        "Whether the token only reads backups (contract 8.19). Then it has none of the others but `name` and `expiresIn`.",
+      default: false,
+    },
     delegate: { description: "Whether the token may issue others (contract 8.16). Not with `binding`.", default: false },
   }),
   NewChildToken: body("A token that a token issues (contract 8.16).", newChildToken, {

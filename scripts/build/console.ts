@@ -40,9 +40,12 @@ export async function consoleFiles(): Promise<Record<string, string | Uint8Array
   if (script === undefined || style === undefined) throw new Error("The build of the console has no script or no style");
   const entry = Object.entries(metafile.outputs).find(([path]) => basename(path) === script)![1];
   const preloaded = entry.imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => basename(path));
+  const index = page(script, style, preloaded);
   return {
     ...Object.fromEntries(outputFiles.map(({ path, contents }) => [join(FOLDER, "assets", basename(path)), contents])),
-    [join(FOLDER, "index.html")]: page(script, style, preloaded),
+    [join(FOLDER, "index.html")]: index,
+    // The address of logins (contract 28.3): Cloudflare serves it at /console/authorize.
+    [join(FOLDER, "authorize.html")]: index,
     [join(FOLDER, "LICENSES.txt")]: licencesOf(Object.keys(metafile.inputs)),
   };
 }

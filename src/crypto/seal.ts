@@ -32,6 +32,8 @@ export const KINDS = {
   bookmark: 16,
   issuerKeys: 17,
   exchange: 18,
+  authorizationCode: 19,
+  deviceCode: 20,
 } as const;
 
 /** What binds a sealed text to its row. The id of the key is added to it. */

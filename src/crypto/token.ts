@@ -32,6 +32,10 @@ export interface Claims {
    * a binding, the text of a person, an issuer or a rule is given to nobody.
    */
   readonly kind?: TokenKind | undefined;
+  /** Of a person: whether they get tokens of the kind `admin` (contract 25.11). */
+  readonly admin?: true | undefined;
+  /** Of a token of the kind `admin`: it only reads backups (contract 8.19). */
+  readonly backupsOnly?: true | undefined;
   /** Whether the token may issue others (contract 8.16). */
   readonly delegate?: true | undefined;
   /** Of a token that another one has issued (contract 8.16). */
@@ -71,7 +75,10 @@ const AUDIENCE_OF_KIND: Readonly<Record<TokenKind, string>> = {
   issuer: "item-vault-issuer",
   rule: "item-vault-rule",
   workload: AUDIENCE,
+  admin: "item-vault-admin",
 };
+/** The kinds of rows whose text somebody has. */
+const HELD: ReadonlySet<TokenKind | undefined> = new Set([undefined, "workload", "admin"]);
 /** The characters of a token that is accepted. */
 export const TOKEN_CHARACTERS_MAX = 16 * 1024;
 const verified = createCache<VerifiedClaims>(1024, MINUTE);
@@ -85,8 +92,9 @@ const encode = (bytes: Uint8Array) => bytes.toBase64({ alphabet: "base64url", om
  * 5.1.6), so equal claims give an equal token.
  */
 export function signToken({ active }: Pick<Keyring, "active">, claims: Claims): Promise<string> {
-  const { dialect, vaults, stale, delegate, descent, kind } = claims;
-  return new SignJWT({ dialect, vaults: { ...vaults }, stale, delegate, descent, workload: kind === "workload" || undefined })
+  const { dialect, vaults, stale, delegate, descent, kind, admin, backupsOnly } = claims;
+  const workload = kind === "workload" || undefined;
+  return new SignJWT({ dialect, vaults: { ...vaults }, stale, delegate, descent, workload, admin, backupsOnly })
     .setProtectedHeader(header(active))
     .setIssuer(ISSUER)
     .setAudience(audienceOf(claims))
@@ -100,7 +108,7 @@ export function signToken({ active }: Pick<Keyring, "active">, claims: Claims): 
 const audienceOf = ({ binding, kind }: Claims): string => (binding ? BINDING_AUDIENCE : kind ? AUDIENCE_OF_KIND[kind] : AUDIENCE);
 
 /** Whether nobody has the text of a token: it is for service bindings, or for example the row of a person. */
-export const isUnheld = (claims: Claims): boolean => audienceOf(claims) !== AUDIENCE;
+export const isUnheld = ({ binding, kind }: Claims): boolean => binding === true || !HELD.has(kind);
 
 /**
  * A hash of a token, which its row in the allow-list holds. It covers the signature, which only the holders of the token and
@@ -113,15 +121,27 @@ export const hashToken = (token: string): Promise<string> => fingerprint("token"
  * Out: its claims and its hash. Errors: `unauthorized`, whatever the fault. A valid signature is cached for a minute; the times are
  * checked on each call. The store checks that the token was issued as it is and is not revoked.
  */
-export async function verifyToken(
+export const verifyToken = (keyring: Keyring, token: string, now: number, notBefore: number): Promise<Result<VerifiedClaims>> =>
+  verify(keyring, token, now, notBefore);
+
+/** As `verifyToken`, for a token of the admin routes (contract 8.18). Neither of the two accepts a token of the other. */
+export const verifyAdminToken = (
   keyring: Keyring,
   token: string,
   now: number,
   notBefore: number,
+): Promise<Result<VerifiedClaims>> => verify(keyring, token, now, notBefore, "admin");
+
+async function verify(
+  keyring: Keyring,
+  token: string,
+  now: number,
+  notBefore: number,
+  kind?: "admin",
 ): Promise<Result<VerifiedClaims>> {
-  const name = `${keyring.id}.${token}`;
+  const name = [keyring.id, kind, token].join(".");
   const known = verified.get(name, now);
-  const claims = known ?? (await verifySignature(keyring, token, now));
+  const claims = known ?? (await verifySignature(keyring, token, now, kind));
   if (!claims || !isCurrent(claims, now, notBefore)) return fail("unauthorized");
   if (!known) verified.set(name, claims, now);
   return ok(claims);
@@ -131,20 +151,25 @@ export async function verifyToken(
 export const isCurrent = ({ issuedAt, expiresAt, descent }: Claims, now: number, notBefore: number): boolean =>
   now < expiresAt * 1000 && (descent?.issuedAt ?? issuedAt) >= notBefore;
 
-async function verifySignature(keyring: Keyring, token: string, now: number): Promise<VerifiedClaims | undefined> {
+async function verifySignature(
+  keyring: Keyring,
+  token: string,
+  now: number,
+  kind: "admin" | undefined,
+): Promise<VerifiedClaims | undefined> {
   const key = findKey(keyring, token);
   if (!key) return undefined;
   try {
     const { payload } = await jwtVerify(token, key.verifying, {
       algorithms: ["EdDSA"],
       issuer: ISSUER,
-      audience: AUDIENCE,
+      audience: kind ? AUDIENCE_OF_KIND[kind] : AUDIENCE,
       typ: "JWT",
       requiredClaims: ["iss", "aud", "sub", "jti", "iat", "exp"],
       currentDate: new Date(now),
     });
     const claims = parseClaims(payload, now);
-    return claims && { ...claims, hash: await hashToken(token) };
+    return claims && { ...claims, ...(kind && { kind }), hash: await hashToken(token) };
   } catch {
     return undefined; // the error may quote the token
   }
@@ -186,7 +211,19 @@ const isDescent = (value: unknown): value is Descent => {
 
 /** Out: `undefined` when the claims do not have the shape that `signToken` issues. */
 function parseClaims(payload: JWTPayload, now: number): Claims | undefined {
-  const { jti: id, sub: name, iat: issuedAt, exp: expiresAt, dialect, vaults, stale, delegate, descent, workload } = payload;
+  const {
+    jti: id,
+    sub: name,
+    iat: issuedAt,
+    exp: expiresAt,
+    dialect,
+    vaults,
+    stale,
+    delegate,
+    descent,
+    workload,
+    backupsOnly,
+  } = payload;
   if (typeof id !== "string" || typeof name !== "string" || typeof issuedAt !== "number" || typeof expiresAt !== "number")
     return undefined;
   // The admin acts under an id that is no UUID, and the coordinator looks up no row for it.
@@ -196,6 +233,7 @@ function parseClaims(payload: JWTPayload, now: number): Claims | undefined {
   if (delegate !== undefined && delegate !== true) return undefined;
   if (descent !== undefined && !isDescent(descent)) return undefined;
   if (workload !== undefined && (workload !== true || descent === undefined)) return undefined;
+  if (backupsOnly !== undefined && backupsOnly !== true) return undefined;
   const kind = workload ? "workload" : undefined;
-  return { id, name, dialect, vaults: vaults as Scope, issuedAt, expiresAt, stale, delegate, descent, kind };
+  return { backupsOnly, id, name, dialect, vaults: vaults as Scope, issuedAt, expiresAt, stale, delegate, descent, kind };
 }

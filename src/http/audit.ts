@@ -1,5 +1,5 @@
 import { NOWHERE } from "../crypto/seal.ts";
-import { actorOf, type Claims } from "../crypto/token.ts";
+import { actorOf, type Claims, rootOf } from "../crypto/token.ts";
 import type { Action, Activity, Origin } from "../model/activity.ts";
 import type { Failure } from "../model/failure.ts";
 import { isId } from "../model/ids.ts";
@@ -59,7 +59,12 @@ export function adminEntry(
   result: Activity["result"] = "SUCCESS",
 ): Activity {
   const what = { log: NOWHERE, action, result, resource, item: id, version: null };
-  return { id: c.get("requestId"), ...what, actor: ADMIN, origin: originOf(c) };
+  const admin = c.get("admin");
+  // An administrator acts as the person; a token that only reads backups is below nobody.
+  const who = admin
+    ? { actor: rootOf(admin), origin: { ...originOf(c), token: admin.id } }
+    : { actor: ADMIN, origin: originOf(c) };
+  return { id: c.get("requestId"), ...what, ...who };
 }
 
 /** The id of the path that names what an admin route is about. The routes of root keys are about all of them. */

@@ -1,8 +1,13 @@
 import type { Context as HonoContext } from "hono";
+import type { VerifiedClaims } from "../crypto/token.ts";
 import { createRequestId } from "../request-id.ts";
 
 /** What Hono carries through a request. `requestId` is set before any handler runs. */
-export type App = { Bindings: Env; Variables: { requestId: string } };
+export type App = {
+  Bindings: Env;
+  /** `admin`: the token of the admin routes that the request has in place of ADMIN_TOKEN (contract 8.18). */
+  Variables: { requestId: string; admin?: VerifiedClaims };
+};
 export type Context = HonoContext<App>;
 
 /** The client's address; absent where the platform gives none. */

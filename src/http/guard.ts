@@ -1,5 +1,5 @@
 import type { GuardedAccess } from "../../contract/operation.ts";
-import { actorOf, isCurrent, rootOf, type VerifiedClaims, verifyToken } from "../crypto/token.ts";
+import { actorOf, isCurrent, rootOf, type VerifiedClaims, verifyAdminToken, verifyToken } from "../crypto/token.ts";
 import { ADMIN } from "../model/operation.ts";
 import { NAMES_NOTHING } from "../model/ids.ts";
 import { isForItem, itemsIn, permissionIn } from "../model/vault-scope.ts";
@@ -11,11 +11,13 @@ import { checkSchema } from "../store/d1/schema.ts";
 import { actingToken } from "../store/tokens/session-rows.ts";
 import type { ConsoleSession } from "../store/tokens/sessions.ts";
 import { countFailure, limitToken } from "../requests/rate-limit.ts";
+import { isKnownRefused, rememberRefusal } from "../requests/refused.ts";
+import { loadForToken } from "../store/vaults/authorized.ts";
 import { sessionOf } from "./console-session.ts";
 import { addressOf, type Context } from "./context.ts";
 import { expiryOf } from "./present/tokens.ts";
 import type { Caller, Route, Target } from "./route.ts";
-import { requireSecret } from "./secret.ts";
+import { bearerOf, isSecret } from "./secret.ts";
 
 /** Authentication and authorization: the checks before any I/O on the data (contract 4 and 8). */
 
@@ -48,17 +50,45 @@ export const withinScope = ({ vaults }: Caller, target: Target): Target =>
   target.item === "" || isForItem(vaults[target.vault], target.item) ? target : { ...target, item: NAMES_NOTHING };
 
 /**
- * Compares the bearer token with the secret `ADMIN_TOKEN`, or loads the session. Without the secret there are no admin routes: see app.ts.
+ * Compares the bearer token with the secret `ADMIN_TOKEN`, verifies a token of the admin routes, or loads the session. Without the secret there are no admin routes: see app.ts.
  */
 async function authenticateAdmin(access: GuardedAccess & { by: "admin" }, c: Context, store: Store): Promise<Result<Caller>> {
   const session = access.direct ? undefined : await sessionOf(c, store, false);
   if (session?.ok === false) return session;
   if (session && session.value.admin === undefined) return fail("unauthorized");
-  const refused = session ? undefined : await requireSecret(c, c.env.ADMIN_TOKEN);
-  if (refused) return refused;
+  const holder = session ? ok(undefined) : await authenticateAdminBearer(access, c, store);
+  if (!holder.ok) return holder;
+  c.set("admin", holder.value);
   // A row that is sealed under a wrong root key opens with no other key.
   const checked = access.seals ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
   return checked.ok ? ok(callerOf(c, store, NO_CLAIMS)) : checked;
+}
+
+/**
+ * The bearer of ADMIN_TOKEN, or of a token of the admin routes, which takes a D1 call. Out: the claims of that token. Errors: `misconfigured`;
+ * `unauthorized`, also where the token does not open the operation; `rate`; `schema`, `unavailable`.
+ */
+async function authenticateAdminBearer(
+  access: GuardedAccess & { by: "admin" },
+  c: Context,
+  store: Store,
+): Promise<Result<VerifiedClaims | undefined>> {
+  const equal = await isSecret(c, c.env.ADMIN_TOKEN);
+  if (!equal.ok || equal.value) return equal.ok ? ok(undefined) : equal;
+  const { keyring, now, settings } = store;
+  const verified = access.secret
+    ? fail("unauthorized")
+    : await verifyAdminToken(keyring, bearerOf(c), now, settings.tokensNotBefore);
+  if (!verified.ok || (verified.value.backupsOnly && !access.backups))
+    return countFailure(c.env, addressOf(c), fail("unauthorized"));
+  const claims = verified.value;
+  const limited = await limitToken(c.env, rootOf(claims), now);
+  if (limited) return limited;
+  const schema = await checkSchema(store.db);
+  if (!schema.ok) return schema;
+  const inUse = isKnownRefused(store, claims) ? fail("unauthorized") : await loadForToken<[]>(store, claims);
+  if (!inUse.ok && inUse.failure.kind === "unauthorized") rememberRefusal(store, claims);
+  return inUse.ok ? ok(claims) : inUse;
 }
 
 async function authenticateToken(

@@ -46,6 +46,14 @@ export const LIMITS = {
   sessions: 100, // sessions and codes of a token, or of the admin: those that expire first go
   signIn: 32 * 1024, // the body of a request that signs in
   signInCost: 50, // as how many requests of its token a sign-in by token or Access counts, and the making of a code: they write
+  loginLifetime: 12 * 60 * 60, // how long a token lives that a person has got by a login
+  adminLoginLifetime: 60 * 60, // the same of a token of the admin routes
+  authorizationCode: 60, // how long the code of a login in a browser can be used
+  deviceCode: 10 * 60, // how long a device waits for a person
+  devicePoll: 5, // seconds between two questions of a device
+  devices: 1_000, // devices that wait
+  devicesOfAddress: 20, // of one address
+  userCodeTries: 5, // wrong codes of devices that end a session
   wait: 30, // seconds that a request waits for an event, or for the end of a job
   stream: 60 * 60, // seconds that a stream lasts: then a Worker with new settings serves its reader
   listeners: 2_000, // requests that wait for events, in one isolate

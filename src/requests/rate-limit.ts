@@ -42,6 +42,14 @@ export async function countFailure(env: Env, address: string | undefined, refusa
 }
 
 /**
+ * Counts a request that needs no credential, for the client's address, before any other work. Failed authentications are counted apart.
+ * Errors: `rate`.
+ */
+export async function limitAddress(env: Env, address: string | undefined): Promise<Refusal | undefined> {
+  return !address || (await within(env.FAILURE_RATE, `open ${network(address)}`)) ? undefined : fail("rate");
+}
+
+/**
  * Whether a denial is logged: a token without access must not fill the log of a vault, and somebody without any credential not that of the
  * admin. There each address has a limit of its own, which is a fifth of the limit of all, and refused sign-ins do not count for
  * refused admin tokens: no single address can keep the denials of others out of the log (decision 0043).

@@ -134,7 +134,7 @@ it("issues a token by keyboard, whose text is shown once and works until it is r
   expect(await focused(page)).toBe("Write: By keyboard");
   await press("Space");
   await press("Tab"); // The lifetime follows: the arrow keys move within the grid, and Tab leaves it.
-  for (const key of ["Tab", "Tab"]) await press(key);
+  for (const key of ["Tab", "Tab", "Tab"]) await press(key);
   expect(await focused(page)).toBe("Issue token");
   await press("Enter");
   await dialogOf(page).getByText("shown only here").waitFor();

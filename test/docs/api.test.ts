@@ -2,8 +2,10 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import api from "../../docs/api.md?raw";
 import contract from "../../docs/contract.md?raw";
+import { addPerson } from "../support/access.ts";
 import { drainQueue } from "../support/activity.ts";
 import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
+import { personSession } from "../support/person-session.ts";
 import { type Reply, send } from "../support/service.ts";
 import { newSigningKey } from "../support/workload-tokens.ts";
 import { tokenOf } from "../support/workloads.ts";
@@ -14,6 +16,8 @@ import { type Bindings, expectedJson, expectedText, fill } from "./placeholders.
 
 beforeAll(drainQueue);
 
+/** Only Cloudflare Access begins a session of a person. */
+const beginSession = async () => void bindings.set("person_session", await personSession(env, (await addPerson()).email));
 /** A workload of the examples: its issuer, whose key is given, and a token of it. */
 beforeAll(async () => {
   const [url, key] = ["https://build.example.com", await newSigningKey("ES256")];
@@ -58,6 +62,7 @@ function compare({ line, answer }: Example, reply: Reply): { actual: object; exp
 
 for (const [heading, group] of Map.groupBy(examples, (example) => example.heading)) {
   describe(`docs/api.md, ${heading}`, () => {
+    if (group.some(({ request }) => request.path === "/console/authorizations")) beforeAll(beginSession);
     for (const example of group) {
       const { request } = example;
       it(`${request.method} ${request.path} answers ${outcomeOf(example)}`, async () => {

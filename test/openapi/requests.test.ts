@@ -94,6 +94,13 @@ describe("each rule in which they differ", () => {
       "NewRule",
       { issuer: "3fa85f64-5717-4562-b3fc-2c963f66afa6", claims: { sub: "a", "/sub": "b" }, vaults: {} },
     ],
+    [STRICTER[10]!.rule]: ["NewToken", { name: "n" }],
+    [STRICTER[11]!.rule]: [
+      "NewAuthorization",
+      { redirect_uri: "http://127.0.0.1:9/", code_challenge: "A".repeat(43), admin: true, vaults: {} },
+    ],
+    [STRICTER[12]!.rule]: ["LoginRequest", { code: "c", device_code: "d", code_verifier: "v".repeat(43) }],
+    [STRICTER[13]!.rule]: ["NewAuthorization", { redirect_uri: "http://127.0.0.1:99999/", code_challenge: "A".repeat(43) }],
   };
 
   it.each(STRICTER.map(({ rule, refuses }) => [rule, refuses] as const))("is needed: %s", (rule, refuses) => {

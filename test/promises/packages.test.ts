@@ -84,6 +84,7 @@ const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   health: VIEW,
   history: [...VIEW, "items"],
   import: [...VIEW, "items", TRANSFER],
+  login: [...VIEW, "admin"],
   move: [...VIEW, TRANSFER],
   otp: [...VIEW, "items"],
 };

@@ -27,6 +27,7 @@ const SCRIPT = join(import.meta.dirname, "../../scripts/build.ts");
 const FILES = [
   "_headers",
   "console/LICENSES.txt",
+  "console/authorize.html",
   "console/icon.svg",
   "console/index.html",
   "docs/index.html",

@@ -1,4 +1,4 @@
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from "jose";
 import { inject, it, expect } from "vitest";
 import { runHere } from "../cli/support/here.ts";
 import { admin, connect, freshVault, makeItems } from "./support/vault.ts";
@@ -34,9 +34,6 @@ it("the SDK reads with the variables that `token exchange --print-env` prints, f
   const client = connect(printed["OP_CONNECT_TOKEN"]);
   expect((await client.getItemById(vault, item)).title).toBe("Deployed");
   await expect(client.deleteItem(vault, item)).rejects.toMatchObject({ status: 403 });
-  const { exp, iat } = JSON.parse(Buffer.from(printed["OP_CONNECT_TOKEN"].split(".")[1]!, "base64url").toString()) as Record<
-    string,
-    number
-  >;
+  const { exp, iat } = decodeJwt(printed["OP_CONNECT_TOKEN"]);
   expect(exp! - iat!).toBe(900);
 });

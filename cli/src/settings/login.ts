@@ -1,24 +1,67 @@
+import { createClient } from "@item-vault/client";
 import type { Call } from "../frame/command.ts";
-import { write } from "../frame/io.ts";
-import { ask, askSecret } from "../frame/prompt.ts";
-import { checkScheme, timeoutOf } from "../frame/connection.ts";
 import { connectTo } from "../frame/connect.ts";
+import { checkScheme, timeoutOf } from "../frame/connection.ts";
+import { CliError } from "../frame/failure.ts";
+import { createFetch } from "../frame/fetch.ts";
+import { write } from "../frame/io.ts";
+import { printable } from "../frame/printable.ts";
+import { ask, askSecret } from "../frame/prompt.ts";
 import { hostOf, loadConfig } from "../frame/settings.ts";
 import { changeConfig, NO_TOKENS } from "./config-file.ts";
+import { loginRequestOf, type LoginToken } from "./login-request.ts";
 import type { LOGIN_OPTIONS } from "./options.ts";
 
-/** `login`: stores a host and a token that the service accepts, in place of a command that prints the token. */
-export async function run({ io, options }: Call<typeof LOGIN_OPTIONS>): Promise<void> {
+/**
+ * `login`: stores a host and a token in place of a command that prints the token. The token is one that the service accepts, or one that a
+ * person gets by confirming the login in the console.
+ */
+export async function run(call: Call<typeof LOGIN_OPTIONS>): Promise<void> {
+  const { io, options } = call;
+  checkOptions(options);
   const config = await loadConfig(io.env);
   const known = hostOf(io.env, options.host, config);
   const host = known ?? (await ask(io, "Host: ", { instead: "Add --host." }));
   checkScheme(io.env, host, options);
-  const token = await askSecret(io, options.admin ? "Admin token: " : "Token: ");
-  const client = connectTo({ host, token, timeout: timeoutOf(io.env, options) }, { admin: options.admin ?? false });
-  await client.call(options.admin ? "GET /v1/admin/vaults" : "GET /v1/token");
+  const isPerson = options.browser === true || options.device === true;
+  const person = isPerson ? await loginAsPerson(call, host) : undefined;
+  const token = person ? person.token! : await askToken(call, host);
   // The other token is for the host that was stored with it, and must not be sent to this one.
   const kept = config.host === host ? {} : NO_TOKENS;
   const stored = options.admin ? { admin_token: token, admin_token_command: undefined } : { token, token_command: undefined };
   const path = await changeConfig(io.env, { ...kept, host, ...stored });
-  await write(io.stderr, `item-vault: stored in ${path}\n`);
+  const who = person ? `logged in as ${printable(person.name)} until ${person.expiresAt}; ` : "";
+  await write(io.stderr, `item-vault: ${who}stored in ${path}\n`);
+}
+
+/** Each pair of options that do not go together, or that need others, as a function of which are there. */
+const FAULTS: readonly (readonly [words: string, isWrong: (given: Call<typeof LOGIN_OPTIONS>["options"]) => unknown])[] = [
+  ["--browser and --device do not go together", ({ browser, device }) => browser && device],
+  ["--admin does not go with --device", ({ admin, device }) => admin && device],
+  ["--admin does not go with --vault", ({ admin, vault }) => admin && vault],
+  [
+    "--vault and --expires-in need --browser or --device",
+    ({ browser, device, vault, "expires-in": lifetime }) => (vault ?? lifetime) !== undefined && !browser && !device,
+  ],
+];
+
+function checkOptions(options: Call<typeof LOGIN_OPTIONS>["options"]): void {
+  const fault = FAULTS.find(([, isWrong]) => isWrong(options));
+  if (fault) throw new CliError(fault[0], { exit: "usage" });
+}
+
+/** A token that is typed or comes from stdin. Errors: throws what the service refuses it with. */
+async function askToken({ io, options }: Call<typeof LOGIN_OPTIONS>, host: string): Promise<string> {
+  const token = await askSecret(io, options.admin ? "Admin token: " : "Token: ");
+  const client = connectTo({ host, token, timeout: timeoutOf(io.env, options) }, { admin: options.admin ?? false });
+  await client.call(options.admin ? "GET /v1/admin/vaults" : "GET /v1/token");
+  return token;
+}
+
+async function loginAsPerson({ io, options }: Call<typeof LOGIN_OPTIONS>, host: string): Promise<LoginToken> {
+  const request = loginRequestOf(options);
+  // Without a token: nobody is authenticated yet.
+  const client = createClient({ host, fetch: createFetch(timeoutOf(io.env, options)) });
+  if (options.device) return (await import("./device-login.ts")).loginOnDevice(io, client, request);
+  return (await import("./browser-login.ts")).loginInBrowser(io, client, host, request);
 }

@@ -6,10 +6,17 @@ import { LOGIN_OPTIONS, NO_OPTIONS } from "./options.ts";
 export const SETTINGS_COMMANDS = [
   command({
     name: "login",
-    summary: "store the host and a token, which is read from the terminal or from stdin, in the config file",
+    summary:
+      "store the host and a token in the config file: one that is typed or read from stdin, or one for a person who confirms",
     args: "",
     options: LOGIN_OPTIONS,
-    examples: ["item-vault login --host https://vault.example.com", "item-vault login < token.txt"],
+    examples: [
+      "item-vault login --host https://vault.example.com",
+      "item-vault login < token.txt",
+      "item-vault login --browser",
+      "item-vault login --browser --admin",
+      "item-vault login --device --expires-in 1h",
+    ],
     load: () => import("./login.ts"),
   }),
   command({

@@ -19,7 +19,9 @@ export async function create({ io, args, options, admin: connect }: Call<typeof 
   const wanted = (options.vault ?? []).map(parseScope);
   const admin = await connect();
   const vaults = await vaultsOf(wanted, async () => (await admin.call("GET /v1/admin/vaults")).data);
-  const body = { name: args[0]!, vaults, ...attributes, ...(options.binding && { binding: true }) };
+  const body = options["backups-only"]
+    ? { name: args[0]!, ...attributes, ...(wanted.length > 0 && { vaults }), backupsOnly: true }
+    : { name: args[0]!, vaults, ...attributes, ...(options.binding && { binding: true }) };
   await showIssued(io, options.format, (await admin.call("POST /v1/admin/tokens", { body })).data);
 }
 
@@ -64,8 +66,7 @@ export async function reissue({ io, args, options, admin: connect }: Call<typeof
   const expiresIn = Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 1000);
   const body = {
     name,
-    vaults,
-    dialect,
+    ...(old.backupsOnly ? { backupsOnly: true } : { vaults, dialect }),
     expiresIn,
     ...asked,
     ...(old.binding && { binding: true }),

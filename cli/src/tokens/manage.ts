@@ -53,6 +53,9 @@ export async function revoke({ io, args, admin: connect }: Call<typeof TOKEN_REV
 const nameOf = (token: AnyToken): string => opened(token).name ?? DOES_NOT_OPEN;
 const endOf = ({ endedAt, expiresAt }: AnyToken): string => (endedAt ? `ended ${timeOf(endedAt)}` : timeOf(expiresAt));
 
+const useOf = ({ binding, backupsOnly, admin }: ReturnType<typeof opened<AnyToken>>): string =>
+  binding ? "service bindings" : backupsOnly ? "backups" : admin ? "administration" : "";
+
 const shownToken = (token: AnyToken): Shown => ({
   json: token,
   table: () =>
@@ -60,7 +63,7 @@ const shownToken = (token: AnyToken): Shown => ({
       ["ID", token.id],
       ["Name", nameOf(token)],
       ["Dialect", opened(token).dialect ?? ""],
-      ["For", opened(token).binding ? "service bindings" : ""],
+      ["For", useOf(opened(token))],
       ["Issues tokens", opened(token).delegate ? "yes" : ""],
       ["Issued by", opened(token).parent ?? ""],
       ...Object.entries(opened(token).vaults ?? {}).map(([id, scope]) => ["Vault", `${id} ${textOf(scope)}`] as const),

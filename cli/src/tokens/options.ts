@@ -34,6 +34,7 @@ const ISSUED = {
 export const TOKEN_CREATE_OPTIONS = {
   ...ISSUED,
   binding: { type: "boolean", summary: "for a service binding of another Worker: it has an id and no text, and only reads" },
+  "backups-only": { type: "boolean", summary: "for a copy of the backups: it reads these and nothing else, and has no vaults" },
 } as const satisfies Options;
 
 export const CHILD_CREATE_OPTIONS = ISSUED;
@@ -54,6 +55,12 @@ export const TOKEN_REISSUE_OPTIONS = {
 } as const satisfies Options;
 
 export const PERSON_WRITE_OPTIONS = {
+  admin: {
+    type: "string",
+    value: "yes|no",
+    summary: "whether the person is an administrator, who logs in with `item-vault login --browser --admin`",
+    choices: ["yes", "no"],
+  },
   vault: {
     type: "string",
     short: "v",

@@ -15,7 +15,8 @@ import type { PERSON_DELETE_OPTIONS, PERSON_LIST_OPTIONS, PERSON_WRITE_OPTIONS }
 export async function create({ io, args, options, admin: connect }: Call<typeof PERSON_WRITE_OPTIONS>): Promise<void> {
   const grants = (options.vault ?? []).map(parsePermission);
   const admin = await connect();
-  const body = { email: args[0]!, vaults: await vaultsOf(grants, async () => (await admin.call("GET /v1/admin/vaults")).data) };
+  const vaults = await vaultsOf(grants, async () => (await admin.call("GET /v1/admin/vaults")).data);
+  const body = { email: args[0]!, vaults, ...adminOf(options.admin) };
   await show(io, options.format, shownPerson((await admin.call("POST /v1/admin/people", { body })).data));
 }
 
@@ -29,17 +30,23 @@ export async function list({ io, options, admin }: Call<typeof PERSON_LIST_OPTIO
   });
 }
 
-/** `person edit`. The service replaces the vaults, so a call without any would take all of them away. */
+const adminOf = (given: "yes" | "no" | undefined) => (given === undefined ? {} : { admin: given === "yes" });
+
+/** `person edit`. The service replaces the vaults, so a call without any would take all of them away; with --admin alone they stay. */
 export async function edit({ io, args, options, admin: connect }: Call<typeof PERSON_WRITE_OPTIONS>): Promise<void> {
   const grants = (options.vault ?? []).map(parsePermission);
-  if (grants.length === 0)
+  if (grants.length === 0 && options.admin === undefined)
     throw new CliError("person edit needs --vault, for each vault that the person is to have", {
       exit: "usage",
       hint: "`item-vault person delete` takes all of them away.",
     });
   const admin = await connect();
   const path = { person: await personIdOf(admin, args[0]!) };
-  const body = { vaults: await vaultsOf(grants, async () => (await admin.call("GET /v1/admin/vaults")).data) };
+  const vaults =
+    grants.length === 0
+      ? (opened((await admin.call("GET /v1/admin/people/{person}", { path })).data).vaults ?? {})
+      : await vaultsOf(grants, async () => (await admin.call("GET /v1/admin/vaults")).data);
+  const body = { vaults, ...adminOf(options.admin) };
   await show(io, options.format, shownPerson((await admin.call("PATCH /v1/admin/people/{person}", { path, body })).data));
 }
 
@@ -70,6 +77,7 @@ const shownPerson = (person: AnyPerson): Shown => ({
       ["ID", person.id],
       ["Email", emailOf(person)],
       ...Object.entries(opened(person).vaults ?? {}).map(([id, permission]) => ["Vault", `${id} ${permission}`] as const),
+      ["Administrator", opened(person).admin ? "yes" : ""],
       ["Added", timeOf(person.createdAt)],
       ["Changed", "updatedAt" in person && person.updatedAt ? timeOf(person.updatedAt) : ""],
     ]),

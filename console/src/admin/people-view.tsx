@@ -28,7 +28,11 @@ const nameOfPerson = (person: PersonRow): string => ("broken" in person ? `Damag
 const COLUMNS = [
   {
     label: "Email",
-    cell: (person: PersonRow) => <RowName row={person} name={nameOfPerson(person)} only="removed" />,
+    cell: (person: PersonRow) => (
+      <RowName row={person} name={nameOfPerson(person)} only="removed">
+        {"admin" in person && person.admin && <span class="quiet">Administrator</span>}
+      </RowName>
+    ),
   },
   SCOPE_COLUMN,
   dayColumn("Invited"),

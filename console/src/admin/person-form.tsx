@@ -20,8 +20,9 @@ export function PersonForm({ person, onClose }: Props) {
   const scope = useSignal<Scope>(person?.vaults ?? {});
   const action = async (data: FormData) => {
     const vaults = scope.value;
-    if (person) await call("PATCH /v1/admin/people/{person}", { path: { person: person.id }, body: { vaults } });
-    else await call("POST /v1/admin/people", { body: { email: textOf(data, "email"), vaults } }).catch(explainQuota);
+    const admin = data.get("admin") === "on";
+    if (person) await call("PATCH /v1/admin/people/{person}", { path: { person: person.id }, body: { vaults, admin } });
+    else await call("POST /v1/admin/people", { body: { email: textOf(data, "email"), vaults, admin } }).catch(explainQuota);
     onClose();
     showToast(person ? "The vaults were changed." : "The person was invited.");
     void people.load();
@@ -47,6 +48,13 @@ export function PersonForm({ person, onClose }: Props) {
             />
           </label>
         )}
+        <label class="check">
+          <input type="checkbox" name="admin" defaultChecked={person?.admin === true} aria-describedby="admin-help" />
+          Administrator
+        </label>
+        <p id="admin-help" class="quiet">
+          An administrator manages vaults, tokens and people from the command line: item-vault login --browser --admin
+        </p>
         <ScopeField value={scope.value} onChange={(next) => (scope.value = next)} />
       </Form>
     </Dialog>

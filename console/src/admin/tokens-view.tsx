@@ -1,10 +1,11 @@
 import { useSignal } from "@preact/signals";
+import { useLayoutEffect } from "preact/hooks";
 import { formatFromNow } from "../ui/relative-time.ts";
 import { formatTime } from "../ui/time.ts";
 import { AdminList, type RowAction } from "./admin-list.tsx";
 import { shortId } from "./filter.ts";
 import { IssueToken } from "./issue-token.tsx";
-import { type TokenRow, tokens } from "./lists.ts";
+import { people, type TokenRow, tokens } from "./lists.ts";
 import { RevokeToken } from "./revoke-token.tsx";
 import { dayColumn, RowName, SCOPE_COLUMN, scopeTexts } from "./row-cells.tsx";
 
@@ -12,6 +13,7 @@ import { dayColumn, RowName, SCOPE_COLUMN, scopeTexts } from "./row-cells.tsx";
 
 export function TokensView() {
   const ended = useSignal(false);
+  useLayoutEffect(() => void people.load(), []);
   return (
     <AdminList
       title="Tokens"
@@ -60,13 +62,15 @@ const kindsOf = (token: TokenRow): readonly string[] =>
         token.dialect === "connect" ? "For clients of Connect" : "",
         token.binding ? "For service bindings" : "",
         token.delegate ? "May issue tokens" : "",
-        token.parent === undefined ? "" : `Issued by ${nameOfId(token.parent)}`,
+        token.backupsOnly ? "Only reads backups" : token.admin ? "For administration" : "",
+        token.parent === undefined ? "" : originOf(token.parent),
       ].filter(Boolean);
 
-/** The name of a token of the list; of one that is not there the beginning of its id. */
-function nameOfId(id: string): string {
+/** Where a token comes from: from another one of the list, a login of a person, or one that is not there. */
+function originOf(id: string): string {
   const token = tokens.rows.value?.find((one) => one.id === id);
-  return token ? nameOfToken(token) : `token ${shortId(id)}`;
+  if (token) return `Issued by ${nameOfToken(token)}`;
+  return people.rows.value?.some((person) => person.id === id) ? "Login of a person" : `Issued by token ${shortId(id)}`;
 }
 
 const Name = ({ token }: { readonly token: TokenRow }) => (

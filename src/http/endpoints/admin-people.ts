@@ -6,6 +6,7 @@ import { parseValue } from "../../model/text.ts";
 import { insertNamed } from "../../store/tokens/named-rows.ts";
 import { deletePerson, loadPeople, loadPerson, updatePerson } from "../../store/tokens/people.ts";
 import { requireRoom } from "../../store/health/room.ts";
+import { isAdministrator, refuseAdministrator, refuseOfAdministrator } from "../administrators.ts";
 import { adminEntry } from "../audit.ts";
 import { streamList } from "../json-list.ts";
 import { newId } from "../new-id.ts";
@@ -38,8 +39,9 @@ export async function getPerson({ store, person: id }: Call): ReplyTo<"getPerson
 
 export const addPerson = serveBy({
   parse: ({ body }: ParseCall): Result<NewPerson> => parseValue(newPerson, body!.json, "the person"),
-  async handle(call: Call, { email, vaults }: NewPerson): ReplyTo<"addPerson"> {
+  async handle(call: Call, { email, vaults, admin }: NewPerson): ReplyTo<"addPerson"> {
     const { c, store } = call;
+    if (admin && isAdministrator(c)) return refuseOfAdministrator();
     const room = await requireRoom(store);
     if (!room.ok) return room;
     const id = await newId(call, "new person");
@@ -52,6 +54,7 @@ export const addPerson = serveBy({
       issuedAt,
       expiresAt: NEVER_SECONDS,
       kind: "person",
+      admin: admin || undefined,
     } as const;
     const added = await insertNamed(store, claims, adminEntry(PERSON, c, "CREATE", id));
     return added.ok ? ok({ json: presentPerson(added.value), made: id }) : added;
@@ -60,13 +63,18 @@ export const addPerson = serveBy({
 
 export const changePerson = serveBy({
   parse: ({ body }: ParseCall): Result<PersonChange> => parseValue(personChange, body!.json, "the person"),
-  async handle({ c, store, person: id }: Call, { vaults }: PersonChange): ReplyTo<"changePerson"> {
-    const changed = await updatePerson(store, id, vaults, adminEntry(PERSON, c, "UPDATE", id));
+  async handle({ c, store, person: id }: Call, { vaults, admin }: PersonChange): ReplyTo<"changePerson"> {
+    const refused =
+      admin && isAdministrator(c) ? refuseOfAdministrator() : await refuseAdministrator(c, () => loadPerson(store, id));
+    if (refused) return refused;
+    const changed = await updatePerson(store, id, { vaults, admin }, adminEntry(PERSON, c, "UPDATE", id));
     return changed.ok ? ok({ json: presentPerson(changed.value) }) : changed;
   },
 });
 
 export async function removePerson({ c, store, person: id }: Call): ReplyTo<"removePerson"> {
+  const refused = await refuseAdministrator(c, () => loadPerson(store, id));
+  if (refused) return refused;
   const removed = await deletePerson(store, id, adminEntry(PERSON, c, "DELETE", id));
   return removed.ok ? ok({ response: c.body(null, 204) }) : removed;
 }

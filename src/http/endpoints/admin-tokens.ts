@@ -6,6 +6,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { endToken } from "../../store/tokens/ended-tokens.ts";
 import { insertToken, loadToken, loadTokens } from "../../store/tokens/tokens.ts";
+import { refuseAdministrator } from "../administrators.ts";
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";
 import { presentIssuedToken, presentListedToken } from "../present/tokens.ts";
@@ -19,11 +20,13 @@ export const createToken = serveBy({
   parse: ({ body }: ParseCall): Result<NewToken> => parseValue(newToken, body!.json, "the token"),
   async handle(call: Call, input: NewToken): ReplyTo<"createToken"> {
     const { c, store } = call;
-    const { name, vaults, dialect = "uuid", expiresIn = LIMITS.tokenLifetimeDefault, stale } = input;
-    const [binding, delegate] = [input.binding || undefined, input.delegate || undefined];
+    const { name, vaults = {}, dialect = "uuid", expiresIn = LIMITS.tokenLifetimeDefault, stale } = input;
+    const [binding, delegate, backupsOnly] = [input.binding, input.delegate, input.backupsOnly].map((one) => one || undefined);
+    const kind = backupsOnly && "admin";
     const issuedAt = Math.floor(store.now / 1000);
     const id = await newId(call, "new token");
-    const claims: Claims = { id, name, dialect, vaults, issuedAt, expiresAt: issuedAt + expiresIn, binding, stale, delegate };
+    const times = { issuedAt, expiresAt: issuedAt + expiresIn };
+    const claims: Claims = { id, name, dialect, vaults, ...times, binding, stale, delegate, kind, backupsOnly };
     const issued = await insertToken(store, claims, adminEntry({ resource: "TOKEN" }, c, "CREATE", id));
     if (!issued.ok) return issued;
     // The token is not stored: only this answer, and that to a repeated request, contains it.
@@ -44,6 +47,8 @@ export async function getToken({ store, token: id }: Call): ReplyTo<"getToken"> 
 }
 
 export async function revokeToken({ c, store, token }: Call): ReplyTo<"revokeToken"> {
+  const refused = await refuseAdministrator(c, () => loadToken(store, token));
+  if (refused) return refused;
   const deleted = await endToken(store, token, adminEntry({ resource: "TOKEN" }, c, "DELETE", token));
   return deleted.ok ? ok({ response: c.body(null, 204) }) : deleted;
 }

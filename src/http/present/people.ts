@@ -13,7 +13,7 @@ export function presentPerson(person: Claims): Presented<Schemas.Person> {
   const updatedAt = person.since === undefined ? undefined : presentTime(person.issuedAt * 1000);
   // The scope of a person has no Items (contract 25.2).
   const vaults = presentScope(person, "uuid") as Presented<Schemas.Person>["vaults"];
-  return { id: person.id, email: person.name, vaults, createdAt: presentAddedAt(person), updatedAt };
+  return { id: person.id, email: person.name, vaults, admin: person.admin, createdAt: presentAddedAt(person), updatedAt };
 }
 
 /** As `presentPerson`, also a person whose row does not open. */

@@ -46,6 +46,8 @@ export function presentToken(claims: Claims, dialect: Dialect): Presented<Schema
     delegate: claims.delegate,
     parent: parent && writeId(parent, dialect),
     person: claims.kind === "person" || undefined,
+    admin: claims.kind === "admin" || undefined,
+    backupsOnly: claims.backupsOnly,
     createdAt: presentTime(issuedAt * 1000),
     expiresAt: expiryOf(claims),
   };

@@ -12,11 +12,11 @@ const INSERT = `
   ON CONFLICT (vault_id, id) DO NOTHING`;
 
 /** The tokens of a query, each with the number of its entry. */
-const insertNumbered = (query: string): string => `
+const insertNumbered = (query: string, entries: number): string => `
   INSERT INTO activity (${ACTIVITY.columns})
   SELECT value ->> 'log', ${ACTIVITY.values}
   FROM (
-    SELECT json_set(json_extract(?3, '$[' || number || ']'), '$.item', id,
+    SELECT json_set(json_extract(?${entries}, '$[' || number || ']'), '$.item', id,
       iif(number = 0, '$.item', '$.resource'), iif(number = 0, id, resource)) AS value
     FROM (${query}))
   WHERE value IS NOT NULL ON CONFLICT (vault_id, id) DO NOTHING`;
@@ -24,17 +24,17 @@ const insertNumbered = (query: string): string => `
 /**
  * The statement that inserts an entry about each token of a query into the admin's log. How many these are is known only to D1, so as many
  * entries are sealed as there may be, each under an id of its own. In: the entry of the first one, the most others, and SQL of the columns
- * `id`, `number`, from 0 on, and `resource`, with the parameters ?1 and ?2.
+ * `id`, `number`, from 0 on, and `resource`, with its parameters.
  */
 export async function adminEntriesStatement(
   store: Store,
   entry: Activity,
   othersMax: number,
-  { query, values }: { readonly query: string; readonly values: readonly [string, number] },
+  { query, values }: { readonly query: string; readonly values: readonly (string | number)[] },
 ): Promise<D1PreparedStatement> {
   const others = Array.from({ length: othersMax }, () => ({ ...entry, id: createRequestId(store.now) }));
   const rows = await Promise.all([entry, ...others].map((one) => sealActivity(store, one)));
-  return store.db.prepare(insertNumbered(query)).bind(...values, JSON.stringify(rows));
+  return store.db.prepare(insertNumbered(query, values.length + 1)).bind(...values, JSON.stringify(rows));
 }
 
 /**

@@ -44,7 +44,7 @@ function segmentLogOf({ log, actor, result, resource }: Activity): string | unde
   if (resource === EXCHANGE) return exchanges;
   if (result === "DENY") return actor === ADMIN || resource === SIGN_IN ? denials : undefined;
   if (resource === SIGN_IN) return signIns;
-  return actor === ADMIN ? reads : undefined;
+  return reads;
 }
 
 /** The entries that one flush hands over to one log and day. */

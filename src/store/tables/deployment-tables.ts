@@ -13,6 +13,16 @@ const textOfToken = (_: string, { id }: { readonly id: string }): AssociatedData
 
 const uuid = (digits: string): string => digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 
+/** The id is the SHA-256 of the secret, which has the length of two UUIDs. */
+const textOfSecret =
+  (kind: AssociatedData["kind"]) =>
+  (_: string, { id }: { readonly id: string }): AssociatedData => ({
+    kind,
+    vault: uuid(id.slice(0, 32)),
+    record: uuid(id.slice(32)),
+    version: 1,
+  });
+
 export const DEPLOYMENT_TABLES = {
   root_keys: {
     key: ["id"],
@@ -87,16 +97,33 @@ export const DEPLOYMENT_TABLES = {
   },
   sessions: {
     key: ["id"],
-    columns: { id: "text", token_id: "id?", expires_at: "time", root_key_id: "root key", sealed: "sealed" },
-    associatedData: {
-      // The id has the length of two UUIDs. The text of a one-time code has the kind `signInCode`.
-      sealed: (_: string, { id }: { readonly id: string }): AssociatedData => ({
-        kind: "session",
-        vault: uuid(id.slice(0, 32)),
-        record: uuid(id.slice(32)),
-        version: 1,
-      }),
+    columns: {
+      id: "text",
+      token_id: "id?",
+      expires_at: "time",
+      root_key_id: "root key",
+      sealed: "sealed",
+      tries: "number",
     },
+    // The text of a one-time code has the kind `signInCode`, that of a login in a browser `authorizationCode`.
+    associatedData: { sealed: textOfSecret("session") },
+    backup: { not: "no backup signs anybody in" },
+    purge: { after: "it expires" },
+  },
+  device_codes: {
+    key: ["id"],
+    columns: {
+      id: "text",
+      user_code: "index",
+      address: "index",
+      expires_at: "time",
+      polled_at: "time",
+      person_id: "id?",
+      root_key_id: "root key",
+      sealed: "sealed",
+    },
+    associatedData: { sealed: textOfSecret("deviceCode") },
+    derived: { user_code: "sealed", address: "sealed" },
     backup: { not: "no backup signs anybody in" },
     purge: { after: "it expires" },
   },

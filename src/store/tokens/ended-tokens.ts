@@ -3,6 +3,7 @@ import { fail, must, ok, type Result } from "../../model/result.ts";
 import type { Take } from "../d1/calls.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import type { Activity } from "../../model/activity.ts";
+import { createRequestId } from "../../request-id.ts";
 import { adminEntriesStatement } from "../activity/admin-entry.ts";
 
 /** The end of tokens and people: they are revoked or removed, or they expire. The next request finds no row. */
@@ -13,10 +14,13 @@ export const IN_BRANCH = "(id = ?1 OR ancestor_1 = ?1 OR ancestor_2 = ?1 OR ance
 /** SQL: whether a row leaves its name. Items and logs name the rule of a workload, and not its tokens, which last for minutes. */
 export const LEAVES_NAME = "kind IS NOT 'workload'";
 
+/** SQL: what the entry of the log about a token below another row is about. */
+const RESOURCE = "iif(kind = 'rule', 'RULE', 'TOKEN') AS resource";
+
 const REVOKED = {
   /** The tokens that are in use, the token itself first. */
   numbered: `
-    SELECT id, row_number() OVER (ORDER BY id <> ?1, id) - 1 AS number, upper(coalesce(kind, 'token')) AS resource FROM tokens
+    SELECT id, row_number() OVER (ORDER BY id <> ?1, id) - 1 AS number, ${RESOURCE} FROM tokens
     WHERE ${IN_BRANCH} AND (id = ?1 OR expires_at > ?2) AND ${LEAVES_NAME}`,
   // A token that has expired already ended at that time.
   end: `
@@ -46,6 +50,39 @@ export async function endToken(store: Store, id: string, entry: Activity): Promi
   const ended = full ? await runBatch<[{ id: string }]>(db, db.prepare(REVOKED.delete).bind(id)) : done;
   if (!ended.ok) return refusalOfWrite(ended);
   return ended.value.at(-1)!.length > 0 ? ok(undefined) : fail("token_not_found");
+}
+
+/** SQL: whether a row is below the person ?1, whose row has the hash ?3. */
+const BELOW_CHANGED = "ancestor_1 = ?1 AND EXISTS (SELECT 1 FROM tokens WHERE id = ?1 AND claims = ?3)";
+
+const CHANGED = {
+  numbered: `
+    SELECT id, row_number() OVER (ORDER BY id) - 1 AS number, ${RESOURCE} FROM tokens WHERE expires_at > ?2 AND ${BELOW_CHANGED}`,
+  end: `
+    INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
+    SELECT id, root_key_id, sealed, created_at, expires_at, min(expires_at, ?2), signed_by FROM tokens WHERE ${BELOW_CHANGED}
+    ON CONFLICT (id) DO NOTHING`,
+  delete: `DELETE FROM tokens WHERE ?2 IS NOT NULL AND ${BELOW_CHANGED}`,
+};
+
+/**
+ * The statements that end the tokens below a person who is changed. They come after the statement that changes the row, and do nothing
+ * without it. In: the id, the new hash, and the entry of the change in the admin's log.
+ */
+export async function endBelowChanged(
+  store: Store,
+  id: string,
+  hash: string,
+  entry: Activity,
+): Promise<readonly [D1PreparedStatement, D1PreparedStatement, D1PreparedStatement]> {
+  const { db, now } = store;
+  const values = [id, now, hash] as const;
+  const ended = { ...entry, id: createRequestId(now), action: "DELETE", resource: "TOKEN" } as const;
+  return [
+    await adminEntriesStatement(store, ended, LIMITS.tokenDescendants - 1, { query: CHANGED.numbered, values }),
+    db.prepare(CHANGED.end).bind(...values),
+    db.prepare(CHANGED.delete).bind(...values),
+  ];
 }
 
 /** Moves the expired tokens below a token, of which there are few, so that none of them takes the place of another one. */

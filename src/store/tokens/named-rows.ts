@@ -87,5 +87,5 @@ async function repeated({ keyring }: Store, wanted: Claims, row: TokenRow): Prom
   return requestOf(opened.value) === requestOf(wanted) ? opened : fail("idempotency");
 }
 
-const requestOf = ({ name, vaults, issuer }: Claims): string =>
-  JSON.stringify([name, Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1)), issuer]);
+const requestOf = ({ name, vaults, issuer, admin }: Claims): string =>
+  JSON.stringify([name, admin, Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1)), issuer]);

@@ -4,7 +4,7 @@ import type { Activity } from "../../model/activity.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
-import { endToken } from "./ended-tokens.ts";
+import { endBelowChanged, endToken } from "./ended-tokens.ts";
 import { proofStatement } from "../keys/root-keys.ts";
 import { openToken, sealToken, type TokenRow } from "./token-rows.ts";
 import { listTokens, type ListedToken } from "./tokens.ts";
@@ -74,15 +74,26 @@ export async function loadPerson(store: Store, id: string): Promise<Result<Liste
   return listed.ok ? ok(listed.value[0]!) : listed;
 }
 
+export interface PersonUpdate {
+  readonly vaults: Claims["vaults"];
+  /** Whether the person is an administrator; absent: as before. */
+  readonly admin?: boolean | undefined;
+}
+
 /** How often a change is tried when it finds another row than it read. */
 const TRIES_MAX = 3;
 
 /**
  * Replaces the vaults of a person, and grants them anew: the time of issue changes, and with it the hash of the row, so the person's
- * sessions end. In: the entry of the admin's log. Errors: `person_not_found`, `busy`, `misconfigured`, `integrity`, those of
+ * sessions end. The tokens below the person end in the same batch. In: the entry of the admin's log. Errors: `person_not_found`, `busy`, `misconfigured`, `integrity`, those of
  * `refusalOfWrite`.
  */
-export async function updatePerson(store: Store, id: string, vaults: Claims["vaults"], entry: Activity): Promise<Result<Claims>> {
+export async function updatePerson(
+  store: Store,
+  id: string,
+  { vaults, admin }: PersonUpdate,
+  entry: Activity,
+): Promise<Result<Claims>> {
   const { db, keyring, now } = store;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const read = await runBatch<[TokenRow]>(db, db.prepare(SQL.one).bind(id));
@@ -92,14 +103,22 @@ export async function updatePerson(store: Store, id: string, vaults: Claims["vau
     const opened = await openToken(keyring, row);
     if (!opened.ok) return opened;
     if (opened.value.kind !== "person") return fail("integrity");
-    const { issuedAt, since = issuedAt } = opened.value;
+    const { issuedAt, since = issuedAt, admin: before } = opened.value;
+    const isAdmin = (admin ?? before) || undefined;
     // Later than the time before, also within one second: otherwise a change back to the same vaults would make earlier sessions valid.
-    const claims = { ...opened.value, vaults, since, issuedAt: Math.max(Math.floor(now / 1000), issuedAt + 1) };
+    const claims: Claims = {
+      ...opened.value,
+      vaults,
+      admin: isAdmin,
+      since,
+      issuedAt: Math.max(Math.floor(now / 1000), issuedAt + 1),
+    };
     const { key, sealed, createdAt, hash, index } = await rowOf(store, claims);
-    const done = await runBatch<[Id, never, never]>(
+    const done = await runBatch<[Id, never, never, never, never, never]>(
       db,
       db.prepare(SQL.update).bind(id, key, sealed, createdAt, hash, index, row.sealed),
       await adminEntryStatement(store, entry, { id, hash }),
+      ...(await endBelowChanged(store, id, hash, entry)),
       await proofStatement(db, keyring.active),
     );
     if (!done.ok) return refusalOfWrite(done);

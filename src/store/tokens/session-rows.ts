@@ -1,12 +1,14 @@
+import type { Use } from "../../crypto/console-secret.ts";
 import { type Keyring, type RootKey } from "../../crypto/keyring.ts";
 import { open, seal } from "../../crypto/seal.ts";
 import { isCurrent, type VerifiedClaims } from "../../crypto/token.ts";
 import type { Permission } from "../../model/permission.ts";
 import type { Store } from "../d1/database.ts";
 import { TABLES } from "../tables/tables.ts";
+import type { LoginRequest } from "./logins.ts";
 
 /**
- * The rows of sessions and of one-time codes. The grants are sealed and bound to the id of the row. So write access to D1 is not enough to
+ * The rows of sessions, of one-time codes and of the codes of logins. The grants are sealed and bound to the id of the row. So write access to D1 is not enough to
  * make a session or to extend one, and a code does not open as a session.
  */
 
@@ -27,6 +29,16 @@ export interface Grants {
   readonly token?: VerifiedClaims | undefined;
   /** What the admin has opened to the token for this session besides its own vaults (contract 24.12). It ends with the grant `admin`. */
   readonly opened?: Readonly<Record<string, Permission>> | undefined;
+  /** Of the code of a login in a browser (contract 28.3): what the person has confirmed. */
+  readonly login?: ConfirmedLogin | undefined;
+}
+
+/** A login in a browser that a person has confirmed. */
+export interface ConfirmedLogin extends LoginRequest {
+  /** The SHA-256 of the verifier that redeems the code, in base64url (RFC 7636 section 4.2). */
+  readonly challenge: string;
+  /** Where the code was sent. */
+  readonly redirectUri: string;
 }
 
 /** The claims of the token that a session acts as, with what the admin has opened to it. */
@@ -39,7 +51,14 @@ export interface Lifetime {
   readonly expiresAt: number;
 }
 
-type Kind = "session" | "signInCode";
+/** Each kind of row, with the use of the text that names it. */
+export const USES = {
+  session: "session",
+  signInCode: "sign-in-code",
+  authorizationCode: "authorization-code",
+} as const satisfies Readonly<Record<string, Use>>;
+
+export type Kind = keyof typeof USES;
 
 /** A code does not open as a session. */
 const associatedData = (kind: Kind, id: string, key: string) => ({
@@ -71,11 +90,11 @@ export async function openLiveGrants(
 ): Promise<(Grants & Lifetime) | undefined> {
   const opened = await openGrants(keyring, kind, row);
   if (!opened || opened.expiresAt <= now || opened.createdAt < settings.tokensNotBefore * 1000) return undefined;
-  const { createdAt, expiresAt, token } = opened;
+  const { createdAt, expiresAt, token, login } = opened;
   const live = {
     admin: opened.admin === admin ? admin : undefined,
     token: token && token.hash === row.hash && isCurrent(token, now, settings.tokensNotBefore) ? token : undefined,
   };
   if (live.admin === undefined && live.token === undefined) return undefined;
-  return { createdAt, expiresAt, ...live, opened: live.admin === undefined || !live.token ? undefined : opened.opened };
+  return { createdAt, expiresAt, ...live, login, opened: live.admin === undefined || !live.token ? undefined : opened.opened };
 }

@@ -5,7 +5,7 @@ import { LIMITS } from "../../model/limits.ts";
 import { fail, must, ok, type Result } from "../../model/result.ts";
 import { MINUTE, SECOND } from "../../model/time.ts";
 import { runBatch, type Store } from "../d1/database.ts";
-import { type Grants, type Lifetime, openLiveGrants, sealGrants, type SessionRow } from "./session-rows.ts";
+import { type Grants, type Kind, type Lifetime, openLiveGrants, sealGrants, type SessionRow, USES } from "./session-rows.ts";
 
 /** Sessions of the console, and the one-time codes that begin them (contract 24). */
 
@@ -71,19 +71,16 @@ export interface Made extends Lifetime {
 export const insertSession = (store: Store, grants: Grants, lifetime: Lifetime, replaced?: string): Promise<Result<Made>> =>
   insert(store, "session", grants, lifetime, replaced);
 
-/** Makes a one-time code, in one D1 call. Errors: as `insertSession`. */
-export const insertCode = (store: Store, grants: Grants): Promise<Result<Made>> =>
-  insert(store, "signInCode", grants, { createdAt: store.now, expiresAt: store.now + LIMITS.signInCode * SECOND });
+/** How long a code of each kind can be used, in seconds. */
+const SECONDS = { signInCode: LIMITS.signInCode, authorizationCode: LIMITS.authorizationCode } as const;
 
-async function insert(
-  store: Store,
-  kind: "session" | "signInCode",
-  grants: Grants,
-  lifetime: Lifetime,
-  replaced?: string,
-): Promise<Result<Made>> {
+/** Makes a one-time code, in one D1 call. Errors: as `insertSession`. */
+export const insertCode = (store: Store, grants: Grants, kind: keyof typeof SECONDS = "signInCode"): Promise<Result<Made>> =>
+  insert(store, kind, grants, { createdAt: store.now, expiresAt: store.now + SECONDS[kind] * SECOND });
+
+async function insert(store: Store, kind: Kind, grants: Grants, lifetime: Lifetime, replaced?: string): Promise<Result<Made>> {
   const { db, keyring } = store;
-  const { id, text } = await createConsoleSecret(keyring, kind === "session" ? "session" : "sign-in-code");
+  const { id, text } = await createConsoleSecret(keyring, USES[kind]);
   const sealed = await sealGrants(keyring.active, kind, id, { ...lifetime, ...grants });
   const token = grants.token?.id ?? null;
   const statements = [
@@ -99,12 +96,17 @@ async function insert(
  * Uses a one-time code: its row is deleted in the D1 call that reads it, so one of several requests gets the grants.
  * Errors: `unauthorized` (used, expired, or its token was revoked), `unavailable`.
  */
-export async function takeCode(store: Store, id: string, admin: string | undefined): Promise<Result<Grants>> {
+export async function takeCode(
+  store: Store,
+  id: string,
+  admin: string | undefined,
+  kind: keyof typeof SECONDS = "signInCode",
+): Promise<Result<Grants>> {
   const taken = await runBatch<[SessionRow]>(store.db, store.db.prepare(SQL.take).bind(id));
   if (!taken.ok) return taken;
   const [row] = taken.value[0];
-  const live = row && (await openLiveGrants(store, "signInCode", row, admin));
-  return live ? ok({ admin: live.admin, token: live.token }) : fail("unauthorized");
+  const live = row && (await openLiveGrants(store, kind, row, admin));
+  return live ? ok({ admin: live.admin, token: live.token, login: live.login }) : fail("unauthorized");
 }
 
 /** Ends a session at once. Errors: `unavailable`. */

@@ -17,11 +17,42 @@ const associatedData = (id: string, key: string) => ({ ...TABLES.tokens.associat
 
 /** Seals what the row of a token holds besides its plaintext columns. */
 export const sealToken = (root: RootKey, claims: Claims): Promise<string> => {
-  const { id, name, dialect, vaults, binding, kind, since, stale, delegate, descent, lifetime, issuer, rule } = claims;
+  const {
+    id,
+    name,
+    dialect,
+    vaults,
+    binding,
+    kind,
+    since,
+    stale,
+    delegate,
+    descent,
+    lifetime,
+    issuer,
+    rule,
+    admin,
+    backupsOnly,
+  } = claims;
   return seal(
     root.registry,
     associatedData(id, root.id),
-    JSON.stringify({ name, dialect, vaults, binding, kind, since, stale, delegate, descent, lifetime, issuer, rule }),
+    JSON.stringify({
+      name,
+      dialect,
+      vaults,
+      binding,
+      kind,
+      since,
+      stale,
+      delegate,
+      descent,
+      lifetime,
+      issuer,
+      rule,
+      admin,
+      backupsOnly,
+    }),
   );
 };
 

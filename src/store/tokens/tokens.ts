@@ -18,7 +18,8 @@ import { derivedColumns, openToken, sealToken, signAgain, type TokenRow } from "
 
 const SQL = {
   /**
-   * ?10, ?11: the parent and its hash: it must not have ended. ?12: the kind, of which there are so many below one. One statement, so that D1
+   * ?10, ?11: the parent and its hash: it must not have ended. ?12: the kind, of which there are so many below one; tokens of the admin routes
+   * count with others. One statement, so that D1
    * counts and inserts at one moment.
    */
   insert: `
@@ -27,13 +28,13 @@ const SQL = {
     WHERE NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
       AND (?10 IS NULL OR (
         EXISTS (SELECT 1 FROM tokens WHERE id = ?10 AND (?11 IS NULL OR claims = ?11))
-        AND (SELECT count(*) FROM tokens WHERE ancestor_1 = ?7 AND kind IS ?12) < ${LIMITS.tokenDescendants}))
+        AND (SELECT count(*) FROM tokens WHERE ancestor_1 = ?7 AND coalesce(kind, 'admin') = coalesce(?12, 'admin')) < ${LIMITS.tokenDescendants}))
     ON CONFLICT (id) DO NOTHING RETURNING id`,
   hash: "SELECT claims FROM tokens WHERE id = ?1",
   live: "SELECT * FROM tokens WHERE id = ?1",
   ended: "SELECT * FROM ended_tokens WHERE id = ?1",
-  // People have a list of their own (people.ts).
-  all: "SELECT * FROM tokens WHERE kind IS NULL ORDER BY created_at, id",
+  // People have a list of their own (people.ts), and so have issuers and rules.
+  all: "SELECT * FROM tokens WHERE kind IS NULL OR kind = 'admin' ORDER BY created_at, id",
 };
 
 /** A token that was issued, with its claims. */
@@ -104,10 +105,11 @@ const requestOf = ({
   descent,
   lifetime,
   rule,
+  backupsOnly,
 }: Claims): string => {
   const scope = Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const asked = descent ? lifetime : expiresAt - issuedAt;
-  return JSON.stringify([name, dialect, scope, asked, binding, stale, delegate, descent?.ancestors, rule]);
+  return JSON.stringify([name, dialect, scope, asked, binding, stale, delegate, descent?.ancestors, rule, backupsOnly]);
 };
 
 /**

@@ -2,7 +2,9 @@ import { resealBy } from "../../support/reseals.ts";
 import { env } from "cloudflare:workers";
 import { formatPosition, START } from "../../../src/model/reseal.ts";
 import { backUpAll } from "../../support/backup.ts";
-import { signIn } from "../../support/console.ts";
+import { browser, signIn } from "../../support/console.ts";
+import { typeCode, waiting } from "../../support/logins.ts";
+import { personSession } from "../../support/person-session.ts";
 import { dataKeyOf } from "../../support/sealed-columns.ts";
 import { exchange, makeRule, makeWorkload } from "../../support/workloads.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../../support/service.ts";
@@ -77,7 +79,9 @@ export async function plantWorld(): Promise<World> {
     const workload = await makeWorkload();
     await makeRule(workload.issuer, { name: `rule ${name}`, vaults: scope });
     await exchange(await workload.token());
-    await admin("POST", "/v1/admin/people", { body: { email: `${name}@example.com`, vaults: scope } });
+    const email = `${name}@example.com`;
+    await admin("POST", "/v1/admin/people", { body: { email, vaults: scope } });
+    await typeCode(browser(await personSession(env, email)), (await waiting()).user_code, true);
   }
   const { token, id: reader } = await makeToken(scope, { name: "uuid" });
   const { token: other, id: connect } = await makeToken(scope, { name: "connect", dialect: "connect" });

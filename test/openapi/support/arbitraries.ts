@@ -18,6 +18,8 @@ const text = fc.oneof(
     "3fa85f64-5717-4562-b3fc-2c963f66afa6",
     "h6uf6zcxc5cwfm74fsld6zvpuy",
     "https://hooks.example.com/x",
+    "https://issuer.example.com",
+    "ada@example.com",
   ),
 );
 
@@ -75,8 +77,9 @@ const without = (extra: object, properties: object): object =>
 const integers = ({ minimum = 0, maximum = 100 }: Schema): fc.Arbitrary<number> =>
   fc.oneof(fc.constantFrom(minimum, maximum), fc.integer({ min: minimum, max: Math.min(maximum, 2 ** 31 - 1) }));
 
-function texts({ format, minLength = 0, maxLength = 64 }: Schema): fc.Arbitrary<string> {
+function texts({ format, pattern, minLength = 0, maxLength = 64 }: Schema): fc.Arbitrary<string> {
   if (format === "uri") return URLS;
+  if (pattern !== undefined) return fc.oneof(fc.stringMatching(new RegExp(pattern)), text);
   const long = fc.constantFrom("x".repeat(maxLength), "é".repeat(maxLength));
   return fc.oneof({ weight: 12, arbitrary: text.filter(({ length }) => length >= minLength) }, { weight: 1, arbitrary: long });
 }

@@ -4,7 +4,7 @@ import { formatCursors } from "../../../src/model/cursors.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { backUp } from "../../support/backup.ts";
 import { rebindCoordinator, sizedDatabase, wrapDatabase } from "../../support/bindings.ts";
-import { COOKIE } from "../../support/console.ts";
+import { COOKIE, signIn } from "../../support/console.ts";
 import { resealOf } from "../../support/reseals.ts";
 import { dataKeyOf } from "../../support/sealed-columns.ts";
 import { JOBS, serviceWith, startJob } from "../../support/jobs.ts";
@@ -173,6 +173,19 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "createChildToken 507": (given) => changed({ env: fullD1() })(given),
   "revokeChildToken 507": (given) => changed({ env: fullD1() })(given),
   "createToken 507": (given) => changed({ env: fullD1() })(given),
+  "createAuthorization 400": changed({ body: {} }),
+  "createAuthorization 403": tokenSession,
+  "createAuthorization 429": tooManyOfSession,
+  "createAuthorization 507": (given) => changed({ env: fullD1() })(given),
+  "confirmDevice 400": changed({ body: {} }),
+  "confirmDevice 403": tokenSession,
+  "confirmDevice 429": tooManyOfSession,
+  "confirmDevice 507": (given) => changed({ env: fullD1() })(given),
+  "createDeviceCode 400": changed({ body: { vaults: 1 } }),
+  "createDeviceCode 507": (given) => changed({ env: fullD1() })(given),
+  "redeemLogin 400": changed({ body: {} }),
+  "redeemLogin 401": changed({ body: { device_code: "A".repeat(43) } }),
+  "redeemLogin 507": (given) => changed({ env: fullD1() })(given),
   "signIn 400": changed({ body: { code: "x", token: "x" } }),
   "signIn 507": (given) => changed({ env: fullD1() })(given),
   "signOut 507": (given) => changed({ env: fullD1() })(given),
@@ -216,11 +229,16 @@ const tooLarge: Recipe = (given) => {
 const WRONG_SIGN_IN: Readonly<Record<string, Request_>> = { signIn: { body: { token: "wrong" } } };
 
 /** A cookie is no failed authentication: its requests are counted by session. */
-const tooManyOfSession: Recipe = async (given) => {
+async function tooManyOfSession(given: Case): Promise<Reply> {
   const asking = changed({ env: { TOKEN_RATE: REFUSING } });
   for (let count = 1; count < BUNDLE; count++) await asking(given);
   return asking(given);
-};
+}
+
+/** A session of a token, where only a person may ask. */
+async function tokenSession({ row, target, world }: Case): Promise<Reply> {
+  return ask(row, target, await signIn({ token: world.token }));
+}
 
 const tooMany: Recipe = (given) => (given.row.operationId === "getSession" ? tooManyOfSession : tooManyOfCaller)(given);
 
@@ -236,7 +254,7 @@ const tooManyOfCaller: Recipe = ({ row, target, world }) =>
 /** A token without the permission; where none is needed, a request by cookie that another site has made. */
 const outsider: Recipe = (given) => {
   const { row, target, world } = given;
-  if (failuresOf(row).has("out_of_scope")) return ask(row, target, world.outsider);
+  if (row.access.by === "token" && failuresOf(row).has("out_of_scope")) return ask(row, target, world.outsider);
   return ask(row, target, undefined, { headers: { Cookie: `${COOKIE}=x`, "Sec-Fetch-Site": "cross-site" } });
 };
 

@@ -1,4 +1,4 @@
-import { newChildToken, signIn } from "../../../contract/bodies.ts";
+import { loginRequest, newAuthorization, newChildToken, newDevice, signIn, typedDevice } from "../../../contract/bodies.ts";
 import { createIssuer } from "../../../src/http/endpoints/admin-issuers.ts";
 import { createRule } from "../../../src/http/endpoints/admin-rules.ts";
 import { addPerson, changePerson } from "../../../src/http/endpoints/admin-people.ts";
@@ -46,6 +46,10 @@ export const PARSERS: Readonly<Record<string, (body: unknown) => Result<unknown>
   NewPerson: endpoint(addPerson),
   PersonChange: endpoint(changePerson),
   SignIn: (body) => parseValue(signIn, body, "the body"),
+  NewAuthorization: (body) => parseValue(newAuthorization, body, "the login"),
+  NewDevice: (body) => parseValue(newDevice, body, "the login"),
+  TypedDevice: (body) => parseValue(typedDevice, body, "the device"),
+  LoginRequest: (body) => parseValue(loginRequest, body, "the login"),
 };
 
 /** The schemas of bodies that are left out, each with the reason. */
@@ -155,6 +159,38 @@ export const STRICTER: readonly Stricter[] = [
       const { claims } = (body ?? {}) as Readonly<Record<string, unknown>>;
       return typeof claims === "object" && claims !== null && !parseValue(ruleClaims, claims, "").ok;
     },
+  },
+  {
+    rule: "a token has vaults, or only reads backups and has neither vaults nor what goes with them (contract 8.19)",
+    reason: "a second schema of the whole body would hide the first one from generators of types",
+    refuses: (body) => {
+      const { vaults, binding, stale, delegate, backupsOnly } = (body ?? {}) as Named;
+      const others = [vaults, stale].some((one) => (one ?? null) !== null) || binding === true || delegate === true;
+      return backupsOnly === true ? others : (vaults ?? null) === null;
+    },
+  },
+  {
+    rule: "a token of the admin routes opens no vaults, and lives for an hour at most (contract 28.2)",
+    reason: "a second schema of the whole body would hide the first one from generators of types",
+    refuses: (body) => {
+      const { admin, vaults, expiresIn } = (body ?? {}) as Named;
+      return admin === true && ((vaults ?? null) !== null || Number(expiresIn ?? 0) > LIMITS.adminLoginLifetime);
+    },
+  },
+  {
+    rule: "a login is redeemed by a code with its verifier, or by a device code (contract 28.4, 28.7)",
+    reason: "one object with the attributes of both gives clients one type",
+    refuses: (body) => {
+      const [code, verifier, device] = ["code", "code_verifier", "device_code"].map(
+        (name) => (body as Named | null)?.[name] ?? null,
+      );
+      return (code === null) === (device === null) || (code === null) !== (verifier === null);
+    },
+  },
+  {
+    rule: "a code goes to a port of this machine (contract 28.3)",
+    reason: "a pattern for the numbers of ports is unreadable; the document has the characters",
+    refuses: (body) => has(body, (value, key) => key === "redirect_uri" && isText(value) && !URL.canParse(value)),
   },
 ];
 

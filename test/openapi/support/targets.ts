@@ -1,11 +1,13 @@
 import { backUp } from "../../support/backup.ts";
 import { env } from "cloudflare:workers";
 import type { Row } from "../../../openapi/operation.ts";
-import { CONSOLE, COOKIE, signIn } from "../../support/console.ts";
+import { browser, CONSOLE, COOKIE, signIn } from "../../support/console.ts";
 import { lengthOf, pattern } from "../../support/files.ts";
 
 import { admin, client, LOGIN, makeToken, makeVault, type Reply, type Request_, send } from "../../support/service.ts";
 import { JOBS } from "../../support/jobs.ts";
+import { REDIRECT, typeCode, waiting } from "../../support/logins.ts";
+import { personSession } from "../../support/person-session.ts";
 import { newReceiver } from "../../support/webhooks.ts";
 import { newSigningKey, type SigningKey } from "../../support/workload-tokens.ts";
 import { formOf, makeIssuer, makeRule, tokenOf } from "../../support/workloads.ts";
@@ -62,9 +64,21 @@ export async function prepareTarget(world: World, row: Row): Promise<Target> {
 }
 
 async function prepare(world: World, row: Row): Promise<Record<string, string>> {
+  if (PEOPLE_ONLY.has(row.operationId)) return preparePerson(row);
   if (row.operationId === "exchangeToken") return { form: await newForm() };
   if (row.access.by === "console") return { session: await signIn({ token: world.token }), token: world.token };
   return row.access.by === "admin" ? prepareAdmin(row) : prepareItem(world, row);
+}
+
+/** What only the session of a person may do, and what comes after it. */
+const PEOPLE_ONLY: ReadonlySet<string> = new Set(["createAuthorization", "confirmDevice", "redeemLogin"]);
+
+async function preparePerson({ operationId }: Row): Promise<Record<string, string>> {
+  const session = await personSession(env, (await addPerson()).email);
+  if (operationId === "createAuthorization") return { session };
+  const { device_code, user_code } = await waiting();
+  if (operationId === "redeemLogin") await typeCode(browser(session), user_code, true);
+  return { session, device_code, user_code };
 }
 
 async function prepareItem({ vault, token }: World, { path }: Row): Promise<Record<string, string>> {
@@ -167,6 +181,10 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   createWebhook: () => ({ body: { url: newReceiver().url } }),
   getBackupObject: () => ({ query: `?key=${OBJECT}` }),
   putBackupObject: () => ({ query: `?key=contents/${vaultPath()}`, body: pattern(100) }),
+  createAuthorization: () => ({ body: { redirect_uri: REDIRECT, code_challenge: "A".repeat(43) } }),
+  confirmDevice: ({ user_code }) => ({ body: { user_code } }),
+  createDeviceCode: () => ({ body: {} }),
+  redeemLogin: ({ device_code }) => ({ body: { device_code } }),
   signIn: ({ token }) => ({ body: { token } }),
   updateWebhook: () => ({ body: { rotateSecret: true } }),
 };

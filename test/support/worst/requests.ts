@@ -4,6 +4,7 @@ import { verifyToken } from "../../../src/crypto/token.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { openStore } from "../../../src/store/d1/database.ts";
 import { insertSession } from "../../../src/store/tokens/sessions.ts";
+import { personSession } from "../person-session.ts";
 import { seedFiles } from "../seed-files.ts";
 import { seedPeople } from "../seed-people.ts";
 import { login, seedItems } from "../seed.ts";
@@ -843,6 +844,59 @@ const sessions: readonly WorstRequest[] = [
   },
 ];
 
+/** A session of a person with 100 vaults. */
+const personHeaders = async (world: World): Promise<Record<string, string>> => {
+  const vaults = Object.fromEntries(times(LIMITS.tokenVaults, () => [crypto.randomUUID(), "rw"]));
+  const email = `${crypto.randomUUID()}@example.com`;
+  await world.env.DB.prepare("DELETE FROM tokens WHERE kind = 'person'").run();
+  await world.ask("POST", PEOPLE, world.env.ADMIN_TOKEN, { email, vaults });
+  const text = await personSession(world.env, email);
+  return { ...CONSOLE, Cookie: `__Host-item-vault-session=${text}; item-vault-session=${text}` };
+};
+
+const VERIFIER = "A".repeat(43);
+const CHALLENGE = "DwBzhbb51LfusnSGBa_hqYSgo7-j8BTQnip4TOnlzRo";
+const AUTHORIZATION = { redirect_uri: "http://127.0.0.1:49152/", code_challenge: CHALLENGE };
+const OF_PERSON = "the claims of the person are sealed in the row";
+
+const beginDevice = (world: World) => world.ask("POST", "/v1/login/device", "", {});
+
+const logins: readonly WorstRequest[] = [
+  {
+    endpoint: "POST /console/authorizations",
+    why: "a person with 100 vaults",
+    stores: OF_PERSON,
+    prepare: async (world) => ({ path: "/console/authorizations", headers: await personHeaders(world), body: AUTHORIZATION }),
+  },
+  {
+    endpoint: "POST /console/devices",
+    why: "a person with 100 vaults confirms",
+    stores: OF_PERSON,
+    prepare: async (world) => {
+      const { user_code } = await beginDevice(world);
+      return { path: "/console/devices", headers: await personHeaders(world), body: { user_code, confirm: true } };
+    },
+  },
+  {
+    endpoint: "POST /v1/login/device",
+    why: "it asks for 100 vaults",
+    prepare: async () => {
+      const vaults = Object.fromEntries(times(LIMITS.tokenVaults, () => [crypto.randomUUID(), "rw"]));
+      return { path: "/v1/login/device", body: { vaults } };
+    },
+  },
+  {
+    endpoint: "POST /v1/login/token",
+    why: "the code of a person with 100 vaults",
+    stores: OF_PERSON,
+    prepare: async (world) => {
+      const body = AUTHORIZATION;
+      const reply = await world.ask("POST", "/console/authorizations", "", body, await personHeaders(world));
+      return { path: "/v1/login/token", body: { code: reply.code, code_verifier: VERIFIER } };
+    },
+  },
+];
+
 const open: readonly WorstRequest[] = [
   ...["/heartbeat", "/health", "/metrics"].map((path) => ({
     endpoint: `GET ${path}`,
@@ -874,6 +928,7 @@ const LISTED: readonly WorstRequest[] = [
   ...history,
   ...byAdmin,
   ...sessions,
+  ...logins,
   ...open,
   deletion,
 ];

@@ -21,7 +21,12 @@ type BackupCall = Call<typeof BACKUP_OPTIONS>;
  * CliError, after the copy, when vaults were left out.
  */
 export async function backup({ io, options, admin: connect }: BackupCall): Promise<number> {
+  if (options["copy-only"] && options.to === undefined) throw new CliError("--copy-only needs --to", { exit: "usage" });
   const client = await connect();
+  if (options["copy-only"]) {
+    await mirror(io, client, options.to!, options["dry-run"] ?? false);
+    return EXIT.ok;
+  }
   if (options.vaults) {
     await showBackedUpVaults(io, client, options.format);
     return EXIT.ok;

@@ -1,0 +1,132 @@
+import { spawn } from "node:child_process";
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { platform } from "node:os";
+import type { Client } from "@item-vault/client";
+import { CliError } from "../frame/failure.ts";
+import { interruptible } from "../frame/interrupt.ts";
+import type { Io } from "../frame/io.ts";
+import { TOKEN_VARIABLES } from "../frame/settings.ts";
+import { tell } from "../output/format.ts";
+import type { LoginRequest, LoginToken } from "./login-request.ts";
+
+/** `login --browser`: a code comes from the console to a port of this machine (RFC 8252), and is redeemed with its verifier (RFC 7636). */
+
+/** How long the person has to confirm, in milliseconds. */
+const WAIT_MS_MAX = 120_000;
+
+const random = (): string => randomBytes(32).toString("base64url");
+
+/**
+ * Opens the console in a browser and waits until the person has confirmed. In: a client without a token, the host and what is asked for. Errors: throws a
+ * CliError after two minutes, and what the client throws.
+ */
+export async function loginInBrowser(io: Io, client: Client, host: string, request: LoginRequest): Promise<LoginToken> {
+  const [state, verifier] = [random(), random()];
+  return interruptible(async (signal) => {
+    const listener = await listen(state, signal);
+    try {
+      const url = authorizeUrl(host, { ...request, state, verifier, redirectUri: listener.redirectUri });
+      await tell(io, "Confirm the login in the browser within 2 minutes. If none opens, open this address:");
+      await tell(io, url);
+      openBrowser(io.env, url);
+      const code = await listener.code;
+      const body = { code, code_verifier: verifier, redirect_uri: listener.redirectUri };
+      return (await client.call("POST /v1/login/token", { body, signal })).data;
+    } finally {
+      listener.close();
+    }
+  });
+}
+
+interface Authorization extends LoginRequest {
+  readonly state: string;
+  readonly verifier: string;
+  readonly redirectUri: string;
+}
+
+/** The page of the console that asks the person (contract 28.3). */
+function authorizeUrl(host: string, { state, verifier, redirectUri, vaults, expiresIn, admin }: Authorization): string {
+  const url = new URL("/console/authorize", host);
+  const challenge = createHash("sha256").update(verifier).digest("base64url");
+  const query = {
+    redirect_uri: redirectUri,
+    code_challenge: challenge,
+    state,
+    ...(admin && { admin: "true" }),
+    ...(vaults && { vaults: JSON.stringify(vaults) }),
+    ...(expiresIn !== undefined && { expiresIn: String(expiresIn) }),
+  };
+  url.search = new URLSearchParams(query).toString();
+  return url.href;
+}
+
+interface Listener {
+  readonly redirectUri: string;
+  readonly code: Promise<string>;
+  readonly close: () => void;
+}
+
+/** Listens on a free port of this machine. Requests without the state are refused, and the listener goes on waiting. */
+async function listen(state: string, signal: AbortSignal): Promise<Listener> {
+  const { promise: code, resolve, reject } = Promise.withResolvers<string>();
+  code.catch(() => undefined); // The caller may have failed before it waits.
+  const server = createServer((incoming, answer) => {
+    const found = codeOf(incoming, state);
+    respond(answer, found === undefined ? 400 : 200);
+    if (found !== undefined) resolve(found);
+  });
+  const { promise: listening, resolve: begun, reject: failed } = Promise.withResolvers<void>();
+  server.once("error", failed).listen(0, "127.0.0.1", begun);
+  await listening;
+  const timer = setTimeout(() => reject(new CliError("Nobody has confirmed the login within 2 minutes")), WAIT_MS_MAX);
+  const abort = () => reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  const { port } = server.address() as AddressInfo;
+  return {
+    redirectUri: `http://127.0.0.1:${port}/`,
+    code,
+    close() {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", abort);
+      server.close();
+    },
+  };
+}
+
+/** The code of a request that the console has caused. Out: `undefined` for any other one. */
+function codeOf({ method, url = "" }: IncomingMessage, state: string): string | undefined {
+  const { pathname, searchParams } = new URL(url, "http://127.0.0.1");
+  const [sent, code] = [searchParams.get("state") ?? "", searchParams.get("code") ?? ""];
+  const isOwn = sent.length === state.length && timingSafeEqual(Buffer.from(sent), Buffer.from(state));
+  return method === "GET" && pathname === "/" && isOwn && code !== "" ? code : undefined;
+}
+
+/** The page that is left in the browser. It has nothing of the request. */
+function respond(answer: ServerResponse, status: 200 | 400): void {
+  const text = status === 200 ? "The login goes on in the terminal. You can close this page." : "This is no answer to the login.";
+  answer.writeHead(status, {
+    "Content-Type": "text/html; charset=utf-8",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    Connection: "close",
+  });
+  answer.end(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Item Vault</title><p>${text}</p></html>\n`);
+}
+
+/** The program that opens a URL, by platform; `xdg-open` elsewhere. */
+const OPENERS: Readonly<Record<string, readonly string[]>> = {
+  darwin: ["open"],
+  win32: ["rundll32", "url.dll,FileProtocolHandler"],
+};
+
+/** Opens a browser, if there is one: the URL was printed too. `BROWSER` names another program. It gets no token by its environment. */
+function openBrowser(env: Io["env"], url: string): void {
+  const [program, ...args] = env["BROWSER"] ? [env["BROWSER"]] : (OPENERS[platform()] ?? ["xdg-open"]);
+  const own = Object.fromEntries(Object.entries(env).filter(([name]) => !TOKEN_VARIABLES.includes(name)));
+  spawn(program!, [...args, url], { env: own, stdio: "ignore", detached: true })
+    .on("error", () => undefined)
+    .unref();
+}

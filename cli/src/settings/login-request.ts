@@ -1,0 +1,25 @@
+import type { Operations } from "@item-vault/client";
+import { CliError } from "../frame/failure.ts";
+import { secondsOf } from "../frame/duration.ts";
+import type { Values } from "../frame/command.ts";
+import type { LOGIN_OPTIONS } from "./options.ts";
+
+/** What a login of a person asks for, and what it gives (contract 28). */
+
+export type LoginRequest = Pick<Operations["POST /console/authorizations"]["body"], "vaults" | "expiresIn" | "admin">;
+export type LoginToken = Operations["POST /v1/login/token"]["answer"];
+
+/** Errors: throws a CliError. The vaults have ids, because nothing is known of the person's vaults before the login. */
+export function loginRequestOf({ admin, vault = [], "expires-in": lifetime }: Values<typeof LOGIN_OPTIONS>): LoginRequest {
+  return {
+    ...(admin && { admin }),
+    ...(vault.length > 0 && { vaults: Object.fromEntries(vault.map(parseVault)) as LoginRequest["vaults"] }),
+    ...(lifetime !== undefined && { expiresIn: secondsOf("--expires-in", lifetime) }),
+  };
+}
+
+function parseVault(text: string): [string, string] {
+  const [, id, permission = "r"] = /^([0-9a-f-]{36}|[a-z2-7]{26})(?:=([lrwd]+))?$/.exec(text) ?? [];
+  if (id === undefined) throw new CliError("--vault takes the id of a vault, for example ID or ID=rw", { exit: "usage" });
+  return [id, permission];
+}

@@ -1,0 +1,65 @@
+import { useSignal } from "@preact/signals";
+import { call } from "../api/client.ts";
+import { askedLogin } from "../state/asked-login.ts";
+import { navigate } from "../state/route.ts";
+import { session } from "../state/session.ts";
+import { Failure } from "../ui/failure.tsx";
+import { Page } from "../ui/page.tsx";
+import { type Asked, parseAsked, targetOf } from "./asked.ts";
+import { Facts, NoPerson } from "./facts.tsx";
+
+/** Asks the person whether a program on this computer may act in their name (contract 28.3). */
+
+export function AuthorizeView() {
+  const asked = parseAsked(askedLogin.value);
+  return (
+    <Page title="Log in at the terminal">
+      {!asked && <p>There is no login to confirm here. Begin it in the terminal: item-vault login --browser</p>}
+      {asked && !session.value!.person && <NoPerson />}
+      {asked && session.value!.person && <Question asked={asked} />}
+    </Page>
+  );
+}
+
+function cancel(): void {
+  askedLogin.value = "";
+  navigate({ view: "items" }, { replace: true });
+}
+
+function Question({ asked }: { readonly asked: Asked }) {
+  const failure = useSignal<unknown>(undefined);
+  const waiting = useSignal(false);
+  const { redirect_uri, vaults, expiresIn, admin } = asked.body;
+  const onConfirm = async () => {
+    waiting.value = true;
+    failure.value = undefined;
+    try {
+      const { data } = await call("POST /console/authorizations", { body: asked.body });
+      askedLogin.value = "";
+      location.replace(targetOf(asked, data.code));
+    } catch (error) {
+      failure.value = error;
+      waiting.value = false;
+    }
+  };
+  return (
+    <>
+      <p>A program on this computer asks for a token. Confirm only if you have begun this login yourself, just now.</p>
+      <Facts
+        rows={[["Program at", new URL(redirect_uri).host]]}
+        vaults={vaults ?? undefined}
+        admin={admin === true}
+        lifetime={expiresIn!}
+      />
+      {failure.value !== undefined && <Failure error={failure.value} />}
+      <div class="buttons">
+        <button type="button" onClick={cancel}>
+          Cancel
+        </button>
+        <button type="button" class="primary" disabled={waiting.value} onClick={() => void onConfirm()}>
+          Confirm
+        </button>
+      </div>
+    </>
+  );
+}

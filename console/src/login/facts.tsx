@@ -1,0 +1,73 @@
+import type { ComponentChildren } from "preact";
+import { parseId } from "@item-vault/model/ids";
+import type { Permission } from "@item-vault/client";
+import { describePermission } from "../admin/scope.ts";
+import { vaultName } from "../state/items.ts";
+import { session } from "../state/session.ts";
+import { plural } from "../ui/plural.ts";
+
+/** What a login gives, as a person sees it before they confirm. */
+
+type Row = readonly [label: string, value: ComponentChildren];
+
+interface Props {
+  /** Who asks, above the rest. */
+  readonly rows: readonly Row[];
+  /** By the vault's id, in either form. Absent: all of the person. */
+  readonly vaults: Readonly<Record<string, Permission>> | undefined;
+  /** Whether the token is for administration, and opens no vaults. */
+  readonly admin?: boolean;
+  /** Seconds. */
+  readonly lifetime: number;
+}
+
+export function Facts({ rows, vaults, admin = false, lifetime }: Props) {
+  const all: readonly Row[] = [
+    ...rows,
+    ["In the name of", session.value!.person!.email],
+    admin
+      ? ["May", "manage vaults, tokens and people, as an administrator"]
+      : ["Vaults", <Vaults key="vaults" scope={vaults ?? ownVaults()} />],
+    ["For", durationOf(lifetime)],
+  ];
+  return (
+    <dl class="login-facts">
+      {all.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const ownVaults = () => session.value!.token!.vaults as Readonly<Record<string, Permission>>;
+
+function Vaults({ scope }: { readonly scope: Readonly<Record<string, Permission>> }) {
+  const entries = Object.entries(scope).map(([id, permission]) => [parseId(id) ?? id, permission] as const);
+  if (entries.length === 0) return <>none</>;
+  return (
+    <ul>
+      {entries.map(([id, permission]) => (
+        <li key={id}>
+          {vaultName(id) || id} <span class="quiet">{describePermission(permission)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** In: seconds. */
+function durationOf(seconds: number): string {
+  if (seconds >= 3600 && seconds % 3600 === 0) return plural(seconds / 3600, "hour");
+  return seconds >= 60 ? plural(Math.floor(seconds / 60), "minute") : plural(seconds, "second");
+}
+
+/** In place of the buttons, for a session that confirms nothing (contract 28.3). */
+export const NoPerson = () => (
+  <p class="failure" role="alert">
+    Only a person can confirm a login, and this session is that of a token or of the administrator. Sign out, sign in with your
+    company account, and begin the login again.
+  </p>
+);

@@ -1,0 +1,179 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { type PeopleService, startPeopleService } from "../sdk/support/people.ts";
+import { checkLooks } from "./support/accessibility.ts";
+import { openPage } from "./support/page.ts";
+import { expectProblem } from "./support/problems.ts";
+
+/** People who confirm logins in the console (contract 28), at a service with Cloudflare Access. */
+
+let service: PeopleService;
+/** The program that waits for the code, as the command line does. It keeps the addresses that it was asked for. */
+let program: Server;
+const asked: URL[] = [];
+beforeAll(async () => {
+  service = await startPeopleService();
+  program = createServer(({ url }, answer) => {
+    if (url!.startsWith("/?")) asked.push(new URL(url!, "http://127.0.0.1"));
+    answer.setHeader("Content-Type", "text/html").end("<!doctype html><title>Done</title><p>You can close this page.</p>");
+  });
+  await new Promise<void>((listening) => void program.listen(0, "127.0.0.1", listening));
+});
+afterAll(async () => {
+  program.close();
+  await service.close();
+});
+
+const redirectUri = () => `http://127.0.0.1:${(program.address() as AddressInfo).port}/`;
+const VERIFIER = "A".repeat(43);
+const CHALLENGE = "DwBzhbb51LfusnSGBa_hqYSgo7-j8BTQnip4TOnlzRo";
+
+/** A page of the service in which Cloudflare Access has let somebody through. Without an email: nobody. */
+async function openService(email?: string): Promise<Page> {
+  const origin = new URL(service.url).origin;
+  const page = await openPage({ context: { baseURL: origin }, origins: [origin, new URL(redirectUri()).origin] });
+  const assertion = email === undefined ? undefined : await service.assertionOf(email);
+  await page.route("**/console/session", (route) =>
+    route.continue({
+      headers: { ...route.request().headers(), ...(assertion && { "cf-access-jwt-assertion": assertion }) },
+    }),
+  );
+  return page;
+}
+
+const address = (more: Record<string, string> = {}) =>
+  `/console/authorize?${new URLSearchParams({ redirect_uri: redirectUri(), code_challenge: CHALLENGE, state: "the state", ...more })}`;
+
+const redeem = (body: object) => fetch(new URL("v1/login/token", service.url), { method: "POST", body: JSON.stringify(body) });
+
+it("a person confirms a login of a program on this computer, which then gets a token", async () => {
+  const vault = (await service.admin("POST", "vaults", { name: "Shared" })).id;
+  const { email } = await service.addPerson({ [vault]: "rw" });
+  const page = await openService(email);
+  await page.goto(address({ expiresIn: "3600", vaults: JSON.stringify({ [vault]: "r" }) }));
+  await page.getByRole("heading", { name: "Log in at the terminal" }).waitFor();
+  for (const text of [new URL(redirectUri()).host, email, "Shared read", "1 hour"])
+    await page.getByRole("definition").filter({ hasText: text }).waitFor();
+  expect(new URL(page.url()).search).toBe("");
+  expect(await checkLooks(page)).toBe("");
+  await page.getByRole("button", { name: "Confirm" }).click();
+  await page.getByText("You can close this page.").waitFor();
+  const { searchParams } = asked.at(-1)!;
+  expect(searchParams.get("state")).toBe("the state");
+  const { name, vaults } = await (await redeem({ code: searchParams.get("code"), code_verifier: VERIFIER })).json();
+  expect([name, vaults]).toEqual([email, { [vault]: "r" }]);
+});
+
+it("a person cancels a login: the program gets no code", async () => {
+  const { email } = await service.addPerson();
+  const page = await openService(email);
+  const before = asked.length;
+  await page.goto(address());
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await expect.poll(() => new URL(page.url()).hash).toBe("#/items");
+  await page.goto("/console/#/authorize");
+  await page.getByText("There is no login to confirm here.").waitFor();
+  expect(asked.length).toBe(before);
+});
+
+it.each([
+  ["another host", { redirect_uri: "https://evil.example/" }],
+  ["a name of this computer", { redirect_uri: "http://localhost:8000/" }],
+  ["a script", { redirect_uri: "javascript:alert(1)" }],
+  ["no challenge", { code_challenge: "" }],
+  ["no state", { state: "" }],
+  ["a lifetime that is none", { expiresIn: "-1" }],
+  ["vaults that are none", { vaults: "[" }],
+])("an address with %s asks nothing", async (_, more) => {
+  const { email } = await service.addPerson();
+  const page = await openService(email);
+  await page.goto(address(more));
+  await page.getByText("There is no login to confirm here.").waitFor();
+  expect(await page.getByRole("button", { name: "Confirm" }).count()).toBe(0);
+});
+
+it("somebody who signs in with a token confirms nothing", async () => {
+  const page = await openService();
+  await page.goto(address());
+  await page.getByLabel("Token").fill(inject("secrets").ADMIN_TOKEN);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("alert").filter({ hasText: "Only a person can confirm a login" }).waitFor();
+  expect(await page.getByRole("button", { name: "Confirm" }).count()).toBe(0);
+});
+
+it("a person types the code of a device, sees the device, and logs it in", async () => {
+  const { email } = await service.addPerson();
+  const begun = await fetch(new URL("v1/login/device", service.url), {
+    method: "POST",
+    body: JSON.stringify({ expiresIn: 900 }),
+    headers: { "User-Agent": "printer/1" },
+  });
+  const { device_code, user_code, verification_uri } = await begun.json();
+  const page = await openService(email);
+  await page.goto(new URL(verification_uri).pathname + new URL(verification_uri).hash);
+  await page.getByLabel("Code", { exact: true }).fill(user_code.toLowerCase());
+  await page.getByRole("button", { name: "Continue" }).click();
+  for (const text of ["printer/1", email, "15 minutes"]) await page.getByRole("definition").filter({ hasText: text }).waitFor();
+  expect(await checkLooks(page)).toBe("");
+  expect((await redeem({ device_code })).status).toBe(400);
+  await page.getByRole("button", { name: "Confirm" }).click();
+  await page.getByText("The device is logged in.").waitFor();
+  expect((await redeem({ device_code })).status).toBe(200);
+  expect(page.url()).not.toContain(user_code);
+});
+
+it("a person who types a code that no device shows is told so, and after five is signed out", async () => {
+  const { email } = await service.addPerson();
+  const page = await openService(email);
+  expectProblem(page, /400|401/);
+  await page.goto("/console/#/device");
+  for (const code of ["BBBB-BBBB", "CCCC-CCCC", "DDDD-DDDD", "FFFF-FFFF"]) {
+    await page.getByLabel("Code", { exact: true }).fill(code);
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("alert").filter({ hasText: "No device waits with this code." }).waitFor();
+  }
+  await page.getByLabel("Code", { exact: true }).fill("GGGG-GGGG");
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
+});
+
+it("an administrator confirms a login for administration, and somebody else is refused", async () => {
+  const [one, other] = [await service.addPerson({}, { admin: true }), await service.addPerson()];
+  const page = await openService(one.email);
+  await page.goto(address({ admin: "true" }));
+  for (const text of ["as an administrator", "1 hour"]) await page.getByRole("definition").filter({ hasText: text }).waitFor();
+  await page.getByRole("button", { name: "Confirm" }).click();
+  await page.getByText("You can close this page.").waitFor();
+  const code = asked.at(-1)!.searchParams.get("code");
+  const { admin } = await (await redeem({ code, code_verifier: VERIFIER })).json();
+  expect(admin).toBe(true);
+
+  const refused = await openService(other.email);
+  expectProblem(refused, /403/);
+  await refused.goto(address({ admin: "true" }));
+  await refused.getByRole("button", { name: "Confirm" }).click();
+  await refused.getByRole("alert").filter({ hasText: "You have no permission for this." }).waitFor();
+});
+
+it("the lists of the admin show administrators, and the tokens of people", async () => {
+  const { email } = await service.addPerson();
+  const page = await openService();
+  await page.goto("/console/#/people");
+  await page.getByLabel("Token").fill(inject("secrets").ADMIN_TOKEN);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: `Change vaults of ${email}` }).click();
+  await page.getByLabel("Administrator").check();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("row").filter({ hasText: email }).getByText("Administrator").waitFor();
+
+  const person = await service.signIn(email);
+  const body = { redirect_uri: redirectUri(), code_challenge: CHALLENGE, admin: true };
+  const { code } = (await (await person("POST", "console/authorizations", body)).json()) as { code: string };
+  expect((await redeem({ code, code_verifier: VERIFIER })).status).toBe(200);
+  await page.getByRole("link", { name: "Tokens" }).click();
+  const row = page.getByRole("row").filter({ hasText: email });
+  await row.getByText("For administration").waitFor();
+  await row.getByText("Login of a person").waitFor();
+});

@@ -1,0 +1,244 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { OPERATIONS } from "../../contract/operations.ts";
+import { ROWS } from "../../openapi/document.ts";
+import { LIMITS } from "../../src/model/limits.ts";
+import { countingDatabase, limiterOf } from "../support/bindings.ts";
+import { signIn } from "../support/console.ts";
+import { advanceClock } from "../support/faults.ts";
+import { authorize, newVerifier, redeem, servePeople } from "../support/logins.ts";
+import { admin, client, makeToken, makeVault, type Reply, send } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
+
+/** Administrators and the tokens of the admin routes (contract 8.18, 8.19, 25.11). */
+
+const signedIn = servePeople();
+
+const kindOf = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
+const UNAUTHORIZED = [401, "unauthorized"];
+const FORBIDDEN = [403, "out_of_scope"];
+const PEOPLE = "/v1/admin/people";
+
+interface Administrator {
+  readonly id: string;
+  readonly email: string;
+  readonly token: string;
+  readonly tokenId: string;
+}
+
+/** A person who is an administrator, with a token of the admin routes. */
+async function makeAdministrator(attributes: object = {}): Promise<Administrator> {
+  const person = await signedIn();
+  await admin("PATCH", `${PEOPLE}/${person.id}`, { body: { vaults: {}, admin: true } });
+  const { id, email, call } = await signedIn.again(person.email);
+  const code_verifier = newVerifier();
+  const { body } = await authorize(call, code_verifier, { admin: true, ...attributes });
+  const issued = await redeem({ code: body.code, code_verifier });
+  expect([issued.status, issued.body]).toMatchObject([200, { admin: true, vaults: {}, parent: id }]);
+  return { id, email, token: issued.body.token, tokenId: issued.body.id };
+}
+
+const as = ({ token }: { readonly token: string }) => client(token);
+
+/** The D1 calls of a request of the admin. */
+const costOf = async (token: string) => {
+  const { count, db } = countingDatabase();
+  await client(token)("GET", "/v1/admin/vaults", { env: { DB: db } });
+  return count.calls;
+};
+
+/** Issues a token that only reads backups. */
+const makeCopier = (attributes: object = {}) =>
+  admin("POST", "/v1/admin/tokens", { body: { name: "copy", backupsOnly: true, ...attributes } });
+
+describe("a token of an administrator", () => {
+  it("opens the admin routes for an hour, and names the person as the actor in the log", async () => {
+    const one = await makeAdministrator();
+    const made = await as(one)("POST", "/v1/admin/vaults", { body: { name: "By an administrator" } });
+    expect(made.status).toBe(200);
+    const entry = async () => (await admin("GET", `/v1/admin/activity?actor=${one.id}`)).body[0];
+    await vi.waitFor(
+      async () =>
+        expect(await entry()).toMatchObject({
+          action: "CREATE",
+          actor: { id: one.id, jti: one.tokenId },
+          resource: { type: "VAULT", vault: { id: made.body.id } },
+        }),
+      UNDER_LOAD,
+    );
+    advanceClock(LIMITS.adminLoginLifetime * 1000 + 1000);
+    expect(kindOf(await as(one)("GET", "/v1/admin/vaults"))).toEqual(UNAUTHORIZED);
+    vi.useRealTimers();
+  });
+
+  it("names the person also in entries of reads", async () => {
+    const one = await makeAdministrator();
+    await as(one)("GET", "/v1/admin/vaults");
+    const reads = async () => (await admin("GET", `/v1/admin/activity?actor=${one.id}&action=READ`)).body;
+    await vi.waitFor(async () => expect(await reads()).toHaveLength(1), UNDER_LOAD);
+  });
+
+  it.each([
+    ["the person is changed", (one: Administrator) => admin("PATCH", `${PEOPLE}/${one.id}`, { body: { vaults: {} } })],
+    [
+      "the person is no administrator any more",
+      (one: Administrator) => admin("PATCH", `${PEOPLE}/${one.id}`, { body: { vaults: {}, admin: false } }),
+    ],
+    ["the person is removed", (one: Administrator) => admin("DELETE", `${PEOPLE}/${one.id}`)],
+    ["it is revoked", (one: Administrator) => admin("DELETE", `/v1/admin/tokens/${one.tokenId}`)],
+  ])("ends by the next request when %s", async (_, change) => {
+    const one = await makeAdministrator();
+    expect((await as(one)("GET", "/v1/admin/vaults")).status).toBe(200);
+    expect((await change(one)).status).toBeLessThan(300);
+    expect(kindOf(await as(one)("GET", "/v1/admin/vaults"))).toEqual(UNAUTHORIZED);
+  });
+
+  it("opens no route of vaults, and does not sign in to the console", async () => {
+    const one = await makeAdministrator();
+    for (const path of ["/v1/token", "/v1/vaults", "/v1/tokens", `/v1/vaults/${await makeVault()}/items`])
+      expect(kindOf(await as(one)("GET", path))).toEqual(UNAUTHORIZED);
+    const reply = await send("POST", "/console/session", {
+      headers: { "Sec-Fetch-Site": "same-origin", "Item-Vault-Console": "1" },
+      body: { token: one.token },
+    });
+    expect(kindOf(reply)).toEqual(UNAUTHORIZED);
+  });
+
+  it("makes no code that signs in as ADMIN_TOKEN", async () => {
+    expect(kindOf(await as(await makeAdministrator())("POST", "/v1/admin/sign-in-codes"))).toEqual(UNAUTHORIZED);
+  });
+
+  it("costs one D1 call more than ADMIN_TOKEN, and one in a minute after it was revoked", async () => {
+    const one = await makeAdministrator();
+    expect((await costOf(one.token)) - (await costOf(env.ADMIN_TOKEN))).toBe(1);
+    await admin("DELETE", `/v1/admin/tokens/${one.tokenId}`);
+    expect([await costOf(one.token), await costOf(one.token)]).toEqual([1, 0]);
+  });
+
+  it("has a rate limit, which it shares with the other tokens of the person", async () => {
+    const one = await makeAdministrator();
+    const limited = { env: { TOKEN_RATE: limiterOf(0) } };
+    const replies: unknown[] = [];
+    for (let count = 0; count < 50; count++) replies.push((await as(one)("GET", "/v1/admin/keys", limited)).status);
+    expect(replies).toContain(429);
+  });
+
+  it("is in the list of tokens", async () => {
+    const one = await makeAdministrator();
+    const listed = (await admin("GET", "/v1/admin/tokens")).body.find(({ id }: { id: string }) => id === one.tokenId);
+    expect(listed).toMatchObject({ name: one.email, admin: true, parent: one.id, vaults: {} });
+  });
+});
+
+describe("who is no administrator", () => {
+  it("gets no token of the admin routes", async () => {
+    const { call } = await signedIn();
+    expect(kindOf(await authorize(call, newVerifier(), { admin: true }))).toEqual(FORBIDDEN);
+  });
+
+  it.each([
+    ["vaults", { vaults: {} }],
+    ["more than an hour", { expiresIn: LIMITS.adminLoginLifetime + 1 }],
+  ])("and who is one asks for none with %s", async (_, attributes) => {
+    const { call } = await signedIn();
+    expect((await authorize(call, newVerifier(), { admin: true, ...attributes })).status).toBe(400);
+  });
+});
+
+describe("administrators", () => {
+  let one: Administrator;
+  let other: Administrator;
+  beforeAll(async () => {
+    [one, other] = [await makeAdministrator(), await makeAdministrator()];
+  });
+
+  it("are made by ADMIN_TOKEN, which the list tells", async () => {
+    const { email } = await signedIn();
+    const made = await admin("POST", PEOPLE, { body: { email: `admin-${email}`, vaults: {}, admin: true } });
+    expect(made.body.admin).toBe(true);
+    const listed = (await admin("GET", PEOPLE)).body.find(({ id }: { id: string }) => id === made.body.id);
+    expect(listed.admin).toBe(true);
+    const changed = await admin("PATCH", `${PEOPLE}/${made.body.id}`, { body: { vaults: {} } });
+    expect(changed.body.admin).toBe(true);
+  });
+
+  it.each([
+    ["make one", () => ["POST", PEOPLE, { email: `${crypto.randomUUID()}@example.com`, vaults: {}, admin: true }]],
+    ["promote a person", async () => ["PATCH", `${PEOPLE}/${(await signedIn()).id}`, { vaults: {}, admin: true }]],
+    ["promote themselves again", () => ["PATCH", `${PEOPLE}/${one.id}`, { vaults: {}, admin: true }]],
+    ["change the vaults of another one", () => ["PATCH", `${PEOPLE}/${other.id}`, { vaults: {} }]],
+    ["demote another one", () => ["PATCH", `${PEOPLE}/${other.id}`, { vaults: {}, admin: false }]],
+    ["remove another one", () => ["DELETE", `${PEOPLE}/${other.id}`]],
+    ["remove another one as a token", () => ["DELETE", `/v1/admin/tokens/${other.id}`]],
+  ] as const)("do not %s", async (_, request) => {
+    const [method, path, body] = (await request()) as [string, string, object?];
+    expect(kindOf(await as(one)(method, path, { ...(body && { body }) }))).toEqual(FORBIDDEN);
+    expect((await as(other)("GET", "/v1/admin/vaults")).status).toBe(200);
+  });
+
+  it("add, change and remove other people", async () => {
+    const { body } = await as(one)("POST", PEOPLE, { body: { email: `${crypto.randomUUID()}@example.com`, vaults: {} } });
+    expect((await as(one)("PATCH", `${PEOPLE}/${body.id}`, { body: { vaults: {} } })).status).toBe(200);
+    expect((await as(one)("DELETE", `${PEOPLE}/${body.id}`)).status).toBe(204);
+    expect(kindOf(await as(one)("DELETE", `${PEOPLE}/${crypto.randomUUID()}`))).toEqual([404, "person_not_found"]);
+  });
+});
+
+describe("a token that only reads backups", () => {
+  it("is issued without vaults, and its text is shown once", async () => {
+    const { status, body } = await makeCopier({ expiresIn: 3600 });
+    expect([status, body]).toMatchObject([
+      200,
+      { name: "copy", admin: true, backupsOnly: true, vaults: {}, token: expect.any(String) },
+    ]);
+    const shown = (await admin("GET", `/v1/admin/tokens/${body.id}`)).body;
+    expect([shown.backupsOnly, shown.token]).toEqual([true, undefined]);
+  });
+
+  it.each([{ vaults: {} }, { binding: true }, { stale: 1 }, { delegate: true }])("has none of %j", async (attributes) => {
+    expect((await makeCopier(attributes)).status).toBe(400);
+  });
+
+  /** The GET routes of contract 21.8 and 21.9. */
+  const OPENED = new Set(["listBackups", "listVaultBackups", "listBackupObjects", "getBackupObject"]);
+  const rows = ROWS.filter(({ access }) => access.by === "admin").map((row) => [row.operationId, row] as const);
+
+  it.each(rows)("on %s it is served only where the contract says so", async (operationId, row) => {
+    const { token } = (await makeCopier()).body;
+    const path = row.path.replaceAll(/\{\w+\}/g, crypto.randomUUID());
+    const reply = await client(token)(row.method.toUpperCase(), path, {
+      headers: { "CF-Connecting-IP": `2001:db8:b::${operationId.length}` },
+      ...(row.method === "get" || row.method === "delete" ? {} : { body: {} }),
+    });
+    expect(reply.status === 401).toBe(!OPENED.has(operationId));
+  });
+
+  it("names operations that exist", () => {
+    expect([...OPENED].filter((id) => !(id in OPERATIONS))).toEqual([]);
+  });
+
+  it("ends when it is revoked", async () => {
+    const { id, token } = (await makeCopier()).body;
+    expect((await client(token)("GET", "/v1/admin/backups")).status).toBe(200);
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    expect(kindOf(await client(token)("GET", "/v1/admin/backups"))).toEqual(UNAUTHORIZED);
+  });
+
+  it("is answered again for the same Idempotency-Key", async () => {
+    const headers = { "Idempotency-Key": crypto.randomUUID() };
+    const body = { name: "copy", backupsOnly: true };
+    const replies = [
+      await admin("POST", "/v1/admin/tokens", { headers, body }),
+      await admin("POST", "/v1/admin/tokens", { headers, body }),
+    ];
+    expect(replies[0]!.text).toBe(replies[1]!.text);
+  });
+});
+
+describe("a token of vaults", () => {
+  it("opens no admin route, whatever it may do", async () => {
+    const { token } = await makeToken({ [await makeVault()]: "rwd" }, { delegate: true });
+    expect(kindOf(await client(token)("GET", "/v1/admin/vaults"))).toEqual(UNAUTHORIZED);
+    expect(await signIn({ token })).toEqual(expect.any(String));
+  });
+});
