@@ -1,13 +1,11 @@
 import * as z from "zod/mini";
-import { REGISTRY } from "../src/model/backup.ts";
 import { DIALECT_NAMES } from "../src/model/dialect.ts";
 import { emailInput } from "../src/model/email.ts";
-import { isId, parseId } from "../src/model/ids.ts";
-import { REQUESTED_KINDS, type RequestedKind } from "../src/model/job.ts";
+import { parseId } from "../src/model/ids.ts";
 import { LIMITS } from "../src/model/limits.ts";
 import { isCodeChallenge, isCodeVerifier, isLoopback, parseUserCode } from "../src/model/login.ts";
 import { oneOf, scope, tokenScope } from "../src/model/scope.ts";
-import { anyId, fault, optional, text } from "../src/model/text.ts";
+import { fault, optional, text } from "../src/model/text.ts";
 import { DAY, SECOND } from "../src/model/time.ts";
 import { permissionIn } from "../src/model/vault-scope.ts";
 import { webhookUrlFault } from "../src/model/webhook-url.ts";
