@@ -39,7 +39,7 @@ function rulesOf(times: readonly (number | undefined)[], isolate: Isolate, entri
     return { ...sent, start: 0, end: 0, reply };
   });
   const history = { calls, adminCalls: [], parents: new Map() } as unknown as History;
-  const reference = { events: new Map(), applied: new Map() } as unknown as Reference;
+  const reference = { events: new Map(), applied: new Map(), revoked: new Map() } as unknown as Reference;
   return Array.from(checkLog(history, reference, entries), ({ rule }) => rule);
 }
 
