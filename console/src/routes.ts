@@ -20,6 +20,7 @@ export const VIEWS = {
   vaults: { label: "Vaults", needs: "admin", parts: [] },
   tokens: { label: "Tokens", needs: "admin", parts: [] },
   people: { label: "People", needs: "admin", parts: [] },
+  workloads: { label: "Workloads", needs: "admin", parts: [] },
   activity: { label: "Activity", needs: "any", parts: [] },
   health: { label: "Health", needs: "any", parts: [] },
 } as const satisfies Readonly<Record<string, ViewRow>>;

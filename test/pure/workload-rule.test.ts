@@ -2,13 +2,10 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/model/strict-json.ts";
 import { parseValue } from "../../src/model/text.ts";
+import { DEFAULT_PRESET, onceByDefault, PRESET_NAMES, type PresetName } from "../../src/model/workload-presets.ts";
 import {
   type ClaimValue,
-  DEFAULT_PRESET,
   failedClaims,
-  onceByDefault,
-  PRESET_NAMES,
-  type PresetName,
   RULE_LIMITS,
   type RuleClaims,
   ruleClaims,

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
-import type { Client, Issuer, NewIssuer } from "@item-vault/client";
+import type { Client, NewIssuer } from "@item-vault/client";
+import { PRESETS } from "@item-vault/model/workload-presets";
 import { isId, onlyOne } from "../api/find.ts";
 import { type AnyIssuer, DOES_NOT_OPEN, opened } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
@@ -11,17 +12,10 @@ import type { ISSUER_CREATE_OPTIONS, ISSUER_DELETE_OPTIONS, ISSUER_READ_OPTIONS 
 
 /** The platforms whose tokens the service exchanges. */
 
-/** Where the platforms of everybody are, by their presets. */
-const URLS: Readonly<Partial<Record<Issuer["preset"], string>>> = {
-  github: "https://token.actions.githubusercontent.com",
-  gitlab: "https://gitlab.com",
-  buildkite: "https://agent.buildkite.com",
-};
-
 /** `issuer create`. */
 export async function create({ io, args, options, admin: connect }: Call<typeof ISSUER_CREATE_OPTIONS>): Promise<void> {
   const { preset, once, url: given } = options;
-  const issuer = given ?? (preset && URLS[preset]);
+  const issuer = given ?? (preset && PRESETS[preset].url);
   if (issuer === undefined)
     throw new CliError("issuer create needs --url", { exit: "usage", hint: "It is the `iss` of the tokens of the issuer." });
   const body: NewIssuer = {
