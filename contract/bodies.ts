@@ -11,7 +11,8 @@ import { permissionIn } from "../src/model/vault-scope.ts";
 import { webhookUrlFault } from "../src/model/webhook-url.ts";
 import { issuerUrlFault } from "../src/model/issuer-url.ts";
 import { givenKeys } from "../src/model/workload-keys.ts";
-import { PRESET_NAMES, presetOf, ruleClaims } from "../src/model/workload-rule.ts";
+import { PRESET_NAMES, presetOf } from "../src/model/workload-presets.ts";
+import { ruleClaims } from "../src/model/workload-rule.ts";
 
 /**
  * The JSON bodies of requests. The service parses them with these schemas, and the document derives theirs from them

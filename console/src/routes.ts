@@ -22,6 +22,7 @@ export const VIEWS = {
   vaults: { label: "Vaults", needs: "admin", parts: [] },
   tokens: { label: "Tokens", needs: "admin", parts: [] },
   people: { label: "People", needs: "admin", parts: [] },
+  workloads: { label: "Workloads", needs: "admin", parts: [] },
   activity: { label: "Activity", needs: "any", parts: [] },
   health: { label: "Health", needs: "any", parts: [] },
   authorize: { label: "Log in at the terminal", needs: "any", parts: [], hidden: true },

@@ -12,6 +12,7 @@ export const VIEW_COMPONENTS: Partial<Readonly<Record<ViewName, ComponentType>>>
   vaults: lazy(() => import("./admin/vaults-view.tsx").then(({ VaultsView }) => VaultsView)),
   tokens: lazy(() => import("./admin/tokens-view.tsx").then(({ TokensView }) => TokensView)),
   people: lazy(() => import("./admin/people-view.tsx").then(({ PeopleView }) => PeopleView)),
+  workloads: lazy(() => import("./admin/workloads-view.tsx").then(({ WorkloadsView }) => WorkloadsView)),
   import: lazy(() => import("./import/import-view.tsx").then(({ ImportView }) => ImportView)),
   activity: lazy(() => import("./activity/activity-view.tsx").then(({ ActivityView }) => ActivityView)),
   authorize: lazy(() => import("./login/authorize-view.tsx").then(({ AuthorizeView }) => AuthorizeView)),

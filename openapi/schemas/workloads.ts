@@ -1,7 +1,7 @@
 import { newIssuer, newRule } from "../../contract/bodies.ts";
 import { JWT } from "../../src/model/exchange-form.ts";
 import { LIMITS } from "../../src/model/limits.ts";
-import { PRESET_NAMES } from "../../src/model/workload-rule.ts";
+import { PRESET_NAMES } from "../../src/model/workload-presets.ts";
 import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
 import { claimValues, closed, integer, keySet, ref, tokenPermissions, words } from "./shapes.ts";

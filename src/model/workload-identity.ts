@@ -1,5 +1,6 @@
-import type { PresetName, WorkloadRule } from "./workload-rule.ts";
 import type { WorkloadKey } from "./workload-keys.ts";
+import type { PresetName } from "./workload-presets.ts";
+import type { WorkloadRule } from "./workload-rule.ts";
 
 /** What the rows of issuers and rules have besides what every row of `tokens` has (contract 27). */
 

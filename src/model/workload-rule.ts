@@ -3,6 +3,7 @@ import { parseIndex, parsePointer } from "./pointer.ts";
 import { isObject, type JsonObject } from "./strict-json.ts";
 import { fault } from "./text.ts";
 import { fits } from "./limits.ts";
+import { type Permit, type PresetName, PRESETS } from "./workload-presets.ts";
 
 /**
  * Rules of workload identity: which claims (RFC 7519 section 4) a workload's token needs, and with which values. A claim is named by its name
@@ -23,56 +24,6 @@ export interface WorkloadRule {
   /** The rule may have `sub` as its only claim about the workload. */
   readonly allowSubject?: boolean | undefined;
 }
-
-/** What a rule permits besides its claims. */
-export type Permit = "anyRepository" | "allowSubject";
-
-interface Preset {
-  /** The claims that each rule needs, as texts that are not empty: ids that their issuer never gives to anything else. */
-  readonly required: readonly string[];
-  /** Those in their place where the rule has the permit. */
-  readonly permitted?: { readonly permit: Permit; readonly required: readonly string[] };
-  /** The URL of the issuer, where it is the same for everybody: then no other preset goes with it. */
-  readonly url?: string;
-  /** Whether a token can be exchanged only once, unless the issuer says otherwise: not where workloads present one token many times. */
-  readonly once: boolean;
-}
-
-/**
- * The claims are those of the documentation of each issuer: GitHub Actions (docs.github.com/actions/reference/security/oidc), GitLab
- * (docs.gitlab.com/ci/secrets/id_token_authentication), Buildkite (buildkite.com/docs/agent/cli/reference/oidc, where a job has to ask for
- * both with `--claim`) and Kubernetes (bound service account tokens, kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin).
- */
-const PRESETS = {
-  github: {
-    url: "https://token.actions.githubusercontent.com",
-    required: ["repository_id", "repository_owner_id"],
-    permitted: { permit: "anyRepository", required: ["repository_owner_id"] },
-    once: true,
-  },
-  gitlab: { url: "https://gitlab.com", required: ["project_id", "namespace_id"], once: false },
-  buildkite: { url: "https://agent.buildkite.com", required: ["organization_id", "pipeline_id"], once: true },
-  kubernetes: { required: ["/kubernetes.io/namespace", "/kubernetes.io/serviceaccount/uid"], once: false },
-  generic: { required: [], permitted: { permit: "allowSubject", required: [] }, once: true },
-} satisfies Readonly<Record<string, Preset>>;
-
-export type PresetName = keyof typeof PRESETS;
-
-export const PRESET_NAMES = Object.keys(PRESETS) as PresetName[];
-
-/** The URLs of the issuers that are the same for everybody, by their presets. */
-export const PRESET_URLS: Readonly<Partial<Record<PresetName, string>>> = Object.fromEntries(
-  PRESET_NAMES.flatMap((name) => {
-    const { url }: Preset = PRESETS[name];
-    return url === undefined ? [] : [[name, url]];
-  }),
-);
-
-/** The preset of an issuer that names none. A rule without the ids that a known issuer never gives again would match strangers. */
-export const presetOf = (url: string): PresetName => PRESET_NAMES.find((name) => PRESET_URLS[name] === url) ?? "generic";
-
-/** Whether each token of an issuer with the preset can be exchanged only once, unless the issuer says otherwise. */
-export const onceByDefault = (preset: PresetName): boolean => PRESETS[preset].once;
 
 /** Sizes are bytes of UTF-8. */
 export const RULE_LIMITS = { claims: 32, name: 255, value: 1024 } as const;
@@ -133,7 +84,7 @@ export function ruleFault(
   preset: PresetName,
   rule: WorkloadRule,
 ): { readonly attribute: "claims" | Permit; readonly fault: string } | undefined {
-  const { required, permitted }: Preset = PRESETS[preset];
+  const { required, permitted } = PRESETS[preset];
   const foreign = (["anyRepository", "allowSubject"] as const).find((one) => rule[one] && one !== permitted?.permit);
   if (foreign !== undefined) return { attribute: foreign, fault: `does not go with the preset ${preset}` };
   const permit = permitted !== undefined && rule[permitted.permit] === true ? permitted : undefined;

@@ -1,22 +1,23 @@
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
 import { admin, makeVault, sendRequest } from "../sdk/support/requests.ts";
-import { checkAccessibility } from "./support/accessibility.ts";
+import { checkAccessibility, checkLooks } from "./support/accessibility.ts";
 import { readClipboard } from "./support/clipboard.ts";
 import { injectFault, revokeToken, stopFollowing } from "./support/faults.ts";
-import { openPage } from "./support/page.ts";
+import { openPage, serviceOrigin } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { login, seed } from "./support/seed.ts";
 import { sharePage } from "./support/shared-page.ts";
 
-/** The admin's views: vaults, tokens and people, and the grants of a session. */
+/** The admin's views: vaults, tokens, people and workloads, and the grants of a session. */
 
 const LONG = "A name of two hundred characters ".repeat(6).trim();
 const MARKUP = '<img src=x onerror="alert(1)">';
 
-type View = "vaults" | "tokens" | "people";
+type View = "vaults" | "tokens" | "people" | "workloads";
 
-/** Opens a view as the admin, on the page that the tests share. `names`: those of the vaults and tokens that it lists. */
+/** Opens a view as the admin, on the page that the tests share. `names`: those of the vaults, tokens, issuers and rules that it lists. */
 async function openView(view: View, ...names: readonly string[]): Promise<Page> {
   return showView(await openShared(), view, names);
 }
@@ -41,11 +42,11 @@ async function showView(page: Page, view: View, names: readonly string[]): Promi
 }
 
 /**
- * Lets the page list only the vaults and tokens with these names. The other test files make some in the same service at the same time,
+ * Lets the page list only the vaults, tokens, issuers and rules with these names. The other test files make some in the same service at the same time,
  * and a list of hundreds takes its time.
  */
 const listOnly = (page: Page, ...names: readonly string[]): Promise<unknown> =>
-  page.route(/\/v1\/admin\/(?:vaults|tokens)$/, async (route) => {
+  page.route(/\/v1\/admin\/(?:vaults|tokens|issuers|rules)$/, async (route) => {
     if (route.request().method() !== "GET") return route.continue();
     const response = await route.fetch({ headers: { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" } });
     const rows = (await response.json()) as { name?: string }[];
@@ -133,7 +134,7 @@ it("issues a token by keyboard, whose text is shown once and works until it is r
   await press("ArrowRight");
   expect(await focused(page)).toBe("Write: By keyboard");
   await press("Space");
-  await press("Tab"); // The lifetime follows: the arrow keys move within the grid, and Tab leaves it.
+  await press("Tab"); // The lifetime and whether it issues tokens follow: the arrow keys move within the grid, and Tab leaves it.
   for (const key of ["Tab", "Tab", "Tab"]) await press(key);
   expect(await focused(page)).toBe("Issue token");
   await press("Enter");
@@ -277,6 +278,120 @@ it("invites a person, changes their vaults and removes them", async () => {
   await expect.poll(() => focused(page)).toBe("People");
 });
 
+it("adds an issuer and a rule that was tested with a token of it, and deletes them", async () => {
+  const vault = await makeVault("For a workload");
+  const page = await openOwnView("workloads", "For a workload", "Our cluster", "Our cluster: shop");
+  const { publicKey, privateKey } = await generateKeyPair("ES256");
+  const url = `https://${crypto.randomUUID()}.example.com`;
+  await page.getByRole("button", { name: "Add issuer" }).click();
+  await dialogOf(page).getByLabel("Name").fill("Our cluster");
+  expect(await dialogOf(page).getByLabel("URL").inputValue()).toBe("https://token.actions.githubusercontent.com");
+  expect(await dialogOf(page).getByLabel("exchanged only once").count()).toBe(0);
+  await dialogOf(page).getByLabel("Platform").selectOption("Kubernetes");
+  expect(await dialogOf(page).getByLabel("exchanged only once").isChecked()).toBe(false);
+  expect(await dialogOf(page).getByLabel("URL").inputValue()).toBe("");
+  await dialogOf(page).getByLabel("URL").fill(url);
+  await dialogOf(page).getByLabel("Public keys").fill("{");
+  await dialogOf(page).getByRole("button", { name: "Add issuer" }).click();
+  await expect.poll(() => dialogOf(page).getByRole("alert").textContent()).toContain("not JSON");
+  await dialogOf(page)
+    .getByLabel("Public keys")
+    .fill(JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: "one" }] }));
+  await dialogOf(page).getByRole("button", { name: "Add issuer" }).click();
+  const issuer = rowOf(page, "Our cluster");
+  await issuer.getByText(`iss = ${url}`).waitFor();
+  expect(await issuer.getByRole("rowheader").textContent()).toContain("Issuer: KubernetesWith keys of its own");
+
+  // A token whose signature is right, and that no rule matches.
+  const account = { namespace: "shop", serviceaccount: { uid: "1234" } };
+  const token = await new SignJWT({ "kubernetes.io": account, replicas: 3 })
+    .setProtectedHeader({ alg: "ES256", kid: "one" })
+    .setIssuer(url)
+    .setAudience(serviceOrigin())
+    .setIssuedAt()
+    .setExpirationTime("5m")
+    .sign(privateKey);
+  const body = new URLSearchParams({
+    grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+    subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+    subject_token: token,
+  });
+  const exchange = () => fetch(`${serviceOrigin()}/v1/token-exchange`, { method: "POST", body });
+  expect((await exchange()).status).toBe(401);
+
+  await page.getByRole("button", { name: "Add rule for Our cluster" }).click();
+  await dialogOf(page).getByLabel("Name", { exact: true }).fill("Our cluster: shop");
+  await dialogOf(page).getByLabel("/kubernetes.io/namespace").fill("shop");
+  await dialogOf(page).getByLabel("/kubernetes.io/serviceaccount/uid").fill("other");
+  await dialogOf(page).getByRole("button", { name: "Add claim" }).click();
+  await page.keyboard.type("replicas");
+  const claim = dialogOf(page).getByRole("group", { name: "Claim 1" });
+  expect(await claim.getByLabel("Name").inputValue()).toBe("replicas");
+  await claim.getByLabel("Type").selectOption("Number, true or false");
+  await claim.getByLabel("Value").fill("3");
+  await dialogOf(page).getByRole("checkbox", { name: "Read: For a workload" }).check();
+  const [test, add] = ["Test rule", "Add rule"].map((name) => dialogOf(page).getByRole("button", { name }));
+  await test!.click();
+  await dialogOf(page).getByText("Of the last tokens of this issuer, the rule matches 0 of 1.").waitFor();
+  await dialogOf(page).getByText("does not match: /kubernetes.io/serviceaccount/uid", { exact: true }).waitFor();
+  expect(await checkAccessibility(page)).toBe("");
+
+  // What is added is what was tested.
+  await dialogOf(page).getByLabel("/kubernetes.io/serviceaccount/uid").fill("1234");
+  expect(await add!.count()).toBe(0);
+  await page.keyboard.press("Enter");
+  await dialogOf(page).getByText("Of the last tokens of this issuer, the rule matches 1 of 1.").waitFor();
+  expect(await focused(page)).toContain("matches 1 of 1");
+  await add!.click();
+  const rule = rowOf(page, "Our cluster: shop");
+  await rule.getByText("For a workload read").waitFor();
+  expect(await rule.getByRole("listitem").allTextContents()).toEqual([
+    "/kubernetes.io/namespace = shop",
+    "/kubernetes.io/serviceaccount/uid = 1234",
+    "replicas = 3",
+    "For a workload read",
+  ]);
+  expect(await rule.getByRole("rowheader").textContent()).toContain("Rule of Our clusterTokens of 15 min");
+  const granted = (await (await exchange()).json()) as { access_token: string; expires_in: number };
+  expect(await sendRequest("GET", "v1/token", granted.access_token)).toMatchObject({ vaults: { [vault]: "r" } });
+
+  await page.getByRole("button", { name: "Delete rule Our cluster: shop" }).click();
+  expect(await dialogOf(page).textContent()).toContain("those that they have stop working by their next request");
+  await dialogOf(page).getByRole("button", { name: "Delete rule" }).click();
+  await rule.waitFor({ state: "detached" });
+  await expect.poll(() => focused(page)).toBe("Workloads");
+  await expect(sendRequest("GET", "v1/token", granted.access_token)).rejects.toThrow("401");
+  await page.getByRole("button", { name: "Delete issuer Our cluster" }).click();
+  expect(await dialogOf(page).textContent()).toContain("Our cluster ends with all its rules");
+  await dialogOf(page).getByRole("button", { name: "Delete issuer" }).click();
+  await page.getByText("There are no issuers yet").waitFor();
+});
+
+it("asks for the claims and permits of the issuer's preset, and says which records are damaged", async () => {
+  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+  await showSample(page);
+  await page.goto("/console/#/workloads");
+  expect(await rowOf(page, "Damaged issuer 00000001").textContent()).toContain("It can only be deleted.");
+  const broken = rowOf(page, "Damaged rule 00000000");
+  expect(await broken.getByRole("button").allTextContents()).toEqual(["Delete"]);
+  expect(await page.getByRole("rowheader").last().textContent()).toContain("Damaged rule");
+  const needed = dialogOf(page).getByRole("group", { name: "Claims" }).getByRole("textbox");
+  await page.getByRole("button", { name: `Add rule for ${LONG}` }).click();
+  await dialogOf(page).getByRole("group", { name: "Claim 1" }).waitFor();
+  await dialogOf(page).getByLabel("The subject (sub) may be the only claim").check();
+  await dialogOf(page).getByRole("button", { name: "Remove claim 1" }).click();
+  await expect.poll(() => focused(page)).toBe("Add claim");
+  await page.keyboard.press("Escape");
+
+  await page.getByRole("button", { name: "Add rule for GitHub" }).click();
+  expect(await needed.count()).toBe(2);
+  await dialogOf(page).getByLabel("repository_owner_id").fill("42");
+  await dialogOf(page).getByLabel("For every repository of the owner").check();
+  await expect.poll(() => needed.count()).toBe(1);
+  expect(await needed.inputValue()).toBe("42");
+  expect(await checkLooks(page)).toBe("");
+});
+
 const LOOKS = [
   { colorScheme: "light", width: 1280, height: 800 },
   { colorScheme: "dark", width: 390, height: 780 },
@@ -317,6 +432,7 @@ const ACTIONS = [
   ["vaults", "Create vault"],
   ["tokens", "Issue token"],
   ["people", "Invite person"],
+  ["workloads", "Add issuer"],
 ] as const;
 
 /** Answers the lists of the page by rows that a service rarely has: damaged, ended, long and hostile ones. */
@@ -341,6 +457,23 @@ async function showSample(page: Page): Promise<void> {
       { ...token, id: "2", name: MARKUP, dialect: "connect" },
       { ...token, id: "3", name: "bound", binding: true },
       { ...token, id: "4", name: "over", expiresAt: createdAt, endedAt: createdAt },
+    ],
+    issuers: [
+      { id: "1", name: LONG, issuer: `https://${"a".repeat(200)}.example.com`, preset: "generic", once: false, createdAt },
+      { ...broken, id: ids[1] },
+      { id: "3", name: "GitHub", issuer: "https://github.example.com", preset: "github", once: true, createdAt },
+    ],
+    rules: [
+      {
+        id: "2",
+        name: LONG,
+        issuer: "1",
+        claims: { sub: "a".repeat(1024), [LONG]: MARKUP, n: 7 },
+        vaults,
+        lifetime: 900,
+        createdAt,
+      },
+      broken,
     ],
     people: [broken, { id: "1", email: LONG.replaceAll(" ", "-"), vaults, createdAt }],
   };

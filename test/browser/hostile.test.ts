@@ -107,6 +107,7 @@ it.each(Object.entries(HOSTILE))("every view stays usable beside %s", async (_, 
     ["vaults", ".cards"],
     ["tokens", ".cards"],
     ["people", "h1"],
+    ["workloads", "h1"],
     ["activity", ".cards"],
     ["health", ".bars"],
   ] as const) {

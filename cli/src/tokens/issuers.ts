@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Client, NewIssuer } from "@item-vault/client";
-import { PRESET_URLS } from "@item-vault/model/workload-rule";
+import { PRESETS } from "@item-vault/model/workload-presets";
 import { isId, onlyOne } from "../api/find.ts";
 import { type AnyIssuer, DOES_NOT_OPEN, opened } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
@@ -15,7 +15,7 @@ import type { ISSUER_CREATE_OPTIONS, ISSUER_DELETE_OPTIONS, ISSUER_READ_OPTIONS 
 /** `issuer create`. */
 export async function create({ io, args, options, admin: connect }: Call<typeof ISSUER_CREATE_OPTIONS>): Promise<void> {
   const { preset, once, url: given } = options;
-  const issuer = given ?? (preset && PRESET_URLS[preset]);
+  const issuer = given ?? (preset && PRESETS[preset].url);
   if (issuer === undefined)
     throw new CliError("issuer create needs --url", { exit: "usage", hint: "It is the `iss` of the tokens of the issuer." });
   const body: NewIssuer = {

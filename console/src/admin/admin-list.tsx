@@ -9,7 +9,7 @@ import { ListContent } from "./list-content.tsx";
 import { adminVaults, type List } from "./lists.ts";
 import { SearchRows } from "./search-rows.tsx";
 
-/** A view of the admin that lists vaults, tokens or people: it makes a new one, searches them, and opens the dialogs of each. */
+/** A view of the admin that lists vaults, tokens, people or workloads: it makes a new one, searches them, and opens the dialogs of each. */
 
 /** Shows a dialog. In: closes it. */
 type ShowDialog = (close: () => void) => ComponentChildren;
@@ -52,7 +52,7 @@ const ROWS_MAX = 200;
 export function AdminList<T extends { readonly id: string }>({ title, list, empty, create, children, below, ...rest }: Props<T>) {
   const dialog = useSignal<ShowDialog | undefined>(undefined);
   const show = (next: ShowDialog) => (dialog.value = next);
-  // Tokens and people name their vaults by id.
+  // Tokens, people and rules name their vaults by id.
   useLayoutEffect(() => void (list.needsVaults && adminVaults.load()), []);
   const button = (
     <button type="button" class="primary" onClick={() => show(create.dialog)}>

@@ -1,8 +1,9 @@
 import { LIMITS } from "@item-vault/model/limits";
 
-/** How long a new token lasts. */
+/** How long a new token lasts, in seconds. */
 
-const HOUR = 60 * 60; // seconds
+const MINUTE = 60; // seconds
+const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** What is offered: the label, and the seconds. */
@@ -13,6 +14,14 @@ export const LIFETIMES: readonly (readonly [label: string, seconds: number])[] =
   ["30 days", 30 * DAY],
   ["90 days", LIMITS.tokenLifetimeDefault],
   ["1 year", LIMITS.tokenLifetime],
+];
+
+/** What is offered for the tokens that a rule of a workload issues. */
+export const RULE_LIFETIMES: typeof LIFETIMES = [
+  ["5 minutes", 5 * MINUTE],
+  ["15 minutes", LIMITS.ruleLifetimeDefault],
+  ["30 minutes", 30 * MINUTE],
+  ["1 hour", LIMITS.ruleLifetime],
 ];
 
 /** The units of a lifetime that is typed, with their seconds. */

@@ -1,8 +1,8 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import type { AdminVault, BrokenPerson, BrokenToken, BrokenVault, ListedToken, Person } from "@item-vault/client";
+import type { AdminVault, BrokenPerson, BrokenToken, BrokenVault, Issuer, ListedToken, Person, Rule } from "@item-vault/client";
 import { call } from "../api/client.ts";
 
-/** The lists of the admin: vaults, tokens and people. Each is loaded when a view that shows it opens, and after each change. */
+/** The lists of the admin: vaults, tokens, people and workloads. Each is loaded when a view that shows it opens, and after each change. */
 
 export interface List<T> {
   /** `undefined` until it was loaded. A later load replaces it when it has arrived. */
@@ -35,11 +35,30 @@ function createList<T>(fetchRows: () => Promise<readonly T[]>, needsVaults: bool
 export type VaultRow = AdminVault | BrokenVault;
 export type TokenRow = ListedToken | BrokenToken;
 export type PersonRow = Person | BrokenPerson;
+export type IssuerRow = (Issuer | BrokenPerson) & { readonly kind: "issuer" };
+export type RuleRow = (Rule | BrokenPerson) & { readonly kind: "rule" };
+export type WorkloadRow = IssuerRow | RuleRow;
 
 export const adminVaults = createList(async () => (await call("GET /v1/admin/vaults")).data, false);
 /** The newest first. */
 export const tokens = createList(async () => (await call("GET /v1/admin/tokens")).data.toReversed(), true);
 export const people = createList(async () => (await call("GET /v1/admin/people")).data, true);
+/** The issuers, the oldest first, each before its rules. Last the rules whose issuer is unknown, because their record does not open. */
+export const workloads = createList(fetchWorkloads, true);
+
+async function fetchWorkloads(): Promise<readonly WorkloadRow[]> {
+  const [issuers, rules] = await Promise.all([call("GET /v1/admin/issuers"), call("GET /v1/admin/rules")]);
+  const rows = rules.data.map(ruleRow);
+  const known = new Set<string | undefined>(issuers.data.map(({ id }) => id));
+  return [
+    ...issuers.data.flatMap((issuer) => [issuerRow(issuer)].concat(rows.filter((rule) => issuerOf(rule) === issuer.id))),
+    ...rows.filter((rule) => !known.has(issuerOf(rule))),
+  ];
+}
+
+const issuerRow = (issuer: Issuer | BrokenPerson): WorkloadRow => ({ ...issuer, kind: "issuer" });
+const ruleRow = (rule: Rule | BrokenPerson): RuleRow => ({ ...rule, kind: "rule" });
+const issuerOf = (rule: RuleRow): string | undefined => ("broken" in rule ? undefined : rule.issuer);
 
 /** Why the record of a row does not open (contract 13.18), in words. */
 export const BROKEN: Readonly<Record<BrokenPerson["broken"], string>> = {

@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals";
-import { ItemVaultError, type Person } from "@item-vault/client";
+import type { Person } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { Form, InputError, textOf } from "../ui/form.tsx";
+import { Form, textOf } from "../ui/form.tsx";
+import { explainQuota } from "./explain-quota.ts";
 import { people } from "./lists.ts";
 import { ScopeField } from "./scope-field.tsx";
 import type { Scope } from "./scope.ts";
@@ -59,9 +60,4 @@ export function PersonForm({ person, onClose }: Props) {
       </Form>
     </Dialog>
   );
-}
-
-/** The quota of people is none of a vault, which the general message is about. */
-function explainQuota(error: unknown): never {
-  throw error instanceof ItemVaultError && error.kind === "quota" ? new InputError(`${error.message}.`) : error;
 }

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { Day } from "../ui/day.tsx";
-import { BROKEN, type PersonRow, type TokenRow, type VaultRow } from "./lists.ts";
+import { BROKEN, type PersonRow, type RuleRow, type TokenRow, type VaultRow, type WorkloadRow } from "./lists.ts";
 import { namedScope, ScopeCell } from "./scope-cell.tsx";
 
-/** Cells of the tables of vaults, tokens and people. */
+/** Cells of the tables of vaults, tokens, people and workloads. */
 
 interface NameProps {
-  readonly row: VaultRow | TokenRow | PersonRow;
+  readonly row: VaultRow | TokenRow | PersonRow | WorkloadRow;
   readonly name: string;
   /** What can be done with a row whose record does not open (contract 13.18): `deleted`. */
   readonly only: string;
@@ -27,18 +27,18 @@ export const RowName = ({ row, name, only, children }: NameProps) => (
   </>
 );
 
-/** The column of the vaults that a token or a person may open. */
+/** The column of the vaults that a token, a person or the tokens of a rule may open. */
 export const SCOPE_COLUMN = {
   label: "Vaults",
-  cell: (row: TokenRow | PersonRow) => ("broken" in row ? "unknown" : <ScopeCell scope={row.vaults} />),
+  cell: (row: TokenRow | PersonRow | RuleRow) => ("broken" in row ? "unknown" : <ScopeCell scope={row.vaults} />),
 } as const;
 
 /** The names of these vaults, which are searched. */
-export const scopeTexts = (row: TokenRow | PersonRow): readonly string[] =>
+export const scopeTexts = (row: TokenRow | PersonRow | RuleRow): readonly string[] =>
   "broken" in row ? [] : namedScope(row.vaults).map(([name]) => name);
 
 /** The column of the day from which a row is. */
 export const dayColumn = (label: string) => ({
   label,
-  cell: ({ createdAt }: VaultRow | TokenRow | PersonRow) => <Day time={createdAt} />,
+  cell: ({ createdAt }: VaultRow | TokenRow | PersonRow | WorkloadRow) => <Day time={createdAt} />,
 });

@@ -3,7 +3,7 @@ import { newIssuer } from "../../../contract/bodies.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { NEVER_SECONDS } from "../../model/time.ts";
-import { onceByDefault, presetOf } from "../../model/workload-rule.ts";
+import { onceByDefault, presetOf } from "../../model/workload-presets.ts";
 import { requireRoom } from "../../store/health/room.ts";
 import { endOfKind, loadOfKind, loadOneOfKind } from "../../store/tokens/kinds.ts";
 import { insertNamed } from "../../store/tokens/named-rows.ts";
