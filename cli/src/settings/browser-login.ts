@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { spawn } from "node:child_process";
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -70,16 +71,16 @@ interface Listener {
 
 /** Listens on a free port of this machine. Requests without the state are refused, and the listener goes on waiting. */
 async function listen(state: string, signal: AbortSignal): Promise<Listener> {
-  const { promise: code, resolve, reject } = Promise.withResolvers<string>();
+  // Node 20 has no Promise.withResolvers.
+  let [resolve, reject]: [(code: string) => void, (reason: unknown) => void] = [() => undefined, () => undefined];
+  const code = new Promise<string>((...settlers) => ([resolve, reject] = settlers));
   code.catch(() => undefined); // The caller may have failed before it waits.
   const server = createServer((incoming, answer) => {
     const found = codeOf(incoming, state);
     respond(answer, found === undefined ? 400 : 200);
     if (found !== undefined) resolve(found);
   });
-  const { promise: listening, resolve: begun, reject: failed } = Promise.withResolvers<void>();
-  server.once("error", failed).listen(0, "127.0.0.1", begun);
-  await listening;
+  await once(server.listen(0, "127.0.0.1"), "listening");
   const timer = setTimeout(() => reject(new CliError("Nobody has confirmed the login within 2 minutes")), WAIT_MS_MAX);
   const abort = () => reject(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
@@ -97,9 +98,12 @@ async function listen(state: string, signal: AbortSignal): Promise<Listener> {
 
 /** The code of a request that the console has caused. Out: `undefined` for any other one. */
 function codeOf({ method, url = "" }: IncomingMessage, state: string): string | undefined {
+  // Any program of this machine may ask for anything, for example for `//`, which is no path of a URL.
+  if (!URL.canParse(url, "http://127.0.0.1")) return undefined;
   const { pathname, searchParams } = new URL(url, "http://127.0.0.1");
-  const [sent, code] = [searchParams.get("state") ?? "", searchParams.get("code") ?? ""];
-  const isOwn = sent.length === state.length && timingSafeEqual(Buffer.from(sent), Buffer.from(state));
+  const [sent, own] = [searchParams.get("state") ?? "", state].map((text) => Buffer.from(text)) as [Buffer, Buffer];
+  const code = searchParams.get("code") ?? "";
+  const isOwn = sent.length === own.length && timingSafeEqual(sent, own);
   return method === "GET" && pathname === "/" && isOwn && code !== "" ? code : undefined;
 }
 

@@ -1,6 +1,6 @@
 import { signIn } from "../../../contract/bodies.ts";
 import { parseConsoleSecret } from "../../crypto/console-secret.ts";
-import { actorOf, type Claims, verifyToken } from "../../crypto/token.ts";
+import { actorOf, type Claims, rootOf, verifyToken } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
@@ -67,7 +67,7 @@ async function redeemToken(c: Context, store: Store, token: string): Promise<Res
   }
   const claims = await verifyToken(store.keyring, token, store.now, store.settings.tokensNotBefore);
   if (!claims.ok) return refuseSignIn(c, await explainFailure(store));
-  const limited = await limitToken(c.env, claims.value.id, store.now, LIMITS.signInCost);
+  const limited = await limitToken(c.env, rootOf(claims.value), store.now, LIMITS.signInCost);
   if (limited) return limited;
   const schema = await checkSchema(store.db);
   if (!schema.ok) return schema;
@@ -135,9 +135,9 @@ async function signInWithAccess(c: Context, store: Store): Promise<Result<Grante
 
 /** Makes a one-time code (contract 24). Like that of the admin, it grants what the request that makes it was authenticated with. */
 export async function createSignInCode(call: Call): ReplyTo<"createSignInCode"> {
-  const { c, store, actor } = call;
+  const { c, store, claims } = call;
   // The request has counted as one already.
-  const limited = await limitToken(c.env, actor, store.now, LIMITS.signInCost - 1);
+  const limited = await limitToken(c.env, rootOf(claims), store.now, LIMITS.signInCost - 1);
   if (limited) return limited;
   const inUse = await loadForToken<[]>(store, call.claims);
   return inUse.ok ? answerCode(call, { token: call.claims }) : inUse;

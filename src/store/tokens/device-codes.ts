@@ -1,3 +1,4 @@
+import { network } from "../../model/network.ts";
 import { createConsoleSecret } from "../../crypto/console-secret.ts";
 import { keyedIndex } from "../../crypto/keyed-index.ts";
 import type { RootKey } from "../../crypto/keyring.ts";
@@ -83,7 +84,7 @@ export async function insertDevice(store: Store, device: Omit<Device, "createdAt
   const { id, text } = await createConsoleSecret(keyring, "device-code");
   const sealed = await sealDevice(root, id, { ...device, createdAt: now, userCode });
   const index = await keyedIndex(root, "user-code-index", userCode);
-  const address = await keyedIndex(root, "address-index", device.address);
+  const address = await keyedIndex(root, "address-index", network(device.address));
   const done = await runBatch<[never, { id: string }]>(
     db,
     db.prepare(SQL.clean).bind(now),
