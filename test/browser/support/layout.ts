@@ -23,6 +23,8 @@ export const coveredButtons = (page: Page): Promise<string[]> =>
       const [x, y] = [left + width / 2, top + height / 2];
       if (width === 0 || !element.checkVisibility({ visibilityProperty: true }) || isClipped(element, x, y)) return [];
       const found = document.elementFromPoint(x, y);
+      // The border and the padding of a dialog hide what scrolls past its edge, which can be scrolled into view.
+      if (found === root) return [];
       // What scrolls below a part that stays in view can be scrolled into view. Messages are no such part.
       const sticky = found?.closest(".save-bar, thead, .buttons");
       if (sticky && getComputedStyle(sticky.querySelector("th") ?? sticky).position === "sticky") return [];
