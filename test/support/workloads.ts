@@ -12,7 +12,7 @@ const issuers: string[] = [];
 /** Adds an issuer. Out: the answer's body. */
 export async function makeIssuer(attributes: object = {}): Promise<{ id: string; issuer: string }> {
   const url = `https://${crypto.randomUUID()}.example.com`;
-  const { body } = await admin("POST", "/v1/admin/issuers", { body: { name: "issuer", issuer: url, ...attributes } });
+  const body = await add("issuers", { name: "issuer", issuer: url, ...attributes });
   issuers.push(body.id);
   return body;
 }
@@ -22,8 +22,15 @@ export async function deleteIssuers(): Promise<void> {
   for (const id of issuers.splice(0)) await admin("DELETE", `/v1/admin/issuers/${id}`);
 }
 
-export const makeRule = async (issuer: string, attributes: object): Promise<{ id: string }> =>
-  (await admin("POST", "/v1/admin/rules", { body: { issuer, claims: { job: "deploy" }, vaults: {}, ...attributes } })).body;
+export const makeRule = (issuer: string, attributes: object): Promise<{ id: string }> =>
+  add("rules", { issuer, claims: { job: "deploy" }, vaults: {}, ...attributes });
+
+/** Adds an issuer or a rule. Errors: throws when the service refuses it, because the exchange would only say that a token is wrong. */
+async function add(kind: "issuers" | "rules", attributes: object) {
+  const { status, body } = await admin("POST", `/v1/admin/${kind}`, { body: attributes });
+  if (status !== 200) throw new Error(`POST /v1/admin/${kind} was answered with ${status}: ${JSON.stringify(body)}`);
+  return body;
+}
 
 /** A workload: an issuer that runs, its key, and its id in the service. */
 export interface Workload {
