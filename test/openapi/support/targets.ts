@@ -9,7 +9,7 @@ import { JOBS } from "../../support/jobs.ts";
 import { REDIRECT, typeCode, waiting } from "../../support/logins.ts";
 import { personSession } from "../../support/person-session.ts";
 import { newReceiver } from "../../support/webhooks.ts";
-import { newSigningKey, type SigningKey } from "../../support/workload-tokens.ts";
+import { newSigningKey } from "../../support/workload-tokens.ts";
 import { formOf, makeIssuer, makeRule, tokenOf } from "../../support/workloads.ts";
 
 export type { Row };
@@ -113,19 +113,12 @@ export async function backedUpVault(): Promise<string> {
 
 const addPerson = async () => (await admin("POST", "/v1/admin/people", { body: newPerson() })).body;
 
-let workload: Promise<{ readonly url: string; readonly key: SigningKey }> | undefined;
-
-/** The form that exchanges a new token of a workload. */
+/** The form that exchanges a new token of a new workload: other files of the isolate delete the issuers that they find. */
 async function newForm(): Promise<string> {
-  const { url, key } = await (workload ??= makeGivenWorkload());
-  return formOf(await tokenOf(url, key));
-}
-
-async function makeGivenWorkload() {
   const key = await newSigningKey("ES256");
   const url = `https://${crypto.randomUUID()}.example.com`;
   await makeRule((await makeIssuer({ issuer: url, jwks: { keys: [key.jwk] } })).id, {});
-  return { url, key };
+  return formOf(await tokenOf(url, key));
 }
 
 /** A new job, or the one that is under way. */
