@@ -58,11 +58,9 @@ export async function loadIssuerByUrl(store: Store, url: string): Promise<Result
   const indexes = JSON.stringify(await nameIndexes(keyring, "issuer", url));
   const read = await runBatch<[TokenRow, TokenRow, KeysRow]>(
     db,
-    ...([SQL.issuer, SQL.rules, SQL.keys].map((sql) => db.prepare(sql).bind(indexes)) as [
-      D1PreparedStatement,
-      D1PreparedStatement,
-      D1PreparedStatement,
-    ]),
+    db.prepare(SQL.issuer).bind(indexes),
+    db.prepare(SQL.rules).bind(indexes),
+    db.prepare(SQL.keys).bind(indexes),
   );
   if (!read.ok) return read;
   const [[row], ruleRows, [keysRow]] = read.value;
