@@ -1,24 +1,7 @@
 /** A receiver of webhooks on this machine, for tests, and a server of key sets: it records requests and answers as it is told. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-
-/**
- * What it does with a request: answers a status, or JSON or a text with a 200, JSON also after some milliseconds, or else. `stall`: it
- * does not end the answer that it has begun.
- */
-export type Behaviour =
-  | number
-  | { readonly json: unknown; readonly after?: number }
-  | { readonly text: string }
-  | "hang"
-  | "die"
-  | "endless"
-  | "stall";
-
-export interface Received {
-  readonly headers: Record<string, string>;
-  readonly body: string;
-}
+import type { Behaviour, Received } from "./webhook-receiver-control.ts";
 
 interface Inbox {
   /** For the next requests, in order; the last one stays. */

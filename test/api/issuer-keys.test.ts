@@ -4,7 +4,8 @@ import { fetchKeys, type KeysFault, type KeysPorts, loadKeys, planKeys } from ".
 import type { StoredKeys } from "../../src/model/workload-identity.ts";
 import { HOUR, MINUTE, SECOND } from "../../src/model/time.ts";
 import type { WorkloadKey } from "../../src/model/workload-keys.ts";
-import { type Behaviour, type Issuer, ISSUERS_ORIGIN, newIssuer, setOf } from "../support/issuers.ts";
+import type { Behaviour } from "../../scripts/webhook-receiver-control.ts";
+import { type Issuer, ISSUERS_ORIGIN, newIssuer, setOf } from "../support/issuers.ts";
 import { runs } from "../support/runs.ts";
 import { newSigningKey, type SigningKey } from "../support/workload-tokens.ts";
 

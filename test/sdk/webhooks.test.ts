@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { expect, inject, it, vi } from "vitest";
-import type { Received } from "../../scripts/webhook-receiver.ts";
+import type { Received } from "../../scripts/webhook-receiver-control.ts";
 import { admin, freshVault, login } from "./support/vault.ts";
 
 /** Webhooks of the bundled Worker, whose alarms run by themselves, with a check of the signature that shares no code with it. */

@@ -1,26 +1,11 @@
 import { env } from "cloudflare:workers";
+import type { Behaviour, Received } from "../../scripts/webhook-receiver-control.ts";
 import type { SigningKey } from "./workload-tokens.ts";
 
 /** Issuers of workload tokens: a real HTTP server on this machine publishes their keys (scripts/webhook-receiver.ts). */
 
 /** The origin of the server. */
 export const ISSUERS_ORIGIN = env.WEBHOOK_TEST_ORIGIN!;
-
-/** What the server does with a request. */
-export type Behaviour =
-  | number
-  | { readonly json: unknown; readonly after?: number }
-  | { readonly text: string }
-  | "hang"
-  | "die"
-  | "endless"
-  | "stall";
-
-/** A request that it got. */
-interface Received {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
 
 export interface Issuer {
   /** As `iss` in its tokens. */
