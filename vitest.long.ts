@@ -1,7 +1,7 @@
 /** The long tests: those that prove a rule by many cases, in a whole deployment or in a browser. */
 
 /** Their folders in test/. They take two thirds of the time of all tests. */
-const LONG_FOLDERS = ["backup", "browser", "cli/serve", "damage", "promises", "proof", "verify"];
+const LONG_FOLDERS = ["backup", "browser", "cli/admin", "cli/serve", "damage", "promises", "proof", "upgrade", "verify"];
 
 const isLongPath = new RegExp(`/test/(${LONG_FOLDERS.join("|")})/`);
 

@@ -82,12 +82,13 @@ const NAMED = {
   JOB: "job",
 } as const;
 
-/** The log entry of a request of the admin that succeeded. */
+/** The log entry of a request of the admin that succeeded, or that only ADMIN_TOKEN may send (contract 25.11). */
 function adminActivity(route: Route, { c }: Caller, target: Target, result: Result<Reply>): Activity | undefined {
   const action = (result.ok && result.value.action) || route.action;
-  if (action === "UNLOGGED" || !result.ok) return undefined;
-  const id = result.value.made ?? target[NAMED[route.resource ?? "VAULT"]];
-  return adminEntry(route, c, action, isId(id) ? id : null);
+  const denied = !result.ok && result.failure.kind === "out_of_scope";
+  if (action === "UNLOGGED" || (!result.ok && !denied)) return undefined;
+  const id = (result.ok && result.value.made) || target[NAMED[route.resource ?? "VAULT"]];
+  return adminEntry(route, c, action, isId(id) ? id : null, denied ? "DENY" : "SUCCESS");
 }
 
 /**

@@ -76,10 +76,10 @@ async function authenticateAdminBearer(
   const equal = await isSecret(c, c.env.ADMIN_TOKEN);
   if (!equal.ok || equal.value) return equal.ok ? ok(undefined) : equal;
   const { keyring, now, settings } = store;
-  const verified = access.secret
-    ? fail("unauthorized")
-    : await verifyAdminToken(keyring, bearerOf(c), now, settings.tokensNotBefore);
-  if (!verified.ok || (verified.value.backupsOnly && !access.backups))
+  const verified = await verifyAdminToken(keyring, bearerOf(c), now, settings.tokensNotBefore);
+  // Also before a refusal, so that its log entry names the person.
+  if (verified.ok) c.set("admin", verified.value);
+  if (!verified.ok || access.secret || (verified.value.backupsOnly && !access.backups))
     return countFailure(c.env, addressOf(c), fail("unauthorized"));
   const claims = verified.value;
   const limited = await limitToken(c.env, rootOf(claims), now);

@@ -40,6 +40,17 @@ async function makeAdministrator(attributes: object = {}): Promise<Administrator
 
 const as = ({ token }: { readonly token: string }) => client(token);
 
+/** Waits until the log of the admin has this refusal of a person. */
+const expectDenied = (person: string, entry: object) =>
+  vi.waitFor(
+    async () =>
+      expect((await admin("GET", `/v1/admin/activity?actor=${person}&result=DENY`)).body[0]).toMatchObject({
+        ...entry,
+        actor: { id: person },
+      }),
+    UNDER_LOAD,
+  );
+
 /** The D1 calls of a request of the admin. */
 const costOf = async (token: string) => {
   const { count, db } = countingDatabase();
@@ -104,8 +115,10 @@ describe("a token of an administrator", () => {
     expect(kindOf(reply)).toEqual(UNAUTHORIZED);
   });
 
-  it("makes no code that signs in as ADMIN_TOKEN", async () => {
-    expect(kindOf(await as(await makeAdministrator())("POST", "/v1/admin/sign-in-codes"))).toEqual(UNAUTHORIZED);
+  it("makes no code that signs in as ADMIN_TOKEN, and the refusal names the person in the log", async () => {
+    const one = await makeAdministrator();
+    expect(kindOf(await as(one)("POST", "/v1/admin/sign-in-codes"))).toEqual(UNAUTHORIZED);
+    await expectDenied(one.id, { action: "CREATE", resource: { type: "SESSION" } });
   });
 
   it("costs one D1 call more than ADMIN_TOKEN, and one in a minute after it was revoked", async () => {
@@ -131,9 +144,10 @@ describe("a token of an administrator", () => {
 });
 
 describe("who is no administrator", () => {
-  it("gets no token of the admin routes", async () => {
-    const { call } = await signedIn();
+  it("gets no token of the admin routes, and the log of the admin has the refusal", async () => {
+    const { call, id } = await signedIn();
     expect(kindOf(await authorize(call, newVerifier(), { admin: true }))).toEqual(FORBIDDEN);
+    await expectDenied(id, { action: "CREATE", resource: { type: "SESSION" } });
   });
 
   it.each([
@@ -170,9 +184,11 @@ describe("administrators", () => {
     ["demote another one", () => ["PATCH", `${PEOPLE}/${other.id}`, { vaults: {}, admin: false }]],
     ["remove another one", () => ["DELETE", `${PEOPLE}/${other.id}`]],
     ["remove another one as a token", () => ["DELETE", `/v1/admin/tokens/${other.id}`]],
-  ] as const)("do not %s", async (_, request) => {
+  ] as const)("do not %s, and the log of the admin has the refusal", async (_, request) => {
     const [method, path, body] = (await request()) as [string, string, object?];
-    expect(kindOf(await as(one)(method, path, { ...(body && { body }) }))).toEqual(FORBIDDEN);
+    const reply = await as(one)(method, path, { ...(body && { body }) });
+    expect(kindOf(reply)).toEqual(FORBIDDEN);
+    await expectDenied(one.id, { requestId: reply.headers.get("Request-Id") });
     expect((await as(other)("GET", "/v1/admin/vaults")).status).toBe(200);
   });
 

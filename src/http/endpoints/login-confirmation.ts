@@ -47,9 +47,16 @@ async function requirePerson(c: Context): Promise<Result<Confirming>> {
   return limited ?? ok({ store: store.value, person: token, session: id });
 }
 
-/** What a login asks for is contained in what the person has. Errors: `out_of_scope`. */
-const refuseLogin = (person: VerifiedClaims, { vaults = {}, admin }: LoginRequest): Refusal | undefined =>
-  admin && !person.admin ? fail("out_of_scope", "act as an administrator") : refuseMore(person, { vaults }, 1);
+/** Refuses a login that asks for more than the person has, and logs it. Out: `out_of_scope`; undefined for a login that may be confirmed. */
+function refuseLogin(c: Context, person: VerifiedClaims, { vaults = {}, admin }: LoginRequest): Refusal | undefined {
+  const refused = admin && !person.admin ? fail("out_of_scope", "act as an administrator") : refuseMore(person, { vaults }, 1);
+  if (refused) logDenied(c, person);
+  return refused;
+}
+
+/** The entry of a refused login is that of a refused sign-in of the person. */
+const logDenied = (c: Context, person: VerifiedClaims): void =>
+  c.executionCtx.waitUntil(sendEntry(c.env, signInEntry(c, "DENY", person)));
 
 export async function createAuthorization(c: Context): Promise<Result<Content<AnswerBody<"createAuthorization">>>> {
   const confirming = await requirePerson(c);
@@ -59,14 +66,13 @@ export async function createAuthorization(c: Context): Promise<Result<Content<An
   const parsed = body.ok ? parseValue(newAuthorization, body.value.json, "the login") : body;
   if (!parsed.ok) return parsed;
   const { redirect_uri: redirectUri, code_challenge: challenge, ...request } = parsed.value;
-  const refused = refuseLogin(person, request);
+  const refused = refuseLogin(c, person, request);
   if (refused) return refused;
   const made = await insertCode(store, { token: person, login: { challenge, redirectUri, ...request } }, "authorizationCode");
   if (!made.ok) return made;
   return ok({ json: { code: made.value.text, expiresAt: presentTime(made.value.expiresAt) } });
 }
 
-/** A code that no device waits for is logged as a refused sign-in of the person. */
 export async function confirmDevice(c: Context): Promise<Result<Content<AnswerBody<"confirmDevice">>>> {
   const confirming = await requirePerson(c);
   if (!confirming.ok) return confirming;
@@ -77,11 +83,11 @@ export async function confirmDevice(c: Context): Promise<Result<Content<AnswerBo
   const { user_code: userCode, confirm = false } = parsed.value;
   const found = await findDevice(store, userCode, session);
   const unknown = found.ok ? found.value === undefined : found.failure.kind === "unauthorized";
-  if (unknown) c.executionCtx.waitUntil(sendEntry(c.env, signInEntry(c, "DENY", person)));
+  if (unknown) logDenied(c, person);
   if (!found.ok) return found;
   if (!found.value) return NOT_WAITING;
   const { device } = found.value;
-  const refused = refuseLogin(person, device);
+  const refused = refuseLogin(c, person, device);
   if (refused) return refused;
   const confirmed = confirm ? await confirmFound(store, found.value, person) : ok(true);
   if (!confirmed.ok) return confirmed;

@@ -82,7 +82,8 @@ export async function redeemLogin(c: Context): Promise<Result<Content<AnswerBody
   const claims = claimsOfLogin(person, request, id, store.now);
   const entry = { ...adminEntry({ resource: "TOKEN" }, c, "CREATE", id), actor: person.id };
   const issued = await issueLogin(store, person, claims, entry);
-  return issued.ok ? ok({ json: presentIssuedToken(claims, issued.value.token, "uuid") }) : issued;
+  if (!issued.ok) return countFailure(c.env, addressOf(c), issued);
+  return ok({ json: presentIssuedToken(claims, issued.value.token, "uuid") });
 }
 
 interface Confirmed {

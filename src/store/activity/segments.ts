@@ -3,7 +3,6 @@ import type { Keyring } from "../../crypto/keyring.ts";
 import { NOWHERE, open, seal } from "../../crypto/seal.ts";
 import { type Activity, type AdminResource, type ListedActivity, type Origin, UNKNOWN_ORIGIN } from "../../model/activity.ts";
 import { isId, timeOf, timePrefix } from "../../model/ids.ts";
-import { ADMIN } from "../../model/operation.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { isEntry } from "./entries.ts";
@@ -38,11 +37,13 @@ export const segmentLogsOf = (log: string): readonly string[] =>
 export const logOf = (expression: string): string => `substr(${expression}, 1, 36)`;
 
 /** The log of segments of an entry; `undefined`: no log has such an entry. */
-function segmentLogOf({ log, actor, result, resource }: Activity): string | undefined {
+function segmentLogOf({ log, result, resource }: Activity): string | undefined {
   if (log !== NOWHERE) return log;
+  // Each entry of the admin's log has a resource. Without one it is that of a token that named a vault with the id of this log.
+  if (resource === undefined) return undefined;
   const [reads, denials, signIns, exchanges] = segmentLogsOf(log);
   if (resource === EXCHANGE) return exchanges;
-  if (result === "DENY") return actor === ADMIN || resource === SIGN_IN ? denials : undefined;
+  if (result === "DENY") return denials;
   if (resource === SIGN_IN) return signIns;
   return reads;
 }

@@ -15,46 +15,31 @@ export type TokenRow = RowOf<"tokens">;
 
 const associatedData = (id: string, key: string) => ({ ...TABLES.tokens.associatedData.sealed("", { id }), key });
 
+/** The claims that have no plaintext column. */
+const SEALED_CLAIMS = [
+  "name",
+  "dialect",
+  "vaults",
+  "binding",
+  "kind",
+  "since",
+  "stale",
+  "delegate",
+  "descent",
+  "lifetime",
+  "issuer",
+  "rule",
+  "admin",
+  "backupsOnly",
+] as const satisfies readonly (keyof Claims)[];
+
 /** Seals what the row of a token holds besides its plaintext columns. */
-export const sealToken = (root: RootKey, claims: Claims): Promise<string> => {
-  const {
-    id,
-    name,
-    dialect,
-    vaults,
-    binding,
-    kind,
-    since,
-    stale,
-    delegate,
-    descent,
-    lifetime,
-    issuer,
-    rule,
-    admin,
-    backupsOnly,
-  } = claims;
-  return seal(
+export const sealToken = (root: RootKey, claims: Claims): Promise<string> =>
+  seal(
     root.registry,
-    associatedData(id, root.id),
-    JSON.stringify({
-      name,
-      dialect,
-      vaults,
-      binding,
-      kind,
-      since,
-      stale,
-      delegate,
-      descent,
-      lifetime,
-      issuer,
-      rule,
-      admin,
-      backupsOnly,
-    }),
+    associatedData(claims.id, root.id),
+    JSON.stringify(Object.fromEntries(SEALED_CLAIMS.map((claim) => [claim, claims[claim]]))),
   );
-};
 
 type Derived = Pick<TokenRow, "kind" | "name_index" | "ancestor_1" | "ancestor_2" | "ancestor_3">;
 
@@ -75,7 +60,7 @@ export async function openToken({ keys }: Keyring, row: TokenRow): Promise<Resul
   const text = await open(root.registry, associatedData(row.id, root.id), row.sealed);
   if (!text.ok) return text;
   if (!isTime(row.created_at) || !isTime(row.expires_at)) return fail("integrity");
-  const typed = JSON.parse(text.value) as Omit<Claims, "id" | "issuedAt" | "expiresAt">;
+  const typed = JSON.parse(text.value) as Pick<Claims, (typeof SEALED_CLAIMS)[number]>;
   return ok({ id: row.id, ...typed, issuedAt: row.created_at / 1000, expiresAt: row.expires_at / 1000 });
 }
 

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text as textIn } from "node:stream/consumers";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
-import { parseDocument, publicKeyOf, textOf } from "../../cli/src/admin/keys/document.ts";
-import { wranglerIn } from "../../cli/src/admin/deploy/wrangler.ts";
-import { runHere } from "./support/here.ts";
-import { runCli } from "./support/process.ts";
+import { parseDocument, publicKeyOf, textOf } from "../../../cli/src/admin/keys/document.ts";
+import { wranglerIn } from "../../../cli/src/admin/deploy/wrangler.ts";
+import { runHere } from "../support/here.ts";
+import { runCli } from "../support/process.ts";
 
 /** `admin keys` (docs/cli.md). What the service answers after an upload comes from a server of the test: its ROOT_KEYS change. */
 

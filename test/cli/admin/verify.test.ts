@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, inject, it } from "vitest";
-import { makeVault } from "../sdk/support/vault.ts";
-import { runHere } from "./support/here.ts";
+import { makeVault } from "../../sdk/support/vault.ts";
+import { runHere } from "../support/here.ts";
 
 const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN };
 

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
-import { runHere } from "./support/here.ts";
+import { runHere } from "../support/here.ts";
 
 /** `admin restore --from` as a process (docs/cli.md). The service is a server of the test: its bucket of backups has the objects `known`. */
 

@@ -5,10 +5,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest";
-import { makeToken, makeVault, sendRequest } from "../sdk/support/vault.ts";
-import { startFewVaults } from "./support/few-vaults.ts";
-import { type Interceptor, startInterceptor } from "./support/interceptor.ts";
-import { runHere } from "./support/here.ts";
+import { makeToken, makeVault, sendRequest } from "../../sdk/support/vault.ts";
+import { startFewVaults } from "../support/few-vaults.ts";
+import { type Interceptor, startInterceptor } from "../support/interceptor.ts";
+import { runHere } from "../support/here.ts";
 
 /** `admin backup` as a process (contract 21). */
 
