@@ -9,17 +9,8 @@ import { admin, client, LOGIN, makeVault, type Reply, send } from "../support/se
 import { CONSOLE } from "../support/console.ts";
 import { readRegistry } from "../../src/store/backup/registry-rows.ts";
 import { QUEUED } from "../support/waits.ts";
-import { newSigningKey } from "../support/workload-tokens.ts";
-import {
-  AUDIENCE,
-  deleteIssuers,
-  exchange,
-  makeIssuer,
-  makeRule,
-  makeWorkload,
-  tokenOf,
-  type Workload,
-} from "../support/workloads.ts";
+import { AUDIENCE, newSigningKey, tokenOf } from "../support/workload-tokens.ts";
+import { deleteIssuers, exchange, makeIssuer, makeRule, makeWorkload, type Workload } from "../support/workloads.ts";
 
 /** Workload identity through the front door (contract 27). Forged tokens are in test/pure/workload-token.test.ts. */
 

@@ -7,8 +7,7 @@ import { drainQueue } from "../support/activity.ts";
 import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
 import { personSession } from "../support/person-session.ts";
 import { type Reply, send } from "../support/service.ts";
-import { newSigningKey } from "../support/workload-tokens.ts";
-import { tokenOf } from "../support/workloads.ts";
+import { newSigningKey, tokenOf } from "../support/workload-tokens.ts";
 import { type Example, parseExamples } from "./examples.ts";
 import { type Bindings, expectedJson, expectedText, fill } from "./placeholders.ts";
 

@@ -186,6 +186,20 @@ describe("every file of the tree", () => {
   });
 });
 
+describe("a file of the benchmark", () => {
+  it("reaches no module that exists only in a test", () => {
+    const reached = new Set([...graph.keys()].filter((path) => path.startsWith("bench/")));
+    const from = new Map<string, string>();
+    for (const path of reached)
+      for (const name of graph.get(path) ?? []) {
+        reached.add(name);
+        from.set(name, from.get(name) ?? path);
+      }
+    expect(["vitest", "cloudflare:test"].filter((name) => reached.has(name)).map((name) => [from.get(name), name])).toEqual([]);
+    expect(reached.size).toBeGreaterThan(300);
+  });
+});
+
 /** Tables with a file for each row. */
 const TABLES = new Set([
   "src/http/endpoints/admin-jobs.ts",

@@ -1,6 +1,6 @@
 import { usableKeys, type WorkloadAlgorithm, type WorkloadKey } from "../../src/model/workload-keys.ts";
 
-/** Keys of issuers of workload tokens, and tokens that these sign. */
+/** Keys of issuers of workload tokens, tokens that these sign, and the form that exchanges one. The benchmark uses them too. */
 
 export type Json = Record<string, unknown>;
 
@@ -49,3 +49,25 @@ export const headerOf = ({ alg, kid }: SigningKey): Json => ({ alg, kid, typ: "J
 
 export const signToken = (header: Json, claims: Json, key: SigningKey): Promise<string> =>
   signParts(JSON.stringify(header), JSON.stringify(claims), key);
+
+/** The origin of the tests' requests, which is the audience. */
+export const AUDIENCE = "https://vault.test";
+
+/** A token of a workload that is valid now. In: its issuer; claims that replace those. */
+export const tokenOf = (iss: string, key: SigningKey, claims: Json = {}): Promise<string> => {
+  const now = Math.floor(Date.now() / 1000);
+  return signToken(
+    headerOf(key),
+    { iss, aud: AUDIENCE, iat: now, exp: now + 300, jti: crypto.randomUUID(), job: "deploy", ...claims },
+    key,
+  );
+};
+
+const FORM = {
+  grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+  subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+};
+
+/** The form that exchanges a workload token. In: it, and other parameters. */
+export const formOf = (token: string, form: Readonly<Record<string, string>> = {}): string =>
+  new URLSearchParams({ ...FORM, subject_token: token, ...form }).toString();

@@ -1,11 +1,8 @@
 import { type Issuer, newIssuer } from "./issuers.ts";
 import { admin, type Reply, type Request_, send } from "./service.ts";
-import { headerOf, type Json, newSigningKey, type SigningKey, signToken } from "./workload-tokens.ts";
+import { formOf, type Json, newSigningKey, type SigningKey, tokenOf } from "./workload-tokens.ts";
 
 /** Workload identity through the front door. */
-
-/** The origin of the tests' requests, which is the audience. */
-export const AUDIENCE = "https://vault.test";
 
 const issuers: string[] = [];
 
@@ -47,24 +44,6 @@ export async function makeWorkload(attributes: object = {}): Promise<Workload> {
   const { id } = await makeIssuer({ issuer: server.url, ...attributes });
   return { server, key, issuer: id, token: (claims = {}, by = key) => tokenOf(server.url, by, claims) };
 }
-
-export const tokenOf = (iss: string, key: SigningKey, claims: Json = {}): Promise<string> => {
-  const now = Math.floor(Date.now() / 1000);
-  return signToken(
-    headerOf(key),
-    { iss, aud: AUDIENCE, iat: now, exp: now + 300, jti: crypto.randomUUID(), job: "deploy", ...claims },
-    key,
-  );
-};
-
-const FORM = {
-  grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
-  subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
-};
-
-/** The form that exchanges a workload token. In: it, and other parameters. */
-export const formOf = (token: string, form: Readonly<Record<string, string>> = {}): string =>
-  new URLSearchParams({ ...FORM, subject_token: token, ...form }).toString();
 
 /** Exchanges a workload token. In: it, other parameters of the form, and the rest of the request. */
 export const exchange = (token: string, form: Readonly<Record<string, string>> = {}, request: Request_ = {}): Promise<Reply> => {

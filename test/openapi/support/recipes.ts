@@ -10,7 +10,7 @@ import { dataKeyOf } from "../../support/sealed-columns.ts";
 import { JOBS, serviceWith, startJob } from "../../support/jobs.ts";
 import { admin, freshVault, LOGIN, makeToken, makeVault, type Reply, type Request_ } from "../../support/service.ts";
 import { newReceiver } from "../../support/webhooks.ts";
-import { formOf } from "../../support/workloads.ts";
+import { formOf } from "../../support/workload-tokens.ts";
 import { ask, backedUpVault, BUNDLE, REFUSING, type Row, type Target, USED_KEY, type World } from "./targets.ts";
 
 /** How an operation is made to answer each status: the successful request with one change. */

@@ -9,8 +9,8 @@ import { JOBS } from "../../support/jobs.ts";
 import { REDIRECT, typeCode, waiting } from "../../support/logins.ts";
 import { personSession } from "../../support/person-session.ts";
 import { newReceiver } from "../../support/webhooks.ts";
-import { newSigningKey } from "../../support/workload-tokens.ts";
-import { formOf, makeIssuer, makeRule, tokenOf } from "../../support/workloads.ts";
+import { formOf, newSigningKey, tokenOf } from "../../support/workload-tokens.ts";
+import { makeIssuer, makeRule } from "../../support/workloads.ts";
 
 export type { Row };
 

@@ -1,8 +1,7 @@
 import { LIMITS } from "../../../src/model/limits.ts";
 import { KEYS_MAX } from "../../../src/model/workload-keys.ts";
 import { RULE_LIMITS } from "../../../src/model/workload-rule.ts";
-import { type Json, newSigningKey } from "../workload-tokens.ts";
-import { formOf, tokenOf } from "../workloads.ts";
+import { formOf, type Json, newSigningKey, tokenOf } from "../workload-tokens.ts";
 import { times } from "./bodies.ts";
 import type { World } from "./world.ts";
 
