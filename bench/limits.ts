@@ -42,8 +42,8 @@ interface Measured extends Named {
 }
 
 async function measure(request: Named, index: number, workerd: string): Promise<Measured> {
-  const { path, token, headers, json, bytes } = await fetchJson({ path: `/bench/worst/prepare?index=${index}` });
-  const body = bytes === undefined ? json && JSON.stringify(json) : Buffer.alloc(bytes, 7);
+  const { path, token, headers, text, bytes } = await fetchJson({ path: `/bench/worst/prepare?index=${index}` });
+  const body = bytes === undefined ? text : Buffer.alloc(bytes, 7);
   await sleep(500); // the log entries of the preparation
   await fetchJson({ path: "/bench/flush" }); // of the request before
   await fetchJson({ path: "/bench/counters" });

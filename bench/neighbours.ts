@@ -16,7 +16,7 @@ const ATTACKERS = 4;
 const CLIENTS = 2;
 const MILLISECONDS = QUICK ? 600 : 4_000;
 
-type Attack = readonly (BenchRequest & { readonly json?: object })[];
+type Attack = readonly (BenchRequest & { readonly text?: string })[];
 
 /** In: the vault whose clients are measured. */
 export async function measureNeighbours(vault: Vault): Promise<NeighbourResult[]> {
@@ -47,11 +47,11 @@ const measureClients = async (vault: Vault) => ({ patch: await p99(patchOneItem(
 /** Sends the requests of the attack one after the other. Refused requests are part of it. */
 async function runAttacker(attack: Attack, client: number, running: () => boolean): Promise<void> {
   for (let sent = client; running(); sent += ATTACKERS) {
-    const { json, headers = {}, ...request } = attack[sent % attack.length]!;
+    const { text, headers = {}, ...request } = attack[sent % attack.length]!;
     const key = headers["Idempotency-Key"];
     // A new key in each turn: a repeated request would be cheaper.
     const fresh = key === undefined ? headers : { ...headers, "Idempotency-Key": `${key}-${sent}` };
-    await send({ ...request, headers: fresh, ...(json === undefined ? {} : { body: JSON.stringify(json) }) }, false);
+    await send({ ...request, headers: fresh, ...(text === undefined ? {} : { body: text }) }, false);
   }
 }
 

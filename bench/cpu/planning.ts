@@ -75,7 +75,7 @@ const operation = (change: Change, index: number): Operation => ({
   vault: VAULT,
   format: OPERATION_FORMAT,
   actor: TOKEN,
-  token: undefined,
+  token: { id: TOKEN, hash: "" },
   size: 0,
   origin: { userAgent: "", requestIp: "" },
   change,

@@ -9,11 +9,13 @@ import type { BenchRoute } from "./baselines.ts";
 
 const SIZES = { items: 20_000, content: 100_000_000, vaults: 1_000, tags: 360_000, references: 100, log: 2_400 };
 
-/** A request as plain data. A content is given by its size, because the client makes it. */
+/** A request as plain data. A content is given by its size, because the client makes it; every other body is a text. */
 const encodeRequest = ({ body, ...sent }: Sent): object => ({
   ...sent,
-  ...(body instanceof Uint8Array ? { bytes: body.length } : { json: body }),
+  ...(body instanceof Uint8Array ? { bytes: body.length } : { text: textOf(body) }),
 });
+
+const textOf = (body: object | string | undefined): string | undefined => (typeof body === "string" ? body : JSON.stringify(body));
 
 const context = { waitUntil: () => undefined, passThroughOnException: () => undefined } as unknown as ExecutionContext;
 
@@ -21,10 +23,10 @@ const context = { waitUntil: () => undefined, passThroughOnException: () => unde
 const askFrom =
   (env: Env): Ask =>
   async (method, path, token, body, headers = {}) => {
-    const sent = body instanceof Uint8Array ? body : JSON.stringify(body);
+    const sent = body instanceof Uint8Array ? body : textOf(body);
     const length: Record<string, string> = body instanceof Uint8Array ? { "Content-Length": String(body.length) } : {};
     const init = { method, headers: { Authorization: `Bearer ${token}`, ...length, ...headers } };
-    const request = new Request(`http://bench${path}`, sent === undefined ? init : { ...init, body: sent });
+    const request = new Request(`http://127.0.0.1${path}`, sent === undefined ? init : { ...init, body: sent });
     const response = await service.fetch(request, env, context);
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
     return response.status === 204 ? undefined : response.json();

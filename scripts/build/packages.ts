@@ -9,8 +9,8 @@ import { bundleWorker } from "./worker.ts";
 import { UNFINISHED, writeFolder } from "./write.ts";
 
 /**
- * The packages that people install: `client/dist/` and `cli/dist/`, one file of code each, without dependencies. The command line also
- * carries the Worker, for `item-vault admin deploy`.
+ * The packages that people install: `client/dist/`, one file of code, and `cli/dist/`, with a file for what each command loads, so that
+ * `item-vault` starts without the code of the others. They have no dependencies. The command line also carries the Worker, for `item-vault admin deploy`.
  */
 
 const TSC = "node_modules/typescript/bin/tsc";
@@ -53,28 +53,31 @@ export async function buildPackages(): Promise<void> {
   const builds = packages.filter(({ entry }) => existsSync(entry));
   await Promise.all(
     builds.map(async ({ entry, file, more, ...options }) => {
-      const [code, others] = await Promise.all([bundle(entry, basename(file), options), more()]);
+      const [code, others] = await Promise.all([bundle(entry, basename(file, ".js"), options), more()]);
       writeFolder(join(file, ".."), { ...code.files, ...others.files, ...licences([...code.inputs, ...others.inputs]) });
     }),
   );
 }
 
-async function bundle(entry: string, file: string, options: BuildOptions): Promise<Built> {
+/** In: the name of the file of the entry, without its ending. */
+async function bundle(entry: string, name: string, options: BuildOptions): Promise<Built> {
   const { outputFiles, metafile } = await build({
     ...options,
     bundle: true,
     format: "esm",
+    splitting: true,
     charset: "utf8",
     // `@item-vault/client` names its TypeScript under this condition, so the command line is built without a built client.
     conditions: ["source"],
     legalComments: "none",
     metafile: true,
     write: false,
-    outfile: file,
-    entryPoints: [entry],
+    outdir: "dist",
+    entryPoints: [{ in: entry, out: name }],
     logLevel: "warning",
   });
-  return { files: { [file]: outputFiles[0]!.contents }, inputs: Object.keys(metafile.inputs) };
+  const files = Object.fromEntries(outputFiles.map(({ path, contents }) => [basename(path), contents]));
+  return { files, inputs: Object.keys(metafile.inputs) };
 }
 
 function licences(inputs: readonly string[]): Built["files"] {

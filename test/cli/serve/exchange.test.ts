@@ -85,7 +85,7 @@ describe("a renewal that fails", () => {
     const count = () => service.requests.filter((name) => name === EXCHANGE).length;
     const failed = await readsThatFail(served, fresh.vault, secret, () => count() >= (status === 503 ? 4 : 2));
     expect(failed).toEqual([]);
-    expect(served.output.stderr.match(/could not be renewed/g)?.length).toBe(1);
+    await expect.poll(() => served.output.stderr.match(/could not be renewed/g)?.length, PATIENT).toBe(1);
     if (status === 401) return; // the next attempt is in a minute
     set(undefined);
     await expect.poll(() => granted.length, PATIENT).toBeGreaterThanOrEqual(2);

@@ -23,8 +23,11 @@ export const ask: Ask = async (method, path, token, body, headers = {}) => {
 };
 
 /** The bytes of a body as it is sent. */
-export const sizeOf = (body: Sent["body"]): number =>
-  body === undefined ? 0 : body instanceof Uint8Array ? body.length : new TextEncoder().encode(JSON.stringify(body)).length;
+export function sizeOf(body: Sent["body"]): number {
+  if (body === undefined) return 0;
+  if (body instanceof Uint8Array) return body.length;
+  return new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body)).length;
+}
 
 /** The real coordinators, which use this D1, also after they were evicted. */
 export function coordinatorsWith(db: D1Database): Env["COORDINATOR"] {

@@ -8,7 +8,8 @@ import { personSession } from "../person-session.ts";
 import { seedFiles } from "../seed-files.ts";
 import { seedPeople } from "../seed-people.ts";
 import { login, seedItems } from "../seed.ts";
-import { exchangeBody, largestIssuer } from "./workloads.ts";
+import { formOf } from "../workload-tokens.ts";
+import { largestIssuer } from "./workloads.ts";
 import { emptyItem, largeItem, manyFields, manyOperations, times } from "./bodies.ts";
 import {
   ADMIN_TOKENS,
@@ -38,7 +39,8 @@ export interface Sent {
   /** Absent: no Authorization header. */
   readonly token?: string | undefined;
   readonly headers?: Record<string, string> | undefined;
-  readonly body?: Uint8Array | object | undefined;
+  /** A text or bytes as they are, or what is sent as JSON. */
+  readonly body?: Uint8Array | object | string | undefined;
 }
 
 export interface WorstRequest {
@@ -677,7 +679,7 @@ const byAdmin: readonly WorstRequest[] = [
     prepare: async (world) => {
       const { rule, token } = await largestIssuer(world);
       for (let count = 0; count < LIMITS.pastExchanges; count++)
-        await world.ask("POST", EXCHANGE, "", exchangeBody(await token())).catch(() => undefined);
+        await world.ask("POST", EXCHANGE, "", formOf(await token())).catch(() => undefined);
       return forAdmin(`${RULES}/test`, world, { body: rule });
     },
   },
@@ -859,7 +861,8 @@ const CHALLENGE = "DwBzhbb51LfusnSGBa_hqYSgo7-j8BTQnip4TOnlzRo";
 const AUTHORIZATION = { redirect_uri: "http://127.0.0.1:49152/", code_challenge: CHALLENGE };
 const OF_PERSON = "the claims of the person are sealed in the row";
 
-const beginDevice = (world: World) => world.ask("POST", "/v1/login/device", "", {});
+/** Few devices of one address may wait. */
+const removeDevices = ({ env }: World) => env.DB.prepare("DELETE FROM device_codes").run();
 
 const logins: readonly WorstRequest[] = [
   {
@@ -873,14 +876,16 @@ const logins: readonly WorstRequest[] = [
     why: "a person with 100 vaults confirms",
     stores: OF_PERSON,
     prepare: async (world) => {
-      const { user_code } = await beginDevice(world);
+      await removeDevices(world);
+      const { user_code } = await world.ask("POST", "/v1/login/device", "", {});
       return { path: "/console/devices", headers: await personHeaders(world), body: { user_code, confirm: true } };
     },
   },
   {
     endpoint: "POST /v1/login/device",
     why: "it asks for 100 vaults",
-    prepare: async () => {
+    prepare: async (world) => {
+      await removeDevices(world);
       const vaults = Object.fromEntries(times(LIMITS.tokenVaults, () => [crypto.randomUUID(), "rw"]));
       return { path: "/v1/login/device", body: { vaults } };
     },
@@ -909,7 +914,7 @@ const open: readonly WorstRequest[] = [
     stores: "the row of a token of 100 vaults, and the claims of the workload's token",
     prepare: async (world) => {
       const { token } = await shareIn(world, largestIssuer);
-      return { path: EXCHANGE, body: exchangeBody(await token({ claim0: "rule 7" })) };
+      return { path: EXCHANGE, body: formOf(await token({ claim0: "rule 7" })) };
     },
   },
 ];

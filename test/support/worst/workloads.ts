@@ -1,7 +1,7 @@
 import { LIMITS } from "../../../src/model/limits.ts";
 import { KEYS_MAX } from "../../../src/model/workload-keys.ts";
 import { RULE_LIMITS } from "../../../src/model/workload-rule.ts";
-import { formOf, type Json, newSigningKey, tokenOf } from "../workload-tokens.ts";
+import { type Json, newSigningKey, tokenOf } from "../workload-tokens.ts";
 import { times } from "./bodies.ts";
 import type { World } from "./world.ts";
 
@@ -26,6 +26,3 @@ export async function largestIssuer({ ask, env }: World) {
   const token = (claims: Json = {}): Promise<string> => tokenOf(url, key, { ...CLAIMS, ...claims });
   return { id: id as string, jwks, rule, last: rules.at(-1)!, token };
 }
-
-/** The body of an exchange. */
-export const exchangeBody = (token: string): Uint8Array => new TextEncoder().encode(formOf(token));

@@ -14,7 +14,7 @@ export type Ask = (
   method: string,
   path: string,
   token: string,
-  body?: Uint8Array | object,
+  body?: Uint8Array | object | string,
   headers?: Record<string, string>,
 ) => Promise<any>;
 
