@@ -15,7 +15,8 @@ const encodeRequest = ({ body, ...sent }: Sent): object => ({
   ...(body instanceof Uint8Array ? { bytes: body.length } : { text: textOf(body) }),
 });
 
-const textOf = (body: object | string | undefined): string | undefined => (typeof body === "string" ? body : JSON.stringify(body));
+const textOf = (body: object | string | undefined): string | undefined =>
+  typeof body === "string" ? body : JSON.stringify(body);
 
 const context = { waitUntil: () => undefined, passThroughOnException: () => undefined } as unknown as ExecutionContext;
 

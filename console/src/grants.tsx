@@ -33,9 +33,10 @@ const GRANTS = {
   },
 } as const satisfies Readonly<Record<Grant, object>>;
 
-/** Moves the focus to the new views, because the button that had it is gone. One of the two is hidden, and does not get it. */
+/** Moves the focus to the new views, because the button that had it is gone. All but one of these are hidden, and do not get it. */
 function focusNavigation(): void {
-  for (const place of [".top .menu", ".top a[href='#/vaults']"]) document.querySelector<HTMLElement>(place)?.focus();
+  for (const place of [".bottom button:last-child", ".admin-menu", ".top a[href='#/vaults']"])
+    document.querySelector<HTMLElement>(place)?.focus();
 }
 
 /** The dialog, when a grant is asked for. It is outside of the navigation, whose popover closes when a dialog opens. */

@@ -4,6 +4,7 @@ import { App } from "./app.tsx";
 import { takeAskedLogin } from "./state/asked-login.ts";
 import { followWrites } from "./state/follow.ts";
 import { isolateTexts } from "./ui/isolate.ts";
+import { restoreLook } from "./ui/look.ts";
 
 /** The start of the console. */
 
@@ -12,6 +13,7 @@ addEventListener("hashchange", () => {
   if (hasSignInCode()) location.reload();
 });
 
+restoreLook();
 takeAskedLogin();
 isolateTexts();
 render(<App />, document.getElementById("app")!);

@@ -1,43 +1,104 @@
-import { AdminOffer } from "./grants.tsx";
-import { formatRoute, VIEWS, type ViewName } from "./routes.ts";
+import { Account } from "./account.tsx";
+import { NewItemButton } from "./items/new-item.tsx";
+import { formatRoute, type ViewGroup, VIEWS, type ViewName } from "./routes.ts";
+import { searchItems } from "./search-items.ts";
 import { route } from "./state/route.ts";
-import { SignOut } from "./sign-out.tsx";
-import { nameOfSession, session } from "./state/session.ts";
+import { session } from "./state/session.ts";
 import { Icon } from "./ui/icon.tsx";
 import { canOpen, shownView } from "./views.tsx";
 
-/** The navigation: the views that the session may open, who is signed in, and signing out. */
+/** The navigation: the views that the session may open, in two groups, and the account. On a phone it is below the view. */
+
+/** The popover of a phone with all of the navigation. */
+const NAVIGATION = "navigation";
+/** The popover of a narrow window with the views of the administrator. */
+const ADMIN_VIEWS = "admin-views";
 
 export function Navigation() {
   const current = session.value!;
-  const shown = shownView(route.value.view);
-  const names = (Object.keys(VIEWS) as ViewName[]).filter((name) => !("hidden" in VIEWS[name]) && canOpen(name, current));
+  const adminViews = viewsOf("admin");
   return (
-    <header class="top">
-      <a class="brand" href="#/items">
-        <Icon name="vault" />
-        Item Vault
-      </a>
-      <button type="button" class="plain menu" popovertarget="navigation" aria-label="Menu">
-        <Icon name="menu" />
+    <>
+      <button type="button" class="skip" onClick={skipNavigation}>
+        Skip the navigation
       </button>
-      <nav id="navigation" popover="auto" aria-label="Views">
-        {names.map((name) => (
-          <a key={name} href={formatRoute({ view: name })} aria-current={shown === name ? "page" : undefined} onClick={closeMenu}>
-            {VIEWS[name].label}
-          </a>
-        ))}
-        <p class="who">
-          <span class="quiet" title={nameOfSession(current)}>
-            {nameOfSession(current)}
-          </span>
-          <AdminOffer />
-          <SignOut />
-        </p>
-      </nav>
-    </header>
+      <header class="top">
+        <a class="brand" href="#/items">
+          <Icon name="vault" />
+          <span>Item Vault</span>
+        </a>
+        <nav id={NAVIGATION} popover="auto" aria-label="Views">
+          <ViewLinks names={viewsOf("work")} />
+          {current.admin && (
+            <button type="button" class="plain admin-menu" popovertarget={ADMIN_VIEWS}>
+              Admin
+              <Icon name="down" />
+            </button>
+          )}
+          <div id={ADMIN_VIEWS} class={current.admin ? "admin-views" : ""} popover={current.admin ? "auto" : undefined}>
+            {current.admin && <p class="quiet">Admin</p>}
+            <ViewLinks names={adminViews} />
+          </div>
+          <Account />
+        </nav>
+      </header>
+    </>
   );
 }
 
-/** On a narrow screen the navigation is a popover; on a wide one it always shows, and there is nothing to hide. */
-const closeMenu = () => document.getElementById("navigation")?.hidePopover();
+const viewsOf = (group: ViewGroup): ViewName[] =>
+  (Object.keys(VIEWS) as ViewName[]).filter((name) => {
+    const view = VIEWS[name];
+    return "group" in view && view.group === group && canOpen(name, session.value!);
+  });
+
+function ViewLinks({ names }: { readonly names: readonly ViewName[] }) {
+  const shown = shownView(route.value.view);
+  // The deleted Items are one of the lists of Items.
+  const current = shown === "deleted" ? "items" : shown;
+  return (
+    <ul>
+      {names.map((name) => (
+        <li key={name}>
+          <a href={formatRoute({ view: name })} aria-current={current === name ? "page" : undefined} onClick={closeMenus}>
+            {VIEWS[name].label}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** On a wide screen the parts of the navigation always show, and there is nothing to hide. */
+function closeMenus(): void {
+  for (const menu of document.querySelectorAll<HTMLElement>(".top :popover-open")) menu.hidePopover();
+}
+
+/** Moves the focus to the view: to its title, or to the search of the list. */
+const skipNavigation = (): void => document.querySelector<HTMLElement>("main :is(h1:not(.unseen), .search input)")?.focus();
+
+/** On a phone, within reach of the thumb. */
+export function BottomBar() {
+  const opensItems = canOpen("items", session.value!);
+  return (
+    <nav class="bottom" aria-label="Quick access">
+      {opensItems && (
+        <>
+          <a href={formatRoute({ view: "items" })} aria-current={shownView(route.value.view) === "items" ? "page" : undefined}>
+            <Icon name="items" />
+            Items
+          </a>
+          <NewItemButton class="plain" label />
+          <button type="button" class="plain" onClick={searchItems}>
+            <Icon name="search" />
+            Search
+          </button>
+        </>
+      )}
+      <button type="button" class="plain" popovertarget={NAVIGATION}>
+        <Icon name="more" />
+        More
+      </button>
+    </nav>
+  );
+}

@@ -10,23 +10,26 @@ interface ViewRow {
   readonly needs: Need;
   /** The ids that may follow the name in the address, in their order. */
   readonly parts: readonly ("vault" | "item" | "page")[];
-  /** The navigation does not show it: an address leads to it. */
-  readonly hidden?: true;
+  /** The part of the navigation that shows it. Absent: an address or a list leads to it. */
+  readonly group?: ViewGroup;
 }
+
+/** The parts of the navigation: what everybody works with, and what the administrator manages. */
+export type ViewGroup = "work" | "admin";
 
 /** The table of views, in the order of the navigation. */
 export const VIEWS = {
-  items: { label: "Items", needs: "token", parts: ["vault", "item", "page"] },
+  items: { label: "Items", group: "work", needs: "token", parts: ["vault", "item", "page"] },
   deleted: { label: "Deleted", needs: "token", parts: ["vault", "item"] },
-  import: { label: "Import", needs: "token", parts: [] },
-  vaults: { label: "Vaults", needs: "admin", parts: [] },
-  tokens: { label: "Tokens", needs: "admin", parts: [] },
-  people: { label: "People", needs: "admin", parts: [] },
-  workloads: { label: "Workloads", needs: "admin", parts: [] },
-  activity: { label: "Activity", needs: "any", parts: [] },
-  health: { label: "Health", needs: "any", parts: [] },
-  authorize: { label: "Log in at the terminal", needs: "any", parts: [], hidden: true },
-  device: { label: "Log in a device", needs: "any", parts: [], hidden: true },
+  import: { label: "Import", group: "work", needs: "token", parts: [] },
+  vaults: { label: "Vaults", group: "admin", needs: "admin", parts: [] },
+  tokens: { label: "Tokens", group: "admin", needs: "admin", parts: [] },
+  people: { label: "People", group: "admin", needs: "admin", parts: [] },
+  workloads: { label: "Workloads", group: "admin", needs: "admin", parts: [] },
+  activity: { label: "Activity", group: "work", needs: "any", parts: [] },
+  health: { label: "Health", group: "admin", needs: "any", parts: [] },
+  authorize: { label: "Log in at the terminal", needs: "any", parts: [] },
+  device: { label: "Log in a device", needs: "any", parts: [] },
 } as const satisfies Readonly<Record<string, ViewRow>>;
 
 /** A place in the console. `page` is what is shown of an Item: nothing is the Item itself. */

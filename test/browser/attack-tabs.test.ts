@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { login, seed } from "./support/seed.ts";
-import { signInLink } from "./support/session.ts";
+import { signInLink, signOut } from "./support/session.ts";
 
 /** Two tabs of one browser, which have one cookie. */
 
@@ -15,7 +15,7 @@ describe("another tab", () => {
     await shown.waitFor();
     const other = await page.context().newPage();
     await other.goto("/console/");
-    await other.getByRole("button", { name: "Sign out" }).click();
+    await signOut(other);
     await page.getByRole("dialog", { name: "Your session has ended" }).waitFor();
     expect(await shown.isVisible()).toBe(false);
     await other.getByLabel("Token").fill(seeded.token);

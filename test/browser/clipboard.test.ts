@@ -4,6 +4,7 @@ import { every } from "../support/sample.ts";
 import { allowReading, readClipboard } from "./support/clipboard.ts";
 import { openPage, startPage } from "./support/page.ts";
 import { type Seeded, seed } from "./support/seed.ts";
+import { signOut } from "./support/session.ts";
 
 /**
  * When a copied secret leaves the clipboard. The tests' browser is Chromium; Firefox and WebKit are simulated by what they refuse: they
@@ -178,7 +179,7 @@ describe("signing out", () => {
     await leaveWindow(page);
     await page.clock.runFor(61_000);
     await page.getByRole("button", { name: "Clear the clipboard" }).waitFor();
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await signOut(page);
     await page.getByRole("button", { name: "Clear it and sign out" }).click();
     await page.getByLabel("Token").waitFor();
     expect(await read(page, engine)).toBe("");
@@ -188,7 +189,7 @@ describe("signing out", () => {
     const page = await openPage({ token: seeded.token, fresh: true });
     await openItem(page, engine);
     await copyPassword(page);
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await signOut(page);
     await page.getByLabel("Token").waitFor();
     expect(await read(page, engine)).toBe("");
   });
@@ -202,7 +203,7 @@ describe("signing out", () => {
     await openItem(page, engine);
     await copyPassword(page);
     await MEANWHILE["something was copied in another window"](page);
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await signOut(page);
     await page.getByRole("button", { name: answer }).click();
     await page.getByLabel("Token").waitFor();
     expect(await read(page, engine)).toBe(left);

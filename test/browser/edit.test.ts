@@ -272,7 +272,10 @@ describe("a conflict", () => {
     await button(page, "Save").click();
     await heading(page, "Somebody else has changed this Item").waitFor();
     expect((await stored(seeded)).title).toBe("Theirs");
-    const names = await page.getByRole("group").evaluateAll((groups) => groups.map((group) => group.firstChild!.textContent));
+    const names = await page
+      .locator("article")
+      .getByRole("group")
+      .evaluateAll((groups) => groups.map((group) => group.firstChild!.textContent));
     expect(names).toEqual(["Title", "password", "Tags"]);
     expect(await page.content()).not.toContain("-password");
     await button(page, "Reveal theirs of password").click();

@@ -104,7 +104,7 @@ it("a list from before a write of the page does not take the place of a newer on
   await list.answered;
   await page.getByRole("button", { name: "More actions", exact: true }).click();
   await page.getByRole("button", { name: "Archive", exact: true }).click();
-  await page.getByText("The list shows it under Archived.").waitFor();
+  await page.getByText("The Item is in the archive.").waitFor();
   list.end();
   await page.getByRole("link", { name: "Arrives" }).waitFor();
   expect(await page.getByRole("link", { name: "Own" }).count()).toBe(0);

@@ -4,6 +4,7 @@ import { coveredButtons } from "./support/layout.ts";
 import { openPage } from "./support/page.ts";
 import { makeItems } from "./support/seed.ts";
 import { signIn } from "./support/session.ts";
+import { viewsOf } from "./support/views.ts";
 import type { Page } from "playwright-core";
 
 /** Texts that people can store, and that would reorder, fill or empty the page around them, in every view. */
@@ -17,6 +18,7 @@ const OVERRIDE = HOSTILE["an override of the direction"];
 const SIZES = [
   { width: 390, height: 780 },
   { width: 1024, height: 780 },
+  { width: 1440, height: 900 },
 ] as const;
 
 /** The texts of the page that change the order of what is beside them: more than a person's text is in one isolate. */
@@ -96,26 +98,12 @@ it.each(Object.entries(HOSTILE))("every view stays usable beside %s", async (_, 
   const page = await openPage();
   await signIn(page, token, inject("secrets").ADMIN_TOKEN);
   const faults: Record<string, string[]> = {};
-  for (const [view, ready] of [
-    ["items", ".rows a"],
-    [`items/${vault}/${item}`, ".details"],
-    [`items/${vault}/${item}/edit`, "#item-title"],
-    [`items/${vault}/${item}/versions`, ".version"],
-    ["deleted", ".rows a"],
-    [`deleted/${vault}/${deleted}`, ".content h1"],
-    ["import", "input[type=file]"],
-    ["vaults", ".cards"],
-    ["tokens", ".cards"],
-    ["people", "h1"],
-    ["workloads", "h1"],
-    ["activity", ".cards"],
-    ["health", ".bars"],
-  ] as const) {
+  for (const [view, path, ready] of viewsOf({ vault, item: item!, deleted: deleted! })) {
     await page.setViewportSize(SIZES[1]);
-    await page.goto(`/console/#/${view}`);
+    await page.goto(`/console/#/${path}`);
     await page.locator(ready).first().waitFor();
     const found = await faultsOf(page);
-    if (found.length > 0) faults[view.replace(vault, "vault").replace(/[\w-]{36}/, "item")] = found;
+    if (found.length > 0) faults[view] = found;
   }
   expect(faults).toEqual({});
 });

@@ -7,7 +7,7 @@ import { injectFault, stopFollowing } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { login, makeItems, type Seeded, seed } from "./support/seed.ts";
-import { signInLink } from "./support/session.ts";
+import { signInLink, signOut } from "./support/session.ts";
 
 /** Reading Items: sign in, find, open, reveal, copy. */
 
@@ -98,7 +98,7 @@ describe("signing in", () => {
     await page.getByLabel("Token").fill(seeded.token);
     await page.keyboard.press("Enter");
     await rows(page).first().waitFor();
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await signOut(page);
     await page.getByLabel("Token").waitFor();
   });
 });
@@ -198,7 +198,7 @@ describe("one Item", () => {
     await makeItems(token, full, [login("Somewhere else")]);
     const page = await openPage({ token });
     await page.goto("/console/");
-    await page.getByRole("combobox", { name: "Vault" }).selectOption("Empty");
+    await page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "Empty" }).click();
     await page.getByText("This vault has no Items.").waitFor();
     await page.getByRole("link", { name: "Import Items" }).waitFor();
     await page.locator(".empty").getByRole("button", { name: "New Item" }).click();

@@ -4,6 +4,7 @@ import { otherOrigin } from "./support/other-origin.ts";
 import { openPage, serviceOrigin } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { type Seeded, seed } from "./support/seed.ts";
+import { signOut } from "./support/session.ts";
 
 /** What the console must not give away, and what other pages must not do with its session. */
 
@@ -120,7 +121,7 @@ describe("a value", () => {
     const page = await openPage({ token: seeded.token, fresh: true });
     await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}`);
     await page.getByRole("button", { name: "Reveal password" }).click();
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await signOut(page);
     await page.getByLabel("Token").waitFor();
     expect(await traces(page)).toEqual(NOWHERE);
     expect(await remembers(page)).toBe(false);

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect } from "preact/hooks";
+import { Menu } from "../ui/menu.tsx";
 import { Page } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { type Columns, Table } from "../ui/table.tsx";
@@ -18,7 +19,6 @@ export interface RowAction<T> {
   readonly label: string;
   /** What stands before the name of the row where screen readers need both. Absent: the label. */
   readonly namedLabel?: string;
-  readonly danger?: true;
   /** Out: the dialog for a row; `undefined` when the row has no such action. */
   readonly dialogOf: (row: T) => ShowDialog | undefined;
 }
@@ -95,27 +95,23 @@ function Rows<T extends { readonly id: string }>({ title, noun, rows, nameOf, co
           rows={found.slice(0, ROWS_MAX)}
           keyOf={({ id }) => id}
           columns={columns}
-          actions={(row) =>
-            actions.map(({ label, namedLabel = label, danger, dialogOf }) => {
-              const dialog = dialogOf(row);
-              return (
-                dialog && (
-                  <button
-                    key={label}
-                    type="button"
-                    class={danger && "danger"}
-                    aria-label={`${namedLabel} ${nameOf(row)}`}
-                    onClick={() => show(dialog)}
-                  >
-                    {label}
-                  </button>
-                )
-              );
-            })
-          }
+          actions={(row) => <RowMenu name={nameOf(row)} actions={actions} row={row} show={show} />}
         />
       )}
       {found.length > ROWS_MAX && <p class="quiet">To see {plural(found.length - ROWS_MAX, `other ${noun}`)}, search.</p>}
     </>
   );
+}
+
+interface RowMenuProps<T> extends Pick<RowsProps<T>, "actions" | "show"> {
+  readonly name: string;
+  readonly row: T;
+}
+
+function RowMenu<T>({ name, row, actions, show }: RowMenuProps<T>) {
+  const possible = actions.flatMap(({ label, namedLabel = label, dialogOf }) => {
+    const dialog = dialogOf(row);
+    return dialog ? [{ label: `${label}…`, name: `${namedLabel} ${name}`, run: () => show(dialog) }] : [];
+  });
+  return possible.length > 0 && <Menu label={`Actions for ${name}`} actions={possible} />;
 }

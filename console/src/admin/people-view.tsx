@@ -46,7 +46,6 @@ const ACTIONS: readonly RowAction<PersonRow>[] = [
   },
   {
     label: "Remove",
-    danger: true,
     dialogOf: (person) => (close) => <RemovePerson person={person} name={nameOfPerson(person)} onClose={close} />,
   },
 ];

@@ -49,7 +49,6 @@ const COLUMNS = [
 const ACTIONS: readonly RowAction<TokenRow>[] = [
   {
     label: "Revoke",
-    danger: true,
     dialogOf: (token) => (close) => <RevokeToken token={token} name={nameOfToken(token)} onClose={close} />,
   },
 ];

@@ -38,7 +38,7 @@ const ACTIONS: readonly RowAction<VaultRow>[] = [
     label: "Edit",
     dialogOf: (vault) => ("broken" in vault ? undefined : (close) => <VaultForm vault={vault} onClose={close} />),
   },
-  { label: "Delete", danger: true, dialogOf: (vault) => (close) => <DeleteVault vault={vault} onClose={close} /> },
+  { label: "Delete", dialogOf: (vault) => (close) => <DeleteVault vault={vault} onClose={close} /> },
 ];
 
 const Name = ({ vault }: { readonly vault: VaultRow }) => (

@@ -46,7 +46,6 @@ const ACTIONS: readonly RowAction<WorkloadRow>[] = [
   ...(["issuer", "rule"] as const).map((kind): RowAction<WorkloadRow> => ({
     label: "Delete",
     namedLabel: `Delete ${kind}`,
-    danger: true,
     dialogOf: (row) =>
       row.kind === kind ? (close) => <DeleteWorkload row={row} name={nameOfWorkload(row)} onClose={close} /> : undefined,
   })),

@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals";
-import { type DeletedItem, type Item, ItemVaultError } from "@item-vault/client";
+import type { DeletedItem } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { explain } from "../api/explain.ts";
+import { isGone, type ItemPath, restoreItem } from "../api/restore-item.ts";
 import { titleOf } from "../items/categories.ts";
 import { summaryOf } from "../state/summary.ts";
 import { may, putItem } from "../state/items.ts";
@@ -58,25 +59,8 @@ export function DeletedActions({ item }: { readonly item: DeletedItem }) {
   );
 }
 
-interface Path {
-  readonly vault: string;
-  readonly item: string;
-}
-
-const isGone = (error: unknown): boolean => error instanceof ItemVaultError && error.kind === "item_not_found";
-
-/** An Item that is not among the deleted ones may be restored: by a request whose answer was lost, or by somebody else. */
-async function restoreItem(path: Path): Promise<Item> {
-  try {
-    return (await call("POST /v1/vaults/{vault}/deleted-items/{item}/restore", { path })).data;
-  } catch (error) {
-    if (!isGone(error)) throw error;
-    return (await call("GET /v1/vaults/{vault}/items/{item}", { path })).data;
-  }
-}
-
 /** An Item that is not among the deleted ones is destroyed, unless somebody has restored it. */
-async function destroyItem(path: Path): Promise<void> {
+async function destroyItem(path: ItemPath): Promise<void> {
   try {
     await call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path });
   } catch (error) {

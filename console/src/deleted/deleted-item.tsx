@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { type DeletedItem, ItemVaultError } from "@item-vault/client";
 import { call } from "../api/client.ts";
-import { categoryOf, titleOf } from "../items/categories.ts";
+import { labelOfCategory, titleOf } from "../items/categories.ts";
 import { Fields } from "../items/fields.tsx";
 import { Urls } from "../items/urls.tsx";
 import { formatRoute } from "../routes.ts";
@@ -50,7 +50,7 @@ function Content({ item }: { readonly item: DeletedItem }) {
           {titleOf(item)}
         </h1>
         <p class="quiet">
-          {categoryOf(item.category).label} in {vaultName(item.vault.id)} · deleted{" "}
+          {labelOfCategory(item.category)} in {vaultName(item.vault.id)} · deleted{" "}
           <time dateTime={item.deletedAt}>{formatTime(item.deletedAt)}</time> by <Who id={item.deletedBy} /> · can be restored
           until {restorableUntil(item.deletedAt, session.value!.settings)}
         </p>

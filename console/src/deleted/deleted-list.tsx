@@ -1,6 +1,8 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { DeletedItemSummary } from "@item-vault/client";
-import { categoryOf, titleOf } from "../items/categories.ts";
+import { titleOf } from "../items/categories.ts";
+import { SIDEBAR } from "../items/sidebar.tsx";
+import { Tile } from "../items/tile.tsx";
 import { formatRoute } from "../routes.ts";
 import { vaultName, vaults } from "../state/items.ts";
 import { route } from "../state/route.ts";
@@ -17,7 +19,7 @@ import { deletedError, deletedState, deletedVault, listed, loadDeleted, restorab
 
 /** The list of deleted Items, the last one first. */
 
-const ROW_HEIGHT = 56; // pixels, as in style/items.css
+const ROW_HEIGHT = 60; // pixels, as in style/items.css
 
 export function DeletedList() {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -29,9 +31,20 @@ export function DeletedList() {
   return (
     <section class="pane list" aria-label="Deleted Items">
       <header class="deleted-header">
-        <h1 ref={heading} tabIndex={-1}>
-          Deleted Items
-        </h1>
+        <div class="shown-list">
+          <h1 ref={heading} tabIndex={-1}>
+            Deleted Items
+          </h1>
+          <button
+            type="button"
+            class="plain narrow-only"
+            popovertarget={SIDEBAR}
+            aria-label="Choose a list"
+            title="Choose a list"
+          >
+            <Icon name="down" />
+          </button>
+        </div>
         <p class="quiet">{explainRetention(session.value!.settings)}</p>
         <div class="filters">
           <VaultFilter />
@@ -88,7 +101,7 @@ function Row({ item, tabIndex }: { readonly item: DeletedItemSummary; readonly t
       tabIndex={tabIndex}
       aria-current={route.value.item === item.id ? "page" : undefined}
     >
-      <Icon name={categoryOf(item.category).icon} />
+      <Tile title={item.title} category={item.category} />
       <span class="title">{titleOf(item)}</span>
       <span class="quiet">
         {formatTime(item.deletedAt)} by <Who id={item.deletedBy} />

@@ -1,4 +1,5 @@
 import { useLayoutEffect } from "preact/hooks";
+import { Sidebar } from "../items/sidebar.tsx";
 import { route } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { DeletedItemView } from "./deleted-item.tsx";
@@ -12,6 +13,7 @@ export function DeletedView() {
   useLayoutEffect(() => void loadDeleted(), [token]);
   return (
     <div class={`panes ${item !== undefined ? "has-item" : ""}`}>
+      <Sidebar />
       <DeletedList />
       <section class="pane content" aria-label="Item">
         {vault !== undefined && item !== undefined ? (

@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { dropItem } from "../state/items.ts";
 import { navigate } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
+import { undoChange } from "../state/undo.ts";
 import { Icon } from "../ui/icon.tsx";
 import { formatRoute, type Route } from "../routes.ts";
 import { ConflictView } from "./conflict-view.tsx";
@@ -27,7 +28,7 @@ export function EditorView({ editor, title }: Props) {
     const item = await editor.save();
     // What was typed while the request was under way is still to be saved.
     if (!item || editor.changed.value) return;
-    showToast("Saved.");
+    showToast("The Item is saved.", "done", undoChange({ data: item, etag: editor.base.value?.etag }));
     // After a slow request the user may be elsewhere.
     if (shown.current) navigate(placeOf(item), { replace: true });
   };

@@ -23,7 +23,7 @@ interface Props {
   readonly onCancel: () => void;
 }
 
-const CATEGORY_OPTIONS = Object.entries(CATEGORIES).map(([name, { label }]) => [name as Category, label] as const);
+const CATEGORY_OPTIONS = Object.entries(CATEGORIES).map(([name, label]) => [name as Category, label] as const);
 
 export function ItemForm({ editor, onSave, onCancel }: Props) {
   const generating = useSignal<DraftField | undefined>(undefined);

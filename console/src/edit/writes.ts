@@ -4,6 +4,7 @@ import { explain } from "../api/explain.ts";
 import { dropItem } from "../state/items.ts";
 import { openItem, type Opened } from "../state/opened.ts";
 import { showToast } from "../state/toasts.ts";
+import { undo, undoDeletion } from "../state/undo.ts";
 import { takeWritten, type Written } from "../state/written.ts";
 
 /** The writes of the buttons of an Item. A failure is told by a message. */
@@ -12,10 +13,11 @@ const PATH = "/v1/vaults/{vault}/items/{item}" as const;
 
 const pathOf = ({ vault, id }: Item) => ({ vault: vault.id, item: id });
 
-async function attempt(item: Item, write: () => Promise<Written>, done: string): Promise<void> {
+/** In: `before` writes what was before. */
+async function attempt(item: Item, write: () => Promise<Written>, done: string, before: () => Promise<void>): Promise<void> {
   try {
     takeWritten(await write());
-    showToast(done);
+    showToast(done, "done", undo(before));
   } catch (error) {
     tell(item, error);
   }
@@ -34,6 +36,7 @@ export const setFavorite = (item: Item, favorite: boolean): Promise<void> =>
     item,
     () => call(`PATCH ${PATH}`, { path: pathOf(item), body: [{ op: "replace", path: "/favorite", value: favorite }] }),
     favorite ? "Added to the favourites." : "Removed from the favourites.",
+    () => setFavorite(item, !favorite),
   );
 
 export const setArchived = (item: Item, archived: boolean): Promise<void> =>
@@ -41,7 +44,8 @@ export const setArchived = (item: Item, archived: boolean): Promise<void> =>
     item,
     () =>
       archived ? call(`POST ${PATH}/archive`, { path: pathOf(item) }) : call(`POST ${PATH}/unarchive`, { path: pathOf(item) }),
-    archived ? "Archived. The list shows it under Archived." : "The Item is in the list again.",
+    archived ? "The Item is in the archive." : "The Item is in the list again.",
+    () => setArchived(item, !archived),
   );
 
 /** Deletes the version that is shown. Out: whether the Item is gone. */
@@ -56,6 +60,6 @@ export async function deleteItem({ item, etag }: Opened): Promise<boolean> {
     }
   }
   dropItem(item.id);
-  showToast("Deleted.");
+  showToast("The Item is deleted.", "done", undoDeletion(pathOf(item)));
   return true;
 }

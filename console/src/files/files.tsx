@@ -29,7 +29,7 @@ export function Files({ opened: { item } }: { readonly opened: Opened }) {
     mayWrite
       ? [
           { label: "Replace the content…", run: () => choose(file) },
-          { label: "Delete…", run: () => setDeletion(file), danger: true },
+          { label: "Delete…", run: () => setDeletion(file) },
         ]
       : [];
   const closeDeletion = () => {

@@ -8,6 +8,7 @@ import { may } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { navigate, route } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
+import { undoChange } from "../state/undo.ts";
 import { refreshItem, takeWritten } from "../state/written.ts";
 import { Failure } from "../ui/failure.tsx";
 import { DestroyVersion } from "./destroy-version.tsx";
@@ -81,5 +82,5 @@ async function restoreVersion({ item, etag }: Opened, version: number): Promise<
   // After a slow request the user may be elsewhere.
   if (route.value.item === item.id && route.value.page === "versions")
     navigate({ view: "items", vault: item.vault.id, item: item.id });
-  showToast(`Version ${version} is restored. To undo this, restore version ${item.version}.`);
+  showToast(`Version ${version} is restored.`, "done", undoChange(restored));
 }

@@ -3,7 +3,7 @@ import type { Category } from "@item-vault/client";
 import type { Unfit as UnfitItem } from "@item-vault/transfer/fit";
 import type { TransferItem } from "@item-vault/transfer/item";
 import { plural } from "../ui/plural.ts";
-import { categoryOf, titleOf } from "../items/categories.ts";
+import { labelOfCategory, titleOf } from "../items/categories.ts";
 
 /** How many Items of each category the source has, the most first. */
 export function CategoryTable({ items }: { readonly items: readonly TransferItem[] }) {
@@ -14,7 +14,7 @@ export function CategoryTable({ items }: { readonly items: readonly TransferItem
     <dl class="counts">
       {rows.map(([category, count]) => (
         <div key={category}>
-          <dt>{categoryOf(category as Category).label}</dt>
+          <dt>{labelOfCategory(category as Category)}</dt>
           <dd>{count}</dd>
         </div>
       ))}

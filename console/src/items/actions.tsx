@@ -17,7 +17,7 @@ export function EditAction({ opened }: Props) {
   const { vault, id } = opened.item;
   if (!isWritable(opened)) return null;
   return (
-    <a class="button primary" href={formatRoute({ view: "items", vault: vault.id, item: id, page: "edit" })}>
+    <a class="button" href={formatRoute({ view: "items", vault: vault.id, item: id, page: "edit" })}>
       Edit
     </a>
   );

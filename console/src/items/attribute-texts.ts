@@ -16,7 +16,7 @@ export const textOfUrl = ({ href, label, primary }: DraftUrl): string =>
 export const ATTRIBUTE_TEXTS: Readonly<Record<Attribute, Texts>> = {
   title: { name: "Title", textOf: ({ title }) => title },
   // A category of a newer release has no label here.
-  category: { name: "Category", textOf: ({ category }) => CATEGORIES[category]?.label ?? category },
+  category: { name: "Category", textOf: ({ category }) => CATEGORIES[category] ?? category },
   favorite: { name: "Favourite", textOf: ({ favorite }) => (favorite ? "yes" : "no") },
   urls: { name: "URLs", textOf: ({ urls }) => urls.map(textOfUrl).join("\n") },
   tags: { name: "Tags", textOf: ({ tags }) => tags.map(isolate).join(", ") },

@@ -1,7 +1,7 @@
 import type { Field, Item } from "@item-vault/client";
 import { displayOf } from "./field-types.ts";
 
-/** Keys that copy a value of the open Item, so that a password takes one key press after the Item was opened. */
+/** Keys and clicks that copy a value of the open Item, so that a password takes one key press after the Item was opened. */
 
 type Rule = (field: Field) => boolean;
 
@@ -29,6 +29,13 @@ export function copyKeyOf(field: Field, { fields }: Item): { readonly title: str
 export function pressCopyKey(event: KeyboardEvent): void {
   const key = keyOf(event);
   if (key !== undefined) press(event.currentTarget as HTMLElement, key);
+}
+
+/** A click on a row copies its value, unless it presses something else there, or ends the selection of a part of the value. */
+export function copyByClick({ target }: MouseEvent): void {
+  const element = target as Element;
+  if (element.closest("a, button, input, select, textarea, summary, [popover], dialog") || !getSelection()!.isCollapsed) return;
+  element.closest(".field-row")?.querySelector<HTMLElement>(".copy")?.click();
 }
 
 /** The letter that was pressed; `undefined` for every other key, and in what takes letters itself. */

@@ -1,6 +1,8 @@
+import { formatRoute } from "../routes.ts";
 import type { Opened } from "../state/opened.ts";
 import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
+import { chooseBy } from "./sidebar.tsx";
 
 /** The tags of an Item, and when and by whom it was written. */
 export function Details({ opened: { item } }: { readonly opened: Opened }) {
@@ -9,7 +11,11 @@ export function Details({ opened: { item } }: { readonly opened: Opened }) {
       {item.tags.length > 0 && (
         <ul class="tags" aria-label="Tags">
           {item.tags.map((tag) => (
-            <li key={tag}>{tag}</li>
+            <li key={tag}>
+              <a href={formatRoute({ view: "items" })} onClick={chooseBy({ kind: "tag", value: tag })}>
+                {tag}
+              </a>
+            </li>
           ))}
         </ul>
       )}

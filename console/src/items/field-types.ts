@@ -32,6 +32,18 @@ const DISPLAYS: Partial<Readonly<Record<FieldType, Display>>> = {
 
 export const displayOf = ({ type, purpose }: Typed): Display => (purpose === "NOTES" ? {} : (DISPLAYS[type] ?? {}));
 
+/** The links of values that have one. Only those of the web: a `javascript:` URL must not run in this page. */
+const LINKS: Partial<Readonly<Record<FieldType, (value: string) => string | undefined>>> = {
+  URL: (value) => (isWebUrl(value) ? value : undefined),
+  EMAIL: (value) => `mailto:${encodeURIComponent(value)}`,
+  PHONE: (value) => `tel:${encodeURIComponent(value)}`,
+};
+
+export const isWebUrl = (href: string): boolean => URL.canParse(href) && /^https?:$/.test(new URL(href).protocol);
+
+/** The address to which a value leads; undefined for most. */
+export const hrefOf = ({ type, value }: Pick<Field, "type" | "value">): string | undefined => LINKS[type]?.(value);
+
 /** The labels that the service gives to fields of a purpose (contract 2), as people say them. */
 const DEFAULT_LABELS: Partial<Readonly<Record<Purpose, string>>> = { USERNAME: "user name", NOTES: "notes" };
 

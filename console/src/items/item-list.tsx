@@ -1,37 +1,25 @@
 import { formatRoute } from "../routes.ts";
-import {
-  entries,
-  found,
-  listError,
-  listState,
-  loadItems,
-  may,
-  query,
-  type Scope,
-  scope,
-  vaultFilter,
-  vaultName,
-  vaults,
-} from "../state/items.ts";
+import { ALL, chosenList, keyOfList, listedEntries, type ChosenList, query } from "../state/chosen-list.ts";
+import { entries, listError, listState, loadItems, may, orderName, vaultName, vaults } from "../state/items.ts";
 import { route } from "../state/route.ts";
+import type { Entry } from "../state/search.ts";
 import { Failure } from "../ui/failure.tsx";
-import { Icon } from "../ui/icon.tsx";
 import { isolate } from "../ui/texts.ts";
 import { VirtualList } from "../ui/virtual-list.tsx";
-import { categoryOf, titleOf } from "./categories.ts";
+import { labelOfCategory, titleOf } from "./categories.ts";
+import { ListHeader } from "./list-header.tsx";
 import { NewItemButton } from "./new-item.tsx";
-import { SearchField } from "./search-field.tsx";
-import type { Entry } from "../state/search.ts";
+import { CategoryIcon, Tile } from "./tile.tsx";
 
-/** The list of Items: search, and which Items are listed. */
+/** The list of Items. */
 
-const ROW_HEIGHT = 56; // pixels, as in style/items.css
+const ROW_HEIGHT = 60; // pixels, as in style/items.css
 
 export function ItemList() {
   return (
     <section class="pane list" aria-label="Items">
       {route.value.item === undefined && <h1 class="unseen">Items</h1>}
-      <SearchField />
+      <ListHeader />
       <Content />
     </section>
   );
@@ -40,12 +28,12 @@ export function ItemList() {
 function Content() {
   if (listState.value === "failed") return <Failure error={listError.value} retry={() => void loadItems()} />;
   if (listState.value === "loading") return <p class="quiet">Loading…</p>;
-  if (found.value.length === 0) return <Empty />;
+  if (listedEntries.value.length === 0) return <Empty />;
   return (
     <VirtualList
-      key={`${vaultFilter.value}/${scope.value}`}
+      key={`${keyOfList(chosenList.value)}/${orderName.value}`}
       label="Items"
-      rows={found.value}
+      rows={listedEntries.value}
       keyOf={({ item }) => item.id}
       height={ROW_HEIGHT}
       current={route.value.item}
@@ -56,17 +44,19 @@ function Content() {
 }
 
 function Row({ entry: { item }, tabIndex }: { readonly entry: Entry; readonly tabIndex: number }) {
-  const { label, icon } = categoryOf(item.category);
-  const details = [item.username || label, vaults.value.length > 1 ? vaultName(item.vault.id) : ""].filter(Boolean);
+  const details = [item.username || labelOfCategory(item.category), vaults.value.length > 1 ? vaultName(item.vault.id) : ""];
   return (
     <a
       href={formatRoute({ view: "items", vault: item.vault.id, item: item.id })}
       tabIndex={tabIndex}
       aria-current={route.value.item === item.id ? "page" : undefined}
     >
-      <Icon name={icon} />
+      <Tile title={item.title} category={item.category} />
       <span class="title">{titleOf(item)}</span>
-      <span class="quiet">{details.map(isolate).join(" · ")}</span>
+      <span class="quiet">
+        <CategoryIcon category={item.category} />
+        {details.filter(Boolean).map(isolate).join(" · ")}
+      </span>
       {item.favorite && (
         <span class="favorite">
           <span class="unseen">Favourite</span>
@@ -76,14 +66,20 @@ function Row({ entry: { item }, tabIndex }: { readonly entry: Entry; readonly ta
   );
 }
 
-const NOTHING: Readonly<Record<Scope, string>> = {
-  all: "This vault has no Items.",
-  favorites: "None of these Items is a favourite. The star of an Item makes it one.",
-  archived: "None of these Items is archived.",
+/** What a list without Items says, where other lists have some. */
+const NOTHING: Readonly<Record<ChosenList["kind"], string>> = {
+  all: "All Items are in the archive.",
+  recent: "All Items are in the archive.",
+  favorites: "None of the Items is a favourite. The star of an Item makes it one.",
+  archived: "No Item is archived. The menu of an Item archives it.",
+  vault: "This vault has no Items.",
+  tag: "No Item has this tag any more.",
+  category: "No Item has this category any more.",
 };
 
 function Empty() {
-  const limited = scope.value !== "all" || vaultFilter.value !== undefined;
+  const list = chosenList.value;
+  const limited = list.kind !== "all";
   if (query.value !== "")
     return (
       <div class="empty">
@@ -91,12 +87,12 @@ function Empty() {
         {limited && <ShowAll label="Search all Items" />}
       </div>
     );
-  if (entries.value.length > 0 && limited)
+  if (entries.value.length > 0)
     return (
       <div class="empty">
-        <p>{NOTHING[scope.value]}</p>
-        {scope.value === "all" && may(vaultFilter.value!, "w") && <Begin />}
-        <ShowAll label="Show all Items" />
+        <p>{NOTHING[list.kind]}</p>
+        {list.kind === "vault" && may(list.value, "w") && <Begin />}
+        {limited && <ShowAll label="Show all Items" />}
       </div>
     );
   if (vaults.value.length === 0)
@@ -112,7 +108,7 @@ function Empty() {
 /** What can be done about a list without Items. */
 const Begin = () => (
   <>
-    <NewItemButton label />{" "}
+    <NewItemButton class="primary" label />{" "}
     {vaults.value.some(({ id }) => may(id, "w")) && (
       <a class="button" href={formatRoute({ view: "import" })}>
         Import Items
@@ -127,9 +123,8 @@ const ShowAll = ({ label }: { readonly label: string }) => (
   </button>
 );
 
-/** Ends the choice of a vault and of a kind of Items. The search field gets the focus, because the button is gone then. */
+/** The search field gets the focus, because the button is gone then. */
 function showAll(): void {
-  scope.value = "all";
-  vaultFilter.value = undefined;
+  chosenList.value = ALL;
   document.querySelector<HTMLElement>(".search input")?.focus();
 }

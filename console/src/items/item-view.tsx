@@ -6,10 +6,11 @@ import { open, openItem, type Opened } from "../state/opened.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { isolate } from "../ui/texts.ts";
-import { categoryOf, titleOf } from "./categories.ts";
-import { keepEarlyKey, pressCopyKey, pressEarlyKey } from "./copy-keys.ts";
+import { labelOfCategory, titleOf } from "./categories.ts";
+import { copyByClick, keepEarlyKey, pressCopyKey, pressEarlyKey } from "./copy-keys.ts";
 import { Fields } from "./fields.tsx";
 import { ITEM_ACTIONS, ITEM_PARTS } from "./item-parts.ts";
+import { Tile } from "./tile.tsx";
 
 /** One Item as it is read: its fields by section, and the parts of the table in item-parts.ts. */
 
@@ -55,16 +56,17 @@ function Content({ opened }: { readonly opened: Opened }) {
     pressEarlyKey(heading.current!.closest("article")!, item.id);
   }, []);
   return (
-    // The buttons are interactive; the article handles the keys that press them.
+    // The buttons are interactive; the article handles the keys and the clicks on values that press them.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
-    <article class="item" data-item={item.id} onKeyDown={pressCopyKey}>
+    <article class="item" data-item={item.id} onKeyDown={pressCopyKey} onClick={copyByClick}>
       <header>
         <BackToList />
+        <Tile title={item.title} category={item.category} />
         <h1 ref={heading} tabIndex={-1}>
           {titleOf(item)}
         </h1>
         <p class="quiet">
-          {categoryOf(item.category).label}
+          {labelOfCategory(item.category)}
           {vault !== "" && ` in ${isolate(vault)}`}
           {item.state === "ARCHIVED" && " · archived"}
         </p>

@@ -4,8 +4,9 @@ import { closeItem, openItem } from "../state/opened.ts";
 import { route } from "../state/route.ts";
 import { ItemList } from "./item-list.tsx";
 import { ItemView } from "./item-view.tsx";
+import { Sidebar } from "./sidebar.tsx";
 
-/** The main view: the list, and beside it what the address names. On a narrow screen one of the two. */
+/** The main view: the lists, the Items of one, and what the address names. On a narrow screen one of the last two. */
 export function ItemsView() {
   const { vault, item, page } = route.value;
   useLayoutEffect(() => {
@@ -18,6 +19,7 @@ export function ItemsView() {
   const shown = Page !== undefined || item !== undefined;
   return (
     <div class={`panes ${shown ? "has-item" : ""}`}>
+      <Sidebar />
       <ItemList />
       <section class="pane content" aria-label="Item">
         {Page ? (

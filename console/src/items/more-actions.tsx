@@ -21,7 +21,7 @@ export function MoreActions({ opened }: { readonly opened: Opened }) {
       label: archived ? "Unarchive" : "Archive",
       run: () => void write(waiting, (writes) => writes.setArchived(item, !archived)),
     },
-    { label: "Delete…", danger: true, run: () => (dialog.value = "delete") },
+    { label: "Delete…", run: () => (dialog.value = "delete") },
   ];
   const actions = [
     // Who may only read this vault can copy to another one.

@@ -1,10 +1,9 @@
 import { copy } from "../ui/clipboard.ts";
 import { Icon } from "../ui/icon.tsx";
+import { isWebUrl } from "./field-types.ts";
 import type { Opened } from "../state/opened.ts";
 
-/** The URLs of an Item. Only those of the web are links: a `javascript:` URL must not run in this page. */
-
-export const isWebUrl = (href: string): boolean => URL.canParse(href) && /^https?:$/.test(new URL(href).protocol);
+/** The URLs of an Item. */
 
 export function Urls({ opened: { item } }: { readonly opened: Opened }) {
   if (item.urls.length === 0) return null;
@@ -24,7 +23,7 @@ export function Urls({ opened: { item } }: { readonly opened: Opened }) {
               )}
               <button
                 type="button"
-                class="plain"
+                class="plain copy"
                 aria-label={`Copy ${label || "URL"}`}
                 title="Copy"
                 onClick={() => void copy(label || "URL", href, { secret: false })}

@@ -4,6 +4,7 @@ import { summaryOf } from "../state/summary.ts";
 import { dropItem, may, putItem, vaultName, vaults } from "../state/items.ts";
 import { navigate, route } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
+import { undoMove } from "../state/undo.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { TransferState } from "./transfer-state.tsx";
 import { type Kind, useTransfer } from "./use-transfer.ts";
@@ -26,10 +27,11 @@ export function MoveDialog({ item, onClose }: Props) {
     if (route.value.item === item.id) navigate({ view: "items", vault: copy.vault.id, item: copy.id });
   };
   const { phase, copied, copy, begin } = useTransfer(item, (made, deleted) => {
-    putItem(summaryOf(made));
+    putItem(summaryOf(made.item));
     if (deleted) dropItem(item.id);
-    showToast(deleted ? "The Item is moved. It is among the deleted Items of its old vault, too." : "The Item is copied.");
-    show(made);
+    const moved = deleted ? undoMove({ vault: from, item: item.id }, { data: made.item, etag: made.etag }) : undefined;
+    showToast(deleted ? "The Item is moved." : "The Item is copied.", "done", moved);
+    show(made.item);
   });
   const start = (chosen: Kind) => {
     kind.value = chosen;

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
+import type { Opened } from "../state/opened.ts";
 import { showToast } from "../state/toasts.ts";
 import { discard, makeCopy, planTransfer, removeSource, type Transfer } from "./transfer.ts";
 
@@ -29,7 +30,7 @@ const DISCARDED = "The incomplete copy was deleted again.";
 const LEFT = "An incomplete copy may be left in the other vault.";
 
 /** In: what happens when the copy is complete; `deleted`: and the Item is deleted. */
-export function useTransfer(item: Item, onDone: (copy: Item, deleted: boolean) => void) {
+export function useTransfer(item: Item, onDone: (copy: Opened, deleted: boolean) => void) {
   const phase = useSignal<Phase>({ name: "choosing" });
   const copied = useSignal<Copied>({ bytes: 0, of: 0, file: "" });
   const transfer = useRef<Transfer>(undefined);
@@ -48,9 +49,9 @@ export function useTransfer(item: Item, onDone: (copy: Item, deleted: boolean) =
         onBytes: (count) => (copied.value = { ...copied.value, bytes: copied.value.bytes + count }),
         onFile: (file) => (copied.value = { ...copied.value, file }),
       });
-      if (kind === "copy") return onDone(current.copy.item, false);
+      if (kind === "copy") return onDone(current.copy, false);
       phase.value = { name: "deleting" };
-      if ((await removeSource(current)) === "deleted") onDone(current.copy.item, true);
+      if ((await removeSource(current)) === "deleted") onDone(current.copy, true);
       else phase.value = { name: "both" };
     } catch (error) {
       phase.value = { name: "failed", error, copied: transfer.current?.copy !== undefined };

@@ -3,6 +3,7 @@ import { parseTotp, type TotpParameters } from "@item-vault/model/totp-parameter
 import { copy } from "../ui/clipboard.ts";
 import { copyKeyOf } from "../items/copy-keys.ts";
 import { FieldMenu } from "../items/field-menu.tsx";
+import { KeyHint } from "../items/key-hint.tsx";
 import { type FieldProps, labelOf } from "../items/field-types.ts";
 import { Icon } from "../ui/icon.tsx";
 import { isolate } from "../ui/texts.ts";
@@ -16,6 +17,7 @@ export function OneTimePassword({ field, item }: FieldProps) {
   const label = labelOf(field);
   const parameters = useMemo(() => parseTotp(field.value), [field.value]);
   const { revealed, toggle } = useReveal(field.value);
+  const keyed = copyKeyOf(field, item);
   const keyActions = [
     { label: revealed ? "Hide the key" : "Reveal the key", run: toggle },
     { label: "Copy the key", run: () => void copy(`The key of ${isolate(label)}`, field.value) },
@@ -29,11 +31,12 @@ export function OneTimePassword({ field, item }: FieldProps) {
       {parameters && (
         <button
           type="button"
-          class="plain"
+          class="plain copy"
           aria-label={`Copy ${label}`}
-          {...copyKeyOf(field, item)}
+          {...keyed}
           onClick={() => void copyCode(label, parameters)}
         >
+          <KeyHint copyKey={keyed["aria-keyshortcuts"]} />
           <Icon name="copy" />
         </button>
       )}

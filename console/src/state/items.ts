@@ -1,10 +1,10 @@
-import { computed, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { covers } from "@item-vault/model/permission";
 import { permissionIn, vaultsWith } from "@item-vault/model/vault-scope";
 import { ItemVaultError, type ItemSummary, type Permission, type Vault } from "@item-vault/client";
 import { asSummary } from "../api/broken.ts";
 import { call } from "../api/client.ts";
-import { type Entry, entryOf, search } from "./search.ts";
+import { type Entry, entryOf, type OrderName, ORDERS, replaceEntry } from "./search.ts";
 import { session } from "./session.ts";
 
 /** The vaults of the session and the summaries of their Items: no value of a field is among them. */
@@ -15,23 +15,13 @@ export const entries = signal<readonly Entry[]>([]);
 export const listState = signal<"loading" | "loaded" | "failed">("loading");
 export const listError = signal<unknown>(undefined);
 
-/** What the list shows: all vaults or one, and which Items of them. */
-export type Scope = "all" | "favorites" | "archived";
-export const scope = signal<Scope>("all");
-export const vaultFilter = signal<string | undefined>(undefined);
-export const query = signal("");
+/** The order of `entries`. */
+export const orderName = signal<OrderName>("title");
 
-const SCOPES: Readonly<Record<Scope, (item: ItemSummary) => boolean>> = {
-  all: ({ state }) => state === undefined,
-  favorites: ({ state, favorite }) => state === undefined && favorite,
-  archived: ({ state }) => state === "ARCHIVED",
-};
-
-const inScope = computed(() => {
-  const [chosen, vault] = [SCOPES[scope.value], vaultFilter.value];
-  return entries.value.filter(({ item }) => chosen(item) && (vault === undefined || item.vault.id === vault));
-});
-export const found = computed(() => search(inScope.value, query.value));
+export function sortBy(name: OrderName): void {
+  orderName.value = name;
+  entries.value = entries.value.toSorted(ORDERS[name].compare);
+}
 
 /** The ids of the vaults that the session lists: known before any request, so the lists of all vaults are one round trip. */
 const listed = (): string[] => vaultsWith("l", session.value?.token ?? { vaults: {} });
@@ -100,17 +90,17 @@ async function loadList(vault: string): Promise<ItemSummary[]> {
 }
 
 function setItems(items: readonly ItemSummary[]): void {
-  entries.value = items.map(entryOf).toSorted((a, b) => (a.title < b.title ? -1 : Number(a.title > b.title)));
+  entries.value = items.map(entryOf).toSorted(ORDERS[orderName.value].compare);
 }
 
 /** Puts an Item that was written into the list, in place of its older version. The list keeps a newer one, which somebody else has written. */
 export function putItem(item: ItemSummary): void {
   if (entries.value.some((entry) => entry.item.id === item.id && entry.item.version > item.version)) return;
   ownWrites++;
-  setItems([...entries.value.flatMap((entry) => (entry.item.id === item.id ? [] : [entry.item])), item]);
+  entries.value = replaceEntry(entries.value, item.id, entryOf(item), ORDERS[orderName.value].compare);
 }
 
 export function dropItem(id: string): void {
   ownWrites++;
-  setItems(entries.value.flatMap((entry) => (entry.item.id === id ? [] : [entry.item])));
+  entries.value = replaceEntry(entries.value, id, undefined, ORDERS[orderName.value].compare);
 }

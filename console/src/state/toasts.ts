@@ -10,24 +10,30 @@ export interface Toast {
   readonly action?: Action | undefined;
 }
 
-interface Action {
+export interface Action {
   readonly label: string;
   readonly run: () => void;
 }
 
 /** How long a message is shown, in milliseconds. */
 const SHOWN: Readonly<Record<Toast["kind"], number>> = { done: 6_000, failed: 20_000, question: 60_000 };
+/** The same of a message that something can be done about. */
+const SHOWN_WITH_ACTION = 12_000;
+/** Only the last one is shown. */
 export const toasts = signal<readonly Toast[]>([]);
 let last = 0;
 
 /** How many dialogs are open. What is outside of the last one is neither read by screen readers nor reached. */
 export const openDialogs = signal(0);
 
-/** Out: the id of the message, for `hideToast`. */
+/**
+ * Shows a message in place of the one before. A question, which is under the message meanwhile, stays until it is answered. Out: the id of
+ * the message, for `hideToast`.
+ */
 export function showToast(text: string, kind: Toast["kind"] = "done", action?: Action): number {
   const id = ++last;
-  toasts.value = [...toasts.value, { id, text, kind, action }];
-  setTimeout(() => hideToast(id), SHOWN[kind]);
+  toasts.value = [...toasts.value.filter((toast) => toast.kind === "question"), { id, text, kind, action }];
+  setTimeout(() => hideToast(id), action ? Math.max(SHOWN_WITH_ACTION, SHOWN[kind]) : SHOWN[kind]);
   return id;
 }
 

@@ -5,8 +5,11 @@ import { Icon, type IconName } from "./icon.tsx";
 
 export interface MenuAction {
   readonly label: string;
+  /** What screen readers say in place of the label. */
+  readonly name?: string;
   readonly run: () => void;
-  readonly danger?: boolean;
+  /** Of an action that chooses one of several: whether it is the chosen one. */
+  readonly chosen?: boolean;
 }
 
 interface Props {
@@ -37,21 +40,31 @@ export function Menu({ label, actions, icon = "more", onOpen }: Props) {
   };
   return (
     <>
-      <button ref={button} type="button" class="plain" popovertarget={id} aria-label={label} title="More">
+      <button
+        ref={button}
+        type="button"
+        class="plain"
+        popovertarget={id}
+        aria-label={label}
+        title={icon === "more" ? "More" : label}
+      >
         <Icon name={icon} />
       </button>
       <div ref={list} id={id} class="menu-list" popover="auto" onBeforeToggle={onBeforeToggle}>
-        {actions.map(({ label: text, run, danger }) => (
+        {actions.map(({ label: text, name, run, chosen }) => (
           <button
             key={text}
             type="button"
-            class={danger ? "plain danger" : "plain"}
+            class="plain"
+            aria-label={name}
+            aria-pressed={chosen}
             onClick={() => {
               list.current!.hidePopover();
               run();
             }}
           >
             {text}
+            {chosen && <Icon name="check" />}
           </button>
         ))}
       </div>

@@ -1,18 +1,12 @@
 import { hideToast, openDialogs, type Toast, toasts } from "../state/toasts.ts";
 
 /**
- * The messages, which screen readers announce without moving the focus. They are in the dialog that is open, if any, because the rest of
+ * The message, one at a time, which screen readers announce without moving the focus. It is in the dialog that is open, if any, because the rest of
  * the page is inert then. In: how many dialogs are around them.
  */
 export function Toasts({ depth = 0 }: { readonly depth?: number }) {
-  const shown = openDialogs.value === depth ? toasts.value : [];
-  return (
-    <output class="toasts">
-      {shown.map((toast) => (
-        <Message key={toast.id} toast={toast} />
-      ))}
-    </output>
-  );
+  const toast = openDialogs.value === depth ? toasts.value.at(-1) : undefined;
+  return <output class="toasts">{toast && <Message key={toast.id} toast={toast} />}</output>;
 }
 
 function Message({ toast: { id, text, kind, action } }: { readonly toast: Toast }) {

@@ -45,3 +45,9 @@ export async function signIn(page: Page, ...tokens: readonly string[]): Promise<
   await page.goto(await signInLink(...tokens));
   await page.getByRole("complementary").getByRole("button", { name: "Dismiss" }).click();
 }
+
+/** Signs out by the menu of the account. */
+export async function signOut(page: Page): Promise<void> {
+  await page.getByRole("button", { name: /^Account/ }).click();
+  await page.getByRole("button", { name: "Sign out", exact: true }).click();
+}

@@ -1,0 +1,23 @@
+import { type Item, ItemVaultError } from "@item-vault/client";
+import { call } from "./client.ts";
+
+/** The ids of an Item, as the paths of requests have them. */
+export interface ItemPath {
+  readonly vault: string;
+  readonly item: string;
+}
+
+export const isGone = (error: unknown): boolean => error instanceof ItemVaultError && error.kind === "item_not_found";
+
+/**
+ * Restores a deleted Item. One that is not among the deleted ones may be restored: by a request whose answer was lost, or by somebody else.
+ * Errors: as `call`.
+ */
+export async function restoreItem(path: ItemPath): Promise<Item> {
+  try {
+    return (await call("POST /v1/vaults/{vault}/deleted-items/{item}/restore", { path })).data;
+  } catch (error) {
+    if (!isGone(error)) throw error;
+    return (await call("GET /v1/vaults/{vault}/items/{item}", { path })).data;
+  }
+}

@@ -1,0 +1,83 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { chosenList, listedEntries, nameOfList, query } from "../state/chosen-list.ts";
+import { listState, orderName, sortBy } from "../state/items.ts";
+import { type OrderName, ORDERS } from "../state/search.ts";
+import { Icon } from "../ui/icon.tsx";
+import { Menu } from "../ui/menu.tsx";
+import { plural } from "../ui/plural.ts";
+import { labelOfCategory } from "./categories.ts";
+import { NewItemButton } from "./new-item.tsx";
+import { SIDEBAR } from "./sidebar.tsx";
+
+/** Above the list: the search field, which list is shown, how many Items it has, and their order. */
+
+export function ListHeader() {
+  const field = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    // Not by the attribute `autofocus`: the browser obeys it once in the life of a page, and logs that it ignores the next one. Not where the
+    // focus would open the keyboard of a screen.
+    if (document.activeElement === document.body && matchMedia("(hover: hover)").matches) field.current?.focus();
+  }, []);
+  return (
+    <search class="search">
+      <div class="first">
+        <label class="field">
+          <Icon name="search" />
+          <input
+            ref={field}
+            type="search"
+            aria-label="Search Items"
+            placeholder="Title, tag, user name or URL"
+            autocomplete="off"
+            spellcheck={false}
+            value={query.value}
+            onInput={(event) => (query.value = event.currentTarget.value)}
+            onKeyDown={leaveField}
+          />
+        </label>
+        <NewItemButton class="plain" label={false} />
+      </div>
+      <div class="shown-list">
+        <ListName />
+        <output class="quiet count">{listState.value === "loaded" && plural(listedEntries.value.length, "Item")}</output>
+        <OrderMenu />
+      </div>
+    </search>
+  );
+}
+
+/** The name of the list. On a narrow screen it opens the lists, which are beside it on a wide one. */
+function ListName() {
+  const name = nameOfList(chosenList.value, labelOfCategory);
+  return (
+    <>
+      <strong class="wide-only">{name}</strong>
+      <button type="button" class="plain narrow-only" popovertarget={SIDEBAR} title="Choose a list">
+        <strong>{name}</strong>
+        <Icon name="down" />
+      </button>
+    </>
+  );
+}
+
+const OrderMenu = () => (
+  <Menu
+    label={`Order: ${ORDERS[orderName.value].label}`}
+    icon="sort"
+    actions={Object.entries(ORDERS).map(([name, { label }]) => ({
+      label,
+      chosen: name === orderName.value,
+      run: () => sortBy(name as OrderName),
+    }))}
+  />
+);
+
+/** The arrow moves the focus into the list, and Enter opens the first result. */
+function leaveField(event: KeyboardEvent): void {
+  if (event.key === "Escape") query.value = "";
+  if (event.key !== "ArrowDown" && event.key !== "Enter") return;
+  const first = document.querySelector<HTMLElement>(".rows a[tabindex='0']");
+  event.preventDefault();
+  first?.focus();
+  if (event.key === "Enter") first?.click();
+}

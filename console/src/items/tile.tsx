@@ -1,0 +1,26 @@
+import type { Category } from "@item-vault/client";
+import { hueOf } from "../ui/hue.ts";
+import { CATEGORY_ICONS } from "./category-icons.ts";
+
+/** The face of an Item: the first letter of its title, on a colour that the title always has. */
+
+interface Props {
+  readonly title: string;
+  readonly category: Category;
+}
+
+export function Tile({ title, category }: Props) {
+  const [first = ""] = title.trim();
+  return (
+    <span class={`tile hue-${hueOf(title)}`} aria-hidden="true">
+      {/[\p{L}\p{N}]/u.test(first) ? first.toUpperCase() : <CategoryIcon category={category} />}
+    </span>
+  );
+}
+
+/** A category of a newer release has the icon of a custom Item. */
+export const CategoryIcon = ({ category }: Pick<Props, "category">) => (
+  <svg class="icon line" viewBox="0 0 24 24" aria-hidden="true">
+    <path d={CATEGORY_ICONS[category] ?? CATEGORY_ICONS.CUSTOM} />
+  </svg>
+);

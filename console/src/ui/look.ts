@@ -1,0 +1,36 @@
+import { signal } from "@preact/signals";
+
+/** The look of the page: that of the system, or the one that the person has chosen. It is all that the page stores in the browser. */
+
+export const LOOKS = { system: "As the system", light: "Light", dark: "Dark" } as const;
+export type Look = keyof typeof LOOKS;
+
+const KEY = "look";
+const isLook = (text: string | null): text is Look => text !== null && Object.hasOwn(LOOKS, text);
+
+export const look = signal<Look>("system");
+
+/** Shows the look that was chosen before. A browser that refuses storage has that of the system. */
+export function restoreLook(): void {
+  try {
+    const stored = localStorage.getItem(KEY);
+    if (isLook(stored)) show(stored);
+  } catch {
+    // The look is that of the system.
+  }
+}
+
+export function chooseLook(chosen: Look): void {
+  show(chosen);
+  try {
+    if (chosen === "system") localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, chosen);
+  } catch {
+    // It lasts until the page is left.
+  }
+}
+
+function show(chosen: Look): void {
+  look.value = chosen;
+  document.documentElement.dataset["look"] = chosen;
+}

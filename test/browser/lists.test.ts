@@ -1,0 +1,187 @@
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
+import { checkLooks } from "./support/accessibility.ts";
+import { readClipboard } from "./support/clipboard.ts";
+import { openPage, type PageOptions } from "./support/page.ts";
+import { login, makeItems, seed } from "./support/seed.ts";
+
+/** The lists of Items, the navigation on a phone, and what a click on a value does. */
+
+const lists = (page: Page) => page.getByRole("navigation", { name: "Lists" });
+const titles = (page: Page) => page.getByRole("list", { name: "Items" }).locator(".title").allInnerTexts();
+
+/** Two vaults with five Items, one of them a favourite and one in the archive. */
+async function openLists(options: PageOptions = {}) {
+  const [team, home] = [await makeVault("Team"), await makeVault("Home")];
+  const { token } = await makeToken({ [team]: "rw", [home]: "rw" }, "uuid");
+  const [star] = await makeItems(token, team, [{ ...login("Server 10"), tags: ["production"], category: "SERVER" }]);
+  await makeItems(token, team, [{ ...login("Server 9"), tags: ["production", "old"], category: "SERVER" }]);
+  const [archived] = await makeItems(token, team, [login("Archived")]);
+  await makeItems(token, home, [login("Apple")]);
+  await makeItems(token, home, [login("Zebra")]);
+  await sendRequest("PATCH", `v1/vaults/${team}/items/${star}`, token, [{ op: "replace", path: "/favorite", value: true }]);
+  await sendRequest("POST", `v1/vaults/${team}/items/${archived}/archive`, token);
+  const page = await openPage({ token, ...options });
+  await page.goto("/console/");
+  await page.getByRole("list", { name: "Items" }).getByRole("link").first().waitFor();
+  return { page, token, team, home, star: star! };
+}
+
+describe("the lists of Items", () => {
+  it("are all Items, favourites, the archive, and one for each vault, tag and category, with their numbers", async () => {
+    const { page } = await openLists();
+    for (const group of ["Tags", "Categories"]) await lists(page).getByText(group, { exact: true }).click();
+    for (const [name, shown] of [
+      ["All Items 4", ["Apple", "Server 9", "Server 10", "Zebra"]],
+      ["Favourites 1", ["Server 10"]],
+      ["Archive 1", ["Archived"]],
+      ["Team 2", ["Server 9", "Server 10"]],
+      ["Home 2", ["Apple", "Zebra"]],
+      ["production 2", ["Server 9", "Server 10"]],
+      ["old 1", ["Server 9"]],
+      ["Login 2", ["Apple", "Zebra"]],
+      ["Server 2", ["Server 9", "Server 10"]],
+    ] as const) {
+      await lists(page).getByRole("link", { name, exact: true }).click();
+      await expect.poll(() => titles(page), { message: name }).toEqual(shown);
+    }
+    expect(await checkLooks(page)).toBe("");
+  });
+
+  it("are in the order of their titles with numbers as numbers, or of their changes, or of their creation", async () => {
+    const { page } = await openLists();
+    const order = async (name: string) => {
+      await page.getByRole("button", { name: /^Order/ }).click();
+      await page.getByRole("button", { name, exact: true }).click();
+    };
+    await order("Newest first");
+    await expect.poll(() => titles(page)).toEqual(["Zebra", "Apple", "Server 9", "Server 10"]);
+    await order("Last changed first");
+    await expect.poll(() => titles(page)).toEqual(["Server 10", "Zebra", "Apple", "Server 9"]);
+    await page.getByRole("link", { name: "Zebra" }).click();
+    await page.getByRole("button", { name: "Favourite" }).click();
+    await expect.poll(() => titles(page)).toEqual(["Zebra", "Server 10", "Apple", "Server 9"]);
+    await lists(page).getByRole("link", { name: "Recent" }).click();
+    await order("Alphabetical");
+    await expect.poll(() => titles(page)).toEqual(["Zebra", "Server 10", "Apple", "Server 9"]);
+  });
+
+  it("open by a tag of an Item", async () => {
+    const { page, team, star } = await openLists();
+    await page.goto(`/console/#/items/${team}/${star}`);
+    await page.locator("article").getByRole("link", { name: "production" }).click();
+    await expect.poll(() => titles(page)).toEqual(["Server 9", "Server 10"]);
+  });
+
+  it("keep the form that asks before it is left", async () => {
+    const { page, team, star } = await openLists();
+    await page.goto(`/console/#/items/${team}/${star}/edit`);
+    await page.getByLabel("Title").fill("Typed");
+    await lists(page).getByRole("link", { name: "Favourites" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Keep editing" }).click();
+    expect(await page.getByLabel("Title").inputValue()).toBe("Typed");
+    expect((await titles(page)).length).toBe(4);
+  });
+
+  it("are a menu on a phone, where the bar at the bottom leads to everything", async () => {
+    const { page } = await openLists({ width: 390, height: 780, context: { hasTouch: true, isMobile: true } });
+    // The keyboard of the phone stays closed.
+    expect(await page.evaluate("document.activeElement.localName")).toBe("body");
+    await page.getByRole("button", { name: "All Items" }).click();
+    await lists(page).getByRole("link", { name: "Home 2" }).click();
+    await expect.poll(() => titles(page)).toEqual(["Apple", "Zebra"]);
+    const bar = page.getByRole("navigation", { name: "Quick access" });
+    await bar.getByRole("button", { name: "More" }).click();
+    await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Activity" }).click();
+    await page.getByRole("heading", { name: "Activity" }).waitFor();
+    await bar.getByRole("button", { name: "Search" }).click();
+    await page.keyboard.type("zeb");
+    await expect.poll(() => titles(page)).toEqual(["Zebra"]);
+    await bar.getByRole("button", { name: "New Item" }).click();
+    await page.getByLabel("Title").waitFor();
+    const small = await page.evaluate(() =>
+      [...document.querySelectorAll("button, .button, select, .bottom a")]
+        .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44)
+        .map((one) => one.outerHTML),
+    );
+    expect(small).toEqual([]);
+    await bar.getByRole("button", { name: "More" }).click();
+    await page.getByRole("button", { name: "Sign out", exact: true }).click();
+    await page.getByLabel("Token").waitFor();
+  });
+});
+
+it("the button that skips the navigation is the first one, and leads to the view", async () => {
+  const { page } = await openLists();
+  await page.goto("/console/#/activity");
+  await page.getByRole("heading", { name: "Activity" }).waitFor();
+  const first = page.locator("button, a, input, select").first();
+  expect(await first.textContent()).toBe("Skip the navigation");
+  await first.focus();
+  await page.keyboard.press("Enter");
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("Activity");
+});
+
+it("the look that is chosen stays after a reload, and nothing else is stored", async () => {
+  const { page } = await openLists();
+  const ground = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+  const light = await ground();
+  await page.getByRole("button", { name: /^Account/ }).click();
+  await page.getByLabel("Look").selectOption("Dark");
+  const dark = await ground();
+  expect(dark).not.toBe(light);
+  await page.reload();
+  await page.getByRole("list", { name: "Items" }).waitFor();
+  expect([await ground(), await page.evaluate("JSON.stringify(localStorage)")]).toEqual([dark, '{"look":"dark"}']);
+  await page.getByRole("button", { name: /^Account/ }).click();
+  await page.getByLabel("Look").selectOption("As the system");
+  expect([await ground(), await page.evaluate("localStorage.length")]).toEqual([light, 0]);
+});
+
+describe("a value of an Item", () => {
+  const FIELDS = [
+    { id: "secret", type: "CONCEALED", label: "secret", value: "hidden-value" },
+    { id: "note", label: "note", value: "a note of several words" },
+    { id: "mail", type: "EMAIL", label: "mail", value: "ada@example.com" },
+    { id: "phone", type: "PHONE", label: "phone", value: "+43 1 234" },
+    { id: "page", type: "URL", label: "page", value: "https://example.com/a" },
+    { id: "script", type: "URL", label: "script", value: "javascript:alert(1)" },
+  ];
+
+  async function openFields() {
+    const { token, vault, items } = await seed([{ title: "Fields", fields: FIELDS }]);
+    const page = await openPage({ token });
+    await page.goto(`/console/#/items/${vault}/${items[0]}`);
+    await page.getByRole("heading", { name: "Fields" }).waitFor();
+    return page;
+  }
+
+  it("is copied by a click on its row, a concealed one without being shown", async () => {
+    const page = await openFields();
+    for (const [label, value] of [
+      ["note", "a note of several words"],
+      ["secret", "hidden-value"],
+    ] as const) {
+      await page.locator("dt", { hasText: label }).click();
+      await page.getByText(`${label} copied`).waitFor();
+      expect(await readClipboard(page)).toBe(value);
+    }
+    expect(await page.content()).not.toContain("hidden-value");
+  });
+
+  it("is not copied by the click that ends the selection of a part of it", async () => {
+    const page = await openFields();
+    await page.getByText("a note of several words").dblclick({ position: { x: 20, y: 10 } });
+    await page.getByText("Note copied").waitFor(); // the first click of the two
+    const copied = await page.evaluate<number>("document.querySelectorAll('.toast').length");
+    expect(copied).toBe(1);
+    expect(await page.evaluate("getSelection().toString().length > 0")).toBe(true);
+  });
+
+  it("is a link where its type has one, and never one that runs a script", async () => {
+    const page = await openFields();
+    const links = await page.locator("article dd a").evaluateAll((all) => all.map((one) => one.getAttribute("href")));
+    expect(links).toEqual(["mailto:ada%40example.com", "tel:%2B43%201%20234", "https://example.com/a"]);
+  });
+});

@@ -1,0 +1,28 @@
+/** The views of the console that tests open one after the other: the address, and an element that is there when the view is. */
+
+/** Ids that addresses have. */
+export interface Addressed {
+  readonly vault: string;
+  readonly item: string;
+  readonly deleted: string;
+}
+
+export const viewsOf = ({
+  vault,
+  item,
+  deleted,
+}: Addressed): readonly (readonly [name: string, path: string, ready: string])[] => [
+  ["items", "items", ".rows a"],
+  ["item", `items/${vault}/${item}`, ".details"],
+  ["edit", `items/${vault}/${item}/edit`, "#item-title"],
+  ["versions", `items/${vault}/${item}/versions`, ".version"],
+  ["deleted", "deleted", ".rows a"],
+  ["deleted-item", `deleted/${vault}/${deleted}`, ".content h1"],
+  ["import", "import", "input[type=file]"],
+  ["vaults", "vaults", ".cards"],
+  ["tokens", "tokens", ".cards"],
+  ["people", "people", "h1"],
+  ["workloads", "workloads", "h1"],
+  ["activity", "activity", ".cards"],
+  ["health", "health", ".bars"],
+];
