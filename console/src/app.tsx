@@ -2,18 +2,22 @@ import { useLayoutEffect } from "preact/hooks";
 import { GrantDialog } from "./grants.tsx";
 import { BottomBar, Navigation } from "./navigation.tsx";
 import { type ViewName, VIEWS } from "./routes.ts";
-import { searchByKey } from "./search-items.ts";
+import { openByKey, Palette } from "./palette/palette.tsx";
 import { SessionEnded } from "./session-ended.tsx";
 import { LinkNotice, LinkQuestion } from "./sign-in-link.tsx";
 import { SignInPage } from "./sign-in.tsx";
 import { SignOutQuestion } from "./sign-out.tsx";
+import { bulk } from "./state/bulk.ts";
 import { loadItems } from "./state/items.ts";
 import { route } from "./state/route.ts";
 import { session, sessionState } from "./state/session.ts";
+import { lazy } from "./ui/lazy.tsx";
 import { Toasts } from "./ui/toasts.tsx";
 import { shownView, VIEW_COMPONENTS } from "./views.tsx";
 
-addEventListener("keydown", searchByKey);
+addEventListener("keydown", openByKey);
+
+const BulkDialog = lazy(() => import("./bulk/bulk-dialog.tsx").then((module) => module.BulkDialog));
 
 /** The page: the sign-in form, or the navigation and the view that the address names. */
 
@@ -30,6 +34,8 @@ export function App() {
         <View name={shownView(route.value.view)} />
       </main>
       <BottomBar />
+      {bulk.value && <BulkDialog key={bulk.value.act.title} {...bulk.value} />}
+      <Palette />
       <GrantDialog />
       <LinkQuestion />
       <SignOutQuestion />

@@ -1,7 +1,7 @@
 import { Account } from "./account.tsx";
 import { NewItemButton } from "./items/new-item.tsx";
+import { openPalette } from "./palette/palette.tsx";
 import { formatRoute, type ViewGroup, VIEWS, type ViewName } from "./routes.ts";
-import { searchItems } from "./search-items.ts";
 import { route } from "./state/route.ts";
 import { session } from "./state/session.ts";
 import { Icon } from "./ui/icon.tsx";
@@ -89,7 +89,7 @@ export function BottomBar() {
             Items
           </a>
           <NewItemButton class="plain" label />
-          <button type="button" class="plain" onClick={searchItems}>
+          <button type="button" class="plain" onClick={openPalette}>
             <Icon name="search" />
             Search
           </button>

@@ -189,6 +189,7 @@ describe("one Item", () => {
       await expect.poll(() => page.evaluate("document.activeElement.localName"), { message: view }).toBe("h1");
       await page.keyboard.press("Control+k");
       await expect.poll(() => page.evaluate("document.activeElement.type"), { message: view }).toBe("search");
+      await page.keyboard.press("Escape");
     }
   });
 

@@ -97,7 +97,8 @@ describe("the lists of Items", () => {
     await page.getByRole("heading", { name: "Activity" }).waitFor();
     await bar.getByRole("button", { name: "Search" }).click();
     await page.keyboard.type("zeb");
-    await expect.poll(() => titles(page)).toEqual(["Zebra"]);
+    await page.getByRole("option", { name: "Zebra" }).tap();
+    await page.getByRole("heading", { name: "Zebra" }).waitFor();
     await bar.getByRole("button", { name: "New Item" }).click();
     await page.getByLabel("Title").waitFor();
     const small = await page.evaluate(() =>

@@ -70,7 +70,8 @@ const VIEW = [...PREACT, CLIENT, ".", "api", "state", "ui", MODEL];
 
 /** The same for each folder of `console/src`: its static imports. */
 const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  ".": [...VIEW, "items"],
+  ".": [...VIEW, "items", "palette"],
+  palette: [...VIEW, "items"],
   api: ["@preact/signals", CLIENT, "state"],
   state: [...PREACT, CLIENT, ".", "api", MODEL],
   ui: [...PREACT, "api", "state"],
@@ -79,6 +80,7 @@ const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   files: [...VIEW, "references"],
   activity: [...VIEW, "items"],
   admin: VIEW,
+  bulk: [...VIEW, "items", "move"],
   deleted: [...VIEW, "items"],
   edit: [...VIEW, "items"],
   health: VIEW,

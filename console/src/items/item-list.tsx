@@ -3,23 +3,40 @@ import { ALL, chosenList, keyOfList, listedEntries, type ChosenList, query } fro
 import { entries, listError, listState, loadItems, may, orderName, vaultName, vaults } from "../state/items.ts";
 import { route } from "../state/route.ts";
 import type { Entry } from "../state/search.ts";
+import { isSelected, selectedItems } from "../state/selection.ts";
 import { Failure } from "../ui/failure.tsx";
+import { lazy } from "../ui/lazy.tsx";
 import { isolate } from "../ui/texts.ts";
 import { VirtualList } from "../ui/virtual-list.tsx";
 import { labelOfCategory, titleOf } from "./categories.ts";
 import { ListHeader } from "./list-header.tsx";
 import { NewItemButton } from "./new-item.tsx";
+import { beginPress, endPress, keepMenu, selectByClick, selectByKey } from "./selecting.ts";
 import { CategoryIcon, Tile } from "./tile.tsx";
 
 /** The list of Items. */
 
 const ROW_HEIGHT = 60; // pixels, as in style/items.css
 
+const BulkBar = lazy(() => import("../bulk/bulk-bar.tsx").then((module) => module.BulkBar));
+
 export function ItemList() {
   return (
-    <section class="pane list" aria-label="Items">
+    // The rows are interactive; the section handles the clicks and keys that select them.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+    <section
+      class="pane list"
+      aria-label="Items"
+      onClick={selectByClick}
+      onKeyDown={selectByKey}
+      onPointerDown={beginPress}
+      onPointerUp={endPress}
+      onPointerCancel={endPress}
+      onContextMenu={keepMenu}
+    >
       {route.value.item === undefined && <h1 class="unseen">Items</h1>}
       <ListHeader />
+      {selectedItems.value.length > 0 && <BulkBar />}
       <Content />
     </section>
   );
@@ -45,14 +62,18 @@ function Content() {
 
 function Row({ entry: { item }, tabIndex }: { readonly entry: Entry; readonly tabIndex: number }) {
   const details = [item.username || labelOfCategory(item.category), vaults.value.length > 1 ? vaultName(item.vault.id) : ""];
+  const selected = isSelected(item.id);
   return (
     <a
       href={formatRoute({ view: "items", vault: item.vault.id, item: item.id })}
       tabIndex={tabIndex}
+      data-item={item.id}
+      class={selected ? "selected" : ""}
       aria-current={route.value.item === item.id ? "page" : undefined}
     >
       <Tile title={item.title} category={item.category} />
       <span class="title">{titleOf(item)}</span>
+      {selected && <span class="unseen">selected</span>}
       <span class="quiet">
         <CategoryIcon category={item.category} />
         {details.filter(Boolean).map(isolate).join(" · ")}

@@ -3,7 +3,7 @@ import { may, vaults } from "../state/items.ts";
 import { navigate } from "../state/route.ts";
 import { Icon } from "../ui/icon.tsx";
 
-/** The button that begins a new Item: in the vault that the list shows, or in the first that the session may write to. */
+/** The button that begins a new Item. */
 
 interface Props {
   readonly class: string;
@@ -11,17 +11,24 @@ interface Props {
   readonly label: boolean;
 }
 
-export function NewItemButton({ label, ...rest }: Props) {
-  const writable = vaults.value.filter(({ id }) => may(id, "w"));
-  const listed = listedVault();
-  const first = writable.find(({ id }) => id === listed) ?? writable[0];
-  if (!first) return null;
-  // The page chooses the id, so that a repeated request cannot make a second Item (contract 10.23).
-  const begin = () => navigate({ view: "items", vault: first.id, item: crypto.randomUUID(), page: "new" });
-  return (
-    <button type="button" {...rest} aria-label="New Item" title="New Item" onClick={begin}>
+export const NewItemButton = ({ label, ...rest }: Props) =>
+  canBeginItem() && (
+    <button type="button" {...rest} aria-label="New Item" title="New Item" onClick={beginItem}>
       <Icon name="plus" />
       {label && <span>New Item</span>}
     </button>
   );
+
+/** The vault of a new Item: that of the list, or the first that the session may write to; undefined without one. */
+function newItemVault(): string | undefined {
+  const writable = vaults.value.filter(({ id }) => may(id, "w"));
+  const listed = listedVault();
+  return (writable.find(({ id }) => id === listed) ?? writable[0])?.id;
 }
+
+/** Opens the form of a new Item. The page chooses the id, so that a repeated request cannot make a second Item (contract 10.23). */
+export function beginItem(): void {
+  navigate({ view: "items", vault: newItemVault(), item: crypto.randomUUID(), page: "new" });
+}
+
+export const canBeginItem = (): boolean => newItemVault() !== undefined;

@@ -35,7 +35,7 @@ export interface Progress {
 }
 
 /** Begins with the Item as it is now, which may be newer than what the page shows. Errors: throws an ItemVaultError. */
-export async function planTransfer({ id, vault }: Item, target: string): Promise<Transfer> {
+export async function planTransfer({ id, vault }: Pick<Item, "id" | "vault">, target: string): Promise<Transfer> {
   const path = { vault: vault.id, item: id };
   const { data: item, etag = "" } = await call("GET /v1/vaults/{vault}/items/{item}", { path });
   const keys = new Map(item.files.map((file) => [file.id, crypto.randomUUID() as string]));

@@ -1,0 +1,121 @@
+import type { ItemSummary } from "@item-vault/client";
+import { isGone, restoreItem } from "../api/restore-item.ts";
+import { call } from "../api/client.ts";
+import { CopyDiffers, discard, makeCopy, planTransfer, removeSource, type Transfer } from "../move/transfer.ts";
+import type { Act } from "../state/bulk.ts";
+import { dropItem, putItem } from "../state/items.ts";
+import type { Opened } from "../state/opened.ts";
+import { summaryOf } from "../state/summary.ts";
+import { takeWritten, type Written } from "../state/written.ts";
+import { Problem } from "./run.ts";
+
+/** What is done to each of several Items, and how it is undone. */
+
+const PATH = "/v1/vaults/{vault}/items/{item}" as const;
+
+const pathOf = ({ vault, id }: ItemSummary) => ({ vault: vault.id, item: id });
+
+const patch = async (item: ItemSummary, path: string, value: unknown, etag?: string): Promise<Written> => {
+  const headers = etag === undefined ? {} : { "If-Match": etag };
+  const written = await call(`PATCH ${PATH}`, { path: pathOf(item), headers, body: [{ op: "replace", path, value }] });
+  takeWritten(written);
+  return written;
+};
+
+export const setFavorites = (favorite: boolean): Act => ({
+  title: favorite ? "Adding to the favourites" : "Removing from the favourites",
+  done: favorite ? "added to the favourites" : "removed from the favourites",
+  run: async (item) => {
+    if (item.favorite === favorite) return undefined;
+    await patch(item, "/favorite", favorite);
+    return async () => void (await patch(item, "/favorite", !favorite));
+  },
+});
+
+export const setArchived = (archived: boolean): Act => ({
+  title: archived ? "Archiving" : "Unarchiving",
+  done: archived ? "put into the archive" : "taken out of the archive",
+  run: async (item) => {
+    if ((item.state === "ARCHIVED") === archived) return undefined;
+    const set = async (wanted: boolean) =>
+      takeWritten(
+        await (wanted
+          ? call(`POST ${PATH}/archive`, { path: pathOf(item) })
+          : call(`POST ${PATH}/unarchive`, { path: pathOf(item) })),
+      );
+    await set(archived);
+    return () => set(!archived);
+  },
+});
+
+/** Adds a tag to those of each Item. Undone only where nobody has written since. */
+export const addTag = (tag: string): Act => ({
+  title: "Adding the tag",
+  done: "tagged",
+  run: async (item) => {
+    if (item.tags.includes(tag)) return undefined;
+    const written = await call(`PATCH ${PATH}`, { path: pathOf(item), body: [{ op: "add", path: "/tags/-", value: tag }] });
+    takeWritten(written);
+    const before = written.data.tags.slice(0, -1);
+    return async () => void (await patch(item, "/tags", before, written.etag));
+  },
+});
+
+/** An Item that is gone was deleted by a request whose answer was lost, or by somebody else. */
+export const deleteItems: Act = {
+  title: "Deleting",
+  done: "deleted",
+  run: async (item) => {
+    await call(`DELETE ${PATH}`, { path: pathOf(item) }).catch((error: unknown) => {
+      if (!isGone(error)) throw error;
+    });
+    dropItem(item.id);
+    return async () => putItem(summaryOf(await restoreItem(pathOf(item))));
+  },
+};
+
+/**
+ * Moves Items to a vault. A move that is tried again continues where it stopped. Undone by restoring the Item and deleting the copy, unless
+ * somebody has changed that. In: the id of the vault.
+ */
+export function moveTo(target: string): Act {
+  const transfers = new Map<string, Transfer>();
+  return {
+    title: "Moving",
+    done: "moved",
+    run: async (item, signal) => {
+      if (item.vault.id === target) return undefined;
+      const transfer = transfers.get(item.id) ?? (await planTransfer(item, target));
+      transfers.set(item.id, transfer);
+      const copy = (transfer.copy ??= await copyOf(transfer, signal, () => transfers.delete(item.id)));
+      putItem(summaryOf(copy.item));
+      const removed = await removeSource(transfer).catch((error: unknown) => {
+        throw new Problem("It is copied, and may still be in its old vault.", error);
+      });
+      if (removed === "changed") throw new Problem("Somebody has changed it while it was copied: it is in both vaults.");
+      dropItem(item.id);
+      return () => moveBack(item, copy);
+    },
+  };
+}
+
+const nothing = () => undefined;
+
+/** Makes the copy. One that is incomplete is deleted again. In: called when it is. */
+async function copyOf(transfer: Transfer, signal: AbortSignal, onDiscarded: () => void): Promise<Opened> {
+  try {
+    return await makeCopy(transfer, { signal, onBytes: nothing, onFile: nothing });
+  } catch (error) {
+    await discard(transfer).catch(() => {
+      throw new Problem("An incomplete copy may be left in the other vault.", error);
+    });
+    onDiscarded();
+    throw error instanceof CopyDiffers ? new Problem("The copy differed from the Item, and was deleted again.") : error;
+  }
+}
+
+async function moveBack(item: ItemSummary, { item: copy, etag }: Opened): Promise<void> {
+  putItem(summaryOf(await restoreItem(pathOf(item))));
+  await call(`DELETE ${PATH}`, { path: { vault: copy.vault.id, item: copy.id }, headers: { "If-Match": etag } });
+  dropItem(copy.id);
+}

@@ -1,0 +1,120 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { titleOf } from "../items/categories.ts";
+import { type Act, type Bulk, bulk } from "../state/bulk.ts";
+import { clearSelection } from "../state/selection.ts";
+import { showToast } from "../state/toasts.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { LeaveGuard } from "../ui/leave.tsx";
+import { plural } from "../ui/plural.ts";
+import { type Outcome, reasonOf, runAll } from "./run.ts";
+
+/** An act on several Items while it runs, and its report unless all are done. */
+
+/** In: the act, and the Items. */
+export function BulkDialog({ act, items }: Bulk) {
+  const outcomes = useSignal<readonly Outcome[]>(items.map((item) => ({ item, state: "waiting" })));
+  const running = useSignal(true);
+  const abort = useRef<AbortController>(undefined);
+  const run = async () => {
+    running.value = true;
+    const { signal } = (abort.current = new AbortController());
+    const last = await runAll(outcomes.value, act.run, { signal, onChange: (changed) => (outcomes.value = changed) });
+    outcomes.value = last;
+    running.value = false;
+    if (last.every(({ state }) => state === "done")) end();
+  };
+  const end = () => {
+    const undo = undoOf(act, outcomes.value);
+    const done = countOf(outcomes.value, "done");
+    const action = undo && { label: "Undo", run: () => (bulk.value = undo) };
+    if (done > 0) showToast(`${plural(done, "Item")} ${act.done}.`, "done", action);
+    bulk.value = undefined;
+    clearSelection();
+  };
+  useLayoutEffect(() => {
+    void run();
+    return () => abort.current?.abort();
+  }, []);
+  const done = countOf(outcomes.value, "done");
+  const title = `${act.title}: ${plural(items.length, "Item")}`;
+  if (!running.value)
+    return <Report title={title} act={act} outcomes={outcomes.value} onRetry={() => void run()} onClose={end} />;
+  return (
+    <Dialog title={title}>
+      <output class="step">{`${done.toLocaleString()} of ${items.length.toLocaleString()}`}</output>
+      <progress aria-label={act.title} value={done} max={items.length} />
+      <div class="buttons">
+        <button type="button" onClick={() => abort.current?.abort()}>
+          Stop
+        </button>
+      </div>
+      <LeaveGuard
+        changed={() => running.value}
+        title="Stop?"
+        text="The Items that are not done stay as they are."
+        stay="Go on"
+        leave="Stop"
+      />
+    </Dialog>
+  );
+}
+
+const countOf = (outcomes: readonly Outcome[], state: Outcome["state"]): number =>
+  outcomes.filter((one) => one.state === state).length;
+
+function undoOf(act: Act, outcomes: readonly Outcome[]): Bulk | undefined {
+  const changed = outcomes.filter(({ undo }) => undo !== undefined);
+  if (changed.length === 0) return undefined;
+  const undoById = new Map(changed.map(({ item, undo }) => [item.id, undo!]));
+  const run: Act["run"] = async ({ id }) => {
+    await undoById.get(id)!();
+    return undefined;
+  };
+  return {
+    act: { title: `Undoing (${act.title.toLowerCase()})`, done: "as before", run },
+    items: changed.map(({ item }) => item),
+  };
+}
+
+interface ReportProps {
+  readonly title: string;
+  readonly act: Act;
+  readonly outcomes: readonly Outcome[];
+  readonly onRetry: () => void;
+  readonly onClose: () => void;
+}
+
+/** Which Items are done, and why the others are not, by their titles. */
+function Report({ title, act, outcomes, onRetry, onClose }: ReportProps) {
+  const failed = outcomes.filter(({ state }) => state === "failed");
+  const waiting = outcomes.filter(({ state }) => state === "waiting");
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p role="alert">
+        {plural(countOf(outcomes, "done"), "Item")} {act.done}. {plural(failed.length, "failed", "failed")}, and{" "}
+        {plural(waiting.length, "Item")} not tried.
+      </p>
+      <ul class="outcomes">
+        {failed.map(({ item, error }) => (
+          <li key={item.id}>
+            <strong>{titleOf(item)}</strong> <span>{reasonOf(error)}</span>
+          </li>
+        ))}
+        {waiting.map(({ item }) => (
+          <li key={item.id}>
+            <strong>{titleOf(item)}</strong> <span class="quiet">not tried</span>
+          </li>
+        ))}
+      </ul>
+      <div class="buttons">
+        <button type="button" onClick={onClose}>
+          Done
+        </button>
+        <button type="button" class="primary" onClick={onRetry}>
+          Go on with {plural(failed.length + waiting.length, "Item")}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,63 @@
+import { ItemVaultError, type ItemSummary } from "@item-vault/client";
+import { explain } from "../api/explain.ts";
+import type { RunOne, UndoOne } from "../state/bulk.ts";
+
+/** Does the same to several Items, some at a time, and says of each whether it is done. */
+
+/** Number of Items that are written at the same time. */
+const PARALLEL = 3;
+
+export interface Outcome {
+  readonly item: ItemSummary;
+  /** `waiting`: not tried yet. */
+  readonly state: "waiting" | "done" | "failed";
+  readonly error?: unknown;
+  readonly undo?: UndoOne | undefined;
+}
+
+/** What is wrong with one Item, in words. */
+export class Problem extends Error {
+  constructor(text: string, cause?: unknown) {
+    super(cause === undefined ? text : `${text} ${explain(cause)}`);
+  }
+}
+
+/** Why an Item is not done, in words. */
+export const reasonOf = (error: unknown): string => (error instanceof Problem ? error.message : explain(error));
+
+/** Failures that are not of one Item: the next one would fail as well. */
+const GENERAL: ReadonlySet<number> = new Set([0, 401, 429, 500, 502, 503, 504, 507]);
+const isGeneral = (error: unknown): boolean => error instanceof ItemVaultError && GENERAL.has(error.status);
+
+/**
+ * Does it to the Items that are not done. Ends when all were tried, when the signal is aborted, and after a failure that the others would have too:
+ * those stay `waiting`. In: `onChange` gets all outcomes after each. Out: the last ones. Does not throw.
+ */
+export async function runAll(
+  before: readonly Outcome[],
+  run: RunOne,
+  { signal, onChange }: { readonly signal: AbortSignal; readonly onChange: (outcomes: readonly Outcome[]) => void },
+): Promise<readonly Outcome[]> {
+  const outcomes = before.map((one): Outcome => (one.state === "failed" ? { item: one.item, state: "waiting" } : one));
+  const waiting = [...outcomes.keys()].filter((index) => outcomes[index]!.state === "waiting");
+  let ended = false;
+  const set = (index: number, outcome: Outcome): void => {
+    outcomes[index] = outcome;
+    onChange([...outcomes]);
+  };
+  const work = async (): Promise<void> => {
+    for (let index = waiting.shift(); index !== undefined; index = waiting.shift()) {
+      if (ended || signal.aborted) return;
+      const { item } = outcomes[index]!;
+      try {
+        set(index, { item, state: "done", undo: await run(item, signal) });
+      } catch (error) {
+        ended ||= isGeneral(error);
+        // What was stopped is not done, and nothing is wrong with it.
+        if (!signal.aborted || error instanceof Problem) set(index, { item, state: "failed", error });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, work));
+  return outcomes;
+}

@@ -1,0 +1,98 @@
+import { labelOfCategory, titleOf } from "../items/categories.ts";
+import { beginItem, canBeginItem } from "../items/new-item.tsx";
+import { type Route, VIEWS, type ViewName } from "../routes.ts";
+import { type ChosenList, chosenList, keyOfList, nameOfList } from "../state/chosen-list.ts";
+import { entries, vaultName, vaults } from "../state/items.ts";
+import { navigate, route } from "../state/route.ts";
+import { byChanged, foldText, search } from "../state/search.ts";
+import { session } from "../state/session.ts";
+import { canOpen } from "../views.tsx";
+import { showKeys } from "./keys-dialog.tsx";
+
+/** What the palette finds: Items, lists, views, and acts. */
+
+export interface Command {
+  /** Unique among all. */
+  readonly id: string;
+  readonly label: string;
+  /** What it is, beside the label. */
+  readonly hint: string;
+  readonly run: () => void;
+}
+
+/** Number of Items among the results, and of the others. */
+const ITEMS_MAX = 8;
+const OTHERS_MAX = 8;
+
+const goTo = (to: Route) => () => navigate(to);
+
+/** The results of a query, the Items first. Without a query: the Items that were changed last, and the views. */
+export function commandsFor(query: string): readonly Command[] {
+  const active = entries.value.filter(({ item }) => item.state === undefined);
+  const items = query.trim() === "" ? active.toSorted(byChanged).slice(0, ITEMS_MAX / 2) : search(active, query);
+  const words = foldText(query).split(/\s+/).filter(Boolean);
+  const others = [...views(), ...acts(), ...copies(), ...(words.length > 0 ? lists() : [])].filter(({ label }) =>
+    words.every((word) => foldText(label).includes(word)),
+  );
+  return [
+    ...items.slice(0, ITEMS_MAX).map(({ item }) => ({
+      id: item.id,
+      label: titleOf(item),
+      hint: [item.username || labelOfCategory(item.category), vaultName(item.vault.id)].filter(Boolean).join(" · "),
+      run: goTo({ view: "items", vault: item.vault.id, item: item.id }),
+    })),
+    ...others.slice(0, OTHERS_MAX),
+  ];
+}
+
+function views(): Command[] {
+  const names = (Object.keys(VIEWS) as ViewName[]).filter((name) => canOpen(name, session.value!) && name !== "authorize");
+  return names.map((view) => ({ id: `view ${view}`, label: VIEWS[view].label, hint: "View", run: goTo({ view }) }));
+}
+
+function lists(): Command[] {
+  const all: readonly ChosenList[] = [
+    { kind: "favorites" },
+    { kind: "recent" },
+    { kind: "archived" },
+    ...vaults.value.map(({ id }): ChosenList => ({ kind: "vault", value: id })),
+  ];
+  return all.map((list) => ({
+    id: `list ${keyOfList(list)}`,
+    label: nameOfList(list, labelOfCategory),
+    hint: "List",
+    run: () => {
+      navigate({ view: "items" });
+      if (route.value.item === undefined) chosenList.value = list;
+    },
+  }));
+}
+
+function acts(): Command[] {
+  const { item, vault: open, page } = route.value;
+  const ofItem = item !== undefined && open !== undefined && route.value.view === "items" && page === undefined;
+  return [
+    ...(canBeginItem() ? [{ id: "new", label: "New Item", hint: "Act", run: beginItem }] : []),
+    ...(ofItem
+      ? [
+          { id: "edit", label: "Edit", hint: "This Item", run: goTo({ view: "items", vault: open, item, page: "edit" }) },
+          {
+            id: "versions",
+            label: "Versions",
+            hint: "This Item",
+            run: goTo({ view: "items", vault: open, item, page: "versions" }),
+          },
+        ]
+      : []),
+    { id: "keys", label: "Show the keys", hint: "Act", run: showKeys },
+  ];
+}
+
+/** Copying a value of the open Item: the buttons that do it. */
+const copies = (): Command[] =>
+  [...document.querySelectorAll<HTMLElement>("article.item .copy")].map((button, index) => ({
+    id: `copy ${index}`,
+    label: button.getAttribute("aria-label") ?? "Copy",
+    hint: "This Item",
+    run: () => button.click(),
+  }));

@@ -1,0 +1,119 @@
+import { signal, useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { sessionState } from "../state/session.ts";
+import { openDialogs } from "../state/toasts.ts";
+import { afterRender } from "../ui/after-render.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { type Command, commandsFor } from "./commands.ts";
+import { KeysDialog, keysShown, showKeys } from "./keys-dialog.tsx";
+
+/** The palette: a field that finds Items, lists, views and acts, from every view. */
+
+const open = signal(false);
+
+export const openPalette = (): void => void (open.value = true);
+
+/** Ctrl+K (⌘K) opens the palette, and `?` shows the keys where no text is typed. */
+export function openByKey(event: KeyboardEvent): void {
+  if (openDialogs.peek() > 0 || sessionState.peek() !== "signed-in" || event.altKey) return;
+  const isModified = event.ctrlKey || event.metaKey;
+  const types = (event.target as Element).closest?.("input, select, textarea") !== null;
+  if (isModified && event.key.toLowerCase() === "k") openPalette();
+  else if (!isModified && event.key === "?" && !types) showKeys();
+  else return;
+  event.preventDefault();
+}
+
+export const Palette = () => (
+  <>
+    {open.value && <Content />}
+    {keysShown.value && <KeysDialog />}
+  </>
+);
+
+/** A field with a list of results (WAI-ARIA 1.2). */
+const COMBOBOX = { role: "combobox", "aria-expanded": true, list: undefined } as const;
+
+/** The id of the list of results. */
+const RESULTS = "palette-results";
+
+const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
+
+const close = () => (open.value = false);
+
+function run(command: Command | undefined): void {
+  if (!command) return;
+  close();
+  // After the dialog has given the focus back.
+  afterRender(command.run);
+}
+
+function Content() {
+  const query = useSignal("");
+  const chosen = useSignal(0);
+  const found = commandsFor(query.value);
+  const current = Math.min(chosen.value, found.length - 1);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = STEPS[event.key];
+    if (step !== undefined) chosen.value = (current + step + found.length) % Math.max(1, found.length);
+    else if (event.key === "Enter") run(found[current]);
+    else if (event.key === "Escape") close();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <Dialog title="Find" onClose={close}>
+      <div class="palette">
+        <input
+          type="search"
+          {...COMBOBOX}
+          aria-label="Find Items, views and acts"
+          aria-controls={RESULTS}
+          aria-activedescendant={found.length > 0 ? `${RESULTS}-${current}` : undefined}
+          autocomplete="off"
+          spellcheck={false}
+          placeholder="An Item, a view, or what you want to do"
+          value={query.value}
+          onInput={(event) => {
+            query.value = event.currentTarget.value;
+            chosen.value = 0;
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <Results found={found} current={current} />
+      </div>
+    </Dialog>
+  );
+}
+
+interface ResultsProps {
+  readonly found: readonly Command[];
+  /** The index of the one that Enter chooses. */
+  readonly current: number;
+}
+
+/* The list of a combobox (WAI-ARIA 1.2) has no elements of its own in HTML. The field handles the keys. */
+/* oxlint-disable jsx-a11y/prefer-tag-over-role, jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus */
+function Results({ found, current }: ResultsProps) {
+  const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [current]);
+  return (
+    <>
+      <div ref={list} id={RESULTS} class="results" role="listbox" aria-label="Results">
+        {found.map((command, index) => (
+          <div
+            key={command.id}
+            id={`${RESULTS}-${index}`}
+            role="option"
+            aria-selected={index === current}
+            onClick={() => run(command)}
+          >
+            <span class="name">{command.label}</span>
+            <span class="quiet">{command.hint}</span>
+          </div>
+        ))}
+      </div>
+      {found.length === 0 && <p class="quiet">Nothing is found. Values of fields are not searched.</p>}
+    </>
+  );
+}

@@ -1,0 +1,250 @@
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
+import { checkLooks } from "./support/accessibility.ts";
+import { injectFault } from "./support/faults.ts";
+import { openPage, type PageOptions } from "./support/page.ts";
+import { expectProblem } from "./support/problems.ts";
+import { login, makeItems } from "./support/seed.ts";
+
+/** Acts on several Items at once: how they are selected, and that each Item is done or named. */
+
+interface Summary {
+  readonly id: string;
+  readonly title: string;
+  readonly favorite: boolean;
+  readonly tags: readonly string[];
+  readonly state?: string;
+}
+
+const summaries = async (token: string, vault: string): Promise<Summary[]> =>
+  ((await sendRequest("GET", `v1/vaults/${vault}/items?archived=true`, token)) as Summary[]).toSorted((a, b) =>
+    a.title < b.title ? -1 : 1,
+  );
+
+const row = (page: Page, title: string) => page.getByRole("list", { name: "Items" }).getByRole("link").filter({ hasText: title });
+const tile = (page: Page, title: string) => row(page, title).locator(".tile");
+const selected = (page: Page) => page.locator(".rows a.selected .title").allInnerTexts();
+const bar = (page: Page) => page.getByRole("toolbar", { name: "Selected Items" });
+
+/** Two vaults, the first with Items whose titles are given. */
+async function openBulk(titles: readonly string[], options: PageOptions = {}) {
+  const [vault, other] = [await makeVault("From"), await makeVault("To")];
+  const { token } = await makeToken({ [vault]: "rw", [other]: "rw" }, "uuid");
+  const items = await makeItems(
+    token,
+    vault,
+    titles.map((title) => ({ ...login(title), tags: ["kept"] })),
+  );
+  const page = await openPage({ token, ...options });
+  await page.goto("/console/");
+  await row(page, titles[0]!).waitFor();
+  return { page, token, vault, other, items };
+}
+
+const LETTERS = ["Alpha", "Bravo", "Charlie", "Delta", "Echo"];
+
+describe("Items are selected", () => {
+  it("by a click on their tile, with Ctrl, and with Shift from the last one, and by no other click", async () => {
+    const { page } = await openBulk(LETTERS);
+    await tile(page, "Bravo").click();
+    await row(page, "Delta").click({ modifiers: ["Shift"] });
+    expect(await selected(page)).toEqual(["Bravo", "Charlie", "Delta"]);
+    await row(page, "Charlie").click({ modifiers: ["Control"] });
+    expect(await selected(page)).toEqual(["Bravo", "Delta"]);
+    await bar(page).getByText("2 Items selected").waitFor();
+    expect(page.url()).not.toContain("/items/");
+    await row(page, "Echo").click();
+    await page.getByRole("heading", { name: "Echo" }).waitFor();
+    expect(await selected(page)).toEqual(["Bravo", "Delta"]);
+  });
+
+  it("by the keys X and Ctrl+A, until Escape", async () => {
+    const { page } = await openBulk(LETTERS);
+    for (const key of ["ArrowDown", "ArrowDown", "x", "ArrowDown", "x"]) await page.keyboard.press(key);
+    expect(await selected(page)).toEqual(["Bravo", "Charlie"]);
+    await page.keyboard.press("Control+a");
+    expect(await selected(page)).toEqual(LETTERS);
+    await page.keyboard.press("Escape");
+    expect(await selected(page)).toEqual([]);
+  });
+
+  it("by a long press on a phone, and then by taps", async () => {
+    const { page } = await openBulk(LETTERS, { width: 390, height: 780, context: { hasTouch: true, isMobile: true } });
+    const box = (await row(page, "Bravo").boundingBox())!;
+    const devtools = await page.context().newCDPSession(page);
+    const touch = (type: "touchStart" | "touchEnd") =>
+      devtools.send("Input.dispatchTouchEvent", {
+        type,
+        touchPoints: type === "touchStart" ? [{ x: box.x + 120, y: box.y + 20 }] : [],
+      });
+    await touch("touchStart");
+    await expect.poll(() => selected(page)).toEqual(["Bravo"]);
+    await touch("touchEnd");
+    await row(page, "Delta").tap();
+    await expect.poll(() => selected(page)).toEqual(["Bravo", "Delta"]);
+    expect(await checkLooks(page)).toBe("");
+  });
+
+  it("no longer when the list shows others", async () => {
+    const { page } = await openBulk(LETTERS);
+    await tile(page, "Bravo").click();
+    await page.getByRole("searchbox").fill("alp");
+    await page.getByRole("searchbox").fill("");
+    await row(page, "Bravo").waitFor();
+    expect(await selected(page)).toEqual([]);
+    expect(await bar(page).count()).toBe(0);
+  });
+});
+
+const more = async (page: Page, name: string): Promise<void> => {
+  await bar(page).getByRole("button", { name: "More actions for the selected Items" }).click();
+  await page.getByRole("button", { name, exact: true }).click();
+};
+const confirm = (page: Page, name: string) => page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
+
+/** Each act: what is pressed, what the message says, and what the Items are then. */
+const ACTS: Readonly<
+  Record<string, { press: (page: Page) => Promise<void>; message: string; state: (items: Summary[]) => unknown; after: unknown }>
+> = {
+  favourites: {
+    press: (page) => more(page, "Add to the favourites"),
+    message: "3 Items added to the favourites.",
+    state: (items) => items.map(({ favorite }) => favorite),
+    after: [true, true, true],
+  },
+  archive: {
+    press: (page) => more(page, "Archive"),
+    message: "3 Items put into the archive.",
+    state: (items) => items.map(({ state }) => state),
+    after: ["ARCHIVED", "ARCHIVED", "ARCHIVED"],
+  },
+  deletion: {
+    press: async (page) => {
+      await more(page, "Delete…");
+      await confirm(page, "Delete");
+    },
+    message: "3 Items deleted.",
+    state: (items) => items.length,
+    after: 0,
+  },
+  tag: {
+    press: async (page) => {
+      await bar(page).getByRole("button", { name: "Tag…" }).click();
+      await page.getByRole("dialog").getByLabel("Tag").fill("new");
+      await confirm(page, "Add the tag");
+    },
+    message: "3 Items tagged.",
+    state: (items) => items.map(({ tags }) => tags),
+    after: [
+      ["kept", "new"],
+      ["kept", "new"],
+      ["kept", "new"],
+    ],
+  },
+  move: {
+    press: async (page) => {
+      await bar(page).getByRole("button", { name: "Move…" }).click();
+      await confirm(page, "Move");
+    },
+    message: "3 Items moved.",
+    state: (items) => items.length,
+    after: 0,
+  },
+};
+
+describe("an act on several Items", () => {
+  it.each(Object.entries(ACTS))("is done to each and undone by its message: %s", async (_, { press, message, state, after }) => {
+    const { page, token, vault } = await openBulk(LETTERS.slice(0, 3));
+    const before = state(await summaries(token, vault));
+    await tile(page, "Alpha").click();
+    await row(page, "Charlie").click({ modifiers: ["Shift"] });
+    await press(page);
+    await page.getByText(message).waitFor();
+    expect(state(await summaries(token, vault))).toEqual(after);
+    expect(await bar(page).count()).toBe(0);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("3 Items as before.").waitFor();
+    expect(state(await summaries(token, vault))).toEqual(before);
+  });
+
+  it("moves 20 Items with 4 clicks", async () => {
+    const titles = Array.from({ length: 20 }, (_, index) => `Item ${index}`);
+    const { page, token, vault, other } = await openBulk(titles);
+    await tile(page, "Item 0").click();
+    await page.getByRole("list", { name: "Items" }).press("End");
+    await row(page, "Item 19").click({ modifiers: ["Shift"] });
+    await bar(page).getByRole("button", { name: "Move…" }).click();
+    await confirm(page, "Move");
+    await page.getByText("20 Items moved.").waitFor();
+    expect([(await summaries(token, vault)).length, (await summaries(token, other)).length]).toEqual([0, 20]);
+  });
+
+  it("names each Item that is not done in an outage, and goes on with those", async () => {
+    const { page, token, vault, items } = await openBulk(LETTERS);
+    expectProblem(page, /503/);
+    const fault = await injectFault(page, "POST", `/v1/vaults/*/items/${items[2]}/archive`, { status: 503, kind: "unavailable" });
+    await tile(page, "Alpha").click();
+    await row(page, "Echo").click({ modifiers: ["Shift"] });
+    await more(page, "Archive");
+    const report = page.getByRole("dialog");
+    await report.getByText(/put into the archive\. 1 failed/).waitFor({ timeout: 40_000 });
+    const named = await report.getByRole("listitem").locator("strong").allInnerTexts();
+    const archived = (await summaries(token, vault)).filter(({ state }) => state === "ARCHIVED").map(({ title }) => title);
+    expect([...named, ...archived].toSorted((a, b) => (a < b ? -1 : 1))).toEqual(LETTERS);
+    expect(named).toContain("Charlie");
+    expect(await checkLooks(page)).toBe("");
+    fault.end();
+    await report.getByRole("button", { name: /^Go on with/ }).click();
+    await page.getByText("5 Items put into the archive.").waitFor();
+    expect((await summaries(token, vault)).every(({ state }) => state === "ARCHIVED")).toBe(true);
+  });
+
+  it("stops when it is told to, and names what it has not tried", async () => {
+    const { page, token, vault } = await openBulk(LETTERS);
+    const held = await injectFault(page, "DELETE", "/v1/vaults/*/items/*", "held");
+    await tile(page, "Alpha").click();
+    await row(page, "Echo").click({ modifiers: ["Shift"] });
+    await more(page, "Delete…");
+    await confirm(page, "Delete");
+    await expect.poll(() => held.requests.length).toBe(3);
+    await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
+    held.end();
+    await page.getByText("3 Items deleted. 0 failed, and 2 Items not tried.").waitFor();
+    expect((await summaries(token, vault)).map(({ title }) => title)).toEqual(["Delta", "Echo"]);
+    await confirm(page, "Done");
+    await row(page, "Delta").waitFor();
+    await expect
+      .poll(() => page.getByRole("list", { name: "Items" }).locator(".title").allInnerTexts())
+      .toEqual(["Delta", "Echo"]);
+  });
+
+  it("names an Item that somebody else changes while it is moved, and leaves it where it was", async () => {
+    const { page, token, vault, other, items } = await openBulk(LETTERS.slice(0, 2));
+    expectProblem(page, /412/);
+    const held = await injectFault(page, "DELETE", `/v1/vaults/*/items/${items[0]}`, "held");
+    await tile(page, "Alpha").click();
+    await tile(page, "Bravo").click();
+    await bar(page).getByRole("button", { name: "Move…" }).click();
+    await confirm(page, "Move");
+    await expect.poll(() => held.requests.length).toBe(1);
+    await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, [
+      { op: "replace", path: "/title", value: "Theirs" },
+    ]);
+    held.end();
+    await page.getByRole("dialog").getByText("it is in both vaults").waitFor();
+    expect((await summaries(token, vault)).map(({ title }) => title)).toEqual(["Theirs"]);
+    expect((await summaries(token, other)).map(({ title }) => title)).toEqual(["Alpha", "Bravo"]);
+  });
+});
+
+it("Items of a vault that may only be read are selected, and nothing is offered that would be refused", async () => {
+  const vault = await makeVault("Only read");
+  const writer = await makeToken({ [vault]: "rw" }, "uuid");
+  await makeItems(writer.token, vault, [login("Alpha")]);
+  const { token } = await makeToken({ [vault]: "r" }, "uuid");
+  const page = await openPage({ token });
+  await page.goto("/console/");
+  await tile(page, "Alpha").click();
+  expect(await bar(page).getByRole("button").allInnerTexts()).toEqual(["×"]);
+});
