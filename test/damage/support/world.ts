@@ -1,5 +1,6 @@
 import { resealBy } from "../../support/reseals.ts";
 import { env } from "cloudflare:workers";
+import { LIMITS } from "../../../src/model/limits.ts";
 import { formatPosition, START } from "../../../src/model/reseal.ts";
 import { backUpAll } from "../../support/backup.ts";
 import { browser, signIn } from "../../support/console.ts";
@@ -7,7 +8,7 @@ import { typeCode, waiting } from "../../support/logins.ts";
 import { personSession } from "../../support/person-session.ts";
 import { dataKeyOf } from "../../support/sealed-columns.ts";
 import { exchange, makeRule, makeWorkload } from "../../support/workloads.ts";
-import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../../support/service.ts";
+import { admin, type Client, client, LOGIN, makeToken, makeVault, type Permission } from "../../support/service.ts";
 import { untilLogged } from "../../support/activity.ts";
 import { newReceiver } from "../../support/webhooks.ts";
 import { type Planted, plantVault } from "../../verify/support/vault.ts";
@@ -48,6 +49,16 @@ async function beginReseal(vault: string): Promise<void> {
   await env.DB.prepare("UPDATE vaults SET resealed = ?2 WHERE id = ?1").bind(vault, formatPosition(START)).run();
 }
 
+/** Issues a token below another one, one below that, and so on, as deep as there may be. */
+async function issueBelow(issuing: string, name: string, vaults: Record<string, Permission>): Promise<void> {
+  let token = issuing;
+  for (let depth = 1; depth <= LIMITS.tokenDepth; depth++) {
+    const delegate = depth < LIMITS.tokenDepth || undefined;
+    const { body } = await client(token)("POST", "/v1/tokens", { body: { name: `${name}, ${depth}`, vaults, delegate } });
+    token = body.token;
+  }
+}
+
 /** Leaves two entries of the log that have the type of their event. */
 async function restoreAndDestroy(call: Client, path: string): Promise<void> {
   const { id } = (await call("POST", `${path}/items`, { body: LOGIN })).body;
@@ -72,7 +83,7 @@ export async function plantWorld(): Promise<World> {
     const { token, id } = await makeToken(scope, { name });
     await signIn({ token });
     const issuing = await makeToken(scope, { name: `kept ${name}`, delegate: true });
-    await client(issuing.token)("POST", "/v1/tokens", { body: { name: `below ${name}`, vaults: scope } });
+    await issueBelow(issuing.token, `below ${name}`, scope);
     await admin("DELETE", `/v1/admin/tokens/${id}`);
     const { token: used } = await makeToken(scope, { name: `signed in ${name}` });
     await signIn({ token: used });
