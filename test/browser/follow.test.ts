@@ -163,3 +163,29 @@ it("an open Item that an older list does not have stays as it is shown", async (
   await expect.poll(() => page.getByRole("link", { name: "Changes" }).count()).toBe(0);
   expect(await page.evaluate("document.querySelector('article')?.marked")).toBe(true);
 });
+
+it("a write of another client loads its Item alone, and a stream that opens again no list that is shown already", async () => {
+  const { vault, token, items } = await seed([login("First"), login("Second")]);
+  const page = await openPage({ token });
+  const requests: string[] = [];
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (/\/v1\/vaults(\/[^/]+\/items)?$/.test(url.pathname))
+      requests.push(`${url.pathname.replace(vault, "v")} ${url.searchParams.get("filter") ?? ""}`);
+  });
+  await page.goto("/console/");
+  await page.getByRole("link", { name: "Second" }).waitFor();
+  await expect.poll(() => requests.length).toBe(3); // the vaults and their lists, and the vaults when the stream opens
+  const [made] = await makeItems(token, vault, [login("Third")]);
+  await page.getByRole("link", { name: "Third" }).waitFor();
+  await sendRequest("DELETE", `v1/vaults/${vault}/items/${items[0]}`, token);
+  await expect.poll(() => page.getByRole("link", { name: "First" }).count()).toBe(0);
+  expect(requests.slice(3)).toEqual([`/v1/vaults/v/items id eq "${made}"`, `/v1/vaults/v/items id eq "${items[0]}"`]);
+  await page.evaluate(() => {
+    Object.defineProperty(document, "hidden", { value: true, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+    Object.defineProperty(document, "hidden", { value: false, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  });
+  await expect.poll(() => requests.slice(5)).toEqual(["/v1/vaults "]);
+});

@@ -1,12 +1,12 @@
 import { effect, signal } from "@preact/signals";
 import { ItemVaultError, type VaultEvent } from "@item-vault/client";
 import { sessionClient } from "../api/client.ts";
-import { entries, listState, loadChanged, listsAny } from "./items.ts";
+import { entries, listState, loadChanged, loadWritten, listsAny, noteSequence } from "./items.ts";
 import { open, recheckItem } from "./opened.ts";
 import { session, sessionState } from "./session.ts";
 import { refreshItem } from "./written.ts";
 
-/** Shows what others write: follows the events of all vaults (contract 15.9), and loads the lists of vaults that have changed. */
+/** Shows what others write: follows the events of all vaults (contract 15.9), and loads the Items that have changed. */
 
 /** The least time between two loads, because an import sends an event for each Item; and before the first, which can wait. */
 const PAUSE = 2_000; // milliseconds
@@ -35,7 +35,10 @@ export function followWrites(): void {
 async function follow(ended: AbortSignal): Promise<void> {
   const load = loadInTurn(ended);
   try {
-    for await (const event of sessionClient.events({ signal: ended, onOpen: load })) if (!isShown(event)) load();
+    for await (const event of sessionClient.events({ signal: ended, onOpen: () => load() })) {
+      if (isShown(event)) noteSequence(event.vault!, event.sequence!);
+      else load(event);
+    }
   } catch (error) {
     // The database was restored (contract 15.5): the new stream begins at its newest write, and then loads the lists.
     if (error instanceof ItemVaultError && error.kind === "cursor_gone") return follow(ended);
@@ -50,22 +53,73 @@ function isShown({ type, item, version = Infinity }: VaultEvent): boolean {
   return type === "item.deleted" || type === "item.destroyed" ? !entry : entry !== undefined && entry.item.version >= version;
 }
 
-/** Out: a function that loads what has changed. Calls during a load and the pause after it are carried out by one load. */
-function loadInTurn(ended: AbortSignal): () => void {
-  let [wanted, running] = [false, false];
+/** More Items of a vault are loaded as the whole list: so many ids a filter may have (contract 5.11). */
+const ITEMS_MAX = 100;
+
+/** What is to be loaded. */
+interface Pending {
+  /** The lists of all vaults that have changed. */
+  all: boolean;
+  /** By the id of a vault, the Items that were written, and the number of the last of those writes. */
+  readonly vaults: Map<string, { readonly items: Set<string>; sequence: number }>;
+}
+
+const nothingPending = (): Pending => ({ all: false, vaults: new Map() });
+
+function addEvent(pending: Pending, { type, vault, item, sequence }: VaultEvent): void {
+  const written = pending.vaults.get(vault ?? "") ?? { items: new Set<string>(), sequence: 0 };
+  if (vault === undefined || item === undefined || sequence === undefined || !type.startsWith("item.")) pending.all = true;
+  else {
+    written.items.add(item);
+    written.sequence = sequence;
+    pending.vaults.set(vault, written);
+    pending.all ||= written.items.size > ITEMS_MAX;
+  }
+}
+
+/** Out: whether all that is pending was loaded; otherwise this page has written in the meantime. */
+async function loadPending({ all, vaults }: Pending, ended: AbortSignal): Promise<boolean> {
+  if (all) return loadChanged(ended);
+  const loaded = await Promise.all(
+    Array.from(vaults, async ([vault, { items, sequence }]) => {
+      const isNew = await loadWritten(vault, [...items], ended);
+      if (isNew) noteSequence(vault, sequence);
+      return isNew;
+    }),
+  );
+  return !loaded.includes(false);
+}
+
+/**
+ * Out: a function that loads the Item of an event, or without one all that has changed. Calls during a load and the pause after it are
+ * carried out by one load.
+ */
+function loadInTurn(ended: AbortSignal): (event?: VaultEvent) => void {
+  let pending: Pending | undefined;
+  let running = false;
   const run = async (): Promise<void> => {
     running = true;
-    while (wanted && !ended.aborted) {
-      wanted = false;
-      await loadChanged(ended)
-        .then((isNew) => (isNew ? refreshOpen() : void (wanted = true)))
-        .catch(() => undefined); // The list stays as it is until the next event.
+    while (pending && !ended.aborted) {
+      const taken = pending;
+      pending = undefined;
+      try {
+        if (await loadPending(taken, ended)) await refreshOpen();
+        else pending = { ...nothingPending(), all: true };
+      } catch {
+        failed = true; // The list stays as it is until the next event.
+      }
       await new Promise<void>((resolve) => setTimeout(resolve, PAUSE));
     }
     running = false;
   };
-  return () => {
-    wanted = true;
+  /** Whether a load has failed: then the next one has to load all that has changed. */
+  let failed = false;
+  return (event) => {
+    pending ??= nothingPending();
+    if (event) addEvent(pending, event);
+    else pending.all = true;
+    pending.all ||= failed;
+    failed = false;
     if (!running) void run();
   };
 }

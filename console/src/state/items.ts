@@ -38,7 +38,7 @@ export const vaultName = (id: string): string => vaults.value.find((vault) => va
 /** Loads the vaults and the lists of their Items, all at the same time. */
 export async function loadItems(): Promise<void> {
   try {
-    const [loaded, ...lists] = await Promise.all([call("GET /v1/vaults"), ...listed().map(loadList)]);
+    const [loaded, ...lists] = await Promise.all([call("GET /v1/vaults"), ...listed().map((vault) => loadList(vault))]);
     setVaults(loaded.data);
     setItems(lists.flat());
     listState.value = "loaded";
@@ -51,6 +51,30 @@ export async function loadItems(): Promise<void> {
 /** The number of writes of this page that the list shows. */
 let ownWrites = 0;
 
+/** By the id of a vault, the number of a write (contract 15.1) up to which the list shows all, if later than when the vaults were loaded. */
+const shownSequences = new Map<string, number>();
+
+export function noteSequence(vault: string, sequence: number): void {
+  shownSequences.set(vault, Math.max(sequence, shownSequences.get(vault) ?? 0));
+}
+
+/**
+ * Loads the Items of a vault that others have written, not its whole list. In: at most 100 ids; after `ended`, nothing changes. Out: `false`,
+ * and nothing was left out, when this page has written in the meantime: the answer may be older than the list. Errors: throws an ItemVaultError,
+ * or the reason of `ended`.
+ */
+export async function loadWritten(vault: string, ids: readonly string[], ended: AbortSignal): Promise<boolean> {
+  const before = ownWrites;
+  const loaded = await loadList(vault, ids.map((id) => `id eq "${id}"`).join(" or "));
+  ended.throwIfAborted();
+  if (ownWrites !== before) return false;
+  const present = new Set(loaded.map(({ id }) => id));
+  loaded.forEach(putItem);
+  ids.filter((id) => !present.has(id)).forEach(dropItem);
+  ownWrites = before;
+  return true;
+}
+
 /**
  * Loads the lists of the vaults that others have written to since the vaults were loaded. In: after `ended`, nothing changes. Out: `false`,
  * and nothing has changed, when this page has written in the meantime: the answers may be older than the list. Errors: throws an
@@ -58,10 +82,10 @@ let ownWrites = 0;
  */
 export async function loadChanged(ended: AbortSignal): Promise<boolean> {
   const before = ownWrites;
-  const known = new Map(vaults.peek().map((vault) => [vault.id, sequenceOf(vault)]));
+  const known = new Map(vaults.peek().map((vault) => [vault.id, Math.max(sequenceOf(vault), shownSequences.get(vault.id) ?? 0)]));
   const { data } = await call("GET /v1/vaults");
   const changed = new Set(data.filter((vault) => known.get(vault.id) !== sequenceOf(vault)).map(({ id }) => id));
-  const lists = await Promise.all(Array.from(changed, loadList));
+  const lists = await Promise.all(Array.from(changed, (vault) => loadList(vault)));
   ended.throwIfAborted();
   if (ownWrites !== before) return false;
   const present = new Set(data.map(({ id }) => id));
@@ -79,9 +103,9 @@ function setVaults(loaded: readonly Vault[]): void {
 }
 
 /** A vault that was deleted since the session began has no list. */
-async function loadList(vault: string): Promise<ItemSummary[]> {
+async function loadList(vault: string, filter?: string): Promise<ItemSummary[]> {
   try {
-    const options = { path: { vault }, query: { archived: true, include: "username" } } as const;
+    const options = { path: { vault }, query: { archived: true, include: "username", ...(filter && { filter }) } } as const;
     return (await call("GET /v1/vaults/{vault}/items", options)).data.map(asSummary);
   } catch (error) {
     if (error instanceof ItemVaultError && error.kind === "vault_not_found") return [];
