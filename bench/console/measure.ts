@@ -70,6 +70,40 @@ export async function measureSearch(page: Page, slowdown: number): Promise<{ med
   return { median: sorted[sorted.length >> 1]!, most: sorted.at(-1)! };
 }
 
+/**
+ * From the answer to a write of an Item to the frame in which the list shows it, with the processor slowed down: the first Item becomes a
+ * favourite, and then none, several times.
+ */
+export async function measureStar(page: Page, slowdown: number): Promise<{ median: number; most: number }> {
+  await page.locator(ROWS).first().click();
+  await page.getByRole("button", { name: "Favourite" }).waitFor();
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Emulation.setCPUThrottlingRate", { rate: slowdown });
+  const times = await page.evaluate(async () => {
+    const measured: number[] = [];
+    const isStarred = () => document.querySelector(".rows a[aria-current] .favorite") !== null;
+    for (let turn = 0; turn < 6; turn++) {
+      const before = isStarred();
+      performance.clearResourceTimings();
+      [...document.querySelectorAll<HTMLElement>(".item .actions button")]
+        .find((one) => one.textContent === "Favourite")!
+        .click();
+      while (isStarred() === before) await new Promise<void>((resolve) => setTimeout(resolve));
+      await new Promise<void>((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+      const shown = performance.now();
+      const write = (performance.getEntriesByType("resource") as PerformanceResourceTiming[]).find(({ name }) =>
+        name.includes("/items/"),
+      )!;
+      measured.push(shown - write.responseEnd);
+      await new Promise<void>((resolve) => setTimeout(resolve, 500));
+    }
+    return measured;
+  });
+  await devtools.send("Emulation.setCPUThrottlingRate", { rate: 1 });
+  const sorted = times.toSorted((a, b) => a - b);
+  return { median: sorted[sorted.length >> 1]!, most: sorted.at(-1)! };
+}
+
 /** The heap before and after Items were opened and closed one after another. */
 export async function measureMemory(page: Page, count: number): Promise<{ before: number; after: number }> {
   const devtools = await page.context().newCDPSession(page);
