@@ -88,6 +88,7 @@ const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   import: [...VIEW, "items", TRANSFER],
   login: [...VIEW, "admin"],
   move: [...VIEW, TRANSFER],
+  operations: [...VIEW, "admin"],
   otp: [...VIEW, "items"],
 };
 

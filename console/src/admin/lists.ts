@@ -15,7 +15,8 @@ export interface List<T> {
   readonly needsVaults: boolean;
 }
 
-function createList<T>(fetchRows: () => Promise<readonly T[]>, needsVaults: boolean): List<T> {
+/** In: loads the rows; whether they name vaults. */
+export function createList<T>(fetchRows: () => Promise<readonly T[]>, needsVaults: boolean): List<T> {
   const rows = signal<readonly T[] | undefined>(undefined);
   const error = signal<unknown>(undefined);
   let newest = 0;

@@ -1,3 +1,5 @@
+import type { AdminVault } from "@item-vault/client";
+import { lazy } from "../ui/lazy.tsx";
 import { AdminList, type RowAction } from "./admin-list.tsx";
 import { DeleteVault } from "./delete-vault.tsx";
 import { adminVaults, type VaultRow } from "./lists.ts";
@@ -6,6 +8,10 @@ import { QUOTAS } from "./quotas.ts";
 import { dayColumn, RowName } from "./row-cells.tsx";
 import { VaultForm } from "./vault-form.tsx";
 import { nameOfVault } from "./vault-names.ts";
+
+const ResealVault = lazy<{ readonly vault: AdminVault; readonly onClose: () => void }>(() =>
+  import("../operations/reseal-vault.tsx").then((module) => module.ResealVault),
+);
 
 /** The vaults of the service, for the admin: what they use of their quotas, creating, changing and deleting them. */
 
@@ -37,6 +43,11 @@ const ACTIONS: readonly RowAction<VaultRow>[] = [
   {
     label: "Edit",
     dialogOf: (vault) => ("broken" in vault ? undefined : (close) => <VaultForm vault={vault} onClose={close} />),
+  },
+  {
+    label: "New keys",
+    namedLabel: "New keys for",
+    dialogOf: (vault) => ("broken" in vault ? undefined : (close) => <ResealVault vault={vault} onClose={close} />),
   },
   { label: "Delete", dialogOf: (vault) => (close) => <DeleteVault vault={vault} onClose={close} /> },
 ];

@@ -43,7 +43,7 @@ export function DeletedActions({ item }: { readonly item: DeletedItem }) {
         Restore
       </button>
       {may(item.vault.id, "d") && (
-        <button type="button" class="danger" onClick={() => (asking.value = true)}>
+        <button type="button" onClick={() => (asking.value = true)}>
           Destroy…
         </button>
       )}

@@ -26,7 +26,7 @@ export function DestroyVersion({ item, version, onDestroyed }: Props) {
   };
   return (
     <>
-      <button type="button" class="danger" onClick={() => (asking.value = true)}>
+      <button type="button" onClick={() => (asking.value = true)}>
         Destroy version…
       </button>
       {asking.value && (

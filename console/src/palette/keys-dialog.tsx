@@ -31,7 +31,7 @@ export const KeysDialog = () => (
     </dl>
     <div class="buttons">
       <button type="button" onClick={() => (keysShown.value = false)}>
-        Close
+        Done
       </button>
     </div>
   </Dialog>

@@ -21,8 +21,11 @@ export const viewsOf = ({
   ["import", "import", "input[type=file]"],
   ["vaults", "vaults", ".cards"],
   ["tokens", "tokens", ".cards"],
-  ["people", "people", "h1"],
-  ["workloads", "workloads", "h1"],
+  ["people", "people", ".empty, .cards"],
+  ["workloads", "workloads", ".empty, .cards"],
+  ["webhooks", "webhooks", ".empty, .cards"],
+  ["backups", "backups", ".page .empty, .cards"],
+  ["keys", "keys", ".cards"],
   ["activity", "activity", ".cards"],
   ["health", "health", ".bars"],
 ];

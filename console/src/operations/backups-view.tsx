@@ -1,0 +1,78 @@
+import { useSignal } from "@preact/signals";
+import type { Snapshot } from "@item-vault/client";
+import { ListContent } from "../admin/list-content.tsx";
+import { createList } from "../admin/lists.ts";
+import { call } from "../api/client.ts";
+import { Page } from "../ui/page.tsx";
+import { plural } from "../ui/plural.ts";
+import { formatFromNow } from "../ui/relative-time.ts";
+import { formatSize } from "../ui/size.ts";
+import { Table } from "../ui/table.tsx";
+import { formatTime } from "../ui/time.ts";
+import { JobsTable } from "./jobs-table.tsx";
+import { RestoreDialog } from "./restore-dialog.tsx";
+import { BackupDialog, VerifyDialog } from "./start-job.tsx";
+
+/** The backups of everything: making one, verifying, and restoring a vault or an Item. */
+
+const backups = createList(async () => (await call("GET /v1/admin/backups")).data, false);
+
+const DIALOGS = { backup: BackupDialog, verify: VerifyDialog, restore: RestoreDialog };
+
+export function BackupsView() {
+  const asked = useSignal<keyof typeof DIALOGS | undefined>(undefined);
+  const Asked = asked.value && DIALOGS[asked.value];
+  const [newest] = backups.rows.value ?? [];
+  const close = () => {
+    asked.value = undefined;
+    void backups.load();
+  };
+  const button = (name: keyof typeof DIALOGS, label: string, style = "") => (
+    <button type="button" class={style} onClick={() => (asked.value = name)}>
+      {label}
+    </button>
+  );
+  return (
+    <Page
+      title="Backups"
+      actions={
+        <>
+          {button("verify", "Verify…")}
+          {button("restore", "Restore…")}
+          {button("backup", "Back up now…", "primary")}
+        </>
+      }
+    >
+      {newest?.createdAt !== undefined && (
+        <p>
+          The last backup was <time dateTime={newest.createdAt}>{formatFromNow(newest.createdAt, Date.now())}</time>.
+        </p>
+      )}
+      <ListContent list={backups} empty={<p class="empty">There is no backup yet. “Back up now” makes the first one.</p>}>
+        {(rows) => <Table label="Backups" rows={rows} keyOf={({ number }) => String(number)} columns={COLUMNS} />}
+      </ListContent>
+      <JobsTable />
+      {Asked && <Asked onClose={close} />}
+    </Page>
+  );
+}
+
+const COLUMNS = [
+  { label: "Number", cell: ({ number }: Snapshot) => <span class="name">{number}</span> },
+  {
+    label: "Time",
+    cell: ({ createdAt, broken }: Snapshot) =>
+      broken ? (
+        <span class="broken">Its record is damaged. It cannot be restored.</span>
+      ) : (
+        createdAt !== undefined && <time dateTime={createdAt}>{formatTime(createdAt)}</time>
+      ),
+  },
+  { label: "Vaults", cell: ({ vaults = 0 }: Snapshot) => vaults.toLocaleString() },
+  { label: "Size", cell: ({ bytes = 0 }: Snapshot) => formatSize(bytes) },
+  {
+    label: "Found",
+    cell: ({ findings = [], missing = [] }: Snapshot) =>
+      findings.length + missing.length === 0 ? "nothing" : plural(findings.length + missing.length, "fault"),
+  },
+] as const;

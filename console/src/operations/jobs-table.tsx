@@ -1,0 +1,104 @@
+import { useLayoutEffect } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import type { Job } from "@item-vault/client";
+import { ListContent } from "../admin/list-content.tsx";
+import { call } from "../api/client.ts";
+import { explain } from "../api/explain.ts";
+import { showToast } from "../state/toasts.ts";
+import { Day } from "../ui/day.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Menu, type MenuAction } from "../ui/menu.tsx";
+import { Table } from "../ui/table.tsx";
+import { anyRuns, hasEnded, jobs, KINDS, resultOf, STATES } from "./jobs.ts";
+
+/** The jobs of the service, which are loaded again while one of them runs. */
+
+const PAUSE = 2_000; // milliseconds
+
+export function JobsTable() {
+  const shown = useSignal<Job | undefined>(undefined);
+  useLayoutEffect(() => {
+    if (!anyRuns.value) return undefined;
+    const timer = setInterval(() => document.hidden || void jobs.load(), PAUSE);
+    return () => clearInterval(timer);
+  }, [anyRuns.value]);
+  return (
+    <section aria-label="Jobs">
+      <h2>Jobs</h2>
+      <ListContent list={jobs} empty={<p class="empty">The service has done no long work yet.</p>}>
+        {(rows) => (
+          <Table
+            label="Jobs"
+            rows={rows}
+            keyOf={({ id }) => id}
+            columns={COLUMNS}
+            actions={(job) => <JobMenu job={job} onFindings={() => (shown.value = job)} />}
+          />
+        )}
+      </ListContent>
+      {shown.value && <Findings job={shown.value} onClose={() => (shown.value = undefined)} />}
+    </section>
+  );
+}
+
+const COLUMNS = [
+  { label: "What", cell: ({ kind }: Job) => <span class="name">{KINDS[kind]}</span> },
+  { label: "State", cell: (job: Job) => <State job={job} /> },
+  { label: "Result", cell: (job: Job) => <span class="quiet">{resultOf(job)}</span> },
+  { label: "Started", cell: ({ createdAt }: Job) => <Day time={createdAt} /> },
+] as const;
+
+const State = ({ job }: { readonly job: Job }) => (
+  <>
+    <span class={job.state === "failed" ? "state error" : "state"}>{STATES[job.state]}</span>
+    {!hasEnded(job) && job.progress.total > 0 && (
+      <progress aria-label="Progress" value={job.progress.done} max={job.progress.total} />
+    )}
+  </>
+);
+
+interface JobMenuProps {
+  readonly job: Job;
+  readonly onFindings: () => void;
+}
+
+/** Out: what an action of a job does: a request, after which the jobs are loaded again. */
+const change = (send: () => Promise<unknown>) => () =>
+  void send()
+    .then(() => jobs.load())
+    .catch((error: unknown) => showToast(explain(error), "failed"));
+
+function JobMenu({ job, onFindings }: JobMenuProps) {
+  const path = { job: job.id };
+  const stop = { label: "Stop", run: change(() => call("DELETE /v1/admin/jobs/{job}", { path })) };
+  const pause = { label: "Pause", run: change(() => call("POST /v1/admin/jobs/{job}/pause", { path })) };
+  const resume = { label: "Go on", run: change(() => call("POST /v1/admin/jobs/{job}/resume", { path })) };
+  const actions: readonly MenuAction[] = [
+    ...(job.findings.length > 0 ? [{ label: "Show what is found", run: onFindings }] : []),
+    ...(hasEnded(job) ? [] : job.kind === "reseal" ? [job.state === "paused" ? resume : pause] : [stop]),
+  ];
+  return actions.length > 0 && <Menu label={`Actions for ${KINDS[job.kind]}`} actions={actions} />;
+}
+
+/** The first 100 findings of a job: what is wrong, and where. */
+const Findings = ({ job, onClose }: { readonly job: Job; readonly onClose: () => void }) => (
+  <Dialog title="What is found" onClose={onClose}>
+    <ul class="outcomes">
+      {job.findings.map((finding, index) => (
+        <li key={index}>
+          <strong>{finding.kind.replaceAll("_", " ")}</strong>{" "}
+          {[finding.vault, finding.item, finding.file, finding.id].filter(Boolean).join(" ")}{" "}
+          <span class="quiet">
+            {finding.detail}
+            {finding.repaired === true && ", repaired"}
+          </span>
+        </li>
+      ))}
+    </ul>
+    <div class="buttons">
+      <button type="button" onClick={onClose}>
+        Done
+      </button>
+    </div>
+  </Dialog>
+);

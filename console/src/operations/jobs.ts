@@ -1,0 +1,69 @@
+import { computed } from "@preact/signals";
+import type { Job, NewJob } from "@item-vault/client";
+import { createList } from "../admin/lists.ts";
+import { call } from "../api/client.ts";
+import { plural } from "../ui/plural.ts";
+import { formatSize } from "../ui/size.ts";
+
+/** The jobs of the service (contract 26), and what they are called. */
+
+/** The newest 50, the newest first. */
+export const jobs = createList(async () => (await call("GET /v1/admin/jobs")).data, false);
+
+const ENDED: ReadonlySet<Job["state"]> = new Set(["done", "failed", "stopped"]);
+export const hasEnded = ({ state }: Job): boolean => ENDED.has(state);
+export const anyRuns = computed(() => jobs.rows.value?.some((job) => !hasEnded(job)) ?? false);
+
+/** Starts a job. Errors: an ItemVaultError, also when another one excludes it. */
+export async function startJob(body: NewJob): Promise<Job> {
+  const { data } = await call("POST /v1/admin/jobs", { body, headers: { "Idempotency-Key": crypto.randomUUID() } });
+  await jobs.load();
+  return data;
+}
+
+/** How long a request waits for the end of a job, in seconds (contract 26.4). */
+const WAIT = 20;
+
+/** Waits for the end of a job. Errors: an ItemVaultError, or the reason of the aborted signal. */
+export async function untilEnded(job: Job, signal: AbortSignal): Promise<Job> {
+  let last = job;
+  while (!hasEnded(last)) {
+    signal.throwIfAborted();
+    last = (await call("GET /v1/admin/jobs/{job}", { path: { job: job.id }, query: { wait: WAIT }, signal })).data;
+  }
+  return last;
+}
+
+export const KINDS: Readonly<Record<Job["kind"], string>> = {
+  rewrap: "Put all under the active root key",
+  verify: "Verify what is stored",
+  reseal: "New keys for a vault",
+  backup: "Back up",
+  restore: "Restore",
+  expire: "Destroy what is past its time",
+  purge: "Delete the rows of deleted vaults",
+};
+
+export const STATES: Readonly<Record<Job["state"], string>> = {
+  waiting: "Waiting",
+  running: "Running",
+  paused: "Paused",
+  done: "Done",
+  failed: "Failed",
+  stopped: "Stopped",
+};
+
+/** What a job has done, in words. */
+export function resultOf({ result = {}, findings, reason }: Job): string {
+  const { checked, backup, resealed, restored } = result;
+  const texts = [
+    checked && `${plural(checked.rows, "row")} and ${plural(checked.contents, "File")} checked`,
+    backup && `${plural(backup.made, "vault")} backed up, ${backup.unchanged} unchanged, ${formatSize(backup.bytes)}`,
+    backup && backup.behind > 0 && `${plural(backup.behind, "vault")} left out`,
+    resealed && `${plural(resealed.items, "Item")} sealed again`,
+    restored && `${plural(restored.vaults, "vault")} and ${plural(restored.items, "Item")} restored`,
+    findings.length > 0 && plural(findings.length, "finding"),
+    reason && reason.replaceAll("_", " "),
+  ];
+  return texts.filter(Boolean).join(" · ");
+}

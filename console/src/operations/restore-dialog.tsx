@@ -1,0 +1,166 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import type { BackedUpVaults, Job, NewJob, Snapshot } from "@item-vault/client";
+import { parseId } from "@item-vault/model/ids";
+import { shortId } from "../admin/filter.ts";
+import { call } from "../api/client.ts";
+import { showToast } from "../state/toasts.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Failure } from "../ui/failure.tsx";
+import { Form, InputError, textOf } from "../ui/form.tsx";
+import { plural } from "../ui/plural.ts";
+import { formatTime } from "../ui/time.ts";
+import { startJob, untilEnded } from "./jobs.ts";
+
+/** Restores a vault, or one Item of it, from a backup: first it is shown what would be restored. */
+
+type BackedUpVault = BackedUpVaults["vaults"][number];
+type Restore = NewJob & { readonly vault: string };
+
+export function RestoreDialog({ onClose }: { readonly onClose: () => void }) {
+  const vaults = useSignal<readonly BackedUpVault[] | undefined>(undefined);
+  const failure = useSignal<unknown>(undefined);
+  const preview = useSignal<{ readonly body: Restore; readonly job: Job } | undefined>(undefined);
+  const abort = useRef(new AbortController());
+  useLayoutEffect(() => {
+    void loadVaults().then(
+      (all) => (vaults.value = all),
+      (error: unknown) => (failure.value = error),
+    );
+    return () => abort.current.abort();
+  }, []);
+  if (failure.value !== undefined)
+    return (
+      <Dialog title="Restore" onClose={onClose}>
+        <Failure error={failure.value} />
+      </Dialog>
+    );
+  if (preview.value) return <Preview {...preview.value} onBack={() => (preview.value = undefined)} onClose={onClose} />;
+  // With `overwrite`, because it would be refused where something was changed since, and the person is to see that.
+  const look = async (data: FormData) => {
+    const body = restoreOf(data);
+    const job = await untilEnded(await startJob({ ...body, dryRun: true, overwrite: true }), abort.current.signal);
+    if (job.state !== "done") throw new InputError(`It cannot be restored: ${(job.reason ?? job.state).replaceAll("_", " ")}.`);
+    preview.value = { body, job };
+  };
+  return (
+    <Dialog title="Restore" onClose={onClose}>
+      {vaults.value === undefined ? (
+        <p class="quiet">Loading…</p>
+      ) : vaults.value.length === 0 ? (
+        <p>No vault has a backup yet.</p>
+      ) : (
+        <Form action={look} submit="Show what would be restored" onCancel={onClose}>
+          <Choice vaults={vaults.value} />
+        </Form>
+      )}
+    </Dialog>
+  );
+}
+
+/** All vaults of the backups, page after page. */
+async function loadVaults(): Promise<BackedUpVault[]> {
+  const all: BackedUpVault[] = [];
+  for (let after: string | undefined, first = true; first || after !== undefined; first = false) {
+    const { data } = await call("GET /v1/admin/backups/vaults", { query: after === undefined ? {} : { after } });
+    all.push(...data.vaults);
+    after = data.next;
+  }
+  return all;
+}
+
+/** Errors: throws an InputError for a text that is no id. */
+function restoreOf(data: FormData): Restore {
+  const typed = textOf(data, "item").trim();
+  const item = typed === "" ? undefined : parseId(typed);
+  if (typed !== "" && item === undefined)
+    throw new InputError("This is no id of an Item. Its address in the console ends with it.");
+  const snapshot = Number(textOf(data, "snapshot"));
+  return { kind: "restore", vault: textOf(data, "vault"), ...(item && { item }), ...(snapshot > 0 && { snapshot }) };
+}
+
+function Choice({ vaults }: { readonly vaults: readonly BackedUpVault[] }) {
+  const chosen = useSignal(vaults[0]!.id);
+  const snapshots = useSignal<readonly Snapshot[]>([]);
+  useLayoutEffect(() => {
+    snapshots.value = [];
+    void call("GET /v1/admin/backups/vaults/{vault}", { path: { vault: chosen.value } }).then(
+      ({ data }) => (snapshots.value = data),
+      () => undefined, // Then only the newest one can be chosen.
+    );
+  }, [chosen.value]);
+  return (
+    <>
+      <label>
+        Vault
+        <select name="vault" value={chosen.value} onChange={(event) => (chosen.value = event.currentTarget.value)}>
+          {vaults.map(({ id, name, createdAt }) => (
+            <option key={id} value={id}>
+              {name ?? `Vault ${shortId(id)}`}
+              {createdAt === undefined ? ", which does not open" : ""}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        As it was
+        <select name="snapshot">
+          <option value="">in the newest backup</option>
+          {snapshots.value
+            .filter(({ broken }) => broken === undefined)
+            .map(({ number, createdAt = "" }) => (
+              <option key={number} value={number}>
+                {formatTime(createdAt)}
+              </option>
+            ))}
+        </select>
+      </label>
+      <label>
+        Only one Item, by its id (empty: the whole vault)
+        <input name="item" autocomplete="off" spellcheck={false} />
+      </label>
+    </>
+  );
+}
+
+const EXISTING = {
+  none: "The service does not have it now.",
+  deleted: "It is deleted now.",
+  older: "The service has it as it was then, or older.",
+  newer: "It was changed since. What was changed is lost.",
+} as const;
+
+interface PreviewProps {
+  readonly body: Restore;
+  /** The job that has looked. */
+  readonly job: Job;
+  readonly onBack: () => void;
+  readonly onClose: () => void;
+}
+
+function Preview({ body, job: { result }, onBack, onClose }: PreviewProps) {
+  const { takenAt, items = 0, existing = "none", room } = result?.restored ?? {};
+  const overwrite = existing === "newer";
+  const restore = async () => {
+    await startJob({ ...body, ...(overwrite && { overwrite }) });
+    onClose();
+    showToast("The restore has begun. The jobs show when it is done.");
+  };
+  return (
+    <Dialog title="What would be restored" onClose={onClose}>
+      <Form
+        action={restore}
+        submit={overwrite ? "Replace it" : "Restore"}
+        danger={overwrite}
+        disabled={room === false}
+        onCancel={onBack}
+      >
+        <p>
+          {body.item ? "The Item" : plural(items, "Item")}
+          {takenAt !== undefined && ` as of ${formatTime(takenAt)}`}. {EXISTING[existing]}
+        </p>
+        {room === false && <p class="failure">The database has no room for it.</p>}
+      </Form>
+    </Dialog>
+  );
+}

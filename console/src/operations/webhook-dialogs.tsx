@@ -1,0 +1,162 @@
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect } from "preact/hooks";
+import type { WebhookChange } from "@item-vault/client";
+import { adminVaults } from "../admin/lists.ts";
+import { nameOfVault, vaultLabel } from "../admin/vault-names.ts";
+import { call } from "../api/client.ts";
+import { showToast } from "../state/toasts.ts";
+import { copy } from "../ui/clipboard.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Form, textOf } from "../ui/form.tsx";
+import { focusTitle } from "../ui/page.tsx";
+import { type WebhookRow, webhooks } from "./webhooks.ts";
+
+/** The dialogs of a webhook: adding, changing and deleting it, and a new secret for its signatures. */
+
+const PATH = "/v1/admin/vaults/{vault}/webhooks/{webhook}" as const;
+
+interface Props {
+  readonly row: WebhookRow;
+  readonly onClose: () => void;
+}
+
+const pathOf = ({ vault, id }: WebhookRow) => ({ vault, webhook: id });
+const keyed = () => ({ "Idempotency-Key": crypto.randomUUID() });
+
+const UrlField = ({ url }: { readonly url?: string | undefined }) => (
+  <label>
+    URL
+    <input name="url" type="url" required pattern="https://.*" placeholder="https://example.com/events" defaultValue={url} />
+  </label>
+);
+
+export function NewWebhookDialog({ onClose }: { readonly onClose: () => void }) {
+  const secret = useSignal<string | undefined>(undefined);
+  useLayoutEffect(() => void adminVaults.load(), []);
+  if (secret.value !== undefined) return <SecretDialog title="Webhook added" secret={secret.value} onClose={onClose} />;
+  const usable = (adminVaults.rows.value ?? []).filter((vault) => !("broken" in vault));
+  const action = async (data: FormData) => {
+    const { data: made } = await call("POST /v1/admin/vaults/{vault}/webhooks", {
+      path: { vault: textOf(data, "vault") },
+      headers: keyed(),
+      body: { url: textOf(data, "url") },
+    });
+    secret.value = made.secret ?? "";
+    void webhooks.load();
+  };
+  return (
+    <Dialog title="Add webhook" onClose={onClose}>
+      <Form action={action} submit="Add webhook" onCancel={onClose}>
+        <label>
+          Events of the vault
+          <select name="vault" required>
+            {usable.map((vault) => (
+              <option key={vault.id} value={vault.id}>
+                {nameOfVault(vault)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <UrlField />
+      </Form>
+    </Dialog>
+  );
+}
+
+export function ChangeWebhook({ row, onClose }: Props) {
+  const stopped = row.state !== "ACTIVE";
+  const action = async (data: FormData) => {
+    const url = textOf(data, "url");
+    const state = textOf(data, "state");
+    const body: WebhookChange = {
+      ...(url !== row.url && { url }),
+      ...(state === "DISABLED"
+        ? { enabled: false }
+        : stopped && state !== row.state
+          ? { resume: state as "cursor" | "latest" }
+          : {}),
+    };
+    await call(`PATCH ${PATH}`, { path: pathOf(row), headers: keyed(), body });
+    onClose();
+    showToast("The webhook was changed.");
+    void webhooks.load();
+  };
+  return (
+    <Dialog title="Change webhook" onClose={onClose}>
+      <Form action={action} submit="Save" onCancel={onClose}>
+        <p class="quiet">Events of {vaultLabel(row.vault)}</p>
+        <UrlField url={row.url} />
+        <label>
+          Deliveries
+          <select name="state" defaultValue={row.state}>
+            {row.state === "PAUSED" && <option value="PAUSED">Stay paused</option>}
+            {row.state === "ACTIVE" && <option value="ACTIVE">Go on</option>}
+            {stopped && <option value="cursor">Go on with what was missed</option>}
+            {stopped && <option value="latest">Go on without what was missed</option>}
+            <option value="DISABLED">{row.state === "DISABLED" ? "Stay disabled" : "Stop"}</option>
+          </select>
+        </label>
+      </Form>
+    </Dialog>
+  );
+}
+
+export function RotateSecret({ row, onClose }: Props) {
+  const secret = useSignal<string | undefined>(undefined);
+  if (secret.value !== undefined) return <SecretDialog title="New secret" secret={secret.value} onClose={onClose} />;
+  const action = async () => {
+    const { data } = await call(`PATCH ${PATH}`, { path: pathOf(row), headers: keyed(), body: { rotateSecret: true } });
+    secret.value = data.secret ?? "";
+  };
+  return (
+    <Dialog title="New secret" onClose={onClose}>
+      <Form action={action} submit="Make a new secret" onCancel={onClose}>
+        <p>
+          Messages to <strong class="name">{row.url}</strong> are signed with a new secret, and for a day with the one before too.
+        </p>
+      </Form>
+    </Dialog>
+  );
+}
+
+export function DeleteWebhook({ row, onClose }: Props) {
+  const action = async () => {
+    await call(`DELETE ${PATH}`, { path: pathOf(row) });
+    showToast("The webhook was deleted.");
+    onClose();
+    await webhooks.load();
+    focusTitle();
+  };
+  return (
+    <Dialog title="Delete webhook" onClose={onClose}>
+      <Form action={action} submit="Delete webhook" danger onCancel={onClose}>
+        <p>
+          <strong class="name">{row.url ?? "A damaged webhook"}</strong> gets no events any more. What it has missed is not sent
+          later.
+        </p>
+      </Form>
+    </Dialog>
+  );
+}
+
+interface SecretProps {
+  readonly title: string;
+  readonly secret: string;
+  readonly onClose: () => void;
+}
+
+/** The secret of the signatures, which no later answer contains. */
+const SecretDialog = ({ title, secret, onClose }: SecretProps) => (
+  <Dialog title={title} onClose={onClose}>
+    <p>The receiver checks the signatures of messages with this secret. It is shown only now.</p>
+    <pre class="token-text">{secret}</pre>
+    <div class="buttons">
+      <button type="button" onClick={onClose}>
+        Done
+      </button>
+      <button type="button" class="primary" onClick={() => void copy("The secret", secret)}>
+        Copy
+      </button>
+    </div>
+  </Dialog>
+);

@@ -1,0 +1,84 @@
+import type { Webhook } from "@item-vault/client";
+import { AdminList, type RowAction } from "../admin/admin-list.tsx";
+import { shortId } from "../admin/filter.ts";
+import { vaultLabel } from "../admin/vault-names.ts";
+import { plural } from "../ui/plural.ts";
+import { formatFromNow } from "../ui/relative-time.ts";
+import { ChangeWebhook, DeleteWebhook, NewWebhookDialog, RotateSecret } from "./webhook-dialogs.tsx";
+import { type WebhookRow, webhooks } from "./webhooks.ts";
+
+/** The webhooks: which URL gets the events of which vault, and whether it gets them. */
+
+export const WebhooksView = () => (
+  <AdminList
+    title="Webhooks"
+    noun="webhook"
+    list={webhooks}
+    empty="There are no webhooks yet. One sends the events of a vault to a URL: ids and times, never a value."
+    create={{ label: "Add webhook", dialog: (close) => <NewWebhookDialog onClose={close} /> }}
+    nameOf={nameOfWebhook}
+    textsOf={(row) => [nameOfWebhook(row), vaultLabel(row.vault)]}
+    columns={COLUMNS}
+    actions={ACTIONS}
+  />
+);
+
+export const nameOfWebhook = ({ url, id }: WebhookRow): string => url ?? `Damaged webhook ${shortId(id)}`;
+
+const STATES: Readonly<Record<Webhook["state"], string>> = {
+  ACTIVE: "Active",
+  PAUSED: "Paused: it failed for a day",
+  DISABLED: "Disabled",
+};
+
+const FAULTS: Readonly<Record<NonNullable<Webhook["lastError"]>["kind"], string>> = {
+  status: "The receiver refused it",
+  redirect: "The receiver sent it elsewhere",
+  timeout: "The receiver did not answer in time",
+  network: "The receiver cannot be reached",
+  url: "The URL is not allowed any more",
+  restored: "The database was restored",
+  integrity: "Its stored record is damaged",
+};
+
+function Deliveries({ row: { lastDelivery, lastError, failures, pending } }: { readonly row: WebhookRow }) {
+  const texts = [
+    lastDelivery === undefined ? "nothing delivered yet" : `last ${formatFromNow(lastDelivery, Date.now())}`,
+    pending > 0 && `${plural(pending, "event")} waiting`,
+    failures > 0 && plural(failures, "failed attempt"),
+  ];
+  return (
+    <>
+      <span>{texts.filter(Boolean).join(" · ")}</span>
+      {lastError && (
+        <span class="broken">
+          {FAULTS[lastError.kind]}
+          {lastError.status !== undefined && ` (${lastError.status})`}.
+        </span>
+      )}
+    </>
+  );
+}
+
+const COLUMNS = [
+  { label: "URL", cell: (row: WebhookRow) => <span class="name">{nameOfWebhook(row)}</span> },
+  { label: "Vault", cell: ({ vault }: WebhookRow) => vaultLabel(vault) },
+  {
+    label: "State",
+    cell: ({ state }: WebhookRow) => <span class={state === "PAUSED" ? "state error" : "state"}>{STATES[state]}</span>,
+  },
+  { label: "Deliveries", cell: (row: WebhookRow) => <Deliveries row={row} /> },
+] as const;
+
+const ACTIONS: readonly RowAction<WebhookRow>[] = [
+  {
+    label: "Change",
+    dialogOf: (row) => (row.broken ? undefined : (close) => <ChangeWebhook row={row} onClose={close} />),
+  },
+  {
+    label: "New secret",
+    namedLabel: "New secret for",
+    dialogOf: (row) => (row.broken ? undefined : (close) => <RotateSecret row={row} onClose={close} />),
+  },
+  { label: "Delete", dialogOf: (row) => (close) => <DeleteWebhook row={row} onClose={close} /> },
+];

@@ -1,0 +1,20 @@
+import type { Webhook } from "@item-vault/client";
+import { createList } from "../admin/lists.ts";
+import { call } from "../api/client.ts";
+
+/** The webhooks of all vaults. */
+
+export interface WebhookRow extends Webhook {
+  /** The id of the vault. */
+  readonly vault: string;
+}
+
+export const webhooks = createList(async () => {
+  const { data: vaults } = await call("GET /v1/admin/vaults");
+  return (await Promise.all(vaults.map(({ id }) => loadWebhooks(id)))).flat();
+}, true);
+
+async function loadWebhooks(vault: string): Promise<WebhookRow[]> {
+  const { data } = await call("GET /v1/admin/vaults/{vault}/webhooks", { path: { vault } });
+  return data.map((webhook) => Object.assign(webhook, { vault }));
+}

@@ -1,0 +1,195 @@
+import type { Page } from "playwright-core";
+import { describe, expect, inject, it } from "vitest";
+import { admin, makeVault, sendRequest } from "../sdk/support/requests.ts";
+import { checkLooks } from "./support/accessibility.ts";
+import { openPage } from "./support/page.ts";
+import { chooseRowAction } from "./support/rows.ts";
+import { login, seed } from "./support/seed.ts";
+
+/** Webhooks, backups, jobs and keys, as the administrator sees them. */
+
+async function openView(view: string): Promise<Page> {
+  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+  await page.goto(`/console/#/${view}`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  return page;
+}
+
+const dialog = (page: Page) => page.getByRole("dialog");
+const press = (page: Page, name: string) => dialog(page).getByRole("button", { name, exact: true }).click();
+const rowOf = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
+/** A job may wait for others, and backups of a service with the vaults of all tests take some time. */
+const PATIENT = { timeout: 45_000 };
+
+interface Job {
+  readonly kind: string;
+  readonly state: string;
+}
+const jobs = async (): Promise<Job[]> => (await admin("GET", "jobs")) as unknown as Job[];
+async function untilDone(kind: string): Promise<void> {
+  await expect.poll(async () => (await jobs()).find((job) => job.kind === kind)?.state, PATIENT).toBe("done");
+}
+
+describe("webhooks", () => {
+  it("are added, and their secret is shown once", async () => {
+    const name = `Watched ${crypto.randomUUID()}`;
+    const vault = await makeVault(name);
+    const page = await openView("webhooks");
+    await page.getByRole("button", { name: "Add webhook" }).click();
+    await dialog(page).getByLabel("Events of the vault").selectOption(name);
+    await dialog(page).getByLabel("URL").fill("https://example.com/added");
+    await press(page, "Add webhook");
+    const text = await dialog(page).locator("pre").innerText();
+    expect(text).toMatch(/^whsec_/);
+    await press(page, "Done");
+    await rowOf(page, name).getByText("https://example.com/added").waitFor();
+    expect(await page.content()).not.toContain(text);
+    expect(await admin("GET", `vaults/${vault}/webhooks`)).toMatchObject([{ url: "https://example.com/added", state: "ACTIVE" }]);
+    expect(await checkLooks(page)).toBe("");
+  });
+
+  it("are changed, stopped, continued, signed with a new secret, and deleted", async () => {
+    const name = `Changed ${crypto.randomUUID()}`;
+    const vault = await makeVault(name);
+    const url = `https://example.com/${vault}`;
+    await admin("POST", `vaults/${vault}/webhooks`, { url });
+    const page = await openView("webhooks");
+    const state = async () => ((await admin("GET", `vaults/${vault}/webhooks`)) as unknown as { state: string }[])[0]?.state;
+    await rowOf(page, name).waitFor();
+    await chooseRowAction(page, `Change ${url}`);
+    await dialog(page).getByLabel("Deliveries").selectOption("Stop");
+    await press(page, "Save");
+    await rowOf(page, name).getByText("Disabled").waitFor();
+    expect(await state()).toBe("DISABLED");
+    await chooseRowAction(page, `Change ${url}`);
+    await dialog(page).getByLabel("Deliveries").selectOption("Go on without what was missed");
+    await press(page, "Save");
+    await rowOf(page, name).getByText("Active").waitFor();
+    expect(await state()).toBe("ACTIVE");
+    await chooseRowAction(page, `New secret for ${url}`);
+    await press(page, "Make a new secret");
+    await dialog(page).getByText("whsec_").waitFor();
+    await press(page, "Done");
+    await chooseRowAction(page, `Delete ${url}`);
+    await press(page, "Delete webhook");
+    await rowOf(page, name).waitFor({ state: "detached" });
+    expect(await state()).toBeUndefined();
+  });
+
+  it("that are damaged, or fail, say so", async () => {
+    const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+    const at = new Date().toISOString();
+    const failing = { enabled: true, state: "PAUSED", createdAt: at, failures: 12, pending: 3 };
+    await page.route("**/v1/admin/vaults", (route) => route.fulfill({ json: [{ id: "some-vault", name: "Some vault" }] }));
+    await page.route("**/webhooks", (route) =>
+      route.fulfill({
+        json: [
+          { id: "1", url: "https://a.example/", ...failing, lastError: { kind: "status", status: 500, at } },
+          { id: "2", broken: "integrity", ...failing, lastError: { kind: "integrity", at } },
+        ],
+      }),
+    );
+    await page.goto("/console/#/webhooks");
+    await rowOf(page, "https://a.example/").getByText("The receiver refused it (500).").waitFor();
+    await rowOf(page, "https://a.example/").getByText("3 events waiting · 12 failed attempts").waitFor();
+    await rowOf(page, "Damaged webhook")
+      .getByRole("button", { name: /^Actions/ })
+      .click();
+    expect(await page.locator(":popover-open button").allTextContents()).toEqual(["Delete…"]);
+  });
+});
+
+describe("backups", () => {
+  it("are made, verified, and restore an Item that was changed since, after a look at what would be replaced", async () => {
+    const name = `Backed up ${crypto.randomUUID()}`;
+    const { vault, items, token } = await seed([login("Before")], { name });
+    const page = await openView("backups");
+    await page.getByRole("button", { name: "Back up now…" }).click();
+    await press(page, "Back up");
+    await untilDone("backup");
+    await page.getByRole("table", { name: "Jobs" }).getByText("Done").first().waitFor();
+    await page.reload();
+    await page.getByText("The last backup was").waitFor();
+    expect(await checkLooks(page)).toBe("");
+    const path = `v1/vaults/${vault}/items/${items[0]}`;
+    await sendRequest("PATCH", path, token, [{ op: "replace", path: "/title", value: "After" }]);
+    await page.getByRole("button", { name: "Restore…" }).click();
+    await dialog(page).locator("select[name=vault]").selectOption(name);
+    await dialog(page)
+      .getByLabel(/^Only one Item/)
+      .fill("not an id");
+    await press(page, "Show what would be restored");
+    await dialog(page).getByText("This is no id of an Item.").waitFor();
+    await dialog(page)
+      .getByLabel(/^Only one Item/)
+      .fill(items[0]!);
+    await press(page, "Show what would be restored");
+    await dialog(page).getByText("What was changed is lost.").waitFor(PATIENT);
+    expect(((await sendRequest("GET", path, token)) as { title: string }).title).toBe("After");
+    await press(page, "Replace it");
+    await expect.poll(async () => ((await sendRequest("GET", path, token)) as { title: string }).title, PATIENT).toBe("Before");
+    await page.getByRole("button", { name: "Verify…" }).click();
+    await dialog(page).getByLabel("What").selectOption("The backups");
+    await dialog(page)
+      .getByLabel(/^Look only whether/)
+      .check();
+    await press(page, "Verify");
+    await untilDone("verify");
+  });
+});
+
+describe("keys", () => {
+  it("show what each root key is used for, and put all under the active one", async () => {
+    const page = await openView("keys");
+    await rowOf(page, "k1").getByText("Active: seals and signs").waitFor();
+    await page.getByRole("button", { name: "Put all under the active key" }).click();
+    await press(page, "Start");
+    await untilDone("rewrap");
+    await rowOf(page, "Put all under the active root key").getByText("Done").first().waitFor(PATIENT);
+    expect(await checkLooks(page)).toBe("");
+  });
+
+  it("of a vault are replaced from the list of vaults", async () => {
+    const name = `Sealed again ${crypto.randomUUID()}`;
+    const vault = await makeVault(name);
+    const keyOf = async () =>
+      ((await admin("GET", "vaults")) as unknown as { id: string; dataKey: { id: string } }[]).find(({ id }) => id === vault)!
+        .dataKey.id;
+    const before = await keyOf();
+    const page = await openView("vaults");
+    await rowOf(page, name).waitFor();
+    await chooseRowAction(page, `New keys for ${name}`);
+    await press(page, "Start");
+    await expect.poll(keyOf, PATIENT).not.toBe(before);
+  });
+});
+
+it("a job that has found something names it, and a running one is stopped", async () => {
+  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+  const job = { id: "1", progress: { done: 1, total: 4 }, createdAt: new Date().toISOString() };
+  const finding = { kind: "row_unreadable", vault: "some-vault", detail: "the record does not open", repairable: false };
+  await page.route("**/v1/admin/jobs", (route) =>
+    route.fulfill({
+      json: [
+        { ...job, kind: "backup", state: "running", findings: [] },
+        { ...job, id: "2", kind: "verify", state: "done", endedAt: job.createdAt, findings: [finding] },
+      ],
+    }),
+  );
+  const stopped = page.waitForRequest((request) => request.method() === "DELETE" && request.url().endsWith("/jobs/1"));
+  await page.route("**/v1/admin/jobs/1", (route) => route.fulfill({ json: job }));
+  await page.goto("/console/#/keys");
+  await rowOf(page, "Verify what is stored").getByText("1 finding").waitFor();
+  await rowOf(page, "Verify what is stored")
+    .getByRole("button", { name: /^Actions/ })
+    .click();
+  await page.getByRole("button", { name: "Show what is found" }).click();
+  await dialog(page).getByText("row unreadable").waitFor();
+  await dialog(page).getByText("the record does not open").waitFor();
+  await press(page, "Done");
+  await rowOf(page, "Back up")
+    .getByRole("button", { name: /^Actions/ })
+    .click();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  expect((await stopped).method()).toBe("DELETE");
+});
