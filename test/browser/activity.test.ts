@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { sendRequest } from "../sdk/support/requests.ts";
 import { checkLooks } from "./support/accessibility.ts";
@@ -31,6 +32,48 @@ describe("the activity", () => {
     await page.getByLabel("Filter by vaults").selectOption(seeded.vault);
     await page.getByLabel("Filter by requests").selectOption("deleted");
     await page.getByText("No entries.").waitFor();
+  });
+
+  it("names the day and the program, and folds reads of lists into one row", async () => {
+    const own = await seed([login("Folded")]);
+    const page = await openPage({ token: own.token });
+    await page.goto("/console/#/activity");
+    const today = page.getByRole("region", { name: "Today" });
+    await today.getByRole("row", { name: /created Folded/ }).waitFor();
+    for (let count = 0; count < 3; count++) await sendRequest("GET", `v1/vaults/${own.vault}/items`, own.token);
+    await expect
+      .poll(
+        async () => {
+          await page.reload();
+          await today.getByRole("row", { name: /created Folded/ }).waitFor();
+          return today.getByRole("row", { name: /read lists \d+ times node/ }).count();
+        },
+        { timeout: 30_000 },
+      )
+      .toBeGreaterThan(0);
+    expect(await today.getByText("Chrome on Linux").count()).toBeGreaterThan(0);
+  });
+
+  it("is filtered by days, and saved as a file with all that matches", async () => {
+    const page = await openPage({ token: seeded.token });
+    await page.goto("/console/#/activity");
+    await page.getByRole("row", { name: /created Grafana/ }).waitFor();
+    await page.getByLabel("Until").fill("2020-01-01");
+    await page.getByText("No entries.").waitFor();
+    await page.getByLabel("Until").fill("");
+    await page.getByLabel("From").fill("2020-01-01");
+    await page.getByLabel("Filter by requests").selectOption("created");
+    await page.getByText(/^\d matching entries/).waitFor(); // the vault, and its Items
+    const count = Number((await page.getByText(/^\d matching entries/).innerText())[0]);
+    await page.getByRole("button", { name: "Export" }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save as CSV" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe("activity.csv");
+    const lines = (await readFile(await download.path(), "utf8")).trim().split("\r\n");
+    expect([lines.length, lines[1]!.includes(",CREATE,SUCCESS,")]).toEqual([count + 1, true]);
+    await page.getByText(`${count} entries saved.`).waitFor();
   });
 
   it("shows an entry whose record does not open as a damaged one, among the others", async () => {

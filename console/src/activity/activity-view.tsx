@@ -3,6 +3,11 @@ import { entries as items } from "../state/items.ts";
 import { session } from "../state/session.ts";
 import { Chart } from "../ui/chart.tsx";
 import { Failure } from "../ui/failure.tsx";
+import { Menu } from "../ui/menu.tsx";
+import { plural } from "../ui/plural.ts";
+import { explain } from "../api/explain.ts";
+import { showToast } from "../state/toasts.ts";
+import { exportEntries, type Format, FORMATS } from "./export.ts";
 import { Page } from "../ui/page.tsx";
 import { formatDate, formatTime } from "../ui/time.ts";
 import { countByDay } from "./entries.ts";
@@ -22,7 +27,7 @@ export function ActivityView() {
   useLayoutEffect(() => show(logs.includes(query.value.log) ? query.value.log : logs[0]!, NO_FILTERS), []);
   const { entries, next, gap } = loaded.value;
   return (
-    <Page title="Activity" actions={logs.length > 1 && <LogChoice logs={logs} />}>
+    <Page title="Activity" actions={<Actions logs={logs} />}>
       <FilterBar />
       {entries.length > 0 && <DayChart />}
       {state.value === "failed" && <Failure error={failure.value} retry={() => void loadMore()} />}
@@ -44,6 +49,30 @@ export function ActivityView() {
   );
 }
 
+const Actions = ({ logs }: { readonly logs: readonly Log[] }) => (
+  <>
+    {logs.length > 1 && <LogChoice logs={logs} />}
+    <Menu
+      label="Export"
+      icon="download"
+      actions={Object.entries(FORMATS).map(([format, { label }]) => ({
+        label: `Save as ${label}`,
+        run: () => void save(format as Format),
+      }))}
+    />
+  </>
+);
+
+async function save(format: Format): Promise<void> {
+  const { log, filters } = query.value;
+  try {
+    const count = await exportEntries(log, filters, format);
+    showToast(`${plural(count, "entry", "entries")} saved.`);
+  } catch (error) {
+    showToast(explain(error), "failed");
+  }
+}
+
 function LogChoice({ logs }: { readonly logs: readonly Log[] }) {
   return (
     <select aria-label="Log" value={query.value.log} onChange={(event) => show(event.currentTarget.value as Log, NO_FILTERS)}>
@@ -60,9 +89,9 @@ function DayChart() {
   const days = countByDay(loaded.value.entries, new Date(), DAYS, since.value);
   const bars = days.map(({ day, reads, writes, denied }) => ({
     label: formatDate(`${day}T00:00`),
-    values: [reads, writes, denied],
+    values: [writes, reads, denied],
   }));
-  return <Chart title={`Requests per day${coverage()}`} series={["reads", "writes", "refused"]} bars={bars} />;
+  return <Chart title={`Requests per day${coverage()}`} series={["writes", "reads", "refused"]} bars={bars} />;
 }
 
 /** Which part of the log was searched. */

@@ -1,11 +1,14 @@
 import type { Entry as ListedItem } from "../state/search.ts";
 import { formatRoute } from "../routes.ts";
 import { vaultName } from "../state/items.ts";
-import { Table } from "../ui/table.tsx";
-import { formatTime } from "../ui/time.ts";
+import { formatFromNow } from "../ui/relative-time.ts";
+import { type Columns, Table } from "../ui/table.tsx";
+import { formatDate, formatHour, formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
+import { nameAgent } from "./agents.ts";
 import { type Entry, isBroken, itemsOf, type Listed, vaultOf } from "./entries.ts";
 import { itemName } from "./filter-bar.tsx";
+import { foldByDay, type Row } from "./fold.ts";
 import { isolate, shorten } from "../ui/texts.ts";
 
 interface Props {
@@ -15,30 +18,63 @@ interface Props {
 
 const ACTIONS = { READ: "read", CREATE: "created", UPDATE: "changed", DELETE: "deleted" } as const;
 
-/** The entries, the newest first. */
+/** The entries by day, the newest first. A run of reads of lists is one row. */
 export const EntryTable = ({ entries, items }: Props) => (
-  <Table
-    label="Entries"
-    rows={entries}
-    keyOf={(entry) => `${entry.requestId}${isBroken(entry) ? "" : vaultOf(entry)}`}
-    columns={[
-      { label: "Time", cell: ({ timestamp = "" }) => <time dateTime={timestamp}>{formatTime(timestamp)}</time> },
-      { label: "Who", cell: (entry) => !isBroken(entry) && <Who id={entry.actor.id} /> },
-      {
-        label: "What",
-        cell: (entry) => (isBroken(entry) ? "damaged entry: it does not open" : <What entry={entry} items={items} />),
-      },
-      { label: "From", cell: (entry) => !isBroken(entry) && <From actor={entry.actor} /> },
-    ]}
-  />
+  <>
+    {foldByDay(entries).map(({ timestamp, rows }) => (
+      <section key={timestamp} aria-label={nameOfDay(timestamp)}>
+        <h2>{nameOfDay(timestamp)}</h2>
+        <Table label={`Entries, ${nameOfDay(timestamp)}`} rows={rows} keyOf={keyOf} columns={columnsOf(items)} />
+      </section>
+    ))}
+  </>
 );
+
+const keyOf = ({ entry }: Row): string => `${entry.requestId}${isBroken(entry) ? "" : vaultOf(entry)}`;
+
+const columnsOf = (items: Props["items"]): Columns<Row> => [
+  { label: "Time", cell: ({ entry: { timestamp = "" } }) => <Time timestamp={timestamp} /> },
+  { label: "Who", cell: ({ entry }) => !isBroken(entry) && <Who id={entry.actor.id} /> },
+  {
+    label: "What",
+    cell: ({ entry, count }) =>
+      isBroken(entry) ? (
+        "damaged entry: it does not open"
+      ) : count > 1 ? (
+        `read lists ${count} times`
+      ) : (
+        <What entry={entry} items={items} />
+      ),
+  },
+  { label: "From", cell: ({ entry }) => !isBroken(entry) && <From actor={entry.actor} /> },
+];
+
+/** In words within the last day, then the hour. */
+const Time = ({ timestamp }: { readonly timestamp: string }) => {
+  const isRecent = timestamp !== "" && Date.now() - Date.parse(timestamp) < DAY;
+  return (
+    <time class="day" dateTime={timestamp} title={formatTime(timestamp)}>
+      {isRecent ? formatFromNow(timestamp, Date.now()) : timestamp === "" ? "unknown time" : formatHour(timestamp)}
+    </time>
+  );
+};
+
+const DAY = 24 * 60 * 60 * 1000; // milliseconds
+
+function nameOfDay(timestamp: string): string {
+  if (timestamp === "") return "Unknown time";
+  const [day, today, yesterday] = [new Date(timestamp), new Date(), new Date(Date.now() - DAY)].map((time) =>
+    time.toDateString(),
+  );
+  return day === today ? "Today" : day === yesterday ? "Yesterday" : formatDate(timestamp);
+}
 
 const From = ({ actor: { requestIp, userAgent } }: Pick<Entry, "actor">) => (
   <span class="quiet">
-    {requestIp}
     <span class="agent" title={userAgent}>
-      {userAgent}
+      {nameAgent(userAgent)}
     </span>
+    {requestIp}
   </span>
 );
 

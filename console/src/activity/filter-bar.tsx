@@ -24,6 +24,8 @@ export function FilterBar() {
         options={Object.entries(REQUEST_KINDS).map(([kind, { label }]) => [kind, label])}
         set={set}
       />
+      <DayField name="from" label="From" filters={filters} set={set} />
+      <DayField name="until" label="Until" filters={filters} set={set} />
       {isFiltered(filters) && (
         <button type="button" onClick={() => show(log, NO_FILTERS)}>
           Clear
@@ -53,6 +55,19 @@ const Choice = ({ name, label, options, set }: Props) => (
       </option>
     ))}
   </select>
+);
+
+interface DayProps extends Pick<Props, "set"> {
+  readonly name: "from" | "until";
+  readonly label: string;
+  readonly filters: Filters;
+}
+
+const DayField = ({ name, label, filters, set }: DayProps) => (
+  <label class="day-field">
+    {label}
+    <input type="date" value={filters[name]} onChange={(event) => set({ [name]: event.currentTarget.value })} />
+  </label>
 );
 
 /** The title of an Item that the session lists; the beginning of its id otherwise. */

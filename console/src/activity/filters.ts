@@ -5,17 +5,20 @@ export interface Filters {
   readonly actor: string;
   readonly item: string;
   readonly kind: RequestKind | "";
+  /** The first and the last day, as 2026-11-22, in the time zone of the browser. */
+  readonly from: string;
+  readonly until: string;
 }
 
-export const NO_FILTERS: Filters = { vault: "", actor: "", item: "", kind: "" };
+export const NO_FILTERS: Filters = { vault: "", actor: "", item: "", kind: "", from: "", until: "" };
 
 /** The kinds of requests that can be chosen, with their parameters. Every refused request is one kind, whatever it tried. */
 export const REQUEST_KINDS = {
-  reads: { label: "Reads", query: { action: "READ", result: "SUCCESS" } },
   created: { label: "Created", query: { action: "CREATE", result: "SUCCESS" } },
   changed: { label: "Changed", query: { action: "UPDATE", result: "SUCCESS" } },
   deleted: { label: "Deleted", query: { action: "DELETE", result: "SUCCESS" } },
   denied: { label: "Refused", query: { result: "DENY" } },
+  reads: { label: "Reads", query: { action: "READ", result: "SUCCESS" } },
 } as const;
 
 export type RequestKind = keyof typeof REQUEST_KINDS;
@@ -29,3 +32,15 @@ export const queryOf = ({ vault, actor, item, kind }: Filters) => ({
   ...(item !== "" && { item }),
   ...(kind !== "" && REQUEST_KINDS[kind].query),
 });
+
+/** The times between which entries are shown, in Unix milliseconds: from the first, and before the last. Absent: without a bound. */
+export const boundsOf = ({ from, until }: Filters): { readonly from?: number; readonly before?: number } => ({
+  ...(from !== "" && { from: startOf(from, 0) }),
+  ...(until !== "" && { before: startOf(until, 1) }),
+});
+
+/** When a day begins in the time zone of the browser, or another one so many days later. */
+function startOf(day: string, later: number): number {
+  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
+  return new Date(year, month - 1, date + later).getTime();
+}

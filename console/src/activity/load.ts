@@ -1,6 +1,7 @@
+import { firstIdAt, timeOf } from "@item-vault/model/ids";
 import type { Listed } from "./entries.ts";
 import { call } from "../api/client.ts";
-import { type Filters, queryOf } from "./filters.ts";
+import { boundsOf, type Filters, queryOf } from "./filters.ts";
 
 type Query = ReturnType<typeof queryOf> & { readonly limit: number; readonly before?: string | undefined };
 
@@ -26,7 +27,8 @@ export interface Loaded {
 /** Loads at most some 500 entries that match, the newest first. In: the `next` before; absent: from the newest on. */
 export async function loadEntries(log: Log, filters: Filters, before: string | undefined): Promise<Loaded> {
   const entries: Listed[] = [];
-  let next = before;
+  const bounds = boundsOf(filters);
+  let next = before ?? (bounds.before === undefined ? undefined : firstIdAt(bounds.before));
   let gap: string | undefined;
   for (let page = 0; page < PAGES; page++) {
     const { data, headers } = await LOGS[log].load({ limit: PAGE, before: next, ...queryOf(filters) });
@@ -34,8 +36,12 @@ export async function loadEntries(log: Log, filters: Filters, before: string | u
     next = beforeOf(headers);
     gap = headers.get("Item-Vault-Log-Gap") ?? undefined;
     if (next === undefined) break;
+    if (bounds.from !== undefined && timeOf(next) < bounds.from) next = undefined;
+    if (next === undefined) break;
   }
-  return { entries, next, gap };
+  const { from } = bounds;
+  const shown = from === undefined ? entries : entries.filter(({ timestamp = "" }) => Date.parse(timestamp) >= from);
+  return { entries: shown, next, gap };
 }
 
 /** The `before` in the link to the next page (contract 13.20). The last entry does not tell it: a page may be empty. */

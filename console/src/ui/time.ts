@@ -1,8 +1,11 @@
-/** Times for people. English, as all texts of the console, in the time zone of the browser. */
+/** Times for people, as they write them where the browser is, in its time zone. */
 
-const TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const HOUR = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 
-const DATE = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
+/** The time of the day. In: an ISO 8601 time. */
+export const formatHour = (time: string): string => HOUR.format(new Date(time));
 
 /** In: an ISO 8601 time. */
 export const formatDate = (time: string): string => DATE.format(new Date(time));

@@ -1,0 +1,35 @@
+import { type Entry, isBroken, itemsOf, type Listed, vaultOf } from "./entries.ts";
+
+/** Entries as a table for spreadsheets. */
+
+const COLUMNS: readonly (readonly [name: string, valueOf: (entry: Entry) => string | number | undefined])[] = [
+  ["time", ({ timestamp }) => timestamp],
+  ["action", ({ action }) => action],
+  ["result", ({ result }) => result],
+  ["actor", ({ actor }) => actor.id],
+  ["token", ({ actor }) => actor.jti],
+  ["address", ({ actor }) => actor.requestIp],
+  ["program", ({ actor }) => actor.userAgent],
+  ["resource", ({ resource }) => resource.type],
+  ["vault", vaultOf],
+  ["items", (entry) => itemsOf(entry).join(" ")],
+  ["version", ({ resource }) => ("itemVersion" in resource ? resource.itemVersion : undefined)],
+  ["request", ({ requestId }) => requestId],
+];
+
+/** A table (RFC 4180). An entry whose record does not open has its id only. */
+export function csvOf(entries: readonly Listed[]): string {
+  const rows = entries.map((entry) =>
+    isBroken(entry)
+      ? COLUMNS.map(([name]) => (name === "request" ? entry.requestId : name === "action" ? "damaged" : ""))
+      : COLUMNS.map(([, valueOf]) => valueOf(entry) ?? ""),
+  );
+  return [COLUMNS.map(([name]) => name), ...rows].map((row) => `${row.map(cellOf).join(",")}\r\n`).join("");
+}
+
+/** A cell that a spreadsheet would run as a formula begins with an apostrophe: programs choose what they call themselves. */
+function cellOf(value: string | number): string {
+  const text = String(value);
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

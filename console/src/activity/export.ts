@@ -1,0 +1,31 @@
+import { saveFile } from "../ui/save-file.ts";
+import { csvOf } from "./csv.ts";
+import type { Listed } from "./entries.ts";
+import type { Filters } from "./filters.ts";
+import { loadEntries, type Log } from "./load.ts";
+
+/** The entries that match, as a file. */
+
+export const FORMATS = {
+  csv: { label: "CSV", type: "text/csv", textOf: (entries: readonly Listed[]) => csvOf(entries) },
+  ndjson: {
+    label: "NDJSON",
+    type: "application/x-ndjson",
+    textOf: (entries: readonly Listed[]) => entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""),
+  },
+} as const;
+
+export type Format = keyof typeof FORMATS;
+
+/** Loads all entries that match, also those that the page does not show, and lets the browser save them. Errors: as `call`. */
+export async function exportEntries(log: Log, filters: Filters, format: Format): Promise<number> {
+  const entries: Listed[] = [];
+  for (let next: string | undefined, begun = false; !begun || next !== undefined; begun = true) {
+    const page = await loadEntries(log, filters, next);
+    entries.push(...page.entries);
+    next = page.next;
+  }
+  const { type, textOf } = FORMATS[format];
+  saveFile(`activity.${format}`, new Blob([textOf(entries)], { type }));
+  return entries.length;
+}
