@@ -13,6 +13,7 @@ import { signIn } from "./support/session.ts";
 interface Item {
   readonly id: string;
   readonly title: string;
+  readonly tags: readonly string[];
   readonly version: number;
   readonly fields: readonly { readonly id: string; readonly value: string }[];
 }
@@ -70,6 +71,23 @@ describe("the versions of an Item", () => {
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByText("The change is undone.").waitFor();
     expect(valueOf(await load(), "password")).toBe("new-secret");
+  });
+
+  it("give back one field or attribute alone, which is undone by its message", async () => {
+    const { page, goto, load } = await openChanged();
+    await goto();
+    await chooseVersion(page, 1);
+    await page.getByRole("button", { name: "Restore password" }).click();
+    await page.getByText("password is as in version 1.").waitFor();
+    const restored = await load();
+    expect([restored.title, valueOf(restored, "password"), restored.tags]).toEqual([MARKUP, "old-secret", ["prod"]]);
+    expect(await html(page)).not.toMatch(/old-secret|new-secret/);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("The change is undone.").waitFor();
+    expect(valueOf(await load(), "password")).toBe("new-secret");
+    await page.getByRole("button", { name: "Restore Tag" }).click();
+    await page.getByText("Tag is as in version 1.").waitFor();
+    expect((await load()).tags).toEqual([]);
   });
 
   it("that somebody else has changed are loaded again before a restore", async () => {

@@ -1,4 +1,5 @@
 import type { Difference } from "./difference.ts";
+import { Icon } from "../ui/icon.tsx";
 import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
 
 /** What differs between two states of an Item: a row for each difference, with the value of each side. */
@@ -8,9 +9,11 @@ interface Props {
   /** The names of the two sides. */
   readonly before: string;
   readonly after: string;
+  /** Restores the attribute or field of a row. Absent: nothing can be restored. */
+  readonly onRestore?: ((row: Difference) => void) | undefined;
 }
 
-export function DifferenceTable({ rows, before, after }: Props) {
+export function DifferenceTable({ rows, before, after, onRestore }: Props) {
   if (rows.length === 0) return <p class="quiet">{before} has the same content as the current version.</p>;
   return (
     <table class="difference">
@@ -25,14 +28,18 @@ export function DifferenceTable({ rows, before, after }: Props) {
       </thead>
       <tbody>
         {rows.map((row) => (
-          <Row key={row.key} row={row} before={before} after={after} />
+          <Row key={row.key} row={row} before={before} after={after} onRestore={onRestore} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function Row({ row, before, after }: Pick<Props, "before" | "after"> & { readonly row: Difference }) {
+interface RowProps extends Omit<Props, "rows"> {
+  readonly row: Difference;
+}
+
+function Row({ row, before, after, onRestore }: RowProps) {
   const { revealed, toggle } = useReveal(`${row.before}\n${row.after}`);
   const isContent = row.before === undefined && row.after === undefined;
   const hidden = row.concealed && !revealed;
@@ -41,6 +48,17 @@ function Row({ row, before, after }: Pick<Props, "before" | "after"> & { readonl
       <th scope="row">
         <span>{row.name}</span>
         {row.concealed && <RevealButton name={row.name} revealed={revealed} toggle={toggle} />}
+        {onRestore && row.part && (
+          <button
+            type="button"
+            class="plain"
+            aria-label={`Restore ${row.name}`}
+            title="Restore this alone"
+            onClick={() => onRestore(row)}
+          >
+            <Icon name="undo" />
+          </button>
+        )}
       </th>
       <td data-label={before}>
         {isContent ? "other content" : <Value text={row.before} hidden={hidden} secret={row.concealed} />}

@@ -1,6 +1,6 @@
 import type { Item } from "@item-vault/client";
 import { ATTRIBUTE_TEXTS } from "../items/attribute-texts.ts";
-import { type Attribute, differingParts } from "../items/comparison.ts";
+import { type Attribute, differingParts, type RestorablePart } from "../items/comparison.ts";
 import { type Draft, type DraftField, draftOf } from "../items/draft.ts";
 import { fieldParts, fileParts, type Part, sectionOf, sectionParts, tagParts, urlParts } from "./compared-parts.ts";
 import { displayOf, labelOf } from "../items/field-types.ts";
@@ -19,6 +19,8 @@ export interface Difference {
   readonly after?: string;
   /** One of the two is a value that is hidden until it is revealed. */
   readonly concealed: boolean;
+  /** The attribute or field of which it is a difference; absent of what cannot be restored alone. */
+  readonly part?: RestorablePart;
 }
 
 /**
@@ -29,7 +31,11 @@ export function difference(before: Item, after: Item): Difference[] {
   const [old, now] = [draftOf(before), draftOf(after)];
   return [
     ...differingParts(now, old).flatMap((part) =>
-      "id" in part ? WITH_ID[part.kind](part.id, old, now) : ROWS[part.kind](old, now),
+      part.kind === "section"
+        ? compareSection(part.id, old, now)
+        : (part.kind === "field" ? compareField(part.id, old, now) : ROWS[part.kind](old, now)).map((row) =>
+            Object.assign(row, { part }),
+          ),
     ),
     ...compareOrder("fields", "Fields", fieldParts(old), fieldParts(now)),
     ...compareOrder("sections", "Section", sectionParts(old), sectionParts(now)),
@@ -51,11 +57,8 @@ const ROWS: Readonly<Record<Attribute, (before: Draft, after: Draft) => Differen
   tags: (before, after) => compareParts("tags", "Tag", tagParts(before), tagParts(after)),
 };
 
-/** The rows of a field or section that differs. */
-const WITH_ID = {
-  field: compareField,
-  section: (id, before, after) => compare(`sections/${id}`, "Section", labelOfSection(before, id), labelOfSection(after, id)),
-} satisfies Readonly<Record<string, (id: string, before: Draft, after: Draft) => Difference[]>>;
+const compareSection = (id: string, before: Draft, after: Draft): Difference[] =>
+  compare(`sections/${id}`, "Section", labelOfSection(before, id), labelOfSection(after, id));
 
 const labelOfSection = ({ sections }: Draft, id: string): string | undefined => sections.find((one) => one.id === id)?.label;
 

@@ -14,6 +14,8 @@ import { Failure } from "../ui/failure.tsx";
 import { DestroyVersion } from "./destroy-version.tsx";
 import { DifferenceTable } from "./difference-table.tsx";
 import { loadDifference } from "./load-version.ts";
+import { restorePart } from "./restore-part.ts";
+import { isolate } from "../ui/texts.ts";
 
 interface Props {
   readonly id: string;
@@ -37,10 +39,10 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
     );
   };
   useLayoutEffect(load, [etag]);
-  const restore = async () => {
+  const restore = async (write: () => Promise<void>) => {
     busy.value = true;
     try {
-      await restoreVersion(opened, version);
+      await write();
     } catch (error) {
       const isConflict = error instanceof ItemVaultError && error.status === 412;
       showToast(isConflict ? CHANGED : explain(error), "failed");
@@ -49,6 +51,7 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
     }
     busy.value = false;
   };
+  const writable = may(item.vault.id, "r") && may(item.vault.id, "w");
   const { rows, error } = loaded.value;
   return (
     <div id={id} class="version-panel">
@@ -57,11 +60,21 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
       ) : rows === undefined ? (
         <p class="quiet">Loading…</p>
       ) : (
-        <DifferenceTable rows={rows} before={`Version ${version}`} after="Current" />
+        <DifferenceTable
+          rows={rows}
+          before={`Version ${version}`}
+          after="Current"
+          onRestore={writable ? (row) => void restore(() => restoreRow(opened, version, row)) : undefined}
+        />
       )}
       <p class="actions">
-        {may(item.vault.id, "r") && may(item.vault.id, "w") && (
-          <button type="button" class="primary" disabled={busy.value || rows === undefined} onClick={() => void restore()}>
+        {writable && (
+          <button
+            type="button"
+            class="primary"
+            disabled={busy.value || rows === undefined}
+            onClick={() => void restore(() => restoreVersion(opened, version))}
+          >
             Restore version {version}
           </button>
         )}
@@ -69,6 +82,13 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
       </p>
     </div>
   );
+}
+
+/** As restorePart. */
+async function restoreRow(opened: Opened, version: number, { name, part }: Difference): Promise<void> {
+  const restored = await restorePart(opened, version, part!);
+  takeWritten(restored);
+  showToast(`${isolate(name)} is as in version ${version}.`, "done", undoChange(restored));
 }
 
 /** Errors: throws an ItemVaultError; 412 when the Item was changed since it was loaded. */

@@ -1,4 +1,4 @@
-import { type Draft, isSame } from "./draft.ts";
+import { type Draft, type DraftField, isSame } from "./draft.ts";
 
 /** The comparison of two states of an Item: of two versions (history), and of what two people have written (conflicts). */
 
@@ -33,4 +33,19 @@ export function differingParts(first: Draft, second: Draft): Part[] {
     { kind: "tags" },
   ];
   return parts.filter((part) => !isSame(partOf(first, part), partOf(second, part)));
+}
+
+/** A part that can be made as another state has it, without the rest. */
+export type RestorablePart = Exclude<Part, { readonly kind: "section" }>;
+
+/** A draft with a part as another one has it. A field whose section is not there any more is put before the sections. */
+export function withPart(now: Draft, before: Draft, part: RestorablePart): Draft {
+  if (part.kind !== "field") return { ...now, [part.kind]: partOf(before, part) };
+  const old = before.fields.find(({ id }) => id === part.id);
+  const others = now.fields.filter(({ id }) => id !== part.id);
+  if (!old) return { ...now, fields: others };
+  const section = now.sections.some(({ id }) => id === old.section) ? old.section : "";
+  const field: DraftField = { ...old, section };
+  const index = now.fields.findIndex(({ id }) => id === part.id);
+  return { ...now, fields: index < 0 ? [...others, field] : now.fields.with(index, field) };
 }

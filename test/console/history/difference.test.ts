@@ -2,6 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Field, Item } from "@item-vault/client";
 import { type Difference, difference } from "../../../console/src/history/difference.ts";
+import { withPart } from "../../../console/src/items/comparison.ts";
+import { draftOf } from "../../../console/src/items/draft.ts";
 import { runs } from "../../support/runs.ts";
 
 /** The differences between two states of an Item, which the console shows. */
@@ -165,4 +167,35 @@ describe("the difference of two Items", () => {
       { numRuns: runs(200, 20_000) },
     );
   });
+});
+
+describe("a part of an earlier version that is restored alone", () => {
+  it.each(CASES)("is as it was, and no other one changes: %s", (_, before, after) => {
+    const [old, now] = [itemOf(before), itemOf(after)];
+    const keysOf = (item: Item) => difference(old, item).map(({ key }) => key);
+    for (const { part } of difference(old, now)) {
+      if (part === undefined) continue;
+      const draft = withPart(draftOf(now), draftOf(old), part);
+      const restored = itemOf({
+        ...now,
+        ...draft,
+        fields: draft.fields.map(fieldOf),
+        urls: [...draft.urls],
+        tags: [...draft.tags],
+        sections: [...draft.sections],
+      });
+      const left = keysOf(restored);
+      const own = new Set(
+        difference(old, now).flatMap((row) => (JSON.stringify(row.part) === JSON.stringify(part) ? [row.key] : [])),
+      );
+      expect(left.filter((key) => own.has(key) && !key.endsWith(" section"))).toEqual([]);
+      expect(keysOf(now)).toEqual(expect.arrayContaining(left.filter((key) => !key.endsWith(" order"))));
+    }
+  });
+});
+
+const fieldOf = ({ section: sectionId, purpose, ...rest }: ReturnType<typeof draftOf>["fields"][number]): Field => ({
+  ...rest,
+  ...(sectionId !== "" && { section: { id: sectionId } }),
+  ...(purpose !== "" && { purpose }),
 });
