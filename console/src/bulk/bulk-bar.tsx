@@ -9,7 +9,7 @@ import { plural } from "../ui/plural.ts";
 import { setArchived, setFavorites } from "./acts.ts";
 import { AskDelete, AskTag, AskVault } from "./ask.tsx";
 
-/** What can be done with the selected Items, in place of the header of the list. */
+/** What can be done with the selected Items, below the list. */
 
 type Asked = "move" | "tag" | "delete";
 

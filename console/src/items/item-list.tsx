@@ -36,8 +36,9 @@ export function ItemList() {
     >
       {route.value.item === undefined && <h1 class="unseen">Items</h1>}
       <ListHeader />
-      {selectedItems.value.length > 0 && <BulkBar />}
       <Content />
+      {/* Below the rows, so that none of them moves away from the pointer. */}
+      {selectedItems.value.length > 0 && <BulkBar />}
     </section>
   );
 }
