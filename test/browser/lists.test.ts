@@ -84,6 +84,18 @@ describe("the lists of Items", () => {
     expect((await titles(page)).length).toBe(4);
   });
 
+  it("scroll to their end while a row at their beginning has the focus", async () => {
+    const { token } = await seed(Array.from({ length: 20 }, (_, index) => login(`Item ${index}`)));
+    const page = await openPage({ token });
+    await page.goto("/console/");
+    await page.getByRole("link", { name: "Item 0" }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.locator(".rows").hover();
+    await page.mouse.wheel(0, 10_000);
+    await page.getByRole("link", { name: "Item 19" }).waitFor();
+    expect(await page.evaluate("document.activeElement.textContent")).toContain("Item 0");
+  });
+
   it("are a menu on a phone, where the bar at the bottom leads to everything", async () => {
     const { page } = await openLists({ width: 390, height: 780, context: { hasTouch: true, isMobile: true } });
     // The keyboard of the phone stays closed.

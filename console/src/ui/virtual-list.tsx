@@ -53,8 +53,10 @@ export function VirtualList<T>({ label, rows, keyOf, height, row, current, query
 
   const [from, until] = rowsInView(scroll.top, scroll.view, height, rows.length);
   const shown = rows.slice(from, until).map((one, index) => ({ one, index: from + index }));
-  // The row with the focus stays in the page when it is scrolled out of view, so that the focus is not lost.
-  if (rows[chosen] !== undefined && (chosen < from || chosen >= until)) shown.push({ one: rows[chosen], index: chosen });
+  // The row with the focus stays in the page when it is scrolled out of view, so that the focus is not lost. In its place among the others:
+  // an element that is moved gets the focus again, and the browser would scroll to it.
+  if (rows[chosen] !== undefined && chosen < from) shown.unshift({ one: rows[chosen], index: chosen });
+  else if (rows[chosen] !== undefined && chosen >= until) shown.push({ one: rows[chosen], index: chosen });
   return (
     // The links in the rows are interactive; the list handles their keys, which bubble.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
