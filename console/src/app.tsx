@@ -32,10 +32,10 @@ export function App() {
       {/* Who signs in next may not see what is open. It stays in the page, because what was typed is a part of it. */}
       <main class={state === "ended" ? "ended" : ""}>
         <View name={shownView(route.value.view)} />
+        {bulk.value && <BulkDialog key={bulk.value.act.title} {...bulk.value} />}
       </main>
       <BottomBar />
-      {bulk.value && <BulkDialog key={bulk.value.act.title} {...bulk.value} />}
-      <Palette />
+      {state === "signed-in" && <Palette />}
       <GrantDialog />
       <LinkQuestion />
       <SignOutQuestion />

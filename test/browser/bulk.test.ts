@@ -154,19 +154,24 @@ const ACTS: Readonly<
 };
 
 describe("an act on several Items", () => {
-  it.each(Object.entries(ACTS))("is done to each and undone by its message: %s", async (_, { press, message, state, after }) => {
-    const { page, token, vault } = await openBulk(LETTERS.slice(0, 3));
-    const before = state(await summaries(token, vault));
-    await tile(page, "Alpha").click();
-    await row(page, "Charlie").click({ modifiers: ["Shift"] });
-    await press(page);
-    await page.getByText(message).waitFor();
-    expect(state(await summaries(token, vault))).toEqual(after);
-    expect(await bar(page).count()).toBe(0);
-    await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByText("3 Items as before.").waitFor();
-    expect(state(await summaries(token, vault))).toEqual(before);
-  });
+  it.each(Object.entries(ACTS))(
+    "is done to each and undone by its message: %s",
+    async (name, { press, message, state, after }) => {
+      const { page, token, vault, other } = await openBulk(LETTERS.slice(0, 3));
+      const moved = name === "move" ? LETTERS.slice(0, 3) : [];
+      const before = state(await summaries(token, vault));
+      await tile(page, "Alpha").click();
+      await row(page, "Charlie").click({ modifiers: ["Shift"] });
+      await press(page);
+      await page.getByText(message).waitFor();
+      expect(state(await summaries(token, vault))).toEqual(after);
+      expect((await summaries(token, other)).map(({ title }) => title)).toEqual(moved);
+      expect(await bar(page).count()).toBe(0);
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByText("3 Items as before.").waitFor();
+      expect([state(await summaries(token, vault)), await summaries(token, other)]).toEqual([before, []]);
+    },
+  );
 
   it("moves 20 Items with 4 clicks", async () => {
     const titles = Array.from({ length: 20 }, (_, index) => `Item ${index}`);
@@ -236,6 +241,45 @@ describe("an act on several Items", () => {
     expect((await summaries(token, vault)).map(({ title }) => title)).toEqual(["Theirs"]);
     expect((await summaries(token, other)).map(({ title }) => title)).toEqual(["Alpha", "Bravo"]);
   });
+});
+
+it("an act beside a form with what was typed leaves the form, which still asks before it is left", async () => {
+  const { page, vault, items } = await openBulk(LETTERS);
+  await page.goto(`/console/#/items/${vault}/${items[0]}/edit`);
+  await page.getByLabel("Title").fill("Typed");
+  await tile(page, "Bravo").click();
+  await tile(page, "Charlie").click();
+  await more(page, "Add to the favourites");
+  await page.getByText("2 Items added to the favourites.").waitFor();
+  await row(page, "Delta").click();
+  await page.getByRole("dialog").getByRole("button", { name: "Keep editing" }).click();
+  expect(await page.getByLabel("Title").inputValue()).toBe("Typed");
+});
+
+it("an act that is left by the Back button stops, after it has asked", async () => {
+  const { page, token, vault, items } = await openBulk(LETTERS);
+  await page.goto(`/console/#/items/${vault}/${items[0]}`);
+  await page.getByRole("heading", { name: "Alpha" }).waitFor();
+  const held = await injectFault(page, "POST", "/v1/vaults/*/items/*/archive", "held");
+  await tile(page, "Alpha").click();
+  await row(page, "Echo").click({ modifiers: ["Shift"] });
+  await more(page, "Archive");
+  await expect.poll(() => held.requests.length).toBe(3);
+  await page.goBack();
+  await page.getByRole("dialog", { name: "Stop?" }).getByRole("button", { name: "Stop" }).click();
+  held.end();
+  await page.getByText(/put into the archive\. 0 failed, and 2 Items not tried/).waitFor();
+  expect((await summaries(token, vault)).filter(({ state }) => state === "ARCHIVED").length).toBe(3);
+});
+
+it("Escape in a menu or a dialog of the selected Items keeps the selection", async () => {
+  const { page } = await openBulk(LETTERS);
+  await tile(page, "Bravo").click();
+  await bar(page).getByRole("button", { name: "Tag…" }).click();
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  expect(await selected(page)).toEqual(["Bravo"]);
 });
 
 it("Items of a vault that may only be read are selected, and nothing is offered that would be refused", async () => {

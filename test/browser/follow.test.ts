@@ -189,3 +189,37 @@ it("a write of another client loads its Item alone, and a stream that opens agai
   });
   await expect.poll(() => requests.slice(5)).toEqual(["/v1/vaults "]);
 });
+
+it("an Item that is deleted while it is being loaded does not come back", async () => {
+  const { vault, token } = await seed([login("Before")]);
+  const page = await openPage({ token });
+  await page.goto("/console/");
+  await page.getByRole("link", { name: "Before" }).waitFor();
+  const list = await injectFault(page, "GET", "/v1/vaults/*/items", "late");
+  const [item] = await makeItems(token, vault, [login("Gone")]);
+  await list.answered;
+  await sendRequest("DELETE", `v1/vaults/${vault}/items/${item}`, token);
+  await makeItems(token, vault, [login("Later")]);
+  await new Promise((resolve) => setTimeout(resolve, 300)); // the events arrive, and nothing in the page tells
+  list.end();
+  await page.getByRole("link", { name: "Later" }).waitFor();
+  expect(await page.getByRole("link", { name: "Gone" }).count()).toBe(0);
+});
+
+it("a foreign write that is being loaded while this page writes appears", async () => {
+  const { vault, token, items } = await seed([login("Own")]);
+  const page = await openPage({ token });
+  await page.goto(`/console/#/items/${vault}/${items[0]}`);
+  await page.getByRole("heading", { name: "Own" }).waitFor();
+  await page.getByRole("link", { name: "Own" }).waitFor();
+  const list = await injectFault(page, "GET", "/v1/vaults/*/items", "network");
+  expectProblem(page, /ERR_CONNECTION_FAILED/);
+  await makeItems(token, vault, [login("Foreign")]);
+  await expect.poll(() => list.requests.length).toBeGreaterThan(0);
+  await page.getByRole("button", { name: "Favourite", exact: true }).click();
+  await page.getByText("Added to the favourites.").waitFor();
+  list.end();
+  await makeItems(token, vault, [login("Third")]);
+  await page.getByRole("link", { name: "Third" }).waitFor();
+  await page.getByRole("link", { name: "Foreign" }).waitFor();
+});

@@ -21,13 +21,15 @@ const rowOf = (page: Page, text: string) => page.getByRole("row").filter({ hasTe
 /** A job may wait for others, and backups of a service with the vaults of all tests take some time. */
 const PATIENT = { timeout: 45_000 };
 
-interface Job {
-  readonly kind: string;
-  readonly state: string;
-}
-const jobs = async (): Promise<Job[]> => (await admin("GET", "jobs")) as unknown as Job[];
-async function untilDone(kind: string): Promise<void> {
-  await expect.poll(async () => (await jobs()).find((job) => job.kind === kind)?.state, PATIENT).toBe("done");
+/** Presses what starts a job, and waits for its end. */
+async function runJob(page: Page, start: () => Promise<void>): Promise<void> {
+  const [response] = await Promise.all([
+    page.waitForResponse((one) => one.request().method() === "POST" && one.url().endsWith("/v1/admin/jobs")),
+    start(),
+  ]);
+  const { id } = (await response.json()) as { id: string };
+  const state = async () => ((await admin("GET", `jobs/${id}`)) as unknown as { state: string }).state;
+  await expect.poll(state, PATIENT).toBe("done");
 }
 
 describe("webhooks", () => {
@@ -105,11 +107,8 @@ describe("backups", () => {
     const { vault, items, token } = await seed([login("Before")], { name });
     const page = await openView("backups");
     await page.getByRole("button", { name: "Back up now…" }).click();
-    await press(page, "Back up");
-    await untilDone("backup");
-    await page.getByRole("table", { name: "Jobs" }).getByText("Done").first().waitFor();
-    await page.reload();
-    await page.getByText("The last backup was").waitFor();
+    await runJob(page, () => press(page, "Back up"));
+    await page.getByText("The last backup was").waitFor(PATIENT); // without a reload
     expect(await checkLooks(page)).toBe("");
     const path = `v1/vaults/${vault}/items/${items[0]}`;
     await sendRequest("PATCH", path, token, [{ op: "replace", path: "/title", value: "After" }]);
@@ -133,8 +132,7 @@ describe("backups", () => {
     await dialog(page)
       .getByLabel(/^Look only whether/)
       .check();
-    await press(page, "Verify");
-    await untilDone("verify");
+    await runJob(page, () => press(page, "Verify"));
   });
 });
 
@@ -143,8 +141,7 @@ describe("keys", () => {
     const page = await openView("keys");
     await rowOf(page, "k1").getByText("Active: seals and signs").waitFor();
     await page.getByRole("button", { name: "Put all under the active key" }).click();
-    await press(page, "Start");
-    await untilDone("rewrap");
+    await runJob(page, () => press(page, "Start"));
     await rowOf(page, "Put all under the active root key").getByText("Done").first().waitFor(PATIENT);
     expect(await checkLooks(page)).toBe("");
   });
@@ -176,8 +173,11 @@ it("a job that has found something names it, and a running one is stopped", asyn
       ],
     }),
   );
-  const stopped = page.waitForRequest((request) => request.method() === "DELETE" && request.url().endsWith("/jobs/1"));
-  await page.route("**/v1/admin/jobs/1", (route) => route.fulfill({ json: job }));
+  const requests: string[] = [];
+  await page.route("**/v1/admin/jobs/*", (route) => {
+    requests.push(`${route.request().method()} ${new URL(route.request().url()).pathname}`);
+    return route.fulfill({ json: job });
+  });
   await page.goto("/console/#/keys");
   await rowOf(page, "Verify what is stored").getByText("1 finding").waitFor();
   await rowOf(page, "Verify what is stored")
@@ -191,5 +191,5 @@ it("a job that has found something names it, and a running one is stopped", asyn
     .getByRole("button", { name: /^Actions/ })
     .click();
   await page.getByRole("button", { name: "Stop", exact: true }).click();
-  expect((await stopped).method()).toBe("DELETE");
+  await expect.poll(() => requests).toEqual(["DELETE /v1/admin/jobs/1"]);
 });

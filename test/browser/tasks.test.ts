@@ -197,6 +197,8 @@ describe("a task takes no more clicks and keys than before:", () => {
       Object.assign(globalThis, { count });
       // A key that presses a button makes a click without a place.
       addEventListener("click", ({ isTrusted, detail }) => void (count.clicks += isTrusted && detail > 0 ? 1 : 0), true);
+      // The function is sent to the page as a whole.
+      // oxlint-disable-next-line unicorn/consistent-function-scoping
       const isCounted = ({ isTrusted, key }: KeyboardEvent) => isTrusted && !["Shift", "Control"].includes(key);
       addEventListener("keydown", (event) => void (count.keys += isCounted(event) ? 1 : 0), true);
     });

@@ -87,4 +87,14 @@ describe("a message undoes", () => {
     await page.getByText("Somebody else has changed this Item in the meantime.").waitFor();
     expect((await load())["title"]).toBe("Theirs");
   });
+
+  it("nothing after a save that has changed nothing", async () => {
+    const { page, token, vault, item } = await openItem("Mine");
+    await sendRequest("PATCH", `v1/vaults/${vault}/items/${item}`, token, [{ op: "replace", path: "/title", value: "Theirs" }]);
+    await page.getByRole("heading", { name: "Theirs" }).waitFor();
+    await page.getByRole("link", { name: "Edit" }).click();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The Item is saved.").waitFor();
+    expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0);
+  });
 });

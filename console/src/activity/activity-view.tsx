@@ -13,7 +13,7 @@ import { formatDate, formatTime } from "../ui/time.ts";
 import { countByDay } from "./entries.ts";
 import { EntryTable } from "./entry-table.tsx";
 import { FilterBar } from "./filter-bar.tsx";
-import { isFiltered, NO_FILTERS } from "./filters.ts";
+import { boundsOf, isFiltered, NO_FILTERS } from "./filters.ts";
 import { type Log, LOGS } from "./load.ts";
 import { failure, loaded, loadMore, query, show, since, state } from "./state.ts";
 
@@ -85,8 +85,14 @@ function LogChoice({ logs }: { readonly logs: readonly Log[] }) {
   );
 }
 
+/** The day at which the chart ends: the one until which entries are shown, or today. */
+function lastDay(): Date {
+  const { before } = boundsOf(query.value.filters);
+  return before === undefined || before > Date.now() ? new Date() : new Date(before - 1);
+}
+
 function DayChart() {
-  const days = countByDay(loaded.value.entries, new Date(), DAYS, since.value);
+  const days = countByDay(loaded.value.entries, lastDay(), DAYS, since.value);
   const bars = days.map(({ day, reads, writes, denied }) => ({
     label: formatDate(`${day}T00:00`),
     values: [writes, reads, denied],

@@ -7,7 +7,7 @@ import { loadEntries, type Log } from "./load.ts";
 /** The entries that match, as a file. */
 
 export const FORMATS = {
-  csv: { label: "CSV", type: "text/csv", textOf: (entries: readonly Listed[]) => csvOf(entries) },
+  csv: { label: "CSV", type: "text/csv", textOf: csvOf },
   ndjson: {
     label: "NDJSON",
     type: "application/x-ndjson",

@@ -34,10 +34,18 @@ const BY_KIND: Readonly<Record<string, string>> = {
 /** What Chromium, Firefox and Safari say when `import()` gets no script: without a network, or after a deployment. */
 const NOT_LOADED = /import/i;
 
+/** What is wrong, in a sentence of this page, and the failure that is its cause. */
+export class Problem extends Error {
+  constructor(text: string, cause?: unknown) {
+    super(cause === undefined ? text : `${text} ${explain(cause)}`);
+  }
+}
+
 /** Out: a sentence. The message of the service for kinds that have none of their own: it never contains a value. */
 export function explain(error: unknown): string {
   if (error instanceof TypeError && NOT_LOADED.test(error.message))
     return "A part of this page could not be loaded: the service was updated since you opened the page, or it cannot be reached. Reload the page.";
+  if (error instanceof Problem) return error.message;
   if (!(error instanceof ItemVaultError)) return "Something went wrong in this page. Reload it.";
   return BY_KIND[error.kind] ?? error.message;
 }

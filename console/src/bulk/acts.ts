@@ -1,4 +1,5 @@
 import type { ItemSummary } from "@item-vault/client";
+import { Problem } from "../api/explain.ts";
 import { isGone, restoreItem } from "../api/restore-item.ts";
 import { call } from "../api/client.ts";
 import { CopyDiffers, discard, makeCopy, planTransfer, removeSource, type Transfer } from "../move/transfer.ts";
@@ -6,8 +7,8 @@ import type { Act } from "../state/bulk.ts";
 import { dropItem, putItem } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { summaryOf } from "../state/summary.ts";
+import { canRestore, moveBack } from "../state/undo.ts";
 import { takeWritten, type Written } from "../state/written.ts";
-import { Problem } from "./run.ts";
 
 /** What is done to each of several Items, and how it is undone. */
 
@@ -56,8 +57,9 @@ export const addTag = (tag: string): Act => ({
     if (item.tags.includes(tag)) return undefined;
     const written = await call(`PATCH ${PATH}`, { path: pathOf(item), body: [{ op: "add", path: "/tags/-", value: tag }] });
     takeWritten(written);
+    const { etag } = written;
     const before = written.data.tags.slice(0, -1);
-    return async () => void (await patch(item, "/tags", before, written.etag));
+    return async () => void (await patch(item, "/tags", before, etag));
   },
 });
 
@@ -70,13 +72,14 @@ export const deleteItems: Act = {
       if (!isGone(error)) throw error;
     });
     dropItem(item.id);
+    if (!canRestore(item.vault.id)) return undefined;
     return async () => putItem(summaryOf(await restoreItem(pathOf(item))));
   },
 };
 
 /**
- * Moves Items to a vault. A move that is tried again continues where it stopped. Undone by restoring the Item and deleting the copy, unless
- * somebody has changed that. In: the id of the vault.
+ * Moves Items to a vault. An incomplete copy is deleted again; only where that fails does the next try continue with it. In: the id of the
+ * vault.
  */
 export function moveTo(target: string): Act {
   const transfers = new Map<string, Transfer>();
@@ -93,8 +96,11 @@ export function moveTo(target: string): Act {
         throw new Problem("It is copied, and may still be in its old vault.", error);
       });
       if (removed === "changed") throw new Problem("Somebody has changed it while it was copied: it is in both vaults.");
+      transfers.delete(item.id);
       dropItem(item.id);
-      return () => moveBack(item, copy);
+      if (!canRestore(item.vault.id)) return undefined;
+      const made = { vault: target, item: copy.item.id, etag: copy.etag };
+      return () => moveBack(pathOf(item), made);
     },
   };
 }
@@ -112,10 +118,4 @@ async function copyOf(transfer: Transfer, signal: AbortSignal, onDiscarded: () =
     onDiscarded();
     throw error instanceof CopyDiffers ? new Problem("The copy differed from the Item, and was deleted again.") : error;
   }
-}
-
-async function moveBack(item: ItemSummary, { item: copy, etag }: Opened): Promise<void> {
-  putItem(summaryOf(await restoreItem(pathOf(item))));
-  await call(`DELETE ${PATH}`, { path: { vault: copy.vault.id, item: copy.id }, headers: { "If-Match": etag } });
-  dropItem(copy.id);
 }

@@ -1,13 +1,16 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
+import { explain } from "../api/explain.ts";
 import { titleOf } from "../items/categories.ts";
 import { type Act, type Bulk, bulk } from "../state/bulk.ts";
 import { clearSelection } from "../state/selection.ts";
-import { showToast } from "../state/toasts.ts";
+import { navigate, route } from "../state/route.ts";
+import { hideToasts, showToast } from "../state/toasts.ts";
+import { entries } from "../state/items.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { LeaveGuard } from "../ui/leave.tsx";
 import { plural } from "../ui/plural.ts";
-import { type Outcome, reasonOf, runAll } from "./run.ts";
+import { type Outcome, runAll } from "./run.ts";
 
 /** An act on several Items while it runs, and its report unless all are done. */
 
@@ -27,12 +30,18 @@ export function BulkDialog({ act, items }: Bulk) {
   const end = () => {
     const undo = undoOf(act, outcomes.value);
     const done = countOf(outcomes.value, "done");
-    const action = undo && { label: "Undo", run: () => (bulk.value = undo) };
+    // Another act may run when it is pressed.
+    const action = undo && { label: "Undo", run: () => void (bulk.value ??= undo) };
     if (done > 0) showToast(`${plural(done, "Item")} ${act.done}.`, "done", action);
     bulk.value = undefined;
     clearSelection();
+    // The open Item may be among those that were deleted or moved.
+    const { view, item, page } = route.value;
+    const isGone = view === "items" && page !== "new" && outcomes.value.some((one) => one.item.id === item) && !isListed(item);
+    if (isGone) navigate({ view: "items" }, { replace: true });
   };
   useLayoutEffect(() => {
+    hideToasts();
     void run();
     return () => abort.current?.abort();
   }, []);
@@ -55,10 +64,13 @@ export function BulkDialog({ act, items }: Bulk) {
         text="The Items that are not done stay as they are."
         stay="Go on"
         leave="Stop"
+        onLeave={() => abort.current?.abort()}
       />
     </Dialog>
   );
 }
+
+const isListed = (id: string | undefined): boolean => entries.peek().some(({ item }) => item.id === id);
 
 const countOf = (outcomes: readonly Outcome[], state: Outcome["state"]): number =>
   outcomes.filter((one) => one.state === state).length;
@@ -98,7 +110,7 @@ function Report({ title, act, outcomes, onRetry, onClose }: ReportProps) {
       <ul class="outcomes">
         {failed.map(({ item, error }) => (
           <li key={item.id}>
-            <strong>{titleOf(item)}</strong> <span>{reasonOf(error)}</span>
+            <strong>{titleOf(item)}</strong> <span>{explain(error)}</span>
           </li>
         ))}
         {waiting.map(({ item }) => (

@@ -1,5 +1,5 @@
 import { ItemVaultError, type ItemSummary } from "@item-vault/client";
-import { explain } from "../api/explain.ts";
+import { Problem } from "../api/explain.ts";
 import type { RunOne, UndoOne } from "../state/bulk.ts";
 
 /** Does the same to several Items, some at a time, and says of each whether it is done. */
@@ -14,16 +14,6 @@ export interface Outcome {
   readonly error?: unknown;
   readonly undo?: UndoOne | undefined;
 }
-
-/** What is wrong with one Item, in words. */
-export class Problem extends Error {
-  constructor(text: string, cause?: unknown) {
-    super(cause === undefined ? text : `${text} ${explain(cause)}`);
-  }
-}
-
-/** Why an Item is not done, in words. */
-export const reasonOf = (error: unknown): string => (error instanceof Problem ? error.message : explain(error));
 
 /** Failures that are not of one Item: the next one would fail as well. */
 const GENERAL: ReadonlySet<number> = new Set([0, 401, 429, 500, 502, 503, 504, 507]);

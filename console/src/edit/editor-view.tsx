@@ -28,7 +28,8 @@ export function EditorView({ editor, title }: Props) {
     const item = await editor.save();
     // What was typed while the request was under way is still to be saved.
     if (!item || editor.changed.value) return;
-    showToast("The Item is saved.", "done", undoChange({ data: item, etag: editor.base.value?.etag }));
+    const change = editor.change();
+    showToast("The Item is saved.", "done", change && undoChange(change));
     // After a slow request the user may be elsewhere.
     if (shown.current) navigate(placeOf(item), { replace: true });
   };

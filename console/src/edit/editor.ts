@@ -36,6 +36,8 @@ export interface Editor {
   readonly maybeMade: ReadonlySignal<boolean>;
   /** Saves the draft, once at a time. Out: the Item as it is stored; `undefined` when it could not be saved, which `status` tells. */
   readonly save: () => Promise<Item | undefined>;
+  /** What the last save has changed; undefined when what is stored was the draft already. */
+  readonly change: () => Written | undefined;
   /** Continues with an edit of another state of the Item; `undefined`: with a new Item. */
   readonly rebase: (base: Base | undefined, draft: Draft) => void;
   /** Drops what was typed. */
@@ -61,6 +63,8 @@ interface State extends Pick<Editor, "draft" | "vault" | "base" | "status"> {
   begun: Draft;
   /** The draft that is being saved: the form can be typed into in the meantime. */
   sent: Draft;
+  /** What the last save has changed; undefined when what is stored was the draft already. */
+  change: Written | undefined;
 }
 
 /** In: `id`, that of a new Item. */
@@ -74,6 +78,7 @@ export function createEditor(start: { vault: string; id: string; draft: Draft; b
     id: start.id,
     begun: start.draft,
     sent: start.draft,
+    change: undefined,
   };
   const { draft, vault, base, status, maybeMade } = state;
   return {
@@ -84,6 +89,7 @@ export function createEditor(start: { vault: string; id: string; draft: Draft; b
     maybeMade,
     changed: computed(() => !isSame(tidy(draft.value, state.begun), tidy(state.begun, state.begun))),
     save: () => save(state),
+    change: () => state.change,
     rebase: (next, typed) => rebase(state, next, typed),
     discard: () => (draft.value = state.begun),
   };
@@ -94,6 +100,7 @@ async function save(state: State): Promise<Item | undefined> {
   if (status.value.state === "saving") return undefined;
   status.value = { state: "saving" };
   state.sent = state.draft.value;
+  state.change = undefined;
   try {
     return await (base.value ? patch(state, base.value) : create(state));
   } catch (error) {
@@ -121,7 +128,8 @@ async function patch(state: State, { item, etag }: Base): Promise<Item | undefin
   if (operations.length === 0) return take(state, { data: item, etag });
   const options = { path: { vault: state.vault.value, item: item.id }, headers: { "If-Match": etag }, body: operations };
   try {
-    return take(state, await call(`PATCH ${PATH}`, options));
+    state.change = await call(`PATCH ${PATH}`, options);
+    return take(state, state.change);
   } catch (error) {
     if (!isKind(error, "precondition")) throw error;
     return await compare(state, item, await load(state, item.id));

@@ -11,10 +11,14 @@ import { takeWritten, type Written } from "../state/written.ts";
 
 const PATH = "/v1/vaults/{vault}/items/{item}" as const;
 
-const pathOf = ({ vault, id }: Item) => ({ vault: vault.id, item: id });
+/** Which Item it is, without its values: the message that undoes a write lives longer than the open Item. */
+type ItemRef = Pick<Item, "id" | "vault">;
+
+const refOf = ({ id, vault }: ItemRef): ItemRef => ({ id, vault });
+const pathOf = ({ vault, id }: ItemRef) => ({ vault: vault.id, item: id });
 
 /** In: `before` writes what was before. */
-async function attempt(item: Item, write: () => Promise<Written>, done: string, before: () => Promise<void>): Promise<void> {
+async function attempt(item: ItemRef, write: () => Promise<Written>, done: string, before: () => Promise<void>): Promise<void> {
   try {
     takeWritten(await write());
     showToast(done, "done", undo(before));
@@ -24,29 +28,33 @@ async function attempt(item: Item, write: () => Promise<Written>, done: string, 
 }
 
 /** A failure, after which an Item that is not as it is shown is loaded again. */
-function tell(item: Item, error: unknown): void {
+function tell(item: ItemRef, error: unknown): void {
   showToast(explain(error), "failed");
   if (error instanceof ItemVaultError && (error.kind === "precondition" || error.kind === "item_not_found"))
     void openItem(item.vault.id, item.id);
 }
 
 /** Without `If-Match`: it depends on nothing else of the Item. */
-export const setFavorite = (item: Item, favorite: boolean): Promise<void> =>
-  attempt(
+export function setFavorite(shown: ItemRef, favorite: boolean): Promise<void> {
+  const item = refOf(shown);
+  return attempt(
     item,
     () => call(`PATCH ${PATH}`, { path: pathOf(item), body: [{ op: "replace", path: "/favorite", value: favorite }] }),
     favorite ? "Added to the favourites." : "Removed from the favourites.",
     () => setFavorite(item, !favorite),
   );
+}
 
-export const setArchived = (item: Item, archived: boolean): Promise<void> =>
-  attempt(
+export function setArchived(shown: ItemRef, archived: boolean): Promise<void> {
+  const item = refOf(shown);
+  return attempt(
     item,
     () =>
       archived ? call(`POST ${PATH}/archive`, { path: pathOf(item) }) : call(`POST ${PATH}/unarchive`, { path: pathOf(item) }),
     archived ? "The Item is in the archive." : "The Item is in the list again.",
     () => setArchived(item, !archived),
   );
+}
 
 /** Deletes the version that is shown. Out: whether the Item is gone. */
 export async function deleteItem({ item, etag }: Opened): Promise<boolean> {

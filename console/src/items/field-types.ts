@@ -35,8 +35,8 @@ export const displayOf = ({ type, purpose }: Typed): Display => (purpose === "NO
 /** The links of values that have one. Only those of the web: a `javascript:` URL must not run in this page. */
 const LINKS: Partial<Readonly<Record<FieldType, (value: string) => string | undefined>>> = {
   URL: (value) => (isWebUrl(value) ? value : undefined),
-  EMAIL: (value) => `mailto:${encodeURIComponent(value)}`,
-  PHONE: (value) => `tel:${encodeURIComponent(value)}`,
+  EMAIL: (value) => `mailto:${value.split("@").map(encodeURIComponent).join("@")}`, // RFC 6068 section 2
+  PHONE: (value) => (/\d/.test(value) ? `tel:${value.replaceAll(/[^\d+*#]/g, "").replaceAll("#", "%23")}` : undefined), // RFC 3966 section 3
 };
 
 export const isWebUrl = (href: string): boolean => URL.canParse(href) && /^https?:$/.test(new URL(href).protocol);

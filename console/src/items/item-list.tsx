@@ -72,7 +72,7 @@ function Row({ entry: { item }, tabIndex }: { readonly entry: Entry; readonly ta
       class={selected ? "selected" : ""}
       aria-current={route.value.item === item.id ? "page" : undefined}
     >
-      <Tile title={item.title} category={item.category} />
+      <Tile title={item.title} category={item.category} data-selects />
       <span class="title">{titleOf(item)}</span>
       {selected && <span class="unseen">selected</span>}
       <span class="quiet">

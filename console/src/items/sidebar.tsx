@@ -122,7 +122,8 @@ function ListLink({ list, face }: { readonly list: ChosenList; readonly face: Co
 
 /** What a link to a list does besides going to the Items. A place that asks before it is left keeps the list. */
 export const chooseBy = (list: ChosenList) => (event: MouseEvent) => {
-  if (event.defaultPrevented) return;
+  // In another tab the link opens all Items.
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
   chosenList.value = list;
   closeSidebar();
 };

@@ -7,12 +7,14 @@ import { CATEGORY_ICONS } from "./category-icons.ts";
 interface Props {
   readonly title: string;
   readonly category: Category;
+  /** A click on it selects the Item, and does not follow the link around it. */
+  readonly "data-selects"?: true;
 }
 
-export function Tile({ title, category }: Props) {
+export function Tile({ title, category, ...rest }: Props) {
   const [first = ""] = title.trim();
   return (
-    <span class={`tile hue-${hueOf(title)}`} aria-hidden="true">
+    <span class={`tile hue-${hueOf(title)}`} aria-hidden="true" {...rest}>
       {/[\p{L}\p{N}]/u.test(first) ? first.toUpperCase() : <CategoryIcon category={category} />}
     </span>
   );

@@ -29,7 +29,8 @@ export function MoveDialog({ item, onClose }: Props) {
   const { phase, copied, copy, begin } = useTransfer(item, (made, deleted) => {
     putItem(summaryOf(made.item));
     if (deleted) dropItem(item.id);
-    const moved = deleted ? undoMove({ vault: from, item: item.id }, { data: made.item, etag: made.etag }) : undefined;
+    const reference = { vault: made.item.vault.id, item: made.item.id, etag: made.etag };
+    const moved = deleted ? undoMove({ vault: from, item: item.id }, reference) : undefined;
     showToast(deleted ? "The Item is moved." : "The Item is copied.", "done", moved);
     show(made.item);
   });

@@ -51,7 +51,7 @@ export function BackupsView() {
       <ListContent list={backups} empty={<p class="empty">There is no backup yet. “Back up now” makes the first one.</p>}>
         {(rows) => <Table label="Backups" rows={rows} keyOf={({ number }) => String(number)} columns={COLUMNS} />}
       </ListContent>
-      <JobsTable />
+      <JobsTable onEnd={() => void backups.load()} />
       {Asked && <Asked onClose={close} />}
     </Page>
   );

@@ -15,12 +15,21 @@ import { anyRuns, hasEnded, jobs, KINDS, resultOf, STATES } from "./jobs.ts";
 
 const PAUSE = 2_000; // milliseconds
 
-export function JobsTable() {
+/** In: is called when a job that ran has ended. */
+export function JobsTable({ onEnd }: { readonly onEnd: () => void }) {
   const shown = useSignal<Job | undefined>(undefined);
   useLayoutEffect(() => {
     if (!anyRuns.value) return undefined;
-    const timer = setInterval(() => document.hidden || void jobs.load(), PAUSE);
-    return () => clearInterval(timer);
+    let timer: ReturnType<typeof setTimeout>;
+    const poll = async (): Promise<void> => {
+      if (!document.hidden) await jobs.load();
+      timer = setTimeout(() => void poll(), PAUSE);
+    };
+    timer = setTimeout(() => void poll(), PAUSE);
+    return () => {
+      clearTimeout(timer);
+      onEnd();
+    };
   }, [anyRuns.value]);
   return (
     <section aria-label="Jobs">

@@ -12,7 +12,8 @@ export const jobs = createList(async () => (await call("GET /v1/admin/jobs")).da
 
 const ENDED: ReadonlySet<Job["state"]> = new Set(["done", "failed", "stopped"]);
 export const hasEnded = ({ state }: Job): boolean => ENDED.has(state);
-export const anyRuns = computed(() => jobs.rows.value?.some((job) => !hasEnded(job)) ?? false);
+/** Whether a job makes steps: a paused one stays as it is. */
+export const anyRuns = computed(() => jobs.rows.value?.some((job) => !hasEnded(job) && job.state !== "paused") ?? false);
 
 /** Starts a job. Errors: an ItemVaultError, also when another one excludes it. */
 export async function startJob(body: NewJob): Promise<Job> {

@@ -29,7 +29,7 @@ export function KeysView() {
       <ListContent list={keys} empty={<p class="empty">There is no root key.</p>}>
         {(rows) => <Table label="Root keys" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />}
       </ListContent>
-      <JobsTable />
+      <JobsTable onEnd={() => void keys.load()} />
       {asking.value && <RewrapDialog onClose={() => (asking.value = false)} />}
     </Page>
   );

@@ -83,9 +83,10 @@ function Choice({ vaults }: { readonly vaults: readonly BackedUpVault[] }) {
   const chosen = useSignal(vaults[0]!.id);
   const snapshots = useSignal<readonly Snapshot[]>([]);
   useLayoutEffect(() => {
+    const vault = chosen.value;
     snapshots.value = [];
-    void call("GET /v1/admin/backups/vaults/{vault}", { path: { vault: chosen.value } }).then(
-      ({ data }) => (snapshots.value = data),
+    void call("GET /v1/admin/backups/vaults/{vault}", { path: { vault } }).then(
+      ({ data }) => void (vault === chosen.value && (snapshots.value = data)),
       () => undefined, // Then only the newest one can be chosen.
     );
   }, [chosen.value]);
@@ -139,10 +140,11 @@ interface PreviewProps {
 }
 
 function Preview({ body, job: { result }, onBack, onClose }: PreviewProps) {
-  const { takenAt, items = 0, existing = "none", room } = result?.restored ?? {};
+  const { takenAt, items = 0, existing = "none", room, snapshot } = result?.restored ?? {};
   const overwrite = existing === "newer";
   const restore = async () => {
-    await startJob({ ...body, ...(overwrite && { overwrite }) });
+    // The snapshot that was shown: there may be a newer one by now.
+    await startJob({ ...body, ...(snapshot !== undefined && { snapshot }), ...(overwrite && { overwrite }) });
     onClose();
     showToast("The restore has begun. The jobs show when it is done.");
   };

@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import { useLayoutEffect } from "preact/hooks";
 import type { WebhookChange } from "@item-vault/client";
 import { adminVaults } from "../admin/lists.ts";
 import { nameOfVault, vaultLabel } from "../admin/vault-names.ts";
@@ -32,7 +31,6 @@ const UrlField = ({ url }: { readonly url?: string | undefined }) => (
 
 export function NewWebhookDialog({ onClose }: { readonly onClose: () => void }) {
   const secret = useSignal<string | undefined>(undefined);
-  useLayoutEffect(() => void adminVaults.load(), []);
   if (secret.value !== undefined) return <SecretDialog title="Webhook added" secret={secret.value} onClose={onClose} />;
   const usable = (adminVaults.rows.value ?? []).filter((vault) => !("broken" in vault));
   const action = async (data: FormData) => {

@@ -1,4 +1,4 @@
-import type { Webhook } from "@item-vault/client";
+import { ItemVaultError, type Webhook } from "@item-vault/client";
 import { createList } from "../admin/lists.ts";
 import { call } from "../api/client.ts";
 
@@ -14,7 +14,13 @@ export const webhooks = createList(async () => {
   return (await Promise.all(vaults.map(({ id }) => loadWebhooks(id)))).flat();
 }, true);
 
+/** A vault that was deleted in the meantime has none. */
 async function loadWebhooks(vault: string): Promise<WebhookRow[]> {
-  const { data } = await call("GET /v1/admin/vaults/{vault}/webhooks", { path: { vault } });
-  return data.map((webhook) => Object.assign(webhook, { vault }));
+  try {
+    const { data } = await call("GET /v1/admin/vaults/{vault}/webhooks", { path: { vault } });
+    return data.map((webhook) => Object.assign(webhook, { vault }));
+  } catch (error) {
+    if (error instanceof ItemVaultError && error.kind === "vault_not_found") return [];
+    throw error;
+  }
 }

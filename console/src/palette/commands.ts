@@ -2,7 +2,7 @@ import { labelOfCategory, titleOf } from "../items/categories.ts";
 import { beginItem, canBeginItem } from "../items/new-item.tsx";
 import { type Route, VIEWS, type ViewName } from "../routes.ts";
 import { type ChosenList, chosenList, keyOfList, nameOfList } from "../state/chosen-list.ts";
-import { entries, vaultName, vaults } from "../state/items.ts";
+import { entries, may, vaultName, vaults } from "../state/items.ts";
 import { navigate, route } from "../state/route.ts";
 import { byChanged, foldText, search } from "../state/search.ts";
 import { session } from "../state/session.ts";
@@ -51,6 +51,7 @@ function views(): Command[] {
 }
 
 function lists(): Command[] {
+  if (!canOpen("items", session.value!)) return [];
   const all: readonly ChosenList[] = [
     { kind: "favorites" },
     { kind: "recent" },
@@ -63,7 +64,8 @@ function lists(): Command[] {
     hint: "List",
     run: () => {
       navigate({ view: "items" });
-      if (route.value.item === undefined) chosenList.value = list;
+      // A form may have kept its place.
+      if (route.value.view === "items" && route.value.item === undefined) chosenList.value = list;
     },
   }));
 }
@@ -75,7 +77,9 @@ function acts(): Command[] {
     ...(canBeginItem() ? [{ id: "new", label: "New Item", hint: "Act", run: beginItem }] : []),
     ...(ofItem
       ? [
-          { id: "edit", label: "Edit", hint: "This Item", run: goTo({ view: "items", vault: open, item, page: "edit" }) },
+          ...(may(open, "w")
+            ? [{ id: "edit", label: "Edit", hint: "This Item", run: goTo({ view: "items", vault: open, item, page: "edit" }) }]
+            : []),
           {
             id: "versions",
             label: "Versions",

@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
 import { ItemVaultError, type VaultEvent } from "@item-vault/client";
 import { sessionClient } from "../api/client.ts";
-import { entries, listState, loadChanged, loadWritten, listsAny, noteSequence } from "./items.ts";
+import { entries, listState, loadChanged, loadWritten, listsAny, noteShown } from "./items.ts";
 import { open, recheckItem } from "./opened.ts";
 import { session, sessionState } from "./session.ts";
 import { refreshItem } from "./written.ts";
@@ -33,10 +33,10 @@ export function followWrites(): void {
 }
 
 async function follow(ended: AbortSignal): Promise<void> {
-  const load = loadInTurn(ended);
+  const load = createLoader(ended);
   try {
     for await (const event of sessionClient.events({ signal: ended, onOpen: () => load() })) {
-      if (isShown(event)) noteSequence(event.vault!, event.sequence!);
+      if (isShown(event) && !load.concerns(event.item!)) noteShown(event.vault!, event.sequence!);
       else load(event);
     }
   } catch (error) {
@@ -60,18 +60,18 @@ const ITEMS_MAX = 100;
 interface Pending {
   /** The lists of all vaults that have changed. */
   all: boolean;
-  /** By the id of a vault, the Items that were written, and the number of the last of those writes. */
-  readonly vaults: Map<string, { readonly items: Set<string>; sequence: number }>;
+  /** By the id of a vault, the Items that were written, and the numbers of those writes. */
+  readonly vaults: Map<string, { readonly items: Set<string>; readonly sequences: number[] }>;
 }
 
 const nothingPending = (): Pending => ({ all: false, vaults: new Map() });
 
 function addEvent(pending: Pending, { type, vault, item, sequence }: VaultEvent): void {
-  const written = pending.vaults.get(vault ?? "") ?? { items: new Set<string>(), sequence: 0 };
+  const written = pending.vaults.get(vault ?? "") ?? { items: new Set<string>(), sequences: [] };
   if (vault === undefined || item === undefined || sequence === undefined || !type.startsWith("item.")) pending.all = true;
   else {
     written.items.add(item);
-    written.sequence = sequence;
+    written.sequences.push(sequence);
     pending.vaults.set(vault, written);
     pending.all ||= written.items.size > ITEMS_MAX;
   }
@@ -81,47 +81,53 @@ function addEvent(pending: Pending, { type, vault, item, sequence }: VaultEvent)
 async function loadPending({ all, vaults }: Pending, ended: AbortSignal): Promise<boolean> {
   if (all) return loadChanged(ended);
   const loaded = await Promise.all(
-    Array.from(vaults, async ([vault, { items, sequence }]) => {
+    Array.from(vaults, async ([vault, { items, sequences }]) => {
       const isNew = await loadWritten(vault, [...items], ended);
-      if (isNew) noteSequence(vault, sequence);
+      if (isNew) for (const sequence of sequences) noteShown(vault, sequence);
       return isNew;
     }),
   );
   return !loaded.includes(false);
 }
 
-/**
- * Out: a function that loads the Item of an event, or without one all that has changed. Calls during a load and the pause after it are
- * carried out by one load.
- */
-function loadInTurn(ended: AbortSignal): (event?: VaultEvent) => void {
+const hasItem = (pending: Pending | undefined, item: string): boolean =>
+  pending !== undefined && (pending.all || [...pending.vaults.values()].some(({ items }) => items.has(item)));
+
+interface Loader {
+  /** Loads the Item of an event, or without one all that has changed. Calls during a load and the pause after it are carried out by one load. */
+  (event?: VaultEvent): void;
+  /** Whether an Item is being loaded, or will be: the answer may be from before an event about it. */
+  readonly concerns: (item: string) => boolean;
+}
+
+function createLoader(ended: AbortSignal): Loader {
   let pending: Pending | undefined;
-  let running = false;
+  let taken: Pending | undefined;
+  /** Whether a load has failed: then the next one has to load all that has changed. */
+  let failed = false;
   const run = async (): Promise<void> => {
-    running = true;
     while (pending && !ended.aborted) {
-      const taken = pending;
+      taken = pending;
       pending = undefined;
+      taken.all ||= failed;
       try {
         if (await loadPending(taken, ended)) await refreshOpen();
         else pending = { ...nothingPending(), all: true };
+        failed = false;
       } catch {
         failed = true; // The list stays as it is until the next event.
       }
       await new Promise<void>((resolve) => setTimeout(resolve, PAUSE));
     }
-    running = false;
+    taken = undefined;
   };
-  /** Whether a load has failed: then the next one has to load all that has changed. */
-  let failed = false;
-  return (event) => {
+  const load = (event?: VaultEvent): void => {
     pending ??= nothingPending();
     if (event) addEvent(pending, event);
     else pending.all = true;
-    pending.all ||= failed;
-    failed = false;
-    if (!running) void run();
+    if (!taken) void run();
   };
+  return Object.assign(load, { concerns: (item: string) => hasItem(pending, item) || hasItem(taken, item) });
 }
 
 /** Loads the open Item again when the list has a later version of it, or does not have it. */

@@ -51,11 +51,20 @@ export async function loadItems(): Promise<void> {
 /** The number of writes of this page that the list shows. */
 let ownWrites = 0;
 
-/** By the id of a vault, the number of a write (contract 15.1) up to which the list shows all, if later than when the vaults were loaded. */
-const shownSequences = new Map<string, number>();
+/** Which writes of a vault the list shows: all up to a number (contract 15.1), and some later ones. */
+interface ShownWrites {
+  upTo: number;
+  readonly later: Set<number>;
+}
 
-export function noteSequence(vault: string, sequence: number): void {
-  shownSequences.set(vault, Math.max(sequence, shownSequences.get(vault) ?? 0));
+const shownWrites = new Map<string, ShownWrites>();
+
+/** Takes down that the list shows a write. Another one before it may be missing still. */
+export function noteShown(vault: string, sequence: number): void {
+  const shown = shownWrites.get(vault);
+  if (!shown || sequence <= shown.upTo) return;
+  shown.later.add(sequence);
+  while (shown.later.delete(shown.upTo + 1)) shown.upTo++;
 }
 
 /**
@@ -82,9 +91,8 @@ export async function loadWritten(vault: string, ids: readonly string[], ended: 
  */
 export async function loadChanged(ended: AbortSignal): Promise<boolean> {
   const before = ownWrites;
-  const known = new Map(vaults.peek().map((vault) => [vault.id, Math.max(sequenceOf(vault), shownSequences.get(vault.id) ?? 0)]));
   const { data } = await call("GET /v1/vaults");
-  const changed = new Set(data.filter((vault) => known.get(vault.id) !== sequenceOf(vault)).map(({ id }) => id));
+  const changed = new Set(data.filter((vault) => shownWrites.get(vault.id)?.upTo !== sequenceOf(vault)).map(({ id }) => id));
   const lists = await Promise.all(Array.from(changed, (vault) => loadList(vault)));
   ended.throwIfAborted();
   if (ownWrites !== before) return false;
@@ -98,7 +106,10 @@ export async function loadChanged(ended: AbortSignal): Promise<boolean> {
 /** The number of the vault's last write (contract 15.1). */
 const sequenceOf = ({ attributeVersion, contentVersion }: Vault): number => attributeVersion + contentVersion;
 
+/** In: the vaults, before their lists were loaded. */
 function setVaults(loaded: readonly Vault[]): void {
+  shownWrites.clear();
+  for (const vault of loaded) shownWrites.set(vault.id, { upTo: sequenceOf(vault), later: new Set() });
   vaults.value = loaded.toSorted((a, b) => a.name.localeCompare(b.name));
 }
 

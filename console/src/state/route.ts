@@ -5,11 +5,12 @@ import { formatRoute, parseRoute, type Route } from "../routes.ts";
 const hash = signal(location.hash);
 export const route = computed(() => parseRoute(hash.value));
 
-/** Whether the place that is shown asks before it is left for an address. */
+/** Whether something that is shown asks before its place is left for an address. */
 type Hold = (address: string) => boolean;
-// One function for the whole page: one that is made within another keeps the variables of that in memory, such as a form's values.
-const letGo: Hold = () => false;
-let hold = letGo;
+const holds: Hold[] = [];
+
+/** The last one asks first: a dialog is above a form. */
+const hold: Hold = (address) => holds.toReversed().some((one) => one(address));
 
 addEventListener("hashchange", () => {
   if (location.hash === hash.value) return;
@@ -23,7 +24,10 @@ addEventListener("hashchange", () => {
 addEventListener(
   "click",
   (event) => {
-    const address = (event.target as Element).closest?.("a:not([target])")?.getAttribute("href") ?? "";
+    const target = event.target as Element;
+    // A click on it selects the row of the link.
+    if (target.closest?.("[data-selects]")) return;
+    const address = target.closest?.("a:not([target])")?.getAttribute("href") ?? "";
     const opensHere = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey;
     if (address.startsWith("#") && address !== hash.value && opensHere && hold(address)) event.preventDefault();
   },
@@ -32,15 +36,16 @@ addEventListener(
 
 /** Asks before the place is left. In: `next` is called with the new address; `true` keeps the place. Out: ends it. */
 export function holdAddress(next: Hold): () => void {
-  hold = next;
+  holds.push(next);
   return () => {
-    if (hold === next) hold = letGo;
+    const index = holds.indexOf(next);
+    if (index >= 0) holds.splice(index, 1);
   };
 }
 
-/** Goes to an address without asking. */
+/** Goes to an address, after what had asked has let go: others may ask. */
 export function leaveFor(address: string): void {
-  hold = letGo;
+  if (hold(address)) return;
   history.pushState(null, "", address);
   hash.value = location.hash;
 }

@@ -1,6 +1,5 @@
 import { computed, effect, signal } from "@preact/signals";
 import { chosenList, listedEntries, query } from "./chosen-list.ts";
-import { entries } from "./items.ts";
 
 /** The Items of the list that are selected, for acts on several at once. */
 
@@ -9,9 +8,9 @@ const ids = signal<ReadonlySet<string>>(new Set());
 /** The Item from which a range begins. */
 let anchor: string | undefined;
 
-/** The selected Items that exist still, in the order of the list. */
+/** The selected Items that the list shows still, in its order: an act must not reach Items that the person does not see. */
 export const selectedItems = computed(() =>
-  ids.value.size === 0 ? [] : entries.value.flatMap(({ item }) => (ids.value.has(item.id) ? [item] : [])),
+  ids.value.size === 0 ? [] : listedEntries.value.flatMap(({ item }) => (ids.value.has(item.id) ? [item] : [])),
 );
 
 export const isSelected = (id: string): boolean => ids.value.has(id);
@@ -29,6 +28,7 @@ export function selectTo(id: string): void {
   const [from, to] = [listed.indexOf(anchor ?? id), listed.indexOf(id)];
   if (to < 0) return;
   const range = from < 0 ? [id] : listed.slice(Math.min(from, to), Math.max(from, to) + 1);
+  anchor ??= id;
   ids.value = new Set([...ids.value, ...range]);
 }
 
@@ -37,10 +37,11 @@ export function selectListed(): void {
 }
 
 export function clearSelection(): void {
+  anchor = undefined;
   if (ids.peek().size > 0) ids.value = new Set();
 }
 
-// What is not in view is not selected: an act must not reach Items that the person does not see.
+// Another list, or another query, begins without a selection.
 effect(() => {
   void [chosenList.value, query.value];
   clearSelection();

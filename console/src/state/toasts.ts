@@ -40,3 +40,8 @@ export function showToast(text: string, kind: Toast["kind"] = "done", action?: A
 export function hideToast(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
+
+/** Hides what was done before: what begins now takes its place. */
+export function hideToasts(): void {
+  toasts.value = toasts.value.filter(({ kind }) => kind === "question");
+}

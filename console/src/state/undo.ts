@@ -1,5 +1,4 @@
-import type { Item } from "@item-vault/client";
-import { explain } from "../api/explain.ts";
+import { explain, Problem } from "../api/explain.ts";
 import { isGone, type ItemPath, restoreItem } from "../api/restore-item.ts";
 import { call } from "../api/client.ts";
 import { dropItem, may, putItem } from "./items.ts";
@@ -18,9 +17,9 @@ export const undo = (run: () => Promise<void>): Action => ({
 });
 
 /** After an Item was changed: restores the version before, unless somebody has written since. Undefined where there is none. */
-export function undoChange({ data: item, etag = "" }: Written): Action | undefined {
-  if (item.version < 2 || !may(item.vault.id, "r")) return undefined;
-  const path = { vault: item.vault.id, item: item.id, version: item.version - 1 };
+export function undoChange({ data: { id, vault, version }, etag = "" }: Written): Action | undefined {
+  if (version < 2 || !may(vault.id, "r")) return undefined;
+  const path = { vault: vault.id, item: id, version: version - 1 };
   return undo(async () => {
     takeWritten(
       await call("POST /v1/vaults/{vault}/items/{item}/versions/{version}/restore", { path, headers: { "If-Match": etag } }),
@@ -30,7 +29,7 @@ export function undoChange({ data: item, etag = "" }: Written): Action | undefin
 }
 
 /** Whether the session may restore what it deletes, and the service keeps it. */
-const canRestore = (vault: string): boolean => may(vault, "r") && session.value!.settings.deletedRetentionDays > 0;
+export const canRestore = (vault: string): boolean => may(vault, "r") && session.value!.settings.deletedRetentionDays > 0;
 
 /** After an Item was deleted: restores it, and shows it where nothing else was opened meanwhile. */
 export function undoDeletion(path: ItemPath): Action | undefined {
@@ -42,23 +41,31 @@ export function undoDeletion(path: ItemPath): Action | undefined {
   });
 }
 
-/** After an Item was moved: restores it, and deletes the copy unless somebody has changed that. In: the ids of the Item; the copy as it was made. */
-export function undoMove(from: ItemPath, { data: copy, etag = "" }: Written): Action | undefined {
+/** A copy that was made, without its values. */
+export interface CopyRef extends ItemPath {
+  readonly etag: string;
+}
+
+/** After an Item was moved: moves it back. */
+export function undoMove(from: ItemPath, copy: CopyRef): Action | undefined {
   if (!canRestore(from.vault)) return undefined;
   return undo(async () => {
-    const restored = await restoreItem(from);
-    putItem(summaryOf(restored));
-    await deleteCopy(copy, etag);
-    dropItem(copy.id);
+    await moveBack(from, copy);
     showToast("The Item is where it was.");
-    if (route.value.item === copy.id) navigate({ view: "items", ...from });
+    if (route.value.item === copy.item) navigate({ view: "items", ...from });
   });
 }
 
-const deleteCopy = (copy: Item, etag: string): Promise<unknown> =>
-  call("DELETE /v1/vaults/{vault}/items/{item}", {
-    path: { vault: copy.vault.id, item: copy.id },
-    headers: { "If-Match": etag },
-  }).catch((error: unknown) => {
-    if (!isGone(error)) throw error;
-  });
+/**
+ * Restores an Item that was moved, and deletes the copy. Errors: as `call`; a Problem when the copy was changed since, which then stays: the
+ * Item is in both vaults.
+ */
+export async function moveBack(from: ItemPath, { etag, ...copy }: CopyRef): Promise<void> {
+  putItem(summaryOf(await restoreItem(from)));
+  try {
+    await call("DELETE /v1/vaults/{vault}/items/{item}", { path: copy, headers: { "If-Match": etag } });
+  } catch (error) {
+    if (!isGone(error)) throw new Problem("It is restored, and the copy is in the other vault still.", error);
+  }
+  dropItem(copy.item);
+}

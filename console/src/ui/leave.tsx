@@ -1,4 +1,4 @@
-import { useLayoutEffect } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { holdAddress, leaveFor } from "../state/route.ts";
 import { session } from "../state/session.ts";
@@ -15,28 +15,38 @@ interface Props {
   /** The buttons. */
   readonly stay: string;
   readonly leave: string;
+  /** What ends when the place is left. */
+  readonly onLeave?: () => void;
 }
 
-export function LeaveGuard({ changed, title, text, ...buttons }: Props) {
+export function LeaveGuard({ changed, title, text, onLeave, ...buttons }: Props) {
   const target = useSignal<string | undefined>(undefined);
+  const release = useRef<() => void>(undefined);
   useLayoutEffect(() => {
     const onUnload = (event: BeforeUnloadEvent) => {
       // Without a session the page is being dropped, and the user has agreed to that.
       if (session.value && changed()) event.preventDefault();
     };
     addEventListener("beforeunload", onUnload);
-    const release = holdAddress((address) => {
+    release.current = holdAddress((address) => {
       if (!changed()) return false;
       target.value = address;
       return true;
     });
     return () => {
       removeEventListener("beforeunload", onUnload);
-      release();
+      release.current?.();
     };
   }, []);
   if (target.value === undefined) return null;
   const stay = () => (target.value = undefined);
+  const leave = () => {
+    const address = target.value!;
+    stay();
+    release.current?.();
+    onLeave?.();
+    leaveFor(address);
+  };
   return (
     <Dialog title={title} onClose={stay}>
       <p>{text}</p>
@@ -44,7 +54,7 @@ export function LeaveGuard({ changed, title, text, ...buttons }: Props) {
         <button type="button" onClick={stay}>
           {buttons.stay}
         </button>
-        <button type="button" class="danger" onClick={() => leaveFor(target.value!)}>
+        <button type="button" class="danger" onClick={leave}>
           {buttons.leave}
         </button>
       </div>
