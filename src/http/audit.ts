@@ -43,7 +43,7 @@ function activitiesOf(...request: Parameters<typeof audit>): readonly Activity[]
   return activity ? [activity] : [];
 }
 
-/** Logs a request that was refused because it does not have the admin's token. */
+/** Logs a request that was refused because it does not have the admin's token, or has one that does not open the route. */
 export function auditRefusal(route: Route, c: Context, { kind }: Failure): void {
   if (route.access.by !== "admin" || kind !== "unauthorized") return;
   const action = route.action === "UNLOGGED" ? "READ" : route.action;

@@ -17,7 +17,7 @@ import { isEntry } from "./entries.ts";
  * no other one.
  */
 
-/** The resource of the only entries of the admin's log by others than the admin. A token may name a vault with the id of that log. */
+/** The resources of entries of the admin's log that others than the admin cause, without a right to it. */
 const SIGN_IN: AdminResource = "SESSION";
 /** The resource of exchanges of workload tokens. */
 const EXCHANGE: AdminResource = "EXCHANGE";
