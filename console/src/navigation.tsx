@@ -5,6 +5,7 @@ import { formatRoute, type ViewGroup, VIEWS, type ViewName } from "./routes.ts";
 import { route } from "./state/route.ts";
 import { session } from "./state/session.ts";
 import { Icon } from "./ui/icon.tsx";
+import { focusView } from "./ui/page.tsx";
 import { canOpen, shownView } from "./views.tsx";
 
 /** The navigation: the views that the session may open, in two groups, and the account. On a phone it is below the view. */
@@ -19,7 +20,7 @@ export function Navigation() {
   const adminViews = viewsOf("admin");
   return (
     <>
-      <button type="button" class="skip" onClick={skipNavigation}>
+      <button type="button" class="skip" onClick={focusView}>
         Skip the navigation
       </button>
       <header class="top">
@@ -69,13 +70,16 @@ function ViewLinks({ names }: { readonly names: readonly ViewName[] }) {
   );
 }
 
+// A part of the page that is a popover at one width and none at another would stay above the page.
+for (const width of [720, 960, 1000])
+  matchMedia(`(width < ${width}px)`).addEventListener("change", () => {
+    for (const open of document.querySelectorAll<HTMLElement>(":popover-open")) open.hidePopover();
+  });
+
 /** On a wide screen the parts of the navigation always show, and there is nothing to hide. */
 function closeMenus(): void {
   for (const menu of document.querySelectorAll<HTMLElement>(".top :popover-open")) menu.hidePopover();
 }
-
-/** Moves the focus to the view: to its title, or to the search of the list. */
-const skipNavigation = (): void => document.querySelector<HTMLElement>("main :is(h1:not(.unseen), .search input)")?.focus();
 
 /** On a phone, within reach of the thumb. */
 export function BottomBar() {

@@ -1,6 +1,8 @@
+import { useLayoutEffect } from "preact/hooks";
 import { dropPage } from "./api/session.ts";
 import { SignInForm } from "./sign-in.tsx";
 import { nameOfSession, otherSession, session } from "./state/session.ts";
+import { hideToasts } from "./state/toasts.ts";
 import { Dialog } from "./ui/dialog.tsx";
 
 /**
@@ -9,6 +11,8 @@ import { Dialog } from "./ui/dialog.tsx";
  */
 export function SessionEnded() {
   const other = otherSession.value;
+  // A message may offer to undo what the session that has ended has done.
+  useLayoutEffect(hideToasts, []);
   return (
     <Dialog title="Your session has ended">
       {other ? (

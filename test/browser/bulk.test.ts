@@ -25,7 +25,7 @@ const summaries = async (token: string, vault: string): Promise<Summary[]> =>
 const row = (page: Page, title: string) => page.getByRole("list", { name: "Items" }).getByRole("link").filter({ hasText: title });
 const tile = (page: Page, title: string) => row(page, title).locator(".tile");
 const selected = (page: Page) => page.locator(".rows a.selected .title").allInnerTexts();
-const bar = (page: Page) => page.getByRole("toolbar", { name: "Selected Items" });
+const bar = (page: Page) => page.getByRole("region", { name: "Selected Items" });
 
 /** Two vaults, the first with Items whose titles are given. */
 async function openBulk(titles: readonly string[], options: PageOptions = {}) {
@@ -272,6 +272,37 @@ it("an act that is left by the Back button stops, after it has asked", async () 
   expect((await summaries(token, vault)).filter(({ state }) => state === "ARCHIVED").length).toBe(3);
 });
 
+it("an Item that leaves the list is selected no more, and no act reaches it", async () => {
+  const { page, token, vault, items } = await openBulk(LETTERS);
+  await tile(page, "Alpha").click();
+  await tile(page, "Bravo").click();
+  await sendRequest("POST", `v1/vaults/${vault}/items/${items[0]}/archive`, token);
+  await bar(page).getByText("1 Item selected").waitFor();
+  await more(page, "Delete…");
+  await confirm(page, "Delete");
+  await page.getByText("1 Item deleted.").waitFor();
+  expect((await summaries(token, vault)).map(({ title }) => title)).toEqual(["Alpha", "Charlie", "Delta", "Echo"]);
+  await expect.poll(() => page.evaluate("document.activeElement.textContent")).toContain("Charlie");
+});
+
+it("a tag is added once when the answer is lost, and the act goes on", async () => {
+  const { page, token, vault } = await openBulk(LETTERS.slice(0, 1));
+  expectProblem(page, /ERR_CONNECTION_RESET/);
+  const fault = await injectFault(page, "PATCH", "/v1/vaults/*/items/*", "lost");
+  await tile(page, "Alpha").click();
+  await bar(page).getByRole("button", { name: "Tag…" }).click();
+  await page.getByRole("dialog").getByLabel("Tag").fill("new");
+  await confirm(page, "Add the tag");
+  await page.getByRole("dialog").getByText("1 failed").waitFor({ timeout: 40_000 });
+  fault.end();
+  await page
+    .getByRole("dialog")
+    .getByRole("button", { name: /^Go on with/ })
+    .click();
+  await page.getByText("1 Item tagged.").waitFor();
+  expect((await summaries(token, vault))[0]!.tags).toEqual(["kept", "new"]);
+});
+
 it("Escape in a menu or a dialog of the selected Items keeps the selection", async () => {
   const { page } = await openBulk(LETTERS);
   await tile(page, "Bravo").click();
@@ -290,5 +321,9 @@ it("Items of a vault that may only be read are selected, and nothing is offered 
   const page = await openPage({ token });
   await page.goto("/console/");
   await tile(page, "Alpha").click();
-  expect(await bar(page).getByRole("button").allInnerTexts()).toEqual(["×"]);
+  expect(await bar(page).getByRole("button").allInnerTexts()).toEqual(["", "×"]);
+  await bar(page)
+    .getByRole("button", { name: /^More actions/ })
+    .click();
+  expect(await page.locator(":popover-open button").allInnerTexts()).toEqual(["Select all of the list"]);
 });

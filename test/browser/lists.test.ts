@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
+import { admin, makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
+import { coveredButtons } from "./support/layout.ts";
 import { checkLooks } from "./support/accessibility.ts";
 import { readClipboard } from "./support/clipboard.ts";
 import { openPage, type PageOptions } from "./support/page.ts";
@@ -117,7 +118,12 @@ describe("the lists of Items", () => {
     await expect.poll(() => titles(page)).toEqual(["Apple", "Zebra"]);
     const bar = page.getByRole("navigation", { name: "Quick access" });
     await bar.getByRole("button", { name: "More" }).click();
-    await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Activity" }).click();
+    const sheet = page.getByRole("navigation", { name: "Views" });
+    const { x, y, width, height } = (await sheet.boundingBox())!;
+    expect([x, width, Math.round(y + height)]).toEqual([0, 390, 780]);
+    expect(await coveredButtons(page)).not.toContain("Sign out");
+    expect(await sheet.evaluate((element) => getComputedStyle(element).backgroundColor)).not.toBe("rgba(0, 0, 0, 0)");
+    await sheet.getByRole("link", { name: "Activity" }).click();
     await page.getByRole("heading", { name: "Activity" }).waitFor();
     await bar.getByRole("button", { name: "Search" }).click();
     await page.keyboard.type("zeb");
@@ -135,6 +141,25 @@ describe("the lists of Items", () => {
     await page.getByRole("button", { name: "Sign out", exact: true }).click();
     await page.getByLabel("Token").waitFor();
   });
+});
+
+it("what is a popover at one width is closed at another one", async () => {
+  const { page } = await openLists({ width: 390, height: 780 });
+  await page.getByRole("button", { name: "All Items" }).click();
+  await lists(page).getByRole("link", { name: "Home 2" }).waitFor();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await expect.poll(() => page.locator(":popover-open").count()).toBe(0);
+  await page.getByRole("link", { name: "Apple" }).click();
+  await page.getByRole("heading", { name: "Apple" }).waitFor();
+});
+
+it("a session that may write to some Items of a vault is offered no new one", async () => {
+  const { vault, items } = await seed([login("Own")]);
+  const issued = await admin("POST", "tokens", { name: "scoped", vaults: { [vault]: { permissions: "rw", items: [items[0]] } } });
+  const page = await openPage({ token: issued.token });
+  await page.goto("/console/");
+  await page.getByRole("link", { name: "Own" }).waitFor();
+  expect(await page.getByRole("button", { name: "New Item" }).count()).toBe(0);
 });
 
 it("the button that skips the navigation is the first one, and leads to the view", async () => {

@@ -2,7 +2,9 @@ import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { checkLooks } from "./support/accessibility.ts";
 import { readClipboard } from "./support/clipboard.ts";
+import { revokeToken } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
+import { expectProblem } from "./support/problems.ts";
 import { login, type Seeded, seed } from "./support/seed.ts";
 
 /** The palette, and the keys. */
@@ -93,6 +95,20 @@ describe("the palette", () => {
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keys" }).waitFor();
     expect(await checkLooks(page)).toBe("");
+  });
+
+  it("closes when the session ends", async () => {
+    const own = await seed([login("Seen by nobody else")]);
+    const page = await openPage({ token: own.token });
+    expectProblem(page, /401/);
+    await page.goto("/console/");
+    await page.getByRole("link", { name: "Seen by nobody else" }).waitFor();
+    await find(page, "seen");
+    await revokeToken(own.tokenId);
+    await page.evaluate(`fetch("/v1/token", { headers: { "Item-Vault-Console": "1" } })`);
+    await page.evaluate("dispatchEvent(new Event('focus'))");
+    await page.getByRole("dialog", { name: "Your session has ended" }).waitFor({ timeout: 30_000 });
+    expect(await page.getByText("Seen by nobody else").filter({ visible: true }).count()).toBe(0);
   });
 
   it("leaves a question mark to the field that is typed in", async () => {

@@ -66,6 +66,8 @@ describe("the rows of entries", () => {
     const bounds = boundsOf({ ...NO_FILTERS, from: "2026-11-21", until: "2026-11-22" });
     expect(bounds).toEqual({ from: new Date(2026, 10, 21).getTime(), before: new Date(2026, 10, 23).getTime() });
     expect(boundsOf(NO_FILTERS)).toEqual({});
+    const odd = boundsOf({ ...NO_FILTERS, from: "0002-01-01", until: "9999-12-31" });
+    expect([odd.from, odd.before! > Date.now(), odd.before! < Date.now() + 2 * 24 * 60 * 60 * 1000]).toEqual([0, true, true]);
   });
 });
 

@@ -39,8 +39,14 @@ export const boundsOf = ({ from, until }: Filters): { readonly from?: number; re
   ...(until !== "" && { before: startOf(until, 1) }),
 });
 
-/** When a day begins in the time zone of the browser, or another one so many days later. */
+/**
+ * When a day begins in the time zone of the browser, or another one so many days later. A day before all entries, or after today, which a
+ * field has while a year is typed, is the first or the last one.
+ */
 function startOf(day: string, later: number): number {
-  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
-  return new Date(year, month - 1, date + later).getTime();
+  const time = new Date(`${day}T00:00`);
+  time.setDate(time.getDate() + later);
+  return Math.min(Math.max(0, time.getTime()), Date.now() + DAY);
 }
+
+const DAY = 24 * 60 * 60 * 1000; // milliseconds

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { LIMITS } from "@item-vault/model/limits";
 import { askFor } from "../grants.tsx";
 import { session } from "../state/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -22,7 +23,9 @@ export function OpenVaults() {
   const opened = canonicalScope(token?.vaults ?? {});
   const missing = usable.filter((id) => !Object.hasOwn(opened, id));
   if (usable.length === 0) return null;
-  const choose = () => (choosing.value = { ...scopeOf(missing, "rw"), ...wholeVaults(opened) });
+  // The vaults that were made last, where there are more than a session may open.
+  const possible = missing.slice(-Math.max(1, LIMITS.tokenVaults - Object.keys(opened).length));
+  const choose = () => (choosing.value = { ...scopeOf(possible, "rw"), ...wholeVaults(opened) });
   return (
     <div class="offer">
       {token ? (

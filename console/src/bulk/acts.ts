@@ -50,18 +50,25 @@ export const setArchived = (archived: boolean): Act => ({
 });
 
 /** Adds a tag to those of each Item. Undone only where nobody has written since. */
-export const addTag = (tag: string): Act => ({
-  title: "Adding the tag",
-  done: "tagged",
-  run: async (item) => {
-    if (item.tags.includes(tag)) return undefined;
-    const written = await call(`PATCH ${PATH}`, { path: pathOf(item), body: [{ op: "add", path: "/tags/-", value: tag }] });
-    takeWritten(written);
-    const { etag } = written;
-    const before = written.data.tags.slice(0, -1);
-    return async () => void (await patch(item, "/tags", before, etag));
-  },
-});
+export function addTag(tag: string): Act {
+  /** The Idempotency-Keys: a request that is sent again, because its answer was lost, adds no second tag. */
+  const keys = new Map<string, string>();
+  return {
+    title: "Adding the tag",
+    done: "tagged",
+    run: async (item) => {
+      if (item.tags.includes(tag)) return undefined;
+      const key = keys.get(item.id) ?? crypto.randomUUID();
+      keys.set(item.id, key);
+      const body = [{ op: "add" as const, path: "/tags/-", value: tag }];
+      const written = await call(`PATCH ${PATH}`, { path: pathOf(item), headers: { "Idempotency-Key": key }, body });
+      takeWritten(written);
+      const { etag } = written;
+      const before = written.data.tags.slice(0, -1);
+      return async () => void (await patch(item, "/tags", before, etag));
+    },
+  };
+}
 
 /** An Item that is gone was deleted by a request whose answer was lost, or by somebody else. */
 export const deleteItems: Act = {

@@ -1,7 +1,7 @@
 import type { ItemSummary } from "@item-vault/client";
 import { useState } from "preact/hooks";
 import type { Act } from "../state/bulk.ts";
-import { may, vaults } from "../state/items.ts";
+import { transferTargets } from "../state/items.ts";
 import { countsOfLists } from "../state/chosen-list.ts";
 import { session } from "../state/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -20,7 +20,7 @@ interface Props {
 
 export function AskVault({ items, onBegin, onClose }: Props) {
   const from = new Set(items.map(({ vault }) => vault.id));
-  const targets = vaults.value.filter(({ id }) => may(id, "r") && may(id, "w") && !(from.size === 1 && from.has(id)));
+  const targets = transferTargets().filter(({ id }) => !(from.size === 1 && from.has(id)));
   return (
     <Dialog title={`Move ${plural(items.length, "Item")}`} onClose={onClose}>
       <Form action={async (data) => onBegin(moveTo(textOf(data, "vault")))} submit="Move" onCancel={onClose}>

@@ -2,8 +2,10 @@ import type { ItemSummary } from "@item-vault/client";
 import { useSignal } from "@preact/signals";
 import { type Act, bulk } from "../state/bulk.ts";
 import { chosenList } from "../state/chosen-list.ts";
-import { may, vaults } from "../state/items.ts";
+import { may, transferTargets } from "../state/items.ts";
 import { clearSelection, selectedItems, selectListed } from "../state/selection.ts";
+import { afterRender } from "../ui/after-render.ts";
+import { focusList } from "../ui/virtual-list.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { plural } from "../ui/plural.ts";
 import { setArchived, setFavorites } from "./acts.ts";
@@ -16,18 +18,22 @@ type Asked = "move" | "tag" | "delete";
 const ASKS = { move: AskVault, tag: AskTag, delete: AskDelete };
 
 export function BulkBar() {
-  const asked = useSignal<Asked | undefined>(undefined);
+  /** With the Items as they were selected then: others may delete or change them meanwhile. */
+  const asked = useSignal<{ readonly name: Asked; readonly items: readonly ItemSummary[] } | undefined>(undefined);
   const items = selectedItems.value;
-  if (items.length === 0) return null;
-  const begin = (act: Act) => {
+  const begin = (act: Act, chosen: readonly ItemSummary[]) => {
     asked.value = undefined;
-    bulk.value = { act, items };
+    // After the dialog that has asked is closed, so that messages are in the next one.
+    afterRender(() => (bulk.value = { act, items: chosen }));
   };
-  const Ask = asked.value && ASKS[asked.value];
+  const { name, items: chosen = [] } = asked.value ?? {};
+  const Ask = name && ASKS[name];
   return (
     <>
-      <Bar items={items} ask={(name) => (asked.value = name)} begin={begin} />
-      {Ask && <Ask items={items} onBegin={begin} onClose={() => (asked.value = undefined)} />}
+      {items.length > 0 && (
+        <Bar items={items} ask={(next) => (asked.value = { name: next, items })} begin={(act) => begin(act, items)} />
+      )}
+      {Ask && <Ask items={chosen} onBegin={(act) => begin(act, chosen)} onClose={() => (asked.value = undefined)} />}
     </>
   );
 }
@@ -38,44 +44,44 @@ interface BarProps {
   readonly begin: (act: Act) => void;
 }
 
+function endSelection(): void {
+  clearSelection();
+  afterRender(focusList);
+}
+
 function Bar({ items, ask, begin }: BarProps) {
   const writable = items.every(({ vault }) => may(vault.id, "w"));
-  const readable = items.every(({ vault }) => may(vault.id, "r"));
+  const changeable = writable && items.every(({ vault }) => may(vault.id, "r"));
   const allFavorites = items.every(({ favorite }) => favorite);
   const archived = chosenList.value.kind === "archived";
-  const targets = vaults.value.filter(({ id }) => may(id, "r") && may(id, "w"));
+  const favorites = {
+    label: allFavorites ? "Remove from the favourites" : "Add to the favourites",
+    run: () => begin(setFavorites(!allFavorites)),
+  };
+  const archive = { label: archived ? "Unarchive" : "Archive", run: () => begin(setArchived(!archived)) };
+  const actions = [
+    ...(changeable ? [favorites, archive] : []),
+    ...(writable ? [{ label: "Delete…", run: () => ask("delete") }] : []),
+    { label: "Select all of the list", run: selectListed },
+  ];
   return (
-    <div class="bulk" role="toolbar" aria-label="Selected Items">
-      <strong>{plural(items.length, "Item")} selected</strong>
-      {writable ? (
-        <>
-          {readable && targets.length > 1 && (
-            <button type="button" onClick={() => ask("move")}>
-              Move…
-            </button>
-          )}
-          <button type="button" onClick={() => ask("tag")}>
-            Tag…
-          </button>
-          <Menu
-            label="More actions for the selected Items"
-            actions={[
-              {
-                label: allFavorites ? "Remove from the favourites" : "Add to the favourites",
-                run: () => begin(setFavorites(!allFavorites)),
-              },
-              { label: archived ? "Unarchive" : "Archive", run: () => begin(setArchived(!archived)) },
-              { label: "Delete…", run: () => ask("delete") },
-              { label: "Select all of the list", run: selectListed },
-            ]}
-          />
-        </>
-      ) : (
-        <span class="quiet">You may not write to the vault of each.</span>
+    <section class="bulk" aria-label="Selected Items">
+      <output>{plural(items.length, "Item")} selected</output>
+      {changeable && transferTargets().length > 1 && (
+        <button type="button" onClick={() => ask("move")}>
+          Move…
+        </button>
       )}
-      <button type="button" class="plain" aria-label="End the selection" title="End the selection" onClick={clearSelection}>
+      {changeable && (
+        <button type="button" onClick={() => ask("tag")}>
+          Tag…
+        </button>
+      )}
+      {!writable && <span class="quiet">You may not write to the vault of each.</span>}
+      <Menu label="More actions for the selected Items" actions={actions} />
+      <button type="button" class="plain" aria-label="End the selection" title="End the selection" onClick={endSelection}>
         ×
       </button>
-    </div>
+    </section>
   );
 }

@@ -10,6 +10,8 @@ import { entries } from "../state/items.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { LeaveGuard } from "../ui/leave.tsx";
 import { plural } from "../ui/plural.ts";
+import { focusList } from "../ui/virtual-list.tsx";
+import { afterRender } from "../ui/after-render.ts";
 import { type Outcome, runAll } from "./run.ts";
 
 /** An act on several Items while it runs, and its report unless all are done. */
@@ -39,6 +41,7 @@ export function BulkDialog({ act, items }: Bulk) {
     const { view, item, page } = route.value;
     const isGone = view === "items" && page !== "new" && outcomes.value.some((one) => one.item.id === item) && !isListed(item);
     if (isGone) navigate({ view: "items" }, { replace: true });
+    afterRender(focusList);
   };
   useLayoutEffect(() => {
     hideToasts();

@@ -8,6 +8,7 @@ import type { Opened } from "../state/opened.ts";
 import { navigate } from "../state/route.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { plural } from "../ui/plural.ts";
+import { focusList } from "../ui/virtual-list.tsx";
 import { deleteItem } from "./writes.ts";
 import { afterRender } from "../ui/after-render.ts";
 
@@ -51,9 +52,3 @@ export function DeleteDialog({ opened: latest, onClose }: Props) {
     </Dialog>
   );
 }
-
-/** The current row of the list; the search field when the list is empty. */
-const focusList = () => {
-  const row = document.querySelector<HTMLElement>(".rows a[tabindex='0']");
-  (row ?? document.querySelector<HTMLElement>(".search input"))?.focus();
-};

@@ -2,7 +2,7 @@ import { type Item, ItemVaultError } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { explain } from "../api/explain.ts";
 import { dropItem } from "../state/items.ts";
-import { openItem, type Opened } from "../state/opened.ts";
+import { open, openItem, type Opened } from "../state/opened.ts";
 import { showToast } from "../state/toasts.ts";
 import { undo, undoDeletion } from "../state/undo.ts";
 import { takeWritten, type Written } from "../state/written.ts";
@@ -30,7 +30,9 @@ async function attempt(item: ItemRef, write: () => Promise<Written>, done: strin
 /** A failure, after which an Item that is not as it is shown is loaded again. */
 function tell(item: ItemRef, error: unknown): void {
   showToast(explain(error), "failed");
-  if (error instanceof ItemVaultError && (error.kind === "precondition" || error.kind === "item_not_found"))
+  const isOther = error instanceof ItemVaultError && (error.kind === "precondition" || error.kind === "item_not_found");
+  // What is undone late may be another one than the open Item.
+  if (isOther && open.peek().state !== "closed" && (open.peek() as { readonly id: string }).id === item.id)
     void openItem(item.vault.id, item.id);
 }
 

@@ -2,8 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import type { Import } from "./create-import.ts";
 import { FORMATS } from "./formats.ts";
-import { listState } from "../state/items.ts";
-import { writable } from "./vault-choice.tsx";
+import { listState, transferTargets } from "../state/items.ts";
 import type { Problem } from "./stage.ts";
 
 interface Props {
@@ -25,7 +24,7 @@ export function ChooseFile({ shown, problem }: Props) {
     const [file] = files ?? [];
     if (file) shown.chooseFile(file);
   };
-  if (listState.value === "loaded" && writable().length === 0)
+  if (listState.value === "loaded" && transferTargets().length === 0)
     return <p class="empty">You have no vault to which you may write. Ask its administrator for a permission.</p>;
   return (
     <>

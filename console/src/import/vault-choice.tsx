@@ -1,11 +1,8 @@
 import type { Import } from "./create-import.ts";
-import { listError, listState, loadItems, may, vaults } from "../state/items.ts";
+import { listError, listState, loadItems, transferTargets } from "../state/items.ts";
 import { Failure } from "../ui/failure.tsx";
 
 /** Which vault gets the Items: one, or one for each vault of the source. */
-
-/** Vaults that the session reads, to find what is there already, and writes. */
-export const writable = () => vaults.value.filter(({ id }) => may(id, "r") && may(id, "w"));
 
 /** The choice that leaves the Items out. */
 const NONE = "none";
@@ -15,7 +12,7 @@ const NONE = "none";
  * command line, or the only one that there is.
  */
 export function chooseTargets(names: readonly string[], made: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  const all = writable();
+  const all = transferTargets();
   const only = all.length === 1 ? all[0]!.id : "";
   const choose = (name: string) => made.get(name) || (all.find((vault) => sameName(vault.name, name))?.id ?? only);
   return new Map(names.map((name) => [name, choose(name)]));
@@ -29,7 +26,7 @@ export const isChosen = (names: readonly string[], targets: ReadonlyMap<string, 
 
 export function VaultChoice({ names, shown }: { readonly names: readonly string[]; readonly shown: Import }) {
   const targets = shown.targets.value;
-  const all = writable();
+  const all = transferTargets();
   if (listState.value === "failed") return <Failure error={listError.value} retry={() => void loadItems()} />;
   if (listState.value === "loading") return <p class="quiet">Loading your vaults…</p>;
   return (

@@ -1,3 +1,4 @@
+import { useRef } from "preact/hooks";
 import { formatRoute } from "../routes.ts";
 import { ALL, chosenList, keyOfList, listedEntries, type ChosenList, query } from "../state/chosen-list.ts";
 import { entries, listError, listState, loadItems, may, orderName, vaultName, vaults } from "../state/items.ts";
@@ -21,6 +22,9 @@ const ROW_HEIGHT = 60; // pixels, as in style/items.css
 const BulkBar = lazy(() => import("../bulk/bulk-bar.tsx").then((module) => module.BulkBar));
 
 export function ItemList() {
+  /** Also after the selection, for a dialog that asks about it. */
+  const selects = useRef(false);
+  selects.current ||= selectedItems.value.length > 0;
   return (
     // The rows are interactive; the section handles the clicks and keys that select them.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
@@ -38,7 +42,7 @@ export function ItemList() {
       <ListHeader />
       <Content />
       {/* Below the rows, so that none of them moves away from the pointer. */}
-      {selectedItems.value.length > 0 && <BulkBar />}
+      {selects.current && <BulkBar />}
     </section>
   );
 }

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { may, vaults } from "../state/items.ts";
+import { may, transferTargets } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { lazy } from "../ui/lazy.tsx";
 import { Menu, type MenuAction } from "../ui/menu.tsx";
@@ -25,7 +25,7 @@ export function MoreActions({ opened }: { readonly opened: Opened }) {
   ];
   const actions = [
     // Who may only read this vault can copy to another one.
-    ...(vaults.value.some(({ id }) => may(id, "r") && may(id, "w")) ? [move] : []),
+    ...(transferTargets().length > 0 ? [move] : []),
     ...(may(item.vault.id, "w") ? writing : []),
   ];
   if (actions.length === 0) return null;

@@ -1,5 +1,5 @@
 import { listedVault } from "../state/chosen-list.ts";
-import { may, vaults } from "../state/items.ts";
+import { mayCreate, vaults } from "../state/items.ts";
 import { navigate } from "../state/route.ts";
 import { Icon } from "../ui/icon.tsx";
 
@@ -21,7 +21,7 @@ export const NewItemButton = ({ label, ...rest }: Props) =>
 
 /** The vault of a new Item: that of the list, or the first that the session may write to; undefined without one. */
 function newItemVault(): string | undefined {
-  const writable = vaults.value.filter(({ id }) => may(id, "w"));
+  const writable = vaults.value.filter(({ id }) => mayCreate(id));
   const listed = listedVault();
   return (writable.find(({ id }) => id === listed) ?? writable[0])?.id;
 }

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
 import { summaryOf } from "../state/summary.ts";
-import { dropItem, may, putItem, vaultName, vaults } from "../state/items.ts";
+import { dropItem, may, putItem, transferTargets, vaultName } from "../state/items.ts";
 import { navigate, route } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
 import { undoMove } from "../state/undo.ts";
@@ -18,7 +18,7 @@ interface Props {
 /** The dialog in which an Item is moved to another vault, or copied to any. */
 export function MoveDialog({ item, onClose }: Props) {
   const from = item.vault.id;
-  const targets = vaults.value.filter(({ id }) => may(id, "r") && may(id, "w"));
+  const targets = transferTargets();
   const target = useSignal((targets.find(({ id }) => id !== from) ?? targets[0])?.id ?? "");
   const kind = useSignal<Kind>("copy");
   const show = (copy: Item) => {
@@ -67,7 +67,7 @@ export function MoveDialog({ item, onClose }: Props) {
 interface ChoiceProps {
   /** The id of the vault of the Item. */
   readonly from: string;
-  readonly targets: typeof vaults.value;
+  readonly targets: ReturnType<typeof transferTargets>;
   /** The id of the chosen vault. */
   readonly target: Signal<string>;
   readonly onStart: (kind: Kind) => void;

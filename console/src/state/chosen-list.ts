@@ -1,5 +1,5 @@
 import type { Category, ItemSummary } from "@item-vault/client";
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { byChanged, type Entry, search } from "./search.ts";
 import { entries, vaultName } from "./items.ts";
 
@@ -61,10 +61,22 @@ export function nameOfList(list: ChosenList, labelOf: (category: Category) => st
 }
 
 /** The number of Items in each list, by its key. */
-export const countsOfLists = computed((): ReadonlyMap<string, number> => {
+export const countsOfLists = signal<ReadonlyMap<string, number>>(new Map());
+
+/** So much later than the list of Items, which is what the person waits for, in milliseconds. */
+const COUNTED_AFTER = 60;
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+effect(() => {
+  const all = entries.value;
+  clearTimeout(timer);
+  timer = setTimeout(() => (countsOfLists.value = countLists(all)), COUNTED_AFTER);
+});
+
+function countLists(all: readonly Entry[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   const add = (key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
-  for (const { item } of entries.value) {
+  for (const { item } of all) {
     if (!isActive(item)) {
       add("archived");
       continue;
@@ -76,4 +88,4 @@ export const countsOfLists = computed((): ReadonlyMap<string, number> => {
     for (const tag of item.tags) add(`tag ${tag}`);
   }
   return counts;
-});
+}

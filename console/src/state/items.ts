@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { covers } from "@item-vault/model/permission";
-import { permissionIn, vaultsWith } from "@item-vault/model/vault-scope";
+import { itemsIn, permissionIn, vaultsWith } from "@item-vault/model/vault-scope";
 import { ItemVaultError, type ItemSummary, type Permission, type Vault } from "@item-vault/client";
 import { asSummary } from "../api/broken.ts";
 import { call } from "../api/client.ts";
@@ -29,6 +29,13 @@ const listed = (): string[] => vaultsWith("l", session.value?.token ?? { vaults:
 /** Whether the session has a permission in a vault. */
 export const may = (vault: string, permission: Permission): boolean =>
   covers(permissionIn(session.value?.token?.vaults[vault]), permission);
+
+/** Whether the session may make Items in a vault: who may write to some Items of it makes none. */
+export const mayCreate = (vault: string): boolean =>
+  may(vault, "w") && itemsIn(session.value?.token?.vaults[vault]) === undefined;
+
+/** The vaults to which Items may be moved, copied or imported: they are read there to compare them. */
+export const transferTargets = (): readonly Vault[] => vaults.value.filter(({ id }) => may(id, "r") && mayCreate(id));
 
 /** Whether the session lists any vault. */
 export const listsAny = (): boolean => listed().length > 0;

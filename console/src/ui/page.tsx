@@ -27,3 +27,6 @@ export function Page({ title, actions, children }: Props) {
 
 /** Moves the focus to the title of the view, when what had the focus is gone. */
 export const focusTitle = (): void => document.querySelector<HTMLElement>(".page h1")?.focus();
+
+/** Moves the focus to the view: to its title, or to the search of the list. */
+export const focusView = (): void => document.querySelector<HTMLElement>("main :is(h1:not(.unseen), .search input)")?.focus();

@@ -1,3 +1,5 @@
+import { afterRender } from "./after-render.ts";
+import { focusView } from "./page.tsx";
 import { hideToast, openDialogs, type Toast, toasts } from "../state/toasts.ts";
 
 /**
@@ -10,8 +12,13 @@ export function Toasts({ depth = 0 }: { readonly depth?: number }) {
 }
 
 function Message({ toast: { id, text, kind, action } }: { readonly toast: Toast }) {
-  const act = () => {
+  /** The button that has the focus goes with the message. */
+  const close = () => {
     hideToast(id);
+    afterRender(() => document.activeElement === document.body && focusView());
+  };
+  const act = () => {
+    close();
     action?.run();
   };
   return (
@@ -22,7 +29,7 @@ function Message({ toast: { id, text, kind, action } }: { readonly toast: Toast 
           {action.label}
         </button>
       )}
-      <button type="button" class="plain" aria-label="Dismiss" onClick={() => hideToast(id)}>
+      <button type="button" class="plain" aria-label="Dismiss" onClick={close}>
         ×
       </button>
     </p>

@@ -113,3 +113,9 @@ function useActiveRow(list: RefObject<HTMLUListElement | null>, count: number, h
   };
   return { scroll, measure, chosen: Math.min(active, Math.max(0, count - 1)), setActive, show, focusRow };
 }
+
+/** Moves the focus to the row of the list that Tab reaches, or to the search when the list is empty. */
+export function focusList(): void {
+  const row = document.querySelector<HTMLElement>(".rows a[tabindex='0']");
+  (row ?? document.querySelector<HTMLElement>(".search input"))?.focus();
+}
