@@ -169,7 +169,7 @@ const TASKS: Readonly<Record<string, Task>> = {
       await dialog(page).getByRole("button", { name: "Create" }).click();
       await button(page, "Open other vaults").click();
       await dialog(page).getByRole("button", { name: "Open vaults" }).click();
-      await page.getByText(/^Vaults open until/).waitFor();
+      await page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "New" }).waitFor();
     },
   },
 };

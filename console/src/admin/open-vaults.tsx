@@ -23,9 +23,7 @@ export function OpenVaults() {
   const opened = canonicalScope(token?.vaults ?? {});
   const missing = usable.filter((id) => !Object.hasOwn(opened, id));
   if (usable.length === 0) return null;
-  // The vaults that were made last, where there are more than a session may open.
-  const possible = missing.slice(-Math.max(1, LIMITS.tokenVaults - Object.keys(opened).length));
-  const choose = () => (choosing.value = { ...scopeOf(possible, "rw"), ...wholeVaults(opened) });
+  const choose = () => (choosing.value = { ...scopeOf(lastOf(missing, opened), "rw"), ...wholeVaults(opened) });
   return (
     <div class="offer">
       {token ? (
@@ -77,3 +75,7 @@ export function OpenVaults() {
     </div>
   );
 }
+
+/** The vaults that were made last, where there are more than a session may open. */
+const lastOf = (missing: readonly string[], opened: object): readonly string[] =>
+  missing.slice(-Math.max(1, LIMITS.tokenVaults - Object.keys(opened).length));
