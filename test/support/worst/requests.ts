@@ -543,6 +543,7 @@ const byAdmin: readonly WorstRequest[] = [
   {
     endpoint: `DELETE ${ADMIN_TOKENS}/:token`,
     why: "a token of 100 vaults, with 99 below it",
+    stores: "the names of the tokens, which stay, and an entry of the log for each",
     prepare: async (world) => forAdmin(`${ADMIN_TOKENS}/${(await wideFamily(world)).id}`, world),
   },
   {
