@@ -128,7 +128,7 @@ async function makeStep(row: JobRow, store: Store, bindings: JobPorts["bindings"
   if (!rootKeys.ok) return rootKeys;
   let hasWritten = false;
   const write: WriteRows = async (statements) => {
-    const outcome = await writeStep(store.db, written, statements);
+    const outcome = await writeStep(store.db, { ...written, hasWritten }, statements);
     hasWritten ||= outcome.ok;
     return outcome;
   };

@@ -74,5 +74,5 @@ export const withoutHolders = (sql: string): string => sql.replace("SELECT id FR
 /** A job does not look whether D1 has its last write (store/jobs/step-fence.ts). */
 export const withoutStepFence = (sql: string): string =>
   sql
-    .replace("BETWEEN ?3 AND ?3 + 1", ">= 0 * ?3")
+    .replace("BETWEEN ?3 + ?4 AND ?3 + 1", ">= 0 * (?3 + ?4)")
     .replace(/(FROM job_writes WHERE id = \?1 AND created_at = \?2\), 0\)) AS writes/, "$1 + 1000000 AS writes");

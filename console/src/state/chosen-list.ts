@@ -64,7 +64,7 @@ export function nameOfList(list: ChosenList, labelOf: (category: Category) => st
 export const countsOfLists = signal<ReadonlyMap<string, number>>(new Map());
 
 /** So much later than the list of Items, which is what the person waits for, in milliseconds. */
-const COUNTED_AFTER = 60;
+const COUNTED_AFTER = 400;
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 effect(() => {

@@ -13,8 +13,10 @@ export interface JobWrites {
   readonly job: string;
   /** When it was created: Unix milliseconds. */
   readonly createdAt: number;
-  /** How often it has written. A step that is repeated has the same number again. */
+  /** How many of its steps have written. A step that is repeated has the same number again, and so have all writes of one step. */
   readonly writes: number;
+  /** Whether the step that is under way has written: then D1 has its number. */
+  readonly hasWritten?: boolean;
 }
 
 /** Carries out statements in one D1 call, behind the fence of a job. Errors: those of `writeStep`. */
@@ -23,8 +25,8 @@ export type WriteRows = (statements: readonly D1PreparedStatement[]) => Promise<
 const LAST_WRITE = "coalesce((SELECT writes FROM job_writes WHERE id = ?1 AND created_at = ?2), 0)";
 
 const SQL = {
-  /** A repeated write finds its own number. */
-  require: fence(`${LAST_WRITE} BETWEEN ?3 AND ?3 + 1`),
+  /** A repeated write finds its own number, and so does a later write of the same step. */
+  require: fence(`${LAST_WRITE} BETWEEN ?3 + ?4 AND ?3 + 1`),
   raise: `
     INSERT INTO job_writes (id, created_at, writes) VALUES (?1, ?2, ?3 + 1)
     ON CONFLICT (id, created_at) DO UPDATE SET writes = excluded.writes`,
@@ -48,10 +50,10 @@ export async function requireWrites(db: D1Database, { job, createdAt, writes }: 
  */
 export async function writeStep(
   db: D1Database,
-  { job, createdAt, writes }: JobWrites,
+  written: JobWrites,
   statements: readonly D1PreparedStatement[],
 ): Promise<Result<undefined>> {
-  const raised = raiseWrites(db, { job, createdAt, writes });
+  const raised = raiseWrites(db, written);
   return writeFenced(db, [...raised, ...statements], "database_restored");
 }
 
@@ -65,8 +67,10 @@ export async function voidWrites(db: D1Database, written: JobWrites): Promise<Re
 }
 
 /** The statements that begin a write. */
-const raiseWrites = (db: D1Database, { job, createdAt, writes }: JobWrites): D1PreparedStatement[] =>
-  [SQL.require, SQL.raise].map((sql) => db.prepare(sql).bind(job, createdAt, writes));
+const raiseWrites = (db: D1Database, { job, createdAt, writes, hasWritten = false }: JobWrites): D1PreparedStatement[] => [
+  db.prepare(SQL.require).bind(job, createdAt, writes, Number(hasWritten)),
+  db.prepare(SQL.raise).bind(job, createdAt, writes),
+];
 
 /** Milliseconds for which the row of a job is kept, longer than jobs are kept after their end. A job that is older fails at its next write. */
 const WRITES_KEPT_MS = 60 * DAY;
