@@ -1,7 +1,19 @@
 /** The long tests: those that prove a rule by many cases, in a whole deployment or in a browser. */
 
 /** Their folders in test/. They take two thirds of the time of all tests. */
-const LONG_FOLDERS = ["backup", "browser", "cli/admin", "cli/serve", "damage", "promises", "proof", "upgrade", "verify"];
+const LONG_FOLDERS = [
+  "backup",
+  "browser",
+  "cli/admin",
+  "cli/serve",
+  "cli/transfer",
+  "damage",
+  "files",
+  "promises",
+  "proof",
+  "upgrade",
+  "verify",
+];
 
 const isLongPath = new RegExp(`/test/(${LONG_FOLDERS.join("|")})/`);
 
@@ -12,7 +24,7 @@ export const isLong = (path: string): boolean => isLongPath.test(path);
 const CHOOSES_NOTHING = /^run$|^--(?:reporter|outputFile|sequence)\b/;
 
 /** Within this number of days, each file of long tests runs on one day. */
-export const LONG_DAYS = 5;
+export const LONG_DAYS = 7;
 
 /**
  * Which part of the files of long tests runs: from 0 to `LONG_DAYS` - 1, another one on each day. Null when all run: in the long runs, with

@@ -154,6 +154,7 @@ describe("keys", () => {
         .dataKey.id;
     const before = await keyOf();
     const page = await openView("vaults");
+    await page.getByLabel("Search vaults").fill(name); // the table shows 200
     await rowOf(page, name).waitFor();
     await chooseRowAction(page, `New keys for ${name}`);
     await press(page, "Start");
