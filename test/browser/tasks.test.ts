@@ -167,6 +167,7 @@ const TASKS: Readonly<Record<string, Task>> = {
       await dialog(page).getByLabel("Name").waitFor();
       await page.keyboard.type("New");
       await dialog(page).getByRole("button", { name: "Create" }).click();
+      await page.getByRole("rowheader", { name: "New", exact: true }).first().waitFor();
       await button(page, "Open other vaults").click();
       await dialog(page).getByRole("button", { name: "Open vaults" }).click();
       // Where other files have made many vaults, the lists of a hundred are loaded.
