@@ -154,7 +154,10 @@ describe("keys", () => {
         .dataKey.id;
     const before = await keyOf();
     const page = await openView("vaults");
-    await page.getByLabel("Search vaults").fill(name); // the table shows 200
+    await page.locator(".cards").waitFor();
+    // Where other files have made more than 8 vaults. The table shows 200.
+    const search = page.getByLabel("Search vaults");
+    if ((await search.count()) > 0) await search.fill(name);
     await rowOf(page, name).waitFor();
     await chooseRowAction(page, `New keys for ${name}`);
     await press(page, "Start");
