@@ -1,7 +1,7 @@
-import { ItemVaultError } from "@item-vault/client";
+import { isErrorKind } from "../api/error-kind.ts";
 import { InputError } from "../ui/form.tsx";
 
 /** Throws the failure of a request. The quotas of people and issuers are none of a vault, which the general message is about. */
 export function explainQuota(error: unknown): never {
-  throw error instanceof ItemVaultError && error.kind === "quota" ? new InputError(`${error.message}.`) : error;
+  throw isErrorKind(error, "quota") ? new InputError(`${error.message}.`) : error;
 }

@@ -1,13 +1,12 @@
-import { type Item, ItemVaultError } from "@item-vault/client";
+import type { Item } from "@item-vault/client";
 import { call } from "./client.ts";
+import { isGone } from "./error-kind.ts";
 
 /** The ids of an Item, as the paths of requests have them. */
 export interface ItemPath {
   readonly vault: string;
   readonly item: string;
 }
-
-export const isGone = (error: unknown): boolean => error instanceof ItemVaultError && error.kind === "item_not_found";
 
 /**
  * Restores a deleted Item. One that is not among the deleted ones may be restored: by a request whose answer was lost, or by somebody else.

@@ -1,7 +1,8 @@
 import type { ItemSummary } from "@item-vault/client";
 import { Problem } from "../api/explain.ts";
-import { isGone, restoreItem } from "../api/restore-item.ts";
+import { restoreItem } from "../api/restore-item.ts";
 import { call } from "../api/client.ts";
+import { isGone } from "../api/error-kind.ts";
 import { CopyDiffers, discard, makeCopy, planTransfer, removeSource, type Transfer } from "../move/transfer.ts";
 import type { Act } from "../state/bulk.ts";
 import { dropItem, putItem } from "../state/items.ts";

@@ -1,8 +1,9 @@
 import type { ItemSummary } from "@item-vault/client";
+import { untracked } from "@preact/signals";
 import { useState } from "preact/hooks";
 import type { Act } from "../state/bulk.ts";
 import { transferTargets } from "../state/items.ts";
-import { countsOfLists } from "../state/chosen-list.ts";
+import { valuesOfLists } from "../state/chosen-list.ts";
 import { session } from "../state/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form, InputError, textOf } from "../ui/form.tsx";
@@ -41,9 +42,7 @@ export function AskVault({ items, onBegin, onClose }: Props) {
 }
 
 export function AskTag({ items, onBegin, onClose }: Props) {
-  const [tags] = useState(() =>
-    [...countsOfLists.peek().keys()].flatMap((key) => (key.startsWith("tag ") ? [key.slice(4)] : [])),
-  );
+  const [tags] = useState(() => untracked(() => valuesOfLists("tag")));
   const begin = async (data: FormData) => {
     const tag = textOf(data, "tag").trim();
     if (tag === "") throw new InputError("Type a tag.");

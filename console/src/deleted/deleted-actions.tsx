@@ -1,8 +1,9 @@
 import { useSignal } from "@preact/signals";
 import type { DeletedItem } from "@item-vault/client";
 import { call } from "../api/client.ts";
+import { isGone } from "../api/error-kind.ts";
 import { explain } from "../api/explain.ts";
-import { isGone, type ItemPath, restoreItem } from "../api/restore-item.ts";
+import { type ItemPath, restoreItem } from "../api/restore-item.ts";
 import { titleOf } from "../items/categories.ts";
 import { summaryOf } from "../state/summary.ts";
 import { may, putItem } from "../state/items.ts";

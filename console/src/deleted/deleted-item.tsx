@@ -1,7 +1,8 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { type DeletedItem, ItemVaultError } from "@item-vault/client";
+import type { DeletedItem } from "@item-vault/client";
 import { call } from "../api/client.ts";
+import { isGone } from "../api/error-kind.ts";
 import { labelOfCategory, titleOf } from "../items/categories.ts";
 import { Fields } from "../items/fields.tsx";
 import { Urls } from "../items/urls.tsx";
@@ -25,7 +26,7 @@ export function DeletedItemView({ vault, id }: { readonly vault: string; readonl
     call("GET /v1/vaults/{vault}/deleted-items/{item}", { path: { vault, item: id } }).then(
       ({ data }) => (loaded.value = { item: data }),
       (error: unknown) => {
-        if (error instanceof ItemVaultError && error.kind === "item_not_found") dropDeleted(id);
+        if (isGone(error)) dropDeleted(id);
         loaded.value = { error };
       },
     );

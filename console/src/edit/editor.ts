@@ -1,6 +1,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { ItemVaultError, type Item } from "@item-vault/client";
 import { call } from "../api/client.ts";
+import { isErrorKind, isGone } from "../api/error-kind.ts";
 import { takeWritten, type Written } from "../state/written.ts";
 import { differences } from "./conflict.ts";
 import { type Draft, draftOf, isSame } from "../items/draft.ts";
@@ -45,8 +46,6 @@ export interface Editor {
 }
 
 const PATH = "/v1/vaults/{vault}/items/{item}" as const;
-
-const isKind = (error: unknown, kind: string): boolean => error instanceof ItemVaultError && error.kind === kind;
 
 /**
  * Whether a request may have taken effect although it failed (contract 10.15). Of a 507 nothing has happened. Other failures of 5xx that
@@ -104,7 +103,7 @@ async function save(state: State): Promise<Item | undefined> {
   try {
     return await (base.value ? patch(state, base.value) : create(state));
   } catch (error) {
-    status.value = isKind(error, "item_not_found") ? { state: "deleted" } : { state: "failed", error };
+    status.value = isGone(error) ? { state: "deleted" } : { state: "failed", error };
     return undefined;
   }
 }
@@ -131,7 +130,7 @@ async function patch(state: State, { item, etag }: Base): Promise<Item | undefin
     state.change = await call(`PATCH ${PATH}`, options);
     return take(state, state.change);
   } catch (error) {
-    if (!isKind(error, "precondition")) throw error;
+    if (!isErrorKind(error, "precondition")) throw error;
     return await compare(state, item, await load(state, item.id));
   }
 }
@@ -156,7 +155,7 @@ async function create(state: State): Promise<Item | undefined> {
     return take(state, await call("POST /v1/vaults/{vault}/items", { path: { vault }, headers: { "Item-Id": state.id }, body }));
   } catch (error) {
     state.maybeMade.value ||= isUncertain(error);
-    if (!isKind(error, "item_exists")) throw error;
+    if (!isErrorKind(error, "item_exists")) throw error;
     // Only this page knows the id: the Item is what an earlier request has made, unless none can have made it.
     if (state.maybeMade.value) {
       const made = await load(state, state.id);

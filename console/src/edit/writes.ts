@@ -1,8 +1,9 @@
-import { type Item, ItemVaultError } from "@item-vault/client";
+import type { Item } from "@item-vault/client";
 import { call } from "../api/client.ts";
+import { isErrorKind, isGone } from "../api/error-kind.ts";
 import { explain } from "../api/explain.ts";
 import { dropItem } from "../state/items.ts";
-import { open, openItem, type Opened } from "../state/opened.ts";
+import { isOpen, openItem, type Opened } from "../state/opened.ts";
 import { showToast } from "../state/toasts.ts";
 import { undo, undoDeletion } from "../state/undo.ts";
 import { takeWritten, type Written } from "../state/written.ts";
@@ -30,10 +31,9 @@ async function attempt(item: ItemRef, write: () => Promise<Written>, done: strin
 /** A failure, after which an Item that is not as it is shown is loaded again. */
 function tell(item: ItemRef, error: unknown): void {
   showToast(explain(error), "failed");
-  const isOther = error instanceof ItemVaultError && (error.kind === "precondition" || error.kind === "item_not_found");
+  const isOutdated = isErrorKind(error, "precondition") || isGone(error);
   // What is undone late may be another one than the open Item.
-  if (isOther && open.peek().state !== "closed" && (open.peek() as { readonly id: string }).id === item.id)
-    void openItem(item.vault.id, item.id);
+  if (isOutdated && isOpen(item.id)) void openItem(item.vault.id, item.id);
 }
 
 /** Without `If-Match`: it depends on nothing else of the Item. */
@@ -64,7 +64,7 @@ export async function deleteItem({ item, etag }: Opened): Promise<boolean> {
     await call(`DELETE ${PATH}`, { path: pathOf(item), headers: { "If-Match": etag } });
   } catch (error) {
     // It was deleted already: by an earlier request whose answer was lost, or by somebody else.
-    if (!(error instanceof ItemVaultError) || error.kind !== "item_not_found") {
+    if (!isGone(error)) {
       tell(item, error);
       return false;
     }

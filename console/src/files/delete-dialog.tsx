@@ -1,5 +1,6 @@
-import { type File as StoredFile, type Item, ItemVaultError } from "@item-vault/client";
+import type { File as StoredFile, Item } from "@item-vault/client";
 import { call } from "../api/client.ts";
+import { isErrorKind } from "../api/error-kind.ts";
 import { refreshItem } from "../state/written.ts";
 import { showToast } from "../state/toasts.ts";
 import { Confirm } from "../ui/confirm.tsx";
@@ -31,7 +32,7 @@ export function DeleteDialog({ item, file, onClose }: Props) {
 async function deleteFile({ id, vault }: Item, file: StoredFile): Promise<void> {
   const path = { vault: vault.id, item: id, file: file.id };
   await call("DELETE /v1/vaults/{vault}/items/{item}/files/{file}", { path }).catch((error: unknown) => {
-    if (!(error instanceof ItemVaultError) || error.kind !== "file_not_found") throw error;
+    if (!isErrorKind(error, "file_not_found")) throw error;
   });
   await refreshItem(vault.id, id);
 }

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
-import { type Item, ItemVaultError } from "@item-vault/client";
+import type { Item } from "@item-vault/client";
 import { call } from "../api/client.ts";
+import { isErrorKind } from "../api/error-kind.ts";
 import { titleOf } from "../items/categories.ts";
 import { showToast } from "../state/toasts.ts";
 import { Confirm } from "../ui/confirm.tsx";
@@ -18,7 +19,7 @@ export function DestroyVersion({ item, version, onDestroyed }: Props) {
     const path = { vault: item.vault.id, item: item.id, version };
     // A version that is gone was destroyed: by a request whose answer was lost, or by somebody else.
     await call("DELETE /v1/vaults/{vault}/items/{item}/versions/{version}", { path }).catch((error: unknown) => {
-      if (!(error instanceof ItemVaultError) || error.kind !== "version_not_found") throw error;
+      if (!isErrorKind(error, "version_not_found")) throw error;
     });
     asking.value = false;
     showToast(`Version ${version} is destroyed.`);

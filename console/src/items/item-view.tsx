@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { ItemVaultError } from "@item-vault/client";
+import { isGone } from "../api/error-kind.ts";
 import { formatRoute } from "../routes.ts";
 import { vaultName } from "../state/items.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
@@ -21,7 +21,7 @@ export function ItemView({ vault, id }: { readonly vault: string; readonly id: s
       <div class="item">
         <BackToList />
         <Failure error={value.error} retry={() => void openItem(vault, id)}>
-          {value.error instanceof ItemVaultError && value.error.kind === "item_not_found" && (
+          {isGone(value.error) && (
             <a class="button" href={formatRoute({ view: "deleted" })}>
               Deleted Items
             </a>

@@ -1,6 +1,14 @@
 import type { ComponentChildren } from "preact";
 import { formatRoute } from "../routes.ts";
-import { type ChosenList, chosenList, countsOfLists, isSameList, keyOfList, nameOfList } from "../state/chosen-list.ts";
+import {
+  type ChosenList,
+  chosenList,
+  countsOfLists,
+  isSameList,
+  keyOfList,
+  nameOfList,
+  valuesOfLists,
+} from "../state/chosen-list.ts";
 import { vaults } from "../state/items.ts";
 import { route } from "../state/route.ts";
 import { hueOf } from "../ui/hue.ts";
@@ -57,14 +65,10 @@ function Vaults() {
   );
 }
 
-/** The keys of the lists of a kind that have Items, without the kind. */
-const valuesOf = (kind: "tag" | "category"): string[] =>
-  [...countsOfLists.value.keys()].flatMap((key) => (key.startsWith(`${kind} `) ? [key.slice(kind.length + 1)] : []));
-
-const countOf = (tag: string): number => countsOfLists.value.get(`tag ${tag}`)!;
+const countOf = (tag: string): number => countsOfLists.value.get(keyOfList({ kind: "tag", value: tag }))!;
 
 function Tags() {
-  const tags = valuesOf("tag");
+  const tags = valuesOfLists("tag");
   if (tags.length === 0) return null;
   const shown = tags.toSorted((a, b) => countOf(b) - countOf(a)).slice(0, TAGS_MAX);
   return (
@@ -80,7 +84,7 @@ function Tags() {
 }
 
 function Categories() {
-  const categories = valuesOf("category") as Extract<ChosenList, { kind: "category" }>["value"][];
+  const categories = valuesOfLists("category") as Extract<ChosenList, { kind: "category" }>["value"][];
   if (categories.length === 0) return null;
   return (
     <Group title="Categories">

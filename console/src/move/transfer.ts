@@ -1,6 +1,7 @@
 import { type File, type Item, ItemVaultError } from "@item-vault/client";
 import { comparableOf, writableOf } from "@item-vault/transfer/writable";
 import { call } from "../api/client.ts";
+import { isErrorKind, isGone } from "../api/error-kind.ts";
 import { loadContent } from "../api/content.ts";
 import type { Opened } from "../state/opened.ts";
 
@@ -81,7 +82,7 @@ async function makeItem(transfer: Transfer): Promise<void> {
       body: { ...writableOf(source.item), vault: { id: target } },
     });
   } catch (error) {
-    if (!isRepeated || !isKind(error, "item_exists")) throw error;
+    if (!isRepeated || !isErrorKind(error, "item_exists")) throw error;
   }
 }
 
@@ -127,8 +128,8 @@ export async function removeSource({ source: { item, etag } }: Transfer): Promis
   try {
     await call("DELETE /v1/vaults/{vault}/items/{item}", { path, headers: { "If-Match": etag } });
   } catch (error) {
-    if (isKind(error, "precondition")) return "changed";
-    if (!isKind(error, "item_not_found")) throw error;
+    if (isErrorKind(error, "precondition")) return "changed";
+    if (!isGone(error)) throw error;
   }
   return "deleted";
 }
@@ -138,10 +139,8 @@ export async function discard({ target, id }: Transfer): Promise<boolean> {
   try {
     await call("DELETE /v1/vaults/{vault}/items/{item}", { path: { vault: target, item: id } });
   } catch (error) {
-    if (!isKind(error, "item_not_found")) throw error;
+    if (!isGone(error)) throw error;
     return false;
   }
   return true;
 }
-
-const isKind = (error: unknown, kind: string): boolean => error instanceof ItemVaultError && error.kind === kind;

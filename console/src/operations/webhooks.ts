@@ -1,6 +1,7 @@
-import { ItemVaultError, type Webhook } from "@item-vault/client";
+import type { Webhook } from "@item-vault/client";
 import { createList } from "../admin/lists.ts";
 import { call } from "../api/client.ts";
+import { isErrorKind } from "../api/error-kind.ts";
 
 /** The webhooks of all vaults. */
 
@@ -20,7 +21,7 @@ async function loadWebhooks(vault: string): Promise<WebhookRow[]> {
     const { data } = await call("GET /v1/admin/vaults/{vault}/webhooks", { path: { vault } });
     return data.map((webhook) => Object.assign(webhook, { vault }));
   } catch (error) {
-    if (error instanceof ItemVaultError && error.kind === "vault_not_found") return [];
+    if (isErrorKind(error, "vault_not_found")) return [];
     throw error;
   }
 }

@@ -21,7 +21,7 @@ export const isSameList = (a: ChosenList, b: ChosenList): boolean => keyOfList(a
 export const keyOfList = (list: ChosenList): string => ("value" in list ? `${list.kind} ${list.value}` : list.kind);
 
 /** Number of Items in the list of those that were changed last. */
-export const RECENT_MAX = 50;
+const RECENT_MAX = 50;
 
 const isActive = ({ state }: ItemSummary): boolean => state === undefined;
 
@@ -48,8 +48,10 @@ const inList = computed((): readonly Entry[] => {
 export const listedEntries = computed(() => search(inList.value, query.value));
 
 /** The vault of a new Item: that of the list, if it is the list of a vault. */
-export const listedVault = (): string | undefined =>
-  chosenList.value.kind === "vault" ? (chosenList.value as { readonly value: string }).value : undefined;
+export function listedVault(): string | undefined {
+  const list = chosenList.value;
+  return list.kind === "vault" ? list.value : undefined;
+}
 
 const LABELS = { all: "All Items", favorites: "Favourites", recent: "Recent", archived: "Archive" } as const;
 
@@ -62,6 +64,10 @@ export function nameOfList(list: ChosenList, labelOf: (category: Category) => st
 
 /** The number of Items in each list, by its key. */
 export const countsOfLists = signal<ReadonlyMap<string, number>>(new Map());
+
+/** The tags, or the categories, that have Items. */
+export const valuesOfLists = (kind: "tag" | "category"): string[] =>
+  [...countsOfLists.value.keys()].flatMap((key) => (key.startsWith(`${kind} `) ? [key.slice(kind.length + 1)] : []));
 
 /** So much later than the list of Items, which is what the person waits for, in milliseconds. */
 const COUNTED_AFTER = 400;

@@ -1,6 +1,7 @@
 import { effect, signal } from "@preact/signals";
-import { ItemVaultError, type VaultEvent } from "@item-vault/client";
+import type { VaultEvent } from "@item-vault/client";
 import { sessionClient } from "../api/client.ts";
+import { isErrorKind } from "../api/error-kind.ts";
 import { entries, listState, loadChanged, loadWritten, listsAny, noteShown } from "./items.ts";
 import { open, recheckItem } from "./opened.ts";
 import { session, sessionState } from "./session.ts";
@@ -41,7 +42,7 @@ async function follow(ended: AbortSignal): Promise<void> {
     }
   } catch (error) {
     // The database was restored (contract 15.5): the new stream begins at its newest write, and then loads the lists.
-    if (error instanceof ItemVaultError && error.kind === "cursor_gone") return follow(ended);
+    if (isErrorKind(error, "cursor_gone")) return follow(ended);
     // The session may have ended. Then this request asks to sign in again.
     load();
   }

@@ -1,9 +1,10 @@
 import { signal } from "@preact/signals";
 import { covers } from "@item-vault/model/permission";
 import { itemsIn, permissionIn, vaultsWith } from "@item-vault/model/vault-scope";
-import { ItemVaultError, type ItemSummary, type Permission, type Vault } from "@item-vault/client";
+import type { ItemSummary, Permission, Vault } from "@item-vault/client";
 import { asSummary } from "../api/broken.ts";
 import { call } from "../api/client.ts";
+import { isErrorKind } from "../api/error-kind.ts";
 import { type Entry, entryOf, type OrderName, ORDERS, replaceEntry } from "./search.ts";
 import { session } from "./session.ts";
 
@@ -126,7 +127,7 @@ async function loadList(vault: string, filter?: string): Promise<ItemSummary[]> 
     const options = { path: { vault }, query: { archived: true, include: "username", ...(filter && { filter }) } } as const;
     return (await call("GET /v1/vaults/{vault}/items", options)).data.map(asSummary);
   } catch (error) {
-    if (error instanceof ItemVaultError && error.kind === "vault_not_found") return [];
+    if (isErrorKind(error, "vault_not_found")) return [];
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
-import { ItemVaultError, type Item } from "@item-vault/client";
+import type { Item } from "@item-vault/client";
 import { call } from "../api/client.ts";
+import { isGone } from "../api/error-kind.ts";
 import { dropItem } from "./items.ts";
 
 /** The Item that is open, with its values. They are fetched when it is opened, and dropped when another place is opened. */
@@ -22,8 +23,8 @@ export const open = signal<OpenState>({ state: "closed" });
 /** The Item as the service has it, with its entity tag. Errors: as `call`. */
 export const loadItem = (vault: string, item: string) => call("GET /v1/vaults/{vault}/items/{item}", { path: { vault, item } });
 
-const isOpen = (id: string): boolean => open.value.state !== "closed" && open.value.id === id;
-const isGone = (error: unknown): boolean => error instanceof ItemVaultError && error.kind === "item_not_found";
+/** Whether the Item is the one that is open, loaded or not. */
+export const isOpen = (id: string): boolean => open.value.state !== "closed" && open.value.id === id;
 
 /** Loads an Item. An answer that arrives after another Item was opened is ignored. */
 export async function openItem(vault: string, id: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { explain, Problem } from "../api/explain.ts";
-import { isGone, type ItemPath, restoreItem } from "../api/restore-item.ts";
+import { type ItemPath, restoreItem } from "../api/restore-item.ts";
 import { call } from "../api/client.ts";
+import { isGone } from "../api/error-kind.ts";
 import { dropItem, may, putItem } from "./items.ts";
 import { navigate, route } from "./route.ts";
 import { session } from "./session.ts";
