@@ -1,11 +1,10 @@
-import { useSignal } from "@preact/signals";
 import { call } from "../api/client.ts";
 import { askedLogin } from "../state/asked-login.ts";
 import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
-import { Failure } from "../ui/failure.tsx";
 import { Page } from "../ui/page.tsx";
 import { type Asked, parseAsked, targetOf } from "./asked.ts";
+import { Confirmation } from "./confirmation.tsx";
 import { Facts, NoPerson } from "./facts.tsx";
 
 /** Asks the person whether a program on this computer may act in their name (contract 28.3). */
@@ -27,23 +26,14 @@ function cancel(): void {
 }
 
 function Question({ asked }: { readonly asked: Asked }) {
-  const failure = useSignal<unknown>(undefined);
-  const waiting = useSignal(false);
   const { redirect_uri, vaults, expiresIn, admin } = asked.body;
   const onConfirm = async () => {
-    waiting.value = true;
-    failure.value = undefined;
-    try {
-      const { data } = await call("POST /console/authorizations", { body: asked.body });
-      askedLogin.value = "";
-      location.replace(targetOf(asked, data.code));
-    } catch (error) {
-      failure.value = error;
-      waiting.value = false;
-    }
+    const { data } = await call("POST /console/authorizations", { body: asked.body });
+    askedLogin.value = "";
+    location.replace(targetOf(asked, data.code));
   };
   return (
-    <>
+    <Confirmation onConfirm={onConfirm} onCancel={cancel}>
       <p>A program on this computer asks for a token. Confirm only if you have begun this login yourself, just now.</p>
       <Facts
         rows={[["Program at", new URL(redirect_uri).host]]}
@@ -51,15 +41,6 @@ function Question({ asked }: { readonly asked: Asked }) {
         admin={admin === true}
         lifetime={expiresIn!}
       />
-      {failure.value !== undefined && <Failure error={failure.value} />}
-      <div class="buttons">
-        <button type="button" onClick={cancel}>
-          Cancel
-        </button>
-        <button type="button" class="primary" disabled={waiting.value} onClick={() => void onConfirm()}>
-          Confirm
-        </button>
-      </div>
-    </>
+    </Confirmation>
   );
 }

@@ -3,9 +3,9 @@ import { ItemVaultError, type WaitingDevice } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
-import { Failure } from "../ui/failure.tsx";
 import { Form, InputError, textOf } from "../ui/form.tsx";
 import { Page } from "../ui/page.tsx";
+import { Confirmation } from "./confirmation.tsx";
 import { Facts, NoPerson } from "./facts.tsx";
 
 /** Where a person types the code that a device shows, sees the device, and confirms its login (contract 28.6). No address has the code. */
@@ -65,21 +65,9 @@ function CodeForm({ onFound }: { readonly onFound: (found: Found) => void }) {
 }
 
 function Question({ found, onChange }: { readonly found: Found; readonly onChange: (next: Found | undefined) => void }) {
-  const failure = useSignal<unknown>(undefined);
-  const waiting = useSignal(false);
   const { address, program, vaults, expiresIn } = found.device;
-  const onConfirm = async () => {
-    waiting.value = true;
-    failure.value = undefined;
-    try {
-      onChange(await ask(found.code, true));
-    } catch (error) {
-      failure.value = error;
-      waiting.value = false;
-    }
-  };
   return (
-    <>
+    <Confirmation onConfirm={async () => onChange(await ask(found.code, true))} onCancel={() => onChange(undefined)}>
       <p>A device asks for a token. Confirm only if it is yours and shows this code.</p>
       <Facts
         rows={[
@@ -89,15 +77,6 @@ function Question({ found, onChange }: { readonly found: Found; readonly onChang
         vaults={vaults}
         lifetime={expiresIn}
       />
-      {failure.value !== undefined && <Failure error={failure.value} />}
-      <div class="buttons">
-        <button type="button" onClick={() => onChange(undefined)}>
-          Cancel
-        </button>
-        <button type="button" class="primary" disabled={waiting.value} onClick={() => void onConfirm()}>
-          Confirm
-        </button>
-      </div>
-    </>
+    </Confirmation>
   );
 }
