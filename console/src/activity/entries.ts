@@ -52,5 +52,6 @@ export function countByDay(entries: readonly Listed[], today: Date, most: number
   return days;
 }
 
-const dayOf = (time: Date): string =>
+/** The day of a time in the time zone of the browser, as 2026-11-22. */
+export const dayOf = (time: Date): string =>
   [time.getFullYear(), time.getMonth() + 1, time.getDate()].map((part) => String(part).padStart(2, "0")).join("-");

@@ -3,7 +3,7 @@ import { formatRoute } from "../routes.ts";
 import { vaultName } from "../state/items.ts";
 import { formatFromNow } from "../ui/relative-time.ts";
 import { type Columns, Table } from "../ui/table.tsx";
-import { formatDate, formatHour, formatTime } from "../ui/time.ts";
+import { DAY_MS, formatDate, formatHour, formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
 import { nameAgent } from "./agents.ts";
 import { type Entry, isBroken, itemsOf, type Listed, vaultOf } from "./entries.ts";
@@ -51,7 +51,7 @@ const columnsOf = (items: Props["items"]): Columns<Row> => [
 
 /** In words within the last day, then the hour. */
 const Time = ({ timestamp }: { readonly timestamp: string }) => {
-  const isRecent = timestamp !== "" && Date.now() - Date.parse(timestamp) < DAY;
+  const isRecent = timestamp !== "" && Date.now() - Date.parse(timestamp) < DAY_MS;
   return (
     <time class="day" dateTime={timestamp} title={formatTime(timestamp)}>
       {isRecent ? formatFromNow(timestamp, Date.now()) : timestamp === "" ? "unknown time" : formatHour(timestamp)}
@@ -59,11 +59,9 @@ const Time = ({ timestamp }: { readonly timestamp: string }) => {
   );
 };
 
-const DAY = 24 * 60 * 60 * 1000; // milliseconds
-
 function nameOfDay(timestamp: string): string {
   if (timestamp === "") return "Unknown time";
-  const [day, today, yesterday] = [new Date(timestamp), new Date(), new Date(Date.now() - DAY)].map((time) =>
+  const [day, today, yesterday] = [new Date(timestamp), new Date(), new Date(Date.now() - DAY_MS)].map((time) =>
     time.toDateString(),
   );
   return day === today ? "Today" : day === yesterday ? "Yesterday" : formatDate(timestamp);
@@ -90,13 +88,13 @@ const What = ({ entry, items }: WhatProps) => (
   </>
 );
 
-const nameOfVault = (id = ""): string => shorten(vaultName(id)) || id.slice(0, 8);
+const shortNameOfVault = (id = ""): string => shorten(vaultName(id)) || id.slice(0, 8);
 
 function Subject({ entry, items }: WhatProps) {
   const vault = vaultOf(entry);
   const ids = itemsOf(entry);
   const version = "itemVersion" in entry.resource ? entry.resource.itemVersion : undefined;
-  if (ids.length === 0) return <>{vault ? `the vault ${isolate(nameOfVault(vault))}` : subjectOf(entry)}</>;
+  if (ids.length === 0) return <>{vault ? `the vault ${isolate(shortNameOfVault(vault))}` : subjectOf(entry)}</>;
   return (
     <>
       {ids.map((id, index) => (
@@ -105,7 +103,7 @@ function Subject({ entry, items }: WhatProps) {
           <a href={formatRoute({ view: "items", vault, item: id })}>{shorten(itemName(items, id))}</a>
         </span>
       ))}
-      {version !== undefined && <span class="quiet"> version {version}</span>} in {nameOfVault(vault)}
+      {version !== undefined && <span class="quiet"> version {version}</span>} in {shortNameOfVault(vault)}
     </>
   );
 }

@@ -1,3 +1,5 @@
+import { DAY_MS } from "../ui/time.ts";
+
 /** What the entries of a log are filtered by (contract 13.25). An empty filter lets every entry through. */
 
 export interface Filters {
@@ -46,7 +48,5 @@ export const boundsOf = ({ from, until }: Filters): { readonly from?: number; re
 function startOf(day: string, later: number): number {
   const time = new Date(`${day}T00:00`);
   time.setDate(time.getDate() + later);
-  return Math.min(Math.max(0, time.getTime()), Date.now() + DAY);
+  return Math.min(Math.max(0, time.getTime()), Date.now() + DAY_MS);
 }
-
-const DAY = 24 * 60 * 60 * 1000; // milliseconds

@@ -1,4 +1,4 @@
-import { type Entry, isBroken, itemsOf, kindOf, type Listed } from "./entries.ts";
+import { dayOf, type Entry, isBroken, itemsOf, kindOf, type Listed } from "./entries.ts";
 
 /** Entries as rows of the page: by day, with runs of the same reads as one. */
 
@@ -29,14 +29,11 @@ const isSameRead = (a: Listed, b: Listed): boolean =>
   a.actor.userAgent === b.actor.userAgent &&
   a.actor.requestIp === b.actor.requestIp;
 
-/** The day of a time in the time zone of the browser. */
-const dayOf = ({ timestamp = "" }: Listed): string => (timestamp === "" ? "" : new Date(timestamp).toDateString());
-
 /** In: entries, the newest first. Out: the days, the newest first; a run of reads of lists is one row. */
 export function foldByDay(entries: readonly Listed[]): readonly DayOfRows[] {
   const days: { timestamp: string; day: string; rows: { entry: Listed; count: number }[] }[] = [];
   for (const entry of entries) {
-    const day = dayOf(entry);
+    const day = entry.timestamp ? dayOf(new Date(entry.timestamp)) : "";
     let last = days.at(-1);
     if (last?.day !== day) days.push((last = { timestamp: entry.timestamp ?? "", day, rows: [] }));
     const run = last.rows.at(-1);

@@ -1,5 +1,5 @@
 import { plural } from "./plural.ts";
-import { formatTime } from "./time.ts";
+import { DAY_MS, formatTime } from "./time.ts";
 
 /** How long deleted Items can be restored. */
 
@@ -8,11 +8,9 @@ interface Retention {
   readonly deletedRetentionDays: number;
 }
 
-const DAY = 24 * 60 * 60 * 1000; // milliseconds
-
 /** Until when a deleted Item can be restored, for people. In: an ISO 8601 time. */
 export const restorableUntil = (deletedAt: string, { deletedRetentionDays }: Retention): string =>
-  formatTime(new Date(Date.parse(deletedAt) + deletedRetentionDays * DAY).toISOString());
+  formatTime(new Date(Date.parse(deletedAt) + deletedRetentionDays * DAY_MS).toISOString());
 
 /** What happens to an Item that is deleted. Out: a sentence. */
 export const explainRestore = ({ deletedRetentionDays: days }: Retention): string =>

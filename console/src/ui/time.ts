@@ -12,3 +12,6 @@ export const formatDate = (time: string): string => DATE.format(new Date(time));
 
 /** In: an ISO 8601 time; empty where the stored record does not open. */
 export const formatTime = (time: string): string => (time === "" ? "unknown time" : TIME.format(new Date(time)));
+
+/** A day in milliseconds, where the hour of a change of daylight saving time does not matter. */
+export const DAY_MS = 24 * 60 * 60 * 1000;
