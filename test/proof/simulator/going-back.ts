@@ -28,6 +28,8 @@ export interface GoingBack {
 
 const ITEMS = 20;
 const WRITERS = 4;
+/** Requests after which the writers rest: a job whose steps fail waits for up to half an hour, in which the vault would grow without end. */
+const REQUESTS_MAX = 2_000;
 /** Milliseconds between two copies of D1, how many are kept, and until D1 goes back, at most. */
 const COPY = 300;
 const COPIES = 12;
@@ -114,16 +116,16 @@ async function play(world: World, kind: Kind): Promise<GoingBack> {
     await waitFor(body.id);
     if (jobOf(body.id).state !== "done") return { violations: [], ended: "not begun" };
   }
-  const state = { over: false };
+  const state = { over: false, wentBack: false };
   const writers = Array.from({ length: WRITERS }, async () => {
-    while (!state.over) {
+    while (!state.over && sent < REQUESTS_MAX) {
       await clock.sleep(2 * PAUSE * random());
       await write(random() < 0.2 ? "create" : "patch");
     }
   });
   const copies: Copy[] = [];
   const copying = (async () => {
-    for (; !state.over; await clock.sleep(COPY)) if (copies.push(database.copy()) > COPIES) copies.shift();
+    for (; !state.wentBack; await clock.sleep(COPY)) if (copies.push(database.copy()) > COPIES) copies.shift();
   })();
   await clock.sleep(COPY * COPIES * random());
 
@@ -133,6 +135,7 @@ async function play(world: World, kind: Kind): Promise<GoingBack> {
   // What was carried out before, and whose answer is still on its way, is lost as after the end of the job: nobody can notice that.
   const wasDone = [...checkDone()].length === 0;
   const wentBack = clock.now();
+  state.wentBack = true;
   if (isDuring) database.restore(pick(copies));
   await waitFor(id);
   const isOnItsWay = wasDone && clock.now() - wentBack <= ANSWER;
