@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, inject, it } from "vitest";
 import { admin, makeVault, sendRequest } from "../sdk/support/requests.ts";
 import { checkLooks } from "./support/accessibility.ts";
+import { readClipboard } from "./support/clipboard.ts";
 import { openPage } from "./support/page.ts";
 import { chooseRowAction } from "./support/rows.ts";
 import { login, seed } from "./support/seed.ts";
@@ -33,7 +34,7 @@ async function runJob(page: Page, start: () => Promise<void>): Promise<void> {
 }
 
 describe("webhooks", () => {
-  it("are added, and their secret is shown once", async () => {
+  it("are added, and their secret is shown once, which a single Escape does not close", async () => {
     const name = `Watched ${crypto.randomUUID()}`;
     const vault = await makeVault(name);
     const page = await openView("webhooks");
@@ -43,7 +44,9 @@ describe("webhooks", () => {
     await press(page, "Add webhook");
     const text = await dialog(page).locator("pre").innerText();
     expect(text).toMatch(/^whsec_/);
-    await press(page, "Done");
+    await page.keyboard.press("Escape");
+    expect(await dialog(page).getByRole("alert").innerText()).toContain("You have not copied the secret");
+    await press(page, "Close without copying");
     await rowOf(page, name).getByText("https://example.com/added").waitFor();
     expect(await page.content()).not.toContain(text);
     expect(await admin("GET", `vaults/${vault}/webhooks`)).toMatchObject([{ url: "https://example.com/added", state: "ACTIVE" }]);
@@ -70,7 +73,10 @@ describe("webhooks", () => {
     expect(await state()).toBe("ACTIVE");
     await chooseRowAction(page, `New secret for ${url}`);
     await press(page, "Make a new secret");
-    await dialog(page).getByText("whsec_").waitFor();
+    const text = await dialog(page).locator("pre").innerText();
+    await press(page, "Copy");
+    await page.getByText("The secret copied").waitFor();
+    expect(await readClipboard(page)).toBe(text);
     await press(page, "Done");
     await chooseRowAction(page, `Delete ${url}`);
     await press(page, "Delete webhook");

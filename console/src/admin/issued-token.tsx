@@ -1,8 +1,7 @@
-import { useSignal } from "@preact/signals";
 import type { Dialect, IssuedToken } from "@item-vault/client";
 import { copy } from "../ui/clipboard.ts";
-import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
+import { ShownOnce } from "../ui/shown-once.tsx";
 import { formatTime } from "../ui/time.ts";
 
 /** The text of a new token, which no later answer contains. It leaves the page with the dialog. */
@@ -20,61 +19,38 @@ interface Props {
 
 export function IssuedTokenText({ issued, onClose }: Props) {
   const { name, expiresAt, token } = issued;
-  const copied = useSignal(false);
-  const warned = useSignal(false);
-  const close = () => {
-    if (token === undefined || copied.value || warned.value) onClose();
-    else warned.value = true;
-  };
   return (
-    <Dialog title="Token issued" onClose={close}>
-      <div class="dialog-form">
-        <p>
-          <strong class="name">{name}</strong> is valid until {formatTime(expiresAt)}.
-        </p>
-        {token === undefined ? (
-          <Binding id={issued.id} />
-        ) : (
-          <Texts issued={issued} token={token} onCopied={() => (copied.value = true)} />
-        )}
-        {warned.value && !copied.value && (
-          <p class="failure" role="alert">
-            You have not copied the token. When this is closed, nobody can see it again.
+    <ShownOnce title="Token issued" secret={token === undefined ? undefined : "token"} onClose={onClose}>
+      {(copySecret) => (
+        <>
+          <p>
+            <strong class="name">{name}</strong> is valid until {formatTime(expiresAt)}.
           </p>
-        )}
-        <div class="buttons">
-          <button type="button" onClick={close}>
-            {warned.value && !copied.value ? "Close without copying" : "Done"}
-          </button>
-        </div>
-      </div>
-    </Dialog>
+          {token === undefined ? <Binding id={issued.id} /> : <Texts issued={issued} token={token} onCopy={copySecret} />}
+        </>
+      )}
+    </ShownOnce>
   );
 }
 
-function Texts({
-  issued,
-  token,
-  onCopied,
-}: {
+interface TextsProps {
   readonly issued: IssuedToken;
   readonly token: string;
-  readonly onCopied: () => void;
-}) {
+  readonly onCopy: (what: string, text: string) => void;
+}
+
+function Texts({ issued, token, onCopy }: TextsProps) {
   const [hostVariable, tokenVariable] = VARIABLES[issued.dialect];
   const lines = `export ${hostVariable}=${location.origin}\nexport ${tokenVariable}=${token}`;
-  const copyText = async (what: string, text: string) => {
-    if (await copy(what, text)) onCopied();
-  };
   return (
     <>
       <p>Copy it now: it is shown only here.</p>
       <div class="buttons">
-        <button type="button" class="primary" onClick={() => void copyText("Token", token)}>
+        <button type="button" class="primary" onClick={() => onCopy("Token", token)}>
           <Icon name="copy" />
           Copy token
         </button>
-        <button type="button" onClick={() => void copyText("Lines", lines)}>
+        <button type="button" onClick={() => onCopy("Lines", lines)}>
           <Icon name="copy" />
           Copy lines for a shell
         </button>

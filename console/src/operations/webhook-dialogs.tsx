@@ -4,10 +4,11 @@ import { adminVaults } from "../admin/lists.ts";
 import { nameOfVault, vaultLabel } from "../admin/vault-names.ts";
 import { call } from "../api/client.ts";
 import { showToast } from "../state/toasts.ts";
-import { copy } from "../ui/clipboard.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form, textOf } from "../ui/form.tsx";
+import { Icon } from "../ui/icon.tsx";
 import { focusTitle } from "../ui/page.tsx";
+import { ShownOnce } from "../ui/shown-once.tsx";
 import { type WebhookRow, webhooks } from "./webhooks.ts";
 
 /** The dialogs of a webhook: adding, changing and deleting it, and a new secret for its signatures. */
@@ -143,18 +144,20 @@ interface SecretProps {
   readonly onClose: () => void;
 }
 
-/** The secret of the signatures, which no later answer contains. */
+/** The secret of the signatures. */
 const SecretDialog = ({ title, secret, onClose }: SecretProps) => (
-  <Dialog title={title} onClose={onClose}>
-    <p>The receiver checks the signatures of messages with this secret. It is shown only now.</p>
-    <pre class="token-text">{secret}</pre>
-    <div class="buttons">
-      <button type="button" onClick={onClose}>
-        Done
-      </button>
-      <button type="button" class="primary" onClick={() => void copy("The secret", secret)}>
-        Copy
-      </button>
-    </div>
-  </Dialog>
+  <ShownOnce title={title} secret="secret" onClose={onClose}>
+    {(copySecret) => (
+      <>
+        <p>The receiver checks the signatures of messages with this secret. It is shown only now.</p>
+        <div class="buttons">
+          <button type="button" class="primary" onClick={() => copySecret("The secret", secret)}>
+            <Icon name="copy" />
+            Copy
+          </button>
+        </div>
+        <pre class="token-text">{secret}</pre>
+      </>
+    )}
+  </ShownOnce>
 );
