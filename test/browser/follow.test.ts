@@ -1,5 +1,6 @@
+import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { sendRequest } from "../sdk/support/requests.ts";
+import { admin, sendRequest } from "../sdk/support/requests.ts";
 import { injectFault } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
@@ -77,7 +78,17 @@ it("a change while the page asks whether to delete the Item is not deleted with 
   await page.getByRole("link", { name: "Theirs" }).waitFor();
 });
 
-it("a page that was hidden shows what it has missed when it is shown again", async () => {
+/** The requests of whole lists from now on, without those of single Items. */
+function recordLists(page: Page): string[] {
+  const urls: string[] = [];
+  page.on("request", (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname.endsWith("/items") && !searchParams.has("filter") && request.method() === "GET") urls.push(request.url());
+  });
+  return urls;
+}
+
+it("a page that was hidden loads the Items that it has missed when it is shown again, and no list", async () => {
   const { vault, token } = await seed([login("Before")]);
   const page = await openPage({ token, fresh: true });
   await page.goto("/console/");
@@ -87,11 +98,29 @@ it("a page that was hidden shows what it has missed when it is shown again", asy
       Object.defineProperty(document, "hidden", { value, configurable: true });
       document.dispatchEvent(new Event("visibilitychange"));
     }, hidden);
+  await makeItems(token, vault, [login("Seen")]);
+  await page.getByRole("link", { name: "Seen" }).waitFor();
+  const lists = recordLists(page);
+  await page.waitForTimeout(2_500); // The pause after a load is a part of it.
   await show(true);
   await makeItems(token, vault, [login("Missed")]);
   expect(await page.getByRole("link", { name: "Missed" }).count()).toBe(0);
   await show(false);
   await page.getByRole("link", { name: "Missed" }).waitFor();
+  expect(lists).toEqual([]);
+});
+
+it("a write of the page right after it has loaded the lists does not load them again", async () => {
+  const { vault, token, items } = await seed([login("Own")]);
+  const page = await openPage({ token });
+  await page.goto(`/console/#/items/${vault}/${items[0]}`);
+  await page.getByRole("button", { name: "Favourite", exact: true }).waitFor();
+  const lists = recordLists(page);
+  await page.getByRole("button", { name: "Favourite", exact: true }).click();
+  await page.getByText("Added to the favourites.").waitFor();
+  await makeItems(token, vault, [login("Arrives")]);
+  await page.getByRole("link", { name: "Arrives" }).waitFor();
+  expect(lists).toEqual([]);
 });
 
 it("a list from before a write of the page does not take the place of a newer one", async () => {
@@ -156,9 +185,8 @@ it("an open Item that an older list does not have stays as it is shown", async (
   await page.evaluate("document.querySelector('article').marked = true");
   await page.route("**/v1/vaults/*/items?*", (route) => route.fulfill({ json: [] }));
   const checked = page.waitForResponse(`**/v1/vaults/${vault}/items/${items[0]}`);
-  await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[1]}`, token, [
-    { op: "replace", path: "/title", value: "Changed" },
-  ]);
+  // A write to the vault itself loads the list.
+  await admin("PATCH", `vaults/${vault}`, { name: "Renamed" });
   await checked;
   await expect.poll(() => page.getByRole("link", { name: "Changes" }).count()).toBe(0);
   expect(await page.evaluate("document.querySelector('article')?.marked")).toBe(true);

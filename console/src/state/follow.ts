@@ -1,5 +1,5 @@
 import { effect, signal } from "@preact/signals";
-import type { VaultEvent } from "@item-vault/client";
+import type { Session, VaultEvent } from "@item-vault/client";
 import { sessionClient } from "../api/client.ts";
 import { isErrorKind } from "../api/error-kind.ts";
 import { entries, listState, loadChanged, loadWritten, listsAny, noteShown } from "./items.ts";
@@ -9,40 +9,52 @@ import { refreshItem } from "./written.ts";
 
 /** Shows what others write: follows the events of all vaults (contract 15.9), and loads the Items that have changed. */
 
-/** The least time between two loads, because an import sends an event for each Item; and before the first, which can wait. */
+/** The least time between two loads, because an import sends an event for each Item. */
 const PAUSE = 2_000; // milliseconds
 
 const visible = signal(!document.hidden);
 document.addEventListener("visibilitychange", () => (visible.value = !document.hidden));
 
+/** Where the next stream begins: nothing before is missing in the list. Another session has other vaults. */
+let position: { readonly session: Session; readonly cursor: string } | undefined;
+
 /**
  * Begins to follow, as long as somebody is signed in and the page is visible. A hidden page has no stream, because a browser has few
- * connections to one host by HTTP/1.1. A page that is shown again, or whose stream is opened again, loads what it has missed.
+ * connections to one host by HTTP/1.1. A page that is shown again gets the events that it has missed.
  */
 export function followWrites(): void {
   effect(() => {
-    // Another session has other vaults.
-    const reading = sessionState.value === "signed-in" && session.value !== undefined && listsAny();
-    if (!reading || !visible.value || listState.value !== "loaded") return undefined;
+    const reader = sessionState.value === "signed-in" && listsAny() ? session.value : undefined;
+    if (!reader || !visible.value || listState.value !== "loaded") return undefined;
     const controller = new AbortController();
-    const timer = setTimeout(() => void follow(controller.signal), PAUSE);
-    return () => {
-      clearTimeout(timer);
-      controller.abort();
-    };
+    void follow(reader, controller.signal);
+    return () => controller.abort();
   });
 }
 
-async function follow(ended: AbortSignal): Promise<void> {
+async function follow(reader: Session, ended: AbortSignal): Promise<void> {
   const load = createLoader(ended);
+  const after = position?.session === reader ? position.cursor : "latest";
+  position = undefined;
+  let last = "";
+  const onOpen = (cursor: string) => {
+    last = cursor;
+    // Writes since the lists were loaded may have no event in this stream.
+    if (after === "latest") load();
+  };
+  // What is to be loaded still ends with the stream: then the next one begins at the newest write, and loads the lists.
+  ended.addEventListener("abort", () => {
+    if (last !== "" && load.isIdle()) position = { session: reader, cursor: last };
+  });
   try {
-    for await (const event of sessionClient.events({ signal: ended, onOpen: () => load() })) {
+    for await (const event of sessionClient.events({ after, signal: ended, onOpen })) {
       if (isShown(event) && !load.concerns(event.item!)) noteShown(event.vault!, event.sequence!);
       else load(event);
+      last = event.cursor;
     }
   } catch (error) {
     // The database was restored (contract 15.5): the new stream begins at its newest write, and then loads the lists.
-    if (isErrorKind(error, "cursor_gone")) return follow(ended);
+    if (isErrorKind(error, "cursor_gone")) return follow(reader, ended);
     // The session may have ended. Then this request asks to sign in again.
     load();
   }
@@ -99,6 +111,8 @@ interface Loader {
   (event?: VaultEvent): void;
   /** Whether an Item is being loaded, or will be: the answer may be from before an event about it. */
   readonly concerns: (item: string) => boolean;
+  /** Whether all is loaded. */
+  readonly isIdle: () => boolean;
 }
 
 function createLoader(ended: AbortSignal): Loader {
@@ -128,7 +142,10 @@ function createLoader(ended: AbortSignal): Loader {
     else pending.all = true;
     if (!taken) void run();
   };
-  return Object.assign(load, { concerns: (item: string) => hasItem(pending, item) || hasItem(taken, item) });
+  return Object.assign(load, {
+    concerns: (item: string) => hasItem(pending, item) || hasItem(taken, item),
+    isIdle: () => !pending && !taken && !failed,
+  });
 }
 
 /** Loads the open Item again when the list has a later version of it, or does not have it. */
