@@ -17,7 +17,7 @@ import { shownView, VIEW_COMPONENTS } from "./views.tsx";
 
 addEventListener("keydown", openByKey);
 
-const BulkDialog = lazy(() => import("./bulk/bulk-dialog.tsx").then((module) => module.BulkDialog));
+const BulkDialog = lazy(() => import("./bulk/bulk-bar.tsx").then((module) => module.BulkDialog));
 
 /** The page: the sign-in form, or the navigation and the view that the address names. */
 

@@ -2,11 +2,23 @@ import type { Item } from "@item-vault/client";
 import { call } from "./client.ts";
 import { isGone } from "./error-kind.ts";
 
+/** The writes of an Item that depend on nothing else of it, and so carry no If-Match. */
+
 /** The ids of an Item, as the paths of requests have them. */
 export interface ItemPath {
   readonly vault: string;
   readonly item: string;
 }
+
+/** Out: the Item as it was written, with its entity tag. Errors: as `call`. */
+export const setFavorite = (path: ItemPath, favorite: boolean) =>
+  call("PATCH /v1/vaults/{vault}/items/{item}", { path, body: [{ op: "replace", path: "/favorite", value: favorite }] });
+
+/** Out and errors: as those of `setFavorite`. */
+export const setArchived = (path: ItemPath, archived: boolean) =>
+  archived
+    ? call("POST /v1/vaults/{vault}/items/{item}/archive", { path })
+    : call("POST /v1/vaults/{vault}/items/{item}/unarchive", { path });
 
 /**
  * Restores a deleted Item. One that is not among the deleted ones may be restored: by a request whose answer was lost, or by somebody else.

@@ -1,6 +1,6 @@
 import type { ItemSummary } from "@item-vault/client";
 import { Problem } from "../api/explain.ts";
-import { restoreItem } from "../api/restore-item.ts";
+import * as requests from "../api/item-writes.ts";
 import { call } from "../api/client.ts";
 import { isGone } from "../api/error-kind.ts";
 import { CopyDiffers, discard, makeCopy, planTransfer, removeSource, type Transfer } from "../move/transfer.ts";
@@ -9,7 +9,7 @@ import { dropItem, putItem } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { summaryOf } from "../state/summary.ts";
 import { canRestore, moveBack } from "../state/undo.ts";
-import { takeWritten, type Written } from "../state/written.ts";
+import { takeWritten } from "../state/written.ts";
 
 /** What is done to each of several Items, and how it is undone. */
 
@@ -17,20 +17,14 @@ const PATH = "/v1/vaults/{vault}/items/{item}" as const;
 
 const pathOf = ({ vault, id }: ItemSummary) => ({ vault: vault.id, item: id });
 
-const patch = async (item: ItemSummary, path: string, value: unknown, etag?: string): Promise<Written> => {
-  const headers = etag === undefined ? {} : { "If-Match": etag };
-  const written = await call(`PATCH ${PATH}`, { path: pathOf(item), headers, body: [{ op: "replace", path, value }] });
-  takeWritten(written);
-  return written;
-};
-
 export const setFavorites = (favorite: boolean): Act => ({
   title: favorite ? "Adding to the favourites" : "Removing from the favourites",
   done: favorite ? "added to the favourites" : "removed from the favourites",
   run: async (item) => {
     if (item.favorite === favorite) return undefined;
-    await patch(item, "/favorite", favorite);
-    return async () => void (await patch(item, "/favorite", !favorite));
+    const set = async (wanted: boolean) => takeWritten(await requests.setFavorite(pathOf(item), wanted));
+    await set(favorite);
+    return () => set(!favorite);
   },
 });
 
@@ -39,12 +33,7 @@ export const setArchived = (archived: boolean): Act => ({
   done: archived ? "put into the archive" : "taken out of the archive",
   run: async (item) => {
     if ((item.state === "ARCHIVED") === archived) return undefined;
-    const set = async (wanted: boolean) =>
-      takeWritten(
-        await (wanted
-          ? call(`POST ${PATH}/archive`, { path: pathOf(item) })
-          : call(`POST ${PATH}/unarchive`, { path: pathOf(item) })),
-      );
+    const set = async (wanted: boolean) => takeWritten(await requests.setArchived(pathOf(item), wanted));
     await set(archived);
     return () => set(!archived);
   },
@@ -64,9 +53,9 @@ export function addTag(tag: string): Act {
       const body = [{ op: "add" as const, path: "/tags/-", value: tag }];
       const written = await call(`PATCH ${PATH}`, { path: pathOf(item), headers: { "Idempotency-Key": key }, body });
       takeWritten(written);
-      const { etag } = written;
-      const before = written.data.tags.slice(0, -1);
-      return async () => void (await patch(item, "/tags", before, etag));
+      const headers = { "If-Match": written.etag! };
+      const before = [{ op: "replace" as const, path: "/tags", value: written.data.tags.slice(0, -1) }];
+      return async () => takeWritten(await call(`PATCH ${PATH}`, { path: pathOf(item), headers, body: before }));
     },
   };
 }
@@ -81,7 +70,7 @@ export const deleteItems: Act = {
     });
     dropItem(item.id);
     if (!canRestore(item.vault.id)) return undefined;
-    return async () => putItem(summaryOf(await restoreItem(pathOf(item))));
+    return async () => putItem(summaryOf(await requests.restoreItem(pathOf(item))));
   },
 };
 

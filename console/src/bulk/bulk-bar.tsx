@@ -11,6 +11,9 @@ import { plural } from "../ui/plural.ts";
 import { setArchived, setFavorites } from "./acts.ts";
 import { AskDelete, AskTag, AskVault } from "./ask.tsx";
 
+// In one script: what begins an act can show it, also when the connection is lost.
+export { BulkDialog } from "./bulk-dialog.tsx";
+
 /** What can be done with the selected Items, below the list. */
 
 type Asked = "move" | "tag" | "delete";

@@ -3,7 +3,7 @@ import type { DeletedItem } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { isGone } from "../api/error-kind.ts";
 import { explain } from "../api/explain.ts";
-import { type ItemPath, restoreItem } from "../api/restore-item.ts";
+import { type ItemPath, restoreItem } from "../api/item-writes.ts";
 import { titleOf } from "../items/categories.ts";
 import { summaryOf } from "../state/summary.ts";
 import { may, putItem } from "../state/items.ts";

@@ -1,5 +1,6 @@
 import type { Item } from "@item-vault/client";
 import { call } from "../api/client.ts";
+import * as requests from "../api/item-writes.ts";
 import { isErrorKind, isGone } from "../api/error-kind.ts";
 import { explain } from "../api/explain.ts";
 import { dropItem } from "../state/items.ts";
@@ -9,8 +10,6 @@ import { undo, undoDeletion } from "../state/undo.ts";
 import { takeWritten, type Written } from "../state/written.ts";
 
 /** The writes of the buttons of an Item. A failure is told by a message. */
-
-const PATH = "/v1/vaults/{vault}/items/{item}" as const;
 
 /** Which Item it is, without its values: the message that undoes a write lives longer than the open Item. */
 type ItemRef = Pick<Item, "id" | "vault">;
@@ -36,12 +35,11 @@ function tell(item: ItemRef, error: unknown): void {
   if (isOutdated && isOpen(item.id)) void openItem(item.vault.id, item.id);
 }
 
-/** Without `If-Match`: it depends on nothing else of the Item. */
 export function setFavorite(shown: ItemRef, favorite: boolean): Promise<void> {
   const item = refOf(shown);
   return attempt(
     item,
-    () => call(`PATCH ${PATH}`, { path: pathOf(item), body: [{ op: "replace", path: "/favorite", value: favorite }] }),
+    () => requests.setFavorite(pathOf(item), favorite),
     favorite ? "Added to the favourites." : "Removed from the favourites.",
     () => setFavorite(item, !favorite),
   );
@@ -51,8 +49,7 @@ export function setArchived(shown: ItemRef, archived: boolean): Promise<void> {
   const item = refOf(shown);
   return attempt(
     item,
-    () =>
-      archived ? call(`POST ${PATH}/archive`, { path: pathOf(item) }) : call(`POST ${PATH}/unarchive`, { path: pathOf(item) }),
+    () => requests.setArchived(pathOf(item), archived),
     archived ? "The Item is in the archive." : "The Item is in the list again.",
     () => setArchived(item, !archived),
   );
@@ -61,7 +58,7 @@ export function setArchived(shown: ItemRef, archived: boolean): Promise<void> {
 /** Deletes the version that is shown. Out: whether the Item is gone. */
 export async function deleteItem({ item, etag }: Opened): Promise<boolean> {
   try {
-    await call(`DELETE ${PATH}`, { path: pathOf(item), headers: { "If-Match": etag } });
+    await call("DELETE /v1/vaults/{vault}/items/{item}", { path: pathOf(item), headers: { "If-Match": etag } });
   } catch (error) {
     // It was deleted already: by an earlier request whose answer was lost, or by somebody else.
     if (!isGone(error)) {

@@ -1,5 +1,5 @@
 import { explain, Problem } from "../api/explain.ts";
-import { type ItemPath, restoreItem } from "../api/restore-item.ts";
+import { type ItemPath, restoreItem } from "../api/item-writes.ts";
 import { call } from "../api/client.ts";
 import { isGone } from "../api/error-kind.ts";
 import { dropItem, may, putItem } from "./items.ts";
