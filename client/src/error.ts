@@ -33,9 +33,14 @@ export class ItemVaultError extends Error implements Fault {
 }
 
 /** The JSON of an answer. Errors: throws an ItemVaultError of kind `network` when it ends early or is no JSON, and the reason of an aborted `signal`. */
-export async function jsonOf<T>(response: Response, signal?: AbortSignal): Promise<T> {
+export const jsonOf = async <T>(response: Response, signal?: AbortSignal): Promise<T> =>
+  (await jsonTextOf<T>(response, signal)).data;
+
+/** As `jsonOf`, with the text that was parsed. */
+export async function jsonTextOf<T>(response: Response, signal?: AbortSignal): Promise<{ text: string; data: T }> {
   try {
-    return (await response.json()) as T;
+    const text = await response.text();
+    return { text, data: JSON.parse(text) as T };
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof ItemVaultError) throw error;

@@ -1,4 +1,4 @@
-import { jsonOf } from "./error.ts";
+import { jsonTextOf } from "./error.ts";
 
 /**
  * The lists that a client keeps in memory (contract 11.11): it asks for a list again with its entity tag, and takes a 304 for the list that
@@ -56,10 +56,10 @@ export function createKeptLists() {
       if (known.link !== null) headers.set("Link", known.link);
       return { data: JSON.parse(known.text), headers };
     }
-    const data: unknown = await jsonOf(response, signal);
+    const { text, data } = await jsonTextOf<unknown>(response, signal);
     const tag = headers.get("ETag");
     if (tag === null) drop(list);
-    else keep(list, { tag, text: JSON.stringify(data), link: headers.get("Link") });
+    else keep(list, { tag, text, link: headers.get("Link") });
     return { data, headers };
   };
 }

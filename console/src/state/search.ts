@@ -20,7 +20,13 @@ export function entryOf(item: ItemSummary): Entry {
 }
 
 /** Without regard to case and accents: `e` finds `é`. */
-export const foldText = (text: string): string => fold(text).normalize("NFD").replaceAll(/\p{M}/gu, "");
+export function foldText(text: string): string {
+  const folded = fold(text);
+  // Most texts are ASCII, which has no accents: the list of 50,000 Items is there sooner.
+  return ASCII.test(folded) ? folded : folded.normalize("NFD").replaceAll(/\p{M}/gu, "");
+}
+
+const ASCII = /^\p{ASCII}*$/u;
 
 /** Puts the number of its digits before each number: "2" becomes "12", and "10" becomes "210", which is after it. */
 export const orderKey = (text: string): string =>
@@ -49,7 +55,8 @@ export type OrderName = keyof typeof ORDERS;
 
 /** Puts an entry into a sorted list, in place of the one with the id. In: no entry to remove that one only. Out: a new list. */
 export function replaceEntry(sorted: readonly Entry[], id: string, entry: Entry | undefined, compare: Order): readonly Entry[] {
-  const result = sorted.filter(({ item }) => item.id !== id);
+  const index = sorted.findIndex(({ item }) => item.id === id);
+  const result = index < 0 ? [...sorted] : sorted.toSpliced(index, 1);
   if (entry === undefined) return result;
   let [from, until] = [0, result.length];
   while (from < until) {
@@ -61,21 +68,18 @@ export function replaceEntry(sorted: readonly Entry[], id: string, entry: Entry 
   return result;
 }
 
-/** How well an entry matches, by where the first word stands. The first rule that holds counts. */
-const RANKS: readonly ((entry: Entry, word: string) => boolean)[] = [
-  ({ title }, word) => title.startsWith(word),
-  ({ title }, word) => title.includes(` ${word}`),
-  ({ title }, word) => title.includes(word),
-  () => true,
-];
+/** How well an entry matches, by where the first word stands in its title. In: the word, and the same after a space. Out: 0 is best. */
+const rankOf = ({ title }: Entry, word: string, laterWord: string): 0 | 1 | 2 | 3 =>
+  title.startsWith(word) ? 0 : title.includes(laterWord) ? 1 : title.includes(word) ? 2 : 3;
 
 /** The entries that contain every word of the query, the best first; those of one rank keep their order. */
 export function search(entries: readonly Entry[], query: string): readonly Entry[] {
   const words = foldText(query).split(/\s+/).filter(Boolean);
   const [first] = words;
   if (first === undefined) return entries;
-  const matching = entries.filter(({ text }) => words.every((word) => text.includes(word)));
-  const ranked = RANKS.map((): Entry[] => []);
-  for (const entry of matching) ranked[RANKS.findIndex((rule) => rule(entry, first))]!.push(entry);
+  const laterWord = ` ${first}`;
+  const ranked: [Entry[], Entry[], Entry[], Entry[]] = [[], [], [], []];
+  for (const entry of entries)
+    if (words.every((word) => entry.text.includes(word))) ranked[rankOf(entry, first, laterWord)].push(entry);
   return ranked.flat();
 }
