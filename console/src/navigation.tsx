@@ -1,8 +1,8 @@
 import { Account } from "./account.tsx";
 import { NewItemButton } from "./items/new-item.tsx";
 import { openPalette } from "./palette/palette.tsx";
-import { formatRoute, type ViewGroup, VIEWS, type ViewName } from "./routes.ts";
-import { route } from "./state/route.ts";
+import { type ViewGroup, VIEWS, type ViewName } from "./routes.ts";
+import { addressOf, route } from "./state/route.ts";
 import { session } from "./state/session.ts";
 import { Icon } from "./ui/icon.tsx";
 import { focusView } from "./ui/page.tsx";
@@ -61,7 +61,7 @@ function ViewLinks({ names }: { readonly names: readonly ViewName[] }) {
     <ul>
       {names.map((name) => (
         <li key={name}>
-          <a href={formatRoute({ view: name })} aria-current={current === name ? "page" : undefined} onClick={closeMenus}>
+          <a href={addressOf({ view: name })} aria-current={current === name ? "page" : undefined} onClick={closeMenus}>
             {VIEWS[name].label}
           </a>
         </li>
@@ -88,7 +88,7 @@ export function BottomBar() {
     <nav class="bottom" aria-label="Quick access">
       {opensItems && (
         <>
-          <a href={formatRoute({ view: "items" })} aria-current={shownView(route.value.view) === "items" ? "page" : undefined}>
+          <a href={addressOf({ view: "items" })} aria-current={shownView(route.value.view) === "items" ? "page" : undefined}>
             <Icon name="items" />
             Items
           </a>

@@ -35,29 +35,39 @@ export const VIEWS = {
   device: { label: "Log in a device", needs: "any", parts: [] },
 } as const satisfies Readonly<Record<string, ViewRow>>;
 
-/** A place in the console. `page` is what is shown of an Item: nothing is the Item itself. */
+/**
+ * A place in the console. `page` is what is shown of an Item: nothing is the Item itself. `list` is the key of the list of Items beside it
+ * (`state/chosen-list.ts`): nothing is the list of all.
+ */
 export interface Route {
   readonly view: ViewName;
   readonly vault?: string | undefined;
   readonly item?: string | undefined;
   readonly page?: ItemPage | undefined;
+  readonly list?: string | undefined;
 }
 
 const ITEM_PAGES = ["edit", "new", "versions"] as const;
 export type ItemPage = (typeof ITEM_PAGES)[number];
 
+const LIST = /^[\w.-]{1,80}$/;
+
 const isView = (name: string): name is ViewName => Object.hasOwn(VIEWS, name);
 const isPage = (name: string | undefined): name is ItemPage => ITEM_PAGES.some((page) => page === name);
 
-/** Parses a fragment such as `#/items/<vault>/<item>/edit`. An address that names nothing is that of the Items. */
+/**
+ * Parses a fragment such as `#/items/<vault>/<item>/edit?list=favorites`. An address that names nothing is that of the Items.
+ */
 export function parseRoute(hash: string): Route {
-  const [name = "", ...ids] = hash.replace(/^#?\/?/, "").split("/");
+  const [path = "", query] = hash.replace(/^#?\/?/, "").split("?");
+  const [name = "", ...ids] = path.split("/");
   if (!isView(name)) return { view: "items" };
   const parts: readonly string[] = VIEWS[name].parts;
   const [vault, item, page] = parts.map((_, index) => (/^[\w-]{1,64}$/.test(ids[index] ?? "") ? ids[index] : undefined));
-  return { view: name, vault, item, page: isPage(page) ? page : undefined };
+  const list = new URLSearchParams(query).get("list") ?? "";
+  return { view: name, vault, item, page: isPage(page) ? page : undefined, list: LIST.test(list) ? list : undefined };
 }
 
 /** The fragment of a place. */
-export const formatRoute = ({ view, vault, item, page }: Route): string =>
-  `#/${[view, vault, item, page].filter((part) => part !== undefined).join("/")}`;
+export const formatRoute = ({ view, vault, item, page, list }: Route): string =>
+  `#/${[view, vault, item, page].filter((part) => part !== undefined).join("/")}${list === undefined ? "" : `?list=${list}`}`;

@@ -68,7 +68,7 @@ describe("the lists of Items", () => {
     await expect.poll(() => titles(page)).toEqual(["Zebra", "Server 10", "Apple", "Server 9"]);
   });
 
-  it("that are chosen with Ctrl do not change this page", async () => {
+  it("that are chosen with Ctrl open in another tab, and do not change this page", async () => {
     const { page } = await openLists();
     const [other] = await Promise.all([
       page.context().waitForEvent("page"),
@@ -76,6 +76,7 @@ describe("the lists of Items", () => {
         .getByRole("link", { name: "Favourites" })
         .click({ modifiers: ["Control"] }),
     ]);
+    await expect.poll(() => titles(other)).toEqual(["Server 10"]);
     await other.close();
     expect((await titles(page)).length).toBe(4);
   });
@@ -95,6 +96,44 @@ describe("the lists of Items", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Keep editing" }).click();
     expect(await page.getByLabel("Title").inputValue()).toBe("Typed");
     expect((await titles(page)).length).toBe(4);
+    await lists(page).getByRole("link", { name: "Favourites" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Discard" }).click();
+    await expect.poll(() => titles(page)).toEqual(["Server 10"]);
+  });
+
+  it("are in the address, so that a reload, Back and another tab show the same one, and a tag is there by an id", async () => {
+    const { page } = await openLists();
+    await lists(page).getByText("Tags", { exact: true }).click();
+    await lists(page).getByRole("link", { name: "old 1" }).click();
+    await page.getByRole("link", { name: "Server 9" }).click();
+    await page.getByRole("heading", { name: "Server 9" }).waitFor();
+    expect(page.url()).not.toContain("old");
+    await page.reload();
+    await page.getByRole("heading", { name: "Server 9" }).waitFor();
+    await expect.poll(() => titles(page)).toEqual(["Server 9"]);
+    expect(await page.locator(".shown-list strong").first().innerText()).toBe("old");
+    await lists(page).getByRole("link", { name: "Archive 1" }).click();
+    await expect.poll(() => titles(page)).toEqual(["Archived"]);
+    await page.goBack();
+    await expect.poll(() => titles(page)).toEqual(["Server 9"]);
+    await page.goBack();
+    await expect.poll(() => page.getByRole("heading", { name: "Server 9" }).count()).toBe(0);
+    expect(await titles(page)).toEqual(["Server 9"]);
+  });
+
+  it.each([
+    ["nothing", "All Items", 4],
+    ["constructor", "All Items", 4],
+    ["tag.%3Cb%3E", "All Items", 4],
+    ["category.constructor", "Custom", 0],
+    ["vault.0", "Vault", 0],
+    ["tag.0", "Tag", 0],
+  ])("show all or no Items for an address that names no list: %s", async (list, name, count) => {
+    const { page } = await openLists();
+    await page.goto(`/console/#/items?list=${list}`);
+    await page.reload();
+    await page.getByText(`${count} Items`, { exact: true }).waitFor();
+    expect(await page.locator(".shown-list strong").first().innerText()).toBe(name);
   });
 
   it("scroll to their end while a row at their beginning has the focus", async () => {

@@ -1,5 +1,5 @@
 import type { Entry as ListedItem } from "../state/search.ts";
-import { formatRoute } from "../routes.ts";
+import { addressOf } from "../state/route.ts";
 import { vaultName } from "../state/items.ts";
 import { formatFromNow } from "../ui/relative-time.ts";
 import { type Columns, Table } from "../ui/table.tsx";
@@ -100,7 +100,7 @@ function Subject({ entry, items }: WhatProps) {
       {ids.map((id, index) => (
         <span key={id}>
           {index > 0 && ", "}
-          <a href={formatRoute({ view: "items", vault, item: id })}>{shorten(itemName(items, id))}</a>
+          <a href={addressOf({ view: "items", vault, item: id })}>{shorten(itemName(items, id))}</a>
         </span>
       ))}
       {version !== undefined && <span class="quiet"> version {version}</span>} in {shortNameOfVault(vault)}

@@ -3,7 +3,8 @@ import { untracked } from "@preact/signals";
 import { useState } from "preact/hooks";
 import type { Act } from "../state/bulk.ts";
 import { transferTargets } from "../state/items.ts";
-import { valuesOfLists } from "../state/chosen-list.ts";
+import { labelOfCategory } from "../items/categories.ts";
+import { listsOf, nameOfList } from "../state/chosen-list.ts";
 import { session } from "../state/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form, InputError, textOf } from "../ui/form.tsx";
@@ -42,7 +43,7 @@ export function AskVault({ items, onBegin, onClose }: Props) {
 }
 
 export function AskTag({ items, onBegin, onClose }: Props) {
-  const [tags] = useState(() => untracked(() => valuesOfLists("tag")));
+  const [tags] = useState(() => untracked(() => listsOf("tag").map((list) => nameOfList(list, labelOfCategory))));
   const begin = async (data: FormData) => {
     const tag = textOf(data, "tag").trim();
     if (tag === "") throw new InputError("Type a tag.");

@@ -6,7 +6,7 @@ import { isGone } from "../api/error-kind.ts";
 import { labelOfCategory, titleOf } from "../items/categories.ts";
 import { Fields } from "../items/fields.tsx";
 import { Urls } from "../items/urls.tsx";
-import { formatRoute } from "../routes.ts";
+import { addressOf } from "../state/route.ts";
 import { vaultName } from "../state/items.ts";
 import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
@@ -43,7 +43,7 @@ function Content({ item }: { readonly item: DeletedItem }) {
   return (
     <article class="item">
       <header>
-        <a class="back button plain" href={formatRoute({ view: "deleted" })}>
+        <a class="back button plain" href={addressOf({ view: "deleted" })}>
           <Icon name="back" />
           Deleted Items
         </a>

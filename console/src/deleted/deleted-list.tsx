@@ -3,9 +3,8 @@ import type { DeletedItemSummary } from "@item-vault/client";
 import { titleOf } from "../items/categories.ts";
 import { SIDEBAR } from "../items/sidebar.tsx";
 import { Tile } from "../items/tile.tsx";
-import { formatRoute } from "../routes.ts";
 import { vaultName, vaults } from "../state/items.ts";
-import { route } from "../state/route.ts";
+import { addressOf, route } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -97,7 +96,7 @@ function Content() {
 function Row({ item, tabIndex }: { readonly item: DeletedItemSummary; readonly tabIndex: number }) {
   return (
     <a
-      href={formatRoute({ view: "deleted", vault: item.vault.id, item: item.id })}
+      href={addressOf({ view: "deleted", vault: item.vault.id, item: item.id })}
       tabIndex={tabIndex}
       aria-current={route.value.item === item.id ? "page" : undefined}
     >

@@ -1,11 +1,11 @@
 import type { Item } from "@item-vault/client";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { dropItem } from "../state/items.ts";
-import { navigate } from "../state/route.ts";
+import { addressOf, navigate } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
 import { undoChange } from "../state/undo.ts";
 import { Icon } from "../ui/icon.tsx";
-import { formatRoute, type Route } from "../routes.ts";
+import { type Route } from "../routes.ts";
 import { ConflictView } from "./conflict-view.tsx";
 import { type Draft, draftOf } from "../items/draft.ts";
 import type { Editor } from "./editor.ts";
@@ -42,7 +42,7 @@ export function EditorView({ editor, title }: Props) {
   return (
     <article class="item edit">
       <header>
-        <a class="back button plain" href={formatRoute(placeOf(base?.item))}>
+        <a class="back button plain" href={addressOf(placeOf(base?.item))}>
           <Icon name="back" />
           {base ? "Item" : "Items"}
         </a>

@@ -2,9 +2,8 @@ import type { Session } from "@item-vault/client";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { titleOf } from "../items/categories.ts";
-import { formatRoute } from "../routes.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
-import { route } from "../state/route.ts";
+import { addressOf, route } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -33,7 +32,7 @@ function Versions({ opened }: { readonly opened: Opened }) {
   return (
     <article class="item history">
       <header>
-        <a class="button plain to-item" href={formatRoute({ view: "items", vault: item.vault.id, item: item.id })}>
+        <a class="button plain to-item" href={addressOf({ view: "items", vault: item.vault.id, item: item.id })}>
           <Icon name="back" />
           Item
         </a>

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { formatRoute } from "../routes.ts";
+import { addressOf } from "../state/route.ts";
 import { may } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -17,7 +17,7 @@ export function EditAction({ opened }: Props) {
   const { vault, id } = opened.item;
   if (!isWritable(opened)) return null;
   return (
-    <a class="button" href={formatRoute({ view: "items", vault: vault.id, item: id, page: "edit" })}>
+    <a class="button" href={addressOf({ view: "items", vault: vault.id, item: id, page: "edit" })}>
       Edit
     </a>
   );
@@ -41,7 +41,7 @@ export function FavoriteAction({ opened }: Props) {
 }
 
 export const VersionsAction = ({ opened: { item } }: Props) => (
-  <a class="button" href={formatRoute({ view: "items", vault: item.vault.id, item: item.id, page: "versions" })}>
+  <a class="button" href={addressOf({ view: "items", vault: item.vault.id, item: item.id, page: "versions" })}>
     Versions
   </a>
 );

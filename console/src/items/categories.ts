@@ -27,8 +27,11 @@ export const CATEGORIES: Readonly<Record<Category, string>> = {
   CUSTOM: "Custom",
 };
 
-/** The name of a category. One of a newer release is called custom. */
-export const labelOfCategory = (category: Category): string => CATEGORIES[category] ?? CATEGORIES.CUSTOM;
+/** The category that is shown: a custom one for one of a newer release. */
+export const knownCategory = (category: string): Category =>
+  Object.hasOwn(CATEGORIES, category) ? (category as Category) : "CUSTOM";
+
+export const labelOfCategory = (category: string): string => CATEGORIES[knownCategory(category)];
 
 /** The title of an Item; "Untitled" for one that nobody would see. */
 export const titleOf = ({ title }: { readonly title: string }): string => (isInvisible(title) ? "Untitled" : title);

@@ -1,8 +1,9 @@
-import { formatRoute } from "../routes.ts";
+import { placeOfList } from "../state/chosen-list.ts";
 import type { Opened } from "../state/opened.ts";
+import { addressOf } from "../state/route.ts";
+import { idOfTag } from "../state/tag-ids.ts";
 import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
-import { chooseBy } from "./sidebar.tsx";
 
 /** The tags of an Item, and when and by whom it was written. */
 export function Details({ opened: { item } }: { readonly opened: Opened }) {
@@ -12,9 +13,7 @@ export function Details({ opened: { item } }: { readonly opened: Opened }) {
         <ul class="tags" aria-label="Tags">
           {item.tags.map((tag) => (
             <li key={tag}>
-              <a href={formatRoute({ view: "items" })} onClick={chooseBy({ kind: "tag", value: tag })}>
-                {tag}
-              </a>
+              <a href={addressOf(placeOfList({ kind: "tag", value: idOfTag(tag) }))}>{tag}</a>
             </li>
           ))}
         </ul>

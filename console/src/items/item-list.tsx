@@ -1,8 +1,7 @@
 import { useRef } from "preact/hooks";
-import { formatRoute } from "../routes.ts";
-import { ALL, chosenList, keyOfList, listedEntries, type ChosenList, query } from "../state/chosen-list.ts";
+import { chosenList, keyOfList, listedEntries, type ChosenList, placeOfList, query } from "../state/chosen-list.ts";
 import { entries, listError, listState, loadItems, may, orderName, vaultName, vaults } from "../state/items.ts";
-import { route } from "../state/route.ts";
+import { addressOf, navigate, route } from "../state/route.ts";
 import type { Entry } from "../state/search.ts";
 import { isSelected, selectedItems } from "../state/selection.ts";
 import { Failure } from "../ui/failure.tsx";
@@ -70,7 +69,7 @@ function Row({ entry: { item }, tabIndex }: { readonly entry: Entry; readonly ta
   const selected = isSelected(item.id);
   return (
     <a
-      href={formatRoute({ view: "items", vault: item.vault.id, item: item.id })}
+      href={addressOf({ view: "items", vault: item.vault.id, item: item.id })}
       tabIndex={tabIndex}
       data-item={item.id}
       class={selected ? "selected" : ""}
@@ -117,7 +116,7 @@ function Empty() {
     return (
       <div class="empty">
         <p>{NOTHING[list.kind]}</p>
-        {list.kind === "vault" && may(list.value, "w") && <Begin />}
+        {list.kind === "vault" && may(list.value ?? "", "w") && <Begin />}
         {limited && <ShowAll label="Show all Items" />}
       </div>
     );
@@ -136,7 +135,7 @@ const Begin = () => (
   <>
     <NewItemButton class="primary" label />{" "}
     {vaults.value.some(({ id }) => may(id, "w")) && (
-      <a class="button" href={formatRoute({ view: "import" })}>
+      <a class="button" href={addressOf({ view: "import" })}>
         Import Items
       </a>
     )}{" "}
@@ -151,6 +150,6 @@ const ShowAll = ({ label }: { readonly label: string }) => (
 
 /** The search field gets the focus, because the button is gone then. */
 function showAll(): void {
-  chosenList.value = ALL;
+  navigate(placeOfList({ kind: "all" }));
   document.querySelector<HTMLElement>(".search input")?.focus();
 }

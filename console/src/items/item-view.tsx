@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { isGone } from "../api/error-kind.ts";
-import { formatRoute } from "../routes.ts";
+import { addressOf } from "../state/route.ts";
 import { vaultName } from "../state/items.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
 import { Failure } from "../ui/failure.tsx";
@@ -22,7 +22,7 @@ export function ItemView({ vault, id }: { readonly vault: string; readonly id: s
         <BackToList />
         <Failure error={value.error} retry={() => void openItem(vault, id)}>
           {isGone(value.error) && (
-            <a class="button" href={formatRoute({ view: "deleted" })}>
+            <a class="button" href={addressOf({ view: "deleted" })}>
               Deleted Items
             </a>
           )}
@@ -40,7 +40,7 @@ function Loading({ id }: { readonly id: string }) {
 
 /** On a narrow screen, where the list is not beside the Item. */
 const BackToList = () => (
-  <a class="back button plain" href={formatRoute({ view: "items" })}>
+  <a class="back button plain" href={addressOf({ view: "items" })}>
     <Icon name="back" />
     Items
   </a>

@@ -1,16 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { formatRoute } from "../routes.ts";
-import {
-  type ChosenList,
-  chosenList,
-  countsOfLists,
-  isSameList,
-  keyOfList,
-  nameOfList,
-  valuesOfLists,
-} from "../state/chosen-list.ts";
+import { type ChosenList, chosenList, countsOfLists, keyOfList, listsOf, nameOfList, placeOfList } from "../state/chosen-list.ts";
 import { vaults } from "../state/items.ts";
-import { route } from "../state/route.ts";
+import { addressOf, route } from "../state/route.ts";
 import { hueOf } from "../ui/hue.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { plural } from "../ui/plural.ts";
@@ -39,7 +30,7 @@ export const Sidebar = () => (
       ))}
       <li>
         <a
-          href={formatRoute({ view: "deleted" })}
+          href={addressOf({ view: "deleted" })}
           aria-current={route.value.view === "deleted" ? "page" : undefined}
           onClick={closeSidebar}
         >
@@ -65,34 +56,32 @@ function Vaults() {
   );
 }
 
-const countOf = (tag: string): number => countsOfLists.value.get(keyOfList({ kind: "tag", value: tag }))!;
+const countOf = (list: ChosenList): number => countsOfLists.value.get(keyOfList(list)) ?? 0;
+const nameOf = (list: ChosenList): string => nameOfList(list, labelOfCategory);
+const byName = (a: ChosenList, b: ChosenList): number => nameOf(a).localeCompare(nameOf(b));
 
 function Tags() {
-  const tags = valuesOfLists("tag");
+  const tags = listsOf("tag");
   if (tags.length === 0) return null;
   const shown = tags.toSorted((a, b) => countOf(b) - countOf(a)).slice(0, TAGS_MAX);
   return (
     <Group title="Tags">
-      {shown
-        .toSorted((a, b) => a.localeCompare(b))
-        .map((value) => (
-          <ListLink key={value} list={{ kind: "tag", value }} face={<Icon name="tag" />} />
-        ))}
+      {shown.toSorted(byName).map((list) => (
+        <ListLink key={list.value} list={list} face={<Icon name="tag" />} />
+      ))}
       {tags.length > TAGS_MAX && <li class="quiet">To see {plural(tags.length - TAGS_MAX, "other tag")}, search.</li>}
     </Group>
   );
 }
 
 function Categories() {
-  const categories = valuesOfLists("category") as Extract<ChosenList, { kind: "category" }>["value"][];
+  const categories = listsOf("category");
   if (categories.length === 0) return null;
   return (
     <Group title="Categories">
-      {categories
-        .toSorted((a, b) => labelOfCategory(a).localeCompare(labelOfCategory(b)))
-        .map((value) => (
-          <ListLink key={value} list={{ kind: "category", value }} face={<CategoryIcon category={value} />} />
-        ))}
+      {categories.toSorted(byName).map((list) => (
+        <ListLink key={list.value} list={list} face={<CategoryIcon category={list.value!} />} />
+      ))}
     </Group>
   );
 }
@@ -111,25 +100,17 @@ const Group = ({ title, open = false, children }: GroupProps) => (
 );
 
 function ListLink({ list, face }: { readonly list: ChosenList; readonly face: ComponentChildren }) {
-  const chosen = route.value.view === "items" && isSameList(chosenList.value, list);
-  const count = countsOfLists.value.get(keyOfList(list));
+  const chosen = route.value.view === "items" && keyOfList(chosenList.value) === keyOfList(list);
+  const count = countOf(list);
   return (
     <li>
-      <a href={formatRoute({ view: "items" })} aria-current={chosen ? "true" : undefined} onClick={chooseBy(list)}>
+      <a href={addressOf(placeOfList(list))} aria-current={chosen ? "true" : undefined} onClick={closeSidebar}>
         {face}
-        <span class="name">{nameOfList(list, labelOfCategory)}</span>
-        {count !== undefined && <span class="count">{count.toLocaleString()}</span>}
+        <span class="name">{nameOf(list)}</span>
+        {count > 0 && <span class="count">{count.toLocaleString()}</span>}
       </a>
     </li>
   );
 }
-
-/** What a link to a list does besides going to the Items. A place that asks before it is left keeps the list. */
-export const chooseBy = (list: ChosenList) => (event: MouseEvent) => {
-  // In another tab the link opens all Items.
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  chosenList.value = list;
-  closeSidebar();
-};
 
 const closeSidebar = () => document.getElementById(SIDEBAR)?.hidePopover();

@@ -1,12 +1,12 @@
-import type { Category } from "@item-vault/client";
 import { hueOf } from "../ui/hue.ts";
+import { knownCategory } from "./categories.ts";
 import { CATEGORY_ICONS } from "./category-icons.ts";
 
 /** The face of an Item: the first letter of its title, on a colour that the title always has. */
 
 interface Props {
   readonly title: string;
-  readonly category: Category;
+  readonly category: string;
   /** A click on it selects the Item, and does not follow the link around it. */
   readonly "data-selects"?: true;
 }
@@ -20,9 +20,8 @@ export function Tile({ title, category, ...rest }: Props) {
   );
 }
 
-/** A category of a newer release has the icon of a custom Item. */
 export const CategoryIcon = ({ category }: Pick<Props, "category">) => (
   <svg class="icon line" viewBox="0 0 24 24" aria-hidden="true">
-    <path d={CATEGORY_ICONS[category] ?? CATEGORY_ICONS.CUSTOM} />
+    <path d={CATEGORY_ICONS[knownCategory(category)]} />
   </svg>
 );

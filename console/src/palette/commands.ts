@@ -1,7 +1,7 @@
 import { labelOfCategory, titleOf } from "../items/categories.ts";
 import { beginItem, canBeginItem } from "../items/new-item.tsx";
 import { type Route, VIEWS, type ViewName } from "../routes.ts";
-import { type ChosenList, chosenList, keyOfList, nameOfList } from "../state/chosen-list.ts";
+import { type ChosenList, keyOfList, nameOfList, placeOfList } from "../state/chosen-list.ts";
 import { entries, may, vaultName, vaults } from "../state/items.ts";
 import { navigate, route } from "../state/route.ts";
 import { byChanged, foldText, search } from "../state/search.ts";
@@ -62,11 +62,7 @@ function lists(): Command[] {
     id: `list ${keyOfList(list)}`,
     label: nameOfList(list, labelOfCategory),
     hint: "List",
-    run: () => {
-      navigate({ view: "items" });
-      // A form may have kept its place.
-      if (route.value.view === "items" && route.value.item === undefined) chosenList.value = list;
-    },
+    run: goTo(placeOfList(list)),
   }));
 }
 

@@ -1,47 +1,80 @@
-import type { Category, ItemSummary } from "@item-vault/client";
+import type { ItemSummary } from "@item-vault/client";
 import { computed, effect, signal } from "@preact/signals";
+import type { Route } from "../routes.ts";
 import { byChanged, type Entry, search } from "./search.ts";
-import { entries, vaultName } from "./items.ts";
+import { entries, listState, vaultName } from "./items.ts";
+import { route } from "./route.ts";
+import { idOfTag, tagOfId } from "./tag-ids.ts";
 
 /** Which Items the list shows: those of one of the lists in the sidebar that the query matches. */
 
-/** A list of the sidebar. `value` is the id of a vault, a tag or a category. */
-export type ChosenList =
-  | { readonly kind: "all" | "favorites" | "recent" | "archived" }
-  | { readonly kind: "vault" | "tag"; readonly value: string }
-  | { readonly kind: "category"; readonly value: Category };
+/** A list of the sidebar. `value` is the id of a vault or a tag, or a category; other kinds have none. */
+export interface ChosenList {
+  readonly kind: FixedKind | ValueKind;
+  readonly value?: string | undefined;
+}
 
-export const ALL: ChosenList = { kind: "all" };
-export const chosenList = signal<ChosenList>(ALL);
 export const query = signal("");
 
-export const isSameList = (a: ChosenList, b: ChosenList): boolean => keyOfList(a) === keyOfList(b);
+/** A text that no two lists share, for the address. */
+export const keyOfList = ({ kind, value }: ChosenList): string => (value === undefined ? kind : `${kind}.${value}`);
 
-/** A text that no two lists share. */
-export const keyOfList = (list: ChosenList): string => ("value" in list ? `${list.kind} ${list.value}` : list.kind);
+/** The list of the Items, alone: no Item is open. */
+export const placeOfList = (list: ChosenList): Route => ({
+  view: "items",
+  list: list.kind === "all" ? undefined : keyOfList(list),
+});
+
+/** In: a key of `keyOfList`. Out: of a key that names nothing, the list of all Items. */
+function parseList(key: string): ChosenList {
+  const [kind = "", value] = key.split(".", 2);
+  return hasValue(kind) ? { kind, value } : { kind: isFixed(kind) ? kind : "all" };
+}
 
 /** Number of Items in the list of those that were changed last. */
 const RECENT_MAX = 50;
 
 const isActive = ({ state }: ItemSummary): boolean => state === undefined;
 
-/** Which Items each kind of list has. Only one of them has archived Items. */
-const RULES: Readonly<Record<ChosenList["kind"], (item: ItemSummary, value: string) => boolean>> = {
-  all: isActive,
-  recent: isActive,
-  favorites: (item) => isActive(item) && item.favorite,
-  archived: ({ state }) => state === "ARCHIVED",
-  vault: (item, value) => isActive(item) && item.vault.id === value,
-  tag: (item, value) => isActive(item) && item.tags.includes(value),
-  category: (item, value) => isActive(item) && item.category === value,
+/** The lists without a value: their names, and which Items they have. Only one of them has archived Items. */
+const FIXED = {
+  all: { label: "All Items", has: isActive },
+  recent: { label: "Recent", has: isActive },
+  favorites: { label: "Favourites", has: (item: ItemSummary) => isActive(item) && item.favorite },
+  archived: { label: "Archive", has: ({ state }: ItemSummary) => state === "ARCHIVED" },
+} as const;
+
+/** The lists with a value: the values of an Item by which it is in one, unless it is archived. */
+const VALUES: Readonly<Record<"vault" | "category" | "tag", (item: ItemSummary) => readonly string[]>> = {
+  vault: ({ vault }) => [vault.id],
+  category: ({ category }) => [category],
+  tag: ({ tags }) => tags.map(idOfTag),
 };
 
+type FixedKind = keyof typeof FIXED;
+type ValueKind = keyof typeof VALUES;
+
+const FIXED_KINDS = Object.keys(FIXED) as FixedKind[];
+const VALUE_KINDS = Object.keys(VALUES) as ValueKind[];
+
+const isFixed = (kind: string): kind is FixedKind => Object.hasOwn(FIXED, kind);
+const hasValue = (kind: string): kind is ValueKind => Object.hasOwn(VALUES, kind);
+
+/** Out: whether an Item is in the list. */
+function ruleOf({ kind, value = "" }: ChosenList): (item: ItemSummary) => boolean {
+  if (isFixed(kind)) return FIXED[kind].has;
+  const valuesOf = VALUES[kind];
+  return (item) => isActive(item) && valuesOf(item).includes(value);
+}
+
+const chosenKey = computed(() => route.value.list ?? "all");
+/** The list that the address names. */
+export const chosenList = computed(() => parseList(chosenKey.value));
+
 const inList = computed((): readonly Entry[] => {
-  const list = chosenList.value;
-  const value = "value" in list ? list.value : "";
-  const has = RULES[list.kind];
-  const all = entries.value.filter(({ item }) => has(item, value));
-  return list.kind === "recent" ? all.toSorted(byChanged).slice(0, RECENT_MAX) : all;
+  const has = ruleOf(chosenList.value);
+  const all = entries.value.filter(({ item }) => has(item));
+  return chosenList.value.kind === "recent" ? all.toSorted(byChanged).slice(0, RECENT_MAX) : all;
 });
 
 /** What the list shows. */
@@ -53,21 +86,21 @@ export function listedVault(): string | undefined {
   return list.kind === "vault" ? list.value : undefined;
 }
 
-const LABELS = { all: "All Items", favorites: "Favourites", recent: "Recent", archived: "Archive" } as const;
-
 /** The name of a list, for people. In: the label of a category. */
-export function nameOfList(list: ChosenList, labelOf: (category: Category) => string): string {
-  if (list.kind === "vault") return vaultName(list.value);
-  if (list.kind === "tag") return list.value;
-  return list.kind === "category" ? labelOf(list.value) : LABELS[list.kind];
+export function nameOfList({ kind, value = "" }: ChosenList, labelOf: (category: string) => string): string {
+  if (isFixed(kind)) return FIXED[kind].label;
+  if (kind === "category") return labelOf(value);
+  if (kind === "vault") return vaultName(value) || "Vault";
+  // The tags are known when the Items are loaded.
+  return (listState.value === "loaded" && tagOfId(value)) || "Tag";
 }
 
 /** The number of Items in each list, by its key. */
 export const countsOfLists = signal<ReadonlyMap<string, number>>(new Map());
 
-/** The tags, or the categories, that have Items. */
-export const valuesOfLists = (kind: "tag" | "category"): string[] =>
-  [...countsOfLists.value.keys()].flatMap((key) => (key.startsWith(`${kind} `) ? [key.slice(kind.length + 1)] : []));
+/** The lists of the tags, or of the categories, that have Items. */
+export const listsOf = (kind: "tag" | "category"): ChosenList[] =>
+  Array.from(countsOfLists.value.keys(), parseList).filter((list) => list.kind === kind);
 
 /** So much later than the list of Items, which is what the person waits for, in milliseconds. */
 const COUNTED_AFTER = 400;
@@ -81,17 +114,14 @@ effect(() => {
 
 function countLists(all: readonly Entry[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  const add = (key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
+  const add = (kind: ChosenList["kind"], value?: string) => {
+    const key = keyOfList({ kind, value });
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  };
   for (const { item } of all) {
-    if (!isActive(item)) {
-      add("archived");
-      continue;
-    }
-    add("all");
-    if (item.favorite) add("favorites");
-    add(`vault ${item.vault.id}`);
-    add(`category ${item.category}`);
-    for (const tag of item.tags) add(`tag ${tag}`);
+    // The list of those that were changed last has as many as it shows.
+    for (const kind of FIXED_KINDS) if (kind !== "recent" && FIXED[kind].has(item)) add(kind);
+    if (isActive(item)) for (const kind of VALUE_KINDS) for (const value of VALUES[kind](item)) add(kind, value);
   }
   return counts;
 }

@@ -5,6 +5,10 @@ import { formatRoute, parseRoute, type Route } from "../routes.ts";
 const hash = signal(location.hash);
 export const route = computed(() => parseRoute(hash.value));
 
+/** The address of a place. Among the Items the list stays, unless another one is named. */
+export const addressOf = (to: Route): string =>
+  formatRoute(to.view === "items" && route.value.view === "items" ? { list: route.value.list, ...to } : to);
+
 /** Whether something that is shown asks before its place is left for an address. */
 type Hold = (address: string) => boolean;
 const holds: Hold[] = [];
@@ -52,7 +56,7 @@ export function leaveFor(address: string): void {
 
 /** Goes to a place. `replace`: the place before it is not in the history, because it does not exist any more. */
 export function navigate(to: Route, { replace = false } = {}): void {
-  const address = formatRoute(to);
+  const address = addressOf(to);
   if (address !== hash.value && hold(address)) return;
   if (replace) history.replaceState(null, "", address);
   else history.pushState(null, "", address);
