@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, inject, it } from "vitest";
 import { makeToken, sendRequest } from "../sdk/support/requests.ts";
-import { checkAccessibility } from "./support/accessibility.ts";
+import { checkAccessibility, checkLooks } from "./support/accessibility.ts";
+import { injectFault } from "./support/faults.ts";
 import { openPage, type PageOptions } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { login, seed } from "./support/seed.ts";
@@ -136,6 +137,111 @@ describe("the versions of an Item", () => {
     expect(await page.getByRole("button", { name: /Restore|Destroy/ }).count()).toBe(0);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
     expect(await checkAccessibility(page, "look")).toBe("");
+  });
+});
+
+/** The requests of a page for the values of single versions, as the numbers of the versions. */
+function readVersions(page: Page): number[] {
+  const numbers: number[] = [];
+  page.on("request", (request) => {
+    const [, number] = /\/versions\/(\d+)$/.exec(new URL(request.url()).pathname) ?? [];
+    if (number !== undefined) numbers.push(Number(number));
+  });
+  return numbers;
+}
+
+/** What the list says of each version, newest first. */
+const wordsOf = (page: Page) => page.locator(".versions .words").allInnerTexts();
+const showChanges = (page: Page) => page.getByRole("button", { name: "Show what changed" });
+const setTitle = (value: string) => [{ op: "replace", path: "/title", value }];
+
+describe("the list of versions", () => {
+  it("tells what changed in each only when it is asked to, and shows no value", async () => {
+    const { page, goto, path, token } = await openChanged("r", { fresh: true });
+    const file = (await sendRequest("POST", `${path}/files?name=k`, token, new Uint8Array([1]))) as { id: string };
+    await sendRequest("PUT", `${path}/files/${file.id}/content`, token, new Uint8Array([2]));
+    await sendRequest("POST", `${path}/archive`, token);
+    await goto();
+    const read = readVersions(page);
+    await page.getByRole("link", { name: "Versions" }).click();
+    await page.getByRole("button", { name: "Version 1" }).waitFor();
+    expect(await checkLooks(page)).toBe("");
+    expect(read).toEqual([]);
+    await showChanges(page).click();
+    await expect
+      .poll(() => wordsOf(page))
+      .toEqual([
+        "Put into the archive.",
+        "Changed: Content of k.",
+        "Changed: File added.",
+        "Changed: Title, password, Tag added.",
+        "Created.",
+      ]);
+    // The current one is there already.
+    expect(read.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 4]);
+    expect(await html(page)).not.toMatch(/old-secret|new-secret/);
+    expect(await showChanges(page).count()).toBe(0);
+    await expect.poll(() => page.evaluate("document.activeElement.tagName")).toBe("H1");
+    expect(await checkLooks(page)).toBe("");
+  });
+
+  it("says which version is damaged or destroyed, and tells what changed in the others beside it", async () => {
+    const { page, goto, path, token } = await openChanged();
+    for (const title of ["Three", "Four", "Five", "Six"]) await sendRequest("PATCH", path, token, setTitle(title));
+    await injectFault(page, "GET", `/${path}/versions/5`, { status: 500, kind: "integrity" });
+    for (const status of [/500/, /404/]) expectProblem(page, status);
+    await goto();
+    await page.getByRole("link", { name: "Versions" }).click();
+    await page.getByRole("button", { name: "Version 1" }).waitFor();
+    await sendRequest("DELETE", `${path}/versions/3`, token);
+    await showChanges(page).click();
+    await expect
+      .poll(() => wordsOf(page))
+      .toEqual([
+        "Changed since version 4: Title.",
+        "This version is damaged: what changed in it is not known.",
+        "Changed since version 2: Title.",
+        "This version was destroyed in the meantime.",
+        "Changed: Title, password, Tag added.",
+        "Created.",
+      ]);
+  });
+
+  it("reads four versions at a time, keeps what it has told when a read fails, and goes on", async () => {
+    const { page, goto, path, token } = await openChanged();
+    for (let index = 3; index <= 9; index++) await sendRequest("PATCH", path, token, setTitle(`Title ${index}`));
+    await goto();
+    await page.getByRole("link", { name: "Versions" }).click();
+    await page.getByRole("button", { name: "Version 1" }).waitFor();
+    const held = await injectFault(page, "GET", `/${path}/versions/*`, "held");
+    const lost = await injectFault(page, "GET", `/${path}/versions/3`, "network");
+    expectProblem(page, /ERR_CONNECTION_FAILED/);
+    await showChanges(page).click();
+    // The first of the four is the current one.
+    await expect.poll(() => held.requests.length).toBe(3);
+    held.end();
+    await page.getByText("The service did not answer.").waitFor({ timeout: 20_000 });
+    expect(await wordsOf(page)).toEqual(Array.from({ length: 3 }, () => "Changed: Title."));
+    lost.end();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await expect.poll(async () => (await wordsOf(page)).length).toBe(9);
+  });
+
+  it("tells of what is written later, and of a further page, when it is asked again", async () => {
+    const { page, goto, path, token } = await openChanged();
+    await page.route(/\/versions$/, (route) => route.continue({ url: `${route.request().url()}?limit=1` }));
+    await goto();
+    await page.getByRole("link", { name: "Versions" }).click();
+    await page.getByRole("button", { name: "Show more" }).click();
+    await showChanges(page).click();
+    await expect.poll(() => wordsOf(page)).toEqual(["Changed: Title, password, Tag added.", "Created."]);
+    await page.unroute(/\/versions$/);
+    const read = readVersions(page);
+    await sendRequest("PATCH", path, token, setTitle("Later"));
+    await page.getByText("Version 3").waitFor();
+    await showChanges(page).click();
+    await expect.poll(() => wordsOf(page)).toEqual(["Changed: Title.", "Changed: Title, password, Tag added.", "Created."]);
+    expect(read).toEqual([2]);
   });
 });
 

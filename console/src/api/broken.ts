@@ -31,7 +31,20 @@ export const asDeleted = (item: DeletedItemSummary | BrokenDeletedItem): Deleted
     ? { ...summaryOf(item), state: "DELETED", deletedAt: item.deletedAt ?? UNKNOWN, deletedBy: item.deletedBy }
     : item;
 
-export const asVersion = (version: Version | BrokenVersion): Version =>
+/** An entry of the list of an Item's versions. */
+export interface ListedVersion extends Version {
+  /** Its stored record does not open. */
+  readonly damaged?: true;
+}
+
+export const asVersion = (version: Version | BrokenVersion): ListedVersion =>
   "broken" in version
-    ? { version: version.version, current: version.current, title: "Damaged version", updatedAt: UNKNOWN, lastEditedBy: "" }
+    ? {
+        version: version.version,
+        current: version.current,
+        title: "Damaged version",
+        updatedAt: UNKNOWN,
+        lastEditedBy: "",
+        damaged: true,
+      }
     : version;

@@ -1,14 +1,14 @@
 import { useLayoutEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import type { Item, Version } from "@item-vault/client";
-import { asVersion } from "../api/broken.ts";
+import type { Item } from "@item-vault/client";
+import { asVersion, type ListedVersion } from "../api/broken.ts";
 import { call } from "../api/client.ts";
 import { nextCursor } from "../api/next-page.ts";
 
 /** The list of an Item's versions, page after page. It holds titles, and no values of fields. */
 
 interface VersionList {
-  readonly versions: readonly Version[];
+  readonly versions: readonly ListedVersion[];
   readonly hasMore: boolean;
   readonly loading: boolean;
   readonly error: unknown;
@@ -19,7 +19,7 @@ interface VersionList {
 }
 
 interface Pages {
-  readonly versions: readonly Version[];
+  readonly versions: readonly ListedVersion[];
   readonly next?: string | undefined;
   readonly loading: boolean;
   readonly error?: unknown;

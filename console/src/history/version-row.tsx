@@ -1,4 +1,4 @@
-import type { Version } from "@item-vault/client";
+import type { ListedVersion } from "../api/broken.ts";
 import { titleOf } from "../items/categories.ts";
 import type { Opened } from "../state/opened.ts";
 import { formatTime } from "../ui/time.ts";
@@ -6,15 +6,17 @@ import { Who } from "../ui/who.tsx";
 import { VersionPanel } from "./version-panel.tsx";
 
 interface Props {
-  readonly version: Version;
+  readonly version: ListedVersion;
+  /** What changed in it, in words, where that was asked for. */
+  readonly words: string | undefined;
   readonly opened: Opened;
   readonly chosen: boolean;
   readonly onChoose: () => void;
   readonly onDestroyed: () => void;
 }
 
-/** One version of the list: its number, when and by whom it was written, and its title where that was another one. */
-export function VersionRow({ version, opened, chosen, onChoose, onDestroyed }: Props) {
+/** One version of the list: its number, when and by whom it was written, its title where that was another one, and what changed. */
+export function VersionRow({ version, words, opened, chosen, onChoose, onDestroyed }: Props) {
   const isCurrent = version.version === opened.item.version;
   const summary = (
     <>
@@ -24,6 +26,7 @@ export function VersionRow({ version, opened, chosen, onChoose, onDestroyed }: P
         <time dateTime={version.updatedAt}>{formatTime(version.updatedAt)}</time> by <Who id={version.lastEditedBy} />
       </span>
       {version.title !== opened.item.title && <span class="title">{titleOf(version)}</span>}
+      {words !== undefined && <span class="words">{words}</span>}
     </>
   );
   if (isCurrent) return <li class="version current">{summary}</li>;

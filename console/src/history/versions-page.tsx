@@ -7,6 +7,7 @@ import { addressOf, route } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
+import { type Changes, useChanges } from "./use-changes.ts";
 import { useVersions } from "./use-versions.ts";
 import { VersionRow } from "./version-row.tsx";
 
@@ -25,9 +26,14 @@ function Versions({ opened }: { readonly opened: Opened }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const chosen = useSignal<number | undefined>(undefined);
   const { versions, hasMore, loading, error, load, drop } = useVersions(item, etag);
+  const changes = useChanges(item, versions, hasMore);
   const destroyed = useSignal(0);
   // Also when a version was destroyed: the button that had the focus is gone.
   useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), [destroyed.value]);
+  useLayoutEffect(() => {
+    // The button that shows what changed is gone after its use.
+    if (!changes.missing && document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
+  }, [changes.missing]);
   const earlier = versions.filter(({ version }) => version !== item.version);
   return (
     <article class="item history">
@@ -40,12 +46,14 @@ function Versions({ opened }: { readonly opened: Opened }) {
           Versions of {titleOf(item)}
         </h1>
         <p class="quiet">Choose a version to compare it with the current one. Restoring it makes a new version.</p>
+        <ShowChanges changes={changes} />
       </header>
       <ol class="versions">
         {versions.map((version) => (
           <VersionRow
             key={version.version}
             version={version}
+            words={changes.words.get(version.version)}
             opened={opened}
             chosen={chosen.value === version.version}
             onChoose={() => (chosen.value = chosen.value === version.version ? undefined : version.version)}
@@ -67,6 +75,23 @@ function Versions({ opened }: { readonly opened: Opened }) {
         </button>
       )}
     </article>
+  );
+}
+
+/** The button that reads the versions of the list. It is no part of opening the list, because each read is an entry of the log. */
+function ShowChanges({ changes }: { readonly changes: Changes }) {
+  const { busy, error, missing, show } = changes;
+  if (error !== undefined) return <Failure error={error} retry={show} />;
+  if (!missing) return null;
+  return (
+    <div class="show-changes">
+      <button type="button" aria-disabled={busy} onClick={show}>
+        Show what changed
+      </button>
+      <output class="quiet">
+        {busy ? "Reading the versions…" : "Reads each version of the list, and the activity log shows that."}
+      </output>
+    </div>
   );
 }
 
