@@ -5,7 +5,7 @@ import type { Field, Item, Section } from "../model/item.ts";
 import type { FieldInput, ItemInput, RecipeInput } from "../model/item-input.ts";
 import { fits, LIMITS } from "../model/limits.ts";
 import { purposeRules } from "../model/purposes.ts";
-import { CHARACTER_SET_NAMES, RECIPE_LENGTH } from "../model/recipe.ts";
+import { DEFAULT_RECIPE } from "../model/recipe.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { withNames } from "./names.ts";
 
@@ -73,8 +73,11 @@ function completeField(input: FieldInput, before: readonly Field[], random: Rand
 
 const withDefaults = (recipe: RecipeInput | undefined) => {
   const sets = (recipe?.characterSets ?? []).filter((set) => set !== undefined);
-  const characterSets = sets.length > 0 ? sets : CHARACTER_SET_NAMES;
-  return { length: recipe?.length ?? RECIPE_LENGTH.default, characterSets, excludeCharacters: recipe?.excludeCharacters ?? "" };
+  return {
+    length: recipe?.length ?? DEFAULT_RECIPE.length,
+    characterSets: sets.length > 0 ? sets : DEFAULT_RECIPE.characterSets,
+    excludeCharacters: recipe?.excludeCharacters ?? DEFAULT_RECIPE.excludeCharacters,
+  };
 };
 
 function checkWhole({ category, fields, sections, tags, urls }: Item): Result<never> | undefined {

@@ -88,6 +88,17 @@ const TASKS: Readonly<Record<string, Task>> = {
     before: { clicks: 4, keys: 0 },
     at: itemAt,
     run: async ({ page }) => {
+      await button(page, "More actions for password").click();
+      await button(page, "Rotate").click();
+      await dialog(page).getByRole("button", { name: "Copy new password" }).click();
+      await button(page, "Done").click();
+      await page.getByText("password is rotated.").waitFor();
+    },
+  },
+  "generate a password by another recipe": {
+    before: { clicks: 4, keys: 0 },
+    at: itemAt,
+    run: async ({ page }) => {
       await page.getByRole("link", { name: "Edit", exact: true }).click();
       await button(page, "Generate password").click();
       await dialog(page).getByRole("button", { name: /^Use/ }).click();

@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import { LIMITS } from "@item-vault/model/limits";
-import { labelOf } from "../items/field-types.ts";
+import { isGeneratable, labelOf } from "../items/field-types.ts";
 import { Icon } from "../ui/icon.tsx";
 import type { Draft, DraftField, FieldType } from "../items/draft.ts";
 import { fieldsOf, moveField, withField } from "./draft.ts";
 import { focusLater, Select, SignButton, TextInput } from "./inputs.tsx";
 import { ValueInput } from "./value-input.tsx";
-import { isGeneratable, PURPOSES, TYPES } from "./value-inputs.ts";
+import { PURPOSES, TYPES } from "./value-inputs.ts";
 
 /** One field of the form: its value, and below that on demand its name, type, section and place. */
 

@@ -1,9 +1,9 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { generatePassword } from "@item-vault/model/password";
-import { CHARACTER_SET_NAMES, CHARACTER_SETS, type CharacterSet, RECIPE_LENGTH } from "@item-vault/model/recipe";
+import { CHARACTER_SET_NAMES, CHARACTER_SETS, type CharacterSet, DEFAULT_RECIPE, RECIPE_LENGTH } from "@item-vault/model/recipe";
 import { Dialog } from "../ui/dialog.tsx";
 import { isolate } from "../ui/texts.ts";
+import { generate } from "./generate.ts";
 
 /** The dialog that makes a password in the browser, and shows its exact entropy. */
 
@@ -16,18 +16,15 @@ interface Props {
 
 const SETS: Readonly<Record<CharacterSet, string>> = { LETTERS: "Letters", DIGITS: "Digits", SYMBOLS: "Symbols" };
 
-const random = (size: number): Uint8Array => crypto.getRandomValues(new Uint8Array(size));
-
 export function Generator({ name, onUse, onClose }: Props) {
-  const length = useSignal<number>(RECIPE_LENGTH.default);
-  const sets = useSignal<readonly CharacterSet[]>(CHARACTER_SET_NAMES);
-  const excluded = useSignal("");
+  const length = useSignal<number>(DEFAULT_RECIPE.length);
+  const sets = useSignal<readonly CharacterSet[]>(DEFAULT_RECIPE.characterSets);
+  const excluded = useSignal<string>(DEFAULT_RECIPE.excludeCharacters);
   const drawn = useSignal(0);
-  const generated = useMemo(
-    () => generatePassword({ length: length.value, characterSets: sets.value, excludeCharacters: excluded.value }, random),
+  const password = useMemo(
+    () => generate({ length: length.value, characterSets: sets.value, excludeCharacters: excluded.value }),
     [length.value, sets.value, excluded.value, drawn.value],
   );
-  const password = generated.ok ? generated.value : undefined;
   return (
     <Dialog title={`Generate ${isolate(name)}`} onClose={onClose}>
       <form

@@ -67,6 +67,3 @@ export function refusalOf(field: DraftField): string {
   const { refusal } = inputOf(field);
   return refusal === undefined || field.value === "" || accepts?.(field.value) !== false ? "" : refusal;
 }
-
-/** Whether people want the browser to make the value up. */
-export const isGeneratable = ({ type, purpose }: DraftField): boolean => type === "CONCEALED" && purpose !== "NOTES";

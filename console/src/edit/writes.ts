@@ -1,13 +1,20 @@
-import type { Item } from "@item-vault/client";
+import type { Field, Item } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import * as requests from "../api/item-writes.ts";
 import { isErrorKind, isGone } from "../api/error-kind.ts";
 import { explain } from "../api/explain.ts";
+import { DEFAULT_RECIPE } from "@item-vault/model/recipe";
+import { draftOf } from "../items/draft.ts";
+import { labelOf } from "../items/field-types.ts";
+import type { Rotated } from "../items/rotated.ts";
 import { dropItem } from "../state/items.ts";
 import { isOpen, openItem, type Opened } from "../state/opened.ts";
 import { showToast } from "../state/toasts.ts";
-import { undo, undoDeletion } from "../state/undo.ts";
+import { undo, undoChange, undoDeletion } from "../state/undo.ts";
 import { takeWritten, type Written } from "../state/written.ts";
+import { withField } from "./draft.ts";
+import { generate } from "./generate.ts";
+import { operationsOf } from "./requests.ts";
 
 /** The writes of the buttons of an Item. A failure is told by a message. */
 
@@ -53,6 +60,21 @@ export function setArchived(shown: ItemRef, archived: boolean): Promise<void> {
     archived ? "The Item is in the archive." : "The Item is in the list again.",
     () => setArchived(item, !archived),
   );
+}
+
+/** Gives a field of the version that is shown a new value. Out: `undefined` when it was not written. */
+export async function rotate({ item, etag }: Opened, field: Field): Promise<Rotated | undefined> {
+  const draft = draftOf(item);
+  const after = generate(DEFAULT_RECIPE)!.value;
+  const body = operationsOf(draft, withField(draft, field.id, { value: after }));
+  try {
+    const written = await call(`PATCH ${PATH}`, { path: pathOf(item), headers: { "If-Match": etag }, body });
+    takeWritten(written);
+    return { name: labelOf(field), before: field.value, after, version: item.version, undo: undoChange(written) };
+  } catch (error) {
+    tell(item, error);
+    return undefined;
+  }
 }
 
 /** Deletes the version that is shown. Out: whether the Item is gone. */

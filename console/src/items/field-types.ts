@@ -32,6 +32,9 @@ const DISPLAYS: Partial<Readonly<Record<FieldType, Display>>> = {
 
 export const displayOf = ({ type, purpose }: Typed): Display => (purpose === "NOTES" ? {} : (DISPLAYS[type] ?? {}));
 
+/** Whether people want the browser to make the value up. */
+export const isGeneratable = ({ type, purpose }: Typed): boolean => type === "CONCEALED" && purpose !== "NOTES";
+
 /** The links of values that have one. Only those of the web: a `javascript:` URL must not run in this page. */
 const LINKS: Partial<Readonly<Record<FieldType, (value: string) => string | undefined>>> = {
   URL: (value) => (isWebUrl(value) ? value : undefined),

@@ -1,6 +1,6 @@
 import type { Item } from "@item-vault/client";
 import { showToast } from "../state/toasts.ts";
-import { open } from "../state/opened.ts";
+import { openedOf } from "../state/opened.ts";
 import type { MenuAction } from "../ui/menu.tsx";
 import type { Target } from "./build.ts";
 
@@ -13,17 +13,15 @@ export async function loadReferences(): Promise<void> {
   loaded ??= await import("./copy.ts").catch(() => undefined);
 }
 
-/** References stand for the current version of an Item, so earlier versions and deleted Items have none. */
-const hasReferences = (item: Item): boolean => open.value.state === "loaded" && open.value.opened.item === item;
-
 async function run(target: Target, item: Item, attribute?: "otp"): Promise<void> {
   if (!loaded) await loadReferences();
   if (loaded) loaded.copyReference(target, item, attribute);
   else showToast("A part of the console could not be loaded.", "failed");
 }
 
+/** References stand for the current version of an Item, so earlier versions and deleted Items have none. */
 export function referenceActions(target: Target, item: Item): MenuAction[] {
-  if (!hasReferences(item)) return [];
+  if (!openedOf(item)) return [];
   const value = { label: "Copy reference", run: () => void run(target, item) };
   if (!("field" in target) || target.field.type !== "OTP") return [value];
   return [

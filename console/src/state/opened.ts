@@ -26,6 +26,10 @@ export const loadItem = (vault: string, item: string) => call("GET /v1/vaults/{v
 /** Whether the Item is the one that is open, loaded or not. */
 export const isOpen = (id: string): boolean => open.value.state !== "closed" && open.value.id === id;
 
+/** The Item with its entity tag, if it is the open one as it is: no earlier version, and no deleted Item. */
+export const openedOf = (item: Item): Opened | undefined =>
+  open.value.state === "loaded" && open.value.opened.item === item ? open.value.opened : undefined;
+
 /** Loads an Item. An answer that arrives after another Item was opened is ignored. */
 export async function openItem(vault: string, id: string): Promise<void> {
   open.value = { state: "loading", id };

@@ -1,0 +1,127 @@
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { CHARACTER_SETS, DEFAULT_RECIPE } from "../../src/model/recipe.ts";
+import { makeToken, sendRequest } from "../sdk/support/requests.ts";
+import { checkLooks } from "./support/accessibility.ts";
+import { readClipboard } from "./support/clipboard.ts";
+import { stopFollowing } from "./support/faults.ts";
+import { openPage } from "./support/page.ts";
+import { expectProblem } from "./support/problems.ts";
+import { login, seed } from "./support/seed.ts";
+
+/** Rotating a password from its row. */
+
+const OLD = "old-secret";
+
+interface Item {
+  readonly title: string;
+  readonly version: number;
+  readonly fields: readonly { readonly id: string; readonly value: string }[];
+}
+
+async function openLogin() {
+  const { vault, token, items } = await seed([login("Rotated", { password: OLD })]);
+  const path = `v1/vaults/${vault}/items/${items[0]}`;
+  const page = await openPage({ token });
+  const load = async () => {
+    const item = (await sendRequest("GET", path, token)) as Item;
+    return { title: item.title, version: item.version, password: item.fields.find(({ id }) => id === "password")!.value };
+  };
+  const goto = async () => {
+    await page.goto(`/console/#/items/${vault}/${items[0]}`);
+    await page.getByRole("heading", { name: "Rotated" }).waitFor();
+  };
+  return { page, path, token, load, goto };
+}
+
+async function rotate(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "More actions for password" }).click();
+  await page.getByRole("button", { name: "Rotate", exact: true }).click();
+}
+
+const text = (id: string, more: object) => ({ id, label: id, value: "1", ...more });
+const dialogOf = (page: Page) => page.getByRole("dialog", { name: "password is rotated" });
+const html = (page: Page) => page.evaluate<string>("document.documentElement.outerHTML");
+
+describe("rotating a password", () => {
+  it("writes a value of the generator's recipe, and has both to be copied until its dialog is closed", async () => {
+    const { page, load, goto } = await openLogin();
+    await goto();
+    await rotate(page);
+    const dialog = dialogOf(page);
+    await dialog.waitFor();
+    const { version, password } = await load();
+    expect(version).toBe(2);
+    expect(password).toHaveLength(DEFAULT_RECIPE.length);
+    const characters = new Set(Object.values(CHARACTER_SETS).join(""));
+    expect([...password].filter((character) => !characters.has(character))).toEqual([]);
+    expect(await html(page)).not.toContain(OLD);
+    expect(await html(page)).not.toContain(password);
+    expect(await checkLooks(page)).toBe("");
+    for (const [name, value] of Object.entries({ new: password, old: OLD })) {
+      await dialog.getByRole("button", { name: `Copy ${name} password` }).click();
+      await dialog.getByText(`${name === "new" ? "New" : "Old"} password copied.`).waitFor();
+      expect(await readClipboard(page)).toBe(value);
+      await dialog.getByRole("button", { name: `Reveal ${name} password` }).click();
+      await dialog.getByText(value, { exact: true }).waitFor();
+    }
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await page.getByText("password is rotated.").waitFor();
+    expect(await dialog.count()).toBe(0);
+    expect(await html(page)).not.toContain(OLD);
+    expect(await html(page)).not.toContain(password);
+    await page.getByRole("button", { name: "Copy password" }).click();
+    await page.getByText("Password copied.").waitFor();
+    expect(await readClipboard(page)).toBe(password);
+  });
+
+  it.each(["in its dialog", "by the message after it"])("is undone %s", async (place) => {
+    const { page, load, goto } = await openLogin();
+    await goto();
+    await rotate(page);
+    await dialogOf(page).waitFor();
+    if (place !== "in its dialog") await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("The change is undone.").waitFor();
+    expect(await load()).toEqual({ title: "Rotated", version: 3, password: OLD });
+    expect(await dialogOf(page).count()).toBe(0);
+  });
+
+  it("overwrites nothing that somebody else has written meanwhile, and shows that", async () => {
+    const { page, path, token, load, goto } = await openLogin();
+    await stopFollowing(page);
+    await goto();
+    await sendRequest("PATCH", path, token, [{ op: "replace", path: "/title", value: "Theirs" }]);
+    expectProblem(page, /412/);
+    await rotate(page);
+    await page.getByText("Somebody else has changed this Item in the meantime.").waitFor();
+    await page.getByRole("heading", { name: "Theirs" }).waitFor();
+    expect(await dialogOf(page).count()).toBe(0);
+    expect(await load()).toEqual({ title: "Theirs", version: 2, password: OLD });
+  });
+
+  it("is offered where people generate values, and the session may write", async () => {
+    const fields = [
+      text("user", { type: "STRING", purpose: "USERNAME" }),
+      text("word", { type: "CONCEALED", purpose: "PASSWORD" }),
+      text("other", { type: "CONCEALED" }),
+      text("key", { type: "CONCEALED", value: "line\nline" }),
+      text("notes", { type: "CONCEALED", purpose: "NOTES" }),
+      text("code", { type: "OTP", value: "JBSWY3DPEHPK3PXP" }),
+      text("ssh", { type: "SSHKEY" }),
+      text("card", { type: "CREDIT_CARD_NUMBER", value: "4111111111111111" }),
+    ];
+    const { vault, token, items } = await seed([{ title: "Fields", fields }]);
+    const reader = (await makeToken({ [vault]: "r" }, "uuid")).token;
+    for (const [session, offered] of [
+      [token, ["other", "word"]],
+      [reader, []],
+    ] as const) {
+      const page = await openPage({ token: session });
+      await page.goto(`/console/#/items/${vault}/${items[0]}`);
+      await page.getByRole("timer").waitFor();
+      const rows = page.locator(".field-row", { has: page.getByRole("button", { name: "Rotate", includeHidden: true }) });
+      expect((await rows.locator("dt").allInnerTexts()).toSorted()).toEqual(offered);
+    }
+  });
+});
