@@ -90,10 +90,11 @@ const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   move: [...VIEW, TRANSFER],
   operations: [...VIEW, "admin"],
   otp: [...VIEW, "items"],
+  "qr-codes": [...VIEW, "items", "qr"],
 };
 
-/** They cost every start of the program what few commands need. */
-const LIBRARIES = /^(fflate|hash-wasm|kdbxweb|papaparse|smol-toml|yaml)$/;
+/** They cost every start of the program, or every visit of the page, what few commands or views need. */
+const LIBRARIES = /^(fflate|hash-wasm|kdbxweb|papaparse|qr|smol-toml|yaml)$/;
 
 /** Whether an import names a file by its path, and no package. */
 const isFile = (name: string): boolean => /^(src|contract|openapi|client|transfer|cli|console|scripts|bench|test)\//.test(name);
@@ -118,6 +119,15 @@ const violationsOf = (name: "transfer" | "cli" | "console", table: Readonly<Reco
   );
 
 const staticImports = (source: Source): Import[] => importsOf(source).filter(({ kind }) => kind === "static");
+
+/** Out: the files of a program that import a library, and that another of its files imports statically. */
+function eagerlyLoaded(program: readonly PackageSource[]): string[] {
+  const imported = new Set(program.flatMap(staticImports).map(({ name }) => entries.get(name) ?? name));
+  return program
+    .filter(({ path }) => imported.has(path))
+    .filter((source) => staticImports(source).some(({ name }) => LIBRARIES.test(placeOf(name))))
+    .map(({ path }) => path);
+}
 
 /** Out: the libraries that a file of the Worker imports, or a file that it imports. In: the path from the root; gets the paths seen. */
 function librariesOf(path: string, visited: Set<string>): string[] {
@@ -172,12 +182,7 @@ describe("the command line", () => {
   });
 
   it("loads libraries by `import()`, or in a file that is loaded so", () => {
-    const program = [...of("cli"), ...of("transfer")];
-    const imported = new Set(program.flatMap(staticImports).map(({ name }) => entries.get(name) ?? name));
-    const violations = program
-      .filter(({ path }) => imported.has(path))
-      .filter((source) => staticImports(source).some(({ name }) => LIBRARIES.test(placeOf(name))));
-    expect(violations.map(({ path }) => path)).toEqual([]);
+    expect(eagerlyLoaded([...of("cli"), ...of("transfer")])).toEqual([]);
   });
 
   it("loads the module of a command by `import()`", () => {
@@ -197,6 +202,10 @@ describe("the transfer of Items", () => {
 describe("the console", () => {
   it("imports only the folders and packages that a folder may import, so nothing of the server", () => {
     expect(violationsOf("console", CONSOLE_MAY_IMPORT)).toEqual([]);
+  });
+
+  it("loads libraries, but for those of all views, in files that are loaded by `import()`", () => {
+    expect(eagerlyLoaded(of("console"))).toEqual([]);
   });
 
   it("loads by `import()` its own files only", () => {

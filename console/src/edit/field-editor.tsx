@@ -1,9 +1,10 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { LIMITS } from "@item-vault/model/limits";
 import { isGeneratable, labelOf } from "../items/field-types.ts";
 import { Icon } from "../ui/icon.tsx";
 import type { Draft, DraftField, FieldType } from "../items/draft.ts";
 import { fieldsOf, moveField, withField } from "./draft.ts";
+import { QrPicture } from "./qr-picture.tsx";
 import { focusLater, Select, SignButton, TextInput } from "./inputs.tsx";
 import { ValueInput } from "./value-input.tsx";
 import { PURPOSES, TYPES } from "./value-inputs.ts";
@@ -27,9 +28,10 @@ export function FieldEditor({ field, draft, change, onGenerate }: Props) {
   const [open, setOpen] = useState(field.label === "");
   const name = nameOf(field);
   const set = (changes: Partial<DraftField>) => change(withField(draft, field.id, changes));
+  const zone = useRef<HTMLDivElement>(null);
   const panel = `settings-${draft.fields.indexOf(field)}`;
   return (
-    <div class="field-editor">
+    <div class="field-editor" ref={zone}>
       <div class="name" aria-hidden="true">
         {name}
       </div>
@@ -40,6 +42,7 @@ export function FieldEditor({ field, draft, change, onGenerate }: Props) {
             Generate
           </button>
         )}
+        {field.type === "OTP" && <QrPicture name={name} zone={zone} onRead={(value) => set({ value })} />}
         <button
           type="button"
           class="plain"

@@ -5,9 +5,9 @@ import { may } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { Icon } from "../ui/icon.tsx";
 import type { MenuAction } from "../ui/menu.tsx";
+import { useDrop } from "../ui/drop.ts";
 import { formatSize } from "../ui/size.ts";
 import { DeleteDialog } from "./delete-dialog.tsx";
-import { useDrop } from "./drop.ts";
 import { FileRow } from "./file-row.tsx";
 import { PreviewDialog } from "./preview.tsx";
 import { UploadRow } from "./upload-row.tsx";
@@ -23,7 +23,7 @@ export function Files({ opened: { item } }: { readonly opened: Opened }) {
   const target = { vault: item.vault.id, item: item.id };
   const mayWrite = may(target.vault, "w") && item.state !== "DELETED";
   const add = useCallback((files: readonly File[]) => mayWrite && addUploads(target, files), [item.id, mayWrite]);
-  const over = useDrop(section, add);
+  const over = useDrop(() => section.current?.closest("article"), add);
   const { input, choose, onChoose } = useChoice(target);
   const changesOf = (file: StoredFile): MenuAction[] =>
     mayWrite

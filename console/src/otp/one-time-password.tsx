@@ -1,4 +1,5 @@
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { useSignal } from "@preact/signals";
 import { parseTotp, type TotpParameters } from "@item-vault/model/totp-parameters";
 import { copy } from "../ui/clipboard.ts";
 import { copyKeyOf } from "../items/copy-keys.ts";
@@ -7,10 +8,13 @@ import { KeyHint } from "../items/key-hint.tsx";
 import { type FieldProps, labelOf } from "../items/field-types.ts";
 import { Icon } from "../ui/icon.tsx";
 import { isolate } from "../ui/texts.ts";
+import { lazy } from "../ui/lazy.tsx";
 import { plural } from "../ui/plural.ts";
 import { useReveal } from "../ui/reveal.tsx";
 import { useNow } from "./clock.ts";
 import { codeOf, groupCode, secondsLeft, stepAt } from "./code.ts";
+
+const QrDialog = lazy(() => import("../qr-codes/qr-dialog.tsx").then((module) => module.QrDialog));
 
 /** A field of type OTP: its current code. The key from which it is computed shows only when it is asked for. */
 export function OneTimePassword({ field, item }: FieldProps) {
@@ -18,9 +22,11 @@ export function OneTimePassword({ field, item }: FieldProps) {
   const parameters = useMemo(() => parseTotp(field.value), [field.value]);
   const { revealed, toggle } = useReveal(field.value);
   const keyed = copyKeyOf(field, item);
+  const shown = useSignal(false);
   const keyActions = [
     { label: revealed ? "Hide the key" : "Reveal the key", run: toggle },
     { label: "Copy the key", run: () => void copy(`The key of ${isolate(label)}`, field.value) },
+    ...(parameters ? [{ label: "Show as QR code", run: () => void (shown.value = true) }] : []),
   ];
   return (
     <>
@@ -41,6 +47,7 @@ export function OneTimePassword({ field, item }: FieldProps) {
         </button>
       )}
       <FieldMenu field={field} item={item} actions={keyActions} />
+      {shown.value && <QrDialog field={field} item={item} onClose={() => (shown.value = false)} />}
     </>
   );
 }

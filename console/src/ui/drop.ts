@@ -1,21 +1,22 @@
-import type { RefObject } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { showToast } from "../state/toasts.ts";
 
 /**
- * Lets files be dropped onto the Item that has an element. Out: whether files are held over it. Files that are dropped elsewhere are
- * ignored, because the browser would open them in place of the console.
+ * Lets files be dropped onto an element. Out: whether files are held over it. Files that are dropped elsewhere are ignored, because the
+ * browser would open them in place of the console.
  */
-export function useDrop(element: RefObject<HTMLElement | null>, onFiles: (files: readonly File[]) => void): boolean {
+export function useDrop(zone: () => Element | null | undefined, onFiles: (files: readonly File[]) => void): boolean {
   const [over, setOver] = useState(false);
   useLayoutEffect(() => {
     const isInside = ({ target }: DragEvent): boolean =>
-      element.current?.closest("article")?.contains(target as Node) === true && !document.querySelector("dialog[open]");
+      zone()?.contains(target as Node) === true && !document.querySelector("dialog[open]");
     const onDragOver = (event: DragEvent) => {
       const { dataTransfer } = event;
       if (!dataTransfer?.types.includes("Files")) return;
+      // The page may have several such elements.
+      if (isInside(event)) dataTransfer.dropEffect = "copy";
+      else if (!event.defaultPrevented) dataTransfer.dropEffect = "none";
       event.preventDefault();
-      dataTransfer.dropEffect = isInside(event) ? "copy" : "none";
       setOver(isInside(event));
     };
     // Without a related target the pointer has left the window.

@@ -1,0 +1,155 @@
+import { encodeQR } from "qr";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { sendRequest } from "../sdk/support/requests.ts";
+import { checkLooks } from "./support/accessibility.ts";
+import { seed } from "./support/seed.ts";
+import { openPage } from "./support/page.ts";
+
+/** Keys of one-time passwords as QR codes: drawn, and read from pictures. */
+
+const URI = "otpauth://totp/Acme:ada@example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Acme&period=60";
+const OTHER = "otpauth://totp/Old?secret=GEZDGNBVGY3TQOJQ";
+const otp = (label: string, value: string) => ({ id: label, label, type: "OTP", value });
+
+/** A page with an Item that has a key to show, and another one to be replaced. */
+async function openKeys(page = "") {
+  const { vault, token, items } = await seed([{ title: "Keys", fields: [otp("shown", URI), otp("other", OTHER)] }]);
+  const opened = await openPage({ token });
+  await opened.goto(`/console/#/items/${vault}/${items[0]}${page}`);
+  await opened.getByRole("heading", { name: "Keys" }).waitFor();
+  return { page: opened, token, path: `v1/vaults/${vault}/items/${items[0]}` };
+}
+
+/** A GIF file of one pixel. */
+const EMPTY = "R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==";
+const html = (page: Page) => page.evaluate<string>("document.documentElement.outerHTML");
+
+async function showCode(page: Page, label: string) {
+  await page.getByRole("button", { name: `More actions for ${label}` }).click();
+  await page.getByRole("button", { name: "Show as QR code" }).click();
+  const dialog = page.getByRole("dialog", { name: `QR code of ${label}` });
+  await dialog.waitFor();
+  return dialog;
+}
+
+/** A GIF file with a text as a QR code, with pixels of each module. */
+const gifOf = (text: string, scale = 4): Buffer => Buffer.from(encodeQR(text, "gif", { scale, border: 4 }));
+
+/** The ways to give a picture to the field `other` of the form. */
+const WAYS: Readonly<Record<string, (page: Page, picture: Buffer, type: string) => Promise<void>>> = {
+  chosen: async (page, buffer, mimeType) => {
+    const chooser = page.waitForEvent("filechooser");
+    await page.getByRole("button", { name: "Read QR code for other" }).click();
+    await (await chooser).setFiles({ name: "code", mimeType, buffer });
+  },
+  pasted: (page, picture, type) => dispatch(page, picture, type, "paste"),
+  dropped: (page, picture, type) => dispatch(page, picture, type, "drop"),
+};
+
+/** Sends the event of a person who pastes or drops a file: Playwright has no file of another program. */
+const dispatch = (page: Page, picture: Buffer, type: string, event: "paste" | "drop"): Promise<void> =>
+  page.getByLabel("other", { exact: true }).evaluate(
+    (element, [text, mimeType, name]) => {
+      const files = new DataTransfer();
+      const bytes = Uint8Array.from(atob(text!), (character) => character.charCodeAt(0));
+      files.items.add(new File([bytes], "code", { type: mimeType! }));
+      const init = { bubbles: true, cancelable: true };
+      const made =
+        name === "paste"
+          ? new ClipboardEvent("paste", { ...init, clipboardData: files })
+          : new DragEvent("drop", { ...init, dataTransfer: files });
+      element.dispatchEvent(made);
+    },
+    [picture.toString("base64"), type, event],
+  );
+
+const valueOf = (page: Page) => page.getByLabel("other", { exact: true }).inputValue();
+
+describe("a QR code", () => {
+  it("is drawn for a key when asked, is read back from its picture, and leaves nothing in the page", async () => {
+    const { page, path, token } = await openKeys();
+    const dialog = await showCode(page, "shown");
+    expect(await checkLooks(page)).toBe("");
+    await page.emulateMedia({ colorScheme: "dark" });
+    const picture = await dialog.getByRole("figure").screenshot();
+    const drawing = await dialog.locator("path").getAttribute("d");
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await expect.poll(() => dialog.count()).toBe(0);
+    expect(await html(page)).not.toContain(drawing!);
+    expect(await html(page)).not.toContain("JBSWY3DP");
+    await page.getByRole("link", { name: "Edit", exact: true }).click();
+    await WAYS["chosen"]!(page, picture, "image/png");
+    await page.getByText("The QR code is read into other.").waitFor();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The Item is saved.").waitFor();
+    const item = (await sendRequest("GET", path, token)) as { fields: { id: string; value: string }[] };
+    expect(item.fields.map(({ value }) => value)).toEqual([URI, URI]);
+  });
+
+  it.each(Object.entries(WAYS))("is read from a picture that is %s, which no request and no address has", async (_, give) => {
+    const { page } = await openKeys("/edit");
+    await page.getByRole("button", { name: "Read QR code for other" }).waitFor();
+    expect(await checkLooks(page)).toBe("");
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`));
+    await give(page, gifOf(URI), "image/gif");
+    await expect.poll(() => valueOf(page)).toBe(URI);
+    await page.getByText("The QR code is read into other.").waitFor();
+    expect(requests.filter((request) => !/^GET \/(console\/assets\/[\w-]+\.js|v1\/events)$/.test(request))).toEqual([]);
+  });
+
+  it("is read also where its modules are one pixel each, or its ground is transparent", async () => {
+    const { page } = await openKeys("/edit");
+    await WAYS["chosen"]!(page, gifOf(URI, 1), "image/gif");
+    await expect.poll(() => valueOf(page)).toBe(URI);
+    const png = await transparentPng(page, encodeQR(OTHER, "raw", { border: 4 }));
+    await WAYS["pasted"]!(page, png, "image/png");
+    await expect.poll(() => valueOf(page)).toBe(OTHER);
+  });
+
+  const REFUSED = {
+    "an address": [gifOf("https://example.com/secret-text"), "The QR code in this picture has no key of a one-time password."],
+    "a key of counted codes": [
+      gifOf("otpauth://hotp/x?secret=JBSWY3DPEHPK3PXP&counter=1"),
+      "The QR code in this picture has no key of a one-time password.",
+    ],
+    "a bare word": [gifOf("JBSWY3DPEHPK3PXP"), "The QR code in this picture has no key of a one-time password."],
+    "no code": [Buffer.from(EMPTY, "base64"), "No QR code was found in this picture."],
+    "damaged bytes": [gifOf(URI).subarray(0, 400), "The browser cannot read this picture: it is damaged or of an unknown kind."],
+    "a text": [Buffer.from("text"), "The browser cannot read this picture: it is damaged or of an unknown kind."],
+  } as const;
+
+  it.each(Object.entries(REFUSED))(
+    "with %s changes nothing, and the message has nothing of it",
+    async (_, [picture, message]) => {
+      const { page } = await openKeys("/edit");
+      await WAYS["chosen"]!(page, picture, "image/gif");
+      await page.getByText(message).waitFor();
+      expect(await valueOf(page)).toBe(OTHER);
+      expect(await html(page)).not.toContain("secret-text");
+    },
+  );
+
+  it("of a key that is too long is not drawn, and that is said", async () => {
+    const { vault, token, items } = await seed([{ title: "Keys", fields: [otp("shown", `${URI}&more=${"x".repeat(3000)}`)] }]);
+    const page = await openPage({ token });
+    await page.goto(`/console/#/items/${vault}/${items[0]}`);
+    const dialog = await showCode(page, "shown");
+    await dialog.getByText("This key is too long for a QR code.").waitFor();
+    expect(await dialog.getByRole("figure").count()).toBe(0);
+  });
+});
+
+/** A PNG file with the dark modules only. */
+async function transparentPng(page: Page, rows: readonly (readonly boolean[])[]): Promise<Buffer> {
+  const text = await page.evaluate(async (modules) => {
+    const canvas = new OffscreenCanvas(modules.length * 4, modules.length * 4);
+    const context = canvas.getContext("2d")!;
+    for (const [y, row] of modules.entries())
+      for (const [x, dark] of row.entries()) if (dark) context.fillRect(x * 4, y * 4, 4, 4);
+    const bytes = new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer());
+    return btoa(String.fromCharCode(...bytes));
+  }, rows);
+  return Buffer.from(text, "base64");
+}
