@@ -22,6 +22,7 @@ export const VIEWS = {
   items: { label: "Items", group: "work", needs: "token", parts: ["vault", "item", "page"] },
   deleted: { label: "Deleted", needs: "token", parts: ["vault", "item"] },
   import: { label: "Import", group: "work", needs: "token", parts: [] },
+  passwords: { label: "Password check", group: "work", needs: "token", parts: [] },
   vaults: { label: "Vaults", group: "admin", needs: "admin", parts: [] },
   tokens: { label: "Tokens", group: "admin", needs: "admin", parts: [] },
   people: { label: "People", group: "admin", needs: "admin", parts: [] },

@@ -9,6 +9,7 @@ import { lazy } from "./ui/lazy.tsx";
 export const VIEW_COMPONENTS: Partial<Readonly<Record<ViewName, ComponentType>>> = {
   items: ItemsView,
   deleted: lazy(() => import("./deleted/deleted-view.tsx").then(({ DeletedView }) => DeletedView)),
+  passwords: lazy(() => import("./passwords/passwords-view.tsx").then(({ PasswordsView }) => PasswordsView)),
   vaults: lazy(() => import("./admin/vaults-view.tsx").then(({ VaultsView }) => VaultsView)),
   tokens: lazy(() => import("./admin/tokens-view.tsx").then(({ TokensView }) => TokensView)),
   people: lazy(() => import("./admin/people-view.tsx").then(({ PeopleView }) => PeopleView)),

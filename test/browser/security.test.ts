@@ -117,6 +117,15 @@ describe("a value", () => {
     await expect.poll(() => remembers(page), { interval: 500 }).toBe(false);
   });
 
+  it("is nowhere in the page when a check of passwords has ended", async () => {
+    const page = await openPage({ token: seeded.token, fresh: true });
+    await page.goto("/console/#/passwords");
+    await page.getByRole("button", { name: "Check 1 Item" }).click();
+    await page.getByText("1 Item read.").waitFor();
+    expect(await traces(page)).toEqual(NOWHERE);
+    await expect.poll(() => remembers(page), { interval: 500 }).toBe(false);
+  });
+
   it("is nowhere in the page after signing out", async () => {
     const page = await openPage({ token: seeded.token, fresh: true });
     await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}`);

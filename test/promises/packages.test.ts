@@ -90,6 +90,7 @@ const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   move: [...VIEW, TRANSFER],
   operations: [...VIEW, "admin"],
   otp: [...VIEW, "items"],
+  passwords: [...VIEW, "items", "bulk"],
   "qr-codes": [...VIEW, "items", "qr"],
 };
 

@@ -19,6 +19,7 @@ export const viewsOf = ({
   ["deleted", "deleted", ".rows a"],
   ["deleted-item", `deleted/${vault}/${deleted}`, ".content h1"],
   ["import", "import", "input[type=file]"],
+  ["passwords", "passwords", ".password-check button"],
   ["vaults", "vaults", ".cards"],
   ["tokens", "tokens", ".cards"],
   ["people", "people", ".empty, .cards"],

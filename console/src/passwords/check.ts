@@ -1,0 +1,66 @@
+import type { ItemSummary } from "@item-vault/client";
+import { type Outcome, runAll } from "../bulk/run.ts";
+import { titleOf } from "../items/categories.ts";
+import { loadItem } from "../state/opened.ts";
+import { plural } from "../ui/plural.ts";
+import { GROUP_LIST, type GroupName, passwordOf } from "./groups.ts";
+
+/**
+ * The password check: it reads each Item as a whole, because only that shows which field has the password. No request names the passwords of
+ * many Items: `POST /resolve` needs the names of the fields, and counts as one request for each.
+ */
+
+/** One Item, or the Items of a group that belong together, with what is said of them. It has no value. */
+export interface Finding {
+  readonly items: readonly ItemSummary[];
+  readonly note: string;
+}
+
+export interface CheckResult {
+  readonly findings: Readonly<Record<GroupName, readonly Finding[]>>;
+  /** How many were read, and those that were not. */
+  readonly read: number;
+  readonly failed: readonly Outcome[];
+  readonly waiting: number;
+}
+
+/**
+ * Reads Items, and compares their passwords in this function alone: nothing outside of it gets a value. Ends early when the signal is aborted,
+ * or at a failure that the other Items would have too. In: `onRead` gets the number of Items that were tried. Does not throw.
+ */
+export async function checkItems(
+  items: readonly ItemSummary[],
+  { signal, onRead }: { readonly signal: AbortSignal; readonly onRead: (count: number) => void },
+): Promise<CheckResult> {
+  const now = Date.now();
+  const byPassword = new Map<string, ItemSummary[]>();
+  const findings: Record<GroupName, Finding[]> = { reused: [], weak: [], old: [], due: [] };
+  const readOne = async (summary: ItemSummary): Promise<undefined> => {
+    const { data: item } = await loadItem(summary.vault.id, summary.id);
+    const password = passwordOf(item)?.value;
+    if (password !== undefined) {
+      const same = byPassword.get(password);
+      if (same) same.push(summary);
+      else byPassword.set(password, [summary]);
+    }
+    for (const [name, { noteOf }] of GROUP_LIST) {
+      const note = noteOf?.(item, now);
+      if (note !== undefined) findings[name].push({ items: [summary], note });
+    }
+    return undefined;
+  };
+  const onChange = (all: readonly Outcome[]) => onRead(all.filter(({ state }) => state !== "waiting").length);
+  const outcomes = await runAll(
+    items.map((item) => ({ item, state: "waiting" })),
+    readOne,
+    { signal, onChange },
+  );
+  for (const same of byPassword.values())
+    if (same.length > 1) findings.reused.push({ items: same.toSorted(byTitle), note: `In ${plural(same.length, "Item")}` });
+  for (const rows of Object.values(findings)) rows.sort((one, other) => byTitle(one.items[0]!, other.items[0]!));
+  const countOf = (state: Outcome["state"]): number => outcomes.filter((one) => one.state === state).length;
+  const failed = outcomes.filter(({ state }) => state === "failed");
+  return { findings, read: countOf("done"), failed, waiting: countOf("waiting") };
+}
+
+const byTitle = (one: ItemSummary, other: ItemSummary): number => titleOf(one).localeCompare(titleOf(other));

@@ -1,0 +1,70 @@
+import type { ComponentChildren } from "preact";
+import type { ItemSummary } from "@item-vault/client";
+import { explain } from "../api/explain.ts";
+import { titleOf } from "../items/categories.ts";
+import { formatRoute } from "../routes.ts";
+import { vaultName } from "../state/items.ts";
+import { plural } from "../ui/plural.ts";
+import type { CheckResult, Finding } from "./check.ts";
+import { GROUP_LIST } from "./groups.ts";
+
+/** What a check has found: a part for each group, and one for the Items that were not read. */
+
+export function Result({ findings, read, failed, waiting }: CheckResult) {
+  return (
+    <>
+      <output class="step">
+        {plural(read, "Item")} read{waiting > 0 && `; ${plural(waiting, "Item")} not tried`}.
+      </output>
+      {GROUP_LIST.map(([name, { title, text }]) => (
+        <Part key={name} title={title} text={text} count={itemsIn(findings[name])}>
+          {findings[name].map(({ items, note }) => (
+            <li key={items[0]!.id}>
+              <span class="quiet">{note}</span>
+              {items.map((item) => (
+                <ItemLink key={item.id} item={item} />
+              ))}
+            </li>
+          ))}
+        </Part>
+      ))}
+      {failed.length > 0 && (
+        <Part title="Not read" text="Items that could not be read. Nothing is known of them." count={failed.length}>
+          {failed.map(({ item, error }) => (
+            <li key={item.id}>
+              <span class="quiet">{explain(error)}</span>
+              <ItemLink item={item} />
+            </li>
+          ))}
+        </Part>
+      )}
+    </>
+  );
+}
+
+const itemsIn = (findings: readonly Finding[]): number => findings.reduce((sum, { items }) => sum + items.length, 0);
+
+interface PartProps {
+  readonly title: string;
+  readonly text: string;
+  readonly count: number;
+  readonly children: ComponentChildren;
+}
+
+const Part = ({ title, text, count, children }: PartProps) => (
+  <section aria-label={title}>
+    <h2>
+      {title}: {count === 0 ? "none" : plural(count, "Item")}
+    </h2>
+    <p class="quiet">{text}</p>
+    {count > 0 && <ul class="findings">{children}</ul>}
+  </section>
+);
+
+/** In a tab of its own, because leaving the page drops the result. */
+const ItemLink = ({ item }: { readonly item: ItemSummary }) => (
+  <a href={formatRoute({ view: "items", vault: item.vault.id, item: item.id })} target="_blank" rel="noopener">
+    {titleOf(item)}
+    <span class="quiet">{vaultName(item.vault.id)}</span>
+  </a>
+);
