@@ -1422,6 +1422,10 @@ export interface Dependency {
   used?: number;
   /** Bytes that the database may hold; only of `capacity`. */
   limit?: number;
+  /** How many tokens or root keys the warning is about; only of `tokens` and `keys`. */
+  count?: number;
+  /** When the last backup of everything was finished; only of `backups`, and absent without one. */
+  at?: Time;
 }
 
 /** An id in the form of the token's dialect: a canonical UUID, or the 26 characters of unpadded lower-case base32 of the same 128 bits (contract 3.2, 3.5). */

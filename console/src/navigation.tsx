@@ -1,7 +1,9 @@
+import { useLayoutEffect } from "preact/hooks";
 import { Account } from "./account.tsx";
 import { NewItemButton } from "./items/new-item.tsx";
 import { openPalette } from "./palette/palette.tsx";
 import { type ViewGroup, VIEWS, type ViewName } from "./routes.ts";
+import { health, loadHealth } from "./state/health.ts";
 import { addressOf, route } from "./state/route.ts";
 import { session } from "./state/session.ts";
 import { Icon } from "./ui/icon.tsx";
@@ -18,6 +20,10 @@ const ADMIN_VIEWS = "admin-views";
 export function Navigation() {
   const current = session.value!;
   const adminViews = viewsOf("admin");
+  useLayoutEffect(() => {
+    // The numbers are not worth a message: the view of the health says what is wrong.
+    if (current.admin) loadHealth().catch(() => undefined);
+  }, [current.admin]);
   return (
     <>
       <button type="button" class="skip" onClick={focusView}>
@@ -63,10 +69,23 @@ function ViewLinks({ names }: { readonly names: readonly ViewName[] }) {
         <li key={name}>
           <a href={addressOf({ view: name })} aria-current={current === name ? "page" : undefined} onClick={closeMenus}>
             {VIEWS[name].label}
+            <Badge view={name} />
           </a>
         </li>
       ))}
     </ul>
+  );
+}
+
+/** How many tokens end soon, or root keys are to be replaced: a view has the name of the part of /health that counts them. */
+function Badge({ view }: { readonly view: ViewName }) {
+  const found = health.value?.dependencies.find(({ service }) => service === view);
+  if (found?.count === undefined) return null;
+  return (
+    <span class="badge" title={found.message}>
+      {found.count.toLocaleString("en")}
+      <span class="unseen"> {found.count === 1 ? "needs" : "need"} attention</span>
+    </span>
   );
 }
 

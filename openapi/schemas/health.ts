@@ -16,7 +16,9 @@ export const healthSchemas: Readonly<Record<string, Schema>> = {
       message: { type: "string", description: "What works or what is wrong. It contains no secret." },
       used: { type: "integer", description: "Bytes of the database; only of `capacity` (contract 13.3)." },
       limit: { type: "integer", description: "Bytes that the database may hold; only of `capacity`." },
+      count: { type: "integer", description: "How many tokens or root keys the warning is about; only of `tokens` and `keys`." },
+      at: ref("Time", "When the last backup of everything was finished; only of `backups`, and absent without one."),
     },
-    ["used", "limit"],
+    ["used", "limit", "count", "at"],
   ),
 };

@@ -16,6 +16,12 @@ beforeEach(async () => {
 
 const makeEndedToken = async () => admin("DELETE", `/v1/admin/tokens/${(await makeToken({})).id}`);
 
+/** What /health reports of the keys. */
+const keysOf = async (bindings: Partial<Env>) =>
+  (await admin("GET", "/health", { env: bindings })).body.dependencies.find(
+    ({ service }: { service: string }) => service === "keys",
+  );
+
 const none = { vaults: 0, tokens: 0, endedTokens: 0 };
 
 describe("GET /v1/admin/keys", () => {
@@ -54,6 +60,22 @@ describe("GET /v1/admin/keys", () => {
     const message = `ROOT_KEYS lacks the root key k1 (fingerprint ${fingerprint}), which 1 vaults and 0 tokens need`;
     expect(body.dependencies).toContainEqual({ service: "keys", status: "ERROR", message });
     await admin("DELETE", `/v1/admin/vaults/${vault}`);
+  });
+
+  it("warns in /health of a retired key that rows are under, until the rotation is finished", async () => {
+    const { active } = await newStages();
+    const vault = await makeVault();
+    await makeToken({ [vault]: "r" });
+    expect(await keysOf({})).toMatchObject({ status: "ACTIVE" });
+    expect(await keysOf(active)).toEqual({
+      service: "keys",
+      status: "WARNING",
+      count: 1,
+      message:
+        "The rotation is not finished: `item-vault admin keys rewrap` replaces the retired root key k1, which 1 vaults and 1 tokens need",
+    });
+    await rewrapAll(active);
+    expect(await keysOf(active)).toMatchObject({ status: "ACTIVE" });
   });
 
   it("counts a token that has ended, and one whose vault was deleted no more", async () => {

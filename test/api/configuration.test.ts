@@ -216,6 +216,12 @@ describe("/health", () => {
     expect([await ask(), heads, count.calls]).toEqual(["ERROR", 2, 2 * calls]);
   });
 
+  it("makes seven D1 calls", async () => {
+    const { count, db } = countingDatabase();
+    await send("GET", "/health", { env: { DB: db } });
+    expect(count.calls).toBe(7);
+  });
+
   it("reports every dependency as ACTIVE, without a token", async () => {
     await makeVault();
     const { body } = await send("GET", "/health");
@@ -227,6 +233,7 @@ describe("/health", () => {
       "capacity",
       "r2",
       "keys",
+      "tokens",
       "coordinator",
       "queue",
       "rate limits",

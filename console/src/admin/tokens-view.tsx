@@ -1,5 +1,6 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
+import { endsSoon } from "@item-vault/model/ending";
 import { formatFromNow } from "../ui/relative-time.ts";
 import { formatTime } from "../ui/time.ts";
 import { AdminList, type RowAction } from "./admin-list.tsx";
@@ -13,6 +14,7 @@ import { dayColumn, RowName, SCOPE_COLUMN, scopeTexts } from "./row-cells.tsx";
 
 export function TokensView() {
   const ended = useSignal(false);
+  const soon = useSignal(false);
   useLayoutEffect(() => void people.load(), []);
   return (
     <AdminList
@@ -26,16 +28,27 @@ export function TokensView() {
       textsOf={(token) => [nameOfToken(token), token.id, ...scopeTexts(token)]}
       columns={COLUMNS}
       actions={ACTIONS}
-      isShown={({ endedAt }) => ended.value || endedAt === undefined}
+      isShown={(token) => (soon.value ? isEnding(token) : ended.value || token.endedAt === undefined)}
       filters={
-        <label class="check">
-          <input type="checkbox" checked={ended.value} onChange={(event) => (ended.value = event.currentTarget.checked)} />
-          Show ended
-        </label>
+        <>
+          <Check label="Show ended" checked={ended} />
+          <Check label="Only those that end soon" checked={soon} />
+        </>
       }
     />
   );
 }
+
+const Check = ({ label, checked }: { readonly label: string; readonly checked: Signal<boolean> }) => (
+  <label class="check">
+    <input type="checkbox" checked={checked.value} onChange={(event) => (checked.value = event.currentTarget.checked)} />
+    {label}
+  </label>
+);
+
+/** As /health counts them. */
+const isEnding = ({ createdAt, expiresAt, endedAt }: TokenRow): boolean =>
+  endedAt === undefined && endsSoon(Date.parse(createdAt), Date.parse(expiresAt), Date.now());
 
 const nameOfToken = (token: TokenRow): string => ("broken" in token ? `Damaged token ${shortId(token.id)}` : token.name);
 
@@ -82,10 +95,12 @@ const Name = ({ token }: { readonly token: TokenRow }) => (
   </RowName>
 );
 
-function Expiry({ token: { expiresAt, endedAt } }: { readonly token: TokenRow }) {
+function Expiry({ token }: { readonly token: TokenRow }) {
+  const { expiresAt, endedAt } = token;
   const time = endedAt ?? expiresAt;
+  const look = endedAt ? "quiet" : isEnding(token) ? "state warning" : "";
   return (
-    <time dateTime={time} title={formatTime(time)} class={endedAt ? "day quiet" : "day"}>
+    <time dateTime={time} title={formatTime(time)} class={`day ${look}`}>
       {endedAt && "ended "}
       {formatFromNow(time, Date.now())}
     </time>

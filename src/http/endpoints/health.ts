@@ -7,11 +7,13 @@ import { parseSettings } from "../../settings.ts";
 import { probeBackups } from "../../store/backup/probe.ts";
 import { probeCapacity } from "../../store/health/capacity.ts";
 import { probeDamages } from "../../store/health/damages.ts";
+import { NONE_ENDING, probeTokens } from "../../store/health/ending-tokens.ts";
 import { databaseSize } from "../../store/d1/size.ts";
 import { probeRootKeys } from "../../store/keys/key-states.ts";
 import { probeBucket, probeDatabase, probeSchema } from "../../store/health/probes.ts";
 
 import type { Context } from "../context.ts";
+import { presentTime } from "../present/time.ts";
 import type { Content } from "../route.ts";
 import { withDeadline } from "../../store/d1/deadline.ts";
 import { callOperator } from "../../operator.ts";
@@ -40,7 +42,13 @@ interface Figures {
 interface Report {
   readonly status: "ACTIVE" | "WARNING";
   readonly message: string;
+  /** How many tokens or root keys it warns of. */
+  readonly count?: number;
+  /** When the last backup was, in Unix milliseconds. */
+  readonly at?: number | undefined;
 }
+
+type Reported = Omit<Report, "status"> & Pick<Schemas.Dependency, "status">;
 
 type Checked = Report | string | undefined;
 
@@ -52,6 +60,12 @@ const DEPENDENCIES: readonly Dependency[] = [
   { service: "capacity", needs: ["DB"], message: "", check: checkCapacity, figures: capacityFigures },
   { service: "r2", needs: ["FILES"], message: "The bucket answers", check: (env) => probeBucket(filesOf(env)) },
   { service: "keys", needs: ["DB", "ROOT_KEYS"], message: "The root keys are those of the database", check: checkKeys },
+  {
+    service: "tokens",
+    needs: ["DB"],
+    message: NONE_ENDING,
+    check: ({ DB }) => probeTokens(DB, Date.now()),
+  },
   { service: "coordinator", needs: ["COORDINATOR"], message: "The Durable Objects are bound", check: bound },
   { service: "queue", needs: ["ACTIVITY"], message: "The queue of the activity log is bound", check: bound },
   {
@@ -108,8 +122,9 @@ async function makeReport(env: Env): Promise<HealthReport> {
 async function probe(env: Env, { service, needs, message, check, figures }: Dependency): Promise<Schemas.Dependency> {
   const missing = needs.find((name) => !(env[name] as unknown));
   const result = missing === undefined ? await check(env) : fail("misconfigured", `${missing} is missing`);
-  const report = result.ok ? reportOf(result.value, message) : errorOf(result);
-  return { service, ...report, ...figures?.(env) };
+  const report: Reported = result.ok ? reportOf(result.value, message) : errorOf(result);
+  const { at, ...shown } = report;
+  return { service, ...shown, ...(at !== undefined && { at: presentTime(at) }), ...figures?.(env) };
 }
 
 function reportOf(checked: Checked, message: string): Report {
@@ -133,7 +148,7 @@ async function checkCapacity(env: Env): Promise<Result<Report>> {
   return settings.ok ? probeCapacity(env.DB, settings.value) : settings;
 }
 
-async function checkKeys({ DB, ROOT_KEYS }: Env): Promise<Result<undefined>> {
+async function checkKeys({ DB, ROOT_KEYS }: Env): Promise<Result<Checked>> {
   const keyring = await openKeyring(ROOT_KEYS);
   return keyring.ok ? probeRootKeys(DB, keyring.value) : keyring;
 }

@@ -3,6 +3,7 @@ import { parseSettings } from "../../settings.ts";
 import { CLEANED } from "../../store/health/counters.ts";
 import { DAMAGED } from "../../store/health/damages.ts";
 import { databaseSize } from "../../store/d1/size.ts";
+import { ENDING_HELP } from "../../store/health/ending-tokens.ts";
 import { loadMetrics, type Metrics } from "../../store/health/metrics.ts";
 import type { Context } from "../context.ts";
 import type { Content } from "../route.ts";
@@ -57,6 +58,7 @@ const FAMILIES: readonly (readonly [name: string, type: string, help: string, sa
     "Tokens that expire within so many days.",
     ({ expiring }) => expiring.map(([days, count]) => [`{days="${days}"}`, count]),
   ],
+  ["tokens_ending", "gauge", ENDING_HELP, ({ ending }) => [["", ending]]],
   [
     "next_token_expiry_timestamp_seconds",
     "gauge",

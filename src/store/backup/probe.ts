@@ -12,13 +12,15 @@ import type { Bucket } from "../buckets/bucket.ts";
 interface Report {
   readonly status: "ACTIVE" | "WARNING";
   readonly message: string;
+  /** When the last backup was, in Unix milliseconds; `undefined` without one. */
+  readonly at?: number | undefined;
 }
 
 /** After this time without a backup there is a warning. */
 const LATE_MS = 3 * DAY;
 
-const active = (message: string): Result<Report> => ok({ status: "ACTIVE", message });
-const warning = (message: string): Result<Report> => ok({ status: "WARNING", message });
+const active = (message: string, at?: number): Result<Report> => ok({ status: "ACTIVE", message, at });
+const warning = (message: string, at?: number): Result<Report> => ok({ status: "WARNING", message, at });
 
 /** In: the bucket, if it is bound; the hour of the nightly backup, if there is one; Unix milliseconds. Errors: `unavailable`. */
 export async function probeBackups(
@@ -42,14 +44,14 @@ export async function probeBackups(
   const looked = checkedAt === undefined || !isTime(checkedAt) ? undefined : new Date(checkedAt).toISOString();
   const found = wrong === undefined && looked !== undefined ? ` (it was there and opened at ${looked})` : "";
   const last = at === undefined ? "There is no backup yet" : `The last backup is of ${new Date(at).toISOString()}${found}`;
-  if (wrong !== undefined) return warning(`${last}, and ${wrong}, as of ${looked}: run "item-vault admin backup"`);
-  if (hour === undefined) return active(`${last}; nightly backups are off`);
+  if (wrong !== undefined) return warning(`${last}, and ${wrong}, as of ${looked}: run "item-vault admin backup"`, at);
+  if (hour === undefined) return active(`${last}; nightly backups are off`, at);
   const lacks = [
     ...(behind > 0 ? [`of ${behind} vaults it has no snapshot or an older one`] : []),
     ...(broken > 0 ? [`${broken} of its rows did not open: run "item-vault admin backup", which names them`] : []),
   ];
   const isLate = (at ?? oldestVault ?? now) < now - LATE_MS;
-  return isLate || lacks.length > 0 ? warning([last, ...lacks].join(", and ")) : active(last);
+  return isLate || lacks.length > 0 ? warning([last, ...lacks].join(", and "), at) : active(last, at);
 }
 
 /** Whether the bucket has backups although the database was never used. Errors: `unavailable`. */

@@ -2,6 +2,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { type Vault, writesOf } from "../../model/vault.ts";
 import { type BackupFigures, type FigureRow, figuresOf, figuresStatement } from "./backup-figures.ts";
+import { ENDS_SOON } from "./ending-tokens.ts";
 import { type CountRow, countsStatement } from "./counters.ts";
 import { type DamageRow, type Damages, damagesOf, damagesStatement } from "./damages.ts";
 import { runBatch } from "../d1/database.ts";
@@ -22,6 +23,8 @@ export interface Metrics {
   readonly tokens: number;
   /** How many of them expire within 1, 7 and 30 days. */
   readonly expiring: readonly (readonly [days: number, count: number])[];
+  /** How many tokens end soon (contract 13.3), those that other tokens have issued too. */
+  readonly ending: number;
   /** When the first of them expires, in Unix seconds; absent without tokens. */
   readonly nextExpiry: number | undefined;
   /** Writes to Items since the service was set up, by action. */
@@ -45,9 +48,9 @@ const SQL = {
     FROM vaults`,
   // A token that another one has issued often lives for minutes. The clean-up moves expired tokens, so their number does not add to the rows that this reads.
   tokens: `
-    SELECT count(*) AS tokens, min(expires_at) AS next,
-      total(expires_at <= ?2) AS soon, total(expires_at <= ?3) AS later, total(expires_at <= ?4) AS latest
-    FROM tokens WHERE expires_at > ?1 AND kind IS NULL AND ancestor_1 IS NULL`,
+    SELECT total(counted) AS tokens, min(iif(counted, expires_at, NULL)) AS next, total(counted AND expires_at <= ?2) AS soon,
+      total(counted AND expires_at <= ?3) AS later, total(counted AND expires_at <= ?4) AS latest, total(ending) AS ending
+    FROM (SELECT expires_at, kind IS NULL AND ancestor_1 IS NULL AS counted, ${ENDS_SOON} AS ending FROM tokens WHERE expires_at > ?1)`,
   past: "SELECT action, writes FROM past_writes",
 };
 
@@ -59,6 +62,7 @@ interface TokenCounts {
   readonly soon: number;
   readonly later: number;
   readonly latest: number;
+  readonly ending: number;
 }
 
 /** Loads the figures in one D1 call. In: Unix milliseconds. Errors: `unavailable`. */
@@ -87,7 +91,7 @@ export async function loadMetrics(db: D1Database, now: number): Promise<Result<M
   const earlier = new Map(past.map(({ action, writes }) => [action, writes]));
   const writes = Object.entries(writesOf(counted!)).map(([action, count]) => [action, count + (earlier.get(action) ?? 0)]);
   const { vaults, items, deleted, files, fileBytes, deleting } = counted!;
-  const { tokens, next, soon, later, latest } = row!;
+  const { tokens, next, soon, later, latest, ending } = row!;
   const expiring = [soon, later, latest].map((count, index) => [DAYS[index]!, count] as const);
   const nextExpiry = next === null ? undefined : next / 1000;
   const ofVaults = { vaults, items, deleted, files, fileBytes, deleting };
@@ -95,6 +99,7 @@ export async function loadMetrics(db: D1Database, now: number): Promise<Result<M
     ...ofVaults,
     tokens,
     expiring,
+    ending,
     nextExpiry,
     writes: Object.fromEntries(writes) as Metrics["writes"],
     backups: figuresOf(figures),

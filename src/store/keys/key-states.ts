@@ -2,7 +2,7 @@ import type { Keyring } from "../../crypto/keyring.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { KEY_STATES, type KeyState } from "../../model/key-state.ts";
 import { runBatch, type Store } from "../d1/database.ts";
-import { checkRootKeys, type ProofRow, proofsStatement, recordRootKeys } from "./root-keys.ts";
+import { checkRootKeys, compareProofs, type ProofRow, proofsStatement, recordRootKeys } from "./root-keys.ts";
 
 /**
  * The states of root keys (contract 20.1). They are derived from `ROOT_KEYS` and from what the database holds, and are stored nowhere, so
@@ -92,22 +92,38 @@ function stateOf({ active, keys }: Keyring, id: string, seen: boolean, needed: b
   return needed ? "missing" : "removed";
 }
 
+interface KeyWarning {
+  readonly status: "WARNING";
+  readonly message: string;
+  /** How many keys it is about. */
+  readonly count: number;
+}
+
 /**
- * For /health: whether `ROOT_KEYS` has the keys of this database. Errors: `misconfigured`, also for a key that is missing while vaults or
- * tokens in use need it; `unavailable`.
+ * For /health: whether `ROOT_KEYS` has the keys of this database, in one D1 call. Out: a warning of retired keys that vaults or tokens in use
+ * are under. Errors: `misconfigured`, also for a key that is missing while vaults or tokens in use need it; `unavailable`.
  */
-export async function probeRootKeys(db: D1Database, keyring: Keyring): Promise<Result<undefined>> {
-  const checked = await checkRootKeys(db, keyring);
-  if (!checked.ok) return checked;
+export async function probeRootKeys(db: D1Database, keyring: Keyring): Promise<Result<KeyWarning | undefined>> {
   const read = await runBatch<[ProofRow, Uses]>(db, proofsStatement(db), db.prepare(USES));
   // The report of the schema names a table that is missing.
-  if (!read.ok) return checked;
+  if (!read.ok) return checkRootKeys(db, keyring);
   const [proofs, uses] = read.value;
-  const lacking = uses.filter(({ id, vaults, tokens }) => vaults + tokens > 0 && !keyring.keys.has(id));
-  if (lacking.length === 0) return ok(undefined);
+  const compared = await compareProofs(keyring, proofs);
+  if (!compared.ok) return compared;
+  const others = uses.filter(({ id, vaults, tokens }) => vaults + tokens > 0 && id !== keyring.active.id);
+  const lacking = others.filter(({ id }) => !keyring.keys.has(id));
+  if (lacking.length === 0) return ok(others.length > 0 ? warnOfRetired(others) : undefined);
   const named = lacking.map(({ id, vaults, tokens }) => {
     const fingerprint = proofs.find((row) => row.id === id)?.fingerprint ?? "unknown";
     return `the root key ${id} (fingerprint ${fingerprint}), which ${vaults} vaults and ${tokens} tokens need`;
   });
   return fail("misconfigured", `ROOT_KEYS lacks ${named.join("; and ")}`);
+}
+
+function warnOfRetired(retired: readonly Uses[]): KeyWarning {
+  const named = retired.map(
+    ({ id, vaults, tokens }) => `the retired root key ${id}, which ${vaults} vaults and ${tokens} tokens need`,
+  );
+  const message = `The rotation is not finished: \`item-vault admin keys rewrap\` replaces ${named.join("; and ")}`;
+  return { status: "WARNING", message, count: retired.length };
 }

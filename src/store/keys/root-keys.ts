@@ -45,8 +45,8 @@ export async function checkRootKeys(db: D1Database, keyring: Keyring): Promise<R
   return read.ok ? compareProofs(keyring, read.value[0]) : read;
 }
 
-/** Errors: `misconfigured`, as above. */
-async function compareProofs({ keys }: Keyring, proofs: readonly ProofRow[]): Promise<Result<undefined>> {
+/** The same for proofs that were read. Errors: `misconfigured`, as above. */
+export async function compareProofs({ keys }: Keyring, proofs: readonly ProofRow[]): Promise<Result<undefined>> {
   const known = proofs.filter((row) => keys.has(row.id));
   if (proofs.length > 0 && known.length === 0) return fail("misconfigured", "ROOT_KEYS has none of the keys of this database");
   for (const { id, proof } of known) {

@@ -1,0 +1,11 @@
+import { signal } from "@preact/signals";
+import type { Health } from "@item-vault/client";
+import { call } from "../api/client.ts";
+
+/** What /health reported last: the view of the health shows it, and the navigation the numbers in it. */
+export const health = signal<Health | undefined>(undefined);
+
+/** Errors: as `call`. */
+export async function loadHealth(): Promise<void> {
+  health.value = (await call("GET /health")).data;
+}
