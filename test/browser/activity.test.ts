@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { sendRequest } from "../sdk/support/requests.ts";
+import type { Page } from "playwright-core";
 import { checkLooks } from "./support/accessibility.ts";
 import { openPage } from "./support/page.ts";
 import { login, type Seeded, seed } from "./support/seed.ts";
@@ -135,6 +136,7 @@ describe("the activity", () => {
     await signIn(page, seeded.token, inject("secrets").ADMIN_TOKEN);
     for (const view of ["activity", "health"]) {
       await page.goto(`/console/#/${view}`);
+      if (view === "health") await openReport(page);
       await page.getByRole("row").nth(1).waitFor();
       await page.getByRole("figure").first().waitFor();
       expect(await checkLooks(page)).toBe("");
@@ -160,15 +162,110 @@ describe("the activity", () => {
   });
 });
 
+/** Opens the technical report, which is open already when something is wrong. */
+async function openReport(page: Page): Promise<void> {
+  const report = page.locator("details").filter({ hasText: "Technical report" });
+  await report.waitFor();
+  if ((await report.getAttribute("open")) === null) await report.getByText("Technical report").click();
+}
+
+const fact = (page: Page, title: string) =>
+  page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: title, exact: true }) });
+
+/** Lets the page have a report of these parts. */
+const reportOf = (page: Page, ...dependencies: readonly object[]) =>
+  page.route("**/health", (route) => route.fulfill({ json: { name: "Item Vault", version: "0", dependencies } }));
+
 describe("the health", () => {
   it("shows the state of each dependency, the size of the database, and to an administrator the largest vaults", async () => {
     const page = await openPage();
     await signIn(page, seeded.token, inject("secrets").ADMIN_TOKEN);
     await page.goto("/console/#/health");
+    await openReport(page);
     await expect.poll(() => page.getByRole("row", { name: /Database \(D1\) Works/ }).count()).toBe(1);
     const names = await page.getByRole("table", { name: "Parts of the service" }).getByRole("rowheader").allTextContents();
     expect(names.filter((name) => !/^[A-Z]/.test(name))).toEqual([]);
-    await page.getByText(/Database: [\d.]+ [KM]B of 10 GB/).waitFor();
+    await fact(page, "Room")
+      .getByText(/^There is [\d.]+ GB of 10 GB left in the database\.$/)
+      .waitFor();
     await page.getByRole("figure", { name: /Largest vaults/ }).waitFor();
+  });
+
+  it("says what each part means, and where something can be done", async () => {
+    const page = await openPage();
+    await signIn(page, seeded.token, inject("secrets").ADMIN_TOKEN);
+    const at = new Date(Date.now() - 5 * 3_600_000).toISOString();
+    const message = "As the service says it";
+    await reportOf(
+      page,
+      { service: "backups", status: "WARNING", message, at },
+      { service: "capacity", status: "ERROR", message, used: 9_600_000_000, limit: 10_000_000_000 },
+      { service: "keys", status: "WARNING", message, count: 1 },
+      { service: "tokens", status: "WARNING", message, count: 3 },
+      { service: "data", status: "WARNING", message },
+      { service: "jobs", status: "ACTIVE", message },
+      { service: "r2", status: "ACTIVE", message },
+      { service: "of a newer release", status: "ERROR", message },
+    );
+    await page.goto("/console/#/health");
+    await page.getByText("6 things need attention.").waitFor();
+    for (const [title, text, view] of [
+      [
+        "Backups",
+        "The last backup was 5 hours ago, and it is late, incomplete or damaged. The technical report has the reason.",
+        "backups",
+      ],
+      [
+        "Room",
+        "There is only 400 MB of 10 GB left in the database, and nothing that takes more is accepted. Delete what nobody needs.",
+        "vaults",
+      ],
+      ["Root keys", "1 retired key is still in use. Put everything under the active key.", "keys"],
+      ["Tokens", "3 tokens end within 14 days. What uses them stops then, unless it gets new ones.", "tokens"],
+      [
+        "Stored data",
+        "Some of what was read in the last day is damaged. “Verify” names it, and a backup restores it.",
+        "backups",
+      ],
+      ["Jobs", "No backup, check or other long job has failed.", "backups"],
+    ] as const) {
+      await fact(page, title).getByText(text, { exact: true }).waitFor();
+      expect(await fact(page, title).getByRole("link").getAttribute("href")).toBe(`#/${view}`);
+    }
+    await fact(page, "Service").getByText("of a newer release: it fails. The technical report has the reason.").waitFor();
+    expect(await fact(page, "Service").getByRole("link").count()).toBe(0);
+    await page.getByRole("row", { name: /of a newer release Fails As the service says it/ }).waitFor();
+    expect(await checkLooks(page)).toBe("");
+  });
+
+  it("leads nobody to views that only an administrator opens", async () => {
+    const page = await openPage({ token: seeded.token });
+    await page.goto("/console/#/health");
+    await fact(page, "Backups").waitFor();
+    expect(await page.locator(".facts").getByRole("link").count()).toBe(0);
+  });
+});
+
+describe("the navigation", () => {
+  it("has the number of tokens that end soon, and of root keys to replace, for an administrator alone", async () => {
+    const warnings = [
+      { service: "tokens", status: "WARNING", message: "Tokens end", count: 12 },
+      { service: "keys", status: "WARNING", message: "Keys are retired", count: 1 },
+    ];
+    const page = await openPage();
+    await reportOf(page, ...warnings);
+    await signIn(page, seeded.token, inject("secrets").ADMIN_TOKEN);
+    await page.goto("/console/#/activity");
+    const views = page.getByRole("navigation", { name: "Views" });
+    await views.getByRole("link", { name: "Tokens 12 need attention" }).waitFor();
+    await views.getByRole("link", { name: "Keys 1 needs attention" }).waitFor();
+    await views.getByRole("link", { name: "Backups", exact: true }).waitFor();
+    expect(await checkLooks(page)).toBe("");
+    const other = await openPage({ token: seeded.token });
+    const asked: string[] = [];
+    other.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    await other.goto("/console/#/activity");
+    await other.getByRole("row").nth(1).waitFor();
+    expect(asked).not.toContain("/health");
   });
 });
