@@ -83,6 +83,7 @@ function Badge({ view }: { readonly view: ViewName }) {
   if (found?.count === undefined) return null;
   return (
     <span class="badge" title={found.message}>
+      <span class="unseen">, </span>
       {found.count.toLocaleString("en")}
       <span class="unseen"> {found.count === 1 ? "needs" : "need"} attention</span>
     </span>
@@ -90,7 +91,7 @@ function Badge({ view }: { readonly view: ViewName }) {
 }
 
 // A part of the page that is a popover at one width and none at another would stay above the page.
-for (const width of [720, 960, 1000])
+for (const width of [720, 1000, 1160])
   matchMedia(`(width < ${width}px)`).addEventListener("change", () => {
     for (const open of document.querySelectorAll<HTMLElement>(":popover-open")) open.hidePopover();
   });

@@ -80,12 +80,12 @@ describe("ROOT_KEYS", () => {
     expect((await admin("GET", "/v1/admin/tokens")).body).toHaveLength(before);
   });
 
-  it("with a new active key beside the old one: Items remain readable", async () => {
+  it("with a new active key beside the old one: Items remain readable, and /health warns of the old one", async () => {
     const { items, call } = await freshVault();
     const { id } = (await call("POST", items, { body: LOGIN })).body;
     const ROOT_KEYS = rootKeys("k2", { k1: VALID_KEY, k2: base64(SECRET) });
     expect((await call("GET", `${items}/${id}`, { env: { ROOT_KEYS } })).body).toMatchObject(LOGIN);
-    expect(await readDependency("keys", { ROOT_KEYS })).toMatchObject({ status: "ACTIVE" });
+    expect(await readDependency("keys", { ROOT_KEYS })).toMatchObject({ status: "WARNING", count: 1 });
   });
 });
 

@@ -58,7 +58,7 @@ export function PasswordsView() {
         {running.value ? (
           <Progress {...running.value} onStop={() => abort.current?.abort()} />
         ) : (
-          <div class="filters buttons">
+          <div class="buttons">
             <VaultChoice value={vault.value} onChange={(id) => (vault.value = id)} />
             <button type="button" class="primary" disabled={items.length === 0} onClick={() => void check()}>
               Check {plural(items.length, "Item")}

@@ -13,7 +13,7 @@ import { GROUP_LIST } from "./groups.ts";
 export function Result({ findings, read, failed, waiting }: CheckResult) {
   return (
     <>
-      <output class="step">
+      <output class="verdict">
         {plural(read, "Item")} read{waiting > 0 && `; ${plural(waiting, "Item")} not tried`}.
       </output>
       {GROUP_LIST.map(([name, { title, text }]) => (
@@ -64,7 +64,6 @@ const Part = ({ title, text, count, children }: PartProps) => (
 /** In a tab of its own, because leaving the page drops the result. */
 const ItemLink = ({ item }: { readonly item: ItemSummary }) => (
   <a href={formatRoute({ view: "items", vault: item.vault.id, item: item.id })} target="_blank" rel="noopener">
-    {titleOf(item)}
-    <span class="quiet">{vaultName(item.vault.id)}</span>
+    {titleOf(item)} <span class="quiet">{vaultName(item.vault.id)}</span>
   </a>
 );
