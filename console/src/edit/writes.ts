@@ -68,7 +68,11 @@ export async function rotate({ item, etag }: Opened, field: Field): Promise<Rota
   const after = generate(DEFAULT_RECIPE)!.value;
   const body = operationsOf(draft, withField(draft, field.id, { value: after }));
   try {
-    const written = await call(`PATCH ${PATH}`, { path: pathOf(item), headers: { "If-Match": etag }, body });
+    const written = await call("PATCH /v1/vaults/{vault}/items/{item}", {
+      path: pathOf(item),
+      headers: { "If-Match": etag },
+      body,
+    });
     takeWritten(written);
     return { name: labelOf(field), before: field.value, after, version: item.version, undo: undoChange(written) };
   } catch (error) {

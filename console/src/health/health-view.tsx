@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
-import { formatRoute, VIEWS } from "../routes.ts";
+import { VIEWS } from "../routes.ts";
 import { health, loadHealth } from "../state/health.ts";
+import { addressOf } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Page } from "../ui/page.tsx";
@@ -72,7 +73,7 @@ function FactCard({ title, text, action, part }: Fact) {
       <State part={part} words={WORDS} />
       <p>{text}</p>
       {used !== undefined && limit !== undefined && <DatabaseSize used={used} limit={limit} />}
-      {isOpen && <a href={formatRoute({ view: action.view })}>{action.label}</a>}
+      {isOpen && <a href={addressOf({ view: action.view })}>{action.label}</a>}
     </li>
   );
 }

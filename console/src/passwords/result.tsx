@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { ItemSummary } from "@item-vault/client";
 import { explain } from "../api/explain.ts";
 import { titleOf } from "../items/categories.ts";
-import { formatRoute } from "../routes.ts";
+import { addressOf } from "../state/route.ts";
 import { vaultName } from "../state/items.ts";
 import { plural } from "../ui/plural.ts";
 import type { CheckResult, Finding } from "./check.ts";
@@ -63,7 +63,7 @@ const Part = ({ title, text, count, children }: PartProps) => (
 
 /** In a tab of its own, because leaving the page drops the result. */
 const ItemLink = ({ item }: { readonly item: ItemSummary }) => (
-  <a href={formatRoute({ view: "items", vault: item.vault.id, item: item.id })} target="_blank" rel="noopener">
+  <a href={addressOf({ view: "items", vault: item.vault.id, item: item.id })} target="_blank" rel="noopener">
     {titleOf(item)} <span class="quiet">{vaultName(item.vault.id)}</span>
   </a>
 );
