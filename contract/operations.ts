@@ -170,6 +170,7 @@ export const OPERATIONS = {
     idempotent: true,
   },
   getToken: { method: "GET", path: ADMIN_TOKEN, ...OF_TOKEN, action: "READ" },
+  listTokenActivity: { method: "GET", path: `${ADMIN_TOKEN}/activity`, ...OF_TOKEN, action: "UNLOGGED" },
   revokeToken: { method: "DELETE", path: ADMIN_TOKEN, ...OF_TOKEN, action: "DELETE" },
 
   listAdminActivity: { method: "GET", path: "/v1/admin/activity", access: BY_ADMIN, action: "UNLOGGED" },

@@ -2329,6 +2329,31 @@ export interface Operations {
     body: undefined;
     answer: undefined;
   };
+  /** Read what a token has done */
+  "GET /v1/admin/tokens/{token}/activity": {
+    id: "listTokenActivity";
+    path: {
+      /** The id of the token (contract 3.2). */
+      token: IdInput;
+    };
+    query: {
+      /** The most entries of a page (contract 13.9). */
+      limit?: number;
+      /** The page has the entries before the one with this `requestId` (contract 13.21). */
+      before?: IdInput | string;
+      /** Only entries about this vault. Not with `offset` (contract 13.25). */
+      vault?: IdInput;
+      /** Only entries about this Item. Not with `offset` (contract 13.25). */
+      item?: IdInput;
+      /** Only entries with this `action`. Not with `offset` (contract 13.25). */
+      action?: "READ" | "CREATE" | "UPDATE" | "DELETE";
+      /** Only entries with this `result`. Not with `offset` (contract 13.25). */
+      result?: "SUCCESS" | "DENY";
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Array<ExportedEntry | BrokenActivityEntry>;
+  };
   /** Read the log of the admin */
   "GET /v1/admin/activity": {
     id: "listAdminActivity";

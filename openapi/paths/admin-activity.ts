@@ -1,8 +1,8 @@
 import { listOfEither } from "../content.ts";
-import { adminEntry } from "../examples.ts";
+import { adminEntry, entry } from "../examples.ts";
 import type { Descriptions } from "../operation.ts";
 
-/** The log of the admin, and the export of all logs (contract 13.21, 13.22, 23.2). */
+/** The log of the admin, what a token has done, and the export of all logs (contract 13.21, 13.22, 13.28, 23.2). */
 
 export const adminActivityDescriptions = {
   listAdminActivity: {
@@ -14,6 +14,21 @@ export const adminActivityDescriptions = {
       200: {
         description: "A page of the log.",
         content: listOfEither(["AdminActivityEntry", "BrokenActivityEntry"], [adminEntry]),
+        headers: ["LogGap", "Link"],
+      },
+    },
+    errors: ["invalid"],
+  },
+  listTokenActivity: {
+    tag: "Activity",
+    summary: "Read what a token has done",
+    description:
+      "In the log of the admin, in its own and in those of the vaults that it names, newest first: the first entry is its last use (contract 13.28).",
+    parameters: ["LogLimit", "LogBefore", "ByVault", "ByItem", "ByAction", "ByResult"],
+    answers: {
+      200: {
+        description: "A page of the entries. It may be short, or empty, although there is a next one.",
+        content: listOfEither(["ExportedEntry", "BrokenActivityEntry"], [{ ...entry, log: entry.resource.vault.id }]),
         headers: ["LogGap", "Link"],
       },
     },

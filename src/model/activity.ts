@@ -53,6 +53,8 @@ export interface ActivityFilter {
   readonly result?: (typeof RESULTS)[number];
   /** Only for the admin's log: the vault that an entry is about. Each other log is that of one vault. */
   readonly vault?: string;
+  /** The token of the request, where the actor is another one. */
+  readonly token?: string | undefined;
 }
 
 /** One entry of the log. */

@@ -89,6 +89,20 @@ describe("a token of an administrator", () => {
     await vi.waitFor(async () => expect(await reads()).toHaveLength(1), UNDER_LOAD);
   });
 
+  it("has its own requests as its activity, and nothing else that the person did", async () => {
+    const one = await makeAdministrator();
+    await as(one)("GET", "/v1/admin/vaults");
+    await as(one)("GET", "/v1/admin/people");
+    await vi.waitFor(async () => {
+      const { body } = await admin("GET", `/v1/admin/tokens/${one.tokenId}/activity`);
+      const did = body.map(({ actor, resource, log }: any) => [actor.id, actor.jti, resource.type, log]);
+      expect(did).toEqual([
+        [one.id, one.tokenId, "PERSON", "admin"],
+        [one.id, one.tokenId, "VAULT", "admin"],
+      ]);
+    }, UNDER_LOAD);
+  });
+
   it.each([
     ["the person is changed", (one: Administrator) => admin("PATCH", `${PEOPLE}/${one.id}`, { body: { vaults: {} } })],
     [

@@ -117,6 +117,17 @@ describe("pages by cursor", () => {
       before = (unwrap(await readBefore(read, [...logs.keys()], before, 50, 3)) as Page).next;
     expect([pages, count.calls]).toEqual([10, 29]);
   });
+
+  it("of filtered logs end at the id below which no entry is wanted", async () => {
+    const logs = logsOf(
+      1,
+      Array.from({ length: 20_000 }, () => 0),
+    );
+    const { count, read } = readerOf(logs, (id) => id > idOf(19_990) || id < idOf(10));
+    const since = idOf(19_500);
+    const page = unwrap(await readBefore(read, [...logs.keys()], NEWEST, 1_000, 5, { since }));
+    expect([page.entries.length, page.next, count.calls]).toEqual([9, undefined, 1]);
+  });
 });
 
 describe("the newest entries", () => {

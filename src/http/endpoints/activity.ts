@@ -1,19 +1,22 @@
 import { NOWHERE } from "../../crypto/seal.ts";
 import type { Dialect } from "../../model/dialect.ts";
-import { isId, parseId, timeOf } from "../../model/ids.ts";
+import { actorOf, rootOf } from "../../crypto/token.ts";
+import { isId, parseId, timeOf, timePrefix } from "../../model/ids.ts";
 import { ADMIN, WITHOUT_TOKEN } from "../../model/operation.ts";
 import { itemsIn, vaultsWith } from "../../model/vault-scope.ts";
 import { COUNTS, parseCount, parseIdCursor, writeCursor } from "../../model/query.ts";
-import { invalid, ok, type Result } from "../../model/result.ts";
+import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { MINUTE, SECOND } from "../../model/time.ts";
 import { NEWEST } from "../../store/activity/merge.ts";
 import { type ActivityPage, loadPageAt, loadPageBefore } from "../../store/activity/page.ts";
 import { nextPage, uncompressed } from "../headers.ts";
 import { presentTime } from "../present/time.ts";
-import { presentActivity, presentAdminActivity } from "../present/activity.ts";
+import { presentActivity, presentAdminActivity, presentExported } from "../present/activity.ts";
+import { loadToken } from "../../store/tokens/tokens.ts";
 import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
 import { ACTIONS, type ActivityFilter, type ListedActivity, RESULTS } from "../../model/activity.ts";
 
-/** The activity logs, newest entry first: endpoint 11 and the admin's. Reading a log is not logged. */
+/** The activity logs, newest entry first: endpoint 11, the admin's, and what a token has done. Reading a log is not logged. */
 
 interface Window {
   readonly limit: number;
@@ -79,6 +82,28 @@ export const listAdminActivity = serveBy({
   },
 });
 
+/** A token was issued in the second of this time, by the clock of an isolate. The clock of another one may be behind. */
+const CLOCKS_DIFFER_MS = MINUTE;
+
+/** What a token did, in the log of the admin, in its own, and in those of the vaults that it names. */
+export const listTokenActivity = serveBy({
+  parse,
+  async handle(call: Call, window: Window): ReplyTo<"listTokenActivity"> {
+    const token = await loadToken(call.store, call.token);
+    if (!token.ok) return token;
+    if ("broken" in token.value) return fail(token.value.broken);
+    const { id, kind, vaults, issuedAt, since = issuedAt } = token.value;
+    const { before = NEWEST, limit, filtered } = window;
+    const { vault, ...filter } = filtered?.filter ?? {};
+    const actor = kind === "admin" ? rootOf(token.value) : actorOf(token.value);
+    const named = [...new Set([actor, NOWHERE, ...Object.keys(vaults)])];
+    const logs = vault === undefined ? named : named.filter((log) => log === vault);
+    const reader = { claims: ADMIN, logs, since: timePrefix(Math.max(0, since * SECOND - CLOCKS_DIFFER_MS)) } as const;
+    const wanted = { ...filter, actor, token: actor === id ? undefined : id };
+    return answerPage(call, window, await loadPageBefore(call.store, reader, before, limit, wanted), presentExported);
+  },
+});
+
 /** The answer, with a link to the next page (RFC 8288) unless it is the last. */
 function answerPage<Entry>(
   { c, dialect }: Call,
@@ -108,7 +133,9 @@ const wordOf =
     words.includes(text) ? text : undefined;
 
 /** Each parameter: what it has to be, and its value; `undefined` for a malformed one. */
-const FILTERS: Readonly<Record<keyof ActivityFilter, readonly [what: string, (text: string) => string | undefined]>> = {
+const FILTERS: Readonly<
+  Record<Exclude<keyof ActivityFilter, "token">, readonly [what: string, (text: string) => string | undefined]>
+> = {
   vault: ["is not the id of a vault", idOf],
   actor: ["is not the id of an actor", (text) => (WITHOUT_TOKEN.has(text) ? text : idOf(text))],
   item: ["is not the id of an Item", idOf],

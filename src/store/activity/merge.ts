@@ -35,7 +35,7 @@ export const NEWEST = "g";
 const CALL_ENTRIES_MAX = 6_000;
 const FIRST_SLICES_ENTRIES_MAX = 4_000;
 /** So many entries of filtered logs are read for one page. */
-const FILTERED_PAGE_ENTRIES_MAX = 9_500;
+export const FILTERED_PAGE_ENTRIES_MAX = 9_500;
 /** The most entries of a slice that is read after the first ones: the entries of a slice are one value, which D1 limits to 2 MB. */
 const LATER_SLICE_ENTRIES_MAX = 1_000;
 
@@ -70,11 +70,19 @@ function extend<Entry extends Identified>(slices: Map<string, Slice<Entry>>, rea
     slices.set(slice.log, { ...slice, entries: [...(slices.get(slice.log)?.entries ?? []), ...slice.entries] });
 }
 
+/** How far filtered logs are searched for one page. */
+interface Search {
+  /** The id below which nothing is read on. */
+  readonly since?: string | undefined;
+  readonly entriesMax?: number;
+}
+
 /**
  * Reads the entries before an id. An entry is certain when it is not older than the end of each slice with `more`: all entries that come
  * before it were read. What is older begins the next page, so the page may be shorter than `limit`. Only of filtered logs may it be
- * empty although there are more. In: the most calls. Those after the first share `FILTERED_PAGE_ENTRIES_MAX` among the logs that have
- * more, up to `LATER_SLICE_ENTRIES_MAX` of each. Out: `next` is the id before which the next page begins; absent on the last page.
+ * empty although there are more. In: the most calls. Those after the first share `entriesMax` among the logs that have
+ * more, up to `LATER_SLICE_ENTRIES_MAX` of each. Out: `next` is the id before which the next
+ * page begins; absent on the last page.
  */
 export async function readBefore<Entry extends Identified>(
   read: ReadSlices<Entry>,
@@ -82,10 +90,11 @@ export async function readBefore<Entry extends Identified>(
   before: string,
   limit: number,
   calls: number,
+  { since = "", entriesMax = FILTERED_PAGE_ENTRIES_MAX }: Search = {},
 ): Promise<Result<{ entries: Entry[]; next: string | undefined }>> {
   const slices = new Map<string, Slice<Entry>>();
   let starts: readonly Start[] = logs.map((log) => ({ log, before }));
-  let [size, rest] = [firstSize(logs.length, limit + 1), FILTERED_PAGE_ENTRIES_MAX];
+  let [size, rest] = [firstSize(logs.length, limit + 1), entriesMax];
   let [entries, end] = [[] as Entry[], ""];
   for (let left = calls; left > 0;) {
     const answer = await read(starts, size);
@@ -93,14 +102,15 @@ export async function readBefore<Entry extends Identified>(
     extend(slices, answer.value);
     end = endOf([...slices.values()]);
     entries = merge([...slices.values()]).filter(({ id }) => id >= end);
-    if (entries.length > limit || end === "") break;
+    if (entries.length > limit || end <= since) break;
     rest -= starts.length * size;
-    starts = [...slices.values()].filter(({ more }) => more).map((slice) => ({ log: slice.log, before: slice.end }));
-    size = Math.min(LATER_SLICE_ENTRIES_MAX, Math.floor(rest / --left / starts.length));
+    const unfinished = [...slices.values()].filter((slice) => slice.more && slice.end > since);
+    starts = unfinished.map((slice) => ({ log: slice.log, before: slice.end }));
+    size = Math.max(1, Math.min(LATER_SLICE_ENTRIES_MAX, Math.floor(rest / --left / starts.length)));
   }
   return entries.length > limit
     ? ok({ entries: entries.slice(0, limit), next: entries[limit - 1]!.id })
-    : ok({ entries, next: end === "" ? undefined : end });
+    : ok({ entries, next: end <= since ? undefined : end });
 }
 
 /**

@@ -4,7 +4,7 @@ import { timeOf } from "../../model/ids.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { listActivity } from "./entries.ts";
-import { readBefore, readNewest, type Start } from "./merge.ts";
+import { FILTERED_PAGE_ENTRIES_MAX, readBefore, readNewest, type Start } from "./merge.ts";
 import { listSegmentEntry } from "./segments.ts";
 import { OVERLAP_CALLS_MAX, type PageCalls, type Reader, readSlices, type StoredEntry } from "./slices.ts";
 import type { Store } from "../d1/database.ts";
@@ -29,6 +29,12 @@ export interface CountedPage extends ActivityPage {
 const FILTERED_CALLS_MAX = 5;
 const OFFSET_CALLS_MAX = 12;
 
+/** What a call reads of each log besides its rows: the keys of some segments, and one or two of these. */
+const LOG_ROWS = 20;
+/** So many logs are searched in fewer calls. */
+const MANY_LOGS = 20;
+const MANY_LOGS_CALLS_MAX = 2;
+
 /**
  * Loads the entries before an id: of all entries in one D1 call, of those that match a filter in at most five. The page may be shorter
  * than `limit`, or empty, although there are more entries. Errors: `unauthorized` (revoked).
@@ -50,12 +56,20 @@ export async function loadPageBefore(
     reportedLogs = [];
     return ok(answer.value.slices);
   };
-  // A filter of an Item is applied when the entries are open: most of those that were read may not name it.
-  const entriesMax = filter?.item === undefined ? limit : LIMITS.page;
-  const page = await readBefore(read, reader.logs, before, entriesMax, filter ? FILTERED_CALLS_MAX : 1);
+  // A filter of what is sealed is applied when the entries are open: most of those that were read may not match it.
+  const entriesMax = filter?.item === undefined && filter?.token === undefined ? limit : LIMITS.page;
+  const { calls: callsMax, ...search } = searchOf(reader);
+  const page = await readBefore(read, reader.logs, before, entriesMax, filter ? callsMax : 1, search);
   if (!page.ok) return page;
-  const full = await openPage(store, page.value.entries, page.value.next, { limit, item: filter?.item });
+  const full = await openPage(store, page.value.entries, page.value.next, { limit, filter });
   return full.ok ? ok({ ...full.value, dropped: withinRetention(store, dropped) }) : full;
+}
+
+/** How a page of filtered logs is searched: for the entries of a token since it was issued, with room for the rows of segments too. */
+function searchOf({ logs, since }: Reader) {
+  if (since === undefined) return { calls: FILTERED_CALLS_MAX };
+  const calls = logs.length > MANY_LOGS ? MANY_LOGS_CALLS_MAX : FILTERED_CALLS_MAX;
+  return { calls, since, entriesMax: FILTERED_PAGE_ENTRIES_MAX - calls * logs.length * LOG_ROWS };
 }
 
 /** A log has no entry that is past the retention, so one of those that was dropped is none that a page could show. */
@@ -91,19 +105,19 @@ export async function loadPageAt(store: Store, reader: Reader, offset: number, l
 }
 
 /**
- * Opens entries until the page is full. In: the `before` of the page after all of them, and the Item that entries have to name: the ids of
- * several Items are sealed, so SQL does not compare them.
+ * Opens entries until the page is full. In: the `before` of the page after all of them, and the filter: the ids of several Items, and of a
+ * token that is not the actor, are sealed, so SQL does not compare them.
  */
 async function openPage(
   { keyring }: Store,
   entries: readonly StoredEntry[],
   next: string | undefined,
-  { limit, item: wanted }: { readonly limit: number; readonly item?: string | undefined },
+  { limit, filter = {} }: { readonly limit: number; readonly filter?: ActivityFilter | undefined },
 ): Promise<Result<ActivityPage>> {
   const activities: ListedActivity[] = [];
   for (const [index, entry] of entries.entries()) {
     const activity = await listStored(keyring, entry);
-    if (wanted === undefined || names(activity, wanted)) activities.push(activity);
+    if (names(activity, filter)) activities.push(activity);
     if (activities.length === limit && index + 1 < entries.length) return ok({ activities, next: activity.id });
   }
   return ok({ activities, next });
@@ -113,6 +127,8 @@ async function openPage(
 export const listStored = (keyring: Keyring, entry: StoredEntry): Promise<ListedActivity> =>
   "line" in entry ? listSegmentEntry(keyring, entry) : listActivity(keyring, entry);
 
-/** What a broken entry names is not known. */
-const names = (activity: ListedActivity, wanted: string): boolean =>
-  "broken" in activity || activity.item === wanted || activity.items?.includes(wanted) === true;
+/** Whether an entry names the Item and the token of a filter. What a broken one names is not known. */
+const names = (activity: ListedActivity, { item, token }: ActivityFilter): boolean =>
+  "broken" in activity ||
+  ((item === undefined || activity.item === item || activity.items?.includes(item) === true) &&
+    (token === undefined || activity.origin.token === token));

@@ -16,6 +16,8 @@ import type { TokenIdentity } from "../vaults/token-check.ts";
 export interface Reader {
   readonly claims: TokenIdentity | typeof ADMIN;
   readonly logs: readonly string[];
+  /** No entry that is wanted has a lower id. Absent: any may be wanted. */
+  readonly since?: string;
 }
 
 /** An entry as it is stored. */

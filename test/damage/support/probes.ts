@@ -67,6 +67,7 @@ const bound =
 export function listProbes(world: World): Probe[] {
   const [uuid, connect, asAdmin] = [bound(world.uuid), bound(world.connect), bound(admin)];
   const c = world.resealing.vault;
+  const reader = world.readers[0]!;
   const get = (call: typeof uuid, name: string, path: string, about: readonly string[] = []): Probe => ({
     name,
     about,
@@ -127,6 +128,7 @@ export function listProbes(world: World): Probe[] {
     get(uuid, "item C", `/v1/vaults/${c}/items/${world.resealing.item}`, [c, world.resealing.item]),
     get(uuid, "token", "/v1/token"),
     get(uuid, "activity", "/v1/activity?limit=1000"),
+    get(asAdmin, "activity of a token", `/v1/admin/tokens/${reader}/activity?limit=1000`, [reader]),
     get(asAdmin, "admin activity", "/v1/admin/activity?limit=1000"),
     get(asAdmin, "admin vaults", "/v1/admin/vaults"),
     get(asAdmin, "admin tokens", "/v1/admin/tokens"),

@@ -100,6 +100,7 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "listChildTokens 400": (given) => withBookmark(given),
   "listVaults 400": changed({ query: "?filter=unknown" }),
   "listActivity 400": changed({ query: "?limit=0" }),
+  "listTokenActivity 400": changed({ query: "?limit=0" }),
   "listAdminActivity 400": changed({ query: "?limit=0" }),
   "exportActivity 400": changed({ query: "?limit=0" }),
   "streamAllEvents 400": changed({ query: "?after=-" }),

@@ -158,7 +158,7 @@ const reads: readonly WorstRequest[] = [
     endpoint: "GET /v1/activity",
     why: "1,000 entries of 100 vaults, whose reads of 100 Items came alone",
     prepare: async (world) => {
-      const { token } = await tokenOfFullLogs(world);
+      const { token } = await shareIn(world, tokenOfFullLogs);
       return { path: `/v1/activity?limit=1000`, token };
     },
   },
@@ -780,6 +780,16 @@ const byAdmin: readonly WorstRequest[] = [
       const { vault } = await ownVault(world);
       await backUp(world, vault);
       return forAdmin(`${BACKUPS}/object?key=vaults/${vault}/00000001.manifest`, world);
+    },
+  },
+  {
+    endpoint: `GET ${ADMIN_TOKENS}/:token/activity`,
+    why: "a token of 100 vaults without an entry in their logs",
+    prepare: async (world) => {
+      const { id } = await shareIn(world, tokenOfFullLogs);
+      // No entry is older than the token, unless it was issued before all of them.
+      await world.env.DB.prepare("UPDATE tokens SET created_at = 1 WHERE id = ?1").bind(id).run();
+      return forAdmin(`${ADMIN_TOKENS}/${id}/activity?limit=1000`, world);
     },
   },
   {

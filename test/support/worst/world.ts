@@ -169,11 +169,11 @@ export async function manyVaults({ env, ask }: World, count: number): Promise<st
 }
 
 /** A token that reads as many vaults as a token may. */
-export async function tokenOfManyVaults(world: World): Promise<{ token: string; vaults: string[] }> {
+export async function tokenOfManyVaults(world: World): Promise<{ id: string; token: string; vaults: string[] }> {
   const vaults = await manyVaults(world, LIMITS.tokenVaults);
   const scope = Object.fromEntries(vaults.map((vault) => [vault, "r"]));
-  const { token } = await world.ask("POST", ADMIN_TOKENS, world.env.ADMIN_TOKEN, { name: "many vaults", vaults: scope });
-  return { token, vaults };
+  const { id, token } = await world.ask("POST", ADMIN_TOKENS, world.env.ADMIN_TOKEN, { name: "many vaults", vaults: scope });
+  return { id, token, vaults };
 }
 
 const INSERT = `
@@ -242,15 +242,15 @@ export async function fillSegments({ env }: World, logs: readonly string[], coun
 const SEGMENTS = 3;
 
 /** A token that reads as many vaults as a token may. Most of their writes are in few logs, the others are short; each has large segments. */
-export async function tokenOfFullLogs(world: World): Promise<{ token: string }> {
-  const { token, vaults } = await shareIn(world, tokenOfManyVaults);
+export async function tokenOfFullLogs(world: World): Promise<{ id: string; token: string }> {
+  const { id, token, vaults } = await shareIn(world, tokenOfManyVaults);
   await fillLogs(
     world,
     vaults,
     vaults.map((_, index) => Math.max(world.sizes.log / 60, world.sizes.log >> index)),
   );
   await fillSegments(world, vaults, SEGMENTS);
-  return { token };
+  return { id, token };
 }
 
 const NUMBER = `
