@@ -231,6 +231,8 @@ export const OPERATIONS = {
   createWebhook: { method: "POST", path: WEBHOOKS, ...OF_WEBHOOK, action: "CREATE", json: true, idempotent: true },
   getWebhook: { method: "GET", path: WEBHOOK, ...OF_WEBHOOK, action: "READ" },
   updateWebhook: { method: "PATCH", path: WEBHOOK, ...OF_WEBHOOK, action: "UPDATE", json: true, idempotent: true },
+  testWebhook: { method: "POST", path: `${WEBHOOK}/test`, ...OF_WEBHOOK, action: "UPDATE" },
+  listDeliveries: { method: "GET", path: `${WEBHOOK}/deliveries`, ...OF_WEBHOOK, action: "READ" },
   deleteWebhook: { method: "DELETE", path: WEBHOOK, ...OF_WEBHOOK, action: "DELETE" },
 
   listBackups: { method: "GET", path: BACKUPS, ...OF_COPY },

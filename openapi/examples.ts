@@ -187,6 +187,7 @@ export const webhook = {
   pending: 0,
 };
 export const newSecret = { ...webhook, secret: "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=" };
+export const delivery = { at: WRITTEN, milliseconds: 182, status: 503, error: "status", events: 1 };
 export const webhookMessage = {
   type: "item.updated",
   timestamp: WRITTEN,

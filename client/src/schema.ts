@@ -1230,9 +1230,33 @@ export interface Webhook {
 export interface DeliveryError {
   /** The kind of the fault. */
   kind: "status" | "redirect" | "timeout" | "network" | "url" | "restored" | "integrity";
-  /** The status of the receiver's answer. */
+  /** The status of the receiver's answer; absent without one. */
   status?: number;
   at: Time;
+}
+
+/** How the receiver has answered a test (contract 17.12). */
+export interface WebhookTest {
+  /** The status of the receiver's answer; absent without one. */
+  status?: number;
+  /** The kind of the fault (contract 17.8); absent: the message was delivered. */
+  error?: "status" | "redirect" | "timeout" | "network" | "url" | "restored" | "integrity";
+}
+
+/** An attempt to deliver a message (contract 17.13). */
+export interface WebhookDelivery {
+  /** When it began. */
+  at: Time;
+  /** How long it took. */
+  milliseconds: number;
+  /** The status of the receiver's answer; absent without one. */
+  status?: number;
+  /** The kind of the fault (contract 17.8); absent: the message was delivered. */
+  error?: "status" | "redirect" | "timeout" | "network" | "url" | "restored" | "integrity";
+  /** The events of the message: none in a `reset` and in a test. */
+  events: number;
+  /** The admin has asked for it; else absent. */
+  test?: true;
 }
 
 /** A webhook to make (contract 17.4). */
@@ -1312,8 +1336,21 @@ export interface WebhookDeletedMessage {
   };
 }
 
+/** A test (contract 17.12): nothing has happened. */
+export interface WebhookTestMessage {
+  type: "test";
+  timestamp: Time;
+  /** The vault of the webhook. */
+  data: {
+    /** The vault. */
+    vault: {
+      id: Uuid;
+    };
+  };
+}
+
 /** The body of a message (contract 17.7). New types and attributes may be added. */
-export type WebhookMessage = WebhookEventMessage | WebhookResetMessage | WebhookDeletedMessage;
+export type WebhookMessage = WebhookEventMessage | WebhookResetMessage | WebhookDeletedMessage | WebhookTestMessage;
 
 /** Something that is wrong (contract 22.2). It has no text of a user. */
 export interface Finding {
@@ -2733,6 +2770,34 @@ export interface Operations {
     };
     body: WebhookChange;
     answer: Webhook;
+  };
+  /** Send a test to a webhook */
+  "POST /v1/admin/vaults/{vault}/webhooks/{webhook}/test": {
+    id: "testWebhook";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the webhook (contract 3.2). */
+      webhook: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: WebhookTest;
+  };
+  /** List the last deliveries to a webhook */
+  "GET /v1/admin/vaults/{vault}/webhooks/{webhook}/deliveries": {
+    id: "listDeliveries";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the webhook (contract 3.2). */
+      webhook: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: WebhookDelivery[];
   };
   /** List the backups */
   "GET /v1/admin/backups": {

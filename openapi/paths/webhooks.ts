@@ -1,5 +1,5 @@
 import { json, listOf, required } from "../content.ts";
-import { newSecret, newWebhook, webhook, webhookMessage } from "../examples.ts";
+import { delivery, newSecret, newWebhook, webhook, webhookMessage } from "../examples.ts";
 import type { Descriptions } from "../operation.ts";
 import type { PathItem } from "../types.ts";
 
@@ -41,6 +41,20 @@ export const webhookDescriptions = {
     // The key only says which request has made the secret.
     never: ["idempotency"],
   },
+  testWebhook: {
+    tag,
+    summary: "Send a test to a webhook",
+    description:
+      "Sends one message of the type `test` and waits for the answer of the receiver. The deliveries of events do not change (contract 17.12).",
+    answers: { 200: { description: "How the receiver has answered.", content: json("WebhookTest", { status: 204 }) } },
+    errors: ["uncertain"],
+  },
+  listDeliveries: {
+    tag,
+    summary: "List the last deliveries to a webhook",
+    description: "The last 20 attempts, also those that failed and tests, newest first (contract 17.13).",
+    answers: { 200: { description: "The attempts.", content: listOf("WebhookDelivery", [delivery]) } },
+  },
   deleteWebhook: {
     tag,
     summary: "Delete a webhook",
@@ -64,8 +78,8 @@ export const webhookMessages: Readonly<Record<string, PathItem>> = {
       requestBody: required(json("WebhookMessage", webhookMessage)),
       responses: {
         "2XX": { description: "The message was received. The body of the answer is not read." },
-        "410": { description: "Disables the webhook." },
-        default: { description: "A failed attempt, which is repeated (contract 17.8, 17.9)." },
+        "410": { description: "Disables the webhook, unless the message is a test." },
+        default: { description: "A failed attempt, which is repeated, unless the message is a test (contract 17.8, 17.9)." },
       },
     },
   },

@@ -23,6 +23,9 @@ const sequence = integer("The number of the write (contract 15.1).", 1);
 const cursor: Schema = { type: "string", description: "A cursor for `after` of `GET /vaults/{vault}/events`." };
 const actor: Schema = { type: "string", description: "The id of the token, `admin` or `service`." };
 
+const answered = integer("The status of the receiver's answer; absent without one.", 100, 599);
+const fault = words("The kind of the fault (contract 17.8); absent: the message was delivered.", DELIVERY_FAULTS);
+
 const message = (description: string, type: Schema, data: Schema): Schema =>
   closed(description, { type, timestamp: ref("Time"), data });
 
@@ -52,10 +55,26 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
     "Why an attempt failed (contract 17.8).",
     {
       kind: words("The kind of the fault.", DELIVERY_FAULTS),
-      status: integer("The status of the receiver's answer.", 100, 599),
+      status: answered,
       at: ref("Time"),
     },
     ["status"],
+  ),
+  WebhookTest: closed("How the receiver has answered a test (contract 17.12).", { status: answered, error: fault }, [
+    "status",
+    "error",
+  ]),
+  WebhookDelivery: closed(
+    "An attempt to deliver a message (contract 17.13).",
+    {
+      at: ref("Time", "When it began."),
+      milliseconds: integer("How long it took.", 0),
+      status: answered,
+      error: fault,
+      events: integer("The events of the message: none in a `reset` and in a test.", 0),
+      test: { type: "boolean", const: true, description: "The admin has asked for it; else absent." },
+    },
+    ["status", "error", "test"],
   ),
   NewWebhook: body("A webhook to make (contract 17.4).", newWebhook(undefined), { url, enabled }),
   WebhookChange: {
@@ -98,8 +117,13 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
     { type: "string", const: "vault.deleted" },
     closed("The vault, and who deleted it.", { vault, actor }),
   ),
+  WebhookTestMessage: message(
+    "A test (contract 17.12): nothing has happened.",
+    { type: "string", const: "test" },
+    closed("The vault of the webhook.", { vault }),
+  ),
   WebhookMessage: {
     description: "The body of a message (contract 17.7). New types and attributes may be added.",
-    oneOf: [ref("WebhookEventMessage"), ref("WebhookResetMessage"), ref("WebhookDeletedMessage")],
+    oneOf: [ref("WebhookEventMessage"), ref("WebhookResetMessage"), ref("WebhookDeletedMessage"), ref("WebhookTestMessage")],
   },
 };

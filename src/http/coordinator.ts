@@ -2,7 +2,13 @@ import { fingerprint } from "../crypto/seal.ts";
 import type { ContentAddress } from "../model/file.ts";
 import { ADMIN, type Answer, type Change, type Idempotency, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import { ok, type Result } from "../model/result.ts";
-import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webhook.ts";
+import {
+  type AttemptRequest,
+  isWebhookWrite,
+  type RecordedAttempt,
+  type Webhook,
+  type WebhookRequest,
+} from "../model/webhook.ts";
 import { originOfCaller } from "./audit.ts";
 import { setRequestId } from "./context.ts";
 import { lookAtStates } from "../store/d1/known-states.ts";
@@ -70,6 +76,15 @@ export const recordContent = (call: Call, address: ContentAddress): Promise<Resu
 export const sendWebhookRequest = (call: Call, request: WebhookRequest): Promise<Result<readonly Webhook[]>> =>
   callObject(connect(call, call.vault), isWebhookWrite(request) ? "uncertain" : "unavailable", (coordinator) =>
     coordinator.webhooks(call.vault, request),
+  );
+
+/**
+ * Lists the attempts to deliver to the webhook of the path, or sends a test to it, again when the coordinator was reset meanwhile. Errors: as
+ * `sendWebhookRequest`.
+ */
+export const sendAttemptRequest = (call: Call, kind: AttemptRequest["kind"]): Promise<Result<readonly RecordedAttempt[]>> =>
+  callObject(connect(call, call.vault), kind === "test" ? "uncertain" : "unavailable", (coordinator) =>
+    coordinator.webhookAttempts(call.vault, { kind, id: call.webhook }),
   );
 
 const connect =

@@ -18,6 +18,30 @@ export interface DeliveryError {
   readonly at: number;
 }
 
+/** An attempt to deliver a message. */
+export interface Attempt {
+  /** When it began: Unix milliseconds. */
+  readonly at: number;
+  /** How long it took. */
+  readonly milliseconds: number;
+  /** The status of the receiver's answer, if there was one. */
+  readonly status?: number | undefined;
+  /** Why it failed; absent: the receiver has the message. */
+  readonly error?: DeliveryFault | undefined;
+}
+
+/** An attempt, and what the message was about. */
+export interface RecordedAttempt extends Attempt {
+  /** How many events it had. */
+  readonly events: number;
+  /** The admin has asked for it. */
+  readonly test?: true | undefined;
+}
+
+/** Why an attempt failed, when it ended; `undefined`: it did not. */
+export const errorOf = ({ at, milliseconds, status, error }: Attempt): DeliveryError | undefined =>
+  error && { kind: error, status, at: at + milliseconds };
+
 /** A webhook as the admin sees it. Times are Unix milliseconds. */
 export interface Webhook {
   readonly id: string;
@@ -58,6 +82,12 @@ export type WebhookRequest =
   /** Sent again with the same `request`, it makes no second secret. */
   | { readonly kind: "update"; readonly id: string; readonly request: string; readonly change: WebhookChange }
   | { readonly kind: "delete"; readonly id: string };
+
+/** A request for the attempts to deliver to a webhook, or for a test, in the same way. */
+export interface AttemptRequest {
+  readonly kind: "list" | "test";
+  readonly id: string;
+}
 
 /** Whether a request changes something. */
 export const isWebhookWrite = ({ kind }: WebhookRequest): boolean => kind !== "list" && kind !== "get";

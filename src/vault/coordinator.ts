@@ -5,7 +5,7 @@ import { LIMITS } from "../model/limits.ts";
 import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import { fail, type Refusal, type Result } from "../model/result.ts";
 import type { VerifyAnswer, VerifyRequest } from "../model/verify.ts";
-import type { Webhook, WebhookRequest } from "../model/webhook.ts";
+import type { AttemptRequest, RecordedAttempt, Webhook, WebhookRequest } from "../model/webhook.ts";
 import * as pending from "../store/contents/pending.ts";
 import { COORDINATOR_MIGRATIONS, migrateObject } from "../store/d1/object-schema.ts";
 import { openStore, type Store } from "../store/d1/database.ts";
@@ -20,6 +20,7 @@ import { createQueue, createTurns } from "./queue.ts";
 import { type ResealRequest, type ResealStep, resealVault } from "./reseal.ts";
 import { answerVerify, prepareRestore } from "./maintenance.ts";
 import { answerWebhooks } from "./webhooks/admin.ts";
+import { answerAttempts } from "./webhooks/attempts.ts";
 
 /** A group holds its Items in memory, sealed and opened, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
 const GROUP_OPERATIONS_MAX = 32;
@@ -107,6 +108,11 @@ export class VaultCoordinator extends DurableObject<Env> {
       await setAlarm(this.ctx.storage);
       return answer;
     });
+  }
+
+  /** Lists the attempts to deliver to a webhook, or sends a test to it. Errors: see webhooks/attempts.ts. */
+  webhookAttempts(vault: string, request: AttemptRequest): Promise<Result<readonly RecordedAttempt[]>> {
+    return this.#withStore((store) => answerAttempts(webhookPorts(this.ctx.storage.sql, store, clock), vault, request));
   }
 
   /** Seals rows of the vault again under new keys. May be called again at any time. Errors: see reseal.ts. */

@@ -4,12 +4,12 @@ import { ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import type { NewWebhook, WebhookChange } from "../../model/webhook.ts";
 import { requireRoom } from "../../store/health/room.ts";
-import { sendWebhookRequest } from "../coordinator.ts";
+import { sendAttemptRequest, sendWebhookRequest } from "../coordinator.ts";
 import { newId } from "../new-id.ts";
-import { presentWebhook } from "../present/webhooks.ts";
+import { presentDelivery, presentWebhook } from "../present/webhooks.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
-/** /v1/admin/vaults/{v}/webhooks (contract 17): lists, creates, changes and deletes the webhooks of a vault. */
+/** /v1/admin/vaults/{v}/webhooks (contract 17): lists, creates, changes, tests and deletes the webhooks of a vault. */
 
 export async function listWebhooks(call: Call): ReplyTo<"listWebhooks"> {
   const answer = await sendWebhookRequest(call, { kind: "list" });
@@ -44,6 +44,18 @@ export const updateWebhook = serveBy({
 export async function deleteWebhook(call: Call): ReplyTo<"deleteWebhook"> {
   const answer = await sendWebhookRequest(call, { kind: "delete", id: call.webhook });
   return answer.ok ? ok({ response: call.c.body(null, 204) }) : answer;
+}
+
+export async function testWebhook(call: Call): ReplyTo<"testWebhook"> {
+  const answer = await sendAttemptRequest(call, "test");
+  if (!answer.ok) return answer;
+  const { status, error } = answer.value[0]!;
+  return ok({ json: { status, error } });
+}
+
+export async function listDeliveries(call: Call): ReplyTo<"listDeliveries"> {
+  const answer = await sendAttemptRequest(call, "list");
+  return answer.ok ? ok({ json: answer.value.map(presentDelivery) }) : answer;
 }
 
 async function answerOne(call: Call, request: Parameters<typeof sendWebhookRequest>[1]): ReplyTo<"getWebhook"> {

@@ -1,6 +1,6 @@
 import type * as Schemas from "../../../client/src/schema.ts";
 import type { Presented } from "../../../contract/answer.ts";
-import type { Webhook } from "../../model/webhook.ts";
+import type { RecordedAttempt, Webhook } from "../../model/webhook.ts";
 import { presentTime } from "./time.ts";
 
 /** Webhooks on the wire (contract 17.1). */
@@ -28,3 +28,13 @@ export function presentWebhook({
     secret,
   };
 }
+
+/** An attempt to deliver (contract 17.13). */
+export const presentDelivery = ({
+  at,
+  milliseconds,
+  status,
+  error,
+  events,
+  test,
+}: RecordedAttempt): Presented<Schemas.WebhookDelivery> => ({ at: presentTime(at), milliseconds, status, error, events, test });

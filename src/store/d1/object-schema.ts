@@ -18,14 +18,16 @@ export const OPERATOR_MIGRATIONS: readonly string[] = [
 
 /** The coordinator of a vault. */
 export const COORDINATOR_MIGRATIONS: readonly string[] = [
-  // `watched` has the pending contents: see contents/pending.ts. `webhooks` tells how far deliveries are: see events/webhook-progress.ts.
+  // `watched` has the pending contents: see contents/pending.ts. `webhooks` tells how far deliveries are, and has the
+  // newest attempts: see events/webhook-progress.ts and events/webhook-attempts.ts.
   `CREATE TABLE watched (
     key TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL, due INTEGER NOT NULL, missing_since INTEGER, next_sweep INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE webhooks (
     id TEXT NOT NULL PRIMARY KEY, vault TEXT NOT NULL, state TEXT NOT NULL, sequence INTEGER NOT NULL, at INTEGER NOT NULL,
     due INTEGER NOT NULL, created_at INTEGER NOT NULL, revision INTEGER NOT NULL, failures INTEGER NOT NULL,
-    failing_since INTEGER, last_delivery INTEGER, last_error TEXT, deletion_notice TEXT, deletion_notice_at INTEGER
+    failing_since INTEGER, last_delivery INTEGER, last_error TEXT, deletion_notice TEXT, deletion_notice_at INTEGER,
+    attempts TEXT
   ) STRICT, WITHOUT ROWID`,
 ];
 

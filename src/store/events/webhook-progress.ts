@@ -1,4 +1,5 @@
-import type { DeliveryError, WebhookState } from "../../model/webhook.ts";
+import type { DeliveryError, RecordedAttempt, WebhookState } from "../../model/webhook.ts";
+import { addAttempt, recordAttempt } from "./webhook-attempts.ts";
 
 /**
  * How far the deliveries of each webhook are: rows of the coordinator's own storage. A webhook exists when it has a row in D1;
@@ -79,16 +80,25 @@ export function insertProgress(sql: SqlStorage, row: Progress): void {
   sql.exec(`INSERT INTO webhooks (${COLUMNS}) VALUES (${PARAMETERS}) ON CONFLICT (id) DO NOTHING`, ...valuesOf(row));
 }
 
-/** Replaces a row that was read. Out: whether it was replaced; not when its `revision` has changed since. */
-export function replaceProgress(sql: SqlStorage, read: Progress, next: Progress): boolean {
-  const current = sql.exec<{ revision: number }>("SELECT revision FROM webhooks WHERE id = ?1", read.id).toArray()[0];
-  if (current?.revision !== read.revision) return false;
-  sql.exec(`INSERT OR REPLACE INTO webhooks (${COLUMNS}) VALUES (${PARAMETERS})`, ...valuesOf(next));
+/**
+ * Replaces a row that was read. In: an attempt to record with it. Out: whether it was replaced; not when its `revision` has changed since:
+ * then the attempt is recorded alone.
+ */
+export function replaceProgress(sql: SqlStorage, read: Progress, next: Progress, attempt?: RecordedAttempt): boolean {
+  type Current = { revision: number; attempts: string | null };
+  const current = sql.exec<Current>("SELECT revision, attempts FROM webhooks WHERE id = ?1", read.id).toArray()[0];
+  if (current?.revision !== read.revision) {
+    if (attempt) recordAttempt(sql, read.id, attempt);
+    return false;
+  }
+  const kept = attempt ? addAttempt(current.attempts, attempt) : current.attempts;
+  const attempts = next.state === "DELETED" ? null : kept;
+  sql.exec(`INSERT OR REPLACE INTO webhooks (attempts, ${COLUMNS}) VALUES (?, ${PARAMETERS})`, attempts, ...valuesOf(next));
   return true;
 }
 
 const PARAMETERS = COLUMNS.split(", ")
-  .map((_, index) => `?${index + 1}`)
+  .map(() => "?")
   .join(", ");
 
 const valuesOf = (row: Progress): (string | number | null)[] => [

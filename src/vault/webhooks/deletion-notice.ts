@@ -1,5 +1,6 @@
 import { logFailure } from "../../log.ts";
 import { SECOND } from "../../model/time.ts";
+import { errorOf } from "../../model/webhook.ts";
 import {
   deleteProgress,
   findProgress,
@@ -68,6 +69,6 @@ async function sendDeletionNotice(ports: WebhookPorts, progress: Progress): Prom
 
 /** Out: the progress after an attempt that failed. */
 async function tryDeletionNotice(ports: WebhookPorts, progress: Progress, target: DeletionNotice): Promise<Progress | undefined> {
-  const error = await sendMessage(ports, target, await deletionMessage(progress, progress.deletionNoticeAt!));
+  const error = errorOf(await sendMessage(ports, target, await deletionMessage(progress, progress.deletionNoticeAt!)));
   return error && failed(progress, error, ports.random());
 }

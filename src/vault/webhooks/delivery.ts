@@ -1,6 +1,7 @@
 import { logFailure } from "../../log.ts";
 import { type Cursor, isAt } from "../../model/cursor.ts";
 import { MINUTE, SECOND } from "../../model/time.ts";
+import { type Attempt, errorOf } from "../../model/webhook.ts";
 import {
   deleteProgress,
   hasActive,
@@ -160,10 +161,10 @@ async function deliverEvents(run: Run, webhook: StoredWebhook, progress: Progres
   const page = await nextSteps(run, progress);
   if (!page.ok) return void replaceProgress(run.sql, progress, postponed(progress, run.clock()));
   let current: Progress | undefined = progress;
-  for (const { message, position } of page.value.steps) {
+  for (const step of page.value.steps) {
     if (run.clock() >= run.until || run.budget.messages <= 0) return continueSoon(run, current);
     run.budget.messages--;
-    current = await deliver(run, webhook, current, { message, position });
+    current = await deliver(run, webhook, current, step);
     if (!current) return;
   }
   if (page.value.more) continueSoon(run, current);
@@ -178,6 +179,8 @@ interface Step {
   readonly message: (progress: Progress) => Promise<Message>;
   /** The position after its delivery. */
   readonly position: Cursor;
+  /** How many events it has. */
+  readonly events: number;
 }
 
 /** Errors: `unavailable`, `vault_not_found`. */
@@ -188,10 +191,10 @@ async function nextSteps(
   const page = await run.load({ sequence: progress.sequence, at: progress.at });
   if (page.ok) {
     const { events, more } = page.value;
-    return ok({ more, steps: events.map((event) => ({ message: (to) => eventMessage(to, event), position: event })) });
+    return ok({ more, steps: events.map((event) => ({ message: (to) => eventMessage(to, event), position: event, events: 1 })) });
   }
   if (page.failure.kind !== "cursor_gone") return page;
-  return ok({ more: true, steps: [{ message: (to) => resetMessage(to, run.head), position: run.head }] });
+  return ok({ more: true, steps: [{ message: (to) => resetMessage(to, run.head), position: run.head, events: 0 }] });
 }
 
 /** Out: the progress after the delivery; `undefined` when it failed, or when the admin has changed the webhook meanwhile. */
@@ -199,11 +202,12 @@ async function deliver(
   run: Run,
   { definition }: StoredWebhook,
   progress: Progress,
-  { message, position }: Step,
+  { message, position, events }: Step,
 ): Promise<Progress | undefined> {
-  const error = definition
+  const attempt: Attempt = definition
     ? await sendMessage(run, definition, await message(progress))
-    : ({ kind: "integrity", at: run.clock() } as const);
+    : { at: run.clock(), milliseconds: 0, error: "integrity" };
+  const error = errorOf(attempt);
   const next = error ? failed(progress, error, run.random()) : delivered(progress, position, run.clock());
-  return replaceProgress(run.sql, progress, next) && !error ? next : undefined;
+  return replaceProgress(run.sql, progress, next, { ...attempt, events }) && !error ? next : undefined;
 }

@@ -46,3 +46,10 @@ export const resetMessage = (progress: Progress, head: Cursor): Promise<Message>
 /** The last message of a webhook. In: when the vault was deleted, Unix milliseconds. */
 export const deletionMessage = (progress: Progress, at: number): Promise<Message> =>
   messageOf(progress, "deletion", { type: "vault.deleted", at, data: { actor: "admin" } });
+
+/**
+ * A message without an event, by which the admin finds out whether the receiver gets messages. In: Unix milliseconds, and a random number:
+ * a receiver drops a message whose id it had before.
+ */
+export const testMessage = (progress: Progress, at: number, random: number): Promise<Message> =>
+  messageOf(progress, `test ${at} ${random}`, { type: "test", at, data: {} });

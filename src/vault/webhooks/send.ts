@@ -1,6 +1,6 @@
 import { signWebhook } from "../../crypto/webhook-signature.ts";
 import { SECOND } from "../../model/time.ts";
-import type { DeliveryError } from "../../model/webhook.ts";
+import type { Attempt } from "../../model/webhook.ts";
 import { webhookUrlFault } from "../../model/webhook-url.ts";
 import type { DeletionNotice } from "../../store/events/webhook-rows.ts";
 import type { Message } from "./message.ts";
@@ -11,17 +11,17 @@ import type { WebhookPorts } from "./ports.ts";
 /** The time in which a receiver has to answer. */
 const ANSWER_TIMEOUT_MS = 15 * SECOND;
 
-/** Sends a message. Out: `undefined` when the receiver has answered with 2xx; else why the attempt failed. Never throws. */
+/** Sends a message. Never throws. */
 export async function sendMessage(
   { store, clock }: WebhookPorts,
   { url, secret, previous }: DeletionNotice,
   message: Message,
-): Promise<DeliveryError | undefined> {
-  const now = clock();
+): Promise<Attempt> {
+  const at = clock();
   // The setting may have changed since the webhook was made.
-  if (webhookUrlFault(url, store.settings.webhookTestOrigin) !== undefined) return { kind: "url", at: now };
-  const timestamp = Math.floor(now / SECOND);
-  const secrets = previous && previous.until > now ? [secret, previous.secret] : [secret];
+  if (webhookUrlFault(url, store.settings.webhookTestOrigin) !== undefined) return { at, milliseconds: 0, error: "url" };
+  const timestamp = Math.floor(at / SECOND);
+  const secrets = previous && previous.until > at ? [secret, previous.secret] : [secret];
   const headers = {
     "Content-Type": "application/json",
     "User-Agent": "Item-Vault",
@@ -29,11 +29,11 @@ export async function sendMessage(
     "webhook-timestamp": String(timestamp),
     "webhook-signature": await signWebhook(secrets, { ...message, timestamp }),
   };
-  const error = await post(url, { method: "POST", redirect: "manual", headers, body: message.body });
-  return error && { ...error, at: clock() };
+  const answer = await post(url, { method: "POST", redirect: "manual", headers, body: message.body });
+  return { at, milliseconds: Math.max(0, clock() - at), ...answer };
 }
 
-async function post(url: string, request: RequestInit): Promise<Omit<DeliveryError, "at"> | undefined> {
+async function post(url: string, request: RequestInit): Promise<Pick<Attempt, "status" | "error">> {
   const controller = new AbortController();
   // AbortSignal.timeout() has a timer that cannot be cleared, and that keeps the coordinator from being evicted.
   const timer = setTimeout(() => controller.abort(), ANSWER_TIMEOUT_MS);
@@ -41,11 +41,11 @@ async function post(url: string, request: RequestInit): Promise<Omit<DeliveryErr
     const { status, body } = await fetch(url, { ...request, signal: controller.signal });
     // The body is not read: the receiver could send one without end.
     void body?.cancel().catch(() => undefined);
-    if (status >= 200 && status < 300) return undefined;
-    return { kind: status >= 300 && status < 400 ? "redirect" : "status", status };
+    if (status >= 200 && status < 300) return { status };
+    return { error: status >= 300 && status < 400 ? "redirect" : "status", status };
   } catch {
     // The error may quote the URL, which may contain a secret.
-    return { kind: controller.signal.aborted ? "timeout" : "network" };
+    return { error: controller.signal.aborted ? "timeout" : "network" };
   } finally {
     clearTimeout(timer);
   }

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import type { ContentAddress } from "../../../src/model/file.ts";
 import type { Operation } from "../../../src/model/operation.ts";
-import type { WebhookRequest } from "../../../src/model/webhook.ts";
+import type { AttemptRequest, WebhookRequest } from "../../../src/model/webhook.ts";
 import type { RestoreContents } from "../../../src/store/restore/ports.ts";
 import { rebindCoordinator, UNLIMITED } from "../bindings.ts";
 import { send } from "../service.ts";
@@ -37,6 +37,7 @@ export function coordinatorsWith(db: D1Database): Env["COORDINATOR"] {
       write: async (operation: Operation) => (await rebound).write(operation),
       expect: async (address: ContentAddress) => (await rebound).expect(address),
       prepareRestore: async (contents: RestoreContents) => (await rebound).prepareRestore(contents),
+      webhookAttempts: async (vault: string, request: AttemptRequest) => (await rebound).webhookAttempts(vault, request),
       webhooks: async (vault: string, request: WebhookRequest) => (await rebound).webhooks(vault, request),
     };
   };

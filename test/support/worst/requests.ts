@@ -475,21 +475,28 @@ const BACKUPS = "/v1/admin/backups";
 const backUp = (world: World, vault: string): Promise<string> => endedJob(world, { kind: "backup", vault });
 
 const WEBHOOKS = `${ADMIN_VAULTS}/:vault/webhooks`;
-const LONGEST_URL = `https://hooks.example.com/${"x".repeat(LIMITS.webhookUrl)}`.slice(0, LIMITS.webhookUrl);
+const longestUrl = (origin: string): string => `${origin}/${"x".repeat(LIMITS.webhookUrl)}`.slice(0, LIMITS.webhookUrl);
+const LONGEST_URL = longestUrl("https://hooks.example.com");
 
 /** A vault with so many webhooks. Out: the path of its webhooks, and that of the last one. */
-async function vaultWithWebhooks(world: World, count: number): Promise<{ path: string; last: string }> {
+async function vaultWithWebhooks(world: World, count: number, url = LONGEST_URL): Promise<{ path: string; last: string }> {
   const { vault } = await ownVault(world);
   const path = `${ADMIN_VAULTS}/${vault}/webhooks`;
   let last = "";
   for (let n = 0; n < count; n++) {
-    last = (await world.ask("POST", path, world.env.ADMIN_TOKEN, { url: LONGEST_URL, enabled: false })).id as string;
+    last = (await world.ask("POST", path, world.env.ADMIN_TOKEN, { url, enabled: false })).id as string;
   }
   return { path, last: `${path}/${last}` };
 }
 
 /** A vault with as many webhooks as it may have. */
 const fullWebhooks = (world: World) => vaultWithWebhooks(world, LIMITS.webhooks);
+
+/** A vault with a webhook whose receiver is there, where the world has one. */
+const reachableWebhook = (world: World) => {
+  const { WEBHOOK_TEST_ORIGIN: origin } = world.env;
+  return vaultWithWebhooks(world, 1, origin ? longestUrl(origin) : LONGEST_URL);
+};
 
 const byAdmin: readonly WorstRequest[] = [
   {
@@ -591,6 +598,20 @@ const byAdmin: readonly WorstRequest[] = [
     prepare: async (world) => {
       const { last } = await shareIn(world, fullWebhooks);
       return forAdmin(last, world, { body: { url: `${LONGEST_URL.slice(0, -1)}y`, rotateSecret: true }, headers: KEY });
+    },
+  },
+  {
+    endpoint: `POST ${WEBHOOKS}/:webhook/test`,
+    why: "one with the longest URL",
+    prepare: async (world) => forAdmin(`${(await reachableWebhook(world)).last}/test`, world),
+  },
+  {
+    endpoint: `GET ${WEBHOOKS}/:webhook/deliveries`,
+    why: "20 attempts",
+    prepare: async (world) => {
+      const { last } = await reachableWebhook(world);
+      for (let sent = 0; sent < 20; sent++) await world.ask("POST", `${last}/test`, world.env.ADMIN_TOKEN);
+      return forAdmin(`${last}/deliveries`, world);
     },
   },
   {
