@@ -8,7 +8,7 @@ import { injectFault, revokeToken, stopFollowing } from "./support/faults.ts";
 import { openPage, serviceOrigin } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { actionsOf, chooseRowAction } from "./support/rows.ts";
-import { login, seed } from "./support/seed.ts";
+import { login, makeItems, seed } from "./support/seed.ts";
 import { sharePage } from "./support/shared-page.ts";
 
 /** The admin's views: vaults, tokens, people and workloads, and the grants of a session. */
@@ -247,6 +247,37 @@ it("says that records are damaged, and offers only to end them", async () => {
   expect(await rowOf(page, "over").textContent()).toContain("ended");
   await page.getByLabel("Search tokens").fill("OVER");
   await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["over"]);
+});
+
+it("shows when a token was last used and what it has done, and asks for that only when it is opened", async () => {
+  const [used, unused] = [`Used ${crypto.randomUUID()}`, `Unused ${crypto.randomUUID()}`];
+  const name = `Busy ${crypto.randomUUID()}`;
+  const vault = await makeVault(name);
+  const { token } = await admin("POST", "tokens", { name: used, vaults: { [vault]: "rw" } });
+  await admin("POST", "tokens", { name: unused, vaults: { [vault]: "r" } });
+  await makeItems(
+    token,
+    vault,
+    Array.from({ length: 55 }, (_, number) => login(`Login ${number}`)),
+  );
+  const page = await openOwnView("tokens", used, unused, name);
+  const asked: string[] = [];
+  page.on("request", (request) => void (request.url().includes("/activity") && asked.push(request.url())));
+  await rowOf(page, used).waitFor();
+  expect(asked).toEqual([]);
+  await chooseRowAction(page, `Activity of ${used}`);
+  await dialogOf(page)
+    .getByText(/^Last used/)
+    .waitFor();
+  const entries = dialogOf(page).getByRole("row", { name: new RegExp(`created .* version 1 in ${name}`) });
+  await expect.poll(() => entries.count()).toBe(50);
+  expect(await checkLooks(page)).toBe("");
+  await dialogOf(page).getByRole("button", { name: "Load older entries" }).click();
+  await expect.poll(() => entries.count()).toBe(55);
+  await page.keyboard.press("Escape");
+  await chooseRowAction(page, `Activity of ${unused}`);
+  await dialogOf(page).getByText("Not used, as far back as the activity is kept.").waitFor();
+  expect(asked.length).toBeGreaterThan(2);
 });
 
 it("invites a person, changes their vaults and removes them", async () => {

@@ -15,6 +15,7 @@ import { EntryTable } from "./entry-table.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { boundsOf, isFiltered, NO_FILTERS } from "./filters.ts";
 import { type Log, LOGS } from "./load.ts";
+import { MoreEntries } from "./more-entries.tsx";
 import { failure, loaded, loadMore, query, show, since, state } from "./state.ts";
 
 /** Who did what: the entries of a log, what they are filtered by, and how many there were on each day. */
@@ -25,7 +26,7 @@ export function ActivityView() {
   const { token, admin } = session.value!;
   const logs = (Object.keys(LOGS) as Log[]).filter((name) => (name === "admin" ? admin : token));
   useLayoutEffect(() => show(logs.includes(query.value.log) ? query.value.log : logs[0]!, NO_FILTERS), []);
-  const { entries, next, gap } = loaded.value;
+  const { entries, next } = loaded.value;
   return (
     <Page title="Activity" actions={<Actions logs={logs} />}>
       <FilterBar />
@@ -33,18 +34,9 @@ export function ActivityView() {
       {state.value === "failed" && <Failure error={failure.value} retry={() => void loadMore()} />}
       {state.value === "loaded" && entries.length === 0 && next === undefined && <p class="empty">No entries.</p>}
       {entries.length > 0 && <EntryTable entries={entries} items={items.value} />}
-      {gap !== undefined && (
-        <p class="quiet">Up to {formatTime(gap)}, reads, denials and sign-ins may be missing: a log had too many entries.</p>
-      )}
-      <p class="more">
+      <MoreEntries loaded={loaded.value} isLoading={state.value === "loading"} onMore={() => void loadMore()}>
         {state.value === "loaded" && <span class="quiet">{summary()}</span>}
-        {next !== undefined && (
-          <button type="button" disabled={state.value === "loading"} onClick={() => void loadMore()}>
-            Load older entries
-          </button>
-        )}
-        {state.value === "loading" && <span class="quiet">Loading…</span>}
-      </p>
+      </MoreEntries>
     </Page>
   );
 }

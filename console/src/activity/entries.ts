@@ -1,8 +1,8 @@
-import type { ActivityEntry, AdminActivityEntry, BrokenActivityEntry } from "@item-vault/client";
+import type { ActivityEntry, AdminActivityEntry, BrokenActivityEntry, ExportedEntry } from "@item-vault/client";
 
 /** Entries of the activity logs: what they are about, and what the page counts. All functions are pure. */
 
-export type Entry = ActivityEntry | AdminActivityEntry;
+export type Entry = ActivityEntry | AdminActivityEntry | ExportedEntry;
 
 /** An entry of a log, or one whose record does not open (contract 13.27). */
 export type Listed = Entry | BrokenActivityEntry;

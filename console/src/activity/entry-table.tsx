@@ -14,17 +14,19 @@ import { isolate, shorten } from "../ui/texts.ts";
 interface Props {
   readonly entries: readonly Listed[];
   readonly items: readonly ListedItem[];
+  /** Absent: the names of the vaults of the session. */
+  readonly nameOfVault?: (id: string) => string;
 }
 
 const ACTIONS = { READ: "read", CREATE: "created", UPDATE: "changed", DELETE: "deleted" } as const;
 
 /** The entries by day, the newest first. A run of reads of lists is one row. */
-export const EntryTable = ({ entries, items }: Props) => (
+export const EntryTable = ({ entries, items, nameOfVault = vaultName }: Props) => (
   <>
     {foldByDay(entries).map(({ timestamp, rows }) => (
       <section key={timestamp} aria-label={nameOfDay(timestamp)}>
         <h2>{nameOfDay(timestamp)}</h2>
-        <Table label={`Entries, ${nameOfDay(timestamp)}`} rows={rows} keyOf={keyOf} columns={columnsOf(items)} />
+        <Table label={`Entries, ${nameOfDay(timestamp)}`} rows={rows} keyOf={keyOf} columns={columnsOf({ items, nameOfVault })} />
       </section>
     ))}
   </>
@@ -32,7 +34,10 @@ export const EntryTable = ({ entries, items }: Props) => (
 
 const keyOf = ({ entry }: Row): string => `${entry.requestId}${isBroken(entry) ? "" : vaultOf(entry)}`;
 
-const columnsOf = (items: Props["items"]): Columns<Row> => [
+/** What names the Items and the vaults of entries. */
+type Names = Required<Omit<Props, "entries">>;
+
+const columnsOf = (names: Names): Columns<Row> => [
   { label: "Time", cell: ({ entry: { timestamp = "" } }) => <Time timestamp={timestamp} /> },
   { label: "Who", cell: ({ entry }) => !isBroken(entry) && <Who id={entry.actor.id} /> },
   {
@@ -43,7 +48,7 @@ const columnsOf = (items: Props["items"]): Columns<Row> => [
       ) : count > 1 ? (
         `read lists ${count} times`
       ) : (
-        <What entry={entry} items={items} />
+        <What entry={entry} names={names} />
       ),
   },
   { label: "From", cell: ({ entry }) => !isBroken(entry) && <From actor={entry.actor} /> },
@@ -78,23 +83,22 @@ const From = ({ actor: { requestIp, userAgent } }: Pick<Entry, "actor">) => (
 
 interface WhatProps {
   readonly entry: Entry;
-  readonly items: readonly ListedItem[];
+  readonly names: Names;
 }
 
-const What = ({ entry, items }: WhatProps) => (
+const What = ({ entry, names }: WhatProps) => (
   <>
     {entry.result === "DENY" && <strong class="denied">refused: </strong>}
-    {ACTIONS[entry.action]} <Subject entry={entry} items={items} />
+    {ACTIONS[entry.action]} <Subject entry={entry} names={names} />
   </>
 );
 
-const shortNameOfVault = (id = ""): string => shorten(vaultName(id)) || id.slice(0, 8);
-
-function Subject({ entry, items }: WhatProps) {
+function Subject({ entry, names: { items, nameOfVault } }: WhatProps) {
   const vault = vaultOf(entry);
+  const shortName = shorten(nameOfVault(vault)) || vault.slice(0, 8);
   const ids = itemsOf(entry);
   const version = "itemVersion" in entry.resource ? entry.resource.itemVersion : undefined;
-  if (ids.length === 0) return <>{vault ? `the vault ${isolate(shortNameOfVault(vault))}` : subjectOf(entry)}</>;
+  if (ids.length === 0) return <>{vault ? `the vault ${isolate(shortName)}` : subjectOf(entry)}</>;
   return (
     <>
       {ids.map((id, index) => (
@@ -103,7 +107,7 @@ function Subject({ entry, items }: WhatProps) {
           <a href={addressOf({ view: "items", vault, item: id })}>{shorten(itemName(items, id))}</a>
         </span>
       ))}
-      {version !== undefined && <span class="quiet"> version {version}</span>} in {shortNameOfVault(vault)}
+      {version !== undefined && <span class="quiet"> version {version}</span>} in {shortName}
     </>
   );
 }

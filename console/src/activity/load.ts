@@ -3,7 +3,12 @@ import type { Listed } from "./entries.ts";
 import { call } from "../api/client.ts";
 import { boundsOf, type Filters, queryOf } from "./filters.ts";
 
-type Query = ReturnType<typeof queryOf> & { readonly limit: number; readonly before?: string | undefined };
+export interface PageQuery {
+  readonly limit: number;
+  readonly before?: string | undefined;
+}
+
+type Query = ReturnType<typeof queryOf> & PageQuery;
 
 /** The logs that a session can read: of the vaults of its token, and of the admin. */
 export const LOGS = {
@@ -24,24 +29,39 @@ export interface Loaded {
   readonly gap?: string | undefined;
 }
 
-/** Loads at most some 500 entries that match, the newest first. In: the `next` before; absent: from the newest on. */
-export async function loadEntries(log: Log, filters: Filters, before: string | undefined): Promise<Loaded> {
+interface Bounds {
+  /** Entries from a time on are wanted, in Unix milliseconds; absent: all. */
+  readonly from?: number | undefined;
+  /** No further page is loaded when there are so many entries. */
+  readonly enough?: number;
+}
+
+/** Loads the entries of at most five pages, the newest first. In: loads a page; the `next` before; absent: from the newest on. */
+export async function loadPages(
+  load: (query: PageQuery) => Promise<{ readonly data: readonly Listed[]; readonly headers: Headers }>,
+  before: string | undefined,
+  { from, enough = Infinity }: Bounds,
+): Promise<Loaded> {
   const entries: Listed[] = [];
-  const bounds = boundsOf(filters);
-  let next = before ?? (bounds.before === undefined ? undefined : firstIdAt(bounds.before));
+  let next = before;
   let gap: string | undefined;
-  for (let page = 0; page < PAGES; page++) {
-    const { data, headers } = await LOGS[log].load({ limit: PAGE, before: next, ...queryOf(filters) });
+  for (let page = 0; page < PAGES && entries.length < enough; page++) {
+    const { data, headers } = await load({ limit: Math.min(PAGE, enough), before: next });
     entries.push(...data);
     next = beforeOf(headers);
     gap = headers.get("Item-Vault-Log-Gap") ?? undefined;
-    if (next === undefined) break;
-    if (bounds.from !== undefined && timeOf(next) < bounds.from) next = undefined;
+    if (from !== undefined && next !== undefined && timeOf(next) < from) next = undefined;
     if (next === undefined) break;
   }
-  const { from } = bounds;
   const shown = from === undefined ? entries : entries.filter(({ timestamp = "" }) => Date.parse(timestamp) >= from);
   return { entries: shown, next, gap };
+}
+
+/** Loads at most some 500 entries of a log that match. In and out: as `loadPages`. */
+export function loadEntries(log: Log, filters: Filters, before: string | undefined): Promise<Loaded> {
+  const { before: until, from } = boundsOf(filters);
+  const first = before ?? (until === undefined ? undefined : firstIdAt(until));
+  return loadPages((query) => LOGS[log].load({ ...query, ...queryOf(filters) }), first, { from });
 }
 
 /** The `before` in the link to the next page (contract 13.20). The last entry does not tell it: a page may be empty. */

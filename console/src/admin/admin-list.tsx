@@ -19,6 +19,8 @@ export interface RowAction<T> {
   readonly label: string;
   /** What stands before the name of the row where screen readers need both. Absent: the label. */
   readonly namedLabel?: string;
+  /** The dialog asks nothing before anything changes, so the label has no ellipsis. */
+  readonly only?: "shows";
   /** Out: the dialog for a row; `undefined` when the row has no such action. */
   readonly dialogOf: (row: T) => ShowDialog | undefined;
 }
@@ -109,9 +111,9 @@ interface RowMenuProps<T> extends Pick<RowsProps<T>, "actions" | "show"> {
 }
 
 function RowMenu<T>({ name, row, actions, show }: RowMenuProps<T>) {
-  const possible = actions.flatMap(({ label, namedLabel = label, dialogOf }) => {
+  const possible = actions.flatMap(({ label, namedLabel = label, only, dialogOf }) => {
     const dialog = dialogOf(row);
-    return dialog ? [{ label: `${label}…`, name: `${namedLabel} ${name}`, run: () => show(dialog) }] : [];
+    return dialog ? [{ label: only ? label : `${label}…`, name: `${namedLabel} ${name}`, run: () => show(dialog) }] : [];
   });
   return possible.length > 0 && <Menu label={`Actions for ${name}`} actions={possible} />;
 }

@@ -1,10 +1,10 @@
 import { AccessHelp } from "./access-help.tsx";
 import { AdminList, type RowAction } from "./admin-list.tsx";
-import { shortId } from "./filter.ts";
 import { people, type PersonRow } from "./lists.ts";
 import { PersonForm } from "./person-form.tsx";
 import { RemovePerson } from "./remove-person.tsx";
 import { dayColumn, RowName, SCOPE_COLUMN, scopeTexts } from "./row-cells.tsx";
+import { nameOfPerson } from "./row-names.ts";
 
 /** The people who sign in with Cloudflare Access: what each may open, inviting and removing them. */
 
@@ -22,8 +22,6 @@ export const PeopleView = () => (
     below={<AccessHelp open={people.rows.value?.length === 0} />}
   />
 );
-
-const nameOfPerson = (person: PersonRow): string => ("broken" in person ? `Damaged person ${shortId(person.id)}` : person.email);
 
 const COLUMNS = [
   {

@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { endsSoon } from "@item-vault/model/ending";
+import { lazy } from "../ui/lazy.tsx";
 import { formatFromNow } from "../ui/relative-time.ts";
 import { formatTime } from "../ui/time.ts";
 import { AdminList, type RowAction } from "./admin-list.tsx";
@@ -9,6 +10,8 @@ import { IssueToken } from "./issue-token.tsx";
 import { people, type TokenRow, tokens } from "./lists.ts";
 import { RevokeToken } from "./revoke-token.tsx";
 import { dayColumn, RowName, SCOPE_COLUMN, scopeTexts } from "./row-cells.tsx";
+import { nameOfToken } from "./row-names.ts";
+import { vaultLabel } from "./vault-names.ts";
 
 /** The tokens of the service: what each may open and until when, issuing and revoking them. */
 
@@ -50,8 +53,6 @@ const Check = ({ label, checked }: { readonly label: string; readonly checked: S
 const isEnding = ({ createdAt, expiresAt, endedAt }: TokenRow): boolean =>
   endedAt === undefined && endsSoon(Date.parse(createdAt), Date.parse(expiresAt), Date.now());
 
-const nameOfToken = (token: TokenRow): string => ("broken" in token ? `Damaged token ${shortId(token.id)}` : token.name);
-
 const COLUMNS = [
   { label: "Name", cell: (token: TokenRow) => <Name token={token} /> },
   SCOPE_COLUMN,
@@ -59,7 +60,25 @@ const COLUMNS = [
   dayColumn("Created"),
 ] as const;
 
+interface ActivityProps {
+  readonly id: string;
+  readonly name: string;
+  readonly nameOfVault: (id: string) => string;
+  readonly onClose: () => void;
+}
+
+const TokenActivity = lazy<ActivityProps>(() => import("../activity/token-activity.tsx").then((module) => module.TokenActivity));
+
 const ACTIONS: readonly RowAction<TokenRow>[] = [
+  {
+    label: "Activity",
+    namedLabel: "Activity of",
+    only: "shows",
+    dialogOf: (token) =>
+      "broken" in token
+        ? undefined
+        : (close) => <TokenActivity id={token.id} name={token.name} nameOfVault={vaultLabel} onClose={close} />,
+  },
   {
     label: "Revoke",
     dialogOf: (token) => (close) => <RevokeToken token={token} name={nameOfToken(token)} onClose={close} />,

@@ -6,6 +6,7 @@ import { IssuerForm } from "./issuer-form.tsx";
 import { type WorkloadRow, workloads } from "./lists.ts";
 import { PRESET_LABELS } from "./preset-labels.ts";
 import { dayColumn, RowName, SCOPE_COLUMN, scopeTexts } from "./row-cells.tsx";
+import { nameOfWorkload } from "./row-names.ts";
 import { RuleForm } from "./rule-form.tsx";
 
 /** Workload identity (contract 27): the issuers whose tokens are exchanged, each with its rules; adding, testing and deleting them. */
@@ -24,8 +25,6 @@ export const WorkloadsView = () => (
     actions={ACTIONS}
   />
 );
-
-const nameOfWorkload = (row: WorkloadRow): string => ("broken" in row ? `Damaged ${row.kind} ${shortId(row.id)}` : row.name);
 
 const COLUMNS = [
   { label: "Name", cell: (row: WorkloadRow) => <Name row={row} /> },
