@@ -84,6 +84,44 @@ describe("webhooks", () => {
     expect(await state()).toBeUndefined();
   });
 
+  it("are tested, and list the last deliveries with what became of them", async () => {
+    const vault = await makeVault(`Tested ${crypto.randomUUID()}`);
+    const path = `/${crypto.randomUUID()}`;
+    const url = inject("receiver") + path;
+    await fetch(`${inject("receiver")}/control${path}`, { method: "PUT", body: "[204, 503]" });
+    await admin("POST", `vaults/${vault}/webhooks`, { url });
+    const page = await openView("webhooks");
+    await rowOf(page, url).waitFor();
+    await chooseRowAction(page, `Send a test to ${url}`);
+    await press(page, "Send a test");
+    await dialog(page).getByText("Accepted (204)").waitFor();
+    await press(page, "Send another test");
+    await dialog(page).getByText("The receiver refused it (503).").waitFor();
+    expect(await checkLooks(page)).toBe("");
+    await press(page, "Close");
+    expect(await admin("GET", `vaults/${vault}/webhooks`)).toMatchObject([{ state: "ACTIVE", failures: 0 }]);
+    await chooseRowAction(page, `Deliveries to ${url}`);
+    const results = dialog(page).getByRole("table", { name: "Deliveries" }).locator("tbody").getByRole("row");
+    await results.nth(1).waitFor();
+    const texts = await results.allTextContents();
+    expect(texts.map((text) => /(Accepted \(204\)|The receiver refused it \(503\)\.)(test|event)/.exec(text)?.slice(1))).toEqual([
+      ["The receiver refused it (503).", "test"],
+      ["Accepted (204)", "test"],
+    ]);
+    expect(await checkLooks(page)).toBe("");
+  });
+
+  it("without a delivery say so", async () => {
+    const vault = await makeVault(`Unused ${crypto.randomUUID()}`);
+    const url = `https://example.com/${vault}`;
+    await admin("POST", `vaults/${vault}/webhooks`, { url });
+    const page = await openView("webhooks");
+    await rowOf(page, url).waitFor();
+    await chooseRowAction(page, `Deliveries to ${url}`);
+    await dialog(page).getByText("Nothing was sent yet.").waitFor();
+    expect(await dialog(page).getByRole("table").count()).toBe(0);
+  });
+
   it("that are damaged, or fail, say so", async () => {
     const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
     const at = new Date().toISOString();

@@ -9,7 +9,7 @@ import { Form, textOf } from "../ui/form.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { focusTitle } from "../ui/page.tsx";
 import { ShownOnce } from "../ui/shown-once.tsx";
-import { type WebhookRow, webhooks } from "./webhooks.ts";
+import { pathOf, type WebhookRow, webhooks } from "./webhooks.ts";
 
 /** The dialogs of a webhook: adding, changing and deleting it, and a new secret for its signatures. */
 
@@ -20,7 +20,6 @@ interface Props {
   readonly onClose: () => void;
 }
 
-const pathOf = ({ vault, id }: WebhookRow) => ({ vault, webhook: id });
 const keyed = () => ({ "Idempotency-Key": crypto.randomUUID() });
 
 const UrlField = ({ url }: { readonly url?: string | undefined }) => (

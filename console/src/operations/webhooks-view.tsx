@@ -5,7 +5,8 @@ import { vaultLabel } from "../admin/vault-names.ts";
 import { plural } from "../ui/plural.ts";
 import { formatFromNow } from "../ui/relative-time.ts";
 import { ChangeWebhook, DeleteWebhook, NewWebhookDialog, RotateSecret } from "./webhook-dialogs.tsx";
-import { type WebhookRow, webhooks } from "./webhooks.ts";
+import { TestWebhook, WebhookDeliveries } from "./webhook-attempts.tsx";
+import { describeFault, type WebhookRow, webhooks } from "./webhooks.ts";
 
 /** The webhooks: which URL gets the events of which vault, and whether it gets them. */
 
@@ -31,16 +32,6 @@ const STATES: Readonly<Record<Webhook["state"], string>> = {
   DISABLED: "Disabled",
 };
 
-const FAULTS: Readonly<Record<NonNullable<Webhook["lastError"]>["kind"], string>> = {
-  status: "The receiver refused it",
-  redirect: "The receiver sent it elsewhere",
-  timeout: "The receiver did not answer in time",
-  network: "The receiver cannot be reached",
-  url: "The URL is not allowed any more",
-  restored: "The database was restored",
-  integrity: "Its stored record is damaged",
-};
-
 function Deliveries({ row: { lastDelivery, lastError, failures, pending } }: { readonly row: WebhookRow }) {
   const texts = [
     lastDelivery === undefined ? "nothing delivered yet" : `last ${formatFromNow(lastDelivery, Date.now())}`,
@@ -50,12 +41,7 @@ function Deliveries({ row: { lastDelivery, lastError, failures, pending } }: { r
   return (
     <>
       <span>{texts.filter(Boolean).join(" · ")}</span>
-      {lastError && (
-        <span class="broken">
-          {FAULTS[lastError.kind]}
-          {lastError.status !== undefined && ` (${lastError.status})`}.
-        </span>
-      )}
+      {lastError && <span class="broken">{describeFault(lastError.kind, lastError.status)}</span>}
     </>
   );
 }
@@ -71,6 +57,17 @@ const COLUMNS = [
 ] as const;
 
 const ACTIONS: readonly RowAction<WebhookRow>[] = [
+  {
+    label: "Send a test",
+    namedLabel: "Send a test to",
+    dialogOf: (row) => (row.broken ? undefined : (close) => <TestWebhook row={row} onClose={close} />),
+  },
+  {
+    label: "Deliveries",
+    namedLabel: "Deliveries to",
+    only: "shows",
+    dialogOf: (row) => (row.broken ? undefined : (close) => <WebhookDeliveries row={row} onClose={close} />),
+  },
   {
     label: "Change",
     dialogOf: (row) => (row.broken ? undefined : (close) => <ChangeWebhook row={row} onClose={close} />),

@@ -25,3 +25,22 @@ async function loadWebhooks(vault: string): Promise<WebhookRow[]> {
     throw error;
   }
 }
+
+/** The ids in the path of a webhook. */
+export const pathOf = ({ vault, id }: WebhookRow) => ({ vault, webhook: id });
+
+type Fault = NonNullable<Webhook["lastError"]>["kind"];
+
+const FAULTS: Readonly<Record<Fault, string>> = {
+  status: "The receiver refused it",
+  redirect: "The receiver sent it elsewhere",
+  timeout: "The receiver did not answer in time",
+  network: "The receiver cannot be reached",
+  url: "The URL is not allowed any more",
+  restored: "The database was restored",
+  integrity: "Its stored record is damaged",
+};
+
+/** Why an attempt failed, with the status of the receiver's answer. */
+export const describeFault = (kind: Fault, status: number | undefined): string =>
+  `${FAULTS[kind]}${status === undefined ? "" : ` (${status})`}.`;

@@ -1,5 +1,6 @@
 import type { ProvidedContext } from "vitest";
 import type { TestProject } from "vitest/node";
+import { startReceiver } from "../../../scripts/webhook-receiver.ts";
 import { startWorker } from "../../sdk/support/worker.ts";
 import type { Browser, Found } from "./chromium.ts";
 import { unpackChromium } from "./unpack.ts";
@@ -16,8 +17,10 @@ const prepare = (found: Found): Promise<Browser> =>
 /** Starts the Worker once for all browser tests, and unpacks the browser. Returns the function that stops the Worker. */
 export default async function start({ config, provide }: TestProject): Promise<() => Promise<void>> {
   const { secrets, found } = config.provide as ProvidedContext;
-  const [{ url, close }, browser] = await Promise.all([startWorker(secrets), prepare(found)]);
+  const receiver = await startReceiver();
+  const [{ url, close }, browser] = await Promise.all([startWorker(secrets, { WEBHOOK_TEST_ORIGIN: receiver }), prepare(found)]);
   provide("url", url);
+  provide("receiver", receiver);
   provide("browser", browser);
   return close;
 }
