@@ -249,6 +249,46 @@ it("says that records are damaged, and offers only to end them", async () => {
   await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["over"]);
 });
 
+const issueToken = (name: string, vaults: object) => admin("POST", "tokens", { name, vaults, dialect: "connect" });
+
+it("shows who can open a vault: the people, tokens and rules that name it, with what each may do", async () => {
+  const [name, other] = [`Opened ${crypto.randomUUID()}`, `Other ${crypto.randomUUID()}`];
+  const [vault, elsewhere] = [await makeVault(name), await makeVault(other)];
+  const email = `${crypto.randomUUID()}@example.com`;
+  const item = crypto.randomUUID();
+  const { publicKey } = await generateKeyPair("ES256");
+  const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "1", alg: "ES256" }] };
+  const issuer = await admin("POST", "issuers", { name: "Any issuer", issuer: `https://${vault}.example.com`, jwks });
+  await admin("POST", "rules", { name: "A rule", issuer: issuer.id, claims: { project: "shop" }, vaults: { [vault]: "r" } });
+  await admin("POST", "people", { email, vaults: { [vault]: "rw" } });
+  await issueToken("A reader", { [vault]: { permissions: "r", items: [item] }, [elsewhere]: "rw" });
+  await issueToken("A stranger", { [elsewhere]: "rw" });
+  const revoked = await issueToken("A revoked token", { [vault]: "rw" });
+  await admin("DELETE", `tokens/${revoked.id}`);
+
+  const page = await openOwnView("vaults", name, other, "A reader", "A stranger", "A revoked token", "Any issuer", "A rule");
+  await chooseRowAction(page, `Who can open ${name}`);
+  const table = dialogOf(page).getByRole("table", { name: "Who can open the vault" });
+  await table.waitFor();
+  const rows = await table.locator("tbody").getByRole("row").allTextContents();
+  expect(rows.map((text) => text.replace(/in \d.*/, "…"))).toEqual([
+    `${email}Personread, writenever`,
+    "A readerTokenread of 1 Item…",
+    "A ruleRule for workloadsreadnever",
+  ]);
+  expect(await checkLooks(page)).toBe("");
+});
+
+it("says how many records do not open, where it shows who can open a vault", async () => {
+  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+  await showSample(page);
+  await page.goto("/console/#/vaults");
+  await rowOf(page, MARKUP).waitFor();
+  await chooseRowAction(page, `Who can open ${MARKUP}`);
+  await dialogOf(page).getByText("3 records do not open: which vaults they name is not known.").waitFor();
+  expect(await dialogOf(page).getByRole("rowheader").count()).toBe(3);
+});
+
 it("shows when a token was last used and what it has done, and asks for that only when it is opened", async () => {
   const [used, unused] = [`Used ${crypto.randomUUID()}`, `Unused ${crypto.randomUUID()}`];
   const name = `Busy ${crypto.randomUUID()}`;

@@ -6,6 +6,7 @@ import { adminVaults, type VaultRow } from "./lists.ts";
 import { OpenVaults } from "./open-vaults.tsx";
 import { QUOTAS } from "./quotas.ts";
 import { dayColumn, RowName } from "./row-cells.tsx";
+import { VaultAccess } from "./vault-access.tsx";
 import { VaultForm } from "./vault-form.tsx";
 import { nameOfVault } from "./vault-names.ts";
 
@@ -43,6 +44,13 @@ const ACTIONS: readonly RowAction<VaultRow>[] = [
   {
     label: "Edit",
     dialogOf: (vault) => ("broken" in vault ? undefined : (close) => <VaultForm vault={vault} onClose={close} />),
+  },
+  {
+    label: "Who can open it",
+    namedLabel: "Who can open",
+    only: "shows",
+    dialogOf: (vault) =>
+      "broken" in vault ? undefined : (close) => <VaultAccess id={vault.id} name={vault.name} onClose={close} />,
   },
   {
     label: "New keys",
