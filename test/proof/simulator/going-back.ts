@@ -117,8 +117,9 @@ async function play(world: World, kind: Kind): Promise<GoingBack> {
     if (jobOf(body.id).state !== "done") return { violations: [], ended: "not begun" };
   }
   const state = { over: false, wentBack: false };
+  const areBusy = (): boolean => !state.over && sent < REQUESTS_MAX;
   const writers = Array.from({ length: WRITERS }, async () => {
-    while (!state.over && sent < REQUESTS_MAX) {
+    while (areBusy()) {
       await clock.sleep(2 * PAUSE * random());
       await write(random() < 0.2 ? "create" : "patch");
     }
