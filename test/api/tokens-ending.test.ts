@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { env } from "cloudflare:workers";
+import { countingDatabase } from "../support/bindings.ts";
 import { admin, client, makeToken, makeVault, send } from "../support/service.ts";
 
 /** Tokens that end soon, in /health and /metrics (contract 13.3, 13.4). */
@@ -57,4 +58,17 @@ describe("a token", () => {
     expect(await reported()).toMatchObject({ status: "WARNING", count: 3 });
     expect(await scraped()).toBe("3");
   });
+});
+
+it("other tokens cost /health no rows, which needs no token itself", async () => {
+  const rowsOf = async (): Promise<number> => {
+    const { db, count } = countingDatabase();
+    await send("GET", "/health", { env: { DB: db } });
+    return count.rowsRead;
+  };
+  const vault = await makeVault();
+  const before = await rowsOf();
+  for (let index = 0; index < 5; index++) await makeToken({ [vault]: "r" }, { expiresIn: DAY_SECONDS });
+  await makeToken({ [vault]: "r" }, { expiresIn: 90 * DAY_SECONDS });
+  expect(await rowsOf()).toBe(before);
 });

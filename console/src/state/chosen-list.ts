@@ -20,10 +20,7 @@ export const query = signal("");
 export const keyOfList = ({ kind, value }: ChosenList): string => (value === undefined ? kind : `${kind}.${value}`);
 
 /** The list of the Items, alone: no Item is open. */
-export const placeOfList = (list: ChosenList): Route => ({
-  view: "items",
-  list: list.kind === "all" ? undefined : keyOfList(list),
-});
+export const placeOfList = (list: ChosenList): Route => ({ view: "items", list: keyOfList(list) });
 
 /** In: a key of `keyOfList`. Out: of a key that names nothing, the list of all Items. */
 function parseList(key: string): ChosenList {

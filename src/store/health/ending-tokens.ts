@@ -5,7 +5,10 @@ import { runBatch } from "../d1/database.ts";
 
 /** The tokens that end soon, for /health and /metrics (contract 13.3, 13.4). */
 
-/** SQL: whether a row of `tokens` is such a token. In: ?1, Unix milliseconds. As `endsSoon`; a row of another kind is no token, or lives for hours. */
+/**
+ * SQL: whether a row of `tokens` is such a token. In: ?1, Unix milliseconds. As `endsSoon`; a row of another kind is no token, or lives for hours.
+ * The index `tokens_ending` has the condition on the lifetime.
+ */
 export const ENDS_SOON = `(expires_at > ?1 AND expires_at <= ?1 + ${ENDING.within} AND expires_at - created_at > ${ENDING.lifetimeAbove}
   AND (kind IS NULL OR kind = 'admin'))`;
 
