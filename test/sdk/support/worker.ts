@@ -10,6 +10,7 @@ import { LOCAL } from "../../../scripts/wrangler.ts";
 export interface StartedWorker {
   /** The URL on which the service listens, with a slash at the end. */
   readonly url: string;
+  readonly database: Database;
   readonly close: () => Promise<void>;
 }
 
@@ -35,8 +36,9 @@ export async function startWorker(secrets: Vars, vars: Vars = {}, others: readon
   const options = { host: "127.0.0.1", port: 0, workers, handleStructuredLogs: () => undefined };
   const miniflare = new Miniflare(convertV4MiniflareOptions(options as never));
   const url = await miniflare.ready;
-  await migrate(await miniflare.getD1Database("DB"));
-  return { url: url.toString(), close: () => miniflare.dispose() };
+  const database = await miniflare.getD1Database("DB");
+  await migrate(database);
+  return { url: url.toString(), database, close: () => miniflare.dispose() };
 }
 
 type Database = Awaited<ReturnType<Miniflare["getD1Database"]>>;
