@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync } from "node:crypto";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
@@ -370,5 +370,32 @@ describe("a row that did not open when the backup read it", () => {
       expect(others(written.items)).toEqual(others(expected.items));
     }
     expectNoSecret(one);
+  });
+});
+
+describe("the example of a backup in vectors/", () => {
+  it("opens to what it opened to when it was made", async () => {
+    const {
+      rootKeys,
+      objects: texts,
+      opens,
+    } = readJson("vectors", "backup.json") as {
+      readonly rootKeys: string;
+      readonly objects: Readonly<Record<string, string>>;
+      readonly opens: Readonly<Record<string, unknown>>;
+    };
+    const example = temporaryFolder();
+    for (const [key, text] of Object.entries(texts)) {
+      mkdirSync(dirname(join(example, key)), { recursive: true });
+      writeFileSync(join(example, key), text, isContent(key) ? "base64" : "utf8");
+    }
+    const { code, output } = await openBackup(example, [], { ROOT_KEYS: rootKeys });
+    expect(code).toBe(0);
+    expect(filesBelow(output)).toEqual(Object.keys(opens).toSorted());
+    const valueOf = (path: string): unknown => {
+      if (path.endsWith(".json")) return readJson(output, path);
+      return readFileSync(join(output, path), path.endsWith(".jsonl") ? "utf8" : "base64");
+    };
+    for (const [path, value] of Object.entries(opens)) expect(valueOf(path)).toEqual(value);
   });
 });

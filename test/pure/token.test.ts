@@ -39,21 +39,6 @@ const claims: fc.Arbitrary<Claims> = fc.record({
   expiresAt: fc.integer({ min: NOW + 1, max: 2 ** 40 }),
 });
 
-describe("signToken", () => {
-  // The hashes in the rows of tokens depend on it: the token of a repeated request is signed again, and compared with its row.
-  it("gives the same text in every release", async () => {
-    const keyring = await keyringOf(secret("k1", { k1: ROOT("a") }));
-    const [id, vault] = ["3fa85f64-5717-4562-b3fc-2c963f66afa6", "0b5a1c1e-6f8f-4d5e-9d53-3a4b8a9f0c11"];
-    const token = await signToken(keyring, makeClaims({ id, name: "é", vaults: { [vault]: "rw" } }));
-    expect(token.split(".")).toEqual([
-      "eyJhbGciOiJFZERTQSIsInR5cCI6IkpXVCIsImtpZCI6ImsxIn0",
-      "eyJkaWFsZWN0IjoidXVpZCIsInZhdWx0cyI6eyIwYjVhMWMxZS02ZjhmLTRkNWUtOWQ1My0zYTRiOGE5ZjBjMTEiOiJydyJ9LCJpc3MiOiJpdGVtLXZhdWx0IiwiYXVkIjoiaXRlbS12YXVsdCIsInN1YiI6IsOpIiwianRpIjoiM2ZhODVmNjQtNTcxNy00NTYyLWIzZmMtMmM5NjNmNjZhZmE2IiwiaWF0IjoxODAwMDAwMDAwLCJleHAiOjE4MDAwMDM2MDB9",
-      "9wYn12Hzv-7f5pZ49TgwMElV795ru3qyZ8JGdmG63KvHY7nktIORAE7SgC6Ie987RbAC65NOMNWskhrt6yNoDQ",
-    ]);
-    expect(await hashToken(token)).toBe("zPBycsXYSrGjwuh74AG6pw==");
-  });
-});
-
 describe("verifyToken", () => {
   it("returns the claims that signToken signed, with the hash of the token", async () => {
     const keyring = await keyringOf();

@@ -119,7 +119,7 @@ async function checkPart(
   }
 }
 
-/** Bytes of a sealed content of so many plain ones (docs/security.md): a header of 56, and a tag of 16 for each chunk of 16 KiB. */
+/** Bytes of a sealed content of so many plain ones (docs/format.md): a header of 56, and a tag of 16 for each chunk of 16 KiB. */
 const sealedSize = (size: number): number => 56 + size + 16 * (Math.floor(size / 16_384) + 1);
 
 async function checkContents(
