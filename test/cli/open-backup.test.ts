@@ -333,7 +333,7 @@ describe("a whole backup is refused, and nothing is written", () => {
 });
 
 describe("a row that did not open when the backup read it", () => {
-  it("costs only itself, and is named: one of every column with a sealed text", async () => {
+  it("costs only itself, and is named, and an older snapshot has it: one of every column with a sealed text", async () => {
     const [production] = world.sample.vaults;
     const damages = backedUpIn("vault").flatMap((table) => columnsOfKind(table, "sealed").map((column) => ({ table, column })));
     expect(damages.length).toBeGreaterThan(5);
@@ -354,7 +354,8 @@ describe("a row that did not open when the backup read it", () => {
       body,
     });
     await service.database.prepare(`UPDATE vaults SET name = description WHERE id = '${unnamed}'`).run();
-    const one = await openBackup(await backUp("--full"), [], KEYS);
+    const both = await backUp("--full");
+    const one = await openBackup(both, [], KEYS);
     expect(one.code).toBe(7);
     const { findings } = readJson(one.output, "report.json") as { findings: Readonly<Record<string, string>>[] };
     for (const { table, column } of damages) {
@@ -370,6 +371,9 @@ describe("a row that did not open when the backup read it", () => {
       expect(others(written.items)).toEqual(others(expected.items));
     }
     expectNoSecret(one);
+    const before = await openBackup(both, ["--snapshot", "1"], KEYS);
+    expect([before.code, readJson(before.output, "report.json").findings]).toEqual([0, []]);
+    for (const [vault, answer] of answered) expect(writtenVault(before.output, vault)).toEqual(expectedOf(answer));
   });
 });
 
