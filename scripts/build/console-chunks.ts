@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import type { Plugin } from "esbuild";
 
 const LATER = "loaded-later";
@@ -21,12 +21,14 @@ export const fewScripts = (source: string): Plugin => ({
     build.onResolve({ filter: /^\.{1,2}\// }, async ({ kind, path, importer, resolveDir }) => {
       if (kind !== "dynamic-import") return undefined;
       const resolved = await build.resolve(path, { kind: "import-statement", importer, resolveDir });
-      return { ...resolved, namespace: LATER };
+      // Relative, because esbuild makes the path of a module of another namespace a part of the hash in the name of its script.
+      return { ...resolved, path: relative("", resolved.path), namespace: LATER };
     });
     build.onLoad({ filter: /./, namespace: LATER }, ({ path }) => ({
-      contents: [...imports.map((name) => `import ${JSON.stringify(name)};`), `export * from ${JSON.stringify(path)};`].join(
-        "\n",
-      ),
+      contents: [
+        ...imports.map((name) => `import ${JSON.stringify(name)};`),
+        `export * from ${JSON.stringify(resolve(path))};`,
+      ].join("\n"),
       resolveDir: resolve(source),
     }));
   },

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { build } from "esbuild";
 import { document } from "../../openapi/document.ts";
 import manifest from "../../package.json" with { type: "json" };
@@ -9,21 +10,29 @@ import { assetFiles } from "./assets.ts";
  * them. `item-vault admin deploy` deploys it where there is no checkout.
  */
 
-const FOLDER = "worker";
+/** The folder of the Worker in `dist/` of the package. */
+export const FOLDER = "worker";
 
-/** Bundled for workerd as wrangler does it: its conditions of exports, and the modules that the platform provides. */
+/**
+ * The options of wrangler (its `bundleWorker`), so that `wrangler deploy` in a checkout makes the same bytes: a deployment runs the script of
+ * its release, whichever of both has made it. `npm run bundle` compares them.
+ */
 const OPTIONS = {
   bundle: true,
   format: "esm",
   platform: "browser",
   target: "es2024",
+  define: { "navigator.userAgent": '"Cloudflare-Workers"' }, // as in workerd; libraries ask for browsers by it
+  supported: { "import-source": true, using: true },
+  keepNames: true,
   minify: true,
-  charset: "utf8",
-  legalComments: "none",
+  sourcemap: true, // only for the comment at the end, which names it
   metafile: true,
   write: false,
   logLevel: "warning",
 } as const;
+
+const NAME = "index.js";
 
 /** Out: the Worker as one file, and the paths of its sources. Throws when esbuild does. */
 export async function bundleCode(): Promise<{ code: Uint8Array; inputs: string[] }> {
@@ -32,9 +41,9 @@ export async function bundleCode(): Promise<{ code: Uint8Array; inputs: string[]
     conditions: ["workerd", "worker", "browser"],
     external: ["cloudflare:*", "node:*"],
     entryPoints: ["src/index.ts"],
-    outfile: "index.js",
+    outfile: NAME,
   });
-  return { code: outputFiles[0]!.contents, inputs: Object.keys(metafile.inputs) };
+  return { code: outputFiles.find(({ path }) => basename(path) === NAME)!.contents, inputs: Object.keys(metafile.inputs) };
 }
 
 /** Out: the files by their paths in the package, and the paths of the sources of the code. Throws when esbuild does. */
@@ -43,7 +52,7 @@ export async function bundleWorker(): Promise<{ files: Record<string, string | U
   const migrations = readdirSync("migrations").map((name) => [`migrations/${name}`, readFileSync(`migrations/${name}`)] as const);
   const assets = Object.entries(await assetFiles(document)).map(([path, content]) => [`assets/${path}`, content] as const);
   const files = {
-    "code/index.js": code,
+    [`code/${NAME}`]: code,
     "package.json": `${JSON.stringify({ version: manifest.version })}\n`,
     "wrangler.toml": bundledConfiguration(readFileSync("wrangler.toml", "utf8")),
     ...Object.fromEntries([...migrations, ...assets]),
