@@ -7,6 +7,7 @@ const LONG_FOLDERS = [
   "cli/admin",
   "cli/serve",
   "cli/transfer",
+  "client/reproducible",
   "damage",
   "files",
   "promises",

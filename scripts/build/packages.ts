@@ -1,12 +1,13 @@
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { basename, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { build, type BuildOptions } from "esbuild";
 import cli from "../../cli/package.json" with { type: "json" };
 import { licencesOf } from "./licences.ts";
-import { bundleWorker } from "./worker.ts";
-import { UNFINISHED, writeFolder } from "./write.ts";
+import { type Files, type PackedFiles, releaseOf, within } from "./release.ts";
+import { bundleWorker, FOLDER as WORKER } from "./worker.ts";
+import { UNFINISHED, writeFile, writeFolder } from "./write.ts";
 
 /**
  * The packages that people install: `client/dist/`, one file of code, and `cli/dist/`, with a file for what each command loads, so that
@@ -15,49 +16,93 @@ import { UNFINISHED, writeFolder } from "./write.ts";
 
 const TSC = "node_modules/typescript/bin/tsc";
 
-interface Package extends BuildOptions {
+interface Package {
+  /** The folder of the package. */
+  readonly workspace: string;
   readonly entry: string;
-  readonly file: string;
+  /** The name of its first file in `dist/`, without its ending. */
+  readonly out: string;
+  readonly options: BuildOptions;
+  /** The files of `dist/` that are no code of the package. */
+  readonly more: () => Promise<Built>;
 }
 
 const CLIENT: Package = {
+  workspace: "client",
   entry: "client/src/index.ts",
-  file: "client/dist/index.js",
-  platform: "neutral",
-  target: "es2022",
+  out: "index",
+  options: { platform: "neutral", target: "es2022" },
+  more: () => declarationsOf("client"),
 };
 
 const CLI: Package = {
+  workspace: "cli",
   entry: "cli/src/main.ts",
-  file: "cli/dist/item-vault.js",
-  platform: "node",
-  target: "node20",
-  minify: true,
-  define: { CLI_VERSION: JSON.stringify(cli.version) },
-  // A bundled CommonJS library requires modules of Node, and an ES module has no `require` of its own.
-  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+  out: "item-vault",
+  options: {
+    platform: "node",
+    target: "node20",
+    minify: true,
+    define: { CLI_VERSION: JSON.stringify(cli.version) },
+    // A bundled CommonJS library requires modules of Node, and an ES module has no `require` of its own.
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+  },
+  more: bundleWorker,
 };
 
 interface Built {
-  readonly files: Readonly<Record<string, string | Uint8Array>>;
+  readonly files: Files;
   /** The paths of the sources of a bundle. */
   readonly inputs: readonly string[];
 }
 
-/** Writes the folders of the packages whose sources exist. Throws when esbuild or tsc does. */
+/**
+ * Writes the packages, and the file of the release, which the command line carries beside the Worker. Throws when esbuild or tsc does.
+ */
 export async function buildPackages(): Promise<void> {
-  const packages = [
-    { ...CLIENT, more: () => declarationsOf("client") },
-    { ...CLI, more: bundleWorker },
-  ];
-  const builds = packages.filter(({ entry }) => existsSync(entry));
-  await Promise.all(
-    builds.map(async ({ entry, file, more, ...options }) => {
-      const [code, others] = await Promise.all([bundle(entry, basename(file, ".js"), options), more()]);
-      writeFolder(join(file, ".."), { ...code.files, ...others.files, ...licences([...code.inputs, ...others.inputs]) });
-    }),
-  );
+  const [client, program] = await Promise.all([CLIENT, CLI].map(distOf));
+  const packages = [packedFiles(CLIENT, client!), packedFiles(CLI, program!)];
+  const release = `${JSON.stringify(releaseOf(within(`${WORKER}/`, program!), packages), undefined, 2)}\n`;
+  writeFolder("client/dist", client!);
+  writeFolder("cli/dist", { ...program, [`${WORKER}/release.json`]: release });
+  writeFile("dist/release.json", release);
 }
+
+/** The files of `dist/` of a package. */
+async function distOf({ entry, out, options, more }: Package): Promise<Files> {
+  const [code, others] = await Promise.all([bundle(entry, out, options), more()]);
+  return { ...code.files, ...others.files, ...licences([...code.inputs, ...others.inputs]) };
+}
+
+/** What npm packs besides what `files` of package.json names. */
+const ALWAYS_PACKED = ["LICENSE", "README.md", "package.json"];
+
+/** The files that npm packs. In: those of `dist/`. */
+function packedFiles({ workspace }: Package, dist: Files): PackedFiles {
+  const { name, version, files } = JSON.parse(readFileSync(join(workspace, "package.json"), "utf8")) as Manifest;
+  const others = [
+    ...ALWAYS_PACKED,
+    ...files.filter((folder) => folder !== "dist").flatMap((folder) => pathsIn(workspace, folder)),
+  ];
+  const built = Object.entries(dist).map(([path, content]) => [`dist/${path}`, content] as const);
+  return {
+    name,
+    version,
+    files: Object.fromEntries([...built, ...others.map((path) => [path, readFileSync(join(workspace, path))] as const)]),
+  };
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly files: readonly string[];
+}
+
+/** The files of a folder of a package, by their paths in the package. */
+const pathsIn = (workspace: string, folder: string): string[] =>
+  readdirSync(join(workspace, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(workspace, join(entry.parentPath, entry.name)));
 
 /** In: the name of the file of the entry, without its ending. */
 async function bundle(entry: string, name: string, options: BuildOptions): Promise<Built> {
@@ -80,7 +125,7 @@ async function bundle(entry: string, name: string, options: BuildOptions): Promi
   return { files, inputs: Object.keys(metafile.inputs) };
 }
 
-function licences(inputs: readonly string[]): Built["files"] {
+function licences(inputs: readonly string[]): Files {
   const text = licencesOf(inputs);
   return text === "" ? {} : { "LICENSES.txt": text };
 }

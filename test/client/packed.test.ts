@@ -1,10 +1,12 @@
 import { execFile, execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import type { Release } from "../../cli/src/admin/verify-deployment/release.ts";
 import { vaultWithLogin } from "../cli/support/login.ts";
 
 /** The packages as people install them: packed, and installed into an empty folder without a network. */
@@ -111,6 +113,16 @@ describe("the types of the client", () => {
   it.each(REFUSED.map(([what], place) => [what, place] as const))("refuse %s", (_, place) =>
     expect(messages).toContainEqual(expect.stringMatching(`^refused-${place}\\.ts.*error TS`)),
   );
+});
+
+it.each(["@item-vault/client", "item-vault"])("release.json has the hash of each file of %s", (name) => {
+  const release = JSON.parse(readFileSync("dist/release.json", "utf8")) as Release;
+  const installed = join(folder, "node_modules", name);
+  const entries = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = entries.map((entry) => relative(installed, join(entry.parentPath, entry.name)));
+  const files = paths.filter((path) => path !== "dist/worker/release.json"); // it cannot have its own hash
+  const hashes = files.map((path) => [path, hash("sha256", readFileSync(join(installed, path)))]);
+  expect(release.packages[name]!.files).toEqual(Object.fromEntries(hashes));
 });
 
 it("the client has at most 6 KiB, compressed", () => {

@@ -9,6 +9,9 @@ export const GENERATORS: Readonly<Record<string, () => string>> = {
   ROOT_KEYS: () => JSON.stringify({ active: "k1", keys: { k1: randomBytes(32).toString("base64") } }),
 };
 
+/** The secret that a deployment may lack. wrangler.toml has the others (`secrets.required`). */
+export const OPTIONAL_SECRET = "TOKENS_NOT_BEFORE";
+
 /** The lines of a file of secrets, which wrangler and `parseEnv` of Node read. */
 export const secretLines = (secrets: Readonly<Record<string, string>>): string =>
   Object.entries(secrets)

@@ -2,7 +2,7 @@ import { appendFile, readFile, stat } from "node:fs/promises";
 import { parseDotenv } from "@item-vault/transfer/dotenv";
 import { CliError } from "../../frame/failure.ts";
 import type { Found } from "./found.ts";
-import { GENERATORS, secretLines } from "./generate.ts";
+import { GENERATORS, OPTIONAL_SECRET, secretLines } from "./generate.ts";
 
 /** The secrets of a deployment. One that the Worker has is never replaced, and none is printed or passed on a command line. */
 
@@ -12,9 +12,6 @@ export interface SecretPlan {
   /** The value from the file. */
   readonly value?: string;
 }
-
-/** The optional secret: a file of secrets may have it. */
-const OPTIONAL = "TOKENS_NOT_BEFORE";
 
 /**
  * Where each required secret comes from. `mayGenerate`: whether a user sees where the new ones are kept. Errors: throws a CliError when the
@@ -35,8 +32,8 @@ export async function planSecrets(
     if (name === "ROOT_KEYS" && database?.inUse) throw keysMissing(path);
     return { name, from: mayGenerate && name in GENERATORS ? "generated" : "nowhere" };
   });
-  const optional = file.get(OPTIONAL);
-  return optional && !has(OPTIONAL) ? [...plans, { name: OPTIONAL, from: "file", value: optional }] : plans;
+  const optional = file.get(OPTIONAL_SECRET);
+  return optional && !has(OPTIONAL_SECRET) ? [...plans, { name: OPTIONAL_SECRET, from: "file", value: optional }] : plans;
 }
 
 const keysMissing = (path: string): CliError =>
