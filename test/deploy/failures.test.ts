@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { startCloudflare, TOKEN } from "./support/cloudflare.ts";
-import { copyFolder, deploy, makeFolder, SECRETS, withEnv } from "./support/folder.ts";
+import { copyFolder, deploy, makeFolder, SECRETS, verifyDeployment, withEnv } from "./support/folder.ts";
 
 /** A first deployment that Cloudflare refuses at each of its calls: the step is named, and the next start goes on with it. */
 
@@ -44,9 +44,11 @@ describe.runIf(LONG)("a deployment", () => {
     await cloudflare.close();
   });
 
-  it("of a checkout builds the static files and bundles the sources", async () => {
+  it("of a checkout builds the static files and bundles the sources, to the same bytes as those of the package", async () => {
     const cloudflare = await startCloudflare();
     expect(await deploy(cloudflare, resolve("."), "--secrets", join(folder, "production.vars"))).toMatchObject({ code: 0 });
+    const verified = await verifyDeployment(cloudflare, folder); // the folder has what the package carries
+    expect([verified.code, verified.output]).toEqual([0, expect.stringMatching(/^Equal: all \d+ that can be compared/m)]);
     expect(cloudflare.unknown).toEqual([]);
     await cloudflare.close();
   });

@@ -42,4 +42,4 @@ export function checkScheme(env: Io["env"], host: string, options: ConnectionOpt
 }
 
 /** Not names under `localhost`: some resolvers ask the network for them. In: the host name of a URL, which has lower case. */
-const isThisMachine = (hostname: string): boolean => /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(hostname);
+export const isThisMachine = (hostname: string): boolean => /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(hostname);

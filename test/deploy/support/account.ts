@@ -18,6 +18,8 @@ export interface Answer {
   readonly status?: number;
   readonly result?: unknown;
   readonly error?: { readonly code: number; readonly message: string };
+  /** What is answered instead of JSON. */
+  readonly raw?: Response;
 }
 
 export type Route = readonly [method: string, path: RegExp, answer: (request: Request) => Answer | Promise<Answer>];
@@ -45,12 +47,20 @@ export interface Binding {
   readonly id?: string;
   readonly bucket_name?: string;
   readonly queue_name?: string;
+  /** Of a Durable Object. */
+  readonly class_name?: string;
+  readonly script_name?: string;
 }
 
 export interface Version {
   readonly id: string;
   readonly bindings: readonly Binding[];
-  readonly code: string;
+  /** The modules of the script, by their names. */
+  readonly modules: ReadonlyMap<string, string>;
+  readonly compatibilityDate: string;
+  readonly compatibilityFlags: readonly string[];
+  /** The hashes of the static files, by their paths. */
+  readonly assets: Readonly<Record<string, string>>;
 }
 
 export interface Worker {
@@ -78,6 +88,10 @@ export interface State {
   readonly buckets: Set<string>;
   readonly queues: Map<string, { id: string; consumers: Consumer[] }>;
   readonly workers: Workers;
+  /** The contents of static files, by the hashes that wrangler gives them. */
+  readonly assets: Map<string, Buffer>;
+  /** The static files of the newest upload of a Worker, by its name: the hashes by their paths. */
+  readonly manifests: Map<string, Readonly<Record<string, string>>>;
   /** The account's subdomain of workers.dev. */
   subdomain: string | undefined;
   /** The ids of the accounts that the login reaches. */

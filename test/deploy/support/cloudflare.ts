@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Answer, refused, type Route, type State } from "./account.ts";
 import { databaseRoutes } from "./databases.ts";
-import { healthOf } from "./health.ts";
+import { assetAt, healthOf } from "./health.ts";
 import { storageRoutes } from "./storage.ts";
 import { workerRoutes } from "./workers.ts";
 
@@ -13,9 +13,11 @@ import { workerRoutes } from "./workers.ts";
 
 export const ACCOUNT = "0123456789abcdef0123456789abcdef";
 export const TOKEN = "a-token-of-this-test";
+/** A token that may read nothing. */
+export const TOKEN_WITHOUT_RIGHTS = "a-token-without-rights-of-this-test";
 
 export interface Cloudflare {
-  /** The origin, which also answers /health as the deployed Worker does. */
+  /** The origin, which also answers /health and serves the static files as the deployed Worker does. */
   readonly origin: string;
   readonly state: State;
   /** `<method> <path>` of every call to the API. */
@@ -34,6 +36,8 @@ export async function startCloudflare(): Promise<Cloudflare> {
     buckets: new Set(),
     queues: new Map(),
     workers: new Map(),
+    assets: new Map(),
+    manifests: new Map(),
     subdomain: "example",
     accounts: [ACCOUNT],
   };
@@ -50,7 +54,16 @@ export async function startCloudflare(): Promise<Cloudflare> {
       outgoing.end(JSON.stringify(healthOf(state) ?? {}));
       return;
     }
-    void respond(incoming).then(({ status = 200, result, error }) => {
+    if (incoming.url?.startsWith("/client/v4/") !== true) {
+      const file = assetAt(state, incoming.url!);
+      outgoing.writeHead(file ? 200 : 404).end(file);
+      return;
+    }
+    void respond(incoming).then(async ({ status = 200, result, error, raw }) => {
+      if (raw) {
+        outgoing.writeHead(status, Object.fromEntries(raw.headers)).end(Buffer.from(await raw.arrayBuffer()));
+        return;
+      }
       const body = { success: error === undefined, errors: error ? [error] : [], messages: [], result: result ?? null };
       outgoing.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
     });
@@ -69,6 +82,7 @@ export async function startCloudflare(): Promise<Cloudflare> {
       return refused(404, 7000, `No route for ${method} ${path}`);
     }
     const [, pattern, answer] = found;
+    if (incoming.headers.authorization === `Bearer ${TOKEN_WITHOUT_RIGHTS}`) return refused(403, 10000, "Authentication error");
     const signed = incoming.headers.authorization === `Bearer ${TOKEN}` || path.startsWith("/workers/assets/upload");
     if (!signed) return refused(401, 10000, "Authentication error");
     const params = pattern.exec(path)!.slice(1);

@@ -3,7 +3,8 @@ import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { bundleWorker } from "../../../scripts/build/worker.ts";
+import { releaseOf, within } from "../../../scripts/build/release.ts";
+import { bundleWorker, FOLDER } from "../../../scripts/build/worker.ts";
 import { COMMANDS } from "../../../cli/src/commands.ts";
 import { runCli } from "../../../cli/src/frame/cli.ts";
 import type { Cloudflare } from "./cloudflare.ts";
@@ -28,9 +29,10 @@ ROOT_KEYS='{"active":"k1","keys":{"k1":"${btoa("0123456789abcdef0123456789abcdef
 /** Makes the folder. wrangler is that of the checkout. */
 export async function makeFolder(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "item-vault-deploy-"));
-  const { files } = await bundleWorker();
-  for (const [path, content] of Object.entries(files)) {
-    const target = join(folder, path.replace(/^worker\//, ""));
+  const files = within(`${FOLDER}/`, (await bundleWorker()).files);
+  const release = JSON.stringify(releaseOf(files, []));
+  for (const [path, content] of Object.entries({ ...files, "release.json": release })) {
+    const target = join(folder, path);
     mkdirSync(join(target, ".."), { recursive: true });
     writeFileSync(target, content);
   }
@@ -75,15 +77,38 @@ export function withEnv(cloudflare: Cloudflare, changes: Readonly<Record<string,
   return { ...cloudflare, env: Object.fromEntries(env) };
 }
 
-/** Runs `item-vault admin deploy` without a terminal, in this process; wrangler runs in processes of its own. */
-export async function deploy(cloudflare: Cloudflare, folder: string, ...args: readonly string[]): Promise<Ran> {
+/** Runs `item-vault` without a terminal, in this process. `folder`: the home folder. */
+async function runHere(cloudflare: Cloudflare, folder: string, args: readonly string[]): Promise<Ran> {
   const texts: string[] = [];
   const stream = () => new Writable({ write: (text: Buffer, _, done) => (texts.push(text.toString()), done()) });
   const io = { stdin: Readable.from([]), stdout: stream(), stderr: stream(), env: envOf(cloudflare, folder) };
-  const given = ["--from", folder, "--secrets", join(folder, "production.vars"), ...args];
-  const code = await runCli(COMMANDS, deployArgs(cloudflare, given), io);
+  const code = await runCli(COMMANDS, args, io);
   return { code, output: texts.join("") };
 }
+
+/** Runs `item-vault admin deploy` in this process; wrangler runs in processes of its own. */
+export const deploy = (cloudflare: Cloudflare, folder: string, ...args: readonly string[]): Promise<Ran> => {
+  const given = ["--from", folder, "--secrets", join(folder, "production.vars"), ...args];
+  return runHere(cloudflare, folder, deployArgs(cloudflare, given));
+};
+
+const verifyArgs = ({ origin }: Cloudflare, folder: string, args: readonly string[]) => [
+  "admin",
+  "verify-deployment",
+  "--from",
+  folder,
+  "--host",
+  origin,
+  ...args,
+];
+
+/** Runs `item-vault admin verify-deployment` in this process, with the release of the folder. */
+export const verifyDeployment = (cloudflare: Cloudflare, folder: string, ...args: readonly string[]): Promise<Ran> =>
+  runHere(cloudflare, folder, verifyArgs(cloudflare, folder, args));
+
+/** The same in a process of its own. */
+export const verifyDeploymentInProcess = (cloudflare: Cloudflare, folder: string): Promise<Ran> =>
+  start(cloudflare, tmpdir(), process.execPath, [...CLI, ...verifyArgs(cloudflare, folder, [])]);
 
 const deployArgs = ({ origin }: Cloudflare, args: readonly string[]) => [
   "admin",

@@ -7,25 +7,40 @@ interface Metadata {
   readonly bindings: readonly (Binding & { readonly old_name?: string })[];
   readonly keep_bindings?: readonly string[];
   readonly migrations?: { readonly new_tag?: string };
+  readonly compatibility_date?: string;
+  readonly compatibility_flags?: readonly string[];
 }
 
 /** What the API shows of a binding: never the text of a secret. */
 export const shown = (binding: Binding): Binding =>
   binding.type === "secret_text" ? { type: binding.type, name: binding.name } : binding;
 
-export async function parseUpload({ headers, bytes }: Request): Promise<{ metadata: Metadata; code: string }> {
+/** The parts of a form. */
+async function parseForm({ headers, bytes }: Request): Promise<Map<string, string>> {
   const form = await new Response(new Uint8Array(bytes), { headers: { "Content-Type": headers["content-type"]! } }).formData();
-  const parts = await Promise.all(
-    [...form].map(async ([name, part]) => [name, typeof part === "string" ? part : await part.text()] as const),
-  );
-  const metadata = JSON.parse(parts.find(([name]) => name === "metadata")![1]) as Metadata;
-  return {
-    metadata,
-    code: parts
-      .filter(([name]) => name !== "metadata")
-      .map(([, text]) => text)
-      .join("\n"),
-  };
+  const parts = [...form].map(async ([name, part]) => [name, typeof part === "string" ? part : await part.text()] as const);
+  return new Map(await Promise.all(parts));
+}
+
+export async function parseUpload(request: Request): Promise<{ metadata: Metadata; modules: Map<string, string> }> {
+  const modules = await parseForm(request);
+  const metadata = JSON.parse(modules.get("metadata")!) as Metadata;
+  modules.delete("metadata");
+  return { metadata, modules };
+}
+
+/** Static files, each a part of the form in base64, by the hash that wrangler gives it. */
+export const parseAssets = async (request: Request): Promise<[hash: string, content: Buffer][]> =>
+  [...(await parseForm(request))].map(([hash, text]) => [hash, Buffer.from(text, "base64")]);
+
+/** The answer with the script: a form with a part for each module and each source map. */
+export function scriptOf({ modules }: Version): Response {
+  const form = new FormData();
+  for (const [name, text] of modules) {
+    const type = name.endsWith(".js.map") ? "application/source-map" : "application/javascript+module";
+    form.append(name, new File([text], name, { type }));
+  }
+  return new Response(form, { headers: { "cf-entrypoint": [...modules.keys()][0]! } });
 }
 
 /** The bindings of an upload. Errors: the name of a binding that is inherited from nothing. */
@@ -43,9 +58,9 @@ function bindingsOf({ bindings, keep_bindings: kept = [] }: Metadata, before: re
 export async function loadVersion(
   request: Request,
   before: readonly Binding[],
-  { databases, buckets, queues }: Pick<State, "databases" | "buckets" | "queues">,
+  { databases, buckets, queues, manifests }: Pick<State, "databases" | "buckets" | "queues" | "manifests">,
 ): Promise<Version | Answer> {
-  const { metadata, code } = await parseUpload(request);
+  const { metadata, modules } = await parseUpload(request);
   const bindings = bindingsOf(metadata, before);
   if (typeof bindings === "string") return refused(400, 10057, `inherit binding '${bindings}' is invalid`);
   const broken = bindings.find(
@@ -55,7 +70,9 @@ export async function loadVersion(
       (type === "queue" && !queues.has(queue!)),
   );
   if (broken) return refused(400, 10021, `binding ${broken.name} names nothing that exists`);
-  return { id: randomUUID(), bindings, code };
+  const { compatibility_date: compatibilityDate = "", compatibility_flags: compatibilityFlags = [] } = metadata;
+  const assets = manifests.get(request.params[0]!) ?? {};
+  return { id: randomUUID(), bindings, modules, compatibilityDate, compatibilityFlags, assets };
 }
 
 export function serve(worker: Worker, version: Version): void {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Answer, refused, type Request, type Route, type State, type Worker } from "./account.ts";
-import { changeSecret, loadVersion, parseUpload, serve, shown, versionOf } from "./worker-state.ts";
+import { changeSecret, loadVersion, parseAssets, parseUpload, scriptOf, serve, shown, versionOf } from "./worker-state.ts";
 
 /** Workers: scripts with versions, their secrets, deployments, triggers and static files. */
 
@@ -46,8 +46,15 @@ export function workerRoutes(state: State): Route[] {
     [
       "GET",
       /^\/workers\/scripts\/([^/]+)\/settings$/,
-      of(({ active }) => ({ result: { bindings: active.bindings.map(shown) } })),
+      of(({ active: { bindings, compatibilityDate, compatibilityFlags } }) => ({
+        result: {
+          bindings: bindings.map(shown),
+          compatibility_date: compatibilityDate,
+          compatibility_flags: compatibilityFlags,
+        },
+      })),
     ],
+    ["GET", /^\/workers\/scripts\/([^/]+)\/content\/v2$/, of(({ active }) => ({ raw: scriptOf(active) }))],
     [
       "GET",
       /^\/workers\/scripts\/([^/]+)\/secrets$/,
@@ -165,11 +172,20 @@ export function workerRoutes(state: State): Route[] {
       "POST",
       /^\/workers\/scripts\/([^/]+)\/assets-upload-session$/,
       (request) => {
-        const hashes = Object.values(json(request)["manifest"] as Record<string, { hash: string }>).map(({ hash }) => hash);
-        return { result: { jwt: jwt(), buckets: [hashes] } };
+        const manifest = Object.entries(json(request)["manifest"] as Record<string, { hash: string }>);
+        const assets = Object.fromEntries(manifest.map(([path, { hash }]) => [path, hash]));
+        state.manifests.set(request.params[0]!, assets);
+        return { result: { jwt: jwt(), buckets: [Object.values(assets)] } };
       },
     ],
-    ["POST", /^\/workers\/assets\/upload$/, () => ({ status: 201, result: { jwt: jwt() } })],
+    [
+      "POST",
+      /^\/workers\/assets\/upload$/,
+      async (request) => {
+        for (const [hash, content] of await parseAssets(request)) state.assets.set(hash, content);
+        return { status: 201, result: { jwt: jwt() } };
+      },
+    ],
   ];
 }
 

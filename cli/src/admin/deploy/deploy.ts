@@ -4,7 +4,7 @@ import { CliError, failureOf } from "../../frame/failure.ts";
 import { write } from "../../frame/io.ts";
 import { canAsk, confirm } from "../../frame/prompt.ts";
 import type { DEPLOY_OPTIONS } from "./options.ts";
-import { connect } from "./api.ts";
+import { connect, wranglerLogin } from "./api.ts";
 import type { Deployment, Made } from "./deployment.ts";
 import { inspect } from "./found.ts";
 import { loadProject } from "./project.ts";
@@ -40,7 +40,7 @@ async function prepare({ io, options }: DeployCall): Promise<Deployment> {
   const patience = secondsOf("--wait", options.wait ?? "60s") * 1000;
   const project = await loadProject(options.from, io.env);
   const wrangler = createWrangler(io, project.folder);
-  const api = await connect(io, wrangler, project.config.account);
+  const api = await connect(io, await wranglerLogin(io, wrangler), project.config.account);
   const found = await inspect(api, project);
   const secrets = await planSecrets(project.config.secrets, found, secretsFile, canAsk(io));
   return { project, found, secrets, secretsFile, api, wrangler, url: options.url?.replace(/\/$/, ""), patience };

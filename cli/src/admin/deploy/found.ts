@@ -17,7 +17,7 @@ export interface Found {
   readonly pending: readonly string[];
 }
 
-interface Binding {
+export interface Binding {
   readonly type: string;
   readonly name: string;
   /** The value of a variable that is a text. */
@@ -43,7 +43,7 @@ export const variablesOf = (worker: Worker | undefined): Map<string, unknown> =>
 const NONE: readonly string[] = [];
 
 /** Cloudflare's codes for what does not exist. */
-const NO_WORKER: readonly number[] = [10007, 10090];
+export const NO_WORKER: readonly number[] = [10007, 10090];
 const NO_BUCKET = 10006;
 const NO_SUBDOMAIN = 10007;
 

@@ -1,0 +1,123 @@
+import type { Deployed, DeployedBinding } from "./deployed.ts";
+import type { Hashes, Release, ReleaseBinding } from "./release.ts";
+import { isServed, type Served } from "./served.ts";
+
+/** Compares what is deployed with a release. */
+
+/** `configured`: the operator may choose the value, so it is shown and not judged. */
+export type Outcome = "equal" | "configured" | "changed" | "missing" | "unexpected";
+
+export interface Result {
+  readonly outcome: Outcome;
+  readonly kind: "version" | "deployment" | "module" | "setting" | "binding" | "variable" | "secret" | "file";
+  readonly name: string;
+  /** In words; never the value of a secret, or of what the release does not have. */
+  readonly detail?: string;
+}
+
+/** Whether a result says that the deployment is not the release. */
+export const isDifference = ({ outcome }: Result): boolean => outcome !== "equal" && outcome !== "configured";
+
+export interface Found {
+  readonly deployed: Deployed;
+  /** That /health shows. */
+  readonly version: string | undefined;
+  readonly served: ReadonlyMap<string, Served>;
+}
+
+/** In: the release, what was found, and the name of the Worker. */
+export const compare = ({ version, worker, assets }: Release, found: Found, name: string): Result[] => [
+  compareVersion(version, found.version),
+  compareServing(found.deployed),
+  ...compareModules(worker.modules, found.deployed.modules),
+  ...compareSettings(worker, found.deployed),
+  ...compareBindings(worker, found.deployed.settings.bindings ?? [], name),
+  ...Object.keys(assets)
+    .filter(isServed)
+    .map((path) => compareFile(path, assets[path]!, found.served.get(path))),
+];
+
+const compareVersion = (wanted: string, shown: string | undefined): Result =>
+  judge("version", wanted, shown === wanted, `/health shows ${shown ?? "no version"}`);
+
+/** The API shows the script and the settings of one version. */
+function compareServing({ serving, newest }: Deployed): Result {
+  const isOne = serving.length === 1 && serving[0] === newest;
+  const what = serving.length === 1 ? "another version than the newest serves" : `${serving.length} versions serve`;
+  return judge("deployment", newest ?? "none", isOne, `${what}, and Cloudflare's API shows the script of the newest`);
+}
+
+function compareModules(wanted: Hashes, found: ReadonlyMap<string, string>): Result[] {
+  const known = Object.entries(wanted).map(([name, hash]) =>
+    found.has(name) ? judge("module", name, found.get(name) === hash) : missing("module", name),
+  );
+  const others = [...found.keys()].filter((name) => !Object.hasOwn(wanted, name));
+  return [...known, ...others.map((name): Result => ({ outcome: "unexpected", kind: "module", name }))];
+}
+
+function compareSettings({ compatibilityDate, compatibilityFlags }: Release["worker"], { settings }: Deployed): Result[] {
+  const { compatibility_date: date = "", compatibility_flags: flags = [] } = settings;
+  return [
+    compareSetting("compatibility_date", compatibilityDate, date),
+    compareSetting("compatibility_flags", compatibilityFlags.toSorted().join(), flags.toSorted().join()),
+  ];
+}
+
+const compareSetting = (name: string, wanted: string, found: string): Result =>
+  judge("setting", name, found === wanted, `${found || "none"} (release: ${wanted || "none"})`);
+
+function compareBindings({ bindings, variables, secrets }: Release["worker"], found: readonly DeployedBinding[], worker: string) {
+  const byName = new Map(found.map((binding) => [binding.name, binding]));
+  const results = [
+    ...bindings.map((wanted) => compareBinding(wanted, byName.get(wanted.name), worker)),
+    ...Object.entries(variables).map(([name, value]) => compareVariable(name, value, byName.get(name))),
+    ...secrets.required.map((name) => compareSecret(name, byName.get(name))),
+    ...secrets.optional.filter((name) => byName.has(name)).map((name) => compareSecret(name, byName.get(name))),
+  ];
+  const known = new Set(results.map(({ name }) => name));
+  const others = found.filter(({ name }) => !known.has(name));
+  return [
+    ...results,
+    ...others.map(({ name, type }): Result => ({ outcome: "unexpected", kind: KINDS[type] ?? "binding", name, detail: type })),
+  ];
+}
+
+/** What is called otherwise than a binding, by the type in Cloudflare's API. */
+const KINDS: Readonly<Record<string, Result["kind"]>> = { plain_text: "variable", json: "variable", secret_text: "secret" };
+
+function compareBinding({ name, type, class_name }: ReleaseBinding, found: DeployedBinding | undefined, worker: string): Result {
+  if (!found) return missing("binding", name);
+  const isOfWorker = found.script_name === undefined || found.script_name === worker;
+  if (!isOfWorker)
+    return { outcome: "changed", kind: "binding", name, detail: `it runs code of the Worker ${found.script_name}` };
+  const shown = [found.type, found.class_name ?? ""].join(" ").trim();
+  return judge("binding", name, found.type === type && found.class_name === class_name, shown);
+}
+
+function compareVariable(name: string, value: unknown, found: DeployedBinding | undefined): Result {
+  if (!found) return missing("variable", name);
+  const configured = (detail: string): Result => ({ outcome: "configured", kind: "variable", name, detail });
+  const kind = KINDS[found.type];
+  if (kind === "secret") return configured("set as a secret, whose value is not shown");
+  if (kind !== "variable") return { outcome: "changed", kind: "variable", name, detail: found.type };
+  const [shown, wanted] = [found.text ?? found.json, value].map((one) => JSON.stringify(one));
+  return shown === wanted ? { outcome: "equal", kind: "variable", name } : configured(`${shown} (release: ${wanted})`);
+}
+
+function compareSecret(name: string, found: DeployedBinding | undefined): Result {
+  if (!found) return missing("secret", name);
+  const isSecret = KINDS[found.type] === "secret";
+  return judge("secret", name, isSecret, "it is no secret: whoever reads the settings of the Worker sees its value");
+}
+
+function compareFile(path: string, wanted: string, served: Served | undefined): Result {
+  if (!served) return missing("file", path);
+  if ("sha256" in served) return judge("file", path, served.sha256 === wanted);
+  return served.status === 404 ? missing("file", path) : judge("file", path, false, `the answer is ${served.status}`);
+}
+
+const missing = (kind: Result["kind"], name: string): Result => ({ outcome: "missing", kind, name });
+
+/** `fault`: what is told when it is not equal. */
+const judge = (kind: Result["kind"], name: string, isEqual: boolean, fault?: string): Result =>
+  isEqual ? { outcome: "equal", kind, name } : { outcome: "changed", kind, name, ...(fault !== undefined && { detail: fault }) };

@@ -1,0 +1,62 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { CliError } from "../../frame/failure.ts";
+import { type Release, RELEASE_FORMAT } from "./release.ts";
+import { type Check, fault, isList, isRecord, isShape, isText } from "./shape.ts";
+
+/** Reads the file of a release. */
+
+const WORD = isText(/^[^\p{C}]{1,200}$/u, "a text of at most 200 characters");
+const HASHES = isRecord(isText(/^[0-9a-f]{64}$/, "a SHA-256 in hexadecimal"));
+const NAMES = isList(WORD);
+
+const RELEASE: Check = isShape({
+  format: (value, at) =>
+    value === RELEASE_FORMAT ? undefined : fault(at, `${RELEASE_FORMAT}, the format that this program knows`),
+  version: WORD,
+  "commit?": isText(/^[0-9a-f]{40,64}$/, "the hash of a commit"),
+  worker: isShape({
+    compatibilityDate: WORD,
+    compatibilityFlags: NAMES,
+    modules: HASHES,
+    bindings: isList(isShape({ name: WORD, type: WORD, "class_name?": WORD })),
+    variables: isRecord(() => undefined),
+    secrets: isShape({ required: NAMES, optional: NAMES }),
+  }),
+  assets: HASHES,
+  packages: isRecord(isShape({ version: WORD, files: HASHES })),
+});
+
+/** In: the text of the file, and its path for messages. Errors: throws a CliError that names the attribute which does not match. */
+export function parseRelease(text: string, path: string): Release {
+  const refusal = (what: string) =>
+    new CliError(`${path} is no release file: ${what}`, { exit: "usage", hint: "docs/release.md describes release.json." });
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw refusal("it is no JSON"); // the message of JSON.parse quotes the text
+  }
+  const found = RELEASE(value, "");
+  if (found !== undefined) throw refusal(found);
+  return value as Release;
+}
+
+/** Where the file lies in the folder of a packed Worker, and in a checkout. */
+const PLACES = ["release.json", "dist/release.json"];
+
+/**
+ * Loads the file `given`; without it that of the folder of a packed Worker or of a checkout. Errors: throws a CliError when there is none, or
+ * when it does not match its schema.
+ */
+export async function loadRelease(given: string | undefined, folder: string): Promise<Release> {
+  const paths = given === undefined ? PLACES.map((place) => join(folder, place)) : [given];
+  for (const path of paths) {
+    const text = await readFile(path, "utf8").catch(() => undefined);
+    if (text !== undefined) return parseRelease(text, path);
+  }
+  throw new CliError(`${paths.join(" and ")} cannot be read`, {
+    exit: "usage",
+    hint: "--release takes the release.json of a release. In a checkout, `npm run build` makes it.",
+  });
+}

@@ -1,0 +1,104 @@
+import type { Call } from "../../frame/command.ts";
+import { isThisMachine, normalizedHost, timeoutOf } from "../../frame/connection.ts";
+import { CliError, EXIT } from "../../frame/failure.ts";
+import type { Io } from "../../frame/io.ts";
+import { hostOf, loadConfig, type Service } from "../../frame/settings.ts";
+import { show, tell } from "../../output/format.ts";
+import { tableOf } from "../../output/table.ts";
+import { bearer, connect, type Login } from "../deploy/api.ts";
+import { loadProject } from "../deploy/project.ts";
+import { compare, isDifference, type Result } from "./compare.ts";
+import { loadDeployed } from "./deployed.ts";
+import { loadRelease } from "./load-release.ts";
+import type { VERIFY_DEPLOYMENT_OPTIONS } from "./options.ts";
+import { isServed, loadServed, loadVersion } from "./served.ts";
+
+type VerifyCall = Call<typeof VERIFY_DEPLOYMENT_OPTIONS>;
+
+/**
+ * `admin verify-deployment`: reads the script and the settings of a deployed Worker from Cloudflare's API and the static files from its
+ * address, and compares them with a release. Out: the exit code: `found` when something that can be compared is not equal.
+ */
+export async function run(call: VerifyCall): Promise<number> {
+  const { io, options } = call;
+  const { folder, config } = await loadProject(options.from, io.env);
+  const release = await loadRelease(options.release, folder);
+  const service = await loadAddress(call);
+  const api = await connect(io, loginOf(io), config.account);
+  const worker = options.worker ?? config.name;
+  const [deployed, version, served] = await Promise.all([
+    loadDeployed(api, worker),
+    loadVersion(service),
+    loadServed(service, Object.keys(release.assets).filter(isServed)),
+  ]);
+  const results = compare(release, { deployed, version, served }, worker);
+  const { version: wanted, commit } = release;
+  await tell(
+    io,
+    `${service.host}, Worker ${worker} in account ${api.account}, compared with release ${wanted}${ofCommit(commit)}`,
+  );
+  const json = {
+    release: { version: wanted, commit },
+    host: service.host,
+    account: api.account,
+    worker,
+    results,
+    unproven: UNPROVEN,
+  };
+  await show(io, options.format, { json, table: (columns) => tableOf(HEADING, results.map(rowOf), columns) });
+  if (version !== undefined && version !== wanted)
+    await tell(io, `Release ${version} is deployed: compare it with the release.json of that release, with --release.`);
+  const differences = results.filter(isDifference).length;
+  await tell(io, sumUp(results.length, differences));
+  for (const line of UNPROVEN) await tell(io, `- ${line}`);
+  return differences === 0 ? EXIT.ok : EXIT.found;
+}
+
+const ofCommit = (commit: string | undefined): string => (commit === undefined ? "" : ` of commit ${commit}`);
+
+/** What this program has no means to find out. */
+const UNPROVEN: readonly string[] = [
+  "that the script which Cloudflare's API shows is the one that runs: who controls the account, or Cloudflare, could show another one",
+  "that others are served the same files: an address may answer other clients, places or times with others",
+  "which files are deployed besides those of the release, and with which headers (`_headers`): no API shows them",
+  "the values of secrets, which are never shown; what is `configured` is the choice of the operator, and is not judged",
+];
+
+const HEADING = ["RESULT", "KIND", "NAME", "DETAIL"];
+
+const rowOf = ({ outcome, kind, name, detail = "" }: Result): string[] => [outcome, kind, name, detail];
+
+const sumUp = (all: number, differences: number): string =>
+  `${differences === 0 ? `Equal: all ${all} that can be compared.` : `Not equal: ${differences} of ${all}.`} What this does not prove:`;
+
+/** The address of the deployment. Errors: throws a CliError without one, and for http, over which anybody on the way may change answers. */
+async function loadAddress({ io: { env }, options }: VerifyCall): Promise<Service> {
+  const host = hostOf(env, options.host, await loadConfig(env));
+  if (!host)
+    throw new CliError("No host is set", {
+      exit: "usage",
+      hint: "Give the address of the deployment with --host, or set ITEM_VAULT_HOST.",
+    });
+  const url = URL.canParse(host) ? new URL(host) : undefined;
+  if (url?.protocol !== "https:" && !(url?.protocol === "http:" && isThisMachine(url.hostname)))
+    throw new CliError("The host is no https URL", {
+      exit: "usage",
+      hint: "Over http the answers may have been changed on their way.",
+    });
+  return { host: normalizedHost(host), timeout: timeoutOf(env, options) };
+}
+
+/** Errors: throws a CliError without a token. */
+function loginOf({ env }: Pick<Io, "env">): Login {
+  const token = env["CLOUDFLARE_API_TOKEN"];
+  if (token) return { headers: bearer(token), hints: HINTS };
+  throw new CliError("No token of Cloudflare is set", { exit: "denied", hint: `Set CLOUDFLARE_API_TOKEN. ${PERMISSION}` });
+}
+
+const PERMISSION = "The token needs the permission Workers Scripts, Read, in the account of the Worker.";
+
+const HINTS: Login["hints"] = {
+  400: "The token in CLOUDFLARE_API_TOKEN may be malformed.",
+  401: "The token in CLOUDFLARE_API_TOKEN is not valid, or has ended.",
+  403: `The token in CLOUDFLARE_API_TOKEN may not read this. ${PERMISSION} Without CLOUDFLARE_ACCOUNT_ID it also needs Account Settings, Read.`,
+};
