@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { sources } from "../support/sources.ts";
+import { testFiles } from "./test-files.ts";
 
-/** The links between the documents. */
+/** What the documents name: one another, with their headings, and files, folders and tests of the checkout. */
 
 const documents: Readonly<Record<string, string>> = import.meta.glob("../../{*,docs/**/*,cli/*,client/*}.md", {
   query: "?raw",
@@ -53,5 +55,76 @@ describe("a link from one document to another", () => {
   it("leads to a document, and to one of its headings", () => {
     expect(links.length).toBeGreaterThan(100);
     expect(links.filter(isBroken)).toEqual([]);
+  });
+});
+
+/** Files that documents name, besides sources, tests and documents. */
+const others: Readonly<Record<string, string>> = import.meta.glob(
+  [
+    "../../{migrations,console/src}/**/*.{sql,css}",
+    "../../{action,cli/bin,scripts/build/static}/**",
+    "../../client/src/schema.ts",
+    "../../scripts/check-document/package.json",
+    "../../vitest.*.ts",
+  ],
+  { query: "?raw", import: "default", eager: true },
+);
+
+const paths = [...sources.map(({ path }) => path), ...testFiles.keys(), ...texts.keys(), ...Object.keys(others).map(pathOf)];
+const foldersOf = (path: string): string[] => [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index + 1));
+const places: ReadonlySet<string> = new Set([...paths, ...paths.flatMap(foldersOf)]);
+
+/** A decision and the changelog tell of the files of their days. */
+const living = [...texts].filter(([path]) => !/^(docs\/decisions\/0|CHANGELOG)/.test(path));
+
+/** The documents whose paths begin at the root of the checkout. In the others a path may begin at any folder. */
+const IS_EXACT = /^docs\/design\//;
+
+/** Folders that a build makes. */
+const BUILT = /(^|\/)dist\//;
+
+/** The names of files and folders in a document: those of folders end with a slash. */
+const namesIn = (text: string, isExact: boolean): string[] =>
+  [...text.replaceAll(/^```[^]*?^```/gm, "").matchAll(/`((?:[\w.-]+\/)*[\w.-]+\/?)`/g)]
+    .map(([, name = ""]) => name)
+    .filter((name) => /\.(tsx?|sql|css)$|\/$/.test(name) || (isExact && name.includes("/")))
+    .filter((name) => !BUILT.test(name));
+
+/** A test, and the names in it that a document states: `test/api/patch.test.ts` "one name", "another one". */
+const NAMED_TESTS = /`(test\/[\w./-]+\.test\.ts)`((?:,? "[^"\n]+")+)/g;
+
+interface NamedTest {
+  readonly from: string;
+  readonly file: string;
+  readonly name: string;
+}
+
+const namedTests: NamedTest[] = living.flatMap(([from, text]) =>
+  [...text.matchAll(NAMED_TESTS)].flatMap(([, file = "", names = ""]) =>
+    [...names.matchAll(/"([^"]+)"/g)].map(([, name = ""]) => ({ from, file, name })),
+  ),
+);
+
+/** Whether the file has a test of this name, or a case of it in a table of a test. */
+const isTest = ({ file, name }: NamedTest): boolean =>
+  ['"', "`"].some((quote) => testFiles.get(file)?.includes(quote + name + quote));
+
+describe("a file or folder that a document names", () => {
+  it.each(living)("exists: %s", (path, text) => {
+    const isExact = IS_EXACT.test(path);
+    const isThere = (name: string): boolean =>
+      places.has(name) || (!(isExact && name.includes("/")) && [...places].some((place) => place.endsWith(`/${name}`)));
+    expect(namesIn(text, isExact).filter((name) => !isThere(name))).toEqual([]);
+  });
+
+  it("is one of many", () => {
+    expect(living.flatMap(([, text]) => namesIn(text, false)).length).toBeGreaterThan(500);
+  });
+});
+
+describe("a test that a document names", () => {
+  it("exists under its name", () => {
+    expect(namedTests.length).toBeGreaterThan(25);
+    expect(namedTests.filter((named) => !isTest(named))).toEqual([]);
   });
 });

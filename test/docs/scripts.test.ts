@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import nightly from "../../.github/workflows/nightly.yml?raw";
 import contributing from "../../CONTRIBUTING.md?raw";
 import manifest from "../../package.json?raw";
+import { testFiles } from "./test-files.ts";
 
 /** The npm scripts: CONTRIBUTING.md tells of each, and the nightly workflow runs the long ones. */
 
@@ -25,22 +26,15 @@ const inNightly = [...nightly.matchAll(/\{ script: "?([\w:-]+)"?,.* minutes: (\d
 /** The minutes that a long script takes by its line; NaN without them. */
 const minutesOf = (name: string): number => Number(/# (\d+) min: /.exec(lines.get(name) ?? "")?.[1]);
 
-const documents: Readonly<Record<string, string>> = import.meta.glob("../../{README,CONTRIBUTING,docs/*}.md", {
+const documents: Readonly<Record<string, string>> = import.meta.glob("../../{README,CONTRIBUTING,docs/*,docs/design/*}.md", {
   query: "?raw",
   import: "default",
   eager: true,
 });
 
 /** The files of tests of which `npm test` runs another part each day (test/support/sample.ts). */
-const tests: Readonly<Record<string, string>> = import.meta.glob("../**/*.test.ts", {
-  query: "?raw",
-  import: "default",
-  eager: true,
-});
-const sampled = Object.entries(tests).flatMap(([path, text]) =>
-  /import \{[^}]*\b(?:sample|every)\b[^}]*\} from "[^"]*support\/(?:runs|sample)\.ts"/.test(text)
-    ? [path.replace("../", "test/")]
-    : [],
+const sampled = [...testFiles].flatMap(([path, text]) =>
+  /import \{[^}]*\b(?:sample|every)\b[^}]*\} from "[^"]*support\/(?:runs|sample)\.ts"/.test(text) ? [path] : [],
 );
 
 describe("the npm scripts", () => {

@@ -7,6 +7,9 @@ import { entries, folderOf, importsOf, sources } from "../support/sources.ts";
 /** The rules of the architecture (CONTRIBUTING.md), checked against the sources. */
 
 const endpoints = import.meta.glob("../../src/http/endpoints/*.ts", { eager: true });
+const design = Object.values(
+  import.meta.glob("../../docs/design/*.md", { query: "?raw", import: "default", eager: true }),
+).join();
 
 interface WorkerSource {
   /** The path below src/. */
@@ -217,10 +220,11 @@ function singular(noun: string): string {
   return noun.replace(/s$/, "");
 }
 
-/** Whether a stranger can name a file: it is a noun of the glossary, or CONTRIBUTING.md says what is in it. */
+/** Whether a stranger can name a file: it is a noun of the glossary, or CONTRIBUTING.md or a page of the design says what is in it. */
 function hasName(path: string): boolean {
   const noun = path.slice(folderOf(path).length + 1, -".ts".length).replaceAll("-", " ");
-  return TERMS.has(singular(noun)) || contributing.includes(`\`${path.replace("src/", "")}\``);
+  const isTold = contributing.includes(`\`${path.replace("src/", "")}\``) || design.includes(`\`${path}\``);
+  return TERMS.has(singular(noun)) || isTold;
 }
 
 const linesOf = new Map(sources.map(({ path, text }) => [path, text.split("\n").length - 1]));
