@@ -78,7 +78,7 @@ const places: ReadonlySet<string> = new Set([...paths, ...paths.flatMap(foldersO
 const living = [...texts].filter(([path]) => !/^(docs\/decisions\/0|CHANGELOG)/.test(path));
 
 /** The documents whose paths begin at the root of the checkout. In the others a path may begin at any folder. */
-const IS_EXACT = /^docs\/design\//;
+const IS_EXACT = /^(AGENTS\.md|docs\/design\/)/;
 
 /** Folders that a build makes. */
 const BUILT = /(^|\/)dist\//;

@@ -26,11 +26,14 @@ const inNightly = [...nightly.matchAll(/\{ script: "?([\w:-]+)"?,.* minutes: (\d
 /** The minutes that a long script takes by its line; NaN without them. */
 const minutesOf = (name: string): number => Number(/# (\d+) min: /.exec(lines.get(name) ?? "")?.[1]);
 
-const documents: Readonly<Record<string, string>> = import.meta.glob("../../{README,CONTRIBUTING,docs/*,docs/design/*}.md", {
-  query: "?raw",
-  import: "default",
-  eager: true,
-});
+const documents: Readonly<Record<string, string>> = import.meta.glob(
+  "../../{README,CONTRIBUTING,AGENTS,docs/*,docs/design/*}.md",
+  {
+    query: "?raw",
+    import: "default",
+    eager: true,
+  },
+);
 
 /** The files of tests of which `npm test` runs another part each day (test/support/sample.ts). */
 const sampled = [...testFiles].flatMap(([path, text]) =>
