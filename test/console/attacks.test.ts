@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createConsoleSecret } from "../../src/crypto/console-secret.ts";
 import { sealGrants } from "../../src/store/tokens/session-rows.ts";
 import { countingDatabase } from "../support/bindings.ts";
+import { dumpOfDatabase } from "../support/canary.ts";
 import { browser, CONSOLE, COOKIE, cookieOf, signIn } from "../support/console.ts";
 import { keyringOf } from "../support/root-keys.ts";
 import { admin, client, makeToken, send } from "../support/service.ts";
@@ -83,6 +84,17 @@ describe("a cookie", () => {
     expect(await statusesOf(code)).toEqual([401, 401, 401]);
     await signIn({ code });
     expect(await statusesOf(cookie)).toEqual([200, 200, 200]);
+  });
+});
+
+describe("what D1 has", () => {
+  it("signs nobody in: no token, cookie or code is in it, in any spelling", async () => {
+    const { code } = (await client(token)("POST", "/v1/sign-in-codes")).body;
+    const dump = await dumpOfDatabase();
+    expect(dump).toContain(await idOf(cookie));
+    const bytes = [cookie, code].map((text) => Uint8Array.fromBase64(text, { alphabet: "base64url" }));
+    const texts = [token, token.split(".")[2]!, cookie, code, ...bytes.flatMap((each) => [each.toHex(), each.toBase64()])];
+    expect(texts.filter((text) => dump.includes(text))).toEqual([]);
   });
 });
 

@@ -124,7 +124,7 @@ describe("a file or folder that a document names", () => {
 
 describe("a test that a document names", () => {
   it("exists under its name", () => {
-    expect(namedTests.length).toBeGreaterThan(25);
+    expect(namedTests.length).toBeGreaterThan(100);
     expect(namedTests.filter((named) => !isTest(named))).toEqual([]);
   });
 });
