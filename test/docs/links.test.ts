@@ -11,7 +11,7 @@ const documents: Readonly<Record<string, string>> = import.meta.glob("../../{*,d
 });
 
 /** The path from the root of the checkout, for example `docs/cli.md`. */
-const pathOf = (key: string): string => key.replace("../../", "");
+const pathOf = (key: string): string => new URL(key, "https://root/test/docs/").pathname.slice(1);
 
 const texts = new Map(Object.entries(documents).map(([key, text]) => [pathOf(key), text]));
 
@@ -64,6 +64,7 @@ const others: Readonly<Record<string, string>> = import.meta.glob(
     "../../{migrations,console/src}/**/*.{sql,css}",
     "../../{action,cli/bin,scripts/build/static}/**",
     "../../client/src/schema.ts",
+    "../openapi/counts.json",
     "../../scripts/check-document/package.json",
     "../../vitest.*.ts",
   ],

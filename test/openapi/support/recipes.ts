@@ -34,7 +34,7 @@ const secretOf = ({ row: { access }, world, target }: Case): string | undefined 
   })[access.by];
 
 /** The successful request with other headers, body, query, ids or bindings. */
-const changed =
+export const changed =
   (changes: NonNullable<Parameters<typeof ask>[3]>): Recipe =>
   (given) =>
     ask(given.row, given.target, secretOf(given), changes);
