@@ -9,6 +9,7 @@ const LONG_FOLDERS = [
   "cli/transfer",
   "client/reproducible",
   "damage",
+  "deploy",
   "files",
   "promises",
   "proof",

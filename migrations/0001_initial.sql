@@ -72,7 +72,8 @@ CREATE INDEX IF NOT EXISTS tokens_by_ancestor_1 ON tokens (ancestor_1) WHERE anc
 CREATE INDEX IF NOT EXISTS tokens_by_ancestor_2 ON tokens (ancestor_2) WHERE ancestor_2 IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_ancestor_3 ON tokens (ancestor_3) WHERE ancestor_3 IS NOT NULL;
 -- For /health, which nobody needs a token for. Tokens of at most 30 days are issued often, and cost no row here (src/model/ending.ts).
-CREATE INDEX IF NOT EXISTS tokens_ending ON tokens (expires_at) WHERE expires_at - created_at > 2592000000;
+CREATE INDEX IF NOT EXISTS tokens_ending ON tokens (expires_at)
+  WHERE expires_at - created_at > 2592000000 AND (kind IS NULL OR kind = 'admin');
 
 -- The keys of issuers of workload tokens, as they were fetched (src/requests/jwks.ts).
 CREATE TABLE IF NOT EXISTS issuer_keys (

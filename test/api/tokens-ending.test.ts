@@ -20,6 +20,13 @@ const reported = async (): Promise<Dependency> =>
 const scraped = async (): Promise<string | undefined> =>
   /^item_vault_tokens_ending (\d+)$/m.exec((await client(env.METRICS_TOKEN)("GET", "/metrics")).text)?.[1];
 
+/** The rows that a report reads. */
+async function countRows(): Promise<number> {
+  const { db, count } = countingDatabase();
+  await send("GET", "/health", { env: { DB: db } });
+  return count.rowsRead;
+}
+
 const passDays = (days: number): void => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + days * DAY_SECONDS * 1000 });
 };
@@ -61,14 +68,9 @@ describe("a token", () => {
 });
 
 it("other tokens cost /health no rows, which needs no token itself", async () => {
-  const rowsOf = async (): Promise<number> => {
-    const { db, count } = countingDatabase();
-    await send("GET", "/health", { env: { DB: db } });
-    return count.rowsRead;
-  };
   const vault = await makeVault();
-  const before = await rowsOf();
+  const before = await countRows();
   for (let index = 0; index < 5; index++) await makeToken({ [vault]: "r" }, { expiresIn: DAY_SECONDS });
   await makeToken({ [vault]: "r" }, { expiresIn: 90 * DAY_SECONDS });
-  expect(await rowsOf()).toBe(before);
+  expect(await countRows()).toBe(before);
 });

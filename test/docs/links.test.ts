@@ -62,7 +62,7 @@ describe("a link from one document to another", () => {
 const others: Readonly<Record<string, string>> = import.meta.glob(
   [
     "../../{migrations,console/src}/**/*.{sql,css}",
-    "../../{action,cli/bin,scripts/build/static}/**",
+    "../../{action,cli/bin,scripts/build/static,vectors}/**",
     "../../client/src/schema.ts",
     "../openapi/counts.json",
     "../../scripts/check-document/package.json",
