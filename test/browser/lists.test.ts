@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { admin, makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
 import { coveredButtons } from "./support/layout.ts";
 import { checkLooks } from "./support/accessibility.ts";
@@ -134,6 +134,37 @@ describe("the lists of Items", () => {
     await page.reload();
     await page.getByText(`${count} Items`, { exact: true }).waitFor();
     expect(await page.locator(".shown-list strong").first().innerText()).toBe(name);
+  });
+
+  it("tell Items of two vaults with one id apart, which a client has chosen", async () => {
+    const [team, home] = [await makeVault("Team"), await makeVault("Home")];
+    const { token } = await makeToken({ [team]: "rw", [home]: "rw" }, "uuid");
+    const id = crypto.randomUUID();
+    for (const [vault, title] of [
+      [team, "Of the team"],
+      [home, "Of home"],
+    ] as const) {
+      const made = await fetch(new URL(`v1/vaults/${vault}/items`, inject("url")), {
+        method: "POST",
+        headers: { Authorization: `Bearer ${token}`, "Item-Id": id, "Content-Type": "application/json" },
+        body: JSON.stringify({ ...login(title), category: "LOGIN", vault: { id: vault } }),
+      });
+      expect(made.status).toBe(200);
+    }
+    const page = await openPage({ token });
+    await page.goto(`/console/#/items/${team}/${id}`);
+    await page.getByRole("heading", { name: "Of the team" }).waitFor();
+    const current = page.locator(".rows a[aria-current]");
+    await expect.poll(() => current.allInnerTexts()).toEqual([expect.stringContaining("Of the team")]);
+    await page.getByRole("button", { name: "Favourite", exact: true }).click();
+    await page.getByText("Added to the favourites.").waitFor();
+    expect(await titles(page)).toEqual(["Of home", "Of the team"]);
+    expect(await page.locator(".rows .favorite").count()).toBe(1);
+    await page.getByRole("link", { name: "Of home" }).click();
+    await page.getByRole("heading", { name: "Of home" }).waitFor();
+    await expect.poll(() => current.allInnerTexts()).toEqual([expect.stringContaining("Of home")]);
+    await page.locator(".rows [data-selects]").first().click();
+    await page.getByText("1 Item selected").waitFor();
   });
 
   it("scroll to their end while a row at their beginning has the focus", async () => {

@@ -1,12 +1,14 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { admin, makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
+import { dialogsOf } from "./support/dialogs.ts";
 import { openPage } from "./support/page.ts";
+import { acceptDialogs } from "./support/problems.ts";
 import { makeItems, type NewItem } from "./support/seed.ts";
 import { signIn } from "./support/session.ts";
 import { type Addressed, viewsOf } from "./support/views.ts";
 
-/** Pictures of every view in both looks and at three widths, for people who look at them: `npm run pictures` writes them. */
+/** Pictures of every view and dialog in both looks and at three widths, for people who look at them: `npm run pictures` writes them. */
 
 /** The folder of the pictures. */
 const FOLDER = process.env["PICTURES"] ?? "";
@@ -80,12 +82,25 @@ describe.runIf(FOLDER !== "")("pictures", () => {
     async (width, look) => {
       const page = await openPage({ width, height: width < 720 ? 780 : 900, colorScheme: look });
       await signIn(page, token, inject("secrets").ADMIN_TOKEN);
-      for (const [name, path, ready] of viewsOf(ids)) {
+      acceptDialogs(page); // The browser's question about what was typed.
+      const views = viewsOf(ids);
+      const readyOf = new Map(views.map(([, path, ready]) => [path, ready]));
+      for (const [name, path, ready] of views) {
         await page.goto(`/console/#/${path}`);
         await page.locator(ready).first().waitFor();
         const picture = await page.screenshot({ animations: "disabled", caret: "hide" });
         expect(picture.length).toBeGreaterThan(1000);
         await writeFile(`${FOLDER}/${name}-${width}-${look}.png`, picture);
+      }
+      for (const [name, path, open] of dialogsOf(ids)) {
+        await page.goto("about:blank");
+        await page.goto(`/console/#/${path}`);
+        await page.locator(readyOf.get(path)!).first().waitFor();
+        await open(page);
+        await page.locator("dialog:modal").waitFor();
+        await page.waitForTimeout(500); // What it loads.
+        const picture = await page.screenshot({ animations: "disabled", caret: "hide" });
+        await writeFile(`${FOLDER}/dialog ${name}-${width}-${look}.png`, picture);
       }
     },
   );

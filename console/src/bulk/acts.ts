@@ -5,6 +5,7 @@ import { call } from "../api/client.ts";
 import { isGone } from "../api/error-kind.ts";
 import { CopyDiffers, discard, makeCopy, planTransfer, removeSource, type Transfer } from "../move/transfer.ts";
 import type { Act } from "../state/bulk.ts";
+import { keyOfItem } from "../state/item-key.ts";
 import { dropItem, putItem } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { summaryOf } from "../state/summary.ts";
@@ -48,8 +49,8 @@ export function addTag(tag: string): Act {
     done: "tagged",
     run: async (item) => {
       if (item.tags.includes(tag)) return undefined;
-      const key = keys.get(item.id) ?? crypto.randomUUID();
-      keys.set(item.id, key);
+      const key = keys.get(keyOfItem(item)) ?? crypto.randomUUID();
+      keys.set(keyOfItem(item), key);
       const body = [{ op: "add" as const, path: "/tags/-", value: tag }];
       const written = await call(`PATCH ${PATH}`, { path: pathOf(item), headers: { "Idempotency-Key": key }, body });
       takeWritten(written);
@@ -68,7 +69,7 @@ export const deleteItems: Act = {
     await call(`DELETE ${PATH}`, { path: pathOf(item) }).catch((error: unknown) => {
       if (!isGone(error)) throw error;
     });
-    dropItem(item.id);
+    dropItem(item.vault.id, item.id);
     if (!canRestore(item.vault.id)) return undefined;
     return async () => putItem(summaryOf(await requests.restoreItem(pathOf(item))));
   },
@@ -85,16 +86,16 @@ export function moveTo(target: string): Act {
     done: "moved",
     run: async (item, signal) => {
       if (item.vault.id === target) return undefined;
-      const transfer = transfers.get(item.id) ?? (await planTransfer(item, target));
-      transfers.set(item.id, transfer);
-      const copy = (transfer.copy ??= await copyOf(transfer, signal, () => transfers.delete(item.id)));
+      const transfer = transfers.get(keyOfItem(item)) ?? (await planTransfer(item, target));
+      transfers.set(keyOfItem(item), transfer);
+      const copy = (transfer.copy ??= await copyOf(transfer, signal, () => transfers.delete(keyOfItem(item))));
       putItem(summaryOf(copy.item));
       const removed = await removeSource(transfer).catch((error: unknown) => {
         throw new Problem("It is copied, and may still be in its old vault.", error);
       });
       if (removed === "changed") throw new Problem("Somebody has changed it while it was copied: it is in both vaults.");
-      transfers.delete(item.id);
-      dropItem(item.id);
+      transfers.delete(keyOfItem(item));
+      dropItem(item.vault.id, item.id);
       if (!canRestore(item.vault.id)) return undefined;
       const made = { vault: target, item: copy.item.id, etag: copy.etag };
       return () => moveBack(pathOf(item), made);

@@ -6,7 +6,8 @@ import { type Act, type Bulk, bulk } from "../state/bulk.ts";
 import { clearSelection } from "../state/selection.ts";
 import { navigate, route } from "../state/route.ts";
 import { hideToasts, showToast } from "../state/toasts.ts";
-import { entries } from "../state/items.ts";
+import { itemKey, keyOfItem } from "../state/item-key.ts";
+import { listedEntry } from "../state/items.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { LeaveGuard } from "../ui/leave.tsx";
 import { plural } from "../ui/plural.ts";
@@ -38,8 +39,9 @@ export function BulkDialog({ act, items }: Bulk) {
     bulk.value = undefined;
     clearSelection();
     // The open Item may be among those that were deleted or moved.
-    const { view, item, page } = route.value;
-    const isGone = view === "items" && page !== "new" && outcomes.value.some((one) => one.item.id === item) && !isListed(item);
+    const { view, vault = "", item = "", page } = route.value;
+    const isAmong = outcomes.value.some((one) => keyOfItem(one.item) === itemKey(vault, item));
+    const isGone = view === "items" && page !== "new" && isAmong && !listedEntry(vault, item);
     if (isGone) navigate({ view: "items" }, { replace: true });
     afterRender(focusList);
   };
@@ -73,17 +75,15 @@ export function BulkDialog({ act, items }: Bulk) {
   );
 }
 
-const isListed = (id: string | undefined): boolean => entries.peek().some(({ item }) => item.id === id);
-
 const countOf = (outcomes: readonly Outcome[], state: Outcome["state"]): number =>
   outcomes.filter((one) => one.state === state).length;
 
 function undoOf(act: Act, outcomes: readonly Outcome[]): Bulk | undefined {
   const changed = outcomes.filter(({ undo }) => undo !== undefined);
   if (changed.length === 0) return undefined;
-  const undoById = new Map(changed.map(({ item, undo }) => [item.id, undo!]));
-  const run: Act["run"] = async ({ id }) => {
-    await undoById.get(id)!();
+  const undoByKey = new Map(changed.map(({ item, undo }) => [keyOfItem(item), undo!]));
+  const run: Act["run"] = async (item) => {
+    await undoByKey.get(keyOfItem(item))!();
     return undefined;
   };
   return {
@@ -112,12 +112,12 @@ function Report({ title, act, outcomes, onRetry, onClose }: ReportProps) {
       </p>
       <ul class="outcomes">
         {failed.map(({ item, error }) => (
-          <li key={item.id}>
+          <li key={keyOfItem(item)}>
             <strong>{titleOf(item)}</strong> <span>{explain(error)}</span>
           </li>
         ))}
         {waiting.map(({ item }) => (
-          <li key={item.id}>
+          <li key={keyOfItem(item)}>
             <strong>{titleOf(item)}</strong> <span class="quiet">not tried</span>
           </li>
         ))}

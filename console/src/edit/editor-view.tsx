@@ -80,7 +80,7 @@ function Deleted({ editor, onSave }: { readonly editor: Editor; readonly onSave:
   const item = editor.base.value?.item;
   useLayoutEffect(() => {
     first.current?.focus();
-    if (item) dropItem(item.id);
+    if (item) dropItem(item.vault.id, item.id);
   }, []);
   const create = () => {
     editor.rebase(undefined, editor.draft.value);

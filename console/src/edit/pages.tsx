@@ -1,5 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 import { may, vaults } from "../state/items.ts";
+import { itemKey } from "../state/item-key.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
 import { route } from "../state/route.ts";
 import { Failure } from "../ui/failure.tsx";
@@ -17,7 +18,7 @@ export function EditPage() {
   const { value } = open;
   // The form stays as it began when the Item is loaded again, and when a permission is lost: what was typed would be lost with it.
   const begun = useRef<Opened>(undefined);
-  if (value.state === "loaded" && value.id === item && may(vault, "w")) begun.current ??= value.opened;
+  if (value.state === "loaded" && value.key === itemKey(vault, item) && may(vault, "w")) begun.current ??= value.opened;
   if (begun.current) return <Edit vault={vault} opened={begun.current} />;
   if (!may(vault, "w")) return <p class="empty">You have no permission to change the Items of this vault.</p>;
   if (value.state === "failed") return <Failure error={value.error} retry={() => void openItem(vault, item)} />;

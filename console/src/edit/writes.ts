@@ -39,7 +39,7 @@ function tell(item: ItemRef, error: unknown): void {
   showToast(explain(error), "failed");
   const isOutdated = isErrorKind(error, "precondition") || isGone(error);
   // What is undone late may be another one than the open Item.
-  if (isOutdated && isOpen(item.id)) void openItem(item.vault.id, item.id);
+  if (isOutdated && isOpen(item.vault.id, item.id)) void openItem(item.vault.id, item.id);
 }
 
 export function setFavorite(shown: ItemRef, favorite: boolean): Promise<void> {
@@ -92,7 +92,7 @@ export async function deleteItem({ item, etag }: Opened): Promise<boolean> {
       return false;
     }
   }
-  dropItem(item.id);
+  dropItem(item.vault.id, item.id);
   showToast("The Item is deleted.", "done", undoDeletion(pathOf(item)));
   return true;
 }

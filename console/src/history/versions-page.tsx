@@ -2,6 +2,7 @@ import type { Session } from "@item-vault/client";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { titleOf } from "../items/categories.ts";
+import { itemKey } from "../state/item-key.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
 import { addressOf, route } from "../state/route.ts";
 import { session } from "../state/session.ts";
@@ -17,7 +18,7 @@ export function VersionsPage() {
   const { value } = open;
   if (vault === undefined || item === undefined) return null;
   if (value.state === "failed") return <Failure error={value.error} retry={() => void openItem(vault, item)} />;
-  if (value.state !== "loaded" || value.id !== item) return <p class="quiet">Loading…</p>;
+  if (value.state !== "loaded" || value.key !== itemKey(vault, item)) return <p class="quiet">Loading…</p>;
   return <Versions opened={value.opened} />;
 }
 

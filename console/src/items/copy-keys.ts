@@ -60,19 +60,19 @@ function press(article: HTMLElement, key: string): void {
   }
 }
 
-/** The key that was pressed last while the Item of this id was being loaded. */
-let early: { readonly id: string; readonly key: string | undefined } | undefined;
+/** The key of the keyboard that was pressed last while an Item was being loaded, and which Item it was. */
+let early: { readonly item: string; readonly key: string | undefined } | undefined;
 
 /** Keeps the key that is pressed while an Item is being loaded, so that "Enter, P" does not depend on the network. Out: ends that. */
-export function keepEarlyKey(id: string): () => void {
+export function keepEarlyKey(item: string): () => void {
   early = undefined;
-  const keep = (event: KeyboardEvent) => void (early = { id, key: keyOf(event) });
+  const keep = (event: KeyboardEvent) => void (early = { item, key: keyOf(event) });
   addEventListener("keydown", keep);
   return () => removeEventListener("keydown", keep);
 }
 
 /** Presses the button of the key that was pressed while the Item was being loaded. */
-export function pressEarlyKey(article: HTMLElement, id: string): void {
-  if (early?.id === id && early.key !== undefined) press(article, early.key);
+export function pressEarlyKey(article: HTMLElement, item: string): void {
+  if (early?.item === item && early.key !== undefined) press(article, early.key);
   early = undefined;
 }

@@ -2,6 +2,7 @@ import { useRef } from "preact/hooks";
 import { chosenList, keyOfList, listedEntries, type ChosenList, placeOfList, query } from "../state/chosen-list.ts";
 import { entries, listError, listState, loadItems, may, orderName, vaultName, vaults } from "../state/items.ts";
 import { addressOf, navigate, route } from "../state/route.ts";
+import { itemKey } from "../state/item-key.ts";
 import type { Entry } from "../state/search.ts";
 import { isSelected, selectedItems } from "../state/selection.ts";
 import { Failure } from "../ui/failure.tsx";
@@ -55,25 +56,31 @@ function Content() {
       key={`${keyOfList(chosenList.value)}/${orderName.value}`}
       label="Items"
       rows={listedEntries.value}
-      keyOf={({ item }) => item.id}
+      keyOf={({ key }) => key}
       height={ROW_HEIGHT}
-      current={route.value.item}
+      current={routeKey()}
       query={query.value}
       row={(entry, tabIndex) => <Row entry={entry} tabIndex={tabIndex} />}
     />
   );
 }
 
-function Row({ entry: { item }, tabIndex }: { readonly entry: Entry; readonly tabIndex: number }) {
+/** The key of the Item that the address names. */
+function routeKey(): string | undefined {
+  const { vault, item } = route.value;
+  return vault === undefined || item === undefined ? undefined : itemKey(vault, item);
+}
+
+function Row({ entry: { key, item }, tabIndex }: { readonly entry: Entry; readonly tabIndex: number }) {
   const details = [item.username || labelOfCategory(item.category), vaults.value.length > 1 ? vaultName(item.vault.id) : ""];
-  const selected = isSelected(item.id);
+  const selected = isSelected(key);
   return (
     <a
       href={addressOf({ view: "items", vault: item.vault.id, item: item.id })}
       tabIndex={tabIndex}
-      data-item={item.id}
+      data-item={key}
       class={selected ? "selected" : ""}
-      aria-current={route.value.item === item.id ? "page" : undefined}
+      aria-current={routeKey() === key ? "page" : undefined}
     >
       <Tile title={item.title} category={item.category} data-selects />
       <span class="title">{titleOf(item)}</span>

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { isGone } from "../api/error-kind.ts";
 import { addressOf } from "../state/route.ts";
+import { itemKey, keyOfItem } from "../state/item-key.ts";
 import { vaultName } from "../state/items.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
 import { Failure } from "../ui/failure.tsx";
@@ -29,12 +30,13 @@ export function ItemView({ vault, id }: { readonly vault: string; readonly id: s
         </Failure>
       </div>
     );
-  if (value.state !== "loaded" || value.id !== id) return <Loading key={id} id={id} />;
-  return <Content key={id} opened={value.opened} />;
+  const key = itemKey(vault, id);
+  if (value.state !== "loaded" || value.key !== key) return <Loading key={key} item={key} />;
+  return <Content key={key} opened={value.opened} />;
 }
 
-function Loading({ id }: { readonly id: string }) {
-  useLayoutEffect(() => keepEarlyKey(id), []);
+function Loading({ item }: { readonly item: string }) {
+  useLayoutEffect(() => keepEarlyKey(item), []);
   return <p class="quiet">Loading…</p>;
 }
 
@@ -53,12 +55,12 @@ function Content({ opened }: { readonly opened: Opened }) {
   // A screen reader then reads the Item that was opened.
   useLayoutEffect(() => {
     heading.current?.focus({ preventScroll: true });
-    pressEarlyKey(heading.current!.closest("article")!, item.id);
+    pressEarlyKey(heading.current!.closest("article")!, keyOfItem(item));
   }, []);
   return (
     // The buttons are interactive; the article handles the keys and the clicks on values that press them.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
-    <article class="item" data-item={item.id} onKeyDown={pressCopyKey} onClick={copyByClick}>
+    <article class="item" data-item={keyOfItem(item)} onKeyDown={pressCopyKey} onClick={copyByClick}>
       <header>
         <BackToList />
         <Tile title={item.title} category={item.category} />

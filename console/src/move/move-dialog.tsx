@@ -2,7 +2,8 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
 import { summaryOf } from "../state/summary.ts";
 import { dropItem, may, putItem, transferTargets, vaultName } from "../state/items.ts";
-import { navigate, route } from "../state/route.ts";
+import { isOpen } from "../state/opened.ts";
+import { navigate } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
 import { undoMove } from "../state/undo.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -24,11 +25,11 @@ export function MoveDialog({ item, onClose }: Props) {
   const show = (copy: Item) => {
     onClose();
     // The person may have gone to another place in the meantime.
-    if (route.value.item === item.id) navigate({ view: "items", vault: copy.vault.id, item: copy.id });
+    if (isOpen(from, item.id)) navigate({ view: "items", vault: copy.vault.id, item: copy.id });
   };
   const { phase, copied, copy, begin } = useTransfer(item, (made, deleted) => {
     putItem(summaryOf(made.item));
-    if (deleted) dropItem(item.id);
+    if (deleted) dropItem(from, item.id);
     const reference = { vault: made.item.vault.id, item: made.item.id, etag: made.etag };
     const moved = deleted ? undoMove({ vault: from, item: item.id }, reference) : undefined;
     showToast(deleted ? "The Item is moved." : "The Item is copied.", "done", moved);

@@ -35,8 +35,8 @@ export function commandsFor(query: string): readonly Command[] {
     words.every((word) => foldText(label).includes(word)),
   );
   return [
-    ...items.slice(0, ITEMS_MAX).map(({ item }) => ({
-      id: item.id,
+    ...items.slice(0, ITEMS_MAX).map(({ key, item }) => ({
+      id: key,
       label: titleOf(item),
       hint: [item.username || labelOfCategory(item.category), vaultName(item.vault.id)].filter(Boolean).join(" · "),
       run: goTo({ view: "items", vault: item.vault.id, item: item.id }),

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { ItemSummary } from "@item-vault/client";
 import { explain } from "../api/explain.ts";
 import { titleOf } from "../items/categories.ts";
+import { keyOfItem } from "../state/item-key.ts";
 import { addressOf } from "../state/route.ts";
 import { vaultName } from "../state/items.ts";
 import { plural } from "../ui/plural.ts";
@@ -19,10 +20,10 @@ export function Result({ findings, read, failed, waiting }: CheckResult) {
       {GROUP_LIST.map(([name, { title, text }]) => (
         <Part key={name} title={title} text={text} count={itemsIn(findings[name])}>
           {findings[name].map(({ items, note }) => (
-            <li key={items[0]!.id}>
+            <li key={keyOfItem(items[0]!)}>
               <span class="quiet">{note}</span>
               {items.map((item) => (
-                <ItemLink key={item.id} item={item} />
+                <ItemLink key={keyOfItem(item)} item={item} />
               ))}
             </li>
           ))}
@@ -31,7 +32,7 @@ export function Result({ findings, read, failed, waiting }: CheckResult) {
       {failed.length > 0 && (
         <Part title="Not read" text="Items that could not be read. Nothing is known of them." count={failed.length}>
           {failed.map(({ item, error }) => (
-            <li key={item.id}>
+            <li key={keyOfItem(item)}>
               <span class="quiet">{explain(error)}</span>
               <ItemLink item={item} />
             </li>

@@ -2,7 +2,7 @@ import { effect, signal } from "@preact/signals";
 import type { Session, VaultEvent } from "@item-vault/client";
 import { sessionClient } from "../api/client.ts";
 import { isErrorKind } from "../api/error-kind.ts";
-import { entries, listState, loadChanged, loadWritten, listsAny, noteShown } from "./items.ts";
+import { listedEntry, listState, loadChanged, loadWritten, listsAny, noteShown } from "./items.ts";
 import { open, recheckItem } from "./opened.ts";
 import { session, sessionState } from "./session.ts";
 import { refreshItem } from "./written.ts";
@@ -48,7 +48,7 @@ async function follow(reader: Session, ended: AbortSignal): Promise<void> {
   });
   try {
     for await (const event of sessionClient.events({ after, signal: ended, onOpen })) {
-      if (isShown(event) && !load.concerns(event.item!)) noteShown(event.vault!, event.sequence!);
+      if (isShown(event) && !load.concerns(event.vault!, event.item!)) noteShown(event.vault!, event.sequence!);
       else load(event);
       last = event.cursor;
     }
@@ -61,8 +61,8 @@ async function follow(reader: Session, ended: AbortSignal): Promise<void> {
 }
 
 /** Whether the list shows the state after an event, as it does after a write of this page. */
-function isShown({ type, item, version = Infinity }: VaultEvent): boolean {
-  const entry = entries.peek().find((each) => each.item.id === item);
+function isShown({ type, vault = "", item = "", version = Infinity }: VaultEvent): boolean {
+  const entry = listedEntry(vault, item);
   return type === "item.deleted" || type === "item.destroyed" ? !entry : entry !== undefined && entry.item.version >= version;
 }
 
@@ -103,14 +103,14 @@ async function loadPending({ all, vaults }: Pending, ended: AbortSignal): Promis
   return !loaded.includes(false);
 }
 
-const hasItem = (pending: Pending | undefined, item: string): boolean =>
-  pending !== undefined && (pending.all || [...pending.vaults.values()].some(({ items }) => items.has(item)));
+const hasItem = (pending: Pending | undefined, vault: string, item: string): boolean =>
+  pending !== undefined && (pending.all || pending.vaults.get(vault)?.items.has(item) === true);
 
 interface Loader {
   /** Loads the Item of an event, or without one all that has changed. Calls during a load and the pause after it are carried out by one load. */
   (event?: VaultEvent): void;
   /** Whether an Item is being loaded, or will be: the answer may be from before an event about it. */
-  readonly concerns: (item: string) => boolean;
+  readonly concerns: (vault: string, item: string) => boolean;
   /** Whether all is loaded. */
   readonly isIdle: () => boolean;
 }
@@ -118,9 +118,12 @@ interface Loader {
 function createLoader(ended: AbortSignal): Loader {
   let pending: Pending | undefined;
   let taken: Pending | undefined;
+  /** From the begin of a load to the end of the pause after it. */
+  let isBusy = false;
   /** Whether a load has failed: then the next one has to load all that has changed. */
   let failed = false;
   const run = async (): Promise<void> => {
+    isBusy = true;
     while (pending && !ended.aborted) {
       taken = pending;
       pending = undefined;
@@ -132,18 +135,20 @@ function createLoader(ended: AbortSignal): Loader {
       } catch {
         failed = true; // The list stays as it is until the next event.
       }
+      // Not where it was ended: what it has not loaded is missing still.
+      if (!ended.aborted) taken = undefined;
       await new Promise<void>((resolve) => setTimeout(resolve, PAUSE));
     }
-    taken = undefined;
+    isBusy = false;
   };
   const load = (event?: VaultEvent): void => {
     pending ??= nothingPending();
     if (event) addEvent(pending, event);
     else pending.all = true;
-    if (!taken) void run();
+    if (!isBusy) void run();
   };
   return Object.assign(load, {
-    concerns: (item: string) => hasItem(pending, item) || hasItem(taken, item),
+    concerns: (vault: string, item: string) => hasItem(pending, vault, item) || hasItem(taken, vault, item),
     isIdle: () => !pending && !taken && !failed,
   });
 }
@@ -153,7 +158,7 @@ async function refreshOpen(): Promise<void> {
   const { value } = open;
   if (value.state !== "loaded") return;
   const { id, version, vault } = value.opened.item;
-  const entry = entries.value.find((each) => each.item.id === id);
+  const entry = listedEntry(vault.id, id);
   if (!entry) return recheckItem(vault.id, id);
   if (entry.item.version > version) await refreshItem(vault.id, id);
 }

@@ -5,6 +5,7 @@ import type { ItemSummary, Permission, Vault } from "@item-vault/client";
 import { asSummary } from "../api/broken.ts";
 import { call } from "../api/client.ts";
 import { isErrorKind } from "../api/error-kind.ts";
+import { itemKey } from "./item-key.ts";
 import { type Entry, entryOf, type OrderName, ORDERS, replaceEntry } from "./search.ts";
 import { session } from "./session.ts";
 
@@ -87,7 +88,7 @@ export async function loadWritten(vault: string, ids: readonly string[], ended: 
   if (ownWrites !== before) return false;
   const present = new Set(loaded.map(({ id }) => id));
   loaded.forEach(putItem);
-  ids.filter((id) => !present.has(id)).forEach(dropItem);
+  for (const id of ids) if (!present.has(id)) dropItem(vault, id);
   ownWrites = before;
   return true;
 }
@@ -133,17 +134,29 @@ async function loadList(vault: string, filter?: string): Promise<ItemSummary[]> 
 }
 
 function setItems(items: readonly ItemSummary[]): void {
-  entries.value = items.map(entryOf).toSorted(ORDERS[orderName.value].compare);
+  const loaded = items.map(entryOf);
+  entriesByKey.clear();
+  for (const entry of loaded) entriesByKey.set(entry.key, entry);
+  entries.value = loaded.toSorted(ORDERS[orderName.value].compare);
+}
+
+/** Those of `entries`, which are too many to be searched for each write. */
+const entriesByKey = new Map<string, Entry>();
+
+/** What the list has of an Item. */
+export const listedEntry = (vault: string, id: string): Entry | undefined => entriesByKey.get(itemKey(vault, id));
+
+function replace(before: Entry | undefined, after: Entry | undefined): void {
+  ownWrites++;
+  if (before) entriesByKey.delete(before.key);
+  if (after) entriesByKey.set(after.key, after);
+  entries.value = replaceEntry(entries.value, before, after, ORDERS[orderName.value].compare);
 }
 
 /** Puts an Item that was written into the list, in place of its older version. The list keeps a newer one, which somebody else has written. */
 export function putItem(item: ItemSummary): void {
-  if (entries.value.some((entry) => entry.item.id === item.id && entry.item.version > item.version)) return;
-  ownWrites++;
-  entries.value = replaceEntry(entries.value, item.id, entryOf(item), ORDERS[orderName.value].compare);
+  const before = listedEntry(item.vault.id, item.id);
+  if (!before || before.item.version <= item.version) replace(before, entryOf(item));
 }
 
-export function dropItem(id: string): void {
-  ownWrites++;
-  entries.value = replaceEntry(entries.value, id, undefined, ORDERS[orderName.value].compare);
-}
+export const dropItem = (vault: string, id: string): void => replace(listedEntry(vault, id), undefined);

@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { isGone } from "../api/error-kind.ts";
+import { itemKey, keyOfItem } from "./item-key.ts";
 import { dropItem } from "./items.ts";
 
 /** The Item that is open, with its values. They are fetched when it is opened, and dropped when another place is opened. */
@@ -14,9 +15,9 @@ export interface Opened {
 
 export type OpenState =
   | { readonly state: "closed" }
-  | { readonly state: "loading"; readonly id: string }
-  | { readonly state: "loaded"; readonly id: string; readonly opened: Opened }
-  | { readonly state: "failed"; readonly id: string; readonly error: unknown };
+  | { readonly state: "loading"; readonly key: string }
+  | { readonly state: "loaded"; readonly key: string; readonly opened: Opened }
+  | { readonly state: "failed"; readonly key: string; readonly error: unknown };
 
 export const open = signal<OpenState>({ state: "closed" });
 
@@ -24,7 +25,8 @@ export const open = signal<OpenState>({ state: "closed" });
 export const loadItem = (vault: string, item: string) => call("GET /v1/vaults/{vault}/items/{item}", { path: { vault, item } });
 
 /** Whether the Item is the one that is open, loaded or not. */
-export const isOpen = (id: string): boolean => open.value.state !== "closed" && open.value.id === id;
+export const isOpen = (vault: string, id: string): boolean =>
+  open.value.state !== "closed" && open.value.key === itemKey(vault, id);
 
 /** The Item with its entity tag, if it is the open one as it is: no earlier version, and no deleted Item. */
 export const openedOf = (item: Item): Opened | undefined =>
@@ -32,13 +34,14 @@ export const openedOf = (item: Item): Opened | undefined =>
 
 /** Loads an Item. An answer that arrives after another Item was opened is ignored. */
 export async function openItem(vault: string, id: string): Promise<void> {
-  open.value = { state: "loading", id };
+  const key = itemKey(vault, id);
+  open.value = { state: "loading", key };
   try {
     const { data, etag } = await loadItem(vault, id);
-    if (isOpen(id)) open.value = { state: "loaded", id, opened: { item: data, etag: etag ?? "" } };
+    if (isOpen(vault, id)) open.value = { state: "loaded", key, opened: { item: data, etag: etag ?? "" } };
   } catch (error) {
-    if (isGone(error)) dropItem(id);
-    if (isOpen(id)) open.value = { state: "failed", id, error };
+    if (isGone(error)) dropItem(vault, id);
+    if (isOpen(vault, id)) open.value = { state: "failed", key, error };
   }
 }
 
@@ -50,13 +53,13 @@ export async function recheckItem(vault: string, id: string): Promise<void> {
   try {
     await loadItem(vault, id);
   } catch (error) {
-    if (isGone(error) && isOpen(id)) open.value = { state: "failed", id, error };
+    if (isGone(error) && isOpen(vault, id)) open.value = { state: "failed", key: itemKey(vault, id), error };
   }
 }
 
 /** Replaces the open Item by the answer to a write. */
 export function setOpened(opened: Opened): void {
-  open.value = { state: "loaded", id: opened.item.id, opened };
+  open.value = { state: "loaded", key: keyOfItem(opened.item), opened };
 }
 
 export function closeItem(): void {

@@ -1,9 +1,11 @@
 import type { ItemSummary } from "@item-vault/client";
 import { fold } from "@item-vault/model/fold";
+import { keyOfItem } from "./item-key.ts";
 
 /** What the list keeps of each Item, its orders, and the search. Values of fields are not in the page, so never searched. */
 
 export interface Entry {
+  readonly key: string;
   readonly item: ItemSummary;
   /** The folded title. */
   readonly title: string;
@@ -16,7 +18,7 @@ export interface Entry {
 export function entryOf(item: ItemSummary): Entry {
   const title = foldText(item.title);
   const others = [item.username ?? "", ...item.tags, ...item.urls.map(({ href }) => href.replace(/^https?:\/\/(www\.)?/, ""))];
-  return { item, title, titleKey: orderKey(title), text: [title, ...others.map(foldText)].join("\n") };
+  return { key: keyOfItem(item), item, title, titleKey: orderKey(title), text: [title, ...others.map(foldText)].join("\n") };
 }
 
 /** Without regard to case and accents: `e` finds `é`. */
@@ -39,7 +41,7 @@ type Order = (a: Entry, b: Entry) => number;
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
-export const byTitle: Order = (a, b) => compareTexts(a.titleKey, b.titleKey) || compareTexts(a.item.id, b.item.id);
+export const byTitle: Order = (a, b) => compareTexts(a.titleKey, b.titleKey) || compareTexts(a.key, b.key);
 /** The Item that was changed last comes first. */
 export const byChanged: Order = (a, b) => compareTexts(b.item.updatedAt, a.item.updatedAt) || byTitle(a, b);
 const byCreated: Order = (a, b) => compareTexts(b.item.createdAt, a.item.createdAt) || byTitle(a, b);
@@ -53,18 +55,26 @@ export const ORDERS = {
 
 export type OrderName = keyof typeof ORDERS;
 
-/** Puts an entry into a sorted list, in place of the one with the id. In: no entry to remove that one only. Out: a new list. */
-export function replaceEntry(sorted: readonly Entry[], id: string, entry: Entry | undefined, compare: Order): readonly Entry[] {
-  const index = sorted.findIndex(({ item }) => item.id === id);
-  const result = index < 0 ? [...sorted] : sorted.toSpliced(index, 1);
-  if (entry === undefined) return result;
-  let [from, until] = [0, result.length];
+/** Where an entry is in a sorted list, or would be. */
+function positionOf(sorted: readonly Entry[], entry: Entry, compare: Order): number {
+  let [from, until] = [0, sorted.length];
   while (from < until) {
     const middle = (from + until) >>> 1;
-    if (compare(result[middle]!, entry) < 0) from = middle + 1;
+    if (compare(sorted[middle]!, entry) < 0) from = middle + 1;
     else until = middle;
   }
-  result.splice(from, 0, entry);
+  return from;
+}
+
+/** A sorted list with one entry in place of another. In: `undefined` where there is none. Out: a new list. */
+export function replaceEntry(
+  sorted: readonly Entry[],
+  before: Entry | undefined,
+  after: Entry | undefined,
+  compare: Order,
+): readonly Entry[] {
+  const result = before ? sorted.toSpliced(positionOf(sorted, before, compare), 1) : [...sorted];
+  if (after) result.splice(positionOf(result, after, compare), 0, after);
   return result;
 }
 

@@ -2,6 +2,7 @@ import { explain, Problem } from "../api/explain.ts";
 import { type ItemPath, restoreItem } from "../api/item-writes.ts";
 import { call } from "../api/client.ts";
 import { isGone } from "../api/error-kind.ts";
+import { isOpen } from "./opened.ts";
 import { dropItem, may, putItem } from "./items.ts";
 import { navigate, route } from "./route.ts";
 import { session } from "./session.ts";
@@ -53,7 +54,7 @@ export function undoMove(from: ItemPath, copy: CopyRef): Action | undefined {
   return undo(async () => {
     await moveBack(from, copy);
     showToast("The Item is where it was.");
-    if (route.value.item === copy.item) navigate({ view: "items", ...from });
+    if (isOpen(copy.vault, copy.item)) navigate({ view: "items", ...from });
   });
 }
 
@@ -68,5 +69,5 @@ export async function moveBack(from: ItemPath, { etag, ...copy }: CopyRef): Prom
   } catch (error) {
     if (!isGone(error)) throw new Problem("It is restored, and the copy is in the other vault still.", error);
   }
-  dropItem(copy.item);
+  dropItem(copy.vault, copy.item);
 }

@@ -1,7 +1,7 @@
 import type { Item } from "@item-vault/client";
 import { summaryOf } from "./summary.ts";
-import { entries, putItem } from "./items.ts";
-import { loadItem, open, setOpened } from "./opened.ts";
+import { listedEntry, putItem } from "./items.ts";
+import { isOpen, loadItem, open, setOpened } from "./opened.ts";
 
 /** What the page shows after an Item was written. */
 
@@ -19,7 +19,7 @@ export function takeWritten(written: Written): void {
 
 function showWritten({ data: item, etag = "" }: Written): void {
   const { value } = open;
-  if (value.state === "closed" || value.id !== item.id) return;
+  if (!isOpen(item.vault.id, item.id)) return;
   if (value.state !== "loaded" || value.opened.item.version <= item.version) setOpened({ item, etag });
 }
 
@@ -29,6 +29,6 @@ function showWritten({ data: item, etag = "" }: Written): void {
  */
 export async function refreshItem(vault: string, id: string): Promise<void> {
   const written = await loadItem(vault, id);
-  if (entries.peek().some(({ item }) => item.id === id)) putItem(summaryOf(written.data));
+  if (listedEntry(vault, id)) putItem(summaryOf(written.data));
   showWritten(written);
 }

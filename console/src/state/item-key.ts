@@ -1,0 +1,6 @@
+/** Names an Item among those of all vaults: an id is unique in its vault only, because clients may choose it (contract 10.23). */
+export const itemKey = (vault: string, id: string): string => `${vault}/${id}`;
+
+/** The same of an Item. */
+export const keyOfItem = ({ id, vault }: { readonly id: string; readonly vault: { readonly id: string } }): string =>
+  itemKey(vault.id, id);
