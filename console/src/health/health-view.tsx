@@ -8,7 +8,7 @@ import { Failure } from "../ui/failure.tsx";
 import { Page } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { formatSize } from "../ui/size.ts";
-import { type Fact, factsOf, type Status } from "./facts.ts";
+import { type Fact, factsOf, isEmpty, type Status } from "./facts.ts";
 import { Report } from "./report.tsx";
 import { State } from "./state.tsx";
 import { VaultSizes } from "./vault-sizes.tsx";
@@ -53,7 +53,11 @@ function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   return (
     <>
       <output class="verdict">
-        {wrong === 0 ? "Everything is in order." : `${plural(wrong, "thing needs", "things need")} attention.`}
+        {wrong > 0
+          ? `${plural(wrong, "thing needs", "things need")} attention.`
+          : facts.some(({ part }) => part.service === "backups" && isEmpty(part))
+            ? "Everything works, and nothing is backed up yet."
+            : "Everything is in order."}
       </output>
       <ul class="facts">
         {facts.map((fact) => (
