@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Opens a backup of Item Vault without Item Vault: this file, Node 20 or later, and ROOT_KEYS. docs/format.md specifies what it reads; it
+ * Opens a backup of Item Vault without Item Vault: this file, Node 20.12 or later, and ROOT_KEYS. docs/format.md specifies what it reads; it
  * imports nothing of the project, so that a copy of it beside a backup is enough.
  */
 import { createDecipheriv, createHash, createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
@@ -11,7 +11,7 @@ import { parseArgs, parseEnv } from "node:util";
 const USAGE = `Usage: node open-backup.mjs BACKUP OUTPUT [options]
 
 Writes what a backup holds into the folder OUTPUT, in clear text: Items as JSON, and Files. BACKUP is a folder of "admin backup --to".
-OUTPUT must not exist, or be empty. ROOT_KEYS is read from the environment.
+OUTPUT must not exist. ROOT_KEYS is read from the environment.
 
   --root-keys FILE  read ROOT_KEYS from a file: its value alone, or lines of variables as in production.vars
   --vault ID        only this vault, from its newest snapshot in the folder
@@ -50,6 +50,26 @@ function unlessMissing(read, path) {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
     throw error;
   }
+}
+
+/** Reads a file of the backup. In: its greatest size in bytes. Out: `undefined` when there is none; calls `refused` when it cannot be read. */
+function readFileOf(path, sizeMax, refused) {
+  try {
+    const { size } = statOf(path);
+    if (size > sizeMax) refused(`has ${size} bytes, which is too many`);
+    return fs.readFileSync(path);
+  } catch (error) {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
+    if (error.syscall === undefined) throw error;
+    return refused(`cannot be read (${error.code})`);
+  }
+}
+
+/** What a file is, before it is opened: a pipe would wait for ever, and a device has no end. Errors: as the file system. */
+function statOf(path) {
+  const stat = fs.lstatSync(path);
+  if (!stat.isFile()) throw Object.assign(new Error("no file"), { syscall: "lstat", code: "it is no file" });
+  return stat;
 }
 
 // Keys
@@ -146,11 +166,15 @@ const numbersOf = (source, vault) =>
     .flatMap((name) => (/^\d{8}\.manifest$/.test(name) ? [Number.parseInt(name, 10)] : []))
     .toSorted((a, b) => a - b);
 
+/** Above that of a vault with 100,000 parts. */
+const MANIFEST_BYTES_MAX = 64 * 1024 * 1024;
+
 /** A manifest that was authenticated, and the SHA-256 of its text. */
 function openManifest(source, vault, number) {
   const refused = (fault) => refuse(`manifest ${number} of ${nameOf(vault)} ${fault}`);
   if (!isId(vault)) refuse("the registry names a vault with a malformed id");
-  const bytes = unlessMissing(fs.readFileSync, join(folderOf(source, vault), `${String(number).padStart(8, "0")}.manifest`));
+  const path = join(folderOf(source, vault), `${String(number).padStart(8, "0")}.manifest`);
+  const bytes = readFileOf(path, MANIFEST_BYTES_MAX, refused);
   if (!bytes) refused("is missing");
   const [line, signature = "", end, ...more] = bytes.toString().split("\n");
   const [key, mac = ""] = signature.split(" ");
@@ -171,7 +195,7 @@ function openManifest(source, vault, number) {
 /** A part that a manifest names: its tables. */
 function openPart(source, { vault, deployment }, { sha256: name, bytes: size }) {
   const refused = (fault) => refuse(`part ${name} of ${nameOf(vault)} ${fault}`);
-  const bytes = unlessMissing(fs.readFileSync, join(folderOf(source, vault), "parts", name));
+  const bytes = readFileOf(join(folderOf(source, vault), "parts", name), size, refused);
   if (!bytes) refused("is missing");
   if (bytes.length !== size) refused(`has ${bytes.length} bytes instead of ${size}`);
   if (sha256(bytes) !== name) refused("has another content than its manifest says");
@@ -383,8 +407,13 @@ const HEADER = 56;
 
 /** Writes a content in clear text. In: the ids that it is bound to. Out: its fault, and then there is no file. */
 function writeContent(from, path, { key, size }, ids) {
-  const sealed = unlessMissing(fs.openSync, from);
-  if (sealed === undefined) return "is missing";
+  let sealed;
+  try {
+    statOf(from);
+    sealed = fs.openSync(from);
+  } catch (error) {
+    return error.code === "ENOENT" || error.code === "ENOTDIR" ? "is missing" : `cannot be read (${error.code})`;
+  }
   const file = fs.openSync(path, "wx", 0o600);
   try {
     const expected = HEADER + size + TAG * (Math.floor(size / CHUNK) + 1);
@@ -580,8 +609,8 @@ function parseCommand() {
   if (values.vault !== undefined && !isId(values.vault)) refuse("--vault is not the id of a vault", EXIT.usage);
   if (values.snapshot !== undefined && !/^[1-9]\d{0,7}$/.test(values.snapshot)) refuse("--snapshot is not a number", EXIT.usage);
   const [folder, output] = positionals.map((path) => resolve(path));
-  if (fs.existsSync(output) && (!fs.statSync(output).isDirectory() || fs.readdirSync(output).length > 0))
-    refuse("OUTPUT exists and is not an empty folder", EXIT.usage);
+  // An empty folder may be a mount, and a link may lead elsewhere: what is in clear text is written beside OUTPUT, and then gets its name.
+  if (unlessMissing(fs.lstatSync, output)) refuse("OUTPUT exists already", EXIT.usage);
   const snapshot = values.snapshot && Number(values.snapshot);
   return { folder, output, rootKeys: values["root-keys"], leaveOut: values["leave-out"], vault: values.vault, snapshot };
 }
@@ -617,7 +646,6 @@ function run() {
   const findings = [...faults];
   try {
     const { vaults, items, files } = writeBackups(source, partial, backups, findings);
-    if (fs.existsSync(output)) fs.rmdirSync(output);
     fs.renameSync(partial, output);
     tell(`${output}: vaults: ${vaults}, Items with their versions: ${items}, contents of Files: ${files}`);
   } catch (error) {
@@ -638,7 +666,10 @@ function run() {
 try {
   process.exitCode = run();
 } catch (error) {
-  // The message of an error of the file system names a path; that of any other may quote what was decrypted.
-  tell(error.exit !== undefined || error.syscall !== undefined ? error.message : `unexpected fault (${error.name})`);
+  // The message of an error of the file system names a path, which may be a key that was typed in its place; that of any other may quote what
+  // was decrypted.
+  const fault =
+    error.syscall === undefined ? `unexpected fault (${error.name})` : `the file system refuses ${error.syscall}: ${error.code}`;
+  tell(error.exit === undefined ? fault : error.message);
   process.exitCode = error.exit ?? EXIT.refused;
 }

@@ -9,6 +9,7 @@ import { SignInPage } from "./sign-in.tsx";
 import { SignOutQuestion } from "./sign-out.tsx";
 import { bulk } from "./state/bulk.ts";
 import { loadItems } from "./state/items.ts";
+import { rotated } from "./state/rotated.ts";
 import { route } from "./state/route.ts";
 import { session, sessionState } from "./state/session.ts";
 import { lazy } from "./ui/lazy.tsx";
@@ -17,6 +18,7 @@ import { shownView, VIEW_COMPONENTS } from "./views.tsx";
 
 addEventListener("keydown", openByKey);
 
+const RotatedDialog = lazy(() => import("./edit/rotated-dialog.tsx").then((module) => module.RotatedDialog));
 const BulkDialog = lazy(() => import("./bulk/bulk-bar.tsx").then((module) => module.BulkDialog));
 
 /** The page: the sign-in form, or the navigation and the view that the address names. */
@@ -32,6 +34,7 @@ export function App() {
       {/* Who signs in next may not see what is open. It stays in the page, because what was typed is a part of it. */}
       <main class={state === "ended" ? "ended" : ""}>
         <View name={shownView(route.value.view)} />
+        {rotated.value && <RotatedDialog rotated={rotated.value} onClose={() => (rotated.value = undefined)} />}
         {bulk.value && <BulkDialog key={bulk.value.act.title} {...bulk.value} />}
       </main>
       <BottomBar />

@@ -124,6 +124,7 @@ describe("the lists of Items", () => {
   it.each([
     ["nothing", "All Items", 4],
     ["constructor", "All Items", 4],
+    ["vault", "All Items", 4],
     ["tag.%3Cb%3E", "All Items", 4],
     ["category.constructor", "Custom", 0],
     ["vault.0", "Vault", 0],

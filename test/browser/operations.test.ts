@@ -74,6 +74,11 @@ describe("webhooks", () => {
     await chooseRowAction(page, `New secret for ${url}`);
     await press(page, "Make a new secret");
     const text = await dialog(page).locator("pre").innerText();
+    // Nor does Back leave it without a warning.
+    await page.evaluate(() => history.pushState(null, "", "#/vaults"));
+    await page.evaluate(() => dispatchEvent(new HashChangeEvent("hashchange")));
+    expect(await dialog(page).getByRole("alert").innerText()).toContain("You have not copied the secret");
+    expect(page.url()).toContain("#/webhooks");
     await press(page, "Copy");
     await page.getByText("The secret copied").waitFor();
     expect(await readClipboard(page)).toBe(text);

@@ -4,7 +4,7 @@ import { CHARACTER_SETS, DEFAULT_RECIPE } from "../../src/model/recipe.ts";
 import { makeToken, sendRequest } from "../sdk/support/requests.ts";
 import { checkLooks } from "./support/accessibility.ts";
 import { readClipboard } from "./support/clipboard.ts";
-import { stopFollowing } from "./support/faults.ts";
+import { injectFault, stopFollowing } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { login, seed } from "./support/seed.ts";
@@ -44,6 +44,40 @@ const dialogOf = (page: Page) => page.getByRole("dialog", { name: "password is r
 const html = (page: Page) => page.evaluate<string>("document.documentElement.outerHTML");
 
 describe("rotating a password", () => {
+  it("has both values at hand although another Item was opened before the answer arrived, and a second one waits for it", async () => {
+    const { page, load, goto } = await openLogin();
+    await goto();
+    const write = await injectFault(page, "PATCH", "/v1/vaults/*/items/*", "late");
+    await rotate(page);
+    await write.answered;
+    await rotate(page);
+    await page.goto("/console/#/activity");
+    write.end();
+    const dialog = dialogOf(page);
+    await dialog.waitFor();
+    const { version, password } = await load();
+    expect([version, write.requests.length]).toEqual([2, 1]);
+    await dialog.getByRole("button", { name: "Reveal new password" }).click();
+    await dialog.getByText(password, { exact: true }).waitFor();
+    await page.goBack();
+    await dialog.getByText(password, { exact: true }).waitFor();
+  });
+
+  it("shows neither value after the session has ended", async () => {
+    const { page, goto } = await openLogin();
+    expectProblem(page, /401/);
+    await goto();
+    await rotate(page);
+    const dialog = dialogOf(page);
+    await dialog.getByRole("button", { name: "Reveal old password" }).click();
+    await dialog.getByText(OLD, { exact: true }).waitFor();
+    await page.context().clearCookies();
+    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+    await page.evaluate(() => dispatchEvent(new Event("focus")));
+    await page.getByRole("dialog", { name: "Your session has ended" }).waitFor();
+    expect(await page.getByText(OLD, { exact: true }).isVisible()).toBe(false);
+  });
+
   it("writes a value of the generator's recipe, and has both to be copied until its dialog is closed", async () => {
     const { page, load, goto } = await openLogin();
     await goto();

@@ -327,7 +327,7 @@ describe("a whole backup is refused, and nothing is written", () => {
     const output = temporaryFolder();
     writeFileSync(join(output, "mine"), "mine");
     const one = await openBackup(folder, [], KEYS, output);
-    expect([one.code, one.stderr]).toEqual([2, expect.stringContaining("not an empty folder")]);
+    expect([one.code, one.stderr]).toEqual([2, expect.stringContaining("exists already")]);
     expect(filesBelow(output)).toEqual(["mine"]);
   });
 });

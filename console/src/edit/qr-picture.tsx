@@ -60,12 +60,17 @@ function useReading(name: string, onRead: Props["onRead"]): { readonly read: Rea
   /** What to call now: the form may be typed into while a picture is read. */
   const latest = useRef(onRead);
   useLayoutEffect(() => void (latest.current = onRead));
+  /** Whether the field is still in the form. */
+  const isThere = useRef(true);
+  useLayoutEffect(() => () => void (isThere.current = false), []);
   const read = useCallback(async ([picture]: readonly File[]) => {
     if (!picture || reading.value) return;
     reading.value = true;
     try {
       const { readKeyUri } = await import("../qr-codes/read-image.ts");
-      latest.current(await readKeyUri(picture));
+      const uri = await readKeyUri(picture);
+      if (!isThere.current) return;
+      latest.current(uri);
       showToast(`The QR code is read into ${isolate(name)}.`);
     } catch (error) {
       showToast(explain(error), "failed");
@@ -81,7 +86,8 @@ function usePaste(zone: Props["zone"], read: Read): void {
     const element = zone.current!;
     const onPaste = (event: ClipboardEvent) => {
       const pictures = [...(event.clipboardData?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
-      if (pictures.length === 0) return;
+      // Office programs put a picture of a text beside it.
+      if (pictures.length === 0 || event.clipboardData!.types.includes("text/plain")) return;
       event.preventDefault();
       read(pictures);
     };

@@ -1,4 +1,4 @@
-import type { Rotated } from "../items/rotated.ts";
+import type { Rotated } from "../state/rotated.ts";
 import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
 import { copy } from "../ui/clipboard.ts";

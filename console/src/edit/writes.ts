@@ -6,7 +6,7 @@ import { explain } from "../api/explain.ts";
 import { DEFAULT_RECIPE } from "@item-vault/model/recipe";
 import { draftOf } from "../items/draft.ts";
 import { labelOf } from "../items/field-types.ts";
-import type { Rotated } from "../items/rotated.ts";
+import type { Rotated } from "../state/rotated.ts";
 import { dropItem } from "../state/items.ts";
 import { isOpen, openItem, type Opened } from "../state/opened.ts";
 import { showToast } from "../state/toasts.ts";
@@ -37,7 +37,8 @@ async function attempt(item: ItemRef, write: () => Promise<Written>, done: strin
 /** A failure, after which an Item that is not as it is shown is loaded again. */
 function tell(item: ItemRef, error: unknown): void {
   showToast(explain(error), "failed");
-  const isOutdated = isErrorKind(error, "precondition") || isGone(error);
+  // Without an answer it may have been written.
+  const isOutdated = isErrorKind(error, "precondition") || isErrorKind(error, "network") || isGone(error);
   // What is undone late may be another one than the open Item.
   if (isOutdated && isOpen(item.vault.id, item.id)) void openItem(item.vault.id, item.id);
 }

@@ -24,6 +24,7 @@ export function HealthView() {
     try {
       await loadHealth();
     } catch (error) {
+      health.value = undefined; // What it said before may not be so any more.
       failure.value = error;
     }
   };

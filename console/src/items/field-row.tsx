@@ -7,7 +7,7 @@ import { KeyHint } from "./key-hint.tsx";
 import { FieldMenu } from "./field-menu.tsx";
 import { displayOf, type FieldProps, hrefOf, labelOf } from "./field-types.ts";
 import { FIELD_VALUES } from "./field-values.ts";
-import { useRotation } from "./rotation.tsx";
+import { rotationOf } from "./rotation.ts";
 
 /** One field: its label, its value or dots in place of it, and the buttons to reveal it, to copy it, and for more. */
 
@@ -39,7 +39,6 @@ function Value({ field, item }: FieldProps) {
   const { revealed, toggle } = useReveal(field.value);
   const label = labelOf(field);
   const keyed = copyKeyOf(field, item);
-  const { actions, dialog } = useRotation({ field, item });
   return (
     <>
       {concealed && !revealed ? <HiddenValue /> : <ShownValue field={field} concealed={concealed} />}
@@ -54,8 +53,7 @@ function Value({ field, item }: FieldProps) {
         <KeyHint copyKey={keyed["aria-keyshortcuts"]} />
         <Icon name="copy" />
       </button>
-      <FieldMenu field={field} item={item} actions={actions} />
-      {dialog}
+      <FieldMenu field={field} item={item} actions={rotationOf(field, item)} />
     </>
   );
 }

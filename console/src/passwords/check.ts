@@ -20,6 +20,8 @@ export interface CheckResult {
   readonly findings: Readonly<Record<GroupName, readonly Finding[]>>;
   /** How many were read, and those that were not. */
   readonly read: number;
+  /** How many of those that were read have no password: a field of another kind may hold one, and is not looked at. */
+  readonly without: number;
   readonly failed: readonly Outcome[];
   readonly waiting: number;
 }
@@ -33,6 +35,7 @@ export async function checkItems(
   { signal, onRead }: { readonly signal: AbortSignal; readonly onRead: (count: number) => void },
 ): Promise<CheckResult> {
   const now = Date.now();
+  let without = 0;
   const byPassword = new Map<string, ItemSummary[]>();
   const findings: Record<GroupName, Finding[]> = { reused: [], weak: [], old: [], due: [] };
   const readOne = async (summary: ItemSummary): Promise<undefined> => {
@@ -42,7 +45,7 @@ export async function checkItems(
       const same = byPassword.get(password);
       if (same) same.push(summary);
       else byPassword.set(password, [summary]);
-    }
+    } else without++;
     for (const [name, { noteOf }] of GROUP_LIST) {
       const note = noteOf?.(item, now);
       if (note !== undefined) findings[name].push({ items: [summary], note });
@@ -60,7 +63,7 @@ export async function checkItems(
   for (const rows of Object.values(findings)) rows.sort((one, other) => byTitle(one.items[0]!, other.items[0]!));
   const countOf = (state: Outcome["state"]): number => outcomes.filter((one) => one.state === state).length;
   const failed = outcomes.filter(({ state }) => state === "failed");
-  return { findings, read: countOf("done"), failed, waiting: countOf("waiting") };
+  return { findings, read: countOf("done"), without, failed, waiting: countOf("waiting") };
 }
 
 const byTitle = (one: ItemSummary, other: ItemSummary): number => titleOf(one).localeCompare(titleOf(other));

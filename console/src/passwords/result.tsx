@@ -11,11 +11,12 @@ import { GROUP_LIST } from "./groups.ts";
 
 /** What a check has found: a part for each group, and one for the Items that were not read. */
 
-export function Result({ findings, read, failed, waiting }: CheckResult) {
+export function Result({ findings, read, without, failed, waiting }: CheckResult) {
   return (
     <>
       <output class="verdict">
         {plural(read, "Item")} read{waiting > 0 && `; ${plural(waiting, "Item")} not tried`}.
+        {without > 0 && ` ${plural(without, "Item")} without a password: what other fields hold is not compared.`}
       </output>
       {GROUP_LIST.map(([name, { title, text }]) => (
         <Part key={name} title={title} text={text} count={itemsIn(findings[name])}>

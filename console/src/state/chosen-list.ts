@@ -25,7 +25,7 @@ export const placeOfList = (list: ChosenList): Route => ({ view: "items", list: 
 /** In: a key of `keyOfList`. Out: of a key that names nothing, the list of all Items. */
 function parseList(key: string): ChosenList {
   const [kind = "", value] = key.split(".", 2);
-  return hasValue(kind) ? { kind, value } : { kind: isFixed(kind) ? kind : "all" };
+  return hasValue(kind) && value ? { kind, value } : { kind: isFixed(kind) ? kind : "all" };
 }
 
 /** Number of Items in the list of those that were changed last. */

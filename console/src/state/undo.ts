@@ -20,7 +20,7 @@ export const undo = (run: () => Promise<void>): Action => ({
 
 /** After an Item was changed: restores the version before, unless somebody has written since. Undefined where there is none. */
 export function undoChange({ data: { id, vault, version }, etag = "" }: Written): Action | undefined {
-  if (version < 2 || !may(vault.id, "r")) return undefined;
+  if (version < 2 || !may(vault.id, "r") || session.value!.settings.versionsKept === 0) return undefined;
   const path = { vault: vault.id, item: id, version: version - 1 };
   return undo(async () => {
     takeWritten(

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from "preact";
+import { useLayoutEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
+import { holdAddress } from "../state/route.ts";
 import { copy } from "./clipboard.ts";
 import { Dialog } from "./dialog.tsx";
 
@@ -23,6 +25,15 @@ export function ShownOnce({ title, secret, onClose, children }: Props) {
   const copySecret = async (what: string, text: string) => {
     if (await copy(what, text)) copied.value = true;
   };
+  useLayoutEffect(
+    () =>
+      holdAddress(() => {
+        if (secret === undefined || copied.value || warned.value) return false;
+        warned.value = true;
+        return true;
+      }),
+    [secret],
+  );
   const warns = warned.value && !copied.value;
   return (
     <Dialog title={title} onClose={close}>

@@ -87,7 +87,12 @@ const CLOCKS_DIFFER_MS = MINUTE;
 
 /** What a token did, in the log of the admin, in its own, and in those of the vaults that it names. */
 export const listTokenActivity = serveBy({
-  parse,
+  parse({ query, ...rest }: ParseCall): Result<Window> {
+    const others = new URLSearchParams(query.rest);
+    // Who has acted is the token of the path.
+    others.delete("actor");
+    return parse({ ...rest, query: { ...query, rest: others } });
+  },
   async handle(call: Call, window: Window): ReplyTo<"listTokenActivity"> {
     const token = await loadToken(call.store, call.token);
     if (!token.ok) return token;

@@ -1,4 +1,4 @@
-import type { RecordedAttempt } from "../../model/webhook.ts";
+import { DELIVERY_FAULTS, type RecordedAttempt } from "../../model/webhook.ts";
 
 /**
  * The newest attempts to deliver to a webhook: a JSON array in the row of its progress (webhook-progress.ts), so that recording one writes
@@ -7,11 +7,30 @@ import type { RecordedAttempt } from "../../model/webhook.ts";
 
 const ATTEMPTS_MAX = 20;
 
-/** Parses the array. One that is damaged counts as empty, so that it stops no delivery. */
+/** The last time that a date can be, in Unix milliseconds (ECMA-262, 21.4.1.1). */
+const TIME_MAX = 8.64e15;
+
+const isCount = (value: unknown, most = Number.MAX_SAFE_INTEGER): boolean =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= most;
+
+/** Whether an entry of the array is an attempt, and not what a damaged row has in its place. */
+function isAttempt(entry: unknown): entry is RecordedAttempt {
+  const { at, milliseconds, events, status, error, test } = (entry ?? {}) as Partial<Record<keyof RecordedAttempt, unknown>>;
+  return (
+    isCount(at, TIME_MAX) &&
+    isCount(milliseconds) &&
+    isCount(events) &&
+    (status === undefined || isCount(status, 599)) &&
+    (error === undefined || DELIVERY_FAULTS.some((fault) => fault === error)) &&
+    (test === undefined || test === true)
+  );
+}
+
+/** Parses the array, without what is damaged, so that it stops no delivery. */
 function parseAttempts(text: string | null): readonly RecordedAttempt[] {
   try {
     const attempts: unknown = JSON.parse(text ?? "[]");
-    return Array.isArray(attempts) ? (attempts as RecordedAttempt[]) : [];
+    return Array.isArray(attempts) ? attempts.filter(isAttempt) : [];
   } catch {
     return [];
   }

@@ -56,8 +56,15 @@ function compareModules(wanted: Hashes, found: ReadonlyMap<string, string>): Res
 }
 
 function compareSettings({ compatibilityDate, compatibilityFlags }: Release["worker"], { settings }: Deployed): Result[] {
-  const { compatibility_date: date = "", compatibility_flags: flags = [] } = settings;
+  const { compatibility_date: date = "", compatibility_flags: flags = [], tail_consumers: tails, logpush = false } = settings;
+  const others = [...(tails ?? []).map(({ service = "" }) => `tail_consumers: ${service}`), ...(logpush ? ["logpush"] : [])];
   return [
+    ...others.map((name): Result => ({
+      outcome: "unexpected",
+      kind: "setting",
+      name,
+      detail: "it gets the requests and logs of the Worker",
+    })),
     compareSetting("compatibility_date", compatibilityDate, date),
     compareSetting("compatibility_flags", compatibilityFlags.toSorted().join(), flags.toSorted().join()),
   ];

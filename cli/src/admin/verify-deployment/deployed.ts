@@ -16,6 +16,10 @@ export interface Settings {
   readonly bindings?: readonly DeployedBinding[];
   readonly compatibility_date?: string;
   readonly compatibility_flags?: readonly string[];
+  /** Workers that get the requests and logs of this one. */
+  readonly tail_consumers?: readonly { readonly service?: string }[] | null;
+  /** Whether Cloudflare sends the requests and logs of the Worker elsewhere. */
+  readonly logpush?: boolean;
 }
 
 export interface Deployed {
@@ -70,9 +74,13 @@ async function hashesOf(content: Response): Promise<Map<string, string>> {
   const form = await content.formData().catch(() => {
     throw new CliError("What Cloudflare answers is no script", { exit: "unavailable" });
   });
-  const modules = [...form].filter(([, part]) => typeof part === "string" || part.type !== SOURCE_MAP);
-  const parts = modules.map(async ([name, part]) =>
-    typeof part === "string" ? ([name, hash("sha256", part)] as const) : ([part.name || name, await hashOf(part)] as const),
-  );
-  return new Map(await Promise.all(parts));
+  const hashes = new Map<string, string>();
+  for (const [field, part] of form) {
+    const name = typeof part === "string" ? field : part.name || field;
+    if (typeof part !== "string" && part.type === SOURCE_MAP && name.endsWith(".map")) continue;
+    // Two modules of one name: which of them runs is not known.
+    const key = hashes.has(name) ? `${name}, again as ${field}` : name;
+    hashes.set(key, typeof part === "string" ? hash("sha256", part) : await hashOf(part));
+  }
+  return hashes;
 }

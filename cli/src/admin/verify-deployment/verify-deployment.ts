@@ -60,7 +60,8 @@ const ofCommit = (commit: string | undefined): string => (commit === undefined ?
 const UNPROVEN: readonly string[] = [
   "that the script which Cloudflare's API shows is the one that runs: who controls the account, or Cloudflare, could show another one",
   "that others are served the same files: an address may answer other clients, places or times with others",
-  "which files are deployed besides those of the release, and with which headers (`_headers`): no API shows them",
+  "which files are deployed besides those of the release, and the headers of all of them (`_headers`)",
+  "which database, buckets and queue the bindings lead to, and which limits they have: only their names and types are compared",
   "the values of secrets, which are never shown; what is `configured` is the choice of the operator, and is not judged",
 ];
 
