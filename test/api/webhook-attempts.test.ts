@@ -130,10 +130,13 @@ describe("GET …/webhooks/{webhook}/deliveries", () => {
     expect(stored).toEqual([{ attempts: null }]);
   });
 
-  it("counts a damaged list as empty, and deliveries go on", async () => {
+  const FAULTY = ["[", "null", "{}", "[null]", "[1]", "[[]]", '[{"at":"x"}]', '[{"at":1e20,"milliseconds":1,"events":1}]'];
+  const UNKNOWN_ERROR = '[{"at":1,"milliseconds":1,"events":1,"error":"more"}]';
+
+  it.each([...FAULTY, UNKNOWN_ERROR])("leaves out what is damaged, and deliveries go on: %s", async (attempts) => {
     runAlarmsByHand();
     const hooked = await hookedVault();
-    await withStorage(hooked.vault, ({ sql }) => void sql.exec("UPDATE webhooks SET attempts = '['"));
+    await withStorage(hooked.vault, ({ sql }) => void sql.exec("UPDATE webhooks SET attempts = ?", attempts));
     expect(await listDeliveries(hooked.hook)).toEqual([]);
     await write(hooked);
     expect(await listDeliveries(hooked.hook)).toHaveLength(1);

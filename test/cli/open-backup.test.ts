@@ -1,5 +1,6 @@
 import { createHmac, hkdfSync } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
@@ -207,6 +208,21 @@ function damaged(path: string, damage: Damage, chosen = 0): string {
   return copy;
 }
 
+/** What may be in the place of a file. In: its path. */
+const NO_FILES: Readonly<Record<string, (path: string) => void>> = {
+  "a folder": (path) => mkdirSync(path),
+  "a link to itself": (path) => symlinkSync(path, path),
+  "a link to a device without an end": (path) => symlinkSync("/dev/zero", path),
+  "a pipe that nobody writes to": (path) => void execFileSync("mkfifo", [path]),
+};
+
+/** A copy of the backup, in which something else is in the place of a file. */
+function without(path: string, put: (path: string) => void): string {
+  const copy = damaged(path, () => undefined);
+  put(join(copy, path));
+  return copy;
+}
+
 const isContent = (path: string): boolean => path.startsWith("contents/");
 
 const AT_ONCE = 4;
@@ -247,6 +263,23 @@ describe("a backup of which a manifest or a part is damaged", () => {
     expect(existsSync(join(one.output, "vaults", personal))).toBe(false);
     expectNoSecret(one);
   });
+});
+
+describe("what is no file", () => {
+  it.each(Object.entries(NO_FILES))("is refused as a part, and costs only itself as a content: %s", async (_, put) => {
+    const part = objects.find((one) => one.includes("/parts/"))!;
+    expectRefused(await openBackup(without(part, put), [], KEYS), /part .* cannot be read/);
+    const content = objects.find(isContent)!;
+    const one = await openBackup(without(content, put), [], KEYS);
+    expect([one.code, one.stderr]).toEqual([7, expect.stringContaining("cannot be read")]);
+    expect(readJson(one.output, "report.json").findings).toHaveLength(1);
+  });
+});
+
+it("a key that was typed in the place of a path is not repeated", async () => {
+  const typed = JSON.stringify({ active: "k1", keys: { k1: "A".repeat(300) } });
+  const one = await openBackup(folder, ["--root-keys", typed], KEYS);
+  expect([one.code, one.stderr.includes("AAAA")]).toEqual([1, false]);
 });
 
 describe("a content that is damaged or missing", () => {
@@ -323,7 +356,7 @@ describe("a whole backup is refused, and nothing is written", () => {
     expect(existsSync(one.output)).toBe(false);
   });
 
-  it("into a folder that is not empty, which stays as it is", async () => {
+  it("into a folder that exists, as a mount or behind a link does, which stays as it is", async () => {
     const output = temporaryFolder();
     writeFileSync(join(output, "mine"), "mine");
     const one = await openBackup(folder, [], KEYS, output);

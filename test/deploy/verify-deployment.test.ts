@@ -161,6 +161,11 @@ const CHANGES: Readonly<Record<string, readonly [version: () => Version, row: st
     () => ({ ...deployed, compatibilityFlags: ["nodejs_compat"] }),
     "changed setting compatibility_flags nodejs_compat (release: none)",
   ],
+  "a Worker that gets its requests and logs": [
+    () => ({ ...deployed, tails: ["thief"] }),
+    "unexpected setting tail_consumers: thief it gets the requests and logs of the Worker",
+  ],
+  Logpush: [() => ({ ...deployed, logpush: true }), "unexpected setting logpush it gets the requests and logs of the Worker"],
   "a missing variable": [() => withBindings(remove("BACKUP_HOUR")), "missing variable BACKUP_HOUR"],
   "a variable that no release has": [
     () => withBindings(add({ type: "plain_text", name: "WEBHOOK_TEST_ORIGIN", text: VALUE })),

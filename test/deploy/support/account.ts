@@ -59,6 +59,9 @@ export interface Version {
   readonly modules: ReadonlyMap<string, string>;
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
+  /** Workers that get its requests and logs, and whether Logpush does. */
+  readonly tails?: readonly string[];
+  readonly logpush?: boolean;
   /** The hashes of the static files, by their paths. */
   readonly assets: Readonly<Record<string, string>>;
 }

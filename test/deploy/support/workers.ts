@@ -46,11 +46,13 @@ export function workerRoutes(state: State): Route[] {
     [
       "GET",
       /^\/workers\/scripts\/([^/]+)\/settings$/,
-      of(({ active: { bindings, compatibilityDate, compatibilityFlags } }) => ({
+      of(({ active: { bindings, compatibilityDate, compatibilityFlags, tails, logpush = false } }) => ({
         result: {
           bindings: bindings.map(shown),
           compatibility_date: compatibilityDate,
           compatibility_flags: compatibilityFlags,
+          tail_consumers: tails?.map((service) => ({ service })) ?? null,
+          logpush,
         },
       })),
     ],
