@@ -13,8 +13,11 @@ import { prepareTarget, type Row, startWorld, type World } from "./support/targe
  * match of an index, if there is one, and ids are random. test/promises/costs.test.ts and worst-requests.test.ts bound them.
  */
 
-/** Its report is shared by all who ask in 5 seconds. */
-const SHARED = "getHealth";
+/** Operations of which two runs take different numbers of calls, and why. */
+const VARYING: Readonly<Record<string, string>> = {
+  getHealth: "its report is shared by all who ask in 5 seconds",
+  listTokenActivity: "it searches the logs until the minute in which the token was issued",
+};
 
 interface Cost {
   readonly calls: number;
@@ -37,7 +40,7 @@ it("each operation takes as many D1 calls, and writes as many rows, as counts.js
   const world = await startWorld();
   const costs: string[] = [];
   for (const row of ROWS) {
-    if (row.operationId === SHARED) continue;
+    if (Object.hasOwn(VARYING, row.operationId)) continue;
     const { calls, written } = await costOf(world, row);
     costs.push(`  "${row.operationId}": { "calls": ${calls}, "written": ${written} }`);
   }
