@@ -42,12 +42,15 @@ function attempt(make) {
 
 const sha256 = (bytes) => createHash("sha256").update(bytes).digest("hex");
 
+/** Whether an error of the file system says that there is nothing at a path. */
+const isMissing = ({ code }) => code === "ENOENT" || code === "ENOTDIR";
+
 /** Reads from a path. Out: `undefined` when there is nothing. */
 function unlessMissing(read, path) {
   try {
     return read(path);
   } catch (error) {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }
@@ -59,7 +62,7 @@ function readFileOf(path, sizeMax, refused) {
     if (size > sizeMax) refused(`has ${size} bytes, which is too many`);
     return fs.readFileSync(path);
   } catch (error) {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
+    if (isMissing(error)) return undefined;
     if (error.syscall === undefined) throw error;
     return refused(`cannot be read (${error.code})`);
   }
@@ -412,7 +415,7 @@ function writeContent(from, path, { key, size }, ids) {
     statOf(from);
     sealed = fs.openSync(from);
   } catch (error) {
-    return error.code === "ENOENT" || error.code === "ENOTDIR" ? "is missing" : `cannot be read (${error.code})`;
+    return isMissing(error) ? "is missing" : `cannot be read (${error.code})`;
   }
   const file = fs.openSync(path, "wx", 0o600);
   try {

@@ -1,32 +1,18 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Field, Item } from "@item-vault/client";
+import type { Field } from "@item-vault/client";
 import { isKeyUri, keyUriOf } from "../../console/src/qr-codes/key-uri.ts";
 import { parseTotp } from "../../src/model/totp-parameters.ts";
 import { base32 } from "../../src/model/ids.ts";
 import { runs } from "../support/runs.ts";
+import { field, itemOf } from "./history/items.ts";
 
 /** The key URIs that the console draws as QR codes. */
 
 const SECRET = "JBSWY3DPEHPK3PXP";
 const otp = (value: string): Field => ({ id: "otp", type: "OTP", label: "code", value });
-const itemOf = (title: string, user: string, value: string): Item => ({
-  id: "i",
-  title,
-  vault: { id: "v" },
-  category: "LOGIN",
-  urls: [],
-  favorite: false,
-  tags: [],
-  version: 1,
-  createdAt: "2026-01-01T00:00:00Z",
-  updatedAt: "2026-01-01T00:00:00Z",
-  lastEditedBy: "t",
-  sections: [],
-  fields: [{ id: "user", type: "STRING", purpose: "USERNAME", label: "user", value: user }, otp(value)],
-  files: [],
-});
-const uriOf = (title: string, user: string, value: string) => keyUriOf(otp(value), itemOf(title, user, value));
+const uriOf = (title: string, user: string, value: string) =>
+  keyUriOf(otp(value), itemOf({ title, fields: [field("user", user, { purpose: "USERNAME" }), otp(value)] }));
 
 const URI = `otpauth://totp/Acme:ada?secret=${SECRET}&issuer=Acme&period=60`;
 

@@ -140,3 +140,11 @@ export function factsOf(parts: readonly Dependency[], now: number): Fact[] {
     return part ? [{ title, text: textOf(part, now), action, part }] : [];
   });
 }
+
+/** All facts in one sentence. */
+export function verdictOf(facts: readonly Fact[]): string {
+  const wrong = facts.filter(({ part }) => part.status !== "ACTIVE").length;
+  if (wrong > 0) return `${plural(wrong, "thing needs", "things need")} attention.`;
+  const hasNoBackup = facts.some(({ part }) => part.service === "backups" && isEmpty(part));
+  return hasNoBackup ? "Everything works, and nothing is backed up yet." : "Everything is in order.";
+}

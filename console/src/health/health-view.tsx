@@ -6,9 +6,8 @@ import { addressOf } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Page } from "../ui/page.tsx";
-import { plural } from "../ui/plural.ts";
 import { formatSize } from "../ui/size.ts";
-import { type Fact, factsOf, isEmpty, type Status } from "./facts.ts";
+import { type Fact, factsOf, type Status, verdictOf } from "./facts.ts";
 import { Report } from "./report.tsx";
 import { State } from "./state.tsx";
 import { VaultSizes } from "./vault-sizes.tsx";
@@ -50,16 +49,9 @@ export function HealthView() {
 }
 
 function Facts({ facts }: { readonly facts: readonly Fact[] }) {
-  const wrong = facts.filter(({ part }) => part.status !== "ACTIVE").length;
   return (
     <>
-      <output class="verdict">
-        {wrong > 0
-          ? `${plural(wrong, "thing needs", "things need")} attention.`
-          : facts.some(({ part }) => part.service === "backups" && isEmpty(part))
-            ? "Everything works, and nothing is backed up yet."
-            : "Everything is in order."}
-      </output>
+      <output class="verdict">{verdictOf(facts)}</output>
       <ul class="facts">
         {facts.map((fact) => (
           <FactCard key={fact.title} {...fact} />

@@ -4,7 +4,7 @@ import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { Page } from "../ui/page.tsx";
 import { type Asked, parseAsked, targetOf } from "./asked.ts";
-import { Confirmation } from "./confirmation.tsx";
+import { Confirmation } from "../ui/confirmation.tsx";
 import { Facts, NoPerson } from "./facts.tsx";
 
 /** Asks the person whether a program on this computer may act in their name (contract 28.3). */
@@ -33,7 +33,7 @@ function Question({ asked }: { readonly asked: Asked }) {
     location.replace(targetOf(asked, data.code));
   };
   return (
-    <Confirmation onConfirm={onConfirm} onCancel={cancel}>
+    <Confirmation action="Confirm" onConfirm={onConfirm} onCancel={cancel}>
       <p>A program on this computer asks for a token. Confirm only if you have begun this login yourself, just now.</p>
       <Facts
         rows={[["Program at", new URL(redirect_uri).host]]}

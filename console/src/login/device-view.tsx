@@ -5,7 +5,7 @@ import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { Form, InputError, textOf } from "../ui/form.tsx";
 import { Page } from "../ui/page.tsx";
-import { Confirmation } from "./confirmation.tsx";
+import { Confirmation } from "../ui/confirmation.tsx";
 import { Facts, NoPerson } from "./facts.tsx";
 
 /** Where a person types the code that a device shows, sees the device, and confirms its login (contract 28.6). No address has the code. */
@@ -67,7 +67,11 @@ function CodeForm({ onFound }: { readonly onFound: (found: Found) => void }) {
 function Question({ found, onChange }: { readonly found: Found; readonly onChange: (next: Found | undefined) => void }) {
   const { address, program, vaults, expiresIn } = found.device;
   return (
-    <Confirmation onConfirm={async () => onChange(await ask(found.code, true))} onCancel={() => onChange(undefined)}>
+    <Confirmation
+      action="Confirm"
+      onConfirm={async () => onChange(await ask(found.code, true))}
+      onCancel={() => onChange(undefined)}
+    >
       <p>A device asks for a token. Confirm only if it is yours and shows this code.</p>
       <Facts
         rows={[

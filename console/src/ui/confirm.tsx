@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { useSignal } from "@preact/signals";
+import { Confirmation } from "./confirmation.tsx";
 import { Dialog } from "./dialog.tsx";
-import { Failure } from "./failure.tsx";
 
 interface Props {
   readonly title: string;
@@ -15,31 +14,10 @@ interface Props {
 }
 
 /** The second step before something is destroyed. The focus is on the button that cancels. */
-export function Confirm({ title, action, children, onConfirm, onClose }: Props) {
-  const error = useSignal<unknown>(undefined);
-  const busy = useSignal(false);
-  const confirm = async () => {
-    busy.value = true;
-    error.value = undefined;
-    try {
-      await onConfirm();
-    } catch (failure) {
-      error.value = failure;
-    }
-    busy.value = false;
-  };
-  return (
-    <Dialog title={title} onClose={onClose}>
+export const Confirm = ({ title, action, children, onConfirm, onClose }: Props) => (
+  <Dialog title={title} onClose={onClose}>
+    <Confirmation action={action} danger onConfirm={onConfirm} onCancel={onClose}>
       {children}
-      {error.value !== undefined && <Failure error={error.value} />}
-      <div class="buttons">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" class="danger" disabled={busy.value} onClick={() => void confirm()}>
-          {action}
-        </button>
-      </div>
-    </Dialog>
-  );
-}
+    </Confirmation>
+  </Dialog>
+);

@@ -1,17 +1,21 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { Failure } from "../ui/failure.tsx";
+import { Failure } from "./failure.tsx";
 
 interface Props {
   /** What the person is asked to confirm. */
   readonly children: ComponentChildren;
-  /** Confirms the login, and shows what follows. Errors: a failure is shown, and the person may confirm again. */
+  /** What the button says that confirms. */
+  readonly action: string;
+  /** Whether it destroys something. */
+  readonly danger?: boolean;
+  /** Does it, and shows what follows. Errors: a failure is shown, and the person may confirm again. */
   readonly onConfirm: () => Promise<void>;
   readonly onCancel: () => void;
 }
 
-/** Asks the person to confirm a login that another program has begun. */
-export function Confirmation({ children, onConfirm, onCancel }: Props) {
+/** A question, with the button that cancels before the one that confirms. */
+export function Confirmation({ children, action, danger = false, onConfirm, onCancel }: Props) {
   const failure = useSignal<unknown>(undefined);
   const waiting = useSignal(false);
   const confirm = async () => {
@@ -32,8 +36,8 @@ export function Confirmation({ children, onConfirm, onCancel }: Props) {
         <button type="button" onClick={onCancel}>
           Cancel
         </button>
-        <button type="button" class="primary" disabled={waiting.value} onClick={() => void confirm()}>
-          Confirm
+        <button type="button" class={danger ? "danger" : "primary"} disabled={waiting.value} onClick={() => void confirm()}>
+          {action}
         </button>
       </div>
     </>
