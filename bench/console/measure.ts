@@ -11,6 +11,17 @@ export interface FirstList {
   readonly longTasks: readonly number[];
 }
 
+/** What several measurements of one time give. */
+export interface Times {
+  readonly median: number;
+  readonly most: number;
+}
+
+function summarize(times: readonly number[]): Times {
+  const sorted = times.toSorted((a, b) => a - b);
+  return { median: sorted[sorted.length >> 1]!, most: sorted.at(-1)! };
+}
+
 const ROWS = ".rows a";
 
 /** Opens the page with an empty cache, signs in, and waits for the list. */
@@ -58,8 +69,31 @@ export async function measureFirstList(page: Page, link: string, items: number):
   }, bytes);
 }
 
+/**
+ * Reloads the page that `measureFirstList` has opened, several times, with a latency that is added to each request. Out: from the start of
+ * the page to the frame in which the list has rows.
+ */
+export async function measureReload(page: Page, latency: number): Promise<Times> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Network.enable");
+  await devtools.send("Network.emulateNetworkConditions", {
+    offline: false,
+    latency,
+    downloadThroughput: -1,
+    uploadThroughput: -1,
+  });
+  const times: number[] = [];
+  for (let turn = 0; turn < 5; turn++) {
+    await page.reload();
+    const shown = await page.waitForFunction(() => (globalThis as unknown as { shown?: number }).shown);
+    times.push((await shown.jsonValue()) as number);
+  }
+  await devtools.detach();
+  return summarize(times);
+}
+
 /** From a key press to the frame that shows its results, with the processor slowed down. */
-export async function measureSearch(page: Page, slowdown: number): Promise<{ median: number; most: number }> {
+export async function measureSearch(page: Page, slowdown: number): Promise<Times> {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("Emulation.setCPUThrottlingRate", { rate: slowdown });
   const times = await page.evaluate(async () => {
@@ -76,15 +110,14 @@ export async function measureSearch(page: Page, slowdown: number): Promise<{ med
     return measured;
   });
   await devtools.send("Emulation.setCPUThrottlingRate", { rate: 1 });
-  const sorted = times.toSorted((a, b) => a - b);
-  return { median: sorted[sorted.length >> 1]!, most: sorted.at(-1)! };
+  return summarize(times);
 }
 
 /**
  * From the answer to a write of an Item to the frame in which the list shows it, with the processor slowed down: the first Item becomes a
  * favourite, and then none, several times.
  */
-export async function measureStar(page: Page, slowdown: number): Promise<{ median: number; most: number }> {
+export async function measureStar(page: Page, slowdown: number): Promise<Times> {
   await page.locator(ROWS).first().click();
   await page.getByRole("button", { name: "Favourite" }).waitFor();
   const devtools = await page.context().newCDPSession(page);
@@ -112,8 +145,7 @@ export async function measureStar(page: Page, slowdown: number): Promise<{ media
     return measured;
   });
   await devtools.send("Emulation.setCPUThrottlingRate", { rate: 1 });
-  const sorted = times.toSorted((a, b) => a - b);
-  return { median: sorted[sorted.length >> 1]!, most: sorted.at(-1)! };
+  return summarize(times);
 }
 
 /** The heap before and after Items were opened and closed one after another. */
@@ -123,19 +155,20 @@ export async function measureMemory(page: Page, count: number): Promise<{ before
     await devtools.send("HeapProfiler.collectGarbage");
     return (await devtools.send("Runtime.getHeapUsage")).usedSize;
   };
-  const addresses = await page.evaluate(async (wanted) => {
+  const keys = await page.evaluate(async (wanted) => {
     const [vault] = (await (await fetch("/v1/vaults", { headers: { "Item-Vault-Console": "1" } })).json()) as { id: string }[];
     const list = await fetch(`/v1/vaults/${vault!.id}/items?limit=100`, { headers: { "Item-Vault-Console": "1" } });
     const items = (await list.json()) as { id: string }[];
-    return Array.from({ length: wanted }, (_, index) => `#/items/${vault!.id}/${items[index % items.length]!.id}`);
+    return Array.from({ length: wanted }, (_, index) => `${vault!.id}/${items[index % items.length]!.id}`);
   }, count);
-  const open = async (address: string): Promise<void> => {
-    await page.evaluate((hash) => (location.hash = hash), address);
-    await page.waitForFunction((id) => document.querySelector("article")?.dataset["item"] === id, address.split("/").at(-1));
+  /** In: the vault and the id of an Item, as the page names it. */
+  const open = async (key: string): Promise<void> => {
+    await page.evaluate((hash) => (location.hash = hash), `#/items/${key}`);
+    await page.waitForFunction((opened) => document.querySelector("article")?.dataset["item"] === opened, key);
   };
-  for (const address of addresses.slice(0, 20)) await open(address);
+  for (const key of keys.slice(0, 20)) await open(key);
   const before = await heap();
-  for (const address of addresses) await open(address);
+  for (const key of keys) await open(key);
   await page.evaluate(() => (location.hash = "#/items"));
   await page.locator("article").waitFor({ state: "detached" });
   return { before, after: await heap() };
