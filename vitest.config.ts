@@ -159,7 +159,7 @@ export default defineConfig({
         test: {
           name: "upgrade",
           include: [UPGRADE, DEPLOY].map((folder) => `${folder}/**/*.test.ts`),
-          exclude: [...configDefaults.exclude, ...LONG_ONLY],
+          exclude: [...EXCLUDED, ...LONG_ONLY],
           hookTimeout: 60_000,
           execArgv: ["--disable-warning=ExperimentalWarning"], // node:sqlite
           env: { ...LOCAL, WRANGLER_LOG: "warn", no_proxy: "127.0.0.1" },

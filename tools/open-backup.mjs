@@ -130,17 +130,17 @@ const KINDS = {
 /** Opens a sealed text. In: keys by their numbers; what binds the text to its row. Out: bytes; `undefined` when it does not open. */
 function openBytes(keys, { kind, vault, record, version }, sealed) {
   return attempt(() => {
-    const text = sealed.replaceAll(/[\t\n\f\r ]/g, "");
-    const bytes = Buffer.from(text, "base64");
+    const bytes = Buffer.from(sealed, "base64");
     const [format, algorithm, number] = bytes;
     const key = keys.get(number);
-    if (bytes.toString("base64") !== text || format !== 1 || algorithm !== 1 || !key || ![vault, record].every(isId))
+    if (bytes.toString("base64") !== sealed || format !== 1 || algorithm !== 1 || !key || ![vault, record].every(isId))
       return undefined;
-    const associatedData = Buffer.alloc(73);
-    associatedData[0] = kind;
-    associatedData.write(`${vault}${record}`.replaceAll("-", ""), 1, "hex");
-    associatedData.writeBigUInt64BE(BigInt(version), 33);
-    associatedData.write(key.id, 41);
+    const associatedData = Buffer.alloc(76);
+    bytes.copy(associatedData, 0, 0, 3);
+    associatedData[3] = kind;
+    associatedData.write(`${vault}${record}`.replaceAll("-", ""), 4, "hex");
+    associatedData.writeBigUInt64BE(BigInt(version), 36);
+    associatedData.write(key.id, 44);
     return decrypt(key.bytes, bytes.subarray(3, 15), bytes.subarray(15), associatedData);
   });
 }

@@ -8,8 +8,8 @@ import { fail, ok, type Result } from "../model/result.ts";
  *     base64( version 1 | algorithm 1 | number of the key 1 | nonce 12 | ciphertext | tag 16 )
  *
  * The nonce is never derived from a version: a restored database repeats versions. Header and nonce are the first 4 and the next 16
- * characters of the base64, so that SQL can compare them. The number says which of the keys of a vault opens the text; the id of that
- * key is in the associated data, so that the text opens under no other.
+ * characters of the base64, so that SQL can compare them. The number says which of the keys of a vault opens the text; header and id of that
+ * key are in the associated data, so that the text opens under no other key, and as no other form.
  */
 
 /** The kinds of sealed texts. The number is part of the associated data: never reuse one. */
@@ -70,27 +70,34 @@ const KEY_ID_BYTES = 32;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Fixed width, so that no two objects give the same bytes: kind 1, vault 16, record 16, version 8, key id 32. */
-function encodeAssociatedData(associatedData: KeyedAssociatedData): Uint8Array {
-  const bytes = new Uint8Array(1 + 16 + 16 + 8 + KEY_ID_BYTES);
-  bytes[0] = KINDS[associatedData.kind];
-  bytes.subarray(1).setFromHex(idDigits(associatedData.vault) + idDigits(associatedData.record));
-  new DataView(bytes.buffer).setBigUint64(33, BigInt(associatedData.version));
-  encoder.encodeInto(associatedData.key, bytes.subarray(41));
+/** The header of the texts under a key. In: the number of the key. */
+const headerBytes = (number: number): Uint8Array<ArrayBuffer> => Uint8Array.of(FORMAT, AES_256_GCM, number);
+
+/** Fixed width, so that no two objects give the same bytes: header 3, kind 1, vault 16, record 16, version 8, key id 32. */
+function encodeAssociatedData(number: number, associatedData: KeyedAssociatedData): Uint8Array {
+  const bytes = new Uint8Array(HEADER_BYTES + 1 + 16 + 16 + 8 + KEY_ID_BYTES);
+  bytes.set(headerBytes(number));
+  bytes[3] = KINDS[associatedData.kind];
+  bytes.subarray(4).setFromHex(idDigits(associatedData.vault) + idDigits(associatedData.record));
+  new DataView(bytes.buffer).setBigUint64(36, BigInt(associatedData.version));
+  encoder.encodeInto(associatedData.key, bytes.subarray(44));
   return bytes;
 }
 
 /** The header of the texts under a key, in base64. In: the number of the key of a vault. */
-export const headerOf = (number: number): string => Uint8Array.of(FORMAT, AES_256_GCM, number).toBase64();
+export const headerOf = (number: number): string => headerBytes(number).toBase64();
+
+/** The length in base64, which has padding, of a number of bytes. */
+const base64Length = (bytes: number): number => 4 * Math.ceil(bytes / 3);
 
 /** The length of the sealed form of a text, in characters of base64. */
 export const sealedLength = (text: string): number =>
-  4 * Math.ceil((HEADER_BYTES + NONCE_BYTES + encoder.encode(text).length + TAG_BYTES) / 3);
+  base64Length(HEADER_BYTES + NONCE_BYTES + encoder.encode(text).length + TAG_BYTES);
 
-const algorithm = (nonce: Uint8Array, associatedData: KeyedAssociatedData) => ({
+const algorithm = ({ number, nonce }: Pick<SealedParts, "number" | "nonce">, associatedData: KeyedAssociatedData) => ({
   name: "AES-GCM",
   iv: nonce,
-  additionalData: encodeAssociatedData(associatedData),
+  additionalData: encodeAssociatedData(number, associatedData),
   tagLength: 8 * TAG_BYTES,
 });
 
@@ -123,8 +130,8 @@ export async function sealBytes(
 ): Promise<string> {
   const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
   if (prefix) nonce.set(prefix.subarray(0, NONCE_PREFIX_BYTES));
-  const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm(nonce, associatedData), key, plain));
-  return concat(Uint8Array.of(FORMAT, AES_256_GCM, number), nonce, sealed).toBase64();
+  const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm({ number, nonce }, associatedData), key, plain));
+  return concat(headerBytes(number), nonce, sealed).toBase64();
 }
 
 /** The first bytes of the nonce of a sealed text that opens. */
@@ -139,10 +146,11 @@ export interface SealedParts {
   readonly ciphertext: Uint8Array<ArrayBuffer>;
 }
 
-/** Out: `undefined` for a text that was not sealed. */
+/** Out: `undefined` for a text that was not sealed, and for another spelling of one that was: `fromBase64` skips white space. */
 export function parseSealed(sealed: string): SealedParts | undefined {
   try {
     const bytes = Uint8Array.fromBase64(sealed, { lastChunkHandling: "strict" });
+    if (sealed.length !== base64Length(bytes.length)) return undefined;
     if (bytes[0] !== FORMAT || bytes[1] !== AES_256_GCM) return undefined;
     const [nonce, ciphertext] = [
       bytes.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES),
@@ -158,10 +166,10 @@ export function parseSealed(sealed: string): SealedParts | undefined {
 export async function openParts(
   key: CryptoKey,
   associatedData: KeyedAssociatedData,
-  { nonce, ciphertext }: SealedParts,
+  parts: SealedParts,
 ): Promise<Result<Uint8Array>> {
   try {
-    return ok(new Uint8Array(await crypto.subtle.decrypt(algorithm(nonce, associatedData), key, ciphertext)));
+    return ok(new Uint8Array(await crypto.subtle.decrypt(algorithm(parts, associatedData), key, parts.ciphertext)));
   } catch {
     return fail("integrity");
   }

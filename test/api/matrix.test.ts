@@ -137,7 +137,7 @@ const CASES = Map.groupBy(casesOf(ROWS), ({ row }) => row);
 describe("every caller and every object that is not the target's own", () => {
   it.each([...CASES].map(([row, cases]) => [row.operationId, row, cases] as const))("%s", async (_, row, cases) => {
     const target = await prepareTarget(world, row);
-    const chosen = sample(cases, 3);
+    const chosen = sample(cases, 6);
     const refused = chosen.filter((one) => expectedOf(one) !== undefined);
     const refusedSecrets: (string | undefined)[] = [];
     for (const one of refused) refusedSecrets.push(await secretOf(one, target));

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { concat } from "../../src/crypto/bytes.ts";
 import { backUp, backUpAll, newestOf, rowsInDatabase } from "../support/backup.ts";
 import { freshFile, pattern } from "../support/files.ts";
 import { changeManifest, loseEverything, objectsIn, restore } from "../support/restores.ts";
@@ -48,6 +49,8 @@ async function refusal(damage: () => Promise<unknown>, body: object = { vault })
 }
 
 const cut = (key: string) => () => env.BACKUPS.put(key, objects.get(key)!.slice(0, -1));
+const extend = (key: string, text: string) => () =>
+  env.BACKUPS.put(key, concat(objects.get(key)!, new TextEncoder().encode(text)));
 const replace = (key: string, by: string) => () => env.BACKUPS.put(key, objects.get(by)!);
 const change = (key: string) => () => env.BACKUPS.put(key, objects.get(key)!.with(objects.get(key)!.length - 100, 65));
 
@@ -80,10 +83,12 @@ describe("a restore refuses and names", () => {
     );
   });
 
-  it("a manifest that is changed, truncated, of another number or vault, or of a newer release", async () => {
+  it("a manifest that is changed, truncated, continued, of another number or vault, or of a newer release", async () => {
     const second = `manifest 2 of ${vault}`;
     expect(await refusal(change(snapshot(vault, 2)))).toContain(`${second} is not authentic`);
     expect(await refusal(cut(snapshot(vault, 2)))).toContain(`${second} is truncated`);
+    for (const text of ["\n", "{}\n", "more"])
+      expect(await refusal(extend(snapshot(vault, 2), text))).toContain(`${second} is truncated, or continues`);
     expect(await refusal(replace(snapshot(vault, 2), snapshot(vault)))).toContain(`${second} is that of another snapshot`);
     expect(await refusal(replace(snapshot(vault, 2), snapshot(other)))).toContain(`${second} is that of another snapshot`);
     expect(await refusal(() => changeManifest({ vault, number: 2 }, { schema: 99 }))).toContain("was made by a newer release");

@@ -90,6 +90,17 @@ describe("a sealed text", () => {
     expect(await read(one)).toEqual(INTEGRITY);
   });
 
+  it.each<[string, (text: string) => string]>([
+    ["a blank in it", (text) => `${text.slice(0, 60)} ${text.slice(60)}`],
+    ["a line feed at its end", (text) => `${text}\n`],
+    ["padding that is too long", (text) => `${text}====`],
+  ])("does not open in another spelling: with %s", async (_, spell) => {
+    const row = await env.DB.prepare("SELECT details FROM items WHERE id = ?").bind(one).first<string>("details");
+    expect(spell(row!)).not.toBe(row);
+    await sql("UPDATE items SET details = ?1 WHERE id = ?2", spell(row!), one);
+    expect(await read(one)).toEqual(INTEGRITY);
+  });
+
   it("of a vault does not open in another, nor at another version", async () => {
     const other = await freshVault();
     await sql("UPDATE vaults SET name = (SELECT name FROM vaults WHERE id = ?1) WHERE id = ?2", vault, other.vault);

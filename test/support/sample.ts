@@ -6,10 +6,10 @@ import { LONG_DAYS } from "../../vitest.long.ts";
  */
 
 /**
- * Every `n`-th case, from another place whenever a file of long tests runs again (vitest.long.ts). Lists that are shorter than `n` keep one
- * case. In: the number of the day.
+ * Every `n`-th case, from the next place on each day, and whenever a file of long tests runs again (vitest.long.ts). Lists that are shorter
+ * than `n` keep one case. In: the number of the day.
  */
 export function every<T>(n: number, cases: readonly T[], day: number): T[] {
   const step = Math.max(1, Math.min(n, cases.length));
-  return cases.filter((_, index) => index % step === Math.floor(day / LONG_DAYS) % step);
+  return cases.filter((_, index) => index % step === ((day % LONG_DAYS) + Math.floor(day / LONG_DAYS)) % step);
 }

@@ -35,10 +35,10 @@ export async function parseManifest(
     ok: false,
     failure: { kind: "backup_damaged", detail: `manifest ${backup.number} of ${backup.vault} ${fault}`, ...data },
   });
-  const [line = "", signature = "", rest] = new TextDecoder().decode(text).split("\n");
+  const [line = "", signature = "", ...rest] = new TextDecoder().decode(text).split("\n");
   const [key = "", mac = ""] = signature.split(" ");
   const root = keys.get(key);
-  if (rest !== "") return refused("is truncated");
+  if (rest.length !== 1 || rest[0] !== "") return refused("is truncated, or continues after its two lines");
   const isNamed = /^[\w-]{1,32}$/.test(key);
   if (!root && isNamed) return refused(`needs the root key ${key}, which ROOT_KEYS does not have`, { missingKey: key });
   if (!root) return refused("needs a root key, which ROOT_KEYS does not have");

@@ -90,9 +90,9 @@ async function checkVault(folder: string, vault: string, manifests: Map<string, 
 
 function parseManifest(bytes: Uint8Array, vault: string, number: number): Manifest | undefined {
   try {
-    const [line = "", signature = "", rest] = Buffer.from(bytes).toString("utf8").split("\n");
+    const [line = "", signature = "", ...rest] = Buffer.from(bytes).toString("utf8").split("\n");
     const manifest = JSON.parse(line) as Manifest;
-    const whole = rest === "" && /^\S+ [0-9a-f]{64}$/.test(signature);
+    const whole = rest.length === 1 && rest[0] === "" && /^\S+ [0-9a-f]{64}$/.test(signature);
     return whole && manifest.vault === vault && manifest.number === number ? manifest : undefined;
   } catch {
     return undefined;
