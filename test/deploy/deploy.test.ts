@@ -103,6 +103,25 @@ describe("deploy", () => {
     expect([code, changes().length]).toEqual([5, before]);
     expect(output).toContain(`write database_id = "${database().id}" into wrangler.toml`);
   });
+
+  it("creates another database when that of the deployed Worker is gone, and keeps the secrets", async () => {
+    const secrets = REQUIRED.map(secretOf);
+    const { id: before } = database();
+    cloudflare.state.databases.clear();
+    const plan = await deploy(cloudflare, folder, "--dry-run");
+    expect([plan.code, planOf(plan.output).slice(0, 3)]).toEqual([
+      0,
+      [
+        "  secrets     nothing to do",
+        "  database    create the D1 database item-vault, because that of the deployed Worker is gone: restore a backup into it",
+        "  migrations  apply 0001_initial.sql",
+      ],
+    ]);
+    expect(await deploy(cloudflare, folder)).toMatchObject({ code: 0 });
+    expect(database().id).not.toBe(before);
+    expect(worker().active.bindings.find(({ type }) => type === "d1")?.id).toBe(database().id);
+    expect(REQUIRED.map(secretOf)).toEqual(secrets);
+  });
 });
 
 describe("what a deployment would lose", () => {

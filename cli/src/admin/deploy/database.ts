@@ -10,9 +10,13 @@ export interface DatabaseInfo {
 
 const NO_DATABASE = 7404;
 
+/** The database with an id. Out: `undefined` when the account has none. */
+export const loadDatabase = (api: Api, id: string): Promise<DatabaseInfo | undefined> =>
+  api.read<DatabaseInfo>(`/d1/database/${id}`, NO_DATABASE);
+
 /** The database with the id of wrangler.toml, or with its name. */
 export async function findDatabase(api: Api, { id, name }: WranglerConfig["database"]): Promise<DatabaseInfo | undefined> {
-  if (id !== undefined) return api.read<DatabaseInfo>(`/d1/database/${id}`, NO_DATABASE);
+  if (id !== undefined) return loadDatabase(api, id);
   const found = await api.read<DatabaseInfo[]>(`/d1/database?name=${encodeURIComponent(name)}`);
   return found?.find((database) => database.name === name); // the parameter also finds parts of names
 }

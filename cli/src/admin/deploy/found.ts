@@ -1,6 +1,6 @@
 import { CliError } from "../../frame/failure.ts";
 import type { Api } from "./api.ts";
-import { appliedMigrations, type DatabaseInfo, findDatabase, isInUse } from "./database.ts";
+import { appliedMigrations, type DatabaseInfo, findDatabase, isInUse, loadDatabase } from "./database.ts";
 import type { Project } from "./project.ts";
 import type { BucketBinding, WranglerConfig } from "./wrangler-config.ts";
 
@@ -58,7 +58,7 @@ export async function inspect(api: Api, { config, migrations }: Project): Promis
     findMissingQueues(api, config.queues),
     requireAddress(api, config),
   ]);
-  requireSameDatabase(worker, database);
+  await requireSameDatabase(api, worker, database);
   if (config.database.id !== undefined && !database)
     throw new CliError(`This account has no database ${config.database.id}, which wrangler.toml names`, {
       exit: "conflict",
@@ -84,9 +84,11 @@ const otherStorage = (what: string, line: string): CliError =>
     hint: `The deployment would leave the data behind. To keep it, write ${line} into wrangler.toml.`,
   });
 
-function requireSameDatabase(worker: Worker | undefined, database: DatabaseInfo | undefined): void {
+/** A database that was deleted has no data to leave behind: another one takes its place, and a restore fills it. */
+async function requireSameDatabase(api: Api, worker: Worker | undefined, database: DatabaseInfo | undefined): Promise<void> {
   const bound = worker?.bindings.find(({ type }) => type === "d1")?.id;
-  if (bound !== undefined && bound !== database?.uuid) throw otherStorage(`the database ${bound}`, `database_id = "${bound}"`);
+  if (bound === undefined || bound === database?.uuid || !(await loadDatabase(api, bound))) return;
+  throw otherStorage(`the database ${bound}`, `database_id = "${bound}"`);
 }
 
 /** Without a name in wrangler.toml the bucket stays the one that the Worker has. */

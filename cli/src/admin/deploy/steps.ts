@@ -33,7 +33,10 @@ export const STEPS: readonly Step[] = [
   },
   {
     name: "database",
-    plan: ({ found, project }) => (found.database ? [] : [`create the D1 database ${project.config.database.name}`]),
+    plan({ found, project }) {
+      const gone = found.worker ? ", because that of the deployed Worker is gone: restore a backup into it" : "";
+      return found.database ? [] : [`create the D1 database ${project.config.database.name}${gone}`];
+    },
     async run(deployment, made) {
       const { database } = deployment.project.config;
       await withConfig(deployment, made, (config) => deployment.wrangler.run(["d1", "create", database.name, ...config]));
