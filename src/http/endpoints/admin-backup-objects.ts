@@ -1,12 +1,59 @@
-import { LIMITS } from "../../model/limits.ts";
 import { sealedFileSize } from "../../crypto/chunked.ts";
+import type { Action } from "../../model/activity.ts";
+import { fits, LIMITS } from "../../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { MINUTE } from "../../model/time.ts";
+import { listObjects, loadObject } from "../../store/backup/list.ts";
+import { isBackupKey } from "../../store/backup/object-keys.ts";
 import { withBuckets } from "../../store/backup/ports.ts";
 import { storeObject } from "../../store/restore/store-object.ts";
 import { isEncoded } from "../body.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
-/** PUT /v1/admin/backups/object: brings an object of a backup back into the bucket (contract 21.21). */
+/** The objects of backups: a copy of the backups lists and reads them, and a restore from a folder brings them back (contract 21.10, 21.21). */
+
+/** Bytes of a key in R2 (developers.cloudflare.com/r2/platform/limits), which fails for a longer one. */
+const keyBytesMax = 1_024;
+
+/** The objects of all backups. Each list is logged. */
+export const listBackupObjects = serveBy({
+  parse({ query }: ParseCall): Result<string> {
+    const after = query.rest.get("after") ?? "";
+    return fits(after, keyBytesMax) ? ok(after) : invalid(`after: is longer than ${keyBytesMax} bytes`);
+  },
+  async handle({ c, store }: Call, after: string): ReplyTo<"listBackupObjects"> {
+    const buckets = withBuckets(store, c.env);
+    if (!buckets.ok) return buckets;
+    const page = await listObjects(buckets.value, after);
+    return page.ok ? ok({ json: page.value, action: "READ" }) : page;
+  },
+});
+
+/** The minute in which this isolate has last logged a request for an object, by what it does. */
+const loggedMinutes = new Map<Action, number>();
+
+/** The first object that an isolate reads or stores in a minute is logged, so that no copy and no change of the backups leaves no trace. */
+function actionOfObject(action: Action, now: number): Action | "UNLOGGED" {
+  const minute = Math.floor(now / MINUTE);
+  if (loggedMinutes.get(action) === minute) return "UNLOGGED";
+  loggedMinutes.set(action, minute);
+  return action;
+}
+
+export const getBackupObject = serveBy({
+  parse({ query }: ParseCall): Result<string> {
+    const key = query.rest.get("key") ?? "";
+    return isBackupKey(key) ? ok(key) : invalid("key: is not the key of an object of a backup");
+  },
+  async handle({ c, store }: Call, key: string): ReplyTo<"getBackupObject"> {
+    const buckets = withBuckets(store, c.env);
+    if (!buckets.ok) return buckets;
+    const object = await loadObject(buckets.value, key);
+    if (!object.ok) return object;
+    const headers = { "Content-Type": "application/octet-stream", "Content-Length": String(object.value.size) };
+    return ok({ response: c.body(object.value.body, 200, headers), action: actionOfObject("READ", Date.now()) });
+  },
+});
 
 interface Upload {
   readonly key: string;
@@ -30,6 +77,7 @@ export const putBackupObject = serveBy({
     if (!buckets.ok) return buckets;
     const body = c.req.raw.body ?? new Response(new Uint8Array()).body!;
     const stored = await storeObject(buckets.value, key, { length, body });
-    return stored.ok ? ok({ json: { stored: stored.value }, action: "UNLOGGED" }) : stored;
+    if (!stored.ok) return stored;
+    return ok({ json: { stored: stored.value }, action: stored.value ? actionOfObject("CREATE", Date.now()) : "UNLOGGED" });
   },
 });

@@ -2,17 +2,14 @@ import type { Snapshot } from "../../../client/src/schema.ts";
 import type { Presented } from "../../../contract/answer.ts";
 import { brokenRowsOf, bytesOfParts, missingContentsOf, REGISTRY, rowsOfParts } from "../../model/backup.ts";
 import { parseId } from "../../model/ids.ts";
-import { fits } from "../../model/limits.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
-import { MINUTE } from "../../model/time.ts";
-import { listObjects, type ListedBackup, loadObject, loadBackups } from "../../store/backup/list.ts";
-import { isBackupKey } from "../../store/backup/object-keys.ts";
+import { type ListedBackup, loadBackups } from "../../store/backup/list.ts";
 import { withBuckets } from "../../store/backup/ports.ts";
 import { type BackedUpVault, listVaults } from "../../store/restore/list-vaults.ts";
 import { presentTime } from "../present/time.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
-/** /v1/admin/backups (contract 21): the list of backups, and the objects of the bucket. */
+/** /v1/admin/backups (contract 21): the lists of backups. */
 
 export const listBackups = (call: Call): ReplyTo<"listBackups"> => answerBackups(call, REGISTRY);
 
@@ -65,47 +62,4 @@ const presentVault = ({ id, newest, skipped }: BackedUpVault) => ({
   createdAt: newest && presentTime(newest.at),
   items: newest?.items,
   skipped,
-});
-
-/** Bytes of a key in R2 (developers.cloudflare.com/r2/platform/limits), which fails for a longer one. */
-const keyBytesMax = 1_024;
-
-/** The objects of all backups. Each list is logged. */
-export const listBackupObjects = serveBy({
-  parse({ query }: ParseCall): Result<string> {
-    const after = query.rest.get("after") ?? "";
-    return fits(after, keyBytesMax) ? ok(after) : invalid(`after: is longer than ${keyBytesMax} bytes`);
-  },
-  async handle({ c, store }: Call, after: string): ReplyTo<"listBackupObjects"> {
-    const buckets = withBuckets(store, c.env);
-    if (!buckets.ok) return buckets;
-    const page = await listObjects(buckets.value, after);
-    return page.ok ? ok({ json: page.value, action: "READ" }) : page;
-  },
-});
-
-/** The minute in which this isolate has last logged that an object was read. */
-let loggedMinute = 0;
-
-/** The first object that an isolate answers in a minute is logged, so that no copy of the backups leaves no trace. */
-function actionOfObject(now: number): "READ" | "UNLOGGED" {
-  const minute = Math.floor(now / MINUTE);
-  if (minute === loggedMinute) return "UNLOGGED";
-  loggedMinute = minute;
-  return "READ";
-}
-
-export const getBackupObject = serveBy({
-  parse({ query }: ParseCall): Result<string> {
-    const key = query.rest.get("key") ?? "";
-    return isBackupKey(key) ? ok(key) : invalid("key: is not the key of an object of a backup");
-  },
-  async handle({ c, store }: Call, key: string): ReplyTo<"getBackupObject"> {
-    const buckets = withBuckets(store, c.env);
-    if (!buckets.ok) return buckets;
-    const object = await loadObject(buckets.value, key);
-    if (!object.ok) return object;
-    const headers = { "Content-Type": "application/octet-stream", "Content-Length": String(object.value.size) };
-    return ok({ response: c.body(object.value.body, 200, headers), action: actionOfObject(Date.now()) });
-  },
 });

@@ -23,8 +23,11 @@ export const partKey = (vault: string, hash: string): string => `${folderOf(vaul
 /** A content, as FILES has it: sealed under a key in the row of its File. */
 export const backupContentKey = (content: ContentAddress): string => backupContent(contentKey(content));
 
+/** The prefix of all contents. Behind it is the key of the content in FILES. */
+export const CONTENTS = "contents/";
+
 /** In: the key of the content in FILES. */
-export const backupContent = (key: string): string => `contents/${key}`;
+export const backupContent = (key: string): string => CONTENTS + key;
 
 const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const KEY = new RegExp(`^(?:vaults/${ID}/(?:[0-9]{8}\\.manifest|parts/[0-9a-f]{64})|contents/${ID}/${ID}/${ID})$`);

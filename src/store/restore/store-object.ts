@@ -2,7 +2,7 @@ import { concat } from "../../crypto/bytes.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { parseManifest } from "../backup/manifest.ts";
-import { isBackupKey } from "../backup/object-keys.ts";
+import { CONTENTS, isBackupKey } from "../backup/object-keys.ts";
 import type { BackupStore } from "../backup/ports.ts";
 import type { ObjectHead, PutOptions, PutOutcome } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
@@ -25,11 +25,14 @@ type Put = (store: BackupStore, key: string, incoming: Incoming, etag: string | 
 const PART_AGE_MAX_MS = DAY / 2;
 
 /**
- * A content that the bucket has with another length is a copy that was cut off, so it is replaced. A part or a manifest of the bucket was
- * checked when it was stored.
+ * Whether an object that the bucket has is replaced. A content cannot be authenticated here, so it is replaced only where FILES has it with
+ * the length of the new one and not of the old one: nobody replaces a good copy. A part or a manifest of the bucket was checked when it was stored.
  */
-const isReplaced = (key: string, { size, uploaded }: ObjectHead, { length }: Incoming, now: number): boolean =>
-  key.startsWith("contents/") ? size !== length : isPart(key) && uploaded.getTime() < now - PART_AGE_MAX_MS;
+async function isReplaced({ files, now }: BackupStore, key: string, old: ObjectHead, { length }: Incoming): Promise<boolean> {
+  if (isPart(key)) return old.uploaded.getTime() < now - PART_AGE_MAX_MS;
+  if (!key.startsWith(CONTENTS) || old.size === length) return false;
+  return (await files.head(key.slice(CONTENTS.length)))?.size === length;
+}
 
 const isPart = (key: string): boolean => key.includes("/parts/");
 
@@ -48,17 +51,20 @@ const KINDS: readonly (readonly [pattern: RegExp, put: Put])[] = [
 ];
 
 /**
- * Stores an object unless the bucket has it; a content of another length is replaced. Out: whether it was stored. Errors: 400, for a key
+ * Stores an object unless the bucket has it; a content is replaced where FILES tells that its copy has a wrong length. Out: whether it was stored. Errors: 400, for a key
  * that no object of a backup has; `backup_damaged`, for a part whose hash is not its name, and for a manifest that is not authentic;
  * `unavailable`.
  */
 export async function storeObject(store: BackupStore, key: string, incoming: Incoming): Promise<Result<boolean>> {
   const kind = isBackupKey(key) ? KINDS.find(([pattern]) => pattern.test(key)) : undefined;
   if (!kind) return invalid("key: is not the key of an object of a backup");
-  const there = await tryBucket(() => store.backups.head(key));
-  if (!there.ok) return there;
-  if (there.value && !isReplaced(key, there.value, incoming, store.now)) return ok(false);
-  const outcome = await kind[1](store, key, incoming, there.value?.etag);
+  const place = await tryBucket(async () => {
+    const old = await store.backups.head(key);
+    return { etag: old?.etag, isKept: old !== undefined && !(await isReplaced(store, key, old, incoming)) };
+  });
+  if (!place.ok) return place;
+  if (place.value.isKept) return ok(false);
+  const outcome = await kind[1](store, key, incoming, place.value.etag);
   if (!outcome.ok) return outcome;
   return outcome.value === "damaged"
     ? fail("backup_damaged", `${key} has another content than its name says`)
