@@ -261,6 +261,20 @@ describe("the nightly backup", () => {
     for (const { id } of await jobs()) await endOfJob(service, id);
   });
 
+  it("is started by a later run of the night when the operator did not answer the first one, and by none after four hours (21.10)", async () => {
+    const service = await serviceWith({});
+    const silent = { getByName: () => ({ create: () => Promise.reject(new Error("lost")) }) } as unknown as Env["OPERATOR"];
+    await expect(startBackup({ ...env, ...service.bindings, OPERATOR: silent }, night(5))).rejects.toThrow();
+    const idsAfter = async (hours: number) => {
+      await startBackup({ ...env, ...service.bindings }, night(5) + hours * HOUR);
+      return inOperator(service, (sql) => sql.exec<{ id: string }>("SELECT id FROM jobs").toArray());
+    };
+    expect(await idsAfter(4)).toHaveLength(0);
+    const [job] = await idsAfter(1);
+    for (const hours of [2, 3, 4, 23]) expect(await idsAfter(hours)).toEqual([job]);
+    await endOfJob(service, job!.id);
+  });
+
   it("waits until a job that excludes it has ended (21.10)", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const service = await serviceWith({}, { DB: wrapDatabase(env.DB, { before: () => promise }) });
