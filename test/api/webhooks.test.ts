@@ -205,6 +205,20 @@ describe("PATCH …/webhooks/{w}", () => {
     expect((await rotate()).body.secret).toBe((await rotate()).body.secret);
   });
 
+  it("with an Idempotency-Key that is repeated changes nothing: neither the state nor the position that came later", async () => {
+    const { vault: written, call, items } = await freshVault();
+    const { hook } = await addWebhook(written, HOOK);
+    const change = (key: string, body: object) => admin("PATCH", hook, { body, headers: { "Idempotency-Key": key } });
+    expect((await change("a", { enabled: false })).body.state).toBe("DISABLED");
+    await call("POST", items, { body: LOGIN });
+    expect((await change("b", { resume: "latest" })).body).toMatchObject({ state: "ACTIVE", pending: 0 });
+    expect((await change("a", { enabled: false })).body.state).toBe("ACTIVE");
+    expect((await change("c", { enabled: false })).body.state).toBe("DISABLED");
+    await call("POST", items, { body: LOGIN });
+    expect((await change("b", { resume: "latest" })).body).toMatchObject({ state: "DISABLED", pending: 1 });
+    expect((await change("b", { resume: "cursor" })).body.state).toBe("ACTIVE");
+  });
+
   it.each([
     ["a URL that is not allowed", { url: "https://localhost/" }],
     ["a text as enabled", { enabled: "no" }],

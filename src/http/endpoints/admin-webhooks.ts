@@ -36,7 +36,8 @@ export const updateWebhook = serveBy({
     parseValue(webhookChange(store.settings.webhookTestOrigin), body!.json, "the webhook"),
   async handle(call: Call, change: WebhookChange): ReplyTo<"updateWebhook"> {
     const { webhook: id, idempotencyKey: key } = call;
-    const request = key === undefined ? crypto.randomUUID() : await fingerprint("webhook change", id, key);
+    const text = JSON.stringify(change);
+    const request = key === undefined ? crypto.randomUUID() : await fingerprint("webhook change", id, key, text);
     return answerOne(call, { kind: "update", id, request, change });
   },
 });

@@ -27,7 +27,7 @@ export const COORDINATOR_MIGRATIONS: readonly string[] = [
     id TEXT NOT NULL PRIMARY KEY, vault TEXT NOT NULL, state TEXT NOT NULL, sequence INTEGER NOT NULL, at INTEGER NOT NULL,
     due INTEGER NOT NULL, created_at INTEGER NOT NULL, revision INTEGER NOT NULL, failures INTEGER NOT NULL,
     failing_since INTEGER, last_delivery INTEGER, last_error TEXT, deletion_notice TEXT, deletion_notice_at INTEGER,
-    attempts TEXT
+    changes TEXT NOT NULL, attempts TEXT
   ) STRICT, WITHOUT ROWID`,
 ];
 

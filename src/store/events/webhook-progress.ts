@@ -28,6 +28,8 @@ export interface Progress {
   /** The URL and secrets for the event `vault.deleted`, sealed (webhook-rows.ts), and when the vault was about to be deleted. */
   readonly deletionNotice: string | null;
   readonly deletionNoticeAt: number | null;
+  /** The newest changes by the admin: hashes of their requests, so that a repeated one changes nothing. */
+  readonly changes: readonly string[];
 }
 
 type Row = {
@@ -45,11 +47,12 @@ type Row = {
   last_error: string | null;
   deletion_notice: string | null;
   deletion_notice_at: number | null;
+  changes: string;
 };
 
 const COLUMNS =
   "id, vault, state, sequence, at, due, created_at, revision, failures, failing_since, " +
-  "last_delivery, last_error, deletion_notice, deletion_notice_at";
+  "last_delivery, last_error, deletion_notice, deletion_notice_at, changes";
 
 /** All of them. A coordinator has those of one vault. */
 export const listProgress = (sql: SqlStorage): readonly Progress[] =>
@@ -73,6 +76,7 @@ const progressOf = (row: Row): Progress => ({
   lastError: row.last_error === null ? null : (JSON.parse(row.last_error) as DeliveryError),
   deletionNotice: row.deletion_notice,
   deletionNoticeAt: row.deletion_notice_at,
+  changes: JSON.parse(row.changes) as string[],
 });
 
 /** Inserts the row of a new webhook. One that exists stays as it is. */
@@ -116,6 +120,7 @@ const valuesOf = (row: Progress): (string | number | null)[] => [
   row.lastError === null ? null : JSON.stringify(row.lastError),
   row.deletionNotice,
   row.deletionNoticeAt,
+  JSON.stringify(row.changes),
 ];
 
 export const deleteProgress = (sql: SqlStorage, id: string): void => void sql.exec("DELETE FROM webhooks WHERE id = ?1", id);

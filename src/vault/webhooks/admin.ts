@@ -22,6 +22,9 @@ import type { Cursor } from "../../model/cursor.ts";
 /** How often a change is tried when it finds another version of the row than it read. */
 const TRIES_MAX = 3;
 
+/** The number of changes of a webhook that are recognized when their request is repeated. */
+const CHANGES_MAX = 20;
+
 type Answer = Result<readonly Webhook[]>;
 type Of<K extends WebhookRequest["kind"]> = Extract<WebhookRequest, { kind: K }>;
 
@@ -123,8 +126,10 @@ async function update(
     return tries > 1 ? update(ports, vault, again.value, wanted, tries - 1) : fail("busy");
   }
   const progress = findProgress(ports.sql, id);
-  if (progress && progress.state !== "DELETED")
-    replaceProgress(ports.sql, progress, changeProgress(progress, change, loaded.head, ports.clock()));
+  if (progress && progress.state !== "DELETED" && !progress.changes.includes(request)) {
+    const changes = [...progress.changes, request].slice(-CHANGES_MAX);
+    replaceProgress(ports.sql, progress, { ...changeProgress(progress, change, loaded.head, ports.clock()), changes });
+  }
   const secret = change.rotateSecret === undefined ? undefined : definition.secret;
   return answerOne(ports, loaded, { ...found, definition }, secret);
 }

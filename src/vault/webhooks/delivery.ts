@@ -122,6 +122,7 @@ export const newProgress = (
   lastError: null,
   deletionNotice: null,
   deletionNoticeAt: null,
+  changes: [],
 });
 
 /** Delivers events to one webhook, one at a time and in order. */
