@@ -69,7 +69,7 @@ let [ran, refused, bad] = [0, 0, 0];
 const unnoticed = new Set<string>();
 
 /** The queue may deliver the entries of the requests of a case while it, or the one after it, runs. */
-const isLog = (probe: string) => probe.endsWith("activity");
+const isLog = (probe: string) => probe.includes("activity");
 
 /** What is wrong after a damage, in words. */
 async function faultsOf(one: Case, row: Row, damaged: Row): Promise<string[]> {

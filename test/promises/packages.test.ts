@@ -46,7 +46,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   api: [CLIENT, "frame", "output", MODEL],
   fallback: ["frame", "node"],
   files: [...COMMON, "api", "items", "output"],
-  items: [...COMMON, TRANSFER, "api", "files", "output"],
+  items: [...COMMON, MODEL, TRANSFER, "api", "files", "output"],
   logs: [...COMMON, "api", "items", "output"],
   read: [...COMMON, "fallback", MODEL],
   run: [...COMMON, TRANSFER, "fallback", "read"],

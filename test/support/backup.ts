@@ -5,6 +5,8 @@ import { listBackupNumbers, loadNewest, loadPart } from "../../src/store/backup/
 import { type BackupStore, openBackupStore } from "../../src/store/backup/ports.ts";
 import { runJob, serviceWith } from "./jobs.ts";
 import { r2Bucket } from "../../src/store/buckets/r2.ts";
+import { keyInVault } from "../../src/store/tables/slices.ts";
+import { backedUpIn } from "../../src/store/tables/tables.ts";
 
 /** Makes backups by jobs, and reads them as a restore would. */
 
@@ -53,16 +55,9 @@ export async function newestOf(vault: string): Promise<{ manifest: Manifest; par
 }
 
 /** By table the primary key without `vault_id`. */
-const TABLES: Readonly<Record<string, readonly string[]>> = {
-  items: ["id"],
-  item_versions: ["item_id", "version"],
-  deleted_items: ["id"],
-  files: ["item_id", "id"],
-  file_versions: ["item_id", "id", "until"],
-  webhooks: ["id"],
-  activity: ["id"],
-  log_segments: ["id"],
-};
+const TABLES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  backedUpIn("vault").map((table) => [table.name, keyInVault(table)]),
+);
 
 type Row = Record<string, Cell>;
 

@@ -1,14 +1,8 @@
-import { isDate, isMonthYear } from "@item-vault/model/field-types";
-import { parseTotp } from "@item-vault/model/totp-parameters";
+import { type FieldType, typeRules } from "@item-vault/model/field-types";
+import { isSecretType } from "@item-vault/model/secret-types";
 import type { TransferField } from "./item.ts";
 
 /** Values of fields in the forms that the service accepts (contract 2.10, 2.11). */
-
-const ACCEPTS: Readonly<Record<string, (value: string) => boolean>> = {
-  DATE: isDate,
-  MONTH_YEAR: isMonthYear,
-  OTP: (value) => parseTotp(value) !== undefined && !isOfSteam(value),
-};
 
 /**
  * Whether a key URI is of Steam, whose codes are five letters and digits of an alphabet of its own: `encoder=steam` (KeePassXC), or the
@@ -21,16 +15,13 @@ function isOfSteam(value: string): boolean {
   return names.some((name) => name?.toLowerCase() === "steam");
 }
 
-/** What the field becomes if its type refuses the value: a one-time password is a secret, a date is not. */
-const FALLBACK: Readonly<Record<string, string>> = { DATE: "STRING", MONTH_YEAR: "STRING", OTP: "CONCEALED" };
-
 /** Whether the type of a field refuses its value. Every type accepts an empty one. */
 export const isRefused = ({ type = "STRING", value = "" }: TransferField): boolean =>
-  value !== "" && ACCEPTS[type]?.(value) === false;
+  value !== "" && (typeRules(type as FieldType).accepts?.(value) === false || (type === "OTP" && isOfSteam(value)));
 
-/** A field whose type accepts its value. The runner does this for the fields of every format, and counts them. */
+/** A field whose type accepts its value: else it becomes a text, or of a type whose values are secrets a concealed one. The runner does this for the fields of every format, and counts them. */
 export const fitValue = (field: TransferField): TransferField =>
-  isRefused(field) ? { ...field, type: FALLBACK[field.type!]! } : field;
+  isRefused(field) ? { ...field, type: isSecretType(field.type!) ? "CONCEALED" : "STRING" } : field;
 
 /** Unix seconds as a DATE: the day, if they are its noon or midnight in UTC, as password managers write days; else the seconds. */
 export function dateOfSeconds(seconds: number): string {

@@ -1,3 +1,4 @@
+import { isSecretType } from "@item-vault/model/secret-types";
 import { timeOf } from "../output/time.ts";
 import type { Field, FileInfo, Item, Summary } from "../api/shapes.ts";
 import { namesOf, type Variable } from "../output/dotenv.ts";
@@ -6,27 +7,12 @@ import { pairsOf, tableOf } from "../output/table.ts";
 
 /** Items for `--format`. */
 
-/** Types whose values a table shows. Every other one, also one of a later release, is a secret. */
-const SHOWN_TYPES = new Set([
-  "STRING",
-  "EMAIL",
-  "URL",
-  "DATE",
-  "MONTH_YEAR",
-  "MENU",
-  "ADDRESS",
-  "PHONE",
-  "GENDER",
-  "REFERENCE",
-  "FILE",
-  "CREDIT_CARD_TYPE",
-]);
 /** A note of any Item may be its secret. */
 const SECRET_PURPOSES = new Set(["PASSWORD", "NOTES"]);
 
-/** In: also a type of a later release than this program. */
+/** In: also a type of a later release than this program, which is a secret. */
 export const isSecret = ({ type, purpose }: { readonly type: string; readonly purpose?: string }): boolean =>
-  !SHOWN_TYPES.has(type) || (purpose !== undefined && SECRET_PURPOSES.has(purpose));
+  isSecretType(type) !== false || (purpose !== undefined && SECRET_PURPOSES.has(purpose));
 
 export const HIDDEN = "(hidden)";
 

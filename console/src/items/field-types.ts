@@ -1,5 +1,6 @@
 import type { Field, Item } from "@item-vault/client";
 import { type Purpose, purposeRules } from "@item-vault/model/purposes";
+import { isSecretType } from "@item-vault/model/secret-types";
 
 /** How the value of each type of field is shown. */
 
@@ -23,14 +24,8 @@ interface Display {
   readonly concealed?: true;
 }
 
-const DISPLAYS: Partial<Readonly<Record<FieldType, Display>>> = {
-  CONCEALED: { concealed: true },
-  OTP: { concealed: true },
-  SSHKEY: { concealed: true },
-  CREDIT_CARD_NUMBER: { concealed: true },
-};
-
-export const displayOf = ({ type, purpose }: Typed): Display => (purpose === "NOTES" ? {} : (DISPLAYS[type] ?? {}));
+export const displayOf = ({ type, purpose }: Typed): Display =>
+  purpose !== "NOTES" && isSecretType(type) ? { concealed: true } : {};
 
 /** Whether people want the browser to make the value up. */
 export const isGeneratable = ({ type, purpose }: Typed): boolean => type === "CONCEALED" && purpose !== "NOTES";

@@ -1,3 +1,5 @@
+import type { FieldType } from "../../../src/model/field-types.ts";
+
 /** The Items of the sample that is stored with a release. */
 
 /** An Item with all attributes that the API accepts. */
@@ -29,7 +31,7 @@ export const FULL = {
   ],
 };
 
-const VALUES: Readonly<Record<string, string>> = {
+const VALUES: Readonly<Record<FieldType, string>> = {
   STRING: "text",
   EMAIL: "ada@example.com",
   CONCEALED: "correct horse battery staple",

@@ -1,4 +1,5 @@
 import * as fc from "fast-check";
+import type { FieldType } from "../../../../src/model/field-types.ts";
 import { CATEGORIES } from "../../../../src/model/item.ts";
 import { fileOf } from "../../../../transfer/src/item-parts.ts";
 import type { TransferField, TransferItem, TransferState } from "../../../../transfer/src/item.ts";
@@ -48,7 +49,7 @@ const TYPES = {
   OTP: fc.constantFrom("", "JBSWY3DPEHPK3PXP", "otpauth://totp/a:b?secret=JBSWY3DPEHPK3PXP&digits=8&period=60&algorithm=SHA256"),
   DATE: fc.constantFrom("", "2024-02-29", "0001-01-01", "1700000000", "-1"),
   MONTH_YEAR: fc.constantFrom("", "202512", "2025/01"),
-};
+} satisfies Readonly<Record<FieldType, fc.Arbitrary<string>>>;
 
 const typed = fc
   .constantFrom(...(Object.keys(TYPES) as (keyof typeof TYPES)[]))

@@ -1,3 +1,4 @@
+import { isSecretType } from "@item-vault/model/secret-types";
 import type { TransferField, TransferItem, TransferState } from "../../item.ts";
 import type { Losses } from "../../losses.ts";
 import { CUSTOM, LINKS, LOGIN, SECTIONS } from "./shapes.ts";
@@ -26,7 +27,6 @@ export function writeSpecial(fields: readonly TransferField[], type: number) {
   return { passkeys: passkeys.map(parsePasskey), passwords: history, custom };
 }
 
-const HIDDEN = new Set(["CONCEALED", "OTP", "SSHKEY", "CREDIT_CARD_NUMBER"]);
 const NUMBERS = new Map([...LINKS].map(([number, name]) => [name, number]));
 
 export function writeCustomField(field: TransferField, title: string, losses: Losses) {
@@ -39,7 +39,7 @@ export function writeCustomField(field: TransferField, title: string, losses: Lo
   const boolean = type === "MENU" && /^(true|false)$/.test(value);
   if (!boolean && type !== "STRING" && type !== "CONCEALED") losses.add("types of fields", title);
   if (purpose) losses.add("purposes of fields", title);
-  const number = boolean ? CUSTOM.boolean : HIDDEN.has(type) ? CUSTOM.hidden : CUSTOM.text;
+  const number = boolean ? CUSTOM.boolean : isSecretType(type) ? CUSTOM.hidden : CUSTOM.text;
   return { name: label, value, type: number, linkedId: null };
 }
 

@@ -1,0 +1,28 @@
+import type { FieldType } from "./field-types.ts";
+
+/**
+ * The types of fields whose values are secrets: programs show them only when they are asked to. This is no column of FIELD_TYPES, because the
+ * first script of the console would then load the parser of key URIs.
+ */
+export const IS_SECRET: Readonly<Record<FieldType, boolean>> = {
+  STRING: false,
+  EMAIL: false,
+  CONCEALED: true,
+  URL: false,
+  OTP: true,
+  DATE: false,
+  MONTH_YEAR: false,
+  MENU: false,
+  SSHKEY: true,
+  ADDRESS: false,
+  PHONE: false,
+  GENDER: false,
+  REFERENCE: false,
+  FILE: false,
+  CREDIT_CARD_NUMBER: true,
+  CREDIT_CARD_TYPE: false,
+};
+
+/** Whether the values of a type are secrets; `undefined` for a type of a later release. */
+export const isSecretType = (type: string): boolean | undefined =>
+  Object.hasOwn(IS_SECRET, type) ? IS_SECRET[type as FieldType] : undefined;
