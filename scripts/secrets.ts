@@ -11,21 +11,27 @@ const newSecrets = (...names: readonly string[]): string =>
   secretLines(Object.fromEntries(names.map((name) => [name, GENERATORS[name]!()])));
 
 /**
- * Creates the file with random secrets when it is missing. To a file from before METRICS_TOKEN it adds that secret; otherwise it
- * never changes an existing file. It prints no secret.
- * Out: the value of ADMIN_TOKEN, and the other variables of the file, which wrangler does not read by itself. Throws when the file has
- * no ADMIN_TOKEN.
+ * Creates the file with random secrets when it is missing. To an existing file it adds ADMIN_TOKEN and METRICS_TOKEN where they are
+ * missing; otherwise it never changes one. It prints no secret. In: whether a backup is to be restored, which no new ROOT_KEYS opens.
+ * Out: the value of ADMIN_TOKEN, and the other variables of the file, which wrangler does not read by itself. Throws when ADMIN_TOKEN is
+ * empty, and before a restore when the file has no ROOT_KEYS.
  */
-export function ensureSecrets(path: string): { adminToken: string; variables: Readonly<Record<string, string>> } {
+export function ensureSecrets(
+  path: string,
+  restores = false,
+): { adminToken: string; variables: Readonly<Record<string, string>> } {
+  if (restores && !parseEnv(existsSync(path) ? readFileSync(path, "utf8") : "").ROOT_KEYS)
+    throw new Error(`${path} has no ROOT_KEYS. A restore needs those of the deployment of the backup: write them into ${path}`);
   if (!existsSync(path)) {
     const heading = "# Created by scripts/secrets.ts. ROOT_KEYS decrypts every vault. Without it no vault can be decrypted.\n";
     writeFileSync(path, heading + newSecrets("ADMIN_TOKEN", "METRICS_TOKEN", "ROOT_KEYS"), { mode: 0o600, flag: "wx" });
   }
   const text = readFileSync(path, "utf8");
-  const set = parseEnv(text) as Record<string, string>;
-  const { ADMIN_TOKEN, METRICS_TOKEN } = set;
-  if (!ADMIN_TOKEN) throw new Error(`${path} has no ADMIN_TOKEN, which is needed to create the demo vault`);
-  if (METRICS_TOKEN === undefined) appendFileSync(path, (text.endsWith("\n") ? "" : "\n") + newSecrets("METRICS_TOKEN"));
+  const lacking = ["ADMIN_TOKEN", "METRICS_TOKEN"].filter((name) => parseEnv(text)[name] === undefined);
+  if (lacking.length > 0) appendFileSync(path, (text.endsWith("\n") ? "" : "\n") + newSecrets(...lacking));
+  const set = parseEnv(readFileSync(path, "utf8")) as Record<string, string>;
+  const { ADMIN_TOKEN } = set;
+  if (!ADMIN_TOKEN) throw new Error(`ADMIN_TOKEN is empty in ${path}`);
   const others = Object.entries(set).filter(([name]) => !READ_BY_WRANGLER.has(name));
   return { adminToken: ADMIN_TOKEN, variables: Object.fromEntries(others) };
 }

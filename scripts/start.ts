@@ -27,8 +27,8 @@ const base = `http://127.0.0.1:${port}`;
 if (!Number.isInteger(port) || port < 1 || port > 65535) exit("PORT is not a port number");
 // Otherwise the demo would send the admin token to the process that listens on the port.
 if (!(await isPortFree(port))) exit(`Port ${port} is in use. PORT=8788 npm start uses another one.`);
-const { adminToken, variables } = loadSecrets();
 const folder = restoreFolder();
+const { adminToken, variables } = loadSecrets();
 if (folder !== undefined) makeRoom(folder);
 await Promise.all([applyMigrations(), build()]).catch((error: Error) => exit(error.message));
 
@@ -141,7 +141,7 @@ function isPortFree(candidate: number): Promise<boolean> {
 
 function loadSecrets(): ReturnType<typeof ensureSecrets> {
   try {
-    return ensureSecrets(".dev.vars");
+    return ensureSecrets(".dev.vars", folder !== undefined);
   } catch (error) {
     return exit((error as Error).message);
   }

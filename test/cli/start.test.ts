@@ -1,7 +1,8 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { parseEnv } from "node:util";
+import { describe, expect, it } from "vitest";
 import { ensureSecrets } from "../../scripts/secrets.ts";
 
 it("npm start passes every variable of .dev.vars that wrangler does not read by itself, and no secret", () => {
@@ -10,4 +11,31 @@ it("npm start passes every variable of .dev.vars that wrangler does not read by 
   writeFileSync(path, `${secrets}WEBHOOK_TEST_ORIGIN=http://127.0.0.1:9000\nTOKENS_NOT_BEFORE=2026-11-22T00:00:00Z\n`);
   const variables = { WEBHOOK_TEST_ORIGIN: "http://127.0.0.1:9000", TOKENS_NOT_BEFORE: "2026-11-22T00:00:00Z" };
   expect(ensureSecrets(path)).toEqual({ adminToken: "a", variables });
+});
+
+/** The path of a `.dev.vars` with a text, or where there is none. */
+function pathOf(text?: string): string {
+  const path = join(mkdtempSync(join(tmpdir(), "item-vault-")), ".dev.vars");
+  if (text !== undefined) writeFileSync(path, text);
+  return path;
+}
+
+describe("npm start -- --restore", () => {
+  it.each([
+    ["there is no .dev.vars", undefined],
+    ["it has no ROOT_KEYS", "ADMIN_TOKEN=a\n"],
+    ["its ROOT_KEYS is empty", "ADMIN_TOKEN=a\nROOT_KEYS=\n"],
+  ])("makes no ROOT_KEYS, which would open no backup, when %s", (_, text) => {
+    const path = pathOf(text);
+    expect(() => ensureSecrets(path, true)).toThrow(`${path} has no ROOT_KEYS. A restore needs those of the deployment`);
+    expect(existsSync(path) ? readFileSync(path, "utf8") : undefined).toBe(text);
+  });
+
+  it("needs no other line in .dev.vars than ROOT_KEYS: it adds the other secrets", () => {
+    const path = pathOf("ROOT_KEYS='{}'");
+    const { adminToken } = ensureSecrets(path, true);
+    expect(adminToken.length).toBeGreaterThan(31);
+    const { ROOT_KEYS, ADMIN_TOKEN, METRICS_TOKEN } = parseEnv(readFileSync(path, "utf8"));
+    expect([ROOT_KEYS, ADMIN_TOKEN, METRICS_TOKEN]).toEqual(["{}", adminToken, expect.stringMatching(/^.{32,}$/)]);
+  });
 });

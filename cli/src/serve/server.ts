@@ -32,6 +32,8 @@ const HEADERS_BYTES_MAX = 32 * 1024;
 const CONNECTIONS_MAX = 1024;
 /** How much longer a connection may be idle than the service may be silent. In milliseconds. */
 const IDLE_MARGIN_MS = 30_000;
+const NOT_IN_COPY = "The service did not answer, and the local copy does not have this or is too old";
+const NO_WRITES = "The service did not answer, and a local copy takes no writes";
 
 export function createLocalServer(served: Served): Server {
   // An upload may take any time, as long as it makes progress: without `requestTimeout`, the idle time of the connection is what ends it.
@@ -117,14 +119,12 @@ async function answerOrPassOn(served: Served, exchange: Exchange, client: "token
   if (local && local.vaults.every(isCurrent)) return sendLocal(served, exchange, client, local);
   const hasLocal = local !== undefined;
   const status = await passOn({ incoming, answer, path: rawPath + search, body, hasLocal }, served.target);
-  if (!isRead(incoming) && body === undefined && mayHaveTakenEffect(status)) recordWrite(served.copy, path);
+  const isWrite = !isRead(incoming) && body === undefined;
+  if (isWrite && mayHaveTakenEffect(status)) recordWrite(served.copy, path);
   if (status !== undefined && status < 500) served.attempts.answered();
   if (status !== undefined || answer.destroyed) return;
   if (local) sendLocal(served, exchange, client, local);
-  else
-    refuse(exchange, "unavailable", {
-      message: "The service did not answer, and the local copy does not have this or is too old",
-    });
+  else refuse(exchange, "unavailable", { message: isWrite ? NO_WRITES : NOT_IN_COPY });
 }
 
 /** An answer of the copy, while the copy is that of the token in use and young enough. */

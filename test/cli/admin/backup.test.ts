@@ -89,8 +89,9 @@ it("admin backup --list shows the backups, and the snapshots of a vault", async 
   await run();
   const all = JSON.parse((await run("--list", "--format", "json")).stdout);
   expect(all[0]).toMatchObject({ number: 1, vaults: 1 });
+  expect((await run("--list")).stdout).toMatch(/^NUMBER +CREATED +VAULTS\n1 +20\S+ +1\n/);
   const { stdout } = await run("--list", "--vault", vault);
-  expect(stdout).toMatch(/^NUMBER +CREATED +VAULTS +ROWS +BYTES\n1 +20/);
+  expect(stdout).toMatch(/^NUMBER +CREATED +ROWS +BYTES\n1 +20\S+ +\d+ +\d+\n/);
 });
 
 it("admin backup --vaults shows the vaults of the backups by name", async () => {

@@ -126,6 +126,7 @@ describe("admin keys stage", () => {
     expect(readFileSync(join(folder, ".dev.vars"), "utf8")).not.toContain("k2");
     const { stderr } = await inFolder("stage --file .dev.vars");
     expect(stderr).toContain("Restart the local service, which reads .dev.vars");
+    expect(stderr).toContain("Then run `item-vault admin keys activate k2 --file .dev.vars`");
     expect(stderr).not.toContain("wrangler");
     expect((await inFolder("activate k2 --file .dev.vars")).stderr).toContain("Restart the local service");
   });

@@ -148,15 +148,15 @@ describe("while the service", () => {
     const served = await startServe({ token: world.token, host: service.url });
     service.close();
     const vault = `${served.url}/v1/vaults/${world.vault}`;
+    const reads = ["items?limit=1", `items/${world.item}/versions`, "items/aaaaaaaaaaaaaaaaaaaaaaaaae"];
     const asked = [
-      get(`${vault}/items/${world.item}/versions`, world.token),
-      get(`${vault}/items?limit=1`, world.token),
-      get(`${vault}/items/aaaaaaaaaaaaaaaaaaaaaaaaae`, world.token),
-      get(`${vault}/items`, world.token, { method: "POST", body: "{}" }),
+      ...reads.map((path) => [get(`${vault}/${path}`, world.token), "the local copy does not have this"] as const),
+      [get(`${vault}/items`, world.token, { method: "POST", body: "{}" }), "a local copy takes no writes"] as const,
     ];
-    for (const { status, text } of await Promise.all(asked)) {
+    for (const [answer, words] of asked) {
+      const { status, text } = await answer;
       expect(status).toBe(503);
-      expect(text).toContain("did not answer");
+      expect(text).toContain(`The service did not answer, and ${words}`);
     }
   });
 

@@ -97,14 +97,15 @@ async function list(io: Io, client: Client, vault: string | undefined, format: s
     vault === undefined
       ? await client.call("GET /v1/admin/backups")
       : await client.call("GET /v1/admin/backups/vaults/{vault}", { path: { vault } });
-  const rows = snapshots.map(({ number, createdAt, broken, vaults, rows: count, bytes }) => [
-    String(number),
-    createdAt ?? `(${broken})`,
-    text(vaults),
-    text(count),
-    text(bytes),
+  // The rows of a backup of everything are in the snapshots of its vaults: those of the registry alone would be taken for all.
+  const shown = vault === undefined ? (["vaults"] as const) : (["rows", "bytes"] as const);
+  const rows = snapshots.map((each) => [
+    String(each.number),
+    each.createdAt ?? `(${each.broken})`,
+    ...shown.map((name) => text(each[name])),
   ]);
-  const table = (columns: number | undefined) => tableOf(["NUMBER", "CREATED", "VAULTS", "ROWS", "BYTES"], rows, columns);
+  const heads = ["NUMBER", "CREATED", ...shown.map((name) => name.toUpperCase())];
+  const table = (columns: number | undefined) => tableOf(heads, rows, columns);
   await show(io, format, { json: snapshots, table });
 }
 

@@ -5,7 +5,7 @@ import { checkId } from "./document.ts";
 import { loadKeyFile } from "./file.ts";
 import { loadKeys } from "./service.ts";
 import type { KeysCall } from "./options.ts";
-import { applyChange } from "./upload.ts";
+import { applyChange, isLocal } from "./upload.ts";
 
 /** `admin keys stage`: adds a new key, which is in no output. Run again before the upload, it adds no other one. */
 export async function run(call: KeysCall, [wanted]: readonly string[]): Promise<void> {
@@ -14,7 +14,7 @@ export async function run(call: KeysCall, [wanted]: readonly string[]): Promise<
   requireSameKeys(file, keys);
   const [waiting] = unknownKeys(file, keys);
   if (waiting !== undefined)
-    return applyChange(call, { file, done: `${file.path} has the new key ${waiting} already`, next: nextOf(waiting) });
+    return applyChange(call, { file, done: `${file.path} has the new key ${waiting} already`, next: nextOf(waiting, file.path) });
   const used = new Set([
     ...keys.map(({ id }) => id),
     ...Object.keys(file.document.keys),
@@ -26,7 +26,7 @@ export async function run(call: KeysCall, [wanted]: readonly string[]): Promise<
   const key = randomBytes(32).toString("base64");
   const document = { ...file.document, keys: { ...file.document.keys, [id]: key } };
   const done = `Added the key ${id} to ${file.path}. Keep a copy of the file offline`;
-  return applyChange(call, { file, document, done, next: nextOf(id) });
+  return applyChange(call, { file, document, done, next: nextOf(id, file.path) });
 }
 
 /** `k2` and so on. */
@@ -36,5 +36,8 @@ function freeId(used: ReadonlySet<string>): string {
   return `k${number}`;
 }
 
-const nextOf = (id: string): string =>
-  `When all isolates have it, after six minutes, run \`item-vault admin keys activate ${id}\``;
+/** A local service has one isolate, which reads the file when it starts. */
+const nextOf = (id: string, path: string): string =>
+  isLocal(path)
+    ? `Then run \`item-vault admin keys activate ${id} --file ${path}\``
+    : `When all isolates have it, after six minutes, run \`item-vault admin keys activate ${id}\``;

@@ -20,7 +20,7 @@ export interface Change {
 }
 
 /** wrangler reads these files for a service on this machine, and never for a deployed one. */
-const isLocal = (path: string): boolean => /^\.dev\.vars(\..+)?$/.test(basename(path));
+export const isLocal = (path: string): boolean => /^\.dev\.vars(\..+)?$/.test(basename(path));
 
 /** How the service gets the ROOT_KEYS of a file, as a part of a sentence. */
 export const howToUpload = (path: string): string =>
