@@ -3,6 +3,7 @@ import type { RootKey } from "@item-vault/client";
 import { ListContent } from "../admin/list-content.tsx";
 import { createList } from "../admin/lists.ts";
 import { call } from "../api/client.ts";
+import { refreshHealth } from "../state/health.ts";
 import { Page } from "../ui/page.tsx";
 import { Table } from "../ui/table.tsx";
 import { JobsTable } from "./jobs-table.tsx";
@@ -29,10 +30,16 @@ export function KeysView() {
       <ListContent list={keys} empty={<p class="empty">There is no root key.</p>}>
         {(rows) => <Table label="Root keys" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />}
       </ListContent>
-      <JobsTable onEnd={() => void keys.load()} />
+      <JobsTable onEnd={onEnd} />
       {asking.value && <RewrapDialog onClose={() => (asking.value = false)} />}
     </Page>
   );
+}
+
+/** A job may have replaced a key: its number is in the navigation too. */
+function onEnd(): void {
+  void keys.load();
+  refreshHealth();
 }
 
 const STATES: Readonly<Record<RootKey["state"], string>> = {
