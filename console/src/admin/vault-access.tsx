@@ -47,7 +47,7 @@ function Content({ vault }: { readonly vault: string }) {
       {unknown > 0 && (
         <p class="broken">{plural(unknown, "record does", "records do")} not open: which vaults they name is not known.</p>
       )}
-      <p class="quiet">
+      <p class="quiet explanation">
         Administrators can issue tokens for every vault. The tokens that workloads get by a rule last for minutes.
       </p>
     </>

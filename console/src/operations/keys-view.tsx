@@ -24,8 +24,8 @@ export function KeysView() {
   return (
     <Page title="Keys" actions={rewrap}>
       <p class="quiet">
-        A root key wraps the keys of the vaults and signs tokens. A new one comes into ROOT_KEYS by the command line: item-vault
-        admin keys stage
+        A root key wraps the keys of the vaults and signs tokens. A new one comes into ROOT_KEYS by the command line:{" "}
+        <code>item-vault admin keys stage</code>
       </p>
       <ListContent list={keys} empty={<p class="empty">There is no root key.</p>}>
         {(rows) => <Table label="Root keys" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />}

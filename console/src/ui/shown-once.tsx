@@ -85,7 +85,7 @@ export function ShownOnce({ title, secret, onClose, children, actions }: Props) 
         )}
         <div class="buttons">
           {actions}
-          <button type="button" onClick={close}>
+          <button type="button" class={secret === undefined && actions ? "primary" : ""} onClick={close}>
             {warns ? "Close without copying" : "Done"}
           </button>
         </div>
