@@ -3,7 +3,7 @@ import { Account } from "./account.tsx";
 import { NewItemButton } from "./items/new-item.tsx";
 import { openPalette } from "./palette/palette.tsx";
 import { type ViewGroup, VIEWS, type ViewName } from "./routes.ts";
-import { health, loadHealth } from "./state/health.ts";
+import { health, refreshHealth } from "./state/health.ts";
 import { addressOf, route } from "./state/route.ts";
 import { session } from "./state/session.ts";
 import { Icon } from "./ui/icon.tsx";
@@ -21,8 +21,7 @@ export function Navigation() {
   const current = session.value!;
   const adminViews = viewsOf("admin");
   useLayoutEffect(() => {
-    // The numbers are not worth a message: the view of the health says what is wrong.
-    if (current.admin) loadHealth().catch(() => undefined);
+    if (current.admin) refreshHealth();
   }, [current.admin]);
   return (
     <>

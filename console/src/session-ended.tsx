@@ -14,7 +14,7 @@ export function SessionEnded() {
   // A message may offer to undo what the session that has ended has done.
   useLayoutEffect(hideToasts, []);
   return (
-    <Dialog title="Your session has ended">
+    <Dialog title="Your session has ended" signsIn>
       {other ? (
         <>
           <p role="alert">

@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, inject, it } from "vitest";
-import { sendRequest } from "../sdk/support/requests.ts";
+import { admin, sendRequest } from "../sdk/support/requests.ts";
 import type { Page } from "playwright-core";
 import { checkLooks } from "./support/accessibility.ts";
 import { openPage } from "./support/page.ts";
+import { chooseRowAction } from "./support/rows.ts";
 import { login, type Seeded, seed } from "./support/seed.ts";
 import { signIn } from "./support/session.ts";
 
@@ -259,6 +260,7 @@ describe("the navigation", () => {
     const views = page.getByRole("navigation", { name: "Views" });
     await views.getByRole("link", { name: /^Tokens\W+12\W+need attention$/ }).waitFor();
     await views.getByRole("link", { name: /^Keys\W+1\W+needs attention$/ }).waitFor();
+    await page.getByRole("heading", { level: 1 }).waitFor();
     await views.getByRole("link", { name: "Backups", exact: true }).waitFor();
     expect(await checkLooks(page)).toBe("");
     const other = await openPage({ token: seeded.token });
@@ -267,5 +269,21 @@ describe("the navigation", () => {
     await other.goto("/console/#/activity");
     await other.getByRole("row").nth(1).waitFor();
     expect(asked).not.toContain("/health");
+  });
+
+  it("has the number of tokens as it is after one was revoked", async () => {
+    const name = `Ends soon ${crypto.randomUUID()}`;
+    await admin("POST", "tokens", { name, vaults: { [seeded.vault]: "r" } });
+    const page = await openPage();
+    await reportOf(page, { service: "tokens", status: "WARNING", message: "Tokens end", count: 2 });
+    await signIn(page, seeded.token, inject("secrets").ADMIN_TOKEN);
+    await page.goto("/console/#/tokens");
+    const views = page.getByRole("navigation", { name: "Views" });
+    await views.getByRole("link", { name: /^Tokens\W+2\W+need attention$/ }).waitFor();
+    await reportOf(page, { service: "tokens", status: "WARNING", message: "Tokens end", count: 1 });
+    await chooseRowAction(page, `Revoke ${name}`);
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke token" }).click();
+    await views.getByRole("link", { name: /^Tokens\W+1\W+needs attention$/ }).waitFor();
+    expect(await page.getByRole("row").filter({ hasText: name }).count()).toBe(0);
   });
 });

@@ -27,6 +27,31 @@ describe("while the page is open, another client's", () => {
     await page.getByText("This Item does not exist any more.").waitFor();
   });
 
+  it("deletion of the vault of the open Item hides its values", async () => {
+    const { vault, token, items } = await seed([login("Open", { username: "shown-name" })]);
+    const page = await openPage({ token });
+    expectProblem(page, /404/);
+    await page.goto(`/console/#/items/${vault}/${items[0]}`);
+    await page.locator("article").getByText("shown-name").waitFor();
+    await page.getByRole("link", { name: "Open" }).waitFor();
+    await admin("DELETE", `vaults/${vault}`);
+    await page.getByText("This vault does not exist, or you have no access to it.").waitFor();
+    expect(await page.getByText("shown-name").count()).toBe(0);
+  });
+
+  it("write appears although its load has failed, without a later write", async () => {
+    const { vault, token } = await seed([login("Before")]);
+    const page = await openPage({ token });
+    expectProblem(page, /503/);
+    await page.goto("/console/");
+    await page.getByRole("link", { name: "Before" }).waitFor();
+    const list = await injectFault(page, "GET", "/v1/vaults/*/items", { status: 503, kind: "unavailable" });
+    await makeItems(token, vault, [login("Arrives")]);
+    await expect.poll(() => list.requests.length, { timeout: 10_000 }).toBe(3); // all attempts of the first load
+    list.end();
+    await page.getByRole("link", { name: "Arrives" }).waitFor();
+  });
+
   it("value that takes the place of a revealed one is not revealed, not even for a moment", async () => {
     const { vault, token, items } = await seed([login("Revealed", { password: "first-value" })]);
     const page = await openPage({ token });
@@ -157,7 +182,7 @@ it("a late answer to a write does not take the place of what somebody else has w
   expect(await page.getByRole("link", { name: "Own" }).count()).toBe(0);
 });
 
-it("a page whose position the service has no more begins at the newest write", async () => {
+it("a page whose position the service has no more begins at the newest write, and loads all lists", async () => {
   const { vault, token } = await seed([login("Before")]);
   const page = await openPage({ token });
   let requests = 0;
@@ -171,6 +196,8 @@ it("a page whose position the service has no more begins at the newest write", a
       body: JSON.stringify({ status: 410, message: "The cursor is gone" }),
     });
   });
+  // As the list was before the database was restored, at the same number of writes.
+  await page.route("**/v1/vaults/*/items?*", (route) => route.fulfill({ json: [] }), { times: 1 });
   await page.goto("/console/");
   await page.getByRole("link", { name: "Before" }).waitFor();
   await expect.poll(() => requests).toBe(3);

@@ -127,7 +127,7 @@ describe("the lists of Items", () => {
     ["vault", "All Items", 4],
     ["tag.%3Cb%3E", "All Items", 4],
     ["category.constructor", "Custom", 0],
-    ["vault.0", "Vault", 0],
+    ["vault.0", "Unknown vault", 0],
     ["tag.0", "Tag", 0],
   ])("show all or no Items for an address that names no list: %s", async (list, name, count) => {
     const { page } = await openLists();
@@ -135,6 +135,18 @@ describe("the lists of Items", () => {
     await page.reload();
     await page.getByText(`${count} Items`, { exact: true }).waitFor();
     expect(await page.locator(".shown-list strong").first().innerText()).toBe(name);
+  });
+
+  it("of a vault that does not exist, or that the session does not open, says so", async () => {
+    const { page } = await openLists();
+    const other = await makeVault("Not opened");
+    for (const vault of [crypto.randomUUID(), other]) {
+      await page.goto(`/console/#/items?list=vault.${vault}`);
+      await page.getByText("This vault does not exist, or you have no access to it.").waitFor();
+      await page.getByText("Unknown vault").first().waitFor();
+      await page.getByRole("button", { name: "Show all Items" }).click();
+      await expect.poll(() => titles(page)).toEqual(["Apple", "Server 9", "Server 10", "Zebra"]);
+    }
   });
 
   it("tell Items of two vaults with one id apart, which a client has chosen", async () => {

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
+import { admin, makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
 import { checkLooks } from "./support/accessibility.ts";
 import { injectFault, revokeToken } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
@@ -56,6 +56,21 @@ function watchReads(page: Page): string[] {
 }
 
 describe("the check of passwords", () => {
+  it("is of all vaults when the one that was chosen is deleted", async () => {
+    const [kept, gone] = [await makeVault("Kept"), await makeVault("Gone")];
+    const { token } = await makeToken({ [kept]: "rw", [gone]: "rw" }, "uuid");
+    await makeItems(token, kept, [login("One"), login("Two")]);
+    await makeItems(token, gone, [login("Three")]);
+    const page = await openPage({ token });
+    await page.goto("/console/#/passwords");
+    await page.getByLabel("Vaults to check").selectOption("Gone");
+    await startButton(page, 1).waitFor();
+    await admin("DELETE", `vaults/${gone}`);
+    await startButton(page, 2).waitFor();
+    await runCheck(page, 2);
+    expect(await findingsOf(page, "Reused")).toEqual(["In 2 Items One Kept Two Kept"]);
+  });
+
   it("reads nothing before its button, and then each Item once, without those of the archive", async () => {
     const seeded = await seed([0, 1, 2, 3].map((index) => login(`Item ${index}`, { password: strong(index) })));
     const path = (item: string) => `/v1/vaults/${seeded.vault}/items/${item}`;

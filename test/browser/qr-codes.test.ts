@@ -1,4 +1,5 @@
 import { encodeQR } from "qr";
+import { decodeQR } from "qr/decode.js";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { sendRequest } from "../sdk/support/requests.ts";
@@ -131,6 +132,33 @@ describe("a QR code", () => {
     },
   );
 
+  it("of a long title or user name stays coarse enough to be scanned, with the secret and the other parameters as they are", async () => {
+    const [title, user] = ["Öffentliche Verwaltung: Zugang ".repeat(20), "名前".repeat(100)];
+    const names = `${encodeURIComponent("Anbieter ÖÄÜ".repeat(20))}:${"ada".repeat(80)}`;
+    const long = `otpauth://totp/${names}?secret=JBSWY3DPEHPK3PXP&issuer=${names.split(":")[0]}&period=60&digits=8`;
+    const fields = [
+      { id: "user", purpose: "USERNAME", type: "STRING", value: user },
+      otp("bare", "JBSW Y3DP EHPK 3PXP"),
+      otp("uri", long),
+    ];
+    const { vault, token, items } = await seed([{ title, fields }]);
+    const page = await openPage({ token });
+    await page.goto(`/console/#/items/${vault}/${items[0]}`);
+    for (const [label, expected] of [
+      ["bare", { secret: "JBSWY3DPEHPK3PXP" }],
+      ["uri", { secret: "JBSWY3DPEHPK3PXP", period: "60", digits: "8" }],
+    ] as const) {
+      const dialog = await showCode(page, label);
+      const side = Number((await dialog.locator("svg").getAttribute("viewBox"))!.split(" ")[2]);
+      expect(side).toBeLessThanOrEqual(57 + 2 * 4);
+      const text = decodeQR(pixelsOf((await dialog.locator("path").getAttribute("d"))!, side));
+      const { issuer, ...rest } = Object.fromEntries(new URL(text).searchParams);
+      expect(rest).toEqual(expected);
+      expect(issuer).toMatch(label === "bare" ? /^Öffent/ : /^Anbieter/);
+      await dialog.getByRole("button", { name: "Done" }).click();
+    }
+  });
+
   it("of a key that is too long is not drawn, and that is said", async () => {
     const { vault, token, items } = await seed([{ title: "Keys", fields: [otp("shown", `${URI}&more=${"x".repeat(3000)}`)] }]);
     const page = await openPage({ token });
@@ -140,6 +168,18 @@ describe("a QR code", () => {
     expect(await dialog.getByRole("figure").count()).toBe(0);
   });
 });
+
+/** The pixels of a code that is drawn as a path of SVG, 8 of them for a module. */
+function pixelsOf(path: string, side: number): { width: number; height: number; data: Uint8Array } {
+  const scale = 8;
+  const width = side * scale;
+  const data = new Uint8Array(width * width * 4).fill(255);
+  for (const [, left, top, length] of path.matchAll(/M(\d+) (\d+)h(\d+)/g))
+    for (let y = Number(top) * scale; y < (Number(top) + 1) * scale; y++)
+      for (let x = Number(left) * scale; x < (Number(left) + Number(length)) * scale; x++)
+        data.fill(0, (y * width + x) * 4, (y * width + x) * 4 + 3);
+  return { width, height: width, data };
+}
 
 /** A PNG file with the dark modules only. */
 async function transparentPng(page: Page, rows: readonly (readonly boolean[])[]): Promise<Buffer> {

@@ -19,6 +19,16 @@ interface Item {
   readonly fields: readonly { readonly id: string; readonly value: string }[];
 }
 
+/** Makes a page believe that the service keeps no earlier versions. */
+async function keepNoVersions(page: Page): Promise<void> {
+  await page.route("**/console/session", async (route) => {
+    const headers = { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" };
+    const response = await route.fetch({ headers });
+    const session = (await response.json()) as { settings: object };
+    return route.fulfill({ response, json: { ...session, settings: { ...session.settings, versionsKept: 0 } } });
+  });
+}
+
 async function openLogin() {
   const { vault, token, items } = await seed([login("Rotated", { password: OLD })]);
   const path = `v1/vaults/${vault}/items/${items[0]}`;
@@ -61,6 +71,86 @@ describe("rotating a password", () => {
     await dialog.getByText(password, { exact: true }).waitFor();
     await page.goBack();
     await dialog.getByText(password, { exact: true }).waitFor();
+  });
+
+  it("of which no answer arrives has both values at hand, and says whether the new one was written", async () => {
+    const { page, load, goto } = await openLogin();
+    expectProblem(page, /ERR_CONNECTION_RESET/);
+    await keepNoVersions(page);
+    await goto();
+    await injectFault(page, "PATCH", "/v1/vaults/*/items/*", "lost");
+    await rotate(page);
+    const dialog = dialogOf(page);
+    await dialog.getByRole("button", { name: "Reveal old password" }).click();
+    await dialog.getByText(OLD, { exact: true }).waitFor();
+    await dialog.getByRole("button", { name: "Reveal new password" }).click();
+    await dialog.getByText((await load()).password, { exact: true }).waitFor();
+  });
+
+  it("of which nothing tells whether it was written has both values at hand, and says so", async () => {
+    const { page, goto } = await openLogin();
+    expectProblem(page, /ERR_CONNECTION_RESET/);
+    expectProblem(page, /ERR_CONNECTION_FAILED/);
+    await goto();
+    await injectFault(page, "PATCH", "/v1/vaults/*/items/*", "lost");
+    await injectFault(page, "GET", "/v1/vaults/*/items/*", "network");
+    await rotate(page);
+    const dialog = page.getByRole("dialog", { name: "password may be rotated" });
+    await dialog.getByRole("button", { name: "Reveal old password" }).click();
+    await dialog.getByText(OLD, { exact: true }).waitFor();
+    await dialog.getByText("The answer was lost").waitFor();
+    expect(await checkLooks(page)).toBe("");
+  });
+
+  it("that did not reach the service shows no values", async () => {
+    const { page, load, goto } = await openLogin();
+    expectProblem(page, /ERR_CONNECTION_FAILED/);
+    await goto();
+    await injectFault(page, "PATCH", "/v1/vaults/*/items/*", "network");
+    await rotate(page);
+    await page.getByText("The service did not answer").waitFor();
+    await page.getByRole("heading", { name: "Rotated" }).waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(await load()).toMatchObject({ version: 1, password: OLD });
+  });
+
+  it("whose answer arrives after the session has ended shows both values after the next sign-in, and not before", async () => {
+    const { page, token, goto } = await openLogin();
+    await goto();
+    const write = await injectFault(page, "PATCH", "/v1/vaults/*/items/*", "late");
+    await rotate(page);
+    await write.answered;
+    await page.context().clearCookies();
+    await page.evaluate(`new BroadcastChannel("item-vault-session").postMessage("changed")`);
+    const ended = page.getByRole("dialog", { name: "Your session has ended" });
+    await ended.waitFor();
+    const answered = page.waitForResponse((response) => response.request().method() === "PATCH");
+    write.end();
+    await answered;
+    await ended.getByLabel("Token").fill(token);
+    expect(await dialogOf(page).count()).toBe(0);
+    await page.keyboard.press("Enter");
+    await dialogOf(page).getByRole("button", { name: "Reveal old password" }).click();
+    await dialogOf(page).getByText(OLD, { exact: true }).waitFor();
+  });
+
+  it("where no versions are kept warns before the old value is lost, also by a reload", async () => {
+    const { page, goto } = await openLogin();
+    await keepNoVersions(page);
+    await goto();
+    await rotate(page);
+    const dialog = dialogOf(page);
+    await dialog.getByText("This service keeps no earlier versions").waitFor();
+    await dialog.getByRole("button", { name: "Copy new password" }).click();
+    await page.keyboard.press("Escape");
+    expect(await dialog.getByRole("alert").innerText()).toContain("You have not copied the old value.");
+    expectProblem(page, /^beforeunload/);
+    await Promise.all([page.waitForEvent("dialog"), page.evaluate("void setTimeout(() => location.reload())")]);
+    await dialog.getByRole("button", { name: "Copy old password" }).click();
+    await dialog.getByText("Old password copied.").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByText("password is rotated.").waitFor();
+    expect(await dialog.count()).toBe(0);
   });
 
   it("shows neither value after the session has ended", async () => {
@@ -132,6 +222,21 @@ describe("rotating a password", () => {
     await page.getByRole("heading", { name: "Theirs" }).waitFor();
     expect(await dialogOf(page).count()).toBe(0);
     expect(await load()).toEqual({ title: "Theirs", version: 2, password: OLD });
+  });
+
+  it("of a field with a long name has the whole of its messages on a phone", async () => {
+    const label = "Long name ".repeat(90).trim();
+    const { vault, token, items } = await seed([{ title: "Long", fields: [{ id: "p", type: "CONCEALED", label, value: OLD }] }]);
+    const page = await openPage({ token, width: 390, height: 780 });
+    await page.goto(`/console/#/items/${vault}/${items[0]}`);
+    await page.getByRole("button", { name: /^Copy Long/ }).click();
+    const message = page.getByText(/^Long name .*… copied\./);
+    expect((await message.boundingBox())!.height).toBeLessThan(200);
+    await page.getByRole("button", { name: /^More actions for Long/ }).click();
+    await page.getByRole("button", { name: "Rotate", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: /… is rotated$/ });
+    await dialog.getByRole("button", { name: "Done" }).click({ trial: true });
+    expect((await dialog.getByRole("heading").boundingBox())!.height).toBeLessThan(200);
   });
 
   it("is offered where people generate values, and the session may write", async () => {

@@ -24,8 +24,10 @@ export function FilterBar() {
         options={Object.entries(REQUEST_KINDS).map(([kind, { label }]) => [kind, label])}
         set={set}
       />
-      <DayField name="from" label="From" filters={filters} set={set} />
-      <DayField name="until" label="Until" filters={filters} set={set} />
+      <div class="days">
+        <DayField name="from" label="From" filters={filters} set={set} />
+        <DayField name="until" label="Until" filters={filters} set={set} />
+      </div>
       {isFiltered(filters) && (
         <button type="button" onClick={() => show(log, NO_FILTERS)}>
           Clear
@@ -65,7 +67,7 @@ interface DayProps extends Pick<Props, "set"> {
 
 const DayField = ({ name, label, filters, set }: DayProps) => (
   <label class="day-field">
-    {label}
+    <span>{label}</span>
     <input type="date" value={filters[name]} onChange={(event) => set({ [name]: event.currentTarget.value })} />
   </label>
 );

@@ -6,7 +6,7 @@ import { entries as items } from "../state/items.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { formatFromNow } from "../ui/relative-time.ts";
-import { isolate } from "../ui/texts.ts";
+import { named } from "../ui/texts.ts";
 import { formatTime } from "../ui/time.ts";
 import { isBroken } from "./entries.ts";
 import { EntryTable } from "./entry-table.tsx";
@@ -43,7 +43,7 @@ export function TokenActivity({ id, name, nameOfVault, onClose }: Props) {
   useLayoutEffect(() => void load(), []);
   const { entries } = loaded.value;
   return (
-    <Dialog title={`Activity of ${isolate(name)}`} onClose={onClose}>
+    <Dialog title={`Activity of ${named(name)}`} onClose={onClose}>
       <div class="rows">
         {state.value === "failed" && <Failure error={failure.value} retry={() => void load()} />}
         {(state.value === "loaded" || entries.length > 0) && <LastUse loaded={loaded.value} />}

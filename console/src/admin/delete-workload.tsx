@@ -1,4 +1,5 @@
 import { call } from "../api/client.ts";
+import { refreshHealth } from "../state/health.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form } from "../ui/form.tsx";
@@ -20,6 +21,7 @@ export function DeleteWorkload({ row: { kind, id }, name, onClose }: Props) {
       : call("DELETE /v1/admin/rules/{rule}", { path: { rule: id } }));
     showToast(`The ${kind} was deleted.`);
     onClose();
+    refreshHealth();
     await workloads.load();
     focusTitle();
   };

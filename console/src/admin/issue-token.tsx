@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import type { Dialect, IssuedToken } from "@item-vault/client";
 import { call } from "../api/client.ts";
-import { Dialog } from "../ui/dialog.tsx";
 import { NameField } from "./name-field.tsx";
-import { Form, InputError, textOf } from "../ui/form.tsx";
+import { InputError, textOf } from "../ui/form.tsx";
+import { SecretForm } from "../ui/shown-once.tsx";
 import { IssuedTokenText } from "./issued-token.tsx";
 import { LifetimeField, parseLifetime } from "./lifetime-field.tsx";
 import { tokens } from "./lists.ts";
@@ -39,33 +39,31 @@ export function IssueToken({ onClose }: { readonly onClose: () => void }) {
     if (KINDS[next].binding) scope.value = withoutWriting(scope.value);
   };
   return (
-    <Dialog title="Issue token" onClose={onClose}>
-      <Form action={action} submit="Issue token" onCancel={onClose}>
-        <NameField placeholder="The program or person that uses it" />
-        <label>
-          For
-          <select value={kind.value} onChange={(event) => setKind(event.currentTarget.value as Kind)}>
-            {Object.entries(KINDS).map(([name, { label }]) => (
-              <option key={name} value={name}>
-                {label}
-              </option>
-            ))}
-          </select>
+    <SecretForm title="Issue token" secret="token" action={action} submit="Issue token" onClose={onClose}>
+      <NameField placeholder="The program or person that uses it" />
+      <label>
+        For
+        <select value={kind.value} onChange={(event) => setKind(event.currentTarget.value as Kind)}>
+          {Object.entries(KINDS).map(([name, { label }]) => (
+            <option key={name} value={name}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <ScopeField
+        value={scope.value}
+        onChange={(next) => (scope.value = next)}
+        operations={KINDS[kind.value].binding ? ["r"] : OPERATIONS}
+      />
+      <LifetimeField />
+      {!KINDS[kind.value].binding && (
+        <label class="check">
+          <input type="checkbox" name="delegate" />
+          May issue tokens, which end with it
         </label>
-        <ScopeField
-          value={scope.value}
-          onChange={(next) => (scope.value = next)}
-          operations={KINDS[kind.value].binding ? ["r"] : OPERATIONS}
-        />
-        <LifetimeField />
-        {!KINDS[kind.value].binding && (
-          <label class="check">
-            <input type="checkbox" name="delegate" />
-            May issue tokens, which end with it
-          </label>
-        )}
-      </Form>
-    </Dialog>
+      )}
+    </SecretForm>
   );
 }
 

@@ -54,7 +54,8 @@ export function PersonForm({ person, onClose }: Props) {
           Administrator
         </label>
         <p id="admin-help" class="quiet">
-          An administrator manages vaults, tokens and people from the command line: item-vault login --browser --admin
+          An administrator manages vaults, tokens and people from the command line:{" "}
+          <code>item-vault login --browser --admin</code>
         </p>
         <ScopeField value={scope.value} onChange={(next) => (scope.value = next)} />
       </Form>

@@ -1,4 +1,5 @@
 import { call } from "../api/client.ts";
+import { refreshHealth } from "../state/health.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form } from "../ui/form.tsx";
@@ -18,6 +19,7 @@ export function RemovePerson({ person, name, onClose }: Props) {
     await call("DELETE /v1/admin/people/{person}", { path: { person: person.id } });
     showToast("The person was removed.");
     onClose();
+    refreshHealth();
     await people.load();
     focusTitle();
   };

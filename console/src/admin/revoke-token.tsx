@@ -1,5 +1,6 @@
 import { call } from "../api/client.ts";
 import { reloadSession } from "../api/session.ts";
+import { refreshHealth } from "../state/health.ts";
 import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -21,6 +22,7 @@ export function RevokeToken({ token, name, onClose }: Props) {
     await call("DELETE /v1/admin/tokens/{token}", { path: { token: token.id } });
     showToast("The token was revoked.");
     onClose();
+    refreshHealth();
     if (isOwn) await reloadSession().catch(() => undefined);
     await tokens.load();
     focusTitle();

@@ -4,7 +4,7 @@ import { Failure } from "../ui/failure.tsx";
 import { plural } from "../ui/plural.ts";
 import { formatFromNow } from "../ui/relative-time.ts";
 import { Table } from "../ui/table.tsx";
-import { isolate, shorten } from "../ui/texts.ts";
+import { named } from "../ui/texts.ts";
 import { formatTime } from "../ui/time.ts";
 import { type Access, ACCESS_KINDS, accessTo, countUnknown } from "./access.ts";
 import { people, tokens, workloads } from "./lists.ts";
@@ -25,7 +25,7 @@ export function VaultAccess({ id, name, onClose }: Props) {
   useLayoutEffect(load, []);
   const error = LISTS.map((list) => list.error.value).find((one) => one !== undefined);
   return (
-    <Dialog title={`Who can open ${isolate(shorten(name))}`} onClose={onClose}>
+    <Dialog title={`Who can open ${named(name)}`} onClose={onClose}>
       <div class="rows">{error === undefined ? <Content vault={id} /> : <Failure error={error} retry={load} />}</div>
     </Dialog>
   );
@@ -47,7 +47,7 @@ function Content({ vault }: { readonly vault: string }) {
       {unknown > 0 && (
         <p class="broken">{plural(unknown, "record does", "records do")} not open: which vaults they name is not known.</p>
       )}
-      <p class="quiet">
+      <p class="quiet explanation">
         Administrators can issue tokens for every vault. The tokens that workloads get by a rule last for minutes.
       </p>
     </>

@@ -1,5 +1,5 @@
 import { type Call, type Client, createClient, ItemVaultError, type Send, type Session } from "@item-vault/client";
-import { endSession, isSameUser, session } from "../state/session.ts";
+import { endSession, isSameUser, session, setSession } from "../state/session.ts";
 
 /** Requests of the console. They carry the cookie of the session, which no script can read (contract 24). */
 
@@ -17,8 +17,8 @@ export const readSession = async (): Promise<Session> => (await callUnchecked("G
 
 /**
  * Sends a request that needs the session. A 401 is checked: a sign-in in between has replaced the cookie, and then the request is
- * sent once more, unless it was a sign-in as somebody else. Otherwise the session, or the grant that the request needs, has ended.
- * Errors: throws an ItemVaultError.
+ * sent once more, unless it was a sign-in as somebody else. Otherwise the session, or the grant that the request needs, has ended: the page
+ * goes on with the grant that is left, if the view needs no other. Errors: throws an ItemVaultError.
  */
 async function withSession<T>(request: () => Promise<T>): Promise<T> {
   const used = session.peek();
@@ -27,7 +27,7 @@ async function withSession<T>(request: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!isRefused(error)) throw error;
     const found = await readSession().catch(() => undefined);
-    if (found && isSameUser(found)) return request().catch(endRefused);
+    if (found && isSameUser(found)) return request().catch((refused: unknown) => endRefused(refused, found));
     // Otherwise the answer may be from before a sign-in.
     if (session.peek() === used) endSession(found);
     throw error;
@@ -36,8 +36,13 @@ async function withSession<T>(request: () => Promise<T>): Promise<T> {
 
 const isRefused = (error: unknown): boolean => error instanceof ItemVaultError && error.status === 401;
 
-function endRefused(error: unknown): never {
-  if (isRefused(error)) endSession();
+function endRefused(error: unknown, found: Session): never {
+  const { token, admin } = session.peek() ?? found;
+  const hasFewer = (token !== undefined && !found.token) || (admin && !found.admin);
+  if (isRefused(error)) {
+    if (hasFewer) setSession(found);
+    else endSession();
+  }
   throw error;
 }
 

@@ -9,7 +9,7 @@ import { session } from "../state/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form, InputError, textOf } from "../ui/form.tsx";
 import { plural } from "../ui/plural.ts";
-import { explainRetention } from "../ui/retention.ts";
+import { explainRestore, explainRetention } from "../ui/retention.ts";
 import { addTag, deleteItems, moveTo } from "./acts.ts";
 
 /** What is asked before an act on several Items begins. */
@@ -36,7 +36,9 @@ export function AskVault({ items, onBegin, onClose }: Props) {
             ))}
           </select>
         </label>
-        <p class="quiet explanation">Earlier versions are not copied: they stay with the Items, which can be restored.</p>
+        <p class="quiet explanation">
+          Earlier versions are not copied: they stay with the {items.length === 1 ? "Item" : "Items"}, which can be restored.
+        </p>
       </Form>
     </Dialog>
   );
@@ -70,7 +72,7 @@ export function AskTag({ items, onBegin, onClose }: Props) {
 
 export const AskDelete = ({ items, onBegin, onClose }: Props) => (
   <Dialog title={`Delete ${plural(items.length, "Item")}?`} onClose={onClose}>
-    <p>{explainRetention(session.value!.settings)}</p>
+    <p>{(items.length === 1 ? explainRestore : explainRetention)(session.value!.settings)}</p>
     <div class="buttons">
       <button type="button" onClick={onClose}>
         Cancel

@@ -2,7 +2,7 @@ import { type Signal, useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { CHARACTER_SET_NAMES, CHARACTER_SETS, type CharacterSet, DEFAULT_RECIPE, RECIPE_LENGTH } from "@item-vault/model/recipe";
 import { Dialog } from "../ui/dialog.tsx";
-import { isolate } from "../ui/texts.ts";
+import { named } from "../ui/texts.ts";
 import { generate } from "./generate.ts";
 
 /** The dialog that makes a password in the browser, and shows its exact entropy. */
@@ -26,7 +26,7 @@ export function Generator({ name, onUse, onClose }: Props) {
     [length.value, sets.value, excluded.value, drawn.value],
   );
   return (
-    <Dialog title={`Generate ${isolate(name)}`} onClose={onClose}>
+    <Dialog title={`Generate ${named(name)}`} onClose={onClose}>
       <form
         class="generator"
         onSubmit={(event) => {

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { explain } from "../api/explain.ts";
 import { showToast } from "../state/toasts.ts";
 import { useDrop } from "../ui/drop.ts";
-import { isolate } from "../ui/texts.ts";
+import { named } from "../ui/texts.ts";
 
 interface Props {
   /** The name of the field. */
@@ -71,7 +71,7 @@ function useReading(name: string, onRead: Props["onRead"]): { readonly read: Rea
       const uri = await readKeyUri(picture);
       if (!isThere.current) return;
       latest.current(uri);
-      showToast(`The QR code is read into ${isolate(name)}.`);
+      showToast(`The QR code is read into ${named(name)}.`);
     } catch (error) {
       showToast(explain(error), "failed");
     }

@@ -2,10 +2,10 @@ import type { Rotated } from "../state/rotated.ts";
 import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
 import { copy } from "../ui/clipboard.ts";
-import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
-import { isolate } from "../ui/texts.ts";
+import { ShownOnce } from "../ui/shown-once.tsx";
+import { named } from "../ui/texts.ts";
 
 /** The dialog after a value was rotated. It has both, because the old one is often asked for where the new one is to be entered. */
 
@@ -14,52 +14,59 @@ interface Props {
   readonly onClose: () => void;
 }
 
-export function RotatedDialog({ rotated: { name, before, after, version, undo }, onClose }: Props) {
+export function RotatedDialog({ rotated: { name, before, after, version, isWritten, undo }, onClose }: Props) {
   const kept = session.value!.settings.versionsKept > 0;
   const done = () => {
     onClose();
-    showToast(`${isolate(name)} is rotated.`, "done", undo);
+    if (isWritten) showToast(`${named(name)} is rotated.`, "done", undo);
   };
+  const undoButton = undo && (
+    <button
+      type="button"
+      onClick={() => {
+        onClose();
+        undo.run();
+      }}
+    >
+      {undo.label}
+    </button>
+  );
   return (
-    <Dialog title={`${isolate(name)} is rotated`} onClose={done}>
-      <p>
-        Both values are here until you close this.{" "}
-        {kept
-          ? `Afterwards the old one is in version ${version} of this Item.`
-          : "This service keeps no earlier versions: copy the old one if you need it."}
-      </p>
-      <dl class="both">
-        <Value label="New" name={`new ${name}`} value={after} />
-        <Value label="Old" name={`old ${name}`} value={before} />
-      </dl>
-      <div class="buttons">
-        {undo && (
-          <button
-            type="button"
-            onClick={() => {
-              onClose();
-              undo.run();
-            }}
-          >
-            {undo.label}
-          </button>
-        )}
-        <button type="button" class="primary" onClick={done}>
-          Done
-        </button>
-      </div>
-    </Dialog>
+    <ShownOnce
+      title={`${named(name)} ${isWritten ? "is" : "may be"} rotated`}
+      secret={kept ? undefined : "old value"}
+      onClose={done}
+      actions={undoButton}
+    >
+      {(copyOld) => (
+        <>
+          <p>
+            {!isWritten && "The answer was lost: the Item has the new value, or still the old one. Load it again to see which. "}
+            Both values are here until you close this. {kept ? whereOldIs(version, isWritten) : NOT_KEPT}
+          </p>
+          <dl class="both">
+            <Value label="New" name={`new ${name}`} value={after} onCopy={(what, value) => void copy(what, value)} />
+            <Value label="Old" name={`old ${name}`} value={before} onCopy={copyOld} />
+          </dl>
+        </>
+      )}
+    </ShownOnce>
   );
 }
+
+const NOT_KEPT = "This service keeps no earlier versions: copy the old one if you need it.";
+const whereOldIs = (version: number, isWritten: boolean): string =>
+  `Afterwards the old one is in version ${version} of this Item${isWritten ? "" : ", and the new one only where it was written"}.`;
 
 interface ValueProps {
   readonly label: string;
   /** What screen readers and messages call it. */
   readonly name: string;
   readonly value: string;
+  readonly onCopy: (what: string, value: string) => void;
 }
 
-function Value({ label, name, value }: ValueProps) {
+function Value({ label, name, value, onCopy }: ValueProps) {
   const { revealed, toggle } = useReveal(value);
   return (
     <div>
@@ -67,7 +74,7 @@ function Value({ label, name, value }: ValueProps) {
       <dd>
         {revealed ? <span class="value secret">{value}</span> : <HiddenValue />}
         <RevealButton name={name} revealed={revealed} toggle={toggle} />
-        <button type="button" aria-label={`Copy ${name}`} onClick={() => void copy(name, value)}>
+        <button type="button" aria-label={`Copy ${name}`} onClick={() => onCopy(name, value)}>
           <Icon name="copy" />
           Copy
         </button>

@@ -1,4 +1,4 @@
-import type { Field, Item } from "@item-vault/client";
+import { type Field, type Item, ItemVaultError } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import * as requests from "../api/item-writes.ts";
 import { isErrorKind, isGone } from "../api/error-kind.ts";
@@ -8,7 +8,7 @@ import { draftOf } from "../items/draft.ts";
 import { labelOf } from "../items/field-types.ts";
 import type { Rotated } from "../state/rotated.ts";
 import { dropItem } from "../state/items.ts";
-import { isOpen, openItem, type Opened } from "../state/opened.ts";
+import { isOpen, loadItem, openItem, type Opened } from "../state/opened.ts";
 import { showToast } from "../state/toasts.ts";
 import { undo, undoChange, undoDeletion } from "../state/undo.ts";
 import { takeWritten, type Written } from "../state/written.ts";
@@ -63,10 +63,11 @@ export function setArchived(shown: ItemRef, archived: boolean): Promise<void> {
   );
 }
 
-/** Gives a field of the version that is shown a new value. Out: `undefined` when it was not written. */
+/** Gives a field of the version that is shown a new value. Out: `undefined` when it was not written for certain. */
 export async function rotate({ item, etag }: Opened, field: Field): Promise<Rotated | undefined> {
   const draft = draftOf(item);
   const after = generate(DEFAULT_RECIPE)!.value;
+  const values = { name: labelOf(field), before: field.value, after, version: item.version };
   const body = operationsOf(draft, withField(draft, field.id, { value: after }));
   try {
     const written = await call("PATCH /v1/vaults/{vault}/items/{item}", {
@@ -75,9 +76,24 @@ export async function rotate({ item, etag }: Opened, field: Field): Promise<Rota
       body,
     });
     takeWritten(written);
-    return { name: labelOf(field), before: field.value, after, version: item.version, undo: undoChange(written) };
+    return { ...values, isWritten: true, undo: undoChange(written) };
   } catch (error) {
     tell(item, error);
+    const isWritten = await wasWritten(error, item, field.id, after);
+    return isWritten === false ? undefined : { ...values, isWritten: isWritten === true, undo: undefined };
+  }
+}
+
+/** Whether a write that has failed took effect: the answer may have been lost. Out: `undefined` when nothing tells. */
+async function wasWritten(error: unknown, item: Item, field: string, value: string): Promise<boolean | undefined> {
+  if (isErrorKind(error, "overtaken")) return true;
+  if (!(error instanceof ItemVaultError) || (error.status > 0 && error.status < 500)) return false;
+  try {
+    const { data } = await loadItem(item.vault.id, item.id);
+    if (data.version === item.version) return false;
+    // Another value does not tell: somebody else may have written since.
+    return data.fields.find(({ id }) => id === field)?.value === value || undefined;
+  } catch {
     return undefined;
   }
 }

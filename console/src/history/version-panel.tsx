@@ -15,7 +15,7 @@ import { DestroyVersion } from "./destroy-version.tsx";
 import { DifferenceTable } from "./difference-table.tsx";
 import { loadDifference } from "./load-version.ts";
 import { restorePart } from "./restore-part.ts";
-import { isolate } from "../ui/texts.ts";
+import { named } from "../ui/texts.ts";
 
 interface Props {
   readonly id: string;
@@ -88,7 +88,7 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
 async function restoreRow(opened: Opened, version: number, { name, part }: Difference): Promise<void> {
   const restored = await restorePart(opened, version, part!);
   takeWritten(restored);
-  showToast(`${isolate(name)} is as in version ${version}.`, "done", undoChange(restored));
+  showToast(`${named(name)} is as in version ${version}.`, "done", undoChange(restored));
 }
 
 /** Errors: throws an ItemVaultError; 412 when the Item was changed since it was loaded. */

@@ -1,5 +1,13 @@
 import { useRef } from "preact/hooks";
-import { chosenList, keyOfList, listedEntries, type ChosenList, placeOfList, query } from "../state/chosen-list.ts";
+import {
+  chosenList,
+  isOfUnknownVault,
+  keyOfList,
+  listedEntries,
+  type ChosenList,
+  placeOfList,
+  query,
+} from "../state/chosen-list.ts";
 import { entries, listError, listState, loadItems, may, orderName, vaultName, vaults } from "../state/items.ts";
 import { addressOf, navigate, route } from "../state/route.ts";
 import { itemKey } from "../state/item-key.ts";
@@ -117,6 +125,13 @@ function Empty() {
       <div class="empty">
         <p>No Item matches “{query.value}”. Values of fields are not searched.</p>
         {limited && <ShowAll label="Search all Items" />}
+      </div>
+    );
+  if (isOfUnknownVault(list))
+    return (
+      <div class="empty">
+        <p>This vault does not exist, or you have no access to it.</p>
+        <ShowAll label="Show all Items" />
       </div>
     );
   if (entries.value.length > 0)

@@ -3,6 +3,7 @@ import type { RootKey } from "@item-vault/client";
 import { ListContent } from "../admin/list-content.tsx";
 import { createList } from "../admin/lists.ts";
 import { call } from "../api/client.ts";
+import { refreshHealth } from "../state/health.ts";
 import { Page } from "../ui/page.tsx";
 import { Table } from "../ui/table.tsx";
 import { JobsTable } from "./jobs-table.tsx";
@@ -23,16 +24,22 @@ export function KeysView() {
   return (
     <Page title="Keys" actions={rewrap}>
       <p class="quiet">
-        A root key wraps the keys of the vaults and signs tokens. A new one comes into ROOT_KEYS by the command line: item-vault
-        admin keys stage
+        A root key wraps the keys of the vaults and signs tokens. A new one comes into ROOT_KEYS by the command line:{" "}
+        <code>item-vault admin keys stage</code>
       </p>
       <ListContent list={keys} empty={<p class="empty">There is no root key.</p>}>
         {(rows) => <Table label="Root keys" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />}
       </ListContent>
-      <JobsTable onEnd={() => void keys.load()} />
+      <JobsTable onEnd={onEnd} />
       {asking.value && <RewrapDialog onClose={() => (asking.value = false)} />}
     </Page>
   );
+}
+
+/** A job may have replaced a key: its number is in the navigation too. */
+function onEnd(): void {
+  void keys.load();
+  refreshHealth();
 }
 
 const STATES: Readonly<Record<RootKey["state"], string>> = {

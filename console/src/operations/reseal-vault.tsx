@@ -11,7 +11,7 @@ export const ResealVault = ({ vault, onClose }: { readonly vault: AdminVault; re
   >
     <p>
       <strong class="name">{vault.name}</strong> gets new keys, and all of it is sealed again under them. Its keys of before are
-      then destroyed. Nobody notices it; Keys shows how far it is.
+      then destroyed. Requests are answered meanwhile as before; Keys shows how far it is.
     </p>
   </StartJob>
 );

@@ -66,7 +66,7 @@ export const RewrapDialog = ({ onClose }: { readonly onClose: () => void }) => (
   <StartJob title="Put all under the active root key" submit="Start" jobOf={() => ({ kind: "rewrap" })} onClose={onClose}>
     <p>
       The keys of all vaults and the rows of all tokens are put under the active root key. Afterwards the others can leave
-      ROOT_KEYS, once no backup needs them. Nobody notices it.
+      ROOT_KEYS, once no backup needs them. Requests are answered meanwhile as before.
     </p>
   </StartJob>
 );

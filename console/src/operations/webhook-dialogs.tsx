@@ -8,7 +8,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Form, textOf } from "../ui/form.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { focusTitle } from "../ui/page.tsx";
-import { ShownOnce } from "../ui/shown-once.tsx";
+import { SecretForm, ShownOnce } from "../ui/shown-once.tsx";
 import { pathOf, type WebhookRow, webhooks } from "./webhooks.ts";
 
 /** The dialogs of a webhook: adding, changing and deleting it, and a new secret for its signatures. */
@@ -43,21 +43,19 @@ export function NewWebhookDialog({ onClose }: { readonly onClose: () => void }) 
     void webhooks.load();
   };
   return (
-    <Dialog title="Add webhook" onClose={onClose}>
-      <Form action={action} submit="Add webhook" onCancel={onClose}>
-        <label>
-          Events of the vault
-          <select name="vault" required>
-            {usable.map((vault) => (
-              <option key={vault.id} value={vault.id}>
-                {nameOfVault(vault)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <UrlField />
-      </Form>
-    </Dialog>
+    <SecretForm title="Add webhook" secret="secret" action={action} submit="Add webhook" onClose={onClose}>
+      <label>
+        Events of the vault
+        <select name="vault" required>
+          {usable.map((vault) => (
+            <option key={vault.id} value={vault.id}>
+              {nameOfVault(vault)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <UrlField />
+    </SecretForm>
   );
 }
 
@@ -107,13 +105,11 @@ export function RotateSecret({ row, onClose }: Props) {
     secret.value = data.secret ?? "";
   };
   return (
-    <Dialog title="New secret" onClose={onClose}>
-      <Form action={action} submit="Make a new secret" onCancel={onClose}>
-        <p>
-          Messages to <strong class="name">{row.url}</strong> are signed with a new secret, and for a day with the one before too.
-        </p>
-      </Form>
-    </Dialog>
+    <SecretForm title="New secret" secret="secret" action={action} submit="Make a new secret" onClose={onClose}>
+      <p>
+        Messages to <strong class="name">{row.url}</strong> are signed with a new secret, and for a day with the one before too.
+      </p>
+    </SecretForm>
   );
 }
 

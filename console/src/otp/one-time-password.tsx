@@ -7,7 +7,6 @@ import { FieldMenu } from "../items/field-menu.tsx";
 import { KeyHint } from "../items/key-hint.tsx";
 import { type FieldProps, labelOf } from "../items/field-types.ts";
 import { Icon } from "../ui/icon.tsx";
-import { isolate } from "../ui/texts.ts";
 import { lazy } from "../ui/lazy.tsx";
 import { plural } from "../ui/plural.ts";
 import { useReveal } from "../ui/reveal.tsx";
@@ -25,7 +24,7 @@ export function OneTimePassword({ field, item }: FieldProps) {
   const shown = useSignal(false);
   const keyActions = [
     { label: revealed ? "Hide the key" : "Reveal the key", run: toggle },
-    { label: "Copy the key", run: () => void copy(`The key of ${isolate(label)}`, field.value) },
+    { label: "Copy the key", run: () => void copy(`The key of ${label}`, field.value) },
     ...(parameters ? [{ label: "Show as QR code", run: () => void (shown.value = true) }] : []),
   ];
   return (

@@ -33,7 +33,9 @@ export function PasswordsView() {
     if (sessionState.value !== "signed-in") drop();
   });
   useLayoutEffect(() => drop, []);
-  const items = itemsOf(vault.value);
+  // The chosen one may have been deleted since.
+  const chosen = vaults.value.some(({ id }) => id === vault.value) ? vault.value : "";
+  const items = itemsOf(chosen);
   const check = async () => {
     drop();
     const controller = (abort.current = new AbortController());
@@ -59,7 +61,7 @@ export function PasswordsView() {
           <Progress {...running.value} onStop={() => abort.current?.abort()} />
         ) : (
           <div class="buttons">
-            <VaultChoice value={vault.value} onChange={(id) => (vault.value = id)} />
+            <VaultChoice value={chosen} onChange={(id) => (vault.value = id)} />
             <button type="button" class="primary" disabled={items.length === 0} onClick={() => void check()}>
               Check {plural(items.length, "Item")}
             </button>

@@ -24,3 +24,34 @@ export function keyUriOf({ value }: Field, { title, fields }: Item): string | un
 
 /** A part of a label, which has no colon. */
 const partOf = (text: string): string => text.replaceAll(/[:\s]+/g, " ").trim();
+
+/** The most characters of a key URI whose code is easily scanned: it has 57 modules a side (ISO/IEC 18004, version 10, level M). */
+const SCANNED_MAX = 213;
+/** So many characters of each name in a label are tried. */
+const NAME_LENGTHS = [60, 40, 20, 10] as const;
+
+/**
+ * The key URI with shorter names where it is too long to be scanned easily. They only tell people which key it is: the secret and all other
+ * parameters stay as they are. In: a key URI. Out: the first that is short enough, or else the shortest.
+ */
+export function scannableUri(uri: string): string {
+  const lengths = uri.length > SCANNED_MAX ? NAME_LENGTHS : [];
+  const shorter = lengths.map((length) => withNames(uri, (name) => [...name].slice(0, length).join("").trim()));
+  return shorter.find(({ length }) => length <= SCANNED_MAX) ?? shorter.at(-1) ?? uri;
+}
+
+/** In: makes a name shorter. A URI whose names are not encoded as they should be stays as it is. */
+function withNames(uri: string, shorten: (name: string) => string): string {
+  const encoded = (text: string): string =>
+    text
+      .split(/:|%3A/i)
+      .map((name) => encodeURIComponent(shorten(decodeURIComponent(name))))
+      .join(":");
+  try {
+    return uri
+      .replace(/^(otpauth:\/\/totp\/)([^?]*)/i, (_, start: string, label: string) => start + encoded(label))
+      .replace(/([?&]issuer=)([^&#]*)/i, (_, start: string, issuer: string) => start + encoded(issuer.replaceAll("+", "%20")));
+  } catch {
+    return uri;
+  }
+}

@@ -2,13 +2,13 @@ import { useMemo } from "preact/hooks";
 import { encodeQR } from "qr";
 import { type FieldProps, labelOf } from "../items/field-types.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { isolate } from "../ui/texts.ts";
-import { keyUriOf } from "./key-uri.ts";
+import { named } from "../ui/texts.ts";
+import { keyUriOf, scannableUri } from "./key-uri.ts";
 
 /** A dialog that shows the key of a one-time password as a QR code. It is drawn in the page, and gone when the dialog is closed. */
 export function QrDialog({ field, item, onClose }: FieldProps & { readonly onClose: () => void }) {
   const rows = useMemo(() => rowsOf(keyUriOf(field, item)), [field.value]);
-  const label = isolate(labelOf(field));
+  const label = named(labelOf(field));
   return (
     <Dialog title={`QR code of ${label}`} onClose={onClose}>
       {rows ? (
@@ -38,7 +38,7 @@ const BORDER = 4;
 /** The modules of the code of a text, `true` for dark ones. Out: `undefined` when no code has room for it. */
 function rowsOf(text: string | undefined): readonly boolean[][] | undefined {
   try {
-    return text === undefined ? undefined : encodeQR(text, "raw", { border: BORDER });
+    return text === undefined ? undefined : encodeQR(scannableUri(text), "raw", { border: BORDER });
   } catch {
     return undefined;
   }

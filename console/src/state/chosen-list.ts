@@ -2,7 +2,7 @@ import type { ItemSummary } from "@item-vault/client";
 import { computed, effect, signal } from "@preact/signals";
 import type { Route } from "../routes.ts";
 import { byChanged, type Entry, search } from "./search.ts";
-import { entries, listState, vaultName } from "./items.ts";
+import { entries, listState, vaultName, vaults } from "./items.ts";
 import { route } from "./route.ts";
 import { idOfTag, tagOfId } from "./tag-ids.ts";
 
@@ -83,11 +83,15 @@ export function listedVault(): string | undefined {
   return list.kind === "vault" ? list.value : undefined;
 }
 
+/** Whether the list is that of a vault that the session does not list, or that does not exist. */
+export const isOfUnknownVault = ({ kind, value }: ChosenList): boolean =>
+  kind === "vault" && listState.value === "loaded" && !vaults.value.some(({ id }) => id === value);
+
 /** The name of a list, for people. In: the label of a category. */
 export function nameOfList({ kind, value = "" }: ChosenList, labelOf: (category: string) => string): string {
   if (isFixed(kind)) return FIXED[kind].label;
   if (kind === "category") return labelOf(value);
-  if (kind === "vault") return vaultName(value) || "Vault";
+  if (kind === "vault") return isOfUnknownVault({ kind, value }) ? "Unknown vault" : vaultName(value) || "Vault";
   // The tags are known when the Items are loaded.
   return (listState.value === "loaded" && tagOfId(value)) || "Tag";
 }

@@ -2,7 +2,7 @@ import { effect, signal } from "@preact/signals";
 import type { Session, VaultEvent } from "@item-vault/client";
 import { sessionClient } from "../api/client.ts";
 import { isErrorKind } from "../api/error-kind.ts";
-import { listedEntry, listState, loadChanged, loadWritten, listsAny, noteShown } from "./items.ts";
+import { forgetShown, listedEntry, listState, loadChanged, loadWritten, listsAny, noteShown } from "./items.ts";
 import { open, recheckItem } from "./opened.ts";
 import { session, sessionState } from "./session.ts";
 import { refreshItem } from "./written.ts";
@@ -11,6 +11,8 @@ import { refreshItem } from "./written.ts";
 
 /** The least time between two loads, because an import sends an event for each Item. */
 const PAUSE = 2_000; // milliseconds
+/** The longest time between two attempts to load, each of which waits twice as long as the one before. */
+const LONGEST_PAUSE = 30_000; // milliseconds
 
 const visible = signal(!document.hidden);
 document.addEventListener("visibilitychange", () => (visible.value = !document.hidden));
@@ -48,13 +50,17 @@ async function follow(reader: Session, ended: AbortSignal): Promise<void> {
   });
   try {
     for await (const event of sessionClient.events({ after, signal: ended, onOpen })) {
+      if (event.type === "reset") forgetShown();
       if (isShown(event) && !load.concerns(event.vault!, event.item!)) noteShown(event.vault!, event.sequence!);
       else load(event);
       last = event.cursor;
     }
   } catch (error) {
     // The database was restored (contract 15.5): the new stream begins at its newest write, and then loads the lists.
-    if (isErrorKind(error, "cursor_gone")) return follow(reader, ended);
+    if (isErrorKind(error, "cursor_gone")) {
+      forgetShown();
+      return follow(reader, ended);
+    }
     // The session may have ended. Then this request asks to sign in again.
     load();
   }
@@ -78,6 +84,7 @@ interface Pending {
 }
 
 const nothingPending = (): Pending => ({ all: false, vaults: new Map() });
+const allPending = (): Pending => ({ all: true, vaults: new Map() });
 
 function addEvent(pending: Pending, { type, vault, item, sequence }: VaultEvent): void {
   const written = pending.vaults.get(vault ?? "") ?? { items: new Set<string>(), sequences: [] };
@@ -120,24 +127,25 @@ function createLoader(ended: AbortSignal): Loader {
   let taken: Pending | undefined;
   /** From the begin of a load to the end of the pause after it. */
   let isBusy = false;
-  /** Whether a load has failed: then the next one has to load all that has changed. */
-  let failed = false;
+  /** How many loads have failed, one after the other. */
+  let failures = 0;
   const run = async (): Promise<void> => {
     isBusy = true;
     while (pending && !ended.aborted) {
       taken = pending;
       pending = undefined;
-      taken.all ||= failed;
       try {
         if (await loadPending(taken, ended)) await refreshOpen();
-        else pending = { ...nothingPending(), all: true };
-        failed = false;
+        else pending = allPending();
+        failures = 0;
       } catch {
-        failed = true; // The list stays as it is until the next event.
+        // The list stays as it is until the next attempt.
+        failures++;
+        pending = allPending();
       }
       // Not where it was ended: what it has not loaded is missing still.
       if (!ended.aborted) taken = undefined;
-      await new Promise<void>((resolve) => setTimeout(resolve, PAUSE));
+      await new Promise<void>((resolve) => setTimeout(resolve, Math.min(LONGEST_PAUSE, PAUSE * 2 ** failures)));
     }
     isBusy = false;
   };
@@ -149,7 +157,7 @@ function createLoader(ended: AbortSignal): Loader {
   };
   return Object.assign(load, {
     concerns: (vault: string, item: string) => hasItem(pending, vault, item) || hasItem(taken, vault, item),
-    isIdle: () => !pending && !taken && !failed,
+    isIdle: () => !pending && !taken,
   });
 }
 

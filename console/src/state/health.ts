@@ -9,3 +9,6 @@ export const health = signal<Health | undefined>(undefined);
 export async function loadHealth(): Promise<void> {
   health.value = (await call("GET /health")).data;
 }
+
+/** Loads it for the numbers in the navigation. A failure is not worth a message: the view of the health says what is wrong. */
+export const refreshHealth = (): void => void loadHealth().catch(() => undefined);

@@ -76,6 +76,9 @@ export function noteShown(vault: string, sequence: number): void {
   while (shown.later.delete(shown.upTo + 1)) shown.upTo++;
 }
 
+/** After the database was restored: the same numbers are of other writes, so all lists are loaded again. */
+export const forgetShown = (): void => shownWrites.clear();
+
 /**
  * Loads the Items of a vault that others have written, not its whole list. In: at most 100 ids; after `ended`, nothing changes. Out: `false`,
  * and nothing was left out, when this page has written in the meantime: the answer may be older than the list. Errors: throws an ItemVaultError,

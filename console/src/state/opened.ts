@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { isGone } from "../api/error-kind.ts";
+import { canRepeat } from "../api/explain.ts";
 import { itemKey, keyOfItem } from "./item-key.ts";
 import { dropItem } from "./items.ts";
 
@@ -46,14 +47,14 @@ export async function openItem(vault: string, id: string): Promise<void> {
 }
 
 /**
- * Finds out whether the open Item exists still when the list does not have it. The list may be older than the Item, which therefore stays
- * as it is shown until the answer says that it does not exist.
+ * Finds out whether the open Item may still be read when the list does not have it. The list may be older than the Item, which therefore stays
+ * as it is shown until an answer refuses it: it or its vault does not exist any more, or the session opens it no more.
  */
 export async function recheckItem(vault: string, id: string): Promise<void> {
   try {
     await loadItem(vault, id);
   } catch (error) {
-    if (isGone(error) && isOpen(vault, id)) open.value = { state: "failed", key: itemKey(vault, id), error };
+    if (!canRepeat(error) && isOpen(vault, id)) open.value = { state: "failed", key: itemKey(vault, id), error };
   }
 }
 

@@ -10,6 +10,8 @@ export interface Rotated {
   readonly after: string;
   /** The version that has the value of before. */
   readonly version: number;
+  /** Whether the new value was written. No answer tells of a write whose answer was lost in an outage. */
+  readonly isWritten: boolean;
   readonly undo: Action | undefined;
 }
 

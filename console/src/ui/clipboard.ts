@@ -1,5 +1,5 @@
 import { hideToast, showToast, toasts } from "../state/toasts.ts";
-import { isolate } from "./texts.ts";
+import { named } from "./texts.ts";
 
 /**
  * Copying values. A minute later the clipboard is cleared, if that cannot take away what was copied elsewhere in the meantime. Chromium
@@ -52,7 +52,7 @@ export async function copy(name: string, value: string, { secret = true } = {}):
   }
   if (question !== undefined) hideToast(question);
   held = undefined;
-  const done = `${isolate(name.charAt(0).toUpperCase() + name.slice(1))} copied.`;
+  const done = `${named(name.charAt(0).toUpperCase() + name.slice(1))} copied.`;
   if (secret) await hold(name, hash, done);
   else showToast(done);
   return true;
@@ -118,7 +118,7 @@ function ask(copied: Copied): void {
     held ??= copied;
     void clearCopied();
   };
-  question = showToast(`It may still be in the clipboard: ${isolate(copied.name)}.`, "question", {
+  question = showToast(`It may still be in the clipboard: ${named(copied.name)}.`, "question", {
     label: "Clear the clipboard",
     run,
   });

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { sessionState } from "../state/session.ts";
 import { openDialogs } from "../state/toasts.ts";
 import { Toasts } from "./toasts.tsx";
 
@@ -8,6 +9,8 @@ interface Props {
   readonly children: ComponentChildren;
   /** Called when the dialog was closed, also by Escape. Absent: it cannot be dismissed. */
   readonly onClose?: () => void;
+  /** Whether it asks to sign in after the session has ended. */
+  readonly signsIn?: boolean;
 }
 
 /** The first field below the title, and the first button there. */
@@ -15,10 +18,17 @@ const FIELD = ":scope > :not(header, .toasts) :is(input, select, textarea)";
 const BUTTON = ":scope > :not(header, .toasts) button";
 
 /**
- * A modal dialog that is open as long as it is rendered. The browser keeps the focus inside; afterwards it is
- * where it was before.
+ * A modal dialog that is open as long as it is rendered. The browser keeps the focus inside; afterwards it is where it was before. One that
+ * comes after the session has ended, for example by a late answer, opens after the next sign-in: above the dialog that asks for it, nobody
+ * could sign in.
  */
-export function Dialog({ title, children, onClose }: Props) {
+export function Dialog({ signsIn = false, ...props }: Props) {
+  const opens = useRef(false);
+  opens.current ||= signsIn || sessionState.value !== "ended";
+  return opens.current ? <OpenDialog {...props} /> : null;
+}
+
+function OpenDialog({ title, children, onClose }: Omit<Props, "signsIn">) {
   const dialog = useRef<HTMLDialogElement>(null);
   const gone = useRef(false);
   const [depth] = useState(() => openDialogs.peek() + 1);

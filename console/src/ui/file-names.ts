@@ -1,3 +1,5 @@
+import { shorten } from "./texts.ts";
+
 /** Names of Files, which may hold any characters. */
 
 /** The name under which a content is saved: without folders, control characters, and characters that change the order of others. */
@@ -10,4 +12,4 @@ export function savedName(name: string): string {
 }
 
 /** A name within a message. Its characters do not change the order of the message's own (Unicode Standard Annex 9, isolates). */
-export const quoted = (name: string): string => `“\u2068${name}\u2069”`;
+export const quoted = (name: string): string => `“\u2068${shorten(name)}\u2069”`;

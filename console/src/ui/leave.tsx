@@ -1,8 +1,7 @@
-import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { holdAddress, leaveFor } from "../state/route.ts";
-import { session } from "../state/session.ts";
+import { leaveFor } from "../state/route.ts";
 import { Dialog } from "./dialog.tsx";
+import { useKeptPlace } from "./kept-place.ts";
 
 /** Asks before a place is left with what would be lost: by a link, by the back button, or by closing the page. */
 
@@ -21,29 +20,17 @@ interface Props {
 
 export function LeaveGuard({ changed, title, text, onLeave, ...buttons }: Props) {
   const target = useSignal<string | undefined>(undefined);
-  const release = useRef<() => void>(undefined);
-  useLayoutEffect(() => {
-    const onUnload = (event: BeforeUnloadEvent) => {
-      // Without a session the page is being dropped, and the user has agreed to that.
-      if (session.value && changed()) event.preventDefault();
-    };
-    addEventListener("beforeunload", onUnload);
-    release.current = holdAddress((address) => {
-      if (!changed()) return false;
-      target.value = address;
-      return true;
-    });
-    return () => {
-      removeEventListener("beforeunload", onUnload);
-      release.current?.();
-    };
-  }, []);
+  const release = useKeptPlace(changed, (address) => {
+    if (!changed()) return false;
+    target.value = address;
+    return true;
+  });
   if (target.value === undefined) return null;
   const stay = () => (target.value = undefined);
   const leave = () => {
     const address = target.value!;
     stay();
-    release.current?.();
+    release();
     onLeave?.();
     leaveFor(address);
   };

@@ -1,9 +1,59 @@
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { holdAddress } from "../state/route.ts";
 import { copy } from "./clipboard.ts";
 import { Dialog } from "./dialog.tsx";
+import { Form } from "./form.tsx";
+import { useKeptPlace } from "./kept-place.ts";
+
+/** Dialogs of secrets that no later answer contains. */
+
+/** Warns once before a dialog or its place is left. In: whether something would be lost. Out: closes the dialog, or warns. */
+function useWarning(loses: () => boolean, onClose: () => void) {
+  const warned = useSignal(false);
+  const warn = (): boolean => {
+    if (warned.value || !loses()) return false;
+    return (warned.value = true);
+  };
+  useKeptPlace(loses, warn);
+  return { warned, close: () => warn() || onClose() };
+}
+
+interface FormProps {
+  readonly title: string;
+  /** What the secret is, in a sentence: `token`. */
+  readonly secret: string;
+  /** Makes the secret. Errors: are shown in the form. */
+  readonly action: (data: FormData) => Promise<void>;
+  readonly submit: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A dialog with the form that makes a secret. It warns before it is closed while the answer, which has the secret, is on its way. */
+export function SecretForm({ title, secret, action, submit, onClose, children }: FormProps) {
+  const sending = useSignal(false);
+  const { warned, close } = useWarning(() => sending.value, onClose);
+  const send = async (data: FormData) => {
+    [sending.value, warned.value] = [true, false];
+    try {
+      await action(data);
+    } finally {
+      sending.value = false;
+    }
+  };
+  return (
+    <Dialog title={title} onClose={close}>
+      <Form action={send} submit={submit} onCancel={close}>
+        {children}
+        {warned.value && sending.value && (
+          <p class="failure" role="alert">
+            The {secret} is being made, and only the answer has it. When this is closed now, nobody sees it.
+          </p>
+        )}
+      </Form>
+    </Dialog>
+  );
+}
 
 interface Props {
   readonly title: string;
@@ -12,28 +62,17 @@ interface Props {
   readonly onClose: () => void;
   /** The content. In: copies the secret, or a text with it. */
   readonly children: (copySecret: (what: string, text: string) => void) => ComponentChildren;
+  /** Further buttons. */
+  readonly actions?: ComponentChildren;
 }
 
-/** A dialog with a secret that no later answer contains. It warns once before it is closed without a copy. */
-export function ShownOnce({ title, secret, onClose, children }: Props) {
+/** A dialog with a secret that is nowhere else. It warns once before it is closed, or its place is left, without a copy. */
+export function ShownOnce({ title, secret, onClose, children, actions }: Props) {
   const copied = useSignal(false);
-  const warned = useSignal(false);
-  const close = () => {
-    if (secret === undefined || copied.value || warned.value) onClose();
-    else warned.value = true;
-  };
+  const { warned, close } = useWarning(() => secret !== undefined && !copied.value, onClose);
   const copySecret = async (what: string, text: string) => {
     if (await copy(what, text)) copied.value = true;
   };
-  useLayoutEffect(
-    () =>
-      holdAddress(() => {
-        if (secret === undefined || copied.value || warned.value) return false;
-        warned.value = true;
-        return true;
-      }),
-    [secret],
-  );
   const warns = warned.value && !copied.value;
   return (
     <Dialog title={title} onClose={close}>
@@ -45,7 +84,8 @@ export function ShownOnce({ title, secret, onClose, children }: Props) {
           </p>
         )}
         <div class="buttons">
-          <button type="button" onClick={close}>
+          {actions}
+          <button type="button" class={secret === undefined && actions ? "primary" : ""} onClick={close}>
             {warns ? "Close without copying" : "Done"}
           </button>
         </div>

@@ -14,3 +14,6 @@ const SHORT = 80;
 
 /** A text of a person as a part of a text: its characters do not change the order of the others. */
 export const isolate = (text: string): string => (REORDERING.test(text) ? `\u2068${text}\u2069` : text);
+
+/** A name as a part of a title or of a message, which stay short. */
+export const named = (name: string): string => isolate(shorten(name));
