@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, inject, it } from "vitest";
@@ -115,6 +115,31 @@ async function replay({ heading, examples }: Section) {
   await few?.close();
   return { actual, expected };
 }
+
+const documents = ["README.md", ...readdirSync("docs").flatMap((name) => (name.endsWith(".md") ? [join("docs", name)] : []))];
+
+/** The words after `item-vault` in the code of a document, up to the first option or argument that is none. */
+function namedCommands(path: string): string[] {
+  const text = readFileSync(path, "utf8");
+  const code = [...text.matchAll(/^```(?:sh|console|yaml)\n([^]*?)^```$|`([^`\n]+)`/gm)].map(([, block, span]) => block ?? span!);
+  return code.flatMap((part) =>
+    [...part.matchAll(/(?:^|[\n;|&(] *|\$ |run: |npx )item-vault ((?:[a-z][a-z-]*(?: |$|\n))+)/g)].map(([, words]) =>
+      words!.trim(),
+    ),
+  );
+}
+
+describe("the documents", () => {
+  it.each(documents)("%s names only commands that there are", (path) => {
+    const names = COMMANDS.map(({ name }) => `${name} `);
+    const isKnown = (words: string) => names.some((name) => `${words} `.startsWith(name) || name.startsWith(`${words} `));
+    expect(namedCommands(path).filter((words) => !isKnown(words.replaceAll("\n", " ")))).toEqual([]);
+  });
+
+  it("are read for their commands", () => {
+    expect(namedCommands("docs/operations.md").length).toBeGreaterThan(20);
+  });
+});
 
 describe("docs/cli.md", () => {
   for (const section of sections)
