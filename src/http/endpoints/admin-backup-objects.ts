@@ -1,5 +1,5 @@
 import { LIMITS } from "../../model/limits.ts";
-import { sealedFileSize } from "../../crypto/chunked.ts";
+import { sealedFileSize } from "../../model/chunk-sizes.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { withBuckets } from "../../store/backup/ports.ts";
 import { storeObject } from "../../store/restore/store-object.ts";

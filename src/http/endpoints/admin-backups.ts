@@ -1,12 +1,11 @@
 import type { Snapshot } from "../../../client/src/schema.ts";
 import type { Presented } from "../../../contract/answer.ts";
-import { brokenRowsOf, bytesOfParts, missingContentsOf, REGISTRY, rowsOfParts } from "../../model/backup.ts";
+import { brokenRowsOf, bytesOfParts, isBackupKey, missingContentsOf, REGISTRY, rowsOfParts } from "../../model/backup.ts";
 import { parseId } from "../../model/ids.ts";
 import { fits } from "../../model/limits.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { MINUTE } from "../../model/time.ts";
 import { listObjects, type ListedBackup, loadObject, loadBackups } from "../../store/backup/list.ts";
-import { isBackupKey } from "../../store/backup/object-keys.ts";
 import { withBuckets } from "../../store/backup/ports.ts";
 import { type BackedUpVault, listVaults } from "../../store/restore/list-vaults.ts";
 import { presentTime } from "../present/time.ts";

@@ -2,7 +2,7 @@ import { concat } from "../../crypto/bytes.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { parseManifest } from "../backup/manifest.ts";
-import { isBackupKey } from "../backup/object-keys.ts";
+import { isBackupKey } from "../../model/backup.ts";
 import type { BackupStore } from "../backup/ports.ts";
 import type { ObjectHead, PutOptions, PutOutcome } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
