@@ -148,12 +148,12 @@ function parseHour(value: number | string | undefined): Result<number | undefine
     : fail("misconfigured", "BACKUP_HOUR is neither off nor 0 to 23");
 }
 
-/** Accepts only this machine, because the setting must not open a private network to webhooks. */
 const parseAudience = (text: string | undefined): Result<string | undefined> =>
   !text || /^[\x21-\x7e]{1,255}$/.test(text)
     ? ok(text || undefined)
     : fail("misconfigured", "WORKLOAD_AUDIENCE is not 1 to 255 printable ASCII characters without spaces");
 
+/** Accepts only this machine, because the setting must not open a private network to webhooks. */
 const parseTestOrigin = (text: string | undefined): Result<string | undefined> =>
   !text || /^https?:\/\/(127\.0\.0\.1|localhost|\[::1\]):\d{1,5}$/.test(text)
     ? ok(text || undefined)

@@ -1,3 +1,4 @@
+import { COMMITMENT_BYTES, HEADER_BYTES, SALT_BYTES, TAG_BYTES } from "../model/chunk-sizes.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { concat } from "./bytes.ts";
 
@@ -9,23 +10,8 @@ import { concat } from "./bytes.ts";
  * A chunk is 16 KiB and a tag. The last chunk is always shorter and may be empty, so a truncation is always detected.
  */
 
-export const CHUNK_BYTES = 16 * 1024;
-const TAG_BYTES = 16;
-export const SEALED_CHUNK_BYTES = CHUNK_BYTES + TAG_BYTES;
-const SALT_BYTES = 24;
-const COMMITMENT_BYTES = 32;
-export const HEADER_BYTES = SALT_BYTES + COMMITMENT_BYTES;
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
-
-/** The sealed size of `size` plain bytes. */
-export const sealedFileSize = (size: number): number => HEADER_BYTES + size + TAG_BYTES * chunkCount(size);
-
-/** The number of chunks of `size` plain bytes: a multiple of 16 KiB ends with an empty chunk. */
-export const chunkCount = (size: number): number => Math.floor(size / CHUNK_BYTES) + 1;
-
-/** The offset of sealed chunk `index`. */
-export const chunkOffset = (index: number): number => HEADER_BYTES + index * SEALED_CHUNK_BYTES;
 
 /** One message: its header, and how its chunks are sealed and opened. */
 export interface ChunkCipher {

@@ -1,5 +1,6 @@
 import { concat } from "./bytes.ts";
-import { CHUNK_BYTES, type ChunkCipher, chunkCount, SEALED_CHUNK_BYTES } from "./chunked.ts";
+import { type ChunkCipher } from "./chunked.ts";
+import { CHUNK_BYTES, chunkCount, SEALED_CHUNK_BYTES } from "../model/chunk-sizes.ts";
 
 /**
  * Streams are sealed and opened in pieces of 64 chunks, about 1 MiB: few large reads, and one piece in memory at a time.

@@ -1,5 +1,5 @@
 import { concat } from "./bytes.ts";
-import { idDigits } from "../model/ids.ts";
+import { idDigits, NIL_ID } from "../model/ids.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 
 /**
@@ -51,7 +51,7 @@ export interface KeyedAssociatedData extends AssociatedData {
   readonly key: string;
 }
 
-export const NOWHERE = "00000000-0000-0000-0000-000000000000";
+export const NOWHERE = NIL_ID;
 
 const FORMAT = 1;
 const AES_256_GCM = 1;

@@ -1,4 +1,5 @@
 import type { Finding } from "./finding.ts";
+import { NIL_ID } from "./ids.ts";
 
 /**
  * The format of backups (decision 0033). A backup of a vault, which the API calls a snapshot, is a manifest and the parts that it
@@ -11,7 +12,16 @@ import type { Finding } from "./finding.ts";
 export const BACKUP_FORMAT = 1;
 
 /** The `vault` of the registry's manifests. No vault has this id. */
-export const REGISTRY = "00000000-0000-0000-0000-000000000000";
+export const REGISTRY = NIL_ID;
+
+const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+const KEY = new RegExp(`^(?:vaults/${ID}/(?:[0-9]{8}\\.manifest|parts/(?<hash>[0-9a-f]{64}))|contents/${ID}/${ID}/${ID})$`);
+
+/** Whether a text is the key of a manifest, a part or a content, in the bucket and as a path of a folder. */
+export const isBackupKey = (key: string): boolean => KEY.test(key);
+
+/** The SHA-256 of an object, in hexadecimal, where its key names it. */
+export const hashInKey = (key: string): string | undefined => KEY.exec(key)?.groups?.["hash"];
 
 /** A value of a row. */
 export type Cell = string | number | null;

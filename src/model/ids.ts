@@ -2,6 +2,10 @@
 
 const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UUID = new RegExp(CANONICAL, "i");
+
+/** The Nil UUID (RFC 9562 section 5.9), which is the id of nothing that was made. */
+export const NIL_ID = "00000000-0000-0000-0000-000000000000";
+
 const SHORT = /^[a-z0-9]{26}$/;
 /** The two hexadecimal digits of each byte. */
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));

@@ -264,7 +264,9 @@ describe("the nightly backup", () => {
   it("is started by a later run of the night when the operator did not answer the first one, and by none after four hours (21.10)", async () => {
     const service = await serviceWith({});
     const silent = { getByName: () => ({ create: () => Promise.reject(new Error("lost")) }) } as unknown as Env["OPERATOR"];
-    await expect(startBackup({ ...env, ...service.bindings, OPERATOR: silent }, night(5))).rejects.toThrow("start the nightly backup");
+    await expect(startBackup({ ...env, ...service.bindings, OPERATOR: silent }, night(5))).rejects.toThrow(
+      "start the nightly backup",
+    );
     const idsAfter = async (hours: number) => {
       await startBackup({ ...env, ...service.bindings }, night(5) + hours * HOUR);
       return inOperator(service, (sql) => sql.exec<{ id: string }>("SELECT id FROM jobs").toArray());

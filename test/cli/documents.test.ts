@@ -10,8 +10,8 @@ const DOCUMENTS = ["README.md", ...readdirSync("docs").map((name) => join("docs"
 
 /** Code of a document: the spans in backticks, and the lines of its blocks, without what a command prints. */
 function codeOf(text: string): string[] {
-  const blocks = [...text.matchAll(/^```(sh|console)\n([^]*?)^```$/gm)].flatMap(([, kind, block]) =>
-    block!.split("\n").filter((line) => kind === "sh" || line.startsWith("$ ")),
+  const blocks = [...text.matchAll(/^```(sh|console|yaml)\n([^]*?)^```$/gm)].flatMap(([, kind, block]) =>
+    block!.split("\n").filter((line) => kind !== "console" || line.startsWith("$ ")),
   );
   const spans = [...text.replace(/^```[^]*?^```$/gm, "").matchAll(/`([^`\n]+)`/g)].map(([, span]) => span!);
   return [...blocks, ...spans];

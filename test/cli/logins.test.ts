@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { type PeopleService, startPeopleService } from "../sdk/support/people.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { runHere } from "./support/here.ts";
+import { startInterceptor } from "./support/interceptor.ts";
 import { startCli } from "./support/process.ts";
 
 /** `login --browser` and `login --device` (docs/cli.md), with people of a service with Cloudflare Access. */
@@ -117,8 +118,23 @@ describe("login --browser", () => {
     const foreign = new URL(address);
     foreign.searchParams.set("code_challenge", "A".repeat(43));
     await fetch(await confirm(foreign, email));
-    expect(await running).toMatchObject({ code: 3 });
+    const { code, stderr } = await running;
+    expect([code, stderr]).toEqual([3, expect.stringContaining("begin the login again")]);
+    expect(stderr).not.toContain("whoami");
     expect(statSync(own.config, { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  it("sends the code once, and says to begin again when the answer is lost", async () => {
+    const own = home();
+    const proxy = await startInterceptor({ before: () => proxy.requests.length > 1 });
+    const running = runHere(["login", "--browser"], { env: { ...own.env, ITEM_VAULT_HOST: proxy.url } });
+    const { searchParams } = await own.opened();
+    const target = new URL(searchParams.get("redirect_uri")!);
+    target.search = new URLSearchParams({ code: "A".repeat(43), state: searchParams.get("state")! }).toString();
+    await fetch(target);
+    const { code, stderr } = await running;
+    expect([code, stderr]).toEqual([6, expect.stringMatching(/(?:did not answer|connection broke)[^]*begin the login again/)]);
+    expect(proxy.requests).toEqual(["POST /v1/login/token"]);
   });
 });
 

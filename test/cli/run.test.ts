@@ -195,6 +195,21 @@ describe("--fallback", () => {
   });
 });
 
+describe("a file of --fallback that cannot be written", () => {
+  it.each([
+    ["run", (path: string) => run(["--fallback", path, ...printLength]), "13"],
+    [
+      "inject",
+      (path: string) => runHere(["inject", "--fallback", path], { env: envOf(), input: `x: ${made.reference("username")}` }),
+      "x: ada",
+    ],
+  ])("does not stop %s, which tells it on stderr without a secret", async (_, start, stdout) => {
+    const ran = await start(join(folder, "missing", "fallback"));
+    expect(ran).toMatchObject({ code: 0, stdout, stderr: expect.stringMatching(/were not kept .* cannot be written: ENOENT/) });
+    expect(ran.stderr).not.toMatch(/correct horse|ada/);
+  });
+});
+
 describe("--watch", () => {
   const source =
     "console.log('secret of', process.env.SECRET.length); process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1000)";

@@ -358,6 +358,34 @@ describe("a device", () => {
     expect((await redeem({ device_code })).body.parent).toBe(first.id);
   });
 
+  it("answers who has confirmed it alike when they repeat that, until it has its token", async () => {
+    const { call } = await signedIn();
+    const { device_code, user_code } = await waiting();
+    const confirm = () => typeCode(call, user_code, true);
+    const replies = [
+      ...(await Promise.all([1, 2, 3].map(confirm))),
+      await confirm(),
+      await confirm(),
+      await typeCode(call, user_code),
+    ];
+    expect(replies.map(({ status, body }) => [status, body.confirmed])).toEqual(replies.map(() => [200, true]));
+    expect((await redeem({ device_code })).status).toBe(200);
+    expect(kindOf(await confirm())).toEqual([400, "invalid"]);
+    expect((await call("GET", "/console/session")).status).toBe(200);
+  });
+
+  it("is logged in as a person who was changed after confirming, once they confirm again", async () => {
+    const vault = await makeVault();
+    const person = await signedIn();
+    const { device_code, user_code } = await waiting();
+    await typeCode(person.call, user_code, true);
+    await admin("PATCH", `/v1/admin/people/${person.id}`, { body: { vaults: { [vault]: "r" } } });
+    const { call } = await signedIn.again(person.email);
+    expect((await typeCode(call, user_code)).body).toMatchObject({ confirmed: false });
+    expect((await typeCode(call, user_code, true)).body).toMatchObject({ confirmed: true });
+    expect((await redeem({ device_code })).body.vaults).toEqual({ [vault]: "r" });
+  });
+
   it("is not confirmed by whoever writes to the database", async () => {
     const person = await signedIn();
     const { device_code } = await waiting();

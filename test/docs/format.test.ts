@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import document from "../../docs/format.md?raw";
-import { CHUNK_BYTES, HEADER_BYTES, SEALED_CHUNK_BYTES } from "../../src/crypto/chunked.ts";
+import { CHUNK_BYTES, HEADER_BYTES, SEALED_CHUNK_BYTES } from "../../src/model/chunk-sizes.ts";
 import { KINDS } from "../../src/crypto/seal.ts";
 import { BACKUP_FORMAT, type Manifest } from "../../src/model/backup.ts";
 import { backedUpIn } from "../../src/store/tables/tables.ts";

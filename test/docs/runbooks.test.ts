@@ -24,7 +24,22 @@ const settings = blocks.flatMap((block) =>
 const removals = blocks.filter((block) => block.some((command) => command.includes("keys remove")));
 const leak = blocks.find((block) => block[0]!.includes("secret put ADMIN_TOKEN"))!.join("\n");
 
+const files: Readonly<Record<string, string>> = import.meta.glob("../../src/**/*.ts", {
+  query: "?raw",
+  import: "default",
+  eager: true,
+});
+const sources = Object.values(files).join("\n");
+
+/** What `must` writes for a failure, up to where the quotation is cut. */
+const messages = [...operations.matchAll(/`could\snot\s([^`:…]+?)\s?[:…][^`]*`/g)].map(([, what]) => what!.replaceAll("\n", " "));
+
 describe("the runbooks", () => {
+  it("quote messages that the service logs", () => {
+    expect(messages).toContain("delete expired entries");
+    expect(messages.filter((what) => !sources.includes(`must("${what}`))).toEqual([]);
+  });
+
   it("set secrets: two rotations of root keys, the time of a restore, and ADMIN_TOKEN", () => {
     expect(settings).toHaveLength(6);
   });

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { concat } from "../../src/crypto/bytes.ts";
-import { CHUNK_BYTES, chunkCount, chunkOffset, HEADER_BYTES, sealedFileSize } from "../../src/crypto/chunked.ts";
+import { CHUNK_BYTES, chunkCount, chunkOffset, HEADER_BYTES, sealedFileSize } from "../../src/model/chunk-sizes.ts";
 import { keyOf, type Place, wrapBucket } from "../support/faults.ts";
 import { bytesOf, freshItem, itemIn, lengthOf, pattern } from "../support/files.ts";
 import { isLong, sample } from "../support/runs.ts";

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { concat } from "../../src/crypto/bytes.ts";
-import { CHUNK_BYTES, chunkOffset, createCipher, HEADER_BYTES, recoverCipher, sealedFileSize } from "../../src/crypto/chunked.ts";
+import { createCipher, recoverCipher } from "../../src/crypto/chunked.ts";
+import { CHUNK_BYTES, chunkOffset, HEADER_BYTES, sealedFileSize } from "../../src/model/chunk-sizes.ts";
 import { openStream, PIECE_BYTES, readPieces, sealPieces } from "../../src/crypto/pieces.ts";
 import { byteStream } from "../support/faults.ts";
 import { bytesOf, freshItem, pattern } from "../support/files.ts";

@@ -1,16 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { concat } from "../../src/crypto/bytes.ts";
-import {
-  CHUNK_BYTES,
-  type ChunkCipher,
-  chunkCount,
-  chunkOffset,
-  createCipher,
-  HEADER_BYTES,
-  recoverCipher,
-  sealedFileSize,
-} from "../../src/crypto/chunked.ts";
+import { type ChunkCipher, createCipher, recoverCipher } from "../../src/crypto/chunked.ts";
+import { CHUNK_BYTES, chunkCount, chunkOffset, HEADER_BYTES, sealedFileSize } from "../../src/model/chunk-sizes.ts";
 
 /**
  * Compares the C2SP chunked encryption of src/crypto/chunked.ts with a reference implementation of the specification

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import { chunkCount } from "../../src/crypto/chunked.ts";
+import { chunkCount } from "../../src/model/chunk-sizes.ts";
 import { SLICE_BYTES_MAX } from "../../src/store/verify/content.ts";
 import { objectsOf } from "../support/files.ts";
 import { freshVault, LOGIN } from "../support/service.ts";

@@ -1,5 +1,6 @@
 import { concat } from "../../src/crypto/bytes.ts";
-import { CHUNK_BYTES, createCipher, HEADER_BYTES, recoverCipher, SEALED_CHUNK_BYTES } from "../../src/crypto/chunked.ts";
+import { createCipher, recoverCipher } from "../../src/crypto/chunked.ts";
+import { CHUNK_BYTES, HEADER_BYTES, SEALED_CHUNK_BYTES } from "../../src/model/chunk-sizes.ts";
 import { PIECE_BYTES, sealPieces } from "../../src/crypto/pieces.ts";
 import { contextOf } from "../../src/store/contents/object-keys.ts";
 import { bytesFrom, type Example, FILE, form, GENERATION, ITEM, VAULT, valueOf } from "./example.ts";

@@ -4,6 +4,7 @@ import { describeDuration, secondsOf } from "../frame/duration.ts";
 import { CliError, failureOf } from "../frame/failure.ts";
 import { type Io, write } from "../frame/io.ts";
 import { writeWholeFile } from "../frame/output-file.ts";
+import { printable } from "../frame/printable.ts";
 import type { Access } from "../frame/settings.ts";
 import { openSnapshot, sealSnapshot } from "./sealed-file.ts";
 
@@ -24,7 +25,8 @@ const CLOCK_TOLERANCE_MS = 300_000;
 
 /**
  * The values that `resolve` returns, which are stored in the file of `--fallback`. When `resolve` fails because the service does not
- * answer, the values of the file. A refusal of the token or of a reference is no such failure.
+ * answer, the values of the file. A refusal of the token or of a reference is no such failure. The failure to write
+ * the file is only told on stderr.
  */
 export async function withFallback(
   { io, options, access }: FallbackCall,
@@ -35,17 +37,18 @@ export async function withFallback(
   const maxAge = secondsOf("--max-age", options["max-age"] ?? "24h") * 1000;
   if (path === undefined || references.length === 0) return resolve();
   const { host, token } = await access();
-  try {
-    const values = await resolve();
-    const snapshot = { host, at: Date.now(), values: Object.fromEntries(values) };
-    await writeWholeFile(path, sealSnapshot(snapshot, token), { force: true });
-    return values;
-  } catch (error) {
-    const failure = failureOf(error);
-    if (failure?.exit !== "unavailable") throw error;
-    const values = await loadValues(path, { host, token, maxAge }, references, io);
-    return values;
-  }
+  const values = await resolve().catch((error: unknown) => {
+    if (failureOf(error)?.exit !== "unavailable") throw error;
+    return undefined;
+  });
+  if (!values) return loadValues(path, { host, token, maxAge }, references, io);
+  const snapshot = { host, at: Date.now(), values: Object.fromEntries(values) };
+  // The service has answered, so a file that cannot be written does not stop the command.
+  await writeWholeFile(path, sealSnapshot(snapshot, token), { force: true }).catch((error: unknown) => {
+    const why = failureOf(error)?.message ?? "an unexpected fault";
+    return write(io.stderr, `item-vault: the values were not kept for --fallback: ${printable(why)}\n`);
+  });
+  return values;
 }
 
 async function loadValues(

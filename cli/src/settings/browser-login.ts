@@ -4,8 +4,8 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { platform } from "node:os";
-import type { Client } from "@item-vault/client";
-import { CliError } from "../frame/failure.ts";
+import { type Client, ItemVaultError } from "@item-vault/client";
+import { CliError, failureOf } from "../frame/failure.ts";
 import { interruptible } from "../frame/interrupt.ts";
 import type { Io } from "../frame/io.ts";
 import { TOKEN_VARIABLES } from "../frame/settings.ts";
@@ -21,7 +21,7 @@ const random = (): string => randomBytes(32).toString("base64url");
 
 /**
  * Opens the console in a browser and waits until the person has confirmed. In: a client without a token, the host and what is asked for. Errors: throws a
- * CliError after two minutes, and what the client throws.
+ * CliError after two minutes and when the code gives no token, and what the client throws.
  */
 export async function loginInBrowser(io: Io, client: Client, host: string, request: LoginRequest): Promise<LoginToken> {
   const [state, verifier] = [random(), random()];
@@ -34,10 +34,21 @@ export async function loginInBrowser(io: Io, client: Client, host: string, reque
       openBrowser(io.env, url);
       const code = await listener.code;
       const body = { code, code_verifier: verifier, redirect_uri: listener.redirectUri };
-      return (await client.call("POST /v1/login/token", { body, signal })).data;
+      // A code works once, so a repetition after a lost answer would be refused.
+      return (await client.call("POST /v1/login/token", { body, signal, attempts: 1 }).catch(failLogin)).data;
     } finally {
       listener.close();
     }
+  });
+}
+
+/** Errors: throws a CliError that says to begin again; for a login that the service has no room for, what it says. */
+function failLogin(error: unknown): never {
+  if (!(error instanceof ItemVaultError) || error.status === 507) throw error;
+  const { message, exit } = failureOf(error)!;
+  throw new CliError(error.status === 401 ? "The service did not accept the code of the login" : message, {
+    exit,
+    hint: "A code works once, within a minute: begin the login again with the same command.",
   });
 }
 

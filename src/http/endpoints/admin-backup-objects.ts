@@ -1,10 +1,10 @@
-import { sealedFileSize } from "../../crypto/chunked.ts";
 import type { Action } from "../../model/activity.ts";
+import { isBackupKey } from "../../model/backup.ts";
+import { sealedFileSize } from "../../model/chunk-sizes.ts";
 import { fits, LIMITS } from "../../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { MINUTE } from "../../model/time.ts";
 import { listObjects, loadObject } from "../../store/backup/list.ts";
-import { isBackupKey } from "../../store/backup/object-keys.ts";
 import { withBuckets } from "../../store/backup/ports.ts";
 import { storeObject } from "../../store/restore/store-object.ts";
 import { isEncoded } from "../body.ts";

@@ -9,7 +9,7 @@ import { parseValue } from "../../model/text.ts";
 import { sendEntry } from "../../requests/entries.ts";
 import { limitToken } from "../../requests/rate-limit.ts";
 import { openStore, type Store } from "../../store/d1/database.ts";
-import { confirmDevice as confirmFound, type Device, findDevice } from "../../store/tokens/device-codes.ts";
+import { confirmDevice as confirmFound, type Device, findDevice, type Typing } from "../../store/tokens/device-codes.ts";
 import type { LoginRequest } from "../../store/tokens/logins.ts";
 import { insertCode } from "../../store/tokens/sessions.ts";
 import { parseBody } from "../body.ts";
@@ -23,11 +23,8 @@ import { signInEntry } from "./sign-in.ts";
 /** What a person confirms in the console: a login in a browser, and one of a device (contract 28.3, 28.6). */
 
 /** Who confirms. The claims are those of the person alone, without what the admin has opened to the session (contract 24.12). */
-interface Confirming {
+interface Confirming extends Typing {
   readonly store: Store;
-  readonly person: VerifiedClaims;
-  /** The id of the session. */
-  readonly session: string;
 }
 
 /**
@@ -76,12 +73,12 @@ export async function createAuthorization(c: Context): Promise<Result<Content<An
 export async function confirmDevice(c: Context): Promise<Result<Content<AnswerBody<"confirmDevice">>>> {
   const confirming = await requirePerson(c);
   if (!confirming.ok) return confirming;
-  const { store, person, session } = confirming.value;
+  const { store, person } = confirming.value;
   const body = await parseBody(c.req.raw, LIMITS.signIn);
   const parsed = body.ok ? parseValue(typedDevice, body.value.json, "the device") : body;
   if (!parsed.ok) return parsed;
   const { user_code: userCode, confirm = false } = parsed.value;
-  const found = await findDevice(store, userCode, session);
+  const found = await findDevice(store, userCode, confirming.value);
   const unknown = found.ok ? found.value === undefined : found.failure.kind === "unauthorized";
   if (unknown) logDenied(c, person);
   if (!found.ok) return found;
@@ -91,7 +88,7 @@ export async function confirmDevice(c: Context): Promise<Result<Content<AnswerBo
   if (refused) return refused;
   const confirmed = confirm ? await confirmFound(store, found.value, person) : ok(true);
   if (!confirmed.ok) return confirmed;
-  return confirmed.value ? ok({ json: presentDevice(device, person, confirm) }) : NOT_WAITING;
+  return confirmed.value ? ok({ json: presentDevice(device, person, confirm || found.value.confirmed) }) : NOT_WAITING;
 }
 
 const NOT_WAITING = invalid("user_code: is not one that a device waits with");

@@ -1,7 +1,7 @@
 import type { Manifest } from "../../model/backup.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { listBackupNumbers, loadManifest } from "./load.ts";
-import { isBackupKey } from "./object-keys.ts";
+import { isBackupKey } from "../../model/backup.ts";
 import type { BackupStore } from "./ports.ts";
 import { tryBucket } from "../buckets/calls.ts";
 import type { OpenObject } from "../buckets/bucket.ts";

@@ -28,9 +28,3 @@ export const CONTENTS = "contents/";
 
 /** In: the key of the content in FILES. */
 export const backupContent = (key: string): string => CONTENTS + key;
-
-const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
-const KEY = new RegExp(`^(?:vaults/${ID}/(?:[0-9]{8}\\.manifest|parts/[0-9a-f]{64})|contents/${ID}/${ID}/${ID})$`);
-
-/** Whether a text is the key of a manifest, a part or a content. */
-export const isBackupKey = (key: string): boolean => KEY.test(key);

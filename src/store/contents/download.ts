@@ -1,13 +1,6 @@
 import { concat } from "../../crypto/bytes.ts";
-import {
-  CHUNK_BYTES,
-  type ChunkCipher,
-  chunkOffset,
-  HEADER_BYTES,
-  recoverCipher,
-  SEALED_CHUNK_BYTES,
-  sealedFileSize,
-} from "../../crypto/chunked.ts";
+import { type ChunkCipher, recoverCipher } from "../../crypto/chunked.ts";
+import { CHUNK_BYTES, chunkOffset, HEADER_BYTES, SEALED_CHUNK_BYTES, sealedFileSize } from "../../model/chunk-sizes.ts";
 import { openStream, type Reader } from "../../crypto/pieces.ts";
 import type { ContentAddress, KeyedFile } from "../../model/file.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";

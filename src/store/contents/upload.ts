@@ -1,4 +1,5 @@
-import { createCipher, sealedFileSize } from "../../crypto/chunked.ts";
+import { createCipher } from "../../crypto/chunked.ts";
+import { sealedFileSize } from "../../model/chunk-sizes.ts";
 import { PIECE_BYTES, type Reader, readPieces, sealPieces } from "../../crypto/pieces.ts";
 import type { ContentAddress } from "../../model/file.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";

@@ -1,4 +1,5 @@
-import { HEADER_BYTES, type ChunkCipher, recoverCipher, SEALED_CHUNK_BYTES, sealedFileSize } from "../../crypto/chunked.ts";
+import { type ChunkCipher, recoverCipher } from "../../crypto/chunked.ts";
+import { HEADER_BYTES, SEALED_CHUNK_BYTES, sealedFileSize } from "../../model/chunk-sizes.ts";
 import { readPieces, type Reader } from "../../crypto/pieces.ts";
 import type { ContentAddress, KeyedFile } from "../../model/file.ts";
 import type { Finding } from "../../model/finding.ts";

@@ -34,8 +34,8 @@ interface Contents extends Device {
 
 type Row = RowOf<"device_codes">;
 
-/** SQL: whether nobody has confirmed the row yet, and it has one of the user codes ?1. */
-const WAITING = "person_id IS NULL AND user_code IN (SELECT value FROM json_each(?1))";
+/** SQL: whether nobody else than the person ?3 has confirmed the row, which is live at ?2 and has one of the user codes ?1. */
+const WAITING = "(person_id IS NULL OR person_id = ?3) AND user_code IN (SELECT value FROM json_each(?1)) AND expires_at > ?2";
 
 const SQL = {
   clean: "DELETE FROM device_codes WHERE expires_at <= ?1 RETURNING id",
@@ -50,12 +50,13 @@ const SQL = {
   take: "DELETE FROM device_codes WHERE id = ?1 AND person_id IS NOT NULL RETURNING *",
   load: "SELECT * FROM device_codes WHERE id = ?1",
   poll: "UPDATE device_codes SET polled_at = ?2 WHERE id = ?1 AND polled_at <= ?3",
-  find: `SELECT * FROM device_codes WHERE ${WAITING} AND expires_at > ?2`,
-  /** Only the row as it was read, so that one person confirms. */
-  confirm: "UPDATE device_codes SET person_id = ?2, sealed = ?3 WHERE id = ?1 AND sealed = ?4 AND person_id IS NULL RETURNING id",
+  find: `SELECT * FROM device_codes WHERE ${WAITING}`,
+  /** One person confirms, who may repeat it: an answer may be lost. */
+  confirm:
+    "UPDATE device_codes SET person_id = ?2, sealed = ?3 WHERE id = ?1 AND (person_id IS NULL OR person_id = ?2) RETURNING id",
   fault: `
     UPDATE sessions SET tries = min(max(tries, 0), 9007199254740990) + 1
-    WHERE id = ?3 AND NOT EXISTS (SELECT 1 FROM device_codes WHERE ${WAITING} AND expires_at > ?2)`,
+    WHERE id = ?4 AND NOT EXISTS (SELECT 1 FROM device_codes WHERE ${WAITING})`,
   end: `DELETE FROM sessions WHERE id = ?1 AND tries >= ${LIMITS.userCodeTries} RETURNING id`,
 };
 
@@ -123,28 +124,41 @@ export async function takeDevice(store: Store, id: string): Promise<Result<Confi
 /** A device that waits, and its row. */
 export interface FoundDevice {
   readonly device: Device;
+  /** Whether the person who asks has confirmed it, as they are now. */
+  readonly confirmed: boolean;
   readonly row: Row;
 }
 
+/** Who types a user code. */
+export interface Typing {
+  readonly person: VerifiedClaims;
+  /** The id of the session. */
+  readonly session: string;
+}
+
 /**
- * The device of a user code, in one D1 call. A code that no device waits for counts for the session, which the fifth ends. In: the id of
- * the session. Out: `undefined` for such a code. Errors: `unauthorized`, when it has ended the session; `unavailable`.
+ * The device of a user code, in one D1 call: one that nobody else has confirmed. A code that no device waits for counts for the session,
+ * which the fifth ends. Out: `undefined` for such a code. Errors: `unauthorized`, when it has ended the session; `unavailable`.
  */
-export async function findDevice(store: Store, userCode: string, session: string): Promise<Result<FoundDevice | undefined>> {
+export async function findDevice(
+  store: Store,
+  userCode: string,
+  { person, session }: Typing,
+): Promise<Result<FoundDevice | undefined>> {
   const { db, keyring, now } = store;
   const indexes = JSON.stringify(
     await Promise.all(Array.from(keyring.keys.values(), (root) => keyedIndex(root, "user-code-index", userCode))),
   );
   const found = await runBatch<[Row, never, { id: string }]>(
     db,
-    db.prepare(SQL.find).bind(indexes, now),
-    db.prepare(SQL.fault).bind(indexes, now, session),
+    db.prepare(SQL.find).bind(indexes, now, person.id),
+    db.prepare(SQL.fault).bind(indexes, now, person.id, session),
     db.prepare(SQL.end).bind(session),
   );
   if (!found.ok) return found;
   const [[row], , ended] = found.value;
   const device = await openDevice(store, row);
-  if (row && device && isLive(device, store)) return ok({ device, row });
+  if (row && device && isLive(device, store)) return ok({ device, row, confirmed: device.person?.hash === person.hash });
   return ended.length > 0 ? fail("unauthorized") : ok(undefined);
 }
 
@@ -155,7 +169,7 @@ export async function confirmDevice(store: Store, { row }: FoundDevice, person: 
   const root = keyring.keys.get(row.root_key_id);
   if (!contents || !root) return ok(false);
   const sealed = await sealDevice(root, row.id, { ...contents, person });
-  const done = await runBatch<[{ id: string }]>(db, db.prepare(SQL.confirm).bind(row.id, person.id, sealed, row.sealed));
+  const done = await runBatch<[{ id: string }]>(db, db.prepare(SQL.confirm).bind(row.id, person.id, sealed));
   return done.ok ? ok(done.value[0].length > 0) : done;
 }
 

@@ -7,7 +7,7 @@ import { type CheckedRows, checkPart } from "../checks/parts.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 import { DONE, isSpent, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { checkVaultRow } from "../checks/vaults.ts";
-import { sealedFileSize } from "../../crypto/chunked.ts";
+import { sealedFileSize } from "../../model/chunk-sizes.ts";
 import { addressOf } from "../../model/file.ts";
 import { backupContent } from "../backup/object-keys.ts";
 import { contentKey } from "../contents/object-keys.ts";

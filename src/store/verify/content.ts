@@ -1,11 +1,5 @@
-import {
-  chunkCount,
-  chunkOffset,
-  HEADER_BYTES,
-  recoverCipher,
-  SEALED_CHUNK_BYTES,
-  sealedFileSize,
-} from "../../crypto/chunked.ts";
+import { recoverCipher } from "../../crypto/chunked.ts";
+import { chunkCount, chunkOffset, HEADER_BYTES, SEALED_CHUNK_BYTES, sealedFileSize } from "../../model/chunk-sizes.ts";
 import { openStream } from "../../crypto/pieces.ts";
 import type { FindingKind } from "../../model/finding.ts";
 import type { ContentAddress, KeyedFile } from "../../model/file.ts";

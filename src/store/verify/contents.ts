@@ -1,4 +1,4 @@
-import { sealedFileSize } from "../../crypto/chunked.ts";
+import { sealedFileSize } from "../../model/chunk-sizes.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { addressOf, type ContentAddress, type KeyedFile } from "../../model/file.ts";
 import { fail, ok, type Result } from "../../model/result.ts";

@@ -69,6 +69,13 @@ it("admin verify --folder checks hashes and the chain without a service, and say
   rmSync(folder, { recursive: true });
 });
 
+it("admin verify --folder passes over files that other programs have left in the folder", async () => {
+  const { folder, path } = writeFolder();
+  for (const name of ["../.DS_Store", ".DS_Store", "._00000001.manifest"]) writeFileSync(path(name), "of another program");
+  expect(await verifyFolder(folder)).toMatchObject({ code: 0, kinds: [] });
+  rmSync(folder, { recursive: true });
+});
+
 const JSON_ANSWER = { "Content-Type": "application/json", "Request-Id": "1" };
 
 /** Runs a check by a service that answers with these findings; `exists`: that a job excludes this one. */

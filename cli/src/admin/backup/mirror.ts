@@ -1,4 +1,5 @@
 import type { BackupObjects, Client } from "@item-vault/client";
+import { hashInKey, isBackupKey } from "@item-vault/model/backup";
 import { createHash } from "node:crypto";
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -12,13 +13,6 @@ export type StoredObject = BackupObjects["objects"][number];
 /** A page of the objects of all backups. In: the key after which it begins. */
 export const listObjects = async (client: Client, after: string): Promise<BackupObjects> =>
   (await client.call("GET /v1/admin/backups/objects", { query: { after } })).data;
-
-const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
-/** What the key of an object may be: no answer of a service makes the program write elsewhere. */
-const KEY = new RegExp(`^(?:vaults/${ID}/(?:[0-9]{8}\\.manifest|parts/([0-9a-f]{64}))|contents/${ID}/${ID}/${ID})$`);
-
-/** Whether a path is the key of an object of a backup. */
-export const isObjectKey = (path: string): boolean => KEY.test(path);
 
 /** Contents, then parts, then manifests: a manifest that was copied has all that it names. */
 export const orderOf = ({ key }: StoredObject): string =>
@@ -35,7 +29,8 @@ export async function listLacking(client: Client, folder: string): Promise<Store
   for (let after: string | undefined = ""; after !== undefined;) {
     const page = await listObjects(client, after);
     for (const object of page.objects) {
-      if (!KEY.test(object.key)) throw new CliError("The service names an object that is none of a backup");
+      // No answer of a service makes the program write elsewhere.
+      if (!isBackupKey(object.key)) throw new CliError("The service names an object that is none of a backup");
       const file = await stat(join(folder, object.key)).catch(() => undefined);
       if (!file) lacking.push(object);
       else if (file.size !== object.size)
@@ -71,7 +66,7 @@ async function* checked(bytes: ReadableStream<Uint8Array>, key: string, size: nu
     length += chunk.length;
     yield chunk;
   }
-  const [, name] = KEY.exec(key)!;
+  const name = hashInKey(key);
   if (length !== size || (name !== undefined && hash.digest("hex") !== name))
     throw new CliError(`The object ${key} is damaged, or was not received to its end`, { exit: "unavailable" });
 }

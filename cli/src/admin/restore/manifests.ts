@@ -1,13 +1,11 @@
 import type { Client } from "@item-vault/client";
+import { REGISTRY } from "@item-vault/model/backup";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadKeys } from "../keys/service.ts";
 import type { StoredObject } from "../backup/mirror.ts";
 
 /** The manifests of a folder, as far as they can be read without root keys. The service authenticates them (contract 21.21). */
-
-/** The `vault` of the manifests of what belongs to no vault. */
-const REGISTRY = "00000000-0000-0000-0000-000000000000";
 
 export interface FolderManifest {
   readonly object: StoredObject;

@@ -1,10 +1,11 @@
 import type { Client } from "@item-vault/client";
+import { isBackupKey } from "@item-vault/model/backup";
 import { createReadStream } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { Readable } from "node:stream";
 import { CliError } from "../../frame/failure.ts";
-import { isObjectKey, listObjects, orderOf, type StoredObject } from "../backup/mirror.ts";
+import { listObjects, orderOf, type StoredObject } from "../backup/mirror.ts";
 
 /** Copies what the bucket of backups lacks of a folder that `admin backup --to` has written. */
 
@@ -12,7 +13,7 @@ import { isObjectKey, listObjects, orderOf, type StoredObject } from "../backup/
 export async function listFolder(folder: string): Promise<StoredObject[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  const keys = paths.map((path) => relative(folder, path).split(sep).join("/")).filter(isObjectKey);
+  const keys = paths.map((path) => relative(folder, path).split(sep).join("/")).filter(isBackupKey);
   if (keys.length === 0) throw new CliError(`${folder} has no backup`, { exit: "usage" });
   const objects = await Promise.all(keys.map(async (key) => ({ key, size: (await stat(join(folder, key))).size })));
   return objects.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));

@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { CliError } from "../../frame/failure.ts";
 import { plural } from "../../frame/plural.ts";
 import type { Finding } from "@item-vault/client";
+import { isBackupKey, type Manifest, REGISTRY, type TableRows } from "@item-vault/model/backup";
+import { sealedFileSize } from "@item-vault/model/chunk-sizes";
+import { isId } from "@item-vault/model/ids";
 import { type Found, NOTHING } from "./service.ts";
 
 /**
@@ -11,23 +14,10 @@ import { type Found, NOTHING } from "./service.ts";
  * size and hash, and each manifest names the one before it.
  */
 
-interface Manifest {
-  readonly deployment: string;
-  readonly vault: string;
-  readonly number: number;
-  readonly predecessor: string | null;
-  readonly parts: readonly { readonly sha256: string; readonly bytes: number }[];
-  readonly snapshots?: readonly { readonly vault: string; readonly number: number; readonly sha256: string }[];
-}
-
 interface Loaded {
   readonly manifest: Manifest;
   readonly sha256: string;
 }
-
-type TableRows = { readonly table: string; readonly columns: readonly string[]; readonly rows: readonly (readonly unknown[])[] };
-
-const REGISTRY = "00000000-0000-0000-0000-000000000000";
 
 const byName = (a: string, b: string): number => (a < b ? -1 : 1);
 
@@ -35,7 +25,9 @@ const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes)
 
 /** Errors: throws a CliError when the folder has no backups. */
 export async function checkFolder(folder: string): Promise<Found> {
-  const vaults: string[] = await readdir(join(folder, "vaults")).catch(() => []);
+  const names: string[] = await readdir(join(folder, "vaults")).catch(() => []);
+  // Other programs leave files in folders, for example `.DS_Store`.
+  const vaults = names.filter(isId);
   if (vaults.length === 0) throw new CliError("The folder has no backups", { exit: "usage" });
   const found: Found = { findings: [], checked: { ...NOTHING } };
   const manifests = new Map<string, Loaded>();
@@ -62,7 +54,8 @@ const finding = (kind: Finding["kind"], vault: string, snapshot: number, detail:
 });
 
 async function checkVault(folder: string, vault: string, manifests: Map<string, Loaded>, found: Found): Promise<void> {
-  const names = (await readdir(join(folder, "vaults", vault))).filter((name) => name.endsWith(".manifest")).toSorted(byName);
+  const there = await readdir(join(folder, "vaults", vault));
+  const names = there.filter((name) => isBackupKey(`vaults/${vault}/${name}`)).toSorted(byName);
   const checked = new Set<string>();
   let previous: { readonly number: number; readonly sha256: string | undefined } | undefined;
   for (const name of names) {
@@ -119,9 +112,6 @@ async function checkPart(
   }
 }
 
-/** Bytes of a sealed content of so many plain ones (docs/format.md): a header of 56, and a tag of 16 for each chunk of 16 KiB. */
-const sealedSize = (size: number): number => 56 + size + 16 * (Math.floor(size / 16_384) + 1);
-
 async function checkContents(
   folder: string,
   vault: string,
@@ -134,9 +124,11 @@ async function checkContents(
     const path = join(folder, "contents", vault, String(file), String(generation));
     const there = await stat(path).catch(() => undefined);
     found.checked.contents++;
-    if (there?.size === sealedSize(Number(size))) continue;
+    if (there?.size === sealedFileSize(Number(size))) continue;
     const kind = there ? "content_size_wrong" : "content_missing";
-    const detail = there ? `${there.size} sealed bytes instead of ${sealedSize(Number(size))}` : "the folder does not have it";
+    const detail = there
+      ? `${there.size} sealed bytes instead of ${sealedFileSize(Number(size))}`
+      : "the folder does not have it";
     found.findings.push({
       ...finding(kind, vault, snapshot, detail, String(generation)),
       item: String(item),
