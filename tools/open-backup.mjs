@@ -251,13 +251,25 @@ function choose(source, { vault, snapshot }) {
   if (registry.length === 0)
     refuse("the folder has no backup of everything (vaults/ with the registry); --vault opens that of one vault");
   const number = snapshot ?? registry.at(-1);
-  const { manifest } = openManifest(source, REGISTRY, number);
+  const { manifest } = snapshot === undefined ? openNewest(source, number) : openManifest(source, REGISTRY, number);
   if (manifest.snapshots.length === 0 && snapshot === undefined && number > 1)
     refuse(`backup ${number} has no vaults; --snapshot ${number} writes it nevertheless, and --snapshot N an older one`);
   return [
     { vault: REGISTRY, number },
     ...manifest.snapshots.map((named) => ({ vault: named.vault, number: named.number, named })),
   ];
+}
+
+/** The manifest of the newest backup of everything. One that is refused does not hide the older ones of the folder. */
+function openNewest(source, number) {
+  try {
+    return openManifest(source, REGISTRY, number);
+  } catch (error) {
+    const older = numbersOf(source, REGISTRY).filter((one) => one < number);
+    if (error.exit === EXIT.refused && older.length > 0)
+      error.message += `\nIt is the newest backup of the folder. --snapshot N opens an older one, for example --snapshot ${older.at(-1)}.`;
+    throw error;
+  }
 }
 
 // Rows
@@ -271,7 +283,7 @@ const TABLES = {
   item_versions: { columns: "item_id version overview details", read: (to, row) => readVersion(to, row.item_id, row) },
   deleted_items: {
     columns: "id version deleted_at deleted_by",
-    read: (_, { version, deleted_at: deletedAt, deleted_by: deletedBy }) => ({ value: { version, deletedAt, deletedBy } }),
+    read: readDeleted,
   },
   files: { columns: "item_id id generation size sealed since", read: readFile },
   file_versions: { columns: "item_id id until since generation size sealed", read: readFile },
@@ -314,6 +326,14 @@ function readVersion({ keys, vault }, record, { version, ...row }) {
   const closed = texts.filter(({ opened }) => opened === undefined).map(({ column }) => column);
   const value = Object.assign({ version }, ...texts.map(({ opened }) => opened));
   return { value: closed.length > 0 ? { ...value, unreadable: closed } : value, closed };
+}
+
+/** A deleted Item. Nothing of the row is sealed, so a damaged value shows only where it is of another type. */
+function readDeleted(_, { id, version, deleted_at: deletedAt, deleted_by: deletedBy }) {
+  const isSound = { id: isId(id), version: version > 0, deleted_at: deletedAt >= 0, deleted_by: isId(deletedBy) };
+  const isNumber = { version: Number.isSafeInteger(version), deleted_at: Number.isSafeInteger(deletedAt) };
+  const closed = Object.keys(isSound).filter((column) => !isSound[column] || isNumber[column] === false);
+  return { value: { version, deletedAt, deletedBy }, closed, why: `${closed.join(" and ")}: no value of a deleted Item` };
 }
 
 /** A File: its name, its section and the key of its content. Its columns are sealed too. */

@@ -370,11 +370,31 @@ describe("a whole backup is refused, and nothing is written", () => {
   });
 });
 
+it.each([
+  ["of a later format", (manifest: any) => ({ ...manifest, number: 2, format: 2 }), "k1"],
+  ["that needs another root key", (manifest: any) => ({ ...manifest, number: 2 }), undefined],
+] as const)(
+  "the newest backup %s is refused, and the message tells how to open an older one, which opens",
+  async (_, change, key) => {
+    const copy = copyOf();
+    const path = (number: number) => join(copy, "vaults", REGISTRY, `0000000${number}.manifest`);
+    const first = readFileSync(path(1));
+    signedAgain(copy, REGISTRY, change);
+    const second = readFileSync(path(1), "utf8");
+    writeFileSync(path(2), key === undefined ? second.replace("\nk1 ", "\nk9 ") : second);
+    writeFileSync(path(1), first);
+    expectRefused(await openBackup(copy, [], KEYS), "--snapshot N opens an older one, for example --snapshot 1");
+    expect((await openBackup(copy, ["--snapshot", "1"], KEYS)).code).toBe(0);
+  },
+);
+
 describe("a row that did not open when the backup read it", () => {
   it("costs only itself, and is named, and an older snapshot has it: one of every column with a sealed text", async () => {
     const [production] = world.sample.vaults;
     const damages = backedUpIn("vault").flatMap((table) => columnsOfKind(table, "sealed").map((column) => ({ table, column })));
     expect(damages.length).toBeGreaterThan(5);
+    // Nothing of it is sealed: what is damaged shows where it has another type.
+    damages.push({ table: backedUpIn("vault").find(({ name }) => name === "deleted_items")!, column: "deleted_by" });
     for (const { table, column } of damages) {
       const owner = Object.values(table.owner!)[0]!;
       const changed = `substr(${column}, 1, 40) || iif(substr(${column}, 41, 1) = 'A', 'B', 'A') || substr(${column}, 42)`;

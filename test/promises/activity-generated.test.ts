@@ -26,7 +26,7 @@ it.each([
   const make = (seconds: number, more: Partial<Activity> = {}): Activity => {
     const id = operationId(now + seconds * 1_000, crypto.getRandomValues(new Uint8Array(10)));
     const origin = { userAgent: "", requestIp: "" };
-    return { id, log: vault, action: "READ", result: "SUCCESS", actor: "x", item: null, version: null, origin, ...more };
+    return { id, log: vault, action: "READ", result: "SUCCESS", actor: "admin", item: null, version: null, origin, ...more };
   };
   const [earlier, read] = [make(0), make(1)];
   const denied = make(2, { action: "DELETE", result: "DENY", item: read.id });
@@ -47,7 +47,7 @@ it("a message that is delivered again is stored once, however many segments were
   const make = (milliseconds: number): Activity => {
     const id = operationId(now + milliseconds, crypto.getRandomValues(new Uint8Array(10)));
     const origin = { userAgent: "x".repeat(256), requestIp: "" };
-    return { id, log: vault, action: "READ", result: "SUCCESS", actor: "x", item: null, version: null, origin };
+    return { id, log: vault, action: "READ", result: "SUCCESS", actor: "admin", item: null, version: null, origin };
   };
   const late = await messageOf([make(50_000)]);
   const others = await Promise.all(

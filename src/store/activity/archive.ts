@@ -1,5 +1,6 @@
-import { dayOf } from "../../model/time.ts";
-import { timeOf } from "../../model/ids.ts";
+import { NOWHERE } from "../../crypto/seal.ts";
+import { DAY, dayOf } from "../../model/time.ts";
+import { timeOf, timePrefix } from "../../model/ids.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { ActivityRow } from "./entries.ts";
 import { HAND_OVER_START, type HandOver, lineKey, type Segment, splitLines } from "./segments.ts";
@@ -99,13 +100,39 @@ export async function archiveNumbered(
   rows: readonly ActivityRow[],
 ): Promise<readonly ActivityRow[]> {
   const written = await bucket.put(numberedKey(day, number), JSON.stringify(rows), { onlyIf: { etag: undefined } });
-  return written === "stored" ? rows : ((await loadNumbered(bucket, day, number)) ?? []);
+  if (written === "stored") return rows;
+  // One that cannot be read ends the run: what it has is not known, so nothing leaves D1.
+  const text = await (await bucket.get(numberedKey(day, number)))?.text();
+  return text === undefined ? [] : (JSON.parse(text) as ActivityRow[]);
 }
 
-/** Out: `undefined` when there is no such object. Throws when R2 fails. */
-export async function loadNumbered(bucket: Bucket, day: string, number: number): Promise<ActivityRow[] | undefined> {
+/**
+ * Loads a numbered object. In: the log that an export is of: what does not tell its log may be of any. Out: `undefined` when there is no such
+ * object; a broken row in place of what is none of the day. Throws when R2 fails.
+ */
+export async function loadNumbered(
+  bucket: Bucket,
+  day: string,
+  number: number,
+  log = NOWHERE,
+): Promise<ActivityRow[] | undefined> {
   const text = await (await bucket.get(numberedKey(day, number)))?.text();
-  return text === undefined ? undefined : (JSON.parse(text) as ActivityRow[]);
+  if (text === undefined) return undefined;
+  const parsed = parseArchive(text);
+  return (parsed.ok ? parsed.value : [undefined]).map((row, index) => rowOf(day, log, `${number}.${index}`, row));
+}
+
+/** Whether an id is one of a day. */
+export const isOfDay = (day: string, id: unknown): boolean =>
+  typeof id === "string" && id > timePrefix(Date.parse(day)) && id < timePrefix(Date.parse(day) + DAY);
+
+/** The id of an entry in place of something in the archive that is none: an export of the day names it. In: its place in the day. */
+export const brokenId = (day: string, place: string): string => `${timePrefix(Date.parse(day))}.${place}`;
+
+/** A row of an object; a broken one in place of a value that is none of the day. In: the log and the place in the day of that one. */
+export function rowOf(day: string, log: string, place: string, row: Partial<ActivityRow> | null | undefined): ActivityRow {
+  const isRow = [row?.log, row?.root_key_id, row?.sealed].every((text) => typeof text === "string") && isOfDay(day, row?.id);
+  return isRow ? (row as ActivityRow) : ({ log, id: brokenId(day, place) } as ActivityRow);
 }
 
 /** Parses the text of an object. Errors: `integrity`. */

@@ -80,8 +80,8 @@ export async function listActivity(keyring: Keyring, row: ActivityRow): Promise<
 }
 
 /** Whether the columns in the clear are those of an entry. Nothing seals them, so another entry's values pass. */
-export function isEntry({ id, actor, item, version, at, ...words }: Omit<Activity, "origin" | "items">): boolean {
-  const hasIds = isId(id) && (WITHOUT_TOKEN.has(actor) || isId(actor)) && (item === null || isId(item));
+export function isEntry({ id, log, actor, item, version, at, ...words }: Omit<Activity, "origin" | "items">): boolean {
+  const hasIds = isId(id) && isId(log) && (WITHOUT_TOKEN.has(actor) || isId(actor)) && (item === null || isId(item));
   return hasWords(words) && hasIds && (version === null || isVersion(version)) && (at == null || isTime(at));
 }
 

@@ -2,7 +2,7 @@ import type { ExportPosition } from "../../model/export-position.ts";
 import { timeOf, timePrefix } from "../../model/ids.ts";
 import { must, ok, type Result } from "../../model/result.ts";
 import { DAY, dayOf } from "../../model/time.ts";
-import { ARCHIVE, mergeLines, segmentsOf } from "./archive.ts";
+import { ARCHIVE, brokenId, isOfDay, mergeLines, segmentsOf } from "./archive.ts";
 import { HAS_DAY, logsIn } from "./retention.ts";
 import { ACTIVITY, type ActivityRow } from "./entries.ts";
 import { entriesOf, logOf, type Segment, type SegmentEntry } from "./segments.ts";
@@ -188,7 +188,7 @@ export async function readSegments(session: ExportSession, position: ExportPosit
   for (const key of certain) {
     if (rows.length >= room || session.calls >= calls) return { rows, next };
     const segment = await loadSegment(session, day, key, stored.segments.get(key), archived.keys.has(key));
-    const taken = take(entriesOf(segment), next.index, room - rows.length, session.matches);
+    const taken = take(entriesOfDay(segment, day, key), next.index, room - rows.length, session.matches);
     rows.push(...taken.rows);
     next = taken.done ? { ...next, after: key, index: 0 } : { ...next, index: taken.index };
     if (!taken.done) return { rows, next };
@@ -196,6 +196,12 @@ export async function readSegments(session: ExportSession, position: ExportPosit
   const isLast = stored.end === KEYS_END && archived.end === KEYS_END;
   return { rows, next: isLast ? undefined : next };
 }
+
+/** The entries of a segment; broken ones in place of those of another day, whose lines somebody has put here. */
+const entriesOfDay = (segment: Segment, day: string, key: string): SegmentEntry[] =>
+  entriesOf(segment).map((entry, index) =>
+    isOfDay(day, entry.id) ? entry : Object.assign(entry, { id: brokenId(day, `${key}.${index}`), line: undefined }),
+  );
 
 /** Comes after all keys. */
 const KEYS_END = "~";

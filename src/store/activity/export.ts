@@ -103,7 +103,7 @@ async function readNumbered(
   const { store, bucket } = session;
   const { day, number, floor } = position;
   session.calls++;
-  const rows = await loadNumbered(bucket, day, number);
+  const rows = await loadNumbered(bucket, day, number, session.vault);
   const complete = session.complete.get(day) ?? 0;
   if (!rows && number >= complete) return ok({ rows: [], next: { ...position, stage: following } });
   // A run of the cron trigger has ended before it deleted these entries from D1, or D1 was restored.

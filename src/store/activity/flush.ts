@@ -7,9 +7,9 @@ import { parseSettings, type Settings } from "../../settings.ts";
 import { runBatch } from "../d1/database.ts";
 import { confirmLevel } from "../health/room.ts";
 import { archiveSegment, dayOfHandOver, isArchived, listArchivedDays } from "./archive.ts";
-import { ACTIVITY, type ActivityRow, LEAVES, sealActivity } from "./entries.ts";
+import { ACTIVITY, type ActivityRow, LEAVES, openActivity, sealActivity } from "./entries.ts";
 import { dropOldest } from "./retention.ts";
-import { HAND_OVER_START, type HandOver, isCounted, logOf, sealHandOvers } from "./segments.ts";
+import { HAND_OVER_START, type HandOver, isCounted, logOf, parseHandOver, sealHandOvers } from "./segments.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { filesOf } from "../buckets/r2.ts";
 
@@ -90,19 +90,31 @@ export async function sealBatch(keyring: Keyring, entries: readonly Activity[]):
 }
 
 /**
- * The consumer of the queue. Acknowledges each message that it has stored: the queue delivers only the others again. Throws when storage
- * failed for one of them, or a setting is malformed.
+ * The consumer of the queue. Acknowledges each message that it has stored: the queue delivers only the others again, `max_retries` times.
+ * Throws when storage failed for one of them, when one is none that a flush makes, or a setting is malformed.
  */
 export async function consumeMessages(env: Env, messages: readonly Message<FlushMessage>[]): Promise<void> {
   const settings = must("parse the settings", parseSettings(env));
+  const keyring = must("open the root keys", await openKeyring(env.ROOT_KEYS));
   const failures: unknown[] = [];
   for (const message of messages) {
-    await storeMessage(env, settings, message.body, true).then(
+    const stored = parseMessage(keyring, message.body).then((body) => storeMessage(env, settings, body, true));
+    await stored.then(
       () => message.ack(),
       (error: unknown) => failures.push(error),
     );
   }
   if (failures.length > 0) throw failures[0];
+}
+
+/**
+ * Parses a message. Throws unless it is one that a flush makes: whoever writes to the queue would else write the log. A root key that is not
+ * known may be known to the isolate that gets the message again.
+ */
+async function parseMessage(keyring: Keyring, { handOvers, rows }: FlushMessage): Promise<FlushMessage> {
+  const isMade = async (row: ActivityRow) => keyring.keys.has(row.root_key_id) && (await openActivity(keyring, row)).ok;
+  if (!(await Promise.all(rows.map(isMade))).every(Boolean)) throw new Error("a row that no flush has made");
+  return { handOvers: await Promise.all(handOvers.map((handOver) => parseHandOver(keyring, handOver))), rows };
 }
 
 /**

@@ -37,10 +37,10 @@ export const segmentLogsOf = (log: string): readonly string[] =>
 export const logOf = (expression: string): string => `substr(${expression}, 1, 36)`;
 
 /** The log of segments of an entry; `undefined`: no log has such an entry. */
-function segmentLogOf({ log, result, resource }: Activity): string | undefined {
+function segmentLogOf({ log, result, resource }: Pick<Activity, "log" | "result" | "resource">): string | undefined {
   if (log !== NOWHERE) return log;
   // Each entry of the admin's log has a resource. Without one it is that of a token that named a vault with the id of this log.
-  if (resource === undefined) return undefined;
+  if (resource == null) return undefined;
   const [reads, denials, signIns, exchanges] = segmentLogsOf(log);
   if (resource === EXCHANGE) return exchanges;
   if (result === "DENY") return denials;
@@ -94,18 +94,43 @@ export async function sealHandOvers(keyring: Keyring, entries: readonly Activity
 
 async function sealHandOver({ active }: Keyring, log: string, unordered: readonly Activity[]): Promise<HandOver> {
   const entries = unordered.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const [first, last] = [entries[0]!.id, entries.at(-1)!.id];
-  const time = timeOf(first);
+  const first = entries[0]!.id;
   const sealed = await seal(
-    await dayKey(active, time),
+    await dayKey(active, timeOf(first)),
     associatedData(log, first, active.id),
     JSON.stringify(entries.map(textsOf)),
   );
   const columns = entries.map((entry) => COLUMNS.map((name) => entry[name] ?? null));
   const line: Line = { rootKey: active.id, entries: columns, sealed };
-  const start = time - (time % DAY);
+  return handOverOf(log, entries, JSON.stringify(line));
+}
+
+/** The hand-over of a line. In: its entries, in the order of their ids. */
+function handOverOf(log: string, entries: readonly Pick<Activity, "id">[], line: string): HandOver {
+  const [first, last] = [entries[0]!.id, entries.at(-1)!.id];
+  const start = timeOf(first) - (timeOf(first) % DAY);
   const [day, end] = [timePrefix(start), timePrefix(start + DAY)];
-  return { log, first, last, day, end, entries: entries.length, line: JSON.stringify(line) };
+  return { log, first, last, day, end, entries: entries.length, line };
+}
+
+/**
+ * Parses a hand-over that the queue has delivered. Throws unless it is one that `sealHandOvers` makes: its line opens under a known root
+ * key, and all entries are of its log and day.
+ */
+export async function parseHandOver(keyring: Keyring, { log, line }: HandOver): Promise<HandOver> {
+  const entries = entriesOf({ log, id: "", lines: line });
+  const [start] = entries;
+  const listed = await Promise.all(entries.map((entry) => listSegmentEntry(keyring, entry)));
+  const isMade =
+    JSON.stringify(start?.line) === line &&
+    keyring.keys.has(start!.line!.rootKey) &&
+    listed.every((entry) => !("broken" in entry)) &&
+    entries.every(
+      (entry, index) => isCounted(entry) && segmentLogOf(entry) === log && (index === 0 || entry.id > entries[index - 1]!.id),
+    );
+  const handOver = handOverOf(log, entries, line);
+  if (!isMade || !(handOver.last < handOver.end)) throw new Error("a hand-over that no flush has made");
+  return handOver;
 }
 
 /**
@@ -136,6 +161,7 @@ function parseLine(text: string): Line | undefined {
   try {
     const line = JSON.parse(text) as Line;
     const isSound =
+      typeof line.sealed === "string" &&
       Array.isArray(line.entries) &&
       line.entries.length > 0 &&
       line.entries.every((entry) => Array.isArray(entry) && typeof entry[0] === "string");

@@ -1,5 +1,6 @@
+import { NOWHERE } from "../../crypto/seal.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { ARCHIVE, parseArchive, segmentOf } from "../activity/archive.ts";
+import { ARCHIVE, parseArchive, rowOf, segmentOf } from "../activity/archive.ts";
 import { entriesOf } from "../activity/segments.ts";
 import { checkLines, checkOrigins } from "../checks/log-entries.ts";
 import { fault, type Fault } from "../checks/fault.ts";
@@ -29,7 +30,13 @@ export async function checkArchives({ files, store }: VerifyPorts, { after: [aft
       if (broken.length > 0) faults.push(fault("archive_unreadable", { id: key }, `${broken.length} of its lines do not open`));
     } else if (opened.ok) {
       rows += opened.value.length;
-      faults.push(...(await checkOrigins(store, opened.value)));
+      const day = key.slice(ARCHIVE.length, key.lastIndexOf("/"));
+      faults.push(
+        ...(await checkOrigins(
+          store,
+          opened.value.map((row, index) => rowOf(day, NOWHERE, String(index), row)),
+        )),
+      );
     } else faults.push(fault("archive_unreadable", { id: key }, "the object does not open"));
   }
   return ok({ faults, checked: { rows, bytes }, after: afterOf(page.value) });

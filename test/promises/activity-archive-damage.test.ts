@@ -1,0 +1,161 @@
+import { createScheduledController } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import worker from "../../src/index.ts";
+import { drainQueue, untilLogged } from "../support/activity.ts";
+import { advanceClock, DAY } from "../support/faults.ts";
+import { sample } from "../support/runs.ts";
+import { admin, freshVault, LOGIN } from "../support/service.ts";
+import { verifyAll } from "../verify/support/verify.ts";
+
+/** Objects of the archive of the log that somebody has changed in R2: the export names what it cannot read, and shows everything else. */
+
+interface Entry {
+  readonly requestId: string;
+  readonly log: string;
+  readonly broken?: string;
+  readonly actor?: { readonly originUnknown?: true };
+}
+
+/** What the archive has: the entries before the days that are still in D1. */
+async function exported(query = ""): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for (let path: string | undefined = `/v1/admin/activity/export?limit=1000&until=${until}${query}`; path !== undefined;) {
+    const { status, body, headers } = await admin("GET", path);
+    expect(status).toBe(200);
+    entries.push(...(body as Entry[]));
+    const link = /<([^>]*)>/.exec(headers.get("Link") ?? "")?.[1];
+    path = link && new URL(link).pathname + new URL(link).search;
+  }
+  return entries;
+}
+
+/** The objects of two days, with writes and reads of a vault each, and what the export shows of them. */
+const objects = new Map<string, string>();
+let vaults: readonly string[];
+let until: string;
+let sound: readonly Entry[];
+
+beforeAll(async () => {
+  await drainQueue();
+  const made: string[] = [];
+  for (let day = 0; day < 2; day++) {
+    const { vault, call, items } = await freshVault();
+    await call("POST", items, { body: LOGIN });
+    await call("GET", items);
+    await untilLogged();
+    made.push(vault);
+    advanceClock(DAY);
+  }
+  vaults = made;
+  until = new Date().toISOString();
+  advanceClock(40 * DAY);
+  await worker.scheduled(createScheduledController({ scheduledTime: new Date() }), env);
+  for (const { key } of (await env.FILES.list({ prefix: "log/" })).objects)
+    objects.set(key, await (await env.FILES.get(key))!.text());
+  sound = await exported();
+});
+
+afterAll(() => void vi.useRealTimers());
+
+/** The keys of the objects of rows, and of those of segments of the two vaults, by their numbers in the order of the days. */
+const keysOf = { rows: () => keys(/\/\d+$/), segments: () => keys(new RegExp(`/s/(${vaults.join("|")})/`)) };
+const keys = (form: RegExp): string[] => [...objects.keys()].filter((key) => form.test(key)).toSorted();
+type Kind = keyof typeof keysOf;
+
+/** Exports while an object has another text. */
+async function exportWith(key: string, text: string, query = ""): Promise<Entry[]> {
+  await env.FILES.put(key, text);
+  try {
+    return await exported(query);
+  } finally {
+    if (objects.has(key)) await env.FILES.put(key, objects.get(key)!);
+    else await env.FILES.delete(key);
+  }
+}
+
+const isNamed = ({ broken, actor }: Entry) => broken !== undefined || actor?.originUnknown === true;
+
+/** What the admin does to a vault has an entry in two logs. */
+const placeOf = ({ log, requestId }: Entry) => `${log} ${requestId}`;
+
+/** Expects that the export names the change and shows what other objects have. In: the entries that it shows. */
+function expectOnlyItself(entries: readonly Entry[], key: string): void {
+  const others = sound.filter(({ requestId }) => !objects.get(key)!.includes(requestId));
+  expect(others.length).toBeGreaterThan(0);
+  for (const entry of others) expect(entries).toContainEqual(entry);
+  expect(new Set(entries.map(placeOf)).size).toBe(entries.length);
+  const places = new Set(sound.map(placeOf));
+  expect(entries.filter((entry) => !isNamed(entry) && !places.has(placeOf(entry)))).toEqual([]);
+}
+
+/** The text of an object, changed. In: the other object of its kind. */
+const CHANGES: Readonly<Record<string, (text: string, other: string) => string>> = {
+  "is empty": () => "",
+  "is no JSON": () => "no JSON",
+  "is null": () => "null",
+  "is an object": () => "{}",
+  "is a list of null": () => "[null]",
+  "is a list of texts": () => '["text", 7, [], {}]',
+  "is that of another day and log": (_, other) => other,
+  "has that of another day and log after its own": (text, other) =>
+    text.startsWith("[") ? `${text.slice(0, -1)},${other.slice(1)}` : `${text}\n${other}`,
+  "has no first byte": (text) => text.slice(1),
+  "has no last byte": (text) => text.slice(0, -1),
+  "is cut off in the middle": (text) => text.slice(0, text.length / 2),
+};
+
+describe.each(["rows", "segments"] as const)("an object of %s in the archive", (kind: Kind) => {
+  it.each(Object.entries(CHANGES))("is named by the export and costs only itself when it %s", async (_, change) => {
+    const [key, other] = keysOf[kind]() as [string, string];
+    const changed = change(objects.get(key)!, objects.get(other)!);
+    const entries = await exportWith(key, changed);
+    expectOnlyItself(entries, key);
+    // Without a text a segment has no lines, as one that was deleted.
+    expect(entries.some(isNamed)).toBe(kind === "rows" || changed !== "");
+  });
+
+  it("costs only itself with a damaged byte at any place", async () => {
+    const [key] = keysOf[kind]() as [string];
+    const text = objects.get(key)!;
+    for (const place of sample(
+      [...text].map((_, index) => index),
+      23,
+    ))
+      expectOnlyItself(await exportWith(key, `${text.slice(0, place)}~${text.slice(place + 1)}`), key);
+  });
+
+  it("is named in the export of a vault too when it cannot be read", async () => {
+    const [key] = keysOf[kind]() as [string];
+    const entries = await exportWith(key, "no JSON", `&vault=${vaults[0]}`);
+    expect(entries.filter(isNamed)).toMatchObject([{ log: vaults[0], broken: "integrity" }]);
+  });
+
+  it("is a finding of verify, which ends, when it has values that are no entries", async () => {
+    const [key] = keysOf[kind]() as [string];
+    await env.FILES.put(key, "[null, 7]");
+    const { findings } = await verifyAll();
+    await env.FILES.put(key, objects.get(key)!);
+    expect(JSON.stringify(findings)).toContain(kind === "rows" ? "row_unreadable" : "archive_unreadable");
+  });
+});
+
+it.each(["another log", "a text that is no log", "another day"])(
+  "a segment under the key of %s is not shown as one of it",
+  async (place) => {
+    const [key, other] = keysOf.segments() as [string, string];
+    const [, day, , , id] = key.split("/") as [string, string, string, string, string];
+    const forged: Readonly<Record<string, string>> = {
+      "another log": `log/${day}/s/${vaults[1]}/${id}`,
+      "a text that is no log": `log/${day}/s/log/${id}`,
+      "another day": `log/${other.split("/")[1]}/s/${vaults[0]}/${id}`,
+    };
+    const entries = await exportWith(forged[place]!, objects.get(key)!);
+    for (const entry of sound) expect(entries).toContainEqual(entry);
+    const places = new Set(sound.map(placeOf));
+    const added = entries.filter((entry) => !places.has(placeOf(entry)));
+    expect(added.length).toBeGreaterThan(0);
+    expect(added.filter((entry) => !isNamed(entry))).toEqual([]);
+    expect(entries).toHaveLength(sound.length + added.length);
+  },
+);
