@@ -1,14 +1,15 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { browser, signIn } from "../support/console.ts";
-import { admin, freshVault, LOGIN, makeToken } from "../support/service.ts";
+import { admin, type Client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
 /** The admin opens vaults to the token of the session (contract 24.12). */
 
 let vault: string;
 let items: string;
+let call: Client;
 beforeAll(async () => {
-  ({ vault, items } = await freshVault());
+  ({ vault, items, call } = await freshVault());
 });
 
 const session = (cookie: string, options = {}) => browser(cookie)("GET", "/console/session", options);
@@ -56,6 +57,22 @@ describe("vaults that the admin opens to the token of a session", () => {
     const [entry] = await opened();
     expect(entry).toMatchObject({ result: "SUCCESS", actor: { id: "admin" } });
     expect(entry.resource).toEqual({ type: "SESSION", session: { id }, vaults: [{ id: vault }] });
+  });
+
+  it("are read and written in their log as by the token of the session, and the admin is the actor of none of it", async () => {
+    const { id, cookie } = await signInAsBoth();
+    const opened = await signIn({ vaults: { [vault]: "rwd" } }, cookie);
+    const { body: item } = await browser(opened)("POST", items, { body: LOGIN });
+    await browser(opened)("GET", `${items}/${item.id}`);
+    await browser(opened)("DELETE", `${items}/${item.id}`);
+    const entries = async () => {
+      const { body } = await call("GET", "/v1/activity?limit=50");
+      return body
+        .filter(({ resource }: any) => resource.item?.id === item.id)
+        .map(({ action, actor }: any) => `${action} ${actor.id}`);
+    };
+    const expected = ["CREATE", "READ", "DELETE"].map((action) => `${action} ${id}`);
+    await vi.waitFor(async () => expect((await entries()).toSorted()).toEqual(expected.toSorted()));
   });
 
   it("replace those that were opened before", async () => {
