@@ -1,10 +1,15 @@
 /** The long tests: those that prove a rule by many cases, in a whole deployment or in a browser. */
 
-/** Their folders in test/. They take two thirds of the time of all tests. */
-const LONG_FOLDERS = [
+/** Their folders and files in test/. They take two thirds of the time of all tests. */
+const LONG_PATHS = [
+  "api/jobs",
+  "api/near-reads",
+  "api/reseal-jobs",
+  "api/restore-drill",
   "backup",
   "browser",
   "cli/admin",
+  "cli/docs",
   "cli/serve",
   "cli/transfer",
   "client/reproducible",
@@ -16,7 +21,7 @@ const LONG_FOLDERS = [
   "verify",
 ];
 
-const isLongPath = new RegExp(`/test/(${LONG_FOLDERS.join("|")})/`);
+const isLongPath = new RegExp(`/test/(${LONG_PATHS.join("|")})(/|\\.test\\.ts$)`);
 
 /** In: the absolute path of a test file. */
 export const isLong = (path: string): boolean => isLongPath.test(path);

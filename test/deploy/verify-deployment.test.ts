@@ -1,5 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { parseEnv } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Release } from "../../cli/src/admin/verify-deployment/release.ts";
@@ -43,6 +46,11 @@ const differencesIn = (output: string): string[] =>
     .split("\n")
     .filter((line) => /^(?:configured|changed|missing|unexpected) /.test(line))
     .map((line) => line.replaceAll(/ {2,}/g, " "));
+
+/** Bytes without an end. */
+function* zeros(): Generator<Buffer> {
+  for (;;) yield Buffer.alloc(64 * 1024);
+}
 
 /** A file with the text in the folder. Out: its path. */
 function fileOf(text: string): string {
@@ -242,6 +250,15 @@ describe("ends in words", () => {
   it("when Cloudflare does not answer", async () => {
     const ran = await verifyDeployment(withEnv(cloudflare, { CLOUDFLARE_API_BASE_URL: NOWHERE }), folder);
     expect([ran.code, ran.output]).toEqual([6, expect.stringContaining("Cloudflare does not answer")]);
+  });
+
+  it("when the deployment answers without an end", async () => {
+    const endless = createServer((_, answer) => void Readable.from(zeros()).pipe(answer));
+    await new Promise<void>((listening) => void endless.listen(0, "127.0.0.1", listening));
+    const ran = await verify("--host", `http://127.0.0.1:${(endless.address() as AddressInfo).port}`);
+    endless.closeAllConnections();
+    endless.close();
+    expect([ran.code, ran.output]).toEqual([6, expect.stringContaining("answers with more than 26214400 bytes")]);
   });
 
   it.each([

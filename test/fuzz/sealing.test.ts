@@ -86,7 +86,7 @@ it("a mutated sealed text does not open, for any mutation", async () => {
   );
 });
 
-it("a sealed text opens only in its canonical base64, except for additional blanks", async () => {
+it("a sealed text opens only in its canonical base64", async () => {
   const unit = fc.constantFrom("=", " ", "\n", "-", "_", "+", "/", "A", "B", "\0", "é");
   const edit = fc.tuple(fc.nat(), fc.string({ unit, maxLength: 3 }), fc.nat(1));
   await fc.assert(
@@ -94,8 +94,7 @@ it("a sealed text opens only in its canonical base64, except for additional blan
       const sealed = await seal(key, sealedData, plain);
       const at = position % (sealed.length + 1);
       const edited = sealed.slice(0, at) + inserted + sealed.slice(at + removed);
-      const same = edited.replaceAll(/[ \n]/g, "") === sealed;
-      expect(await open(key, sealedData, edited)).toEqual(same ? { ok: true, value: plain } : INTEGRITY);
+      expect(await open(key, sealedData, edited)).toEqual(edited === sealed ? { ok: true, value: plain } : INTEGRITY);
     }),
     { numRuns: runs(200) },
   );

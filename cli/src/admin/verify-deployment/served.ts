@@ -10,6 +10,9 @@ const NOT_SERVED = new Set(["_headers", "_redirects"]);
 
 export const isServed = (path: string): boolean => !NOT_SERVED.has(path);
 
+/** The most bytes of a static file (developers.cloudflare.com/workers/platform/limits/#static-assets). */
+const FILE_BYTES_MAX = 25 * 1024 * 1024;
+
 /** How many files are asked for at a time. */
 const FILES_AT_ONCE = 8;
 
@@ -54,10 +57,23 @@ async function ask({ host, timeout }: Service, path: string): Promise<{ status: 
   try {
     const response = await send(host + path, { redirect: "manual" });
     const { status } = response;
-    const bytes = Buffer.from(await response.arrayBuffer());
+    const bytes = await readBody(response, host + path);
     if (status === 429 || status >= 500) throw new CliError(`${host}${path} answers ${status}`, { exit: "unavailable" });
     return { status, bytes };
   } catch (error) {
     throw failureOf(error) ?? new CliError(`The service at ${new URL(host).origin} does not answer`, { exit: "unavailable" });
   }
+}
+
+/** Errors: throws a CliError for more bytes than a static file has: nothing that was deployed answers with them. */
+async function readBody(response: Response, url: string): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > FILE_BYTES_MAX)
+      throw new CliError(`${url} answers with more than ${FILE_BYTES_MAX} bytes`, { exit: "unavailable" });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
