@@ -30,7 +30,7 @@ export const isLong = (path: string): boolean => isLongPath.test(path);
 const CHOOSES_NOTHING = /^run$|^--(?:reporter|outputFile|sequence)\b/;
 
 /** Within this number of days, each file of long tests runs on one day. */
-export const LONG_DAYS = 10;
+export const LONG_DAYS = 14;
 
 /**
  * Which part of the files of long tests runs: from 0 to `LONG_DAYS` - 1, another one on each day. Null when all run: in the long runs, with
