@@ -248,6 +248,31 @@ describe("a row that does not open", () => {
   });
 });
 
+describe("an Item of which one text does not open", () => {
+  it.each([
+    ["overview", 500, 200],
+    ["details", 200, 500],
+  ])(
+    "%s: is found by its title as before, so that no client makes it again (11.10, 20.25)",
+    async (column, filtered, resolved) => {
+      const { vault, items, call } = await freshVault();
+      const fields = [{ label: "password", type: "CONCEALED", value: "secret" }];
+      await call("POST", items, { body: { ...LOGIN, title: "One", fields } });
+      await env.DB.prepare(`UPDATE items SET ${column} = 'damaged' WHERE vault_id = ?`).bind(vault).run();
+      const found = async () => {
+        const list = await call("GET", `${items}?filter=${encodeURIComponent('title eq "One"')}`);
+        const references = [`op://${vault}/One/password`];
+        const { status, body } = await call("POST", "/v1/resolve", { body: { references } });
+        return [list.status, status, JSON.stringify(body).includes("secret")];
+      };
+      const before = await found();
+      expect(before).toEqual([filtered, 200, resolved === 200]);
+      expect(await resealFully(vault)).toMatchObject({ done: true, unreadable: 1 });
+      expect(await found()).toEqual(before);
+    },
+  );
+});
+
 describe("a row whose texts are empty", () => {
   it("does not hide the rows after it", async () => {
     const { vault, items, call } = await freshVault();

@@ -2,7 +2,7 @@ import { blindIndex, HEADER_AND_NONCE_LENGTH, HEADER_LENGTH, headerOf } from "..
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { resealText } from "../../crypto/vault-texts.ts";
 import { foldedIndex } from "../items/folded-index.ts";
-import { openSummary } from "../items/items.ts";
+import { type ItemRow, openDetails, openSummary } from "../items/items.ts";
 import { firstKey, keyInVault, type KeyValue, sliceOfVault } from "../tables/slices.ts";
 import { columnsOfKind, type NamedTable } from "../tables/tables.ts";
 
@@ -76,13 +76,17 @@ function comparedColumn(table: NamedTable, changed: readonly string[]): string {
   return sealed.find((column) => changed.includes(column)) ?? sealed[0]!;
 }
 
-/** The blind indexes of an Item that differ from those of the row. In: the row with its new texts, and as it was read. */
+/**
+ * The blind indexes of an Item that differ from those of the row. Both of its texts have the title (decision 0053), so that it is found as
+ * long as one of them opens. In: the row with its new texts, and as it was read.
+ */
 async function indexesOf(keys: VaultKeys, vault: string, row: Columns, before: Columns): Promise<Record<string, string>> {
-  const { id, version, overview } = row as Columns & { id: string; version: number; overview: string };
-  const summary = await openSummary(keys, vault, { id, version, overview });
-  if (!summary.ok) return {};
-  const title_index = await blindIndex(keys.newest.index, summary.value.title);
-  const folded_index = await foldedIndex(keys.newest, summary.value.title);
+  const item = row as unknown as ItemRow;
+  const summary = await openSummary(keys, vault, item);
+  const opened = summary.ok ? summary : await openDetails(keys, vault, item);
+  if (!opened.ok) return {};
+  const title_index = await blindIndex(keys.newest.index, opened.value.title);
+  const folded_index = await foldedIndex(keys.newest, opened.value.title);
   return title_index === before["title_index"] && folded_index === before["folded_index"] ? {} : { title_index, folded_index };
 }
 
