@@ -57,7 +57,7 @@ it("a message covers no button of a dialog, and is as high as its text", async (
   await keepMessages(page);
   for (const name of ["First", "Second"]) {
     await page.getByRole("button", { name: "Create vault" }).click();
-    await page.getByRole("dialog").getByLabel("Name").fill(`Covered ${name}`);
+    await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill(`Covered ${name}`);
     await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
   }

@@ -162,8 +162,8 @@ describe("rotating a password", () => {
     await dialog.getByRole("button", { name: "Reveal old password" }).click();
     await dialog.getByText(OLD, { exact: true }).waitFor();
     await page.context().clearCookies();
-    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
-    await page.evaluate(() => dispatchEvent(new Event("focus")));
+    // As another tab tells that the session has changed.
+    await page.evaluate("new BroadcastChannel('item-vault-session').postMessage('changed')");
     await page.getByRole("dialog", { name: "Your session has ended" }).waitFor();
     expect(await page.getByText(OLD, { exact: true }).isVisible()).toBe(false);
   });

@@ -15,8 +15,8 @@ const dialogOf = (page: Page, name: string) => page.getByRole("dialog", { name }
 async function issue(page: Page, name: string): Promise<void> {
   await page.getByRole("button", { name: "Issue token" }).first().click();
   const form = dialogOf(page, "Issue token");
-  await form.getByLabel("Name").fill(name);
-  await form.getByRole("checkbox", { name: /^Read/ }).first().check();
+  await form.getByLabel("Name", { exact: true }).fill(name);
+  await form.getByRole("checkbox", { name: "Read: Opened" }).first().check();
   await form.getByRole("button", { name: "Issue token" }).click();
 }
 

@@ -161,7 +161,7 @@ const TASKS: Readonly<Record<string, Task>> = {
     run: async ({ page }) => {
       await page.getByRole("link", { name: "Tokens", exact: true }).click();
       await button(page, "Issue token").first().click();
-      await dialog(page).getByLabel("Name").waitFor();
+      await dialog(page).getByLabel("Name", { exact: true }).waitFor();
       await page.keyboard.type("ci");
       await dialog(page).getByRole("checkbox", { name: "Read: From" }).first().click();
       await dialog(page).getByRole("button", { name: "Issue token" }).click();
@@ -175,7 +175,7 @@ const TASKS: Readonly<Record<string, Task>> = {
     run: async ({ page }) => {
       await page.getByRole("link", { name: "Vaults", exact: true }).click();
       await button(page, "Create vault").click();
-      await dialog(page).getByLabel("Name").waitFor();
+      await dialog(page).getByLabel("Name", { exact: true }).waitFor();
       await page.keyboard.type("New");
       await dialog(page).getByRole("button", { name: "Create" }).click();
       await page.getByRole("rowheader", { name: "New", exact: true }).first().waitFor();
