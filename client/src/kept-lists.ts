@@ -51,7 +51,7 @@ export function createKeptLists() {
     const known = kept.get(list);
     const response = await send(known ? { "If-None-Match": known.tag } : {});
     const headers = new Headers(response.headers);
-    if (response.status === 304 && known && headers.get("ETag") === known.tag) {
+    if (response.status === 304 && known && opaqueTag(headers.get("ETag")) === opaqueTag(known.tag)) {
       keep(list, known);
       if (known.link !== null) headers.set("Link", known.link);
       return { data: JSON.parse(known.text), headers };
@@ -63,3 +63,6 @@ export function createKeptLists() {
     return { data, headers };
   };
 }
+
+/** An entity tag as it is compared (RFC 9110 section 8.8.3.2): a proxy that compresses an answer makes its tag weak. */
+const opaqueTag = (tag: string | null): string | undefined => tag?.replace(/^W\//, "");

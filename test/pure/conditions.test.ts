@@ -62,9 +62,12 @@ describe("If-Match", () => {
     },
   );
 
-  it.each(['W/"3"', 'W/"3", W/"3"', '"1",W/"3"'])("%s does not match version 3, because a weak tag never matches", (header) => {
-    expect(ifMatchHolds(full(header))).toBe(false);
-  });
+  it.each(['W/"3"', 'W/"3", W/"3"', '"1",W/"3"'])(
+    "%s matches version 3, because a proxy that compresses makes tags weak",
+    (header) => {
+      expect(ifMatchHolds(full(header))).toBe(true);
+    },
+  );
 
   it.each(["", "3", "'3'", '"3', '3"', '"3" "4"', '"3";"4"', '*, "3"', '"3", *', 'w/"3"', 'W/ "3"', '"a b"', '"3"x', "**"])(
     "%j is malformed",
@@ -73,7 +76,7 @@ describe("If-Match", () => {
     },
   );
 
-  it("with a list matches if and only if a strong tag of the list is the version", () => {
+  it("with a list matches if and only if a tag of the list is the version", () => {
     const tag = fc.record({
       weak: fc.boolean(),
       version: fc.integer({ min: 1, max: 20 }),
@@ -82,7 +85,7 @@ describe("If-Match", () => {
     fc.assert(
       fc.property(fc.array(tag, { minLength: 1, maxLength: 6 }), fc.integer({ min: 1, max: 20 }), (tags, version) => {
         const header = tags.map(({ weak, version: of, blank }) => `${blank}${weak ? "W/" : ""}"${of}"${blank}`).join(",");
-        expect(ifMatchHolds(full(header), itemOf(version))).toBe(tags.some((one) => !one.weak && one.version === version));
+        expect(ifMatchHolds(full(header), itemOf(version))).toBe(tags.some((one) => one.version === version));
       }),
       { numRuns: 300 },
     );

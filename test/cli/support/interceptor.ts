@@ -37,6 +37,8 @@ export interface InterceptorOptions {
   readonly damaged?: (name: string) => boolean;
   /** How many bytes of the body of an answer pass before the connection is closed; `undefined`: all. */
   readonly cutAfter?: (name: string) => number | undefined;
+  /** Makes the entity tags of JSON weak, as Cloudflare does where it compresses an answer. A 304 has nothing to compress. */
+  readonly weakens?: boolean;
 }
 
 /** Starts a proxy, which is closed at the end of the test. */
@@ -55,6 +57,7 @@ export async function startProxy({
   headers: more = {},
   damaged,
   cutAfter,
+  weakens = false,
 }: InterceptorOptions = {}): Promise<Interceptor> {
   const [requests, headers]: [string[], IncomingMessage["headers"][]] = [[], []];
   let failing: number | undefined;
@@ -75,7 +78,7 @@ export async function startProxy({
         const json = own?.(name);
         const isRewritten = rewrite !== undefined && incoming.headers["content-type"] === "application/json";
         const body = isRewritten ? rewrite(name, await textOf(incoming)) : undefined;
-        if (json === undefined) forward(incoming, answer, { cut: cutAfter?.(name), body });
+        if (json === undefined) forward(incoming, answer, { cut: cutAfter?.(name), body, weakens });
         else answer.setHeader("Content-Type", "application/json").end(JSON.stringify(json));
       }
     })();
@@ -102,13 +105,16 @@ export async function startProxy({
 interface Changes {
   readonly cut: number | undefined;
   readonly body: string | undefined;
+  readonly weakens: boolean;
 }
 
-function forward(incoming: IncomingMessage, answer: ServerResponse, { cut, body }: Changes): void {
+function forward(incoming: IncomingMessage, answer: ServerResponse, { cut, body, weakens }: Changes): void {
   const { method, url } = incoming;
   const headers = { ...incoming.headers, ...(body !== undefined && { "content-length": String(Buffer.byteLength(body)) }) };
   const outgoing = request(new URL(url!, inject("url")), { method: method!, headers }, (reply) => {
-    answer.writeHead(reply.statusCode!, reply.headers);
+    const { etag, "content-type": type = "" } = reply.headers;
+    const isWeak = weakens && etag !== undefined && type.startsWith("application/json");
+    answer.writeHead(reply.statusCode!, isWeak ? { ...reply.headers, etag: `W/${etag}` } : reply.headers);
     answer.flushHeaders(); // a stream of events may have no bytes yet
     let sent = 0;
     reply.on("data", (chunk: Buffer) => {
