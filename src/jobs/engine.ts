@@ -29,8 +29,8 @@ import { KINDS } from "./kinds.ts";
 /** How often a step is tried before its job fails. */
 export const STEP_TRIES_MAX = 10;
 
-/** The longest state of a job: SQLite in a Durable Object has rows of at most 2 MB. */
-const STATE_CHARACTERS_MAX = 1024 * 1024;
+/** The longest state of a job. It is parsed and written with each step, in the 128 MB of an isolate. */
+const STATE_CHARACTERS_MAX = 8 * 1024 * 1024;
 
 /** Milliseconds until a step is tried again. In: how often it was tried. Ten tries take about half an hour. */
 export const retryDelay = (tries: number): number => Math.min(5 * SECOND * 2 ** (tries - 1), 10 * MINUTE);

@@ -89,9 +89,39 @@ describe("one damaged row never costs more than itself", () => {
   });
 });
 
+describe("a state that does not fit into a row", () => {
+  it("is kept in several, whole, and goes with its job", async () => {
+    const long = (length: number) => "x\u{1F511}".repeat(length / 3);
+    // A step makes ten calls of a coordinator, and its state has what the last one has answered.
+    const lengths = [1_500_000, 4_500_000, 600_000];
+    const answers = ["", ...lengths.flatMap((length) => Array.from({ length: 10 }, () => long(length)))];
+    let calls = 0;
+    let wrong = 0;
+    const expire = async ({ after }: { after: string }) => {
+      if (after !== answers[calls]) wrong++;
+      return { ok: true, value: answers[++calls] };
+    };
+    const service = await serviceWith({}, { COORDINATOR: { getByName: () => ({ expire }) } as unknown as Env["COORDINATOR"] });
+    const id = await startHeld(service, { kind: "verify" });
+    const data = JSON.stringify({
+      waiting: [{ vault: crypto.randomUUID(), place: "z", versions: 0 }],
+      after: "",
+      listed: "z",
+      done: 0,
+    });
+    await inOperator(service, (sql) =>
+      sql.exec("UPDATE jobs SET kind = 'expire', data = ?, due = 0, state = 'running', ended_at = NULL WHERE id = ?", data, id),
+    );
+    expect(await endOfJob(service, id)).toMatchObject({ state: "done", findings: [] });
+    expect([calls, wrong]).toEqual([answers.length, 0]);
+    const pieces = () => inOperator(service, (sql) => sql.exec("SELECT count(*) AS n FROM job_data").one()["n"]);
+    expect(await pieces()).toBe(0);
+  });
+});
+
 describe("a state that is too long", () => {
   it("is not kept: a job of many vaults goes on from the state before, without the vault that is under way", async () => {
-    const endless = { expire: async () => ({ ok: true, value: "x".repeat(2_000_000) }) };
+    const endless = { expire: async () => ({ ok: true, value: "x".repeat(9_000_000) }) };
     const service = await serviceWith({}, { COORDINATOR: { getByName: () => endless } as unknown as Env["COORDINATOR"] });
     const id = await startHeld(service, { kind: "verify" });
     const vault = crypto.randomUUID();

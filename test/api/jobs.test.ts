@@ -131,7 +131,7 @@ describe("GET /v1/admin/jobs", () => {
     const service = await serviceWith({});
     await runJob(service, REWRAP);
     const copies = `
-      INSERT INTO jobs SELECT 'copy ' || value, request, kind, holds, state, writes, data, data_format, tries, due, done, total, result, created_at - value, ended_at, reason
+      INSERT INTO jobs SELECT 'copy ' || value, request, kind, holds, state, writes, data, data_format, tries, due, done, total, result, created_at - value, ended_at, reason, steps
       FROM jobs, json_each(?1)`;
     await inOperator(service, (sql) => {
       sql.exec(copies, JSON.stringify(Array.from({ length: 1_200 }, (_, index) => index)));

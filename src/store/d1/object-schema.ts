@@ -3,14 +3,16 @@
  * D1, the first one is edited in place until release 1.0; from then on a release only expands (docs/decisions, 0010).
  */
 
-/** The operator runs jobs (store/jobs/job-rows.ts). `data_format` is that of the release that wrote `data`. Times are Unix milliseconds. */
+/** The operator runs jobs (store/jobs/job-rows.ts). `data_format` is that of the release that wrote `data`; what is too long for a row goes on in `job_data`. `steps` counts those that were kept. Times are Unix milliseconds. */
 export const OPERATOR_MIGRATIONS: readonly string[] = [
   `CREATE TABLE jobs (
     id TEXT NOT NULL PRIMARY KEY, request TEXT NOT NULL, kind TEXT NOT NULL, holds TEXT,
     state TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'paused', 'done', 'failed', 'stopped')), writes INTEGER NOT NULL,
     data TEXT NOT NULL, data_format INTEGER NOT NULL, tries INTEGER NOT NULL, due INTEGER NOT NULL,
-    done INTEGER NOT NULL, total INTEGER NOT NULL, result TEXT, created_at INTEGER NOT NULL, ended_at INTEGER, reason TEXT
+    done INTEGER NOT NULL, total INTEGER NOT NULL, result TEXT, created_at INTEGER NOT NULL, ended_at INTEGER, reason TEXT,
+    steps INTEGER NOT NULL DEFAULT 0
   ) STRICT;
+  CREATE TABLE job_data (job TEXT NOT NULL, number INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (job, number)) STRICT;
   CREATE TABLE job_findings (
     job TEXT NOT NULL, number INTEGER NOT NULL, finding TEXT NOT NULL, PRIMARY KEY (job, number), UNIQUE (job, finding)
   ) STRICT, WITHOUT ROWID`,

@@ -26,9 +26,11 @@ export interface JobRow {
   readonly state: JobState;
   /** How often the job has written D1 (step-fence.ts). */
   readonly writes: number;
-  /** The state of the kind between two steps: JSON. */
+  /** The state of the kind between two steps: JSON. A list of jobs has its first piece only. */
   readonly data: string;
   readonly data_format: number;
+  /** How many steps were kept. */
+  readonly steps: number;
   /** How often the next step was begun. */
   readonly tries: number;
   /** When the next step is due. */
@@ -82,8 +84,12 @@ const SQL = {
   resume: "UPDATE jobs SET state = 'waiting', tries = 0, due = ?2 WHERE id = ?1 AND state = 'paused'",
   recordFailure: `UPDATE jobs SET reason = ?2 WHERE id = ?1 AND ${UNENDED}`,
   advance: `
-    UPDATE jobs SET data = ?2, data_format = ?3, tries = 0, due = ?4, done = ?5, total = ?6, result = ?7, writes = ?8, reason = NULL
-    WHERE id = ?1 AND ${UNENDED} AND data = ?9 RETURNING id`,
+    UPDATE jobs SET data = ?2, data_format = ?3, tries = 0, due = ?4, done = ?5, total = ?6, result = ?7, writes = ?8, reason = NULL,
+      steps = steps + 1
+    WHERE id = ?1 AND ${UNENDED} AND steps = ?9 RETURNING id`,
+  moreData: "SELECT data FROM job_data WHERE job = ?1 ORDER BY number",
+  addData: "INSERT INTO job_data (job, number, data) VALUES (?1, ?2, ?3)",
+  removeData: "DELETE FROM job_data WHERE job = ?1",
   end: `UPDATE jobs SET state = ?2, ended_at = ?3, reason = ?4 WHERE id = ?1 AND ${UNENDED}`,
   findings: "SELECT number, finding FROM job_findings WHERE job = ?1 AND number > ?2 ORDER BY number LIMIT ?3",
   addFinding: `
@@ -118,7 +124,27 @@ export function insertJob(
   sql.exec(SQL.insert, id, request, kind, holds ?? null, data, format, now);
 }
 
-export const loadJob = (sql: SqlStorage, id: string): JobRow | undefined => sql.exec<JobRow>(SQL.load, id).toArray()[0];
+/** SQLite in a Durable Object has rows of at most 2 MB, and a character has at most 3 bytes. */
+const PIECE_CHARACTERS = 512 * 1024;
+
+/** The pieces of a state, each of which fits into a row; one at least. No character is cut in two. */
+function piecesOf(data: string): string[] {
+  const pieces: string[] = [];
+  for (let at = 0; at < data.length || pieces.length === 0;) {
+    const end = at + PIECE_CHARACTERS;
+    const isInPair = /[\uD800-\uDBFF]/.test(data[end - 1] ?? "");
+    pieces.push(data.slice(at, isInPair ? end - 1 : end));
+    at += pieces.at(-1)!.length || 1;
+  }
+  return pieces;
+}
+
+/** A row with its whole state. */
+const wholeRow = (sql: SqlStorage, row: JobRow | undefined): JobRow | undefined =>
+  row && { ...row, data: [row, ...sql.exec<{ data: string }>(SQL.moreData, row.id)].map(({ data }) => data).join("") };
+
+export const loadJob = (sql: SqlStorage, id: string): JobRow | undefined =>
+  wholeRow(sql, sql.exec<JobRow>(SQL.load, id).toArray()[0]);
 
 /** Out: a job that was asked for the same, and has not begun. */
 export const findSame = (sql: SqlStorage, { kind, request }: Pick<NewJob, "kind" | "request">): JobRow | undefined =>
@@ -129,7 +155,8 @@ export const findHolder = (sql: SqlStorage, holds: string | undefined): string |
   holds === undefined ? undefined : sql.exec<{ id: string }>(SQL.holder, holds).toArray()[0]?.id;
 
 /** Out: the job whose step has been due for the longest time. In: Unix milliseconds. */
-export const findDue = (sql: SqlStorage, now: number): JobRow | undefined => sql.exec<JobRow>(SQL.due, now).toArray()[0];
+export const findDue = (sql: SqlStorage, now: number): JobRow | undefined =>
+  wholeRow(sql, sql.exec<JobRow>(SQL.due, now).toArray()[0]);
 
 /** Out: when the next step is due, in Unix milliseconds. */
 export const nextDue = (sql: SqlStorage): number | undefined =>
@@ -172,17 +199,21 @@ interface StepOutcome extends JobData, JobReached {
 }
 
 /**
- * Keeps what a step has reached, unless another try of the step has reached something meanwhile. In: the state with which the step began; Unix
+ * Keeps what a step has reached, unless another try of the step has reached something meanwhile. In: the row with which the step began; Unix
  * milliseconds. Out: whether it was kept.
  */
 export function advanceJob(
   sql: SqlStorage,
-  { id, data: begun }: Pick<JobRow, "id" | "data">,
+  { id, steps }: Pick<JobRow, "id" | "steps">,
   { data, format, progress: { done, total }, result, writes }: StepOutcome,
   now: number,
 ): boolean {
   const text = result ? JSON.stringify(result) : null;
-  return sql.exec(SQL.advance, id, data, format, now, done, total, text, writes, begun).toArray().length > 0;
+  const [first, ...more] = piecesOf(data);
+  if (sql.exec(SQL.advance, id, first, format, now, done, total, text, writes, steps).toArray().length === 0) return false;
+  sql.exec(SQL.removeData, id);
+  for (const [number, piece] of more.entries()) sql.exec(SQL.addData, id, number, piece);
+  return true;
 }
 
 export function endJob(sql: SqlStorage, id: string, state: JobState, now: number, reason?: FailureKind): void {
@@ -243,6 +274,7 @@ export function deleteOldJobs(sql: SqlStorage, now: number): void {
   const old = sql.exec<{ id: string }>(SQL.old, now - KEPT.milliseconds, KEPT.jobs, JSON.stringify(SERVICE_KINDS));
   for (const { id } of old.toArray()) {
     sql.exec(SQL.removeFindings, id);
+    sql.exec(SQL.removeData, id);
     sql.exec(SQL.remove, id);
   }
 }
