@@ -89,9 +89,11 @@ describe("one damaged row never costs more than itself", () => {
   });
 });
 
+/** A text with so many UTF-16 code units, of which some are surrogates. */
+const long = (length: number): string => "x\u{1F511}".repeat(length / 3);
+
 describe("a state that does not fit into a row", () => {
   it("is kept in several, whole, and goes with its job", async () => {
-    const long = (length: number) => "x\u{1F511}".repeat(length / 3);
     // A step makes ten calls of a coordinator, and its state has what the last one has answered.
     const lengths = [1_500_000, 4_500_000, 600_000];
     const answers = ["", ...lengths.flatMap((length) => Array.from({ length: 10 }, () => long(length)))];
