@@ -1,6 +1,7 @@
 import { type Fitted, fitTransfer } from "@item-vault/transfer/fit";
 import { OUTCOMES } from "@item-vault/transfer/outcomes";
 import { type PlannedItem, planItems } from "@item-vault/transfer/plan";
+import { countUnreadable } from "@item-vault/transfer/read-service";
 import { isComplete } from "@item-vault/transfer/write-item";
 import { type Counts, writeItems } from "@item-vault/transfer/write-items";
 import { CliError, EXIT, failureOf } from "../frame/failure.ts";
@@ -20,8 +21,14 @@ export async function run(call: ImportCall): Promise<number> {
 }
 
 async function runImport(call: ImportCall, signal: AbortSignal): Promise<number> {
-  const { io, options } = call;
   const source = await loadSource(call, signal);
+  const code = await importSource(call, source, signal);
+  const isIncomplete = countUnreadable(source.transfer.losses) > 0;
+  return code === EXIT.ok && isIncomplete ? EXIT.found : code;
+}
+
+async function importSource(call: ImportCall, source: Source, signal: AbortSignal): Promise<number> {
+  const { io, options } = call;
   const fitted = fitTransfer(source.transfer);
   await checkFit(call, fitted);
   const losses = fitted.losses.list();
