@@ -65,6 +65,25 @@ describe("an import", () => {
     expect(await page.getByRole("button", { name: "Import", exact: true }).isDisabled()).toBe(true);
   });
 
+  it("says which Items of a file that was changed since are there with other content, and leaves them", async () => {
+    const { page } = await openImport();
+    const ids = [crypto.randomUUID(), crypto.randomUUID()];
+    const sourceOf = (titles: readonly string[]) => {
+      const items = titles.map((title, n) => ({ id: ids[n], title, category: "LOGIN" }));
+      return JSON.stringify({ format: "item-vault", version: 1, items });
+    };
+    await choose(page, "source.json", sourceOf(["Mail", "Shop"]));
+    await page.getByRole("button", { name: "Import 2 Items" }).click();
+    await isImported(page);
+    await page.getByRole("button", { name: "Import another file" }).click();
+    await choose(page, "source.json", sourceOf(["Mail", `Shop ${MARKUP}`]));
+    await forecast(page, "2 Items: 1 already there, 1 there with other content. There is nothing to import.");
+    await page.getByText("There with other content, and left as they are (1)").click();
+    await page.getByText(`Shop ${MARKUP}`, { exact: true }).waitFor();
+    expect(await page.locator("img").count()).toBe(0);
+    expect(await checkLooks(page)).toBe("");
+  });
+
   it("opens an encrypted file with its password, which is sent nowhere, and shows markup as text", async () => {
     const { page } = await openImport();
     const sent: string[] = [];

@@ -75,7 +75,7 @@ interface VaultContent {
 }
 
 async function loadContent({ client, id }: service.TargetVault): Promise<VaultContent> {
-  const summaries = await service.listItems(client, id);
+  const { summaries } = await service.listItems(client, id);
   const alike = new Map<string, ItemSummary[]>();
   for (const summary of summaries) {
     if ("broken" in summary) continue;

@@ -2,7 +2,7 @@ import { type Caller, entriesOf, ItemVaultError } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
 import { sameState } from "./compare.ts";
 import { Losses } from "./losses.ts";
-import type { TransferFile, TransferItem, TransferState } from "./item.ts";
+import type { Loss, TransferFile, TransferItem, TransferState } from "./item.ts";
 import { inParallel } from "./pool.ts";
 import * as service from "./service.ts";
 import type { ItemPath, ServiceItem, ServiceVault } from "./service.ts";
@@ -12,18 +12,36 @@ import type { ItemPath, ServiceItem, ServiceVault } from "./service.ts";
 export interface ReadProgress {
   readonly signal?: AbortSignal | undefined;
   readonly onItem?: (done: number, all: number) => void;
+  /** How many vaults the list of the service has left out, because they do not open. */
+  readonly unreadableVaults?: number;
 }
+
+/** What the service has and cannot read. A copy that lacks any of it is incomplete. */
+const UNREADABLE = {
+  vaults: "vaults that the service cannot read, because their stored records or keys are damaged",
+  items: "Items that the service cannot read, because their stored records are damaged",
+  versions: "damaged earlier versions",
+};
+
+/** How many of these losses are something that the service has and cannot read. */
+export const countUnreadable = (losses: readonly Loss[]): number =>
+  losses.filter(({ what }) => Object.values(UNREADABLE).includes(what)).reduce((sum, { count }) => sum + count, 0);
 
 /** Out: the Items in the order of vaults and ids, and what cannot be carried. The contents of Files are read later. */
 export async function readService(
   client: Caller,
   vaults: readonly ServiceVault[],
-  { signal, onItem }: ReadProgress = {},
+  { signal, onItem, unreadableVaults = 0 }: ReadProgress = {},
 ): Promise<{ items: TransferItem[]; losses: Losses }> {
   const losses = new Losses();
+  losses.add(UNREADABLE.vaults, undefined, unreadableVaults);
   const hasVersions = (await client.call("GET /v1/vaults")).headers.has("Token-Expires"); // contract 8.11; Connect has none
   const found: { vault: ServiceVault; id: string }[] = [];
-  for (const vault of vaults) found.push(...(await service.listItems(client, vault.id)).map(({ id }) => ({ vault, id })));
+  for (const vault of vaults) {
+    const { summaries, leftOut } = await service.listItems(client, vault.id);
+    losses.add(UNREADABLE.items, undefined, leftOut);
+    found.push(...summaries.map(({ id }) => ({ vault, id })));
+  }
   let done = 0;
   const read = async ({ vault, id }: (typeof found)[number]) => {
     const item = await readItem({ client, vault, losses, hasVersions }, id);
@@ -41,8 +59,6 @@ interface Reading {
   readonly hasVersions: boolean;
 }
 
-const DAMAGED = "Items that the service cannot read, because their stored records are damaged";
-
 /** The answer, or `undefined` for a stored record that does not open, which is counted under the id: its title is not known. */
 const orDamaged = <T>(losses: Losses, what: string, name: string, answer: Promise<T>): Promise<T | undefined> =>
   answer.catch((error: unknown) => {
@@ -56,7 +72,7 @@ async function readItem(reading: Reading, id: string): Promise<TransferItem | un
   const { client, vault, losses } = reading;
   const path = { vault: vault.id, item: id };
   const read = client.call("GET /v1/vaults/{vault}/items/{item}", { path });
-  const item: ServiceItem | undefined = (await service.orMissing(orDamaged(losses, DAMAGED, id, read)))?.data;
+  const item: ServiceItem | undefined = (await service.orMissing(orDamaged(losses, UNREADABLE.items, id, read)))?.data;
   if (!item) return undefined;
   const canonical = parseId(id);
   const state = stateOf(item);
@@ -92,7 +108,7 @@ async function readHistory(
   let kept = state;
   for (const version of earlier) {
     const read = client.call("GET /v1/vaults/{vault}/items/{item}/versions/{version}", { path: { ...path, version } });
-    const past = (await service.orMissing(orDamaged(losses, "damaged earlier versions", item.title ?? "", read)))?.data;
+    const past = (await service.orMissing(orDamaged(losses, UNREADABLE.versions, item.title ?? "", read)))?.data;
     if (!past) continue;
     const gone = past.files.filter(({ id }) => !files.has(id));
     for (const { id } of gone) files.add(id);

@@ -48,13 +48,26 @@ export const orMissing = <T>(answer: Promise<T>): Promise<T | undefined> =>
     throw error;
   });
 
-/** The summaries of a vault, archived Items too. */
-export async function listItems(client: Caller, vault: string): Promise<(ItemSummary | BrokenItem)[]> {
+/** How many entries of a list do not open, also those that it leaves out (contract 11.10, 13.18). A Connect server counts none. */
+export const brokenIn = (headers: Headers): number => Number.parseInt(headers.get("Item-Vault-Broken") ?? "", 10) || 0;
+
+export interface ItemList {
+  /** Archived Items too. */
+  readonly summaries: readonly (ItemSummary | BrokenItem)[];
+  /** How many Items are not among them, because they do not open. */
+  readonly leftOut: number;
+}
+
+/** The Items of a vault. */
+export async function listItems(client: Caller, vault: string): Promise<ItemList> {
   const summaries: (ItemSummary | BrokenItem)[] = [];
+  let broken = 0;
+  const onPage = (headers: Headers) => void (broken += brokenIn(headers));
   const query = { archived: true, include: "username", limit: 1000 } as const;
-  for await (const summary of entriesOf(client, "GET /v1/vaults/{vault}/items", { path: { vault }, query }))
+  for await (const summary of entriesOf(client, "GET /v1/vaults/{vault}/items", { path: { vault }, query }, onPage))
     summaries.push(summary);
-  return summaries;
+  const listed = summaries.filter((summary) => "broken" in summary).length;
+  return { summaries, leftOut: Math.max(0, broken - listed) };
 }
 
 /** The content of a File, as a whole. */

@@ -29,9 +29,9 @@ export interface Found {
 }
 
 /**
- * `created`; `completed`: it lacked some steps; `present`: it was there; `differs`: it is there with another content, because somebody
- * has changed it since an interrupted import, or a File of it is not that of the source, so it was left as it is; `deleted`: it
- * was imported before and has been deleted since.
+ * `created`; `completed`: it lacked some steps; `present`: it was there with this content; `differs`: it is there with another content,
+ * because somebody has changed it here or in the source, so it was left as it is; `deleted`: it was imported before and has been
+ * deleted since.
  */
 export type Outcome = "created" | "completed" | "present" | "differs" | "deleted";
 
@@ -46,6 +46,8 @@ interface Current {
 
 type Loaded = Current & { readonly item: Item };
 
+const isLoaded = (current: Current): current is Loaded => current.item !== undefined;
+
 const COLLISIONS_MAX = 5;
 
 /** SHA-256 in Base64 of contents that were read: by the id of a File of the service, whose content never changes, or by a File of the source. */
@@ -58,18 +60,17 @@ export const isComplete = (found: Found | undefined, steps: readonly Step[]): bo
 /** Errors: throws the ItemVaultError of a request. Repeating the call continues. */
 export async function writeItem(target: Target, { id, steps, found }: Planned): Promise<Outcome> {
   if (found?.differs) return "differs";
-  const files = progressAfter(steps, steps.length).files;
-  // The version says that all steps are done. The Files are those of an earlier source, which may have had other contents.
-  if (isComplete(found, steps) && (found?.differs === false || files.length === 0)) return "present";
+  if (isComplete(found, steps) && found?.differs === false) return "present";
   const begun = found ? await loadItem(target, found.id) : await create(target, id, steps[0]!);
   if (!begun) return "deleted";
-  let current = begun;
+  let current: Current = begun;
   const created = current.checked;
   const digests: Digests = new Map();
-  if (current.item && current.done >= steps.length)
-    return (await hasFiles(target, current.item, files, digests)) ? "present" : "differs";
+  // The version says how many steps are done, and nothing of the content: that of the source may be another one today.
+  if (isLoaded(current) && current.done >= steps.length)
+    return (await isMadeBy(target, current, steps, digests)) ? "present" : "differs";
   for (let collisions = 0; current.done < steps.length;) {
-    if (current.item && !(await isMadeBy(target, { ...current, item: current.item }, steps, digests))) return "differs";
+    if (isLoaded(current) && !(await isMadeBy(target, current, steps, digests))) return "differs";
     const next = await take(target, current, steps[current.done]!, digests);
     if (!next && ++collisions > COLLISIONS_MAX) return "differs";
     // Another import of the same source has written: continue where it is.

@@ -18,7 +18,7 @@ export const EXIT = {
   conflict: 5,
   /** The service did not answer, or cannot serve: network errors, 429, 5xx. */
   unavailable: 6,
-  /** `admin verify` found something that is wrong, a backup or a restore has rows that do not open, or a deployment is not the release. */
+  /** `admin verify` found something that is wrong, a backup, a restore, an export or an import has rows that do not open, or a deployment is not the release. */
   found: 7,
 } as const;
 

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { readService } from "@item-vault/transfer/read-service";
+import { countUnreadable, readService } from "@item-vault/transfer/read-service";
 import type { Call } from "../frame/command.ts";
 import { CliError, EXIT } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
@@ -11,6 +11,7 @@ import { passwordOf } from "./load-source.ts";
 import { countOfItems, startProgress } from "../output/progress.ts";
 import * as report from "./report.ts";
 import { chooseVault, listVaults } from "./vaults.ts";
+import type { Losses } from "@item-vault/transfer/losses";
 import type { EXPORT_OPTIONS } from "./options.ts";
 
 /** `export`: writes what a token can read to a file. */
@@ -36,21 +37,38 @@ async function runExport({ io, options, client }: ExportCall, signal: AbortSigna
     });
   const password = path === undefined ? undefined : await passwordOf(io, path, "");
   const service = await client();
-  const all = await listVaults(service);
-  const vaults = options.vault ? options.vault.map((name) => chooseVault(all, name)) : all;
+  const { vaults: all, unreadable } = await listVaults(service);
+  const vaults = options.vault ? options.vault.map((name) => chooseVault(all, name, unreadable)) : all;
   const progress = startProgress(io, "read", undefined, countOfItems);
-  const { items, losses } = await readService(service, vaults, { signal, onItem: progress.set }).finally(() => progress.end());
+  const unreadableVaults = options.vault ? 0 : unreadable;
+  const reading = readService(service, vaults, { signal, onItem: progress.set, unreadableVaults });
+  const { items, losses } = await reading.finally(() => progress.end());
+  const isIncomplete = countUnreadable(losses.list()) > 0;
+  if (isIncomplete && output !== "-" && (await exists(output))) {
+    await write(io.stderr, describe(losses));
+    throw new CliError(`The export is incomplete, so ${output} was not replaced`, {
+      exit: "found",
+      hint: "Choose another file, or move this one away first. The administrator finds out what does not open: `item-vault admin verify`.",
+    });
+  }
   const written = await format.write(items, password === undefined ? {} : { password });
   losses.addAll(written.losses);
   signal.throwIfAborted();
   if (output === "-") await write(io.stdout, written.bytes);
   else await writeWholeFile(output, written.bytes, { force });
-  await write(io.stderr, report.describeLosses(losses.list()) + report.describeExamples(losses.list()));
+  await write(io.stderr, describe(losses));
   const protection = password === undefined ? "It contains every value in clear." : "";
   const counted = `${plural(items.length, "Item")} of ${plural(vaults.length, "vault")}`;
   await write(io.stderr, `Exported ${counted}${output === "-" ? "" : ` to ${output}`}. ${protection}\n`);
-  return EXIT.ok;
+  if (!isIncomplete) return EXIT.ok;
+  await write(
+    io.stderr,
+    "It is incomplete: the service cannot read everything. `item-vault admin verify` tells the administrator what.\n",
+  );
+  return EXIT.found;
 }
+
+const describe = (losses: Losses): string => report.describeLosses(losses.list()) + report.describeExamples(losses.list());
 
 /** Whether a file would be replaced: what is written to a pipe or a device replaces nothing. */
 const exists = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isFile() ?? false;

@@ -1,6 +1,8 @@
+import { compareItems } from "@item-vault/transfer/compare-items";
 import { type Fitted, fitTransfer } from "@item-vault/transfer/fit";
 import { OUTCOMES } from "@item-vault/transfer/outcomes";
 import { type PlannedItem, planItems } from "@item-vault/transfer/plan";
+import { countUnreadable } from "@item-vault/transfer/read-service";
 import { isComplete } from "@item-vault/transfer/write-item";
 import { type Counts, writeItems } from "@item-vault/transfer/write-items";
 import { CliError, EXIT, failureOf } from "../frame/failure.ts";
@@ -20,15 +22,21 @@ export async function run(call: ImportCall): Promise<number> {
 }
 
 async function runImport(call: ImportCall, signal: AbortSignal): Promise<number> {
-  const { io, options } = call;
   const source = await loadSource(call, signal);
+  const code = await importSource(call, source, signal);
+  const isIncomplete = countUnreadable(source.transfer.losses) > 0;
+  return code === EXIT.ok && isIncomplete ? EXIT.found : code;
+}
+
+async function importSource(call: ImportCall, source: Source, signal: AbortSignal): Promise<number> {
+  const { io, options } = call;
   const fitted = fitTransfer(source.transfer);
   await checkFit(call, fitted);
   const losses = fitted.losses.list();
   await write(io.stdout, report.describeSource(source.format, fitted.items) + report.describeLosses(losses));
   await write(io.stderr, report.describeExamples(losses));
   if (fitted.items.length === 0) return EXIT.ok;
-  if (options["dry-run"]) return await describePlan(call, source, fitted);
+  if (options["dry-run"]) return await describePlan(call, { source, fitted, signal });
   const targets = await chooseTargets(call, fitted);
   try {
     const planned = await planIn(targets, source, fitted);
@@ -69,11 +77,16 @@ const planIn = async (targets: Targets, { format, transfer }: Source, { items }:
 };
 
 /** Says what is there already, if the service answers: a dry run needs none. */
-async function describePlan(call: ImportCall, source: Source, fitted: Fitted): Promise<number> {
+async function describePlan(
+  call: ImportCall,
+  { source, fitted, signal }: { readonly source: Source; readonly fitted: Fitted; readonly signal: AbortSignal },
+): Promise<number> {
   const { stdout, stderr } = call.io;
   try {
     const targets = await chooseTargets(call, fitted);
-    const planned = await planIn(targets, source, fitted);
+    const plan = await planIn(targets, source, fitted);
+    const progress = startProgress(call.io, "compared", undefined, countOfItems);
+    const planned = await compareItems(plan, { signal, onItem: progress.set }).finally(() => progress.end());
     const there = planned.filter(({ found, steps }) => found?.differs || isComplete(found, steps)).length;
     const differ = planned.filter(({ found }) => found?.differs).map(({ item }) => item.title);
     if (targets.missing.length > 0) await write(stdout, `Vaults that would be made: ${report.quoteTitles(targets.missing)}\n`);

@@ -71,8 +71,8 @@ async function loadService(host: string, { io, options }: ImportCall, signal: Ab
   // Another server of the API names none of its answers.
   const client = connectTo({ host, token, timeout: timeoutOf(io.env, options) }, { onlyItemVault: false });
   const progress = startProgress(io, "read", undefined, countOfItems);
-  const { items, losses } = await readService(client, await listVaults(client), { signal, onItem: progress.set }).finally(() =>
-    progress.end(),
-  );
+  const { vaults, unreadable: unreadableVaults } = await listVaults(client);
+  const reading = readService(client, vaults, { signal, onItem: progress.set, unreadableVaults });
+  const { items, losses } = await reading.finally(() => progress.end());
   return { format: "connect", transfer: { source: "connect", items, losses: losses.list() } };
 }

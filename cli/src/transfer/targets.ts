@@ -31,7 +31,7 @@ export interface TargetOptions {
 export async function findTargets(names: readonly (string | undefined)[], options: TargetOptions): Promise<Targets> {
   const { vault: wanted, create, client } = options;
   const own = create ? await client().catch(() => undefined) : await client();
-  const listed = own ? await listVaults(own) : [];
+  const listed = own ? (await listVaults(own)).vaults : [];
   const readable = listed.map(({ id, name }): TargetVault => ({ id, name, client: own! }));
   const otherwise = readable.length === 1 ? readable[0]!.id : undefined;
   const choose = (name: string | undefined) => wanted ?? name ?? otherwise;

@@ -1,29 +1,41 @@
 import type { Caller } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
-import type { ServiceVault } from "@item-vault/transfer/service";
+import { brokenIn, type ServiceVault } from "@item-vault/transfer/service";
 import { CliError } from "../frame/failure.ts";
+import { plural } from "../frame/plural.ts";
 
 /** The vaults that an import or an export names. */
 
+/** The vaults of a token. */
+export interface VaultList {
+  readonly vaults: readonly ServiceVault[];
+  /** How many vaults are not among them, because the service cannot read them. */
+  readonly unreadable: number;
+}
+
 /** Errors: throws a CliError for an answer that is no list, as a page of a proxy. */
-export async function listVaults(client: Caller): Promise<readonly ServiceVault[]> {
-  const { data } = await client.call("GET /v1/vaults");
-  if (Array.isArray(data)) return data;
+export async function listVaults(client: Caller): Promise<VaultList> {
+  const { data, headers } = await client.call("GET /v1/vaults");
+  if (Array.isArray(data)) return { vaults: data, unreadable: brokenIn(headers) };
   throw new CliError("The answer of the service is no list of vaults", { exit: "unavailable", hint: "Check the host." });
 }
 
 /** A comparison of names of vaults as the service does it. */
 export const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** The vault of an id or a name. Errors: throws a CliError when there is none, or several have the name. */
-export function chooseVault(vaults: readonly ServiceVault[], wanted: string): ServiceVault {
+/** The vault of an id or a name. In: `unreadable` is that of the list. Errors: throws a CliError when there is none, or several have the name. */
+export function chooseVault(vaults: readonly ServiceVault[], wanted: string, unreadable = 0): ServiceVault {
   const id = parseId(wanted);
   const found = vaults.filter((vault) => id !== undefined && parseId(vault.id) === id);
   const named = found.length > 0 ? found : vaults.filter(({ name }) => sameName(name, wanted));
   if (named.length === 1) return named[0]!;
   const many = named.length > 1;
+  const absent =
+    unreadable === 0
+      ? "`item-vault whoami` shows the vaults of the token."
+      : `The service cannot read ${plural(unreadable, "vault")} of the token, and does not know the name then.`;
   throw new CliError(many ? "Several vaults have this name" : `The token reads no vault of the name ${JSON.stringify(wanted)}`, {
     exit: many ? "conflict" : "notFound",
-    hint: many ? "Use the id of the vault." : "`item-vault whoami` shows the vaults of the token.",
+    hint: many ? "Use the id of the vault." : absent,
   });
 }

@@ -109,12 +109,13 @@ function review(state: State, source: Source): void {
 /** Compares the source with the vaults. Out: whether that succeeded. */
 async function compare(state: State): Promise<boolean> {
   const run = ++state.current;
+  const { signal: ended } = restart(state);
   state.planned.value = undefined;
   state.forecast.value = undefined;
   state.problem.value = "";
   try {
     const engine = await loadEngine();
-    const found = await engine.planSource(state.source!, state.chosen.value);
+    const found = await engine.planSource(state.source!, state.chosen.value, ended);
     if (run !== state.current) return false;
     state.planned.value = found;
     state.forecast.value = forecastOf(found, engine.isComplete);
@@ -129,7 +130,7 @@ async function write(state: State): Promise<void> {
   const { stage, done } = state;
   const items = state.planned.value!;
   const run = ++state.current;
-  const controller = (state.controller = new AbortController());
+  const controller = restart(state);
   done.value = 0;
   stage.value = { name: "writing", all: items.length };
   const { writeItems } = await loadEngine();
@@ -138,6 +139,12 @@ async function write(state: State): Promise<void> {
   if (run !== state.current) return;
   const stopped = controller.signal.aborted && done.value < items.length;
   stage.value = { name: "finished", result: { ...counts, stopped, all: items.length } };
+}
+
+/** Ends the requests of what is under way. Out: the controller of what begins. */
+function restart(state: State): AbortController {
+  state.controller.abort();
+  return (state.controller = new AbortController());
 }
 
 function targetOf(name: string, id: string) {

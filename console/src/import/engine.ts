@@ -1,3 +1,4 @@
+import { compareItems } from "@item-vault/transfer/compare-items";
 import { beginFit, type Fitted } from "@item-vault/transfer/fit";
 import { isKeePassFile } from "@item-vault/transfer/formats/keepass-file";
 import { matchingFormats } from "@item-vault/transfer/format";
@@ -68,15 +69,16 @@ async function fitInSlices({ items, losses }: Transfer): Promise<Fitted> {
 
 /**
  * Compares a source with the vaults. In: for each name of a vault in the source the vault of its Items; those of another name are left
- * out. Errors: throws the ItemVaultError of a request.
+ * out; an aborted signal ends the comparison. Errors: throws the ItemVaultError of a request.
  */
 export async function planSource(
   { format, source, fitted }: Source,
   targets: ReadonlyMap<string, TargetVault>,
+  signal: AbortSignal,
 ): Promise<PlannedItem[]> {
   const placed = fitted.items.flatMap((item) => {
     const vault = targets.get(item.vault ?? "");
     return vault ? [{ item, vault }] : [];
   });
-  return await planItems(placed, { format, source });
+  return await compareItems(await planItems(placed, { format, source }), { signal });
 }

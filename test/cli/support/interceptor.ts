@@ -31,8 +31,8 @@ export interface InterceptorOptions {
   readonly refuse?: (name: string) => number | undefined;
   /** The body with which a request of JSON is passed on. */
   readonly rewrite?: (name: string, json: string) => string;
-  /** Headers that every answer gets besides its own. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Headers that every answer gets besides its own, or those of an answer by the name of its request. */
+  readonly headers?: Readonly<Record<string, string>> | ((name: string) => Readonly<Record<string, string>>);
   /** Answers with a 500 `integrity` instead of the service, as for a stored record that does not open. */
   readonly damaged?: (name: string) => boolean;
   /** How many bytes of the body of an answer pass before the connection is closed; `undefined`: all. */
@@ -67,7 +67,8 @@ export async function startProxy({
       const name = `${incoming.method} ${incoming.url!.replace(/\?.*/, "")}`;
       requests.push(name);
       answer.setHeader("Request-Id", "0198c5a0-0000-7000-8000-000000000000"); // as every answer of the service (contract 1.7)
-      for (const [header, value] of Object.entries(more)) answer.setHeader(header, value);
+      for (const [header, value] of Object.entries(typeof more === "function" ? more(name) : more))
+        answer.setHeader(header, value);
       headers.push(incoming.headers);
       if (location !== undefined) answer.writeHead(307, { location }).end();
       else if (failing !== undefined) answer.writeHead(failing).end("{}");

@@ -6,7 +6,7 @@ import { makeToken, makeVault, sendRequest } from "../../sdk/support/vault.ts";
 import { runHere } from "../support/here.ts";
 import { startInterceptor } from "../support/interceptor.ts";
 
-/** Export and import beside Items and versions whose stored records do not open. The proxy answers for those records. */
+/** Export and import beside vaults, Items and versions whose stored records do not open. The proxy answers for those records. */
 
 const folder = mkdtempSync(join(tmpdir(), "item-vault-damaged-"));
 
@@ -38,7 +38,7 @@ describe("damaged Items and earlier versions", () => {
     const path = join(folder, "export.json");
     const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
     const ran = await runHere(["export", "--format", "item-vault", "-o", path], { env });
-    expect(ran.code).toBe(0);
+    expect(ran.code).toBe(7);
     for (const reported of REPORTED) expect(ran.stderr).toMatch(reported);
     expect(ran.stderr).toContain(lost);
     const text = readFileSync(path, "utf8");
@@ -53,7 +53,7 @@ describe("damaged Items and earlier versions", () => {
     const { token: own } = await makeToken({ [target]: "rw" }, "uuid");
     const env = { ITEM_VAULT_TOKEN: own, OP_CONNECT_TOKEN: token };
     const ran = await runHere(["import", "--from-connect", proxy.url, "--vault", target], { env });
-    expect(ran.code).toBe(0);
+    expect(ran.code).toBe(7);
     for (const reported of REPORTED) expect(ran.stdout).toMatch(reported);
     expect(ran.stdout).toContain("Imported: 1 created\n");
     const [item, ...others] = (await sendRequest("GET", `v1/vaults/${target}/items`, own)) as {
@@ -74,5 +74,76 @@ describe("damaged Items and earlier versions", () => {
     const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
     const ran = await runHere(["import", path, "--vault", vault], { env });
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining("Imported: 2 created\n") });
+  });
+});
+
+/** A service whose lists leave out what does not open, and count it in a header, and a token for a vault with one Item. */
+async function serviceLeavingOut(counted: { readonly vaults?: number; readonly items?: number }) {
+  const name = `Vault ${crypto.randomUUID()}`;
+  const vault = await makeVault(name);
+  const { token } = await makeToken({ [vault]: "rw" }, "connect");
+  const item = { title: "Kept", category: "LOGIN", vault: { id: vault } };
+  await sendRequest("POST", `v1/vaults/${vault}/items`, token, item);
+  const [{ id }] = (await sendRequest("GET", "v1/vaults", token)) as [{ id: string }];
+  const counts: Readonly<Record<string, number | undefined>> = {
+    "GET /v1/vaults": counted.vaults,
+    [`GET /v1/vaults/${id}/items`]: counted.items,
+  };
+  const headers = (request: string): Record<string, string> =>
+    counts[request] === undefined ? {} : { "Item-Vault-Broken": String(counts[request]) };
+  const { url } = await startInterceptor({ headers });
+  const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: url };
+  const exportTo = (path: string, ...options: string[]) =>
+    runHere(["export", "--format", "item-vault", "-o", path, ...options], { env });
+  return { name, url, token, exportTo };
+}
+
+const LEFT_OUT = [
+  ["vaults", { vaults: 2 }, /2 +vaults that the service cannot read/],
+  ["Items", { items: 3 }, /3 +Items that the service cannot read/],
+] as const;
+
+describe.each(LEFT_OUT)("%s that the lists of the service leave out because they do not open", (_, counted, reported) => {
+  it("are counted by an export, which ends with 7 and replaces no file, also with --force", async () => {
+    const { exportTo } = await serviceLeavingOut(counted);
+    const path = join(folder, `${crypto.randomUUID()}.json`);
+    const ran = await exportTo(path);
+    expect(ran).toMatchObject({ code: 7, stderr: expect.stringMatching(reported) });
+    expect(ran.stderr).toContain("It is incomplete");
+    expect(readFileSync(path, "utf8")).toContain("Kept");
+    writeFileSync(path, "complete");
+    const again = await exportTo(path, "--force");
+    expect(again).toMatchObject({ code: 7, stderr: expect.stringMatching(reported) });
+    expect(again.stderr).toContain(`${path} was not replaced`);
+    expect(readFileSync(path, "utf8")).toBe("complete");
+  });
+
+  it("are counted by import --from-connect, which takes everything else and ends with 7", async () => {
+    const { url, token } = await serviceLeavingOut(counted);
+    const target = await makeVault(`Vault ${crypto.randomUUID()}`);
+    const { token: own } = await makeToken({ [target]: "rw" }, "uuid");
+    const args = ["import", "--from-connect", url, "--vault", target];
+    const env = { ITEM_VAULT_TOKEN: own, OP_CONNECT_TOKEN: token };
+    expect(await runHere([...args, "--dry-run"], { env })).toMatchObject({ code: 7, stdout: expect.stringMatching(reported) });
+    const ran = await runHere(args, { env });
+    expect(ran).toMatchObject({ code: 7, stdout: expect.stringMatching(reported) });
+    expect(ran.stdout).toContain("Imported: 1 created\n");
+  });
+});
+
+describe("an export of chosen vaults", () => {
+  it("is complete beside another vault that does not open", async () => {
+    const { name, exportTo } = await serviceLeavingOut({ vaults: 1 });
+    const path = join(folder, `${crypto.randomUUID()}.json`);
+    writeFileSync(path, "of yesterday");
+    const ran = await exportTo(path, "--force", "--vault", name);
+    expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining("nothing is lost") });
+    expect(readFileSync(path, "utf8")).toContain("Kept");
+  });
+
+  it("says that a name it does not find may be that of a vault that does not open", async () => {
+    const { exportTo } = await serviceLeavingOut({ vaults: 1 });
+    const ran = await exportTo(join(folder, `${crypto.randomUUID()}.json`), "--vault", "Another");
+    expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining("The service cannot read 1 vault of the token") });
   });
 });

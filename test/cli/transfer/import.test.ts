@@ -122,6 +122,38 @@ describe("import of 1PUX", () => {
   });
 });
 
+const itemOf = (id: string, value: string) => ({
+  id,
+  title: `Item of ${id}`,
+  category: "LOGIN",
+  fields: [{ purpose: "PASSWORD", type: "CONCEALED", value }],
+});
+const sourceOf = (items: readonly object[]) =>
+  fileWith("source.json", Buffer.from(JSON.stringify({ format: "item-vault", version: 1, items })));
+
+describe("import of a file that was changed after an import", () => {
+  it("counts and names the Items with other content, with one request for each Item that is there", async () => {
+    const made = await emptyVault();
+    const ids = Array.from({ length: 20 }, () => crypto.randomUUID());
+    const path = sourceOf(ids.map((id) => itemOf(id, "old")));
+    expect((await runHere(["import", path, "--vault", made.name], { env: made.env })).stdout).toContain("20 created\n");
+    const changed = sourceOf(ids.map((id, n) => itemOf(id, n === 0 ? "new" : "old")));
+    const { url, requests } = await startInterceptor();
+    const again = (...options: string[]) =>
+      runHere(["import", changed, "--vault", made.name, ...options], { env: { ...made.env, ITEM_VAULT_HOST: url } });
+    const dry = await again("--dry-run");
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining("Dry run: 0 to write, 20 already there\n") });
+    expect(dry.stderr).toContain(`There with other content, and left as they are: “Item of ${ids[0]}”`);
+    expect(requests).toHaveLength(22); // the list of vaults and that of Items
+    requests.length = 0;
+    const ran = await again();
+    expect(ran.stdout).toContain("Imported: 19 already there, 1 already there with other content: left as they are\n");
+    expect(ran.stderr).toContain(`There with other content, and left as they are: “Item of ${ids[0]}”`);
+    expect(requests).toHaveLength(22);
+    expect(requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
+  });
+});
+
 describe("import after Ctrl-C", () => {
   it("ends cleanly, says how to go on, and is continued by the same command", async () => {
     const made = await emptyVault();

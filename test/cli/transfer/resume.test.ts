@@ -252,6 +252,40 @@ async function passwordsOf(client: Client, vault: string): Promise<string[]> {
   return items.map(({ fields }) => fields.find(({ purpose }) => purpose === "PASSWORD")!.value!).toSorted();
 }
 
+describe("an Item that is there under the id of the source, with as many versions", () => {
+  const before: TransferItem = { ...item, archived: false, files: [], history: [] };
+  const [first, ...rest] = before.fields;
+  const CHANGES: readonly (readonly [string, Partial<TransferItem>])[] = [
+    ["title", { title: "Other" }],
+    ["category", { category: "PASSWORD" }],
+    ["favorite", { favorite: true }],
+    ["tags", { tags: ["b"] }],
+    ["address", { urls: [{ href: "https://example.org", primary: true }] }],
+    ["password", { fields: state("changed").fields }],
+    ["label of a section", { sections: [{ id: "s", label: "Other" }] }],
+    ["number of fields", { fields: rest }],
+    ["order of fields", { fields: [...rest, first!] }],
+  ];
+
+  it.each(CHANGES)("is left as it is, and reported when its source has another %s", async (_, change) => {
+    const { client, vault } = await emptyVault();
+    expect(await run(client, vault, [before])).toEqual(["created"]);
+    const there = await contentOf(client, vault);
+    expect(await run(client, vault, [{ ...before, ...change }])).toEqual(["differs"]);
+    expect(await contentOf(client, vault)).toEqual(there);
+    expect(await run(client, vault, [before])).toEqual(["present"]);
+  });
+
+  it("is left as it is, and reported when it was edited here", async () => {
+    const { client, vault } = await emptyVault();
+    expect(await run(client, vault, [before])).toEqual(["created"]);
+    const { id } = (await client.call("GET /v1/vaults/{vault}/items", { path: { vault } })).data[0]!;
+    const body = [{ op: "replace", path: "/title", value: "Edited" }] as const;
+    await client.call("PATCH /v1/vaults/{vault}/items/{item}", { path: { vault, item: id }, body: [...body] });
+    expect(await run(client, vault, [before])).toEqual(["differs"]);
+  });
+});
+
 describe("Items without ids in their source", () => {
   it("are compared with what is there", async () => {
     const { client, vault } = await emptyVault();

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bitwarden } from "../../../../transfer/src/formats/bitwarden.ts";
 import { bitwardenExport, bitwardenZip } from "../../../../transfer/src/formats/bitwarden-export.ts";
+import { fileOf } from "../../../../transfer/src/item-parts.ts";
 import type { TransferItem } from "../../../../transfer/src/item.ts";
 import { FIELD_TYPE_NAMES } from "../../../../src/model/field-types.ts";
 import { CATEGORIES } from "../../../../src/model/item.ts";
@@ -136,6 +137,24 @@ describe("bitwarden, export", () => {
       passwd: "second",
     });
     expect(lossesOf(await bitwardenExport.write(items, {}))).toMatchObject({ "Files (the format bitwarden-zip has them)": 2 });
+  });
+
+  it("keeps the Files of two Items apart that have one id in two vaults", async () => {
+    const { items } = await read(
+      bitwarden,
+      jsonBytes({ encrypted: false, items: [{ id: VAULT.items[0]!.id, type: 1, name: "A" }] }),
+    );
+    const inVault = (name: string): TransferItem => ({
+      ...items[0]!,
+      title: name,
+      vault: name,
+      files: [fileOf("a.txt", Buffer.from(`of ${name}`))],
+    });
+    const { bytes } = await bitwardenZip.write([inVault("One"), inVault("Two")], {});
+    const again = await read(bitwarden, bytes);
+    expect(await filesOf(itemOf(again, "One"))).toEqual({ "a.txt": "of One" });
+    expect(await filesOf(itemOf(again, "Two"))).toEqual({ "a.txt": "of Two" });
+    expect(new Set(again.items.map(({ sourceId }) => sourceId)).size).toBe(2);
   });
 
   it("counts what Bitwarden cannot hold", async () => {

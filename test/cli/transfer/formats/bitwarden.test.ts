@@ -88,6 +88,36 @@ describe("bitwarden", () => {
     expect(itemOf(await read(bitwarden, jsonBytes(VAULT), { includeTrash: true }), "Deleted")).toBeDefined();
   });
 
+  const CARD_WITH_LOGIN = {
+    type: 3,
+    card: { code: "123" },
+    login: { username: "ada", totp: null, uris: [{ uri: "https://a" }] },
+  };
+  const ADDED: readonly (readonly [string, object, Record<string, string>])[] = [
+    ["a login", { type: 1, login: { username: "ada", recoveryCode: "r-1", fido2Credentials: [] } }, { recoveryCode: "r-1" }],
+    ["a card", { type: 3, card: { number: "4111111111111111", pin: "1234", empty: "", none: null } }, { pin: "1234" }],
+    ["an identity", { type: 4, identity: { firstName: "Ada", nickname: "A" } }, { nickname: "A" }],
+    ["a secure note", { type: 2, secureNote: { type: 0, color: "red" } }, { color: "red" }],
+    [
+      "a URI",
+      { type: 1, login: { uris: [{ uri: "https://a", match: 1, uriChecksum: "x", note: "office" }] } },
+      { note: "office" },
+    ],
+    ["another part", CARD_WITH_LOGIN, { username: "ada", uris: '[{"uri":"https://a"}]' }],
+    ["another part that says nothing", { type: 1, login: {}, secureNote: { type: 0 }, card: { number: null } }, {}],
+  ];
+
+  it.each(ADDED)("keeps and counts what a newer version adds to %s", async (_, part, values) => {
+    const document = jsonBytes({ encrypted: false, items: [{ id: ids.login, name: "Newer", ...part }] });
+    const transfer = await read(bitwarden, document);
+    const concealed = itemOf(transfer, "Newer").fields.filter(({ id }) => id?.includes("."));
+    expect(valuesOf({ fields: concealed })).toEqual(values);
+    expect(new Set(concealed.map(({ type }) => type))).toEqual(new Set(concealed.length > 0 ? ["CONCEALED"] : []));
+    const count = Object.keys(values).length;
+    const losses = count > 0 ? { "attributes of an unknown kind (kept as concealed text)": count } : {};
+    expect(lossesOf(transfer)).toEqual(losses);
+  });
+
   it("takes only UUIDs as ids, because a person may have typed any other", async () => {
     const { items } = await read(bitwarden, jsonBytes(VAULT));
     expect(items.flatMap(({ sourceId }) => sourceId ?? [])).toEqual([ids.login]);

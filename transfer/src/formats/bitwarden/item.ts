@@ -60,7 +60,7 @@ function readState(
   const fields: TransferField[] = [
     ...(shape ? readSlots(raw.get(shape.part), shape, type) : []),
     ...readCustomFields(raw.get("fields")),
-    ...readUnknownParts(raw, shape?.part, losses),
+    ...readUnknownParts(raw, type, losses),
     ...(type === LOGIN ? readPasskeys(raw.get("login").get("fido2Credentials")) : []),
     ...earlier,
     ...notesField(raw.get("notes").text()),

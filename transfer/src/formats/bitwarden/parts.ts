@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../json.ts";
 import type { Losses } from "../../losses.ts";
 import type { TransferField } from "../../item.ts";
-import { CUSTOM, LINKS, SECTIONS } from "./shapes.ts";
+import { CUSTOM, type ItemShape, LINKS, LOGIN, SECTIONS, SECURE_NOTE, SHAPES } from "./shapes.ts";
 
 /** The parts of Bitwarden's items that have no slot: custom fields, passkeys, and what a newer version adds. */
 
@@ -29,28 +29,63 @@ export const readPasskeys = (credentials: JsonValue): TransferField[] =>
     section: SECTIONS.passkeys,
   }));
 
+const setOf = (...names: readonly string[]): ReadonlySet<string> => new Set(names.flatMap((some) => some.split(" ")));
+
 /** Attributes of an item that are read elsewhere, or that say nothing about its content. */
-const KNOWN = new Set(
-  [
-    "id organizationId folderId collectionIds type reprompt name notes favorite fields passwordHistory revisionDate creationDate",
-    "deletedDate archivedDate key object attachments organizationUseTotp edit viewPassword permissions",
-    "login secureNote card identity sshKey",
-  ].flatMap((names) => names.split(" ")),
+const OF_ITEM = setOf(
+  "id organizationId folderId collectionIds type reprompt name notes favorite fields passwordHistory revisionDate creationDate",
+  "deletedDate archivedDate key object attachments organizationUseTotp edit viewPassword permissions",
 );
 
-/** Every value of a part that this version does not know, as a concealed field. */
-export function readUnknownParts(raw: JsonValue, part: string | undefined, losses: Losses): TransferField[] {
-  const title = raw.get("name").text();
-  return raw.entries().flatMap(([name, value]) => {
-    if (value.absent || name === part || KNOWN.has(name)) return [];
-    const isPart = typeof value.value === "object" && !Array.isArray(value.value);
-    const entries = (isPart ? value.entries() : [[name, value] as const]).filter(([, { value: text }]) => (text ?? "") !== "");
-    losses.add("attributes of an unknown kind (kept as concealed text)", title, entries.length);
-    return entries.map(([label, { value: text }]) => ({
-      id: `${name}.${label}`,
-      label,
-      type: "CONCEALED",
-      value: typeof text === "string" ? text : JSON.stringify(text),
-    }));
-  });
+/** The same of the parts of a login and of a secure note. */
+const OF_LOGIN = setOf("uris fido2Credentials passwordRevisionDate");
+const OF_NOTE = setOf("type");
+
+const NONE = setOf();
+const NOTE_PART = SHAPES[SECURE_NOTE]!.part;
+
+const OF_URI = setOf("uri uriChecksum match");
+
+/** An attribute that has no place of its own: `path` is the id of its field. */
+interface Unknown {
+  readonly path: string;
+  readonly label: string;
+  readonly value: JsonValue;
 }
+
+/** Every value of an item that this version does not know, at its top, in its parts and in its URIs, as a concealed field. */
+export function readUnknownParts(raw: JsonValue, type: number, losses: Losses): TransferField[] {
+  const shape: ItemShape | undefined = SHAPES[type];
+  const unknown = raw.entries().flatMap(([name, value]) => {
+    if (OF_ITEM.has(name)) return [];
+    const isPart = typeof value.value === "object" && !Array.isArray(value.value);
+    if (!isPart) return [{ path: `${name}.${name}`, label: name, value }];
+    return name === shape?.part ? unknownOfPart(value, shape) : unknownIn(value, name, name === NOTE_PART ? OF_NOTE : NONE);
+  });
+  const kept = unknown.filter(({ value: { value } }) => !isEmpty(value));
+  losses.add("attributes of an unknown kind (kept as concealed text)", raw.get("name").text(), kept.length);
+  return kept.map(({ path, label, value: { value } }) => ({
+    id: path,
+    label,
+    type: "CONCEALED",
+    value: typeof value === "string" ? value : JSON.stringify(value),
+  }));
+}
+
+/** In: the part of the type of the item. */
+function unknownOfPart(value: JsonValue, { part, slots }: ItemShape): Unknown[] {
+  const isLogin = part === SHAPES[LOGIN]!.part;
+  const others = isLogin ? OF_LOGIN : part === NOTE_PART ? OF_NOTE : NONE;
+  const uris = isLogin ? value.get("uris").list() : [];
+  return [
+    ...unknownIn(value, part, new Set([...slots.map(({ key }) => key), ...others])),
+    ...uris.flatMap((uri, n) => unknownIn(uri, `${part}.uris-${n + 1}`, OF_URI)),
+  ];
+}
+
+const unknownIn = (part: JsonValue, path: string, known: ReadonlySet<string>): Unknown[] =>
+  part.entries().flatMap(([label, value]) => (known.has(label) ? [] : [{ path: `${path}.${label}`, label, value }]));
+
+/** Whether a value says nothing: also a list, or a part, without any. */
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === "" || (typeof value === "object" && Object.values(value!).length === 0);

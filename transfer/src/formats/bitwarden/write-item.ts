@@ -1,14 +1,17 @@
-import { randomUUID } from "node:crypto";
 import type { TransferField, TransferItem } from "../../item.ts";
 import type { Losses } from "../../losses.ts";
-import { CARD, EXPIRY, LOGIN, MATCHES, SECURE_NOTE, SHAPES, UUID, type Slot } from "./shapes.ts";
+import { CARD, EXPIRY, LOGIN, MATCHES, SECURE_NOTE, SHAPES, type Slot } from "./shapes.ts";
 import { writeCustomField, writeHistory, writeSpecial } from "./write-parts.ts";
 
-export type BitwardenItem = Readonly<Record<string, unknown>> & { readonly id: string };
+interface Place {
+  readonly id: string;
+  /** The id of the folder. */
+  readonly folder: string | null;
+}
 
-/** An Item as an item of Bitwarden. `folder`: the id of its folder. What Bitwarden cannot hold is counted. */
-export function writeItem(item: TransferItem, folder: string | null, losses: Losses): BitwardenItem {
-  const { title, sourceId, createdAt, updatedAt, favorite = false } = item;
+/** An Item as an item of Bitwarden. What Bitwarden cannot hold is counted. */
+export function writeItem(item: TransferItem, { id, folder }: Place, losses: Losses): Readonly<Record<string, unknown>> {
+  const { title, createdAt, updatedAt, favorite = false } = item;
   const type = typeOf(item);
   const shape = SHAPES[type]!;
   if (shape.category !== item.category) losses.add("categories that Bitwarden lacks", title);
@@ -28,7 +31,7 @@ export function writeItem(item: TransferItem, folder: string | null, losses: Los
     ...dates,
     deletedDate: null,
     ...(item.archived ? { archivedDate: isoDate(updatedAt) ?? isoDate(0) } : {}),
-    id: [item.id, sourceId].find((id) => id !== undefined && UUID.test(id)) ?? randomUUID(),
+    id,
     organizationId: null,
     folderId: folder,
     type,

@@ -3,6 +3,7 @@ import type { Loss, TransferItem } from "../../item.ts";
 import { Losses } from "../../losses.ts";
 import { writeItem } from "./write-item.ts";
 import { protect } from "./protect.ts";
+import { UUID } from "./shapes.ts";
 
 /** Writes Bitwarden's export of an individual vault. The first tag of an Item becomes its folder. */
 
@@ -54,9 +55,21 @@ function writeDocument(items: readonly TransferItem[], losses: Losses): Document
     folders.set(tag, id);
     return id;
   };
-  const written = items.map((item) => writeItem(item, folderOf(item.tags), losses));
+  const ids = freeIds(items);
+  const written = items.map((item, n) => writeItem(item, { id: ids[n]!, folder: folderOf(item.tags) }, losses));
   losses.add("names of vaults", undefined, new Set(items.map(({ vault }) => vault).filter(Boolean)).size);
   const list = [...folders].map(([name, id]) => ({ id, name }));
   const text = JSON.stringify({ encrypted: false, folders: list, items: written }, null, 2);
-  return { text, ids: written.map(({ id }) => id) };
+  return { text, ids };
+}
+
+/** An id for each Item: its own, or another one where it has none, or an Item of another vault has the same. Files lie under the id of their Item. */
+function freeIds(items: readonly TransferItem[]): string[] {
+  const used = new Set<string>();
+  return items.map(({ id, sourceId }) => {
+    const own = [id, sourceId].find((one) => one !== undefined && UUID.test(one));
+    const free = own === undefined || used.has(own.toLowerCase()) ? randomUUID() : own;
+    used.add(free.toLowerCase());
+    return free;
+  });
 }
