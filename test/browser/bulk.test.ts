@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
 import { checkLooks } from "./support/accessibility.ts";
 import { injectFault } from "./support/faults.ts";
@@ -241,6 +241,32 @@ describe("an act on several Items", () => {
     expect((await summaries(token, vault)).map(({ title }) => title)).toEqual(["Theirs"]);
     expect((await summaries(token, other)).map(({ title }) => title)).toEqual(["Alpha", "Bravo"]);
   });
+});
+
+it("an Item whose copy got no answer is named as maybe copied, and the move goes on with the copy that is made later", async () => {
+  const { page, token, vault, other } = await openBulk(LETTERS.slice(0, 1));
+  expectProblem(page, /503/);
+  expectProblem(page, /404/); // of the deletion of the copy
+  const asked = page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith(`/${other}/items`));
+  const fault = await injectFault(page, "POST", `/v1/vaults/${other}/items`, { status: 503, kind: "unavailable" });
+  await tile(page, "Alpha").click();
+  await bar(page).getByRole("button", { name: "Move…" }).click();
+  await confirm(page, "Move");
+  const late = await asked;
+  const report = page.getByRole("dialog");
+  await report.getByText("An incomplete copy may be left in the other vault.").waitFor({ timeout: 40_000 });
+  const made = await fetch(new URL(`v1/vaults/${other}/items`, inject("url")), {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}`, "Item-Id": (await late.headerValue("Item-Id"))! },
+    body: late.postData()!,
+  });
+  expect(made.status).toBe(200);
+  fault.end();
+  expectProblem(page, /409/);
+  await report.getByRole("button", { name: /^Go on with/ }).click();
+  await page.getByText("1 Item moved.").waitFor();
+  expect((await summaries(token, other)).map(({ title }) => title)).toEqual(["Alpha"]);
+  expect(await summaries(token, vault)).toEqual([]);
 });
 
 it("an act beside a form with what was typed leaves the form, which still asks before it is left", async () => {

@@ -245,6 +245,29 @@ it("a session that may write to some Items of a vault is offered no new one", as
   expect(await page.getByRole("button", { name: "New Item" }).count()).toBe(0);
 });
 
+/** Opens the console with a token of these vaults. */
+const openWith = async (vaults: object): Promise<Page> => {
+  const page = await openPage({ token: (await admin("POST", "tokens", { name: "scoped", vaults })).token });
+  await page.goto("/console/");
+  return page;
+};
+
+it("vaults in which the session makes no Item are offered neither by the form of a new one nor in an empty list", async () => {
+  const { vault, items } = await seed([login("Own")], { name: "Some" });
+  const [whole, readable] = [await makeVault("Whole"), await makeVault("Readable")];
+  const some = { permissions: "rw", items: [items[0]] };
+  const page = await openWith({ [vault]: some, [whole]: "rw", [readable]: "r" });
+  await page.getByRole("button", { name: "New Item" }).first().click();
+  const offered = page.getByRole("combobox", { name: "Vault" }).locator("option");
+  await expect.poll(() => offered.allTextContents()).toEqual(["Whole"]);
+  await sendRequest("DELETE", `v1/vaults/${vault}/items/${items[0]}`, (await makeToken({ [vault]: "rw" })).token);
+  const empty = await openWith({ [vault]: some, [readable]: "r" });
+  await empty.getByText("There are no Items yet.").waitFor();
+  expect(await empty.getByRole("link", { name: "Import Items" }).count()).toBe(0);
+  await empty.goto(`/console/#/items/${vault}/${crypto.randomUUID()}/new`);
+  await empty.getByText("You have no permission to make an Item.").waitFor();
+});
+
 it("the button that skips the navigation is the first one, and leads to the view", async () => {
   const { page } = await openLists();
   await page.goto("/console/#/activity");

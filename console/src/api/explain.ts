@@ -37,7 +37,7 @@ const NOT_LOADED = /import/i;
 /** What is wrong, in a sentence of this page, and the failure that is its cause. */
 export class Problem extends Error {
   constructor(text: string, cause?: unknown) {
-    super(cause === undefined ? text : `${text} ${explain(cause)}`);
+    super(cause === undefined ? text : `${text} ${explain(cause)}`, { cause });
   }
 }
 

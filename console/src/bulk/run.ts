@@ -18,8 +18,10 @@ export interface Outcome {
 /** Failures that are not of one Item: the next one would fail as well. */
 const GENERAL: ReadonlySet<number> = new Set([0, 401, 429, 500, 502, 503, 504, 507]);
 /** `integrity` is of the one Item whose stored record is damaged. */
-const isGeneral = (error: unknown): boolean =>
-  error instanceof ItemVaultError && GENERAL.has(error.status) && error.kind !== "integrity";
+function isGeneral(error: unknown): boolean {
+  const failure = error instanceof Problem ? error.cause : error;
+  return failure instanceof ItemVaultError && GENERAL.has(failure.status) && failure.kind !== "integrity";
+}
 
 /**
  * Does it to the Items that are not done. Ends when all were tried, when the signal is aborted, and after a failure that the others would have too:

@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import { ItemVaultError, type Item } from "@item-vault/client";
+import type { Item } from "@item-vault/client";
 import { call } from "../api/client.ts";
-import { isErrorKind, isGone } from "../api/error-kind.ts";
+import { isErrorKind, isGone, isUncertain } from "../api/error-kind.ts";
 import { takeWritten, type Written } from "../state/written.ts";
 import { differences } from "./conflict.ts";
 import { type Draft, draftOf, isSame } from "../items/draft.ts";
@@ -46,13 +46,6 @@ export interface Editor {
 }
 
 const PATH = "/v1/vaults/{vault}/items/{item}" as const;
-
-/**
- * Whether a request may have taken effect although it failed (contract 10.15). Of a 507 nothing has happened. Other failures of 5xx that
- * say the same may be the answer to a repetition, after an earlier attempt without an answer.
- */
-const isUncertain = (error: unknown): boolean =>
-  error instanceof ItemVaultError && (error.status === 0 || error.status >= 500) && error.status !== 507;
 
 interface State extends Pick<Editor, "draft" | "vault" | "base" | "status"> {
   readonly maybeMade: Signal<boolean>;

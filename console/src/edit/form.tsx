@@ -4,7 +4,7 @@ import { useLayoutEffect } from "preact/hooks";
 import { LIMITS } from "@item-vault/model/limits";
 import { CATEGORIES } from "../items/categories.ts";
 import { labelOf } from "../items/field-types.ts";
-import { may, vaults } from "../state/items.ts";
+import { creatableVaults } from "../state/items.ts";
 import type { DraftField } from "../items/draft.ts";
 import { withField } from "./draft.ts";
 import type { Editor } from "./editor.ts";
@@ -83,7 +83,6 @@ export function ItemForm({ editor, onSave, onCancel }: Props) {
 
 /** Where a new Item goes, and which fields it begins with. */
 function Kind({ editor: { draft, vault, maybeMade } }: { readonly editor: Editor }) {
-  const writable = vaults.value.filter(({ id }) => may(id, "w"));
   return (
     <>
       <div class="line">
@@ -97,7 +96,7 @@ function Kind({ editor: { draft, vault, maybeMade } }: { readonly editor: Editor
           label="Vault"
           value={vault.value}
           disabled={maybeMade.value}
-          options={writable.map(({ id, name }) => [id, name] as const)}
+          options={creatableVaults().map(({ id, name }) => [id, name] as const)}
           onChange={(id) => (vault.value = id)}
         />
       </div>

@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import { may, vaults } from "../state/items.ts";
+import { creatableVaults, may } from "../state/items.ts";
 import { itemKey } from "../state/item-key.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
 import { route } from "../state/route.ts";
@@ -34,9 +34,8 @@ function Edit({ vault, opened }: { readonly vault: string; readonly opened: Open
 export function NewPage() {
   const { vault = "", item = "" } = route.value;
   const [editor] = useState(() => createEditor({ vault, id: item, draft: templateOf("LOGIN") }));
-  const writable = vaults.value.some(({ id }) => may(id, "w"));
   const begun = useRef(false);
-  begun.current ||= writable;
+  begun.current ||= creatableVaults().length > 0;
   if (!begun.current) return <p class="empty">You have no permission to make an Item.</p>;
   return <EditorView editor={editor} title="New Item" />;
 }

@@ -8,7 +8,17 @@ import {
   placeOfList,
   query,
 } from "../state/chosen-list.ts";
-import { entries, listError, listState, loadItems, may, orderName, vaultName, vaults } from "../state/items.ts";
+import {
+  entries,
+  listError,
+  listState,
+  loadItems,
+  mayCreate,
+  orderName,
+  transferTargets,
+  vaultName,
+  vaults,
+} from "../state/items.ts";
 import { addressOf, navigate, route } from "../state/route.ts";
 import { itemKey } from "../state/item-key.ts";
 import type { Entry } from "../state/search.ts";
@@ -138,7 +148,7 @@ function Empty() {
     return (
       <div class="empty">
         <p>{NOTHING[list.kind]}</p>
-        {list.kind === "vault" && may(list.value ?? "", "w") && <Begin />}
+        {list.kind === "vault" && mayCreate(list.value ?? "") && <Begin />}
         {limited && <ShowAll label="Show all Items" />}
       </div>
     );
@@ -156,7 +166,7 @@ function Empty() {
 const Begin = () => (
   <>
     <NewItemButton class="primary" label />{" "}
-    {vaults.value.some(({ id }) => may(id, "w")) && (
+    {transferTargets().length > 0 && (
       <a class="button" href={addressOf({ view: "import" })}>
         Import Items
       </a>

@@ -1,5 +1,5 @@
 import { listedVault } from "../state/chosen-list.ts";
-import { mayCreate, vaults } from "../state/items.ts";
+import { creatableVaults } from "../state/items.ts";
 import { navigate } from "../state/route.ts";
 import { Icon } from "../ui/icon.tsx";
 
@@ -19,9 +19,9 @@ export const NewItemButton = ({ label, ...rest }: Props) =>
     </button>
   );
 
-/** The vault of a new Item: that of the list, or the first that the session may write to; undefined without one. */
+/** The vault of a new Item: that of the list, or the first in which the session may make one; undefined without one. */
 function newItemVault(): string | undefined {
-  const writable = vaults.value.filter(({ id }) => mayCreate(id));
+  const writable = creatableVaults();
   const listed = listedVault();
   return (writable.find(({ id }) => id === listed) ?? writable[0])?.id;
 }

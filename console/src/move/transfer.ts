@@ -1,7 +1,7 @@
 import { type File, type Item, ItemVaultError } from "@item-vault/client";
 import { comparableOf, writableOf } from "@item-vault/transfer/writable";
 import { call } from "../api/client.ts";
-import { isErrorKind, isGone } from "../api/error-kind.ts";
+import { isErrorKind, isGone, isUncertain } from "../api/error-kind.ts";
 import { loadContent } from "../api/content.ts";
 import type { Opened } from "../state/opened.ts";
 
@@ -23,6 +23,8 @@ export interface Transfer {
   readonly copied: Set<string>;
   /** Whether the service may have made the copy. */
   begun: boolean;
+  /** Whether the service may make the copy still: no answer has told of the request that makes it. */
+  uncertain: boolean;
   /** The copy, when it is complete and was compared. */
   copy?: Opened;
 }
@@ -40,7 +42,7 @@ export async function planTransfer({ id, vault }: Pick<Item, "id" | "vault">, ta
   const path = { vault: vault.id, item: id };
   const { data: item, etag = "" } = await call("GET /v1/vaults/{vault}/items/{item}", { path });
   const keys = new Map(item.files.map((file) => [file.id, crypto.randomUUID() as string]));
-  return { source: { item, etag }, target, id: crypto.randomUUID(), keys, copied: new Set(), begun: false };
+  return { source: { item, etag }, target, id: crypto.randomUUID(), keys, copied: new Set(), begun: false, uncertain: false };
 }
 
 /** The copy is not what was copied. */
@@ -82,8 +84,12 @@ async function makeItem(transfer: Transfer): Promise<void> {
       body: { ...writableOf(source.item), vault: { id: target } },
     });
   } catch (error) {
-    if (!isRepeated || !isErrorKind(error, "item_exists")) throw error;
+    if (!isRepeated || !isErrorKind(error, "item_exists")) {
+      transfer.uncertain ||= isUncertain(error);
+      throw error;
+    }
   }
+  transfer.uncertain = false;
 }
 
 /**
@@ -134,12 +140,15 @@ export async function removeSource({ source: { item, etag } }: Transfer): Promis
   return "deleted";
 }
 
-/** Deletes a copy that is not wanted. Out: whether there was one. Errors: throws an ItemVaultError when it may still be there. */
-export async function discard({ target, id }: Transfer): Promise<boolean> {
+/**
+ * Deletes a copy that is not wanted. Out: whether there was one. Errors: throws an ItemVaultError when it may still be there, or be made
+ * later: that there is none yet is no proof while it is uncertain.
+ */
+export async function discard({ target, id, uncertain }: Transfer): Promise<boolean> {
   try {
     await call("DELETE /v1/vaults/{vault}/items/{item}", { path: { vault: target, item: id } });
   } catch (error) {
-    if (!isGone(error)) throw error;
+    if (!isGone(error) || uncertain) throw error;
     return false;
   }
   return true;

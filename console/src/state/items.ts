@@ -36,8 +36,11 @@ export const may = (vault: string, permission: Permission): boolean =>
 export const mayCreate = (vault: string): boolean =>
   may(vault, "w") && itemsIn(session.value?.token?.vaults[vault]) === undefined;
 
+/** The vaults in which the session may make Items. */
+export const creatableVaults = (): readonly Vault[] => vaults.value.filter(({ id }) => mayCreate(id));
+
 /** The vaults to which Items may be moved, copied or imported: they are read there to compare them. */
-export const transferTargets = (): readonly Vault[] => vaults.value.filter(({ id }) => may(id, "r") && mayCreate(id));
+export const transferTargets = (): readonly Vault[] => creatableVaults().filter(({ id }) => may(id, "r"));
 
 /** Whether the session lists any vault. */
 export const listsAny = (): boolean => listed().length > 0;

@@ -1,5 +1,5 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { mkdirSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
@@ -59,7 +59,7 @@ async function serve(
   const stored: string[] = [];
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url!, "http://host");
-    if (pathname === "/v1/admin/jobs") {
+    if (pathname === "/v1/admin/jobs" && request.method === "POST") {
       const answer = restored(JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()));
       response.statusCode = answer.status ?? 202;
       if (answer.status === 507) response.setHeader("Item-Vault-Error", "database_full");
@@ -68,6 +68,7 @@ async function serve(
       return;
     }
     const answers: Record<string, () => object> = {
+      "GET /v1/admin/jobs": () => [],
       "GET /v1/admin/keys": () => [
         { id: "k2", state: "active" },
         { id: "k1", state: "removed" },
@@ -85,11 +86,15 @@ async function serve(
       .setHeader("Content-Type", "application/json")
       .end(JSON.stringify(answers[`${request.method} ${pathname}`]!()));
   });
+  return { env: await envOf(server), stored };
+}
+
+/** Starts a server until the end of the test. Out: the settings of a command that calls it. */
+async function envOf(server: Server): Promise<Record<string, string>> {
   await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
   onTestFinished(() => void server.close());
   const { port } = server.address() as { port: number };
-  const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, ITEM_VAULT_HOST: `http://127.0.0.1:${port}` };
-  return { env, stored };
+  return { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, ITEM_VAULT_HOST: `http://127.0.0.1:${port}` };
 }
 
 describe("admin restore --from", () => {
@@ -222,6 +227,8 @@ describe("admin restore --from", () => {
     const ran = await runHere(["admin", "restore", "--from", folder, "--yes", ...args], { env });
     expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/(Left out \S+|Skipped backup 2): .* is not authentic/)]);
     expect(stored).toHaveLength(args.includes(VAULT) ? 1 : 3);
+    const bytes = stored.reduce((sum, key) => sum + statSync(join(folder, key)).size, 0);
+    expect(ran.stderr).toContain(`Copied ${stored.length} object${stored.length === 1 ? "" : "s"} (${bytes} bytes)`);
   });
 
   it("ends when the service refuses the snapshot from which is to be restored", async () => {
@@ -345,5 +352,67 @@ describe("admin restore", () => {
     expect(await runHere(["admin", "restore", "--snapshot", "3", "--yes"], { env })).toMatchObject({ code: 0 });
     expect(asked).toEqual([{ kind: "restore", snapshot: 3 }]);
     expect((await runHere(["admin", "restore", "--help"])).stdout).toMatch(/--snapshot N .*of --vault, or of the deployment/);
+  });
+});
+
+/** A service that runs one restore at a time, which ends with `end`. `bodies`: those of the jobs that it has started, the oldest first. */
+async function serveJobs() {
+  interface Known extends ReturnType<typeof jobOf> {
+    readonly key: string;
+    readonly body: string;
+  }
+  const jobs: Known[] = [];
+  const running = { ...jobOf({}), state: "running" };
+  const server = createServer(async (request, response) => {
+    const [, id] = /^\/v1\/admin\/jobs\/([^/?]+)/.exec(request.url!) ?? [];
+    const body = Buffer.concat(await Array.fromAsync(request)).toString();
+    const key = request.headers["idempotency-key"] as string;
+    const other = jobs.find(({ state }) => state === "running");
+    const isPost = request.method === "POST";
+    const known = isPost ? jobs.find((job) => job.key === key) : jobs.find((job) => job.id === id);
+    if (isPost && !known && !other) jobs.push({ ...running, id: crypto.randomUUID(), key, body });
+    const refused = isPost && !known && other;
+    response.setHeader("Request-Id", "1").setHeader("Content-Type", "application/json");
+    if (refused) response.writeHead(409, { "Item-Vault-Error": "job_exists", "Item-Vault-Job": other.id });
+    const shown = isPost || id !== undefined ? (known ?? jobs.at(-1)) : jobs.toReversed();
+    const answer = refused ? { status: 409, message: "A job that excludes this one has not ended" } : shown;
+    response.end(JSON.stringify(answer));
+  });
+  const env = await envOf(server);
+  const end = () => jobs.splice(0, jobs.length, ...jobs.map((job) => ({ ...job, ...jobOf({}), id: job.id })));
+  return { env, jobs, end };
+}
+
+describe("admin restore beside another one", () => {
+  const ALL = ["admin", "restore", "--yes"];
+  const ONE = [...ALL, "--vault", VAULT];
+
+  it("names the one that is under way when that restores something else, and neither waits for it nor tells its result", async () => {
+    const { env, jobs, end } = await serveJobs();
+    const first = runHere(ONE, { env });
+    await expect.poll(() => jobs).toHaveLength(1);
+    for (const args of [ALL, [...ONE, "--item", VAULT], [...ONE, "--overwrite"]]) {
+      const { code, stderr } = await runHere(args, { env });
+      expect([code, stderr]).toEqual([5, expect.stringContaining(`admin jobs show ${jobs[0]!.id}`)]);
+      expect(stderr).not.toContain("Restored");
+    }
+    end();
+    expect(await first).toMatchObject({ code: 0, stderr: expect.stringContaining("Restored") });
+  });
+
+  it("follows the job of the same command before, and starts another one when that has ended", async () => {
+    const { env, jobs, end } = await serveJobs();
+    const both = [runHere(ONE, { env })];
+    await expect.poll(() => jobs).toHaveLength(1);
+    both.push(runHere(ONE, { env }));
+    await new Promise((resolve) => void setTimeout(resolve, 500));
+    end();
+    for (const ran of await Promise.all(both))
+      expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining("Restored") });
+    expect(jobs).toHaveLength(1);
+    const again = runHere(ONE, { env });
+    await expect.poll(() => jobs).toHaveLength(2);
+    end();
+    expect(await again).toMatchObject({ code: 0 });
   });
 });

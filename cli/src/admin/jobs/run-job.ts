@@ -14,6 +14,8 @@ import { findingsOf, hasEnded, loadJob, requireJob } from "./service.ts";
 /** What is to be done: the body of the request, and the words for the progress bar. */
 export interface JobRequest {
   readonly json: NewJob;
+  /** The Idempotency-Key, when the same command is to follow a job that it started before. */
+  readonly key?: string;
   /** What a job of this kind has done, as in "rewrapped". */
   readonly label: string;
   /** What it counts, as in "row". */
@@ -33,16 +35,16 @@ const OUTAGE_INTERVAL_MS_MAX = 10_000;
 const OUTAGE_MS_MAX = 240_000;
 
 /**
- * Starts a job and waits for its end. When another one that does the same is under way, it waits for that one. Ctrl-C leaves the job running. Errors:
+ * Starts a job and waits for its end. When another one that does the same is under way, it waits for that one; of another one it tells the id. Ctrl-C leaves the job running. Errors:
  * throws a CliError for a job that failed or was stopped, after its findings, for one that is paused, and for any failure, with a hint where to
  * look.
  */
-export async function runJob(io: Io, admin: Client, { json, label, unit }: JobRequest): Promise<Job> {
+export async function runJob(io: Io, admin: Client, { json, key, label, unit }: JobRequest): Promise<Job> {
   const started = await interruptible((signal) =>
     // A refusal has its own hint: nothing was started then.
     withHint(
       "It may have begun. Look at `item-vault admin jobs`.",
-      () => startJob(admin, json, signal),
+      () => startJob(admin, { json, key }, signal),
       ({ exit }, error) => signal.aborted || (exit === "unavailable" && !claimsNothing(error)),
     ),
   );
@@ -72,7 +74,7 @@ const NOT_RESTORED = {
 } as const;
 
 /** Kinds whose jobs may have other options, or work on more, than what was asked for. */
-const DIFFERING = new Set(["verify", "backup"]);
+const DIFFERING = new Set(["verify", "backup", "restore"]);
 
 const isAtRest = (job: Job): boolean => hasEnded(job) || job.state === "paused";
 
@@ -121,8 +123,9 @@ async function withHint<T>(
 /** Whether the answer says that nothing has begun. */
 const claimsNothing = (error: unknown): boolean => error instanceof ItemVaultError && error.kind === "database_full";
 
-async function startJob(admin: Client, json: JobRequest["json"], signal: AbortSignal): Promise<Job> {
-  const post = async () => requireJob((await admin.call("POST /v1/admin/jobs", { body: json, signal })).data);
+async function startJob(admin: Client, { json, key }: Pick<JobRequest, "json" | "key">, signal: AbortSignal): Promise<Job> {
+  const headers = key === undefined ? {} : { "Idempotency-Key": key };
+  const post = async () => requireJob((await admin.call("POST /v1/admin/jobs", { body: json, headers, signal })).data);
   try {
     return await post();
   } catch (error) {

@@ -57,24 +57,28 @@ export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, 
   const leftOut = closed.filter(({ object }) => isMissing(object) && !skipped.some(({ manifest }) => manifest.object === object));
   if (leftOut.length > 0) await tell(io, describeLeftOut(leftOut));
   const objects = all.filter((object) => isMissing(object) && !notCopied.has(object));
-  const bytes = objects.reduce((sum, { size }) => sum + size, 0);
-  const words = `${plural(objects.length, "object")} (${plural(bytes, "byte")}) of ${folder} into the bucket of backups`;
+  const wordsOf = (some: readonly StoredObject[]) =>
+    `${plural(some.length, "object")} (${plural(bytesOf(some), "byte")}) of ${folder} into the bucket of backups`;
   if (dryRun) {
-    await tell(io, `Would copy ${words}`);
+    await tell(io, `Would copy ${wordsOf(objects)}`);
     if (source && !isPlanned) await tell(io, `Would then restore ${describe(source)}. The service checks it after the copy`);
     return isPlanned;
   }
   if (objects.length === 0) return true;
-  await confirm(io, `Copy ${words}?`, yes);
+  await confirm(io, `Copy ${wordsOf(objects)}?`, yes);
   // Of a backup of everything the service takes another one then.
   const needed = wholeOf(wanted) ? undefined : source?.object;
-  for (const { object, reason } of await uploadAll({ io, client, folder }, objects, needed)) {
+  const refused = await uploadAll({ io, client, folder }, objects, needed);
+  for (const { object, reason } of refused) {
     const backup = manifests.find((one) => one.object === object && isRegistry(one));
     await tell(io, backup ? describeSkipped(backup.number, reason) : `Left out ${object.key}: ${printable(reason)}`);
   }
-  await tell(io, `Copied ${words}`);
+  const copied = objects.filter((object) => !refused.some((one) => one.object === object));
+  await tell(io, `Copied ${wordsOf(copied)}`);
   return true;
 }
+
+const bytesOf = (objects: readonly StoredObject[]): number => objects.reduce((sum, { size }) => sum + size, 0);
 
 /** Whether the newest backup of everything is wanted that can be restored. */
 const wholeOf = ({ vault, snapshot }: Pick<Wanted, "vault" | "snapshot">): boolean =>
@@ -112,8 +116,7 @@ async function uploadAll(
   needed: StoredObject | undefined,
 ): Promise<RefusedObject[]> {
   const refused: RefusedObject[] = [];
-  const bytes = objects.reduce((sum, { size }) => sum + size, 0);
-  const progress = startProgress(io, "copied", bytes);
+  const progress = startProgress(io, "copied", bytesOf(objects));
   try {
     for (const object of objects) {
       try {

@@ -1,4 +1,5 @@
 import { type Client, type Finding, ItemVaultError } from "@item-vault/client";
+import { hash } from "node:crypto";
 import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
 import { CliError, EXIT } from "../../frame/failure.ts";
@@ -8,7 +9,7 @@ import { confirm } from "../../frame/prompt.ts";
 import { plural } from "../../frame/plural.ts";
 import { tell } from "../../output/format.ts";
 import { runJob } from "../jobs/run-job.ts";
-import { findingsOf, type Restored } from "../jobs/service.ts";
+import { findingsOf, hasEnded, listJobs, type Restored } from "../jobs/service.ts";
 import { lineOf } from "../verify/service.ts";
 import { copyFolder, describeSkipped } from "./copy-folder.ts";
 import type { RESTORE_OPTIONS } from "./options.ts";
@@ -66,7 +67,8 @@ async function run(io: Io, client: Client, wanted: Wanted): Promise<Ran> {
   const { vault, dryRun = false } = wanted;
   try {
     const unit = vault === undefined ? "vault" : "step";
-    const job = await runJob(io, client, { json: { kind: "restore", ...given(wanted) }, label: "restored", unit });
+    const json = { kind: "restore" as const, ...given(wanted) };
+    const job = await runJob(io, client, { json, key: await keyOf(client, json), label: "restored", unit });
     return { restored: job.result!.restored!, vaults: job.progress.total, findings: await findingsOf(client, job) };
   } catch (error) {
     if (!(error instanceof ItemVaultError) || error.kind === "job_exists" || ![404, 409, 422, 507].includes(error.status))
@@ -74,6 +76,20 @@ async function run(io: Io, client: Client, wanted: Wanted): Promise<Ran> {
     await tell(io, `${vault ?? "The backup"}: refused: ${printable(error.message)}`);
     throw nothingRestored(dryRun, error.status);
   }
+}
+
+/**
+ * An Idempotency-Key that the same command derives again while no other restore has ended: when it was interrupted, or an answer was lost, it
+ * follows its own job, and no other one.
+ */
+async function keyOf(client: Client, json: object): Promise<string> {
+  let ended = "";
+  for await (const job of listJobs(client)) {
+    if (job.kind !== "restore" || !hasEnded(job)) continue;
+    ended = job.id;
+    break;
+  }
+  return `restore-${hash("sha256", JSON.stringify([ended, json]))}`;
 }
 
 /** The attributes that have a value: a request that has only its kind is the same as that of a job under way. */
