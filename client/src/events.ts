@@ -98,9 +98,10 @@ async function* openStream(
     if (!headers.get("Content-Type")?.startsWith("text/event-stream")) throw broken();
     const watched = (async function* () {
       for await (const chunk of readChunks(body!)) {
+        // While the caller works on the events, nothing is read, and that is no silence of the service.
         clearTimeout(timer);
-        timer = setTimeout(() => silence.abort(), SILENCE);
         yield chunk;
+        timer = setTimeout(() => silence.abort(), SILENCE);
       }
     })();
     yield* parseEventStream(watched);

@@ -226,6 +226,19 @@ describe("--watch", () => {
     expect(await running.ended).toMatchObject({ code: 0 });
   });
 
+  it("starts a command again that has gone on after Ctrl-C, and none that a second one has ended", async () => {
+    const { vault, token, env, item, reference } = await vaultWithLogin();
+    const patient = `process.on('SIGINT', () => { console.log('asked'); if (process.env.SECRET.length === 3) process.exit(5); }); ${source}`;
+    const running = startCli(["run", "--watch", ...program(patient)], { env: { ...env, SECRET: reference("password") } });
+    await waitFor(running, "secret of 13");
+    running.child.kill("SIGINT");
+    await waitFor(running, "asked");
+    await setPassword(token, vault, item, "new");
+    await waitFor(running, "secret of 3\n");
+    running.child.kill("SIGINT");
+    expect(await running.ended).toMatchObject({ code: 5 });
+  });
+
   it("lets the command go on when its token is revoked, and says so", async () => {
     const { tokenId, env, reference } = await vaultWithLogin();
     const running = startCli(["run", "--watch", ...program(source)], {

@@ -29,6 +29,17 @@ async function faultOf(promise: Promise<unknown>): Promise<Fault & { message: st
   return error as ItemVaultError;
 }
 
+/** A fetch whose answer is a stream of three events, each of which comes when the caller reads it. An abort of the request breaks the stream. */
+const sendThree: Fetch = async (_, init) => {
+  const waiting = [1, 2, 3].map((id) => new TextEncoder().encode(`id: ${id}\nevent: item.updated\ndata: {}\n\n`));
+  const pull = (stream: ReadableStreamDefaultController) =>
+    waiting.length > 0 ? stream.enqueue(waiting.shift()!) : stream.close();
+  const start = (stream: ReadableStreamDefaultController) =>
+    init?.signal?.addEventListener("abort", () => stream.error(new DOMException("Aborted", "AbortError")));
+  const headers = { "Content-Type": "text/event-stream", "Request-Id": "1" };
+  return new Response(new ReadableStream({ start, pull }, { highWaterMark: 0 }), { headers });
+};
+
 /** A fetch whose first answers are these; a number is a status, an Error a broken connection. */
 function faulty(...answers: (Response | Error)[]): { fetch: Fetch; keys: (string | null)[] } {
   const keys: (string | null)[] = [];
@@ -423,6 +434,17 @@ describe("events", () => {
       expect(breaks[index]![1]).toBeGreaterThan(asked);
       expect(breaks[index]![1]).toBeLessThan(asked + 1_000);
     }
+  });
+
+  it("that are not followed wait for a caller that works longer on one than the service may be silent", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const cursors: string[] = [];
+    for await (const { cursor } of clientOf({ fetch: sendThree }).events({ after: "0", follow: false })) {
+      cursors.push(cursor);
+      await vi.advanceTimersByTimeAsync(60_000);
+    }
+    expect(cursors).toEqual(["1", "2", "3"]);
   });
 
   it("end with the error of a token that is refused", async () => {

@@ -137,6 +137,8 @@ const withModules = (...modules: readonly (readonly [string, string])[]): Versio
   ...deployed,
   modules: new Map([...deployed.modules, ...modules]),
 });
+const withSettings = (more: Readonly<Record<string, unknown>>): Version => ({ ...deployed, more });
+const GETS = "it gets the requests and logs of the Worker";
 const code = () => deployed.modules.get("index.js")!;
 
 const VALUE = "the-value-of-a-secret-7f3a";
@@ -175,6 +177,26 @@ const CHANGES: Readonly<Record<string, readonly [version: () => Version, row: st
     "unexpected setting tail_consumers: thief it gets the requests and logs of the Worker",
   ],
   Logpush: [() => ({ ...deployed, logpush: true }), "unexpected setting logpush it gets the requests and logs of the Worker"],
+  "logs that Cloudflare keeps": [
+    () => withSettings({ observability: { enabled: true } }),
+    `unexpected setting observability ${GETS}`,
+  ],
+  "traces that Cloudflare keeps": [
+    () => withSettings({ observability: { enabled: false, traces: { enabled: true } } }),
+    `unexpected setting observability ${GETS}`,
+  ],
+  "a destination of its logs": [
+    () => withSettings({ observability: { enabled: false, logs: { destinations: [VALUE] } } }),
+    `unexpected setting observability ${GETS}`,
+  ],
+  "a Worker that gets its requests and logs as they come": [
+    () => withSettings({ streaming_tail_consumers: [{ service: "thief" }] }),
+    `unexpected setting streaming_tail_consumers: thief ${GETS}`,
+  ],
+  "a setting that this release does not know": [
+    () => withSettings({ copies_to: { bucket: VALUE } }),
+    "unexpected setting copies_to no release has it",
+  ],
   "a missing variable": [() => withBindings(remove("BACKUP_HOUR")), "missing variable BACKUP_HOUR"],
   "a variable that no release has": [
     () => withBindings(add({ type: "plain_text", name: "WEBHOOK_TEST_ORIGIN", text: VALUE })),

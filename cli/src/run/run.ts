@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { Client } from "@item-vault/client";
 import { withFallback } from "../fallback/resolve.ts";
 import type { Call } from "../frame/command.ts";
@@ -45,31 +46,44 @@ interface Watched {
   readonly resolve: (signal: AbortSignal) => Promise<Map<string, string>>;
 }
 
-/** When the service refuses the token, the command goes on with the values that it has. */
+/**
+ * When the service refuses the token, the command goes on with the values that it has. A command that is interrupted and goes on is watched
+ * still: the watch ends with the command.
+ */
 async function runAgainOnChange(call: RunCall, environment: Environment, { client, values, resolve }: Watched): Promise<number> {
   const watching = new AbortController();
   const say = (text: string) => void write(call.io.stderr, `item-vault: ${text}\n`);
   let child = start(call, environment, values);
-  let changed: Secrets | undefined;
-  const onChange = (next: Secrets) => {
-    const stopping = changed !== undefined;
-    changed = next;
-    if (stopping) return; // a second SIGTERM would interrupt what the command does at its end
+  let newest = values;
+  let [interruptedAt, isDue, isRestart] = [-Infinity, false, false];
+  const onChange = async (next: Secrets) => {
+    newest = next;
+    if (isDue) return; // a second SIGTERM would interrupt what the command does at its end
+    isDue = true;
+    // A command that was interrupted just now may be about to end, and is not started again then.
+    await wait(Math.max(0, interruptedAt + KILL_DELAY_MS - performance.now()), undefined, { signal: watching.signal });
+    isRestart = true;
     say("a secret has changed: starting the command again");
-    void stop(child);
+    await stop(child);
   };
-  void watchValues(client, { values, resolve, onChange, say, signal: watching.signal });
+  void watchValues(client, {
+    values,
+    resolve,
+    onChange: (next) => void onChange(next).catch(() => undefined), // the command has ended
+    say,
+    signal: watching.signal,
+  });
   const removeListeners = forwardSignals(
     call.io,
     () => child,
-    () => watching.abort(),
+    () => void ([interruptedAt, isRestart] = [performance.now(), false]),
   );
   try {
     while (true) {
       const code = await exitCode(call, child);
-      if (!changed || watching.signal.aborted) return code;
-      child = start(call, environment, changed);
-      changed = undefined;
+      if (!isRestart) return code;
+      child = start(call, environment, newest);
+      [isDue, isRestart] = [false, false];
     }
   } finally {
     watching.abort();

@@ -24,6 +24,16 @@ export interface Target {
   readonly timeout: number;
 }
 
+/** What the service answered. */
+export interface Reply {
+  /** `undefined`: nothing was sent to the client. */
+  readonly status: number | undefined;
+  /** The kind of a failure (contract 4.3). */
+  readonly failure?: string | undefined;
+}
+
+const NONE: Reply = { status: undefined };
+
 /** Headers of one connection (RFC 9110 section 7.6.1). */
 const DROPPED = new Set(
   "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade".split(" "),
@@ -41,10 +51,10 @@ export const longestSilenceOf = ({ timeout }: Pick<Target, "timeout">): number =
   Math.max(STREAM_SILENCE_MS, timeout + LIMITS.wait * 1000);
 
 /**
- * Out: the status of the answer, once its headers are sent; `undefined` when the service did not answer, or something else did, or with a 5xx
+ * Out: the answer, once its headers are sent; without a status when the service did not answer, or something else did, or with a 5xx
  * where the copy has an answer, and nothing was sent. An answer whose connection breaks later ends early (contract 4.10).
  */
-export function passOn(passed: Passed, { host, token, timeout }: Target): Promise<number | undefined> {
+export function passOn(passed: Passed, { host, token, timeout }: Target): Promise<Reply> {
   const { incoming, answer, path, body, hasLocal = false } = passed;
   const url = new URL(host + path);
   const send = url.protocol === "https:" ? requestByHttps : requestByHttp;
@@ -63,7 +73,7 @@ export function passOn(passed: Passed, { host, token, timeout }: Target): Promis
       const isOfService = reply.headers["request-id"] !== undefined && status >= 200; // Node refuses to send a status below 100
       if (!isOfService || (hasLocal && status >= 500)) {
         reply.destroy();
-        resolve(undefined);
+        resolve(NONE);
         return;
       }
       if (isStream(reply)) outgoing.setTimeout(STREAM_SILENCE_MS);
@@ -72,14 +82,14 @@ export function passOn(passed: Passed, { host, token, timeout }: Target): Promis
       reply.on("error", () => answer.destroy());
       reply.on("close", () => void (reply.complete || answer.destroy()));
       reply.pipe(answer);
-      resolve(status);
+      resolve({ status, failure: reply.headers["item-vault-error"]?.toString() });
     });
     outgoing.on("timeout", () => outgoing.destroy());
     outgoing.on("error", () => {
-      resolve(undefined);
+      resolve(NONE);
       if (answer.headersSent) answer.destroy();
     });
-    outgoing.on("close", () => resolve(undefined)); // after a 101 there is neither an answer nor an error
+    outgoing.on("close", () => resolve(NONE)); // after a 101 there is neither an answer nor an error
     answer.on("close", () => outgoing.destroy());
     if (body === undefined) incoming.pipe(outgoing);
     else outgoing.end(body);

@@ -9,7 +9,7 @@ import { type Content, type Exchange, isRead, openExchange, refuse, send } from 
 import { healthOf } from "./health.ts";
 import { isAddress } from "./listen.ts";
 import type { LocalLog } from "./local-log.ts";
-import { longestSilenceOf, passOn, type Target } from "./pass-on.ts";
+import { longestSilenceOf, passOn, type Reply, type Target } from "./pass-on.ts";
 import type { Answer, LocalRequest } from "./request.ts";
 import type { Saver } from "./save.ts";
 import { hashOf } from "./vault-list.ts";
@@ -118,9 +118,10 @@ async function answerOrPassOn(served: Served, exchange: Exchange, client: "token
   });
   if (local && local.vaults.every(isCurrent)) return sendLocal(served, exchange, client, local);
   const hasLocal = local !== undefined;
-  const status = await passOn({ incoming, answer, path: rawPath + search, body, hasLocal }, served.target);
+  const reply = await passOn({ incoming, answer, path: rawPath + search, body, hasLocal }, served.target);
   const isWrite = !isRead(incoming) && body === undefined;
-  if (isWrite && mayHaveTakenEffect(status)) recordWrite(served.copy, path);
+  const { status } = reply;
+  if (isWrite && mayHaveTakenEffect(reply)) recordWrite(served.copy, path);
   if (status !== undefined && status < 500) served.attempts.answered();
   if (status !== undefined || answer.destroyed) return;
   if (local) sendLocal(served, exchange, client, local);
@@ -134,8 +135,9 @@ function answerOfAge({ copy, target, maxAge }: Served, request: LocalRequest): A
   return found?.vaults.every(({ confirmed }) => confirmed !== undefined && ageOf(confirmed) <= maxAge) ? found : undefined;
 }
 
-/** In: the status of the answer to a write; `undefined` when there was none. */
-const mayHaveTakenEffect = (status = 500): boolean => status < 300 || status >= 500;
+/** In: the answer to a write; its status is `undefined` when there was none. Of a 409 `overtaken` the write took effect (contract 10.16). */
+const mayHaveTakenEffect = ({ status = 500, failure }: Reply): boolean =>
+  status < 300 || status >= 500 || failure === "overtaken";
 
 function recordWrite({ vaults }: Copy, path: string): void {
   const [, id = ""] = /^\/v1\/vaults\/([^/]+)/.exec(path) ?? [];

@@ -125,6 +125,15 @@ describe("after a write through this process", () => {
     expect(await read()).toEqual({ status: 200, isLocal: false, title: "New" });
   });
 
+  it("that was answered with a 409 `overtaken`, and so has taken effect, reads are the service's", async () => {
+    const { service, served, write, read } = await startBehind();
+    service.fail(409, "overtaken");
+    expect((await write(served.url)).status).toBe(409);
+    service.fail(undefined);
+    expect((await write(inject("url"))).status).toBe(200); // as if it had taken effect
+    expect(await read()).toEqual({ status: 200, isLocal: false, title: "New" });
+  });
+
   const SHORT = new Set(["a silent host", "an HTML page", "a closed socket"]);
   it.each(Object.entries(FAULTS).filter(([name]) => isLong || SHORT.has(name)))(
     "that got %s in place of an answer and may have taken effect, reads are the service's",

@@ -16,8 +16,8 @@ export interface Interceptor {
   /** Ends every connection; later ones are refused until `open`. */
   readonly close: () => Promise<void>;
   readonly open: () => Promise<void>;
-  /** Answers with this status instead of asking the service; `undefined` ends that. */
-  readonly fail: (status: number | undefined) => void;
+  /** Answers with this status, and as this kind of failure, instead of asking the service; `undefined` ends that. */
+  readonly fail: (status: number | undefined, kind?: string) => void;
   /** Answers with a 307 to this URL; `undefined` ends that. */
   readonly redirect: (location: string | undefined) => void;
 }
@@ -60,7 +60,7 @@ export async function startProxy({
   weakens = false,
 }: InterceptorOptions = {}): Promise<Interceptor> {
   const [requests, headers]: [string[], IncomingMessage["headers"][]] = [[], []];
-  let failing: number | undefined;
+  let failing: { readonly status: number; readonly kind: string | undefined } | undefined;
   let location: string | undefined;
   const server = createServer((incoming, answer) => {
     void (async () => {
@@ -71,7 +71,8 @@ export async function startProxy({
         answer.setHeader(header, value);
       headers.push(incoming.headers);
       if (location !== undefined) answer.writeHead(307, { location }).end();
-      else if (failing !== undefined) answer.writeHead(failing).end("{}");
+      else if (failing !== undefined)
+        answer.writeHead(failing.status, failing.kind === undefined ? {} : { "Item-Vault-Error": failing.kind }).end("{}");
       else if (refuse?.(name) !== undefined) answer.writeHead(refuse(name)!, { "Item-Vault-Error": "refused" }).end("{}");
       else if (damaged?.(name)) answer.writeHead(500, { "Item-Vault-Error": "integrity" }).end("{}");
       else if ((await before?.(name)) === false) answer.destroy();
@@ -93,7 +94,7 @@ export async function startProxy({
     headers,
     breakConnections: () => server.closeAllConnections(),
     open: () => listen(port),
-    fail: (status) => void (failing = status),
+    fail: (status, kind) => void (failing = status === undefined ? undefined : { status, kind }),
     redirect: (to) => void (location = to),
     async close() {
       const closed = new Promise<void>((ended) => void server.close(() => ended()));

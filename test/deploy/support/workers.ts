@@ -46,13 +46,21 @@ export function workerRoutes(state: State): Route[] {
     [
       "GET",
       /^\/workers\/scripts\/([^/]+)\/settings$/,
-      of(({ active: { bindings, compatibilityDate, compatibilityFlags, tails, logpush = false } }) => ({
+      of(({ active: { bindings, compatibilityDate, compatibilityFlags, tails, logpush = false, more } }) => ({
         result: {
           bindings: bindings.map(shown),
           compatibility_date: compatibilityDate,
           compatibility_flags: compatibilityFlags,
           tail_consumers: tails?.map((service) => ({ service })) ?? null,
           logpush,
+          usage_model: "standard",
+          placement: {},
+          observability: {
+            enabled: false,
+            head_sampling_rate: 1,
+            logs: { enabled: false, head_sampling_rate: 1, destinations: [] },
+          },
+          ...more,
         },
       })),
     ],

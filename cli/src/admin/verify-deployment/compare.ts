@@ -56,18 +56,43 @@ function compareModules(wanted: Hashes, found: ReadonlyMap<string, string>): Res
 }
 
 function compareSettings({ compatibilityDate, compatibilityFlags }: Release["worker"], { settings }: Deployed): Result[] {
-  const { compatibility_date: date = "", compatibility_flags: flags = [], tail_consumers: tails, logpush = false } = settings;
-  const others = [...(tails ?? []).map(({ service = "" }) => `tail_consumers: ${service}`), ...(logpush ? ["logpush"] : [])];
+  const { compatibility_date: date = "", compatibility_flags: flags = [] } = settings;
+  const others = Object.entries(settings).filter(([name, value]) => !HARMLESS.has(name) && isSet(value));
   return [
-    ...others.map((name): Result => ({
-      outcome: "unexpected",
-      kind: "setting",
-      name,
-      detail: "it gets the requests and logs of the Worker",
-    })),
+    ...others.flatMap(([name, value]) => unexpectedSettings(name, value)),
     compareSetting("compatibility_date", compatibilityDate, date),
     compareSetting("compatibility_flags", compatibilityFlags.toSorted().join(), flags.toSorted().join()),
   ];
+}
+
+/** Settings that are compared elsewhere, and those that show nobody what the Worker does. */
+const HARMLESS: ReadonlySet<string> = new Set(
+  (
+    "bindings compatibility_date compatibility_flags " +
+    "annotations limits migration_tag migrations placement placement_mode tags usage_model"
+  ).split(" "),
+);
+
+/** Settings by which requests and logs are kept or go elsewhere. No release has one. */
+const LOGS: ReadonlySet<string> = new Set(["logpush", "observability", "streaming_tail_consumers", "tail_consumers"]);
+
+/** Whether a setting says anything. Of one with `enabled` it does when that or a part of it is on, or when it names destinations. */
+function isSet(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  if (typeof value !== "object" || value === null) return Boolean(value);
+  const parts =
+    "enabled" in value
+      ? [value.enabled, ...Object.values(value).filter((part) => typeof part === "object")]
+      : Object.values(value);
+  return parts.some(isSet);
+}
+
+/** Without the value, which no release has; of Workers by name. */
+function unexpectedSettings(name: string, value: unknown): Result[] {
+  const detail = LOGS.has(name) ? "it gets the requests and logs of the Worker" : "no release has it";
+  const services = Array.isArray(value) ? value.map((one: { readonly service?: unknown } | null) => one?.service) : [];
+  const names = services.filter((service) => typeof service === "string").map((service) => `${name}: ${service}`);
+  return (names.length > 0 ? names : [name]).map((shown) => ({ outcome: "unexpected", kind: "setting", name: shown, detail }));
 }
 
 const compareSetting = (name: string, wanted: string, found: string): Result =>

@@ -16,10 +16,8 @@ export interface Settings {
   readonly bindings?: readonly DeployedBinding[];
   readonly compatibility_date?: string;
   readonly compatibility_flags?: readonly string[];
-  /** Workers that get the requests and logs of this one. */
-  readonly tail_consumers?: readonly { readonly service?: string }[] | null;
-  /** Whether Cloudflare sends the requests and logs of the Worker elsewhere. */
-  readonly logpush?: boolean;
+  /** Others, such as `logpush`. */
+  readonly [name: string]: unknown;
 }
 
 export interface Deployed {
