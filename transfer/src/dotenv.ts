@@ -1,7 +1,8 @@
 import { TransferError } from "./error.ts";
 
 /**
- * Reads and quotes variables of a `.env` file. They are read by the rules of Node (nodejs.org/api/environment_variables.html#dotenv). `util.parseEnv` itself is not used:
+ * Reads and quotes variables of a `.env` file. They are read by the rules of Node (nodejs.org/api/environment_variables.html#dotenv), but
+ * for a `#` that no blank precedes: Node cuts the value there, and shells, Docker and python-dotenv do not. `util.parseEnv` itself is not used:
  * its results differ between versions of Node, Node 24 reads the next line as the value of `A= `, and it counts nothing.
  */
 
@@ -62,9 +63,12 @@ function valueAt(source: string, from: number, onLoss: OnLoss): Value {
 
 function plainAt(source: string, start: number, onLoss: OnLoss): Value {
   const end = lineEnd(source, start);
-  const [text, comment] = source.slice(start, end).split("#", 2);
-  if (comment !== undefined) onLoss("comments");
-  return { text: trimmed(text!), end };
+  const line = source.slice(start - 1, end); // with the character before the value, which may be a blank before a comment
+  const comment = line.search(/[ \t\r\f\v]#/);
+  const text = trimmed(line.slice(1, comment === -1 ? undefined : Math.max(1, comment)));
+  if (comment !== -1) onLoss("comments");
+  if (text.includes("#")) onLoss("values with a # after which Node and others read a comment (kept whole)");
+  return { text, end };
 }
 
 function lineEnd(source: string, from: number): number {

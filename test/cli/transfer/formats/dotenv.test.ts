@@ -44,23 +44,33 @@ describe("dotenv", () => {
     ['A="a\\nb"\nB=\'a\\nb\'\nC=`x"y`', { A: "a\nb", B: "a\\nb", C: 'x"y' }],
     ["export A=1\nexportB=2\na.b=3\nÄ=ö", { A: "1", exportB: "2", "a.b": "3", Ä: "ö" }],
     ["A='it\nB=it's'", { A: "it\nB=it" }],
+    ["A=abc#def\nB=#x\nC= #x\nD=a#b #c\nE=a\t# c", { A: "abc#def", B: "#x", C: "", D: "a#b", E: "a" }],
   ])("reads %j", async (text, values) => {
     const { items } = await read(dotenv, utf8(text));
     expect(Object.fromEntries(items[0]!.fields.map(({ label, value }) => [label, value]))).toEqual(values);
   });
 
-  it("reads what Node reads", () => {
-    // Node 24 takes the next line as the value of a variable without one, and leaves `__proto__` out.
-    const part = fc.constantFrom("A", "B_1", "=", "=", "'", '"', "`", "#", "x y", "\\n", "\n", "\n", "export ");
+  it("reads what Node reads, where a blank precedes each comment", () => {
+    // Node 24 takes the next line as the value of a variable without one, leaves `__proto__` out, and reads an indented comment after another one as a variable.
+    const part = fc.constantFrom("A", "B_1", "=", "=", "'", '"', "`", " #", "x y", "\\n", "\n", "\n", "export ");
     const text = fc.array(part, { maxLength: 30 }).map((parts) => parts.join(""));
     fc.assert(
       fc.property(text, (content) => {
         const own = parsed(content);
-        fc.pre(own !== undefined && !/=\s*(\n|$)|^\s*(export )*\s*=/m.test(content));
+        fc.pre(own !== undefined && !/=\s*(\n|$)|^\s*(export )*\s*[=#]/m.test(content));
         expect(own).toEqual(parseEnv(content));
       }),
       { numRuns: runs(200) },
     );
+  });
+
+  it("keeps a value whole in which no blank precedes a #, and counts it", async () => {
+    const transfer = await read(dotenv, utf8("PASSWORD=abc#def # comment\nQUOTED='a#b'"));
+    expect(valuesOf(transfer.items[0]!)).toEqual({ PASSWORD: "abc#def", QUOTED: "a#b" });
+    expect(lossesOf(transfer)).toEqual({
+      comments: 1,
+      "values with a # after which Node and others read a comment (kept whole)": 1,
+    });
   });
 
   it("counts what follows a quoted value", async () => {
