@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import contract from "../../docs/contract.md?raw";
 import { CLEANED } from "../../src/store/health/counters.ts";
 import { countingDatabase, KEEP_NOTHING, setVariables, wrapDatabase } from "../support/bindings.ts";
 import { inOneGroup } from "../support/group.ts";
@@ -57,6 +58,16 @@ describe("/metrics", () => {
       const [, family = ""] = /^(item_vault_[a-z_]+)(?:\{(?:action="[a-z]+"|days="\d+"|kind="[a-z_]+")\})? \d+$/.exec(line) ?? [];
       expect(lines.slice(0, lines.indexOf(line)).findLast((previous) => previous.startsWith("# TYPE"))).toContain(` ${family} `);
     }
+  });
+
+  it("has the families and actions that contract 13.4 names, and no other one", async () => {
+    const { text } = await scraper("GET", "/metrics");
+    const shown = [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name!);
+    const [, rule = ""] = /^\*\*13\.4\*\*(.*?)^\*\*13\.5/ms.exec(contract) ?? [];
+    const named = [...rule.matchAll(/`(item_vault_\w+)/g)].map(([, name]) => name!);
+    expect(named.toSorted()).toEqual(shown.toSorted());
+    const actions = [...text.matchAll(/\{action="(\w+)"\}/g)].map(([, action]) => action!);
+    expect(rule).toContain(`{action="${actions.join(String.raw`\|`)}"}`);
   });
 
   it("counts vaults, Items and tokens when they are created and deleted", async () => {
