@@ -27,8 +27,10 @@ beforeAll(async () => {
   made = await vaultWithLogin();
   await run("npm", ["pack", "--silent", `--pack-destination=${folder}`, ...PACKAGES.map((name) => `--workspace=${name}`)]);
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-  const files = ["./item-vault-client-0.1.0.tgz", "./item-vault-0.1.0.tgz"];
-  await run("npm", ["install", "--offline", "--no-audit", "--no-fund", "--silent", ...files], { cwd: folder });
+  const files = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
+  await run("npm", ["install", "--offline", "--no-audit", "--no-fund", "--silent", ...files.map((name) => `./${name}`)], {
+    cwd: folder,
+  });
 }, 60_000);
 afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import root from "../../package.json";
 import { entries, type Import, importsOf, type Source, sources as tree } from "../support/sources.ts";
 
 /** The rules of the architecture for the packages `client/`, `transfer/`, `cli/` and `console/` (CONTRIBUTING.md). */
@@ -138,7 +139,32 @@ function librariesOf(path: string, visited: Set<string>): string[] {
   return imports.flatMap(({ name }) => (name.startsWith("src/") ? librariesOf(name, visited) : [`${path} imports ${name}`]));
 }
 
+/** The `package.json` of each workspace, by its path. */
+const manifests = import.meta.glob("../../{client,cli,console,transfer,src/model}/package.json", { eager: true }) as Record<
+  string,
+  { default: { readonly version: string; readonly devDependencies?: Readonly<Record<string, string>> } }
+>;
+
 describe("the packages", () => {
+  it("have the version of the root, and depend on each other with it", () => {
+    expect(Object.keys(manifests).length).toBe(root.workspaces.length);
+    const versions = Object.entries(manifests).map(
+      ([
+        path,
+        {
+          default: { version, devDependencies = {} },
+        },
+      ]) => ({
+        path,
+        versions: [
+          version,
+          ...Object.entries(devDependencies).flatMap(([name, range]) => (name.startsWith("@item-vault/") ? [range] : [])),
+        ],
+      }),
+    );
+    expect(versions.filter((one) => one.versions.some((version) => version !== root.version))).toEqual([]);
+  });
+
   it("are read by these tests", () => {
     expect(of("client").length).toBeGreaterThan(5);
     expect(of("transfer").length).toBeGreaterThan(50);
