@@ -26,7 +26,7 @@ async function itemAtTwo() {
 }
 
 describe("If-Match", () => {
-  it.each(['"1"', otherTag(2), 'W/"2"', '"1","3"', '"two"'])(
+  it.each(['"1"', otherTag(2), 'W/"1"', '"1","3"', '"two"'])(
     "%s answers every write to version 2 with 412, and the Item is unchanged",
     async (header) => {
       const { path, call, item, writes, withTags, read } = await itemAtTwo();

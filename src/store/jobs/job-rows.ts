@@ -141,7 +141,7 @@ function piecesOf(data: string): string[] {
 
 /** A row with its whole state. */
 const wholeRow = (sql: SqlStorage, row: JobRow | undefined): JobRow | undefined =>
-  row && { ...row, data: [row, ...sql.exec<{ data: string }>(SQL.moreData, row.id)].map(({ data }) => data).join("") };
+  row && { ...row, data: [row, ...sql.exec<{ data: string }>(SQL.moreData, row.id).toArray()].map(({ data }) => data).join("") };
 
 export const loadJob = (sql: SqlStorage, id: string): JobRow | undefined =>
   wholeRow(sql, sql.exec<JobRow>(SQL.load, id).toArray()[0]);
