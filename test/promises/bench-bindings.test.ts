@@ -1,6 +1,7 @@
 import { parse } from "smol-toml";
 import { expect, it } from "vitest";
 import bench from "../../bench/wrangler.toml?raw";
+import manifest from "../../package.json" with { type: "json" };
 import service from "../../wrangler.toml?raw";
 
 /** The benchmark runs the service with all that the service binds: else it fails with the first request that needs the rest. */
@@ -18,6 +19,12 @@ function bindingsOf(text: string): string[] {
     ...ratelimits.map(({ name }: Table) => name),
   ];
 }
+
+it("package.json describes nothing to the Deploy button that wrangler.toml does not bind, or that is no secret", () => {
+  const { secrets } = parse(service) as Table;
+  const names = new Set([...bindingsOf(service), ...Object.values(secrets as Record<string, string[]>).flat()]);
+  expect(Object.keys(manifest.cloudflare.bindings).filter((name) => !names.has(name))).toEqual([]);
+});
 
 it("bench/wrangler.toml binds everything that wrangler.toml binds", () => {
   const bound = new Set(bindingsOf(bench));

@@ -28,7 +28,7 @@ export const nameOfWebhook = ({ url, id }: WebhookRow): string => url ?? `Damage
 
 const STATES: Readonly<Record<Webhook["state"], string>> = {
   ACTIVE: "Active",
-  PAUSED: "Paused: it failed for a day",
+  PAUSED: "Paused: nothing is delivered",
   DISABLED: "Disabled",
 };
 
