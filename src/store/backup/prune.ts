@@ -2,17 +2,18 @@ import { type Manifest, REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { hasDeletion } from "../activity/entries.ts";
-import { deleteWhere, tryBucket } from "../buckets/calls.ts";
+import { deleteWhere, listAll, tryBucket } from "../buckets/calls.ts";
 import { runBatch } from "../d1/database.ts";
 import { listFolders, listBackupNumbers, loadManifest, loadNewest } from "./load.ts";
-import { backupContent, folderOf, manifestKey } from "./object-keys.ts";
+import { readDeployment } from "./manifest.ts";
+import { backupContent, folderOf, manifestKey, manifestPrefix, partKey } from "./object-keys.ts";
 import type { BackupStore } from "./ports.ts";
 import { addManifest, NOTHING_KEPT, type KeptParts, sweepParts } from "./sweep-parts.ts";
 
 /**
  * Deletes old backups. Of each vault it deletes the manifests before the one that the oldest kept registry names, then the parts that no
- * remaining manifest names, with their contents. Where a manifest is not authentic, nothing is deleted. The backups of a vault that was deleted go
- * wholly when no kept registry names it. Those of a vault of which D1 knows nothing stay: a restore may have left it out, and they are all that is left.
+ * remaining manifest names, with their contents. Where a kept manifest is not authentic, nothing is deleted. The backups of a vault that was deleted
+ * go wholly when no kept registry names it, also those that do not open any more. Those of a vault of which D1 knows nothing stay: a restore may have left it out, and they are all that is left.
  */
 
 /** The most folders of one call. */
@@ -193,18 +194,38 @@ async function pruneFolder(
 }
 
 /** Deletes the backups of a vault that was deleted, if the last one is older than all kept registries. */
-async function deleteVault(
-  { backups, keyring }: BackupStore,
+async function deleteVault(store: BackupStore, vault: string, oldest: Manifest): Promise<Result<undefined>> {
+  const isOld = await isOlder(store, vault, oldest);
+  if (!isOld.ok) return isOld;
+  if (!isOld.value) return ok(undefined);
+  return tryBucket(async () => {
+    // The manifests go last: by them the next run finds what a step that ends early has left.
+    for (const prefix of [backupContent(`${vault}/`), partKey(vault, ""), `${folderOf(vault)}/`])
+      await deleteWhere(store.backups, prefix, () => true);
+    return undefined;
+  });
+}
+
+/**
+ * Whether the backups of a vault are older than all kept registries. Where the newest does not open, as after the removal of its root key, or
+ * there is none, the youngest object of the folder tells the age: who writes over one makes the folder younger. In: the oldest registry
+ * that is kept. Errors: `unavailable`.
+ */
+async function isOlder(
+  { backups, keyring, settings, now }: BackupStore,
   vault: string,
   { at, deployment }: Manifest,
-): Promise<Result<undefined>> {
+): Promise<Result<boolean>> {
   const newest = await loadNewest(backups, keyring, vault);
-  if (!newest.ok) return newest.failure.kind === "unavailable" ? newest : ok(undefined);
-  const { manifest } = newest.value;
   // A new deployment that writes into the bucket of another one does not know its vaults.
-  if (manifest.at >= at || manifest.deployment !== deployment) return ok(undefined);
+  if (newest.ok) return ok(newest.value.manifest.at < at && newest.value.manifest.deployment === deployment);
+  if (newest.failure.kind === "unavailable") return newest;
   return tryBucket(async () => {
-    for (const prefix of [backupContent(`${vault}/`), `${folderOf(vault)}/`]) await deleteWhere(backups, prefix, () => true);
-    return undefined;
+    const objects = await listAll(backups, `${folderOf(vault)}/`);
+    const before = Math.min(at, now - settings.backupsKept * DAY);
+    if (objects.some(({ uploaded }) => uploaded.getTime() >= before)) return false;
+    const last = objects.findLast(({ key }) => key.startsWith(manifestPrefix(vault)));
+    const named = last && readDeployment((await (await backups.get(last.key))?.text()) ?? "");
+    return named === undefined || named === deployment;
   });
 }
