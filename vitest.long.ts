@@ -10,6 +10,8 @@ const LONG_PATHS = [
   "browser",
   "cli/admin",
   "cli/docs",
+  "cli/logins",
+  "cli/run",
   "cli/serve",
   "cli/transfer",
   "client/reproducible",

@@ -205,7 +205,7 @@ describe("a connection, with a clock that is 100 times as fast,", () => {
         socket.write(text);
         const bytes = setInterval(() => void (text.includes("refused") && socket.write("x")), 20);
         // A connection that is closed while something is sent over it is reset, which is an error here.
-        await new Promise<void>((resolve) => void socket.once("close", () => resolve()));
+        await new Promise<void>((ended) => void socket.once("close", () => ended()));
         clearInterval(bytes);
         return true;
       }),
