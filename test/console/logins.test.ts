@@ -97,7 +97,7 @@ describe.each(WAYS)("a login %s", (_, confirm, refused) => {
     expect(kindOf(await use())).toEqual(UNAUTHORIZED);
     const shown = await admin("GET", `/v1/admin/tokens/${id}`);
     expect(shown.body).toMatchObject({ name: person.email, endedAt: expect.any(String) });
-    const entries = (await admin("GET", "/v1/admin/activity?limit=10")).body.filter(
+    const entries = (await admin("GET", "/v1/admin/activity?limit=1000")).body.filter(
       ({ action }: { action: string }) => action !== "READ",
     );
     const about = entries.filter(({ resource }: { resource: { token?: { id: string } } }) => resource.token?.id === id);

@@ -25,6 +25,7 @@ it(`a copy of ${ITEMS} Items is read from disk within a second`, async () => {
   const first = await startServe({ token: TOKEN, host: service.url, folder, filled: false });
   await expect.poll(() => copyStatus(first.url), { timeout: 120_000, interval: 100 }).toBe("ACTIVE");
   const filled = performance.now() - filling;
+  await expect.poll(() => existsSync(join(folder, "copy")), { timeout: 30_000 }).toBe(true);
   await first.stop("SIGTERM");
   service.close();
   const starting = performance.now();
