@@ -1,5 +1,5 @@
 import { concat } from "./bytes.ts";
-import { type ChunkCipher } from "./chunked.ts";
+import type { ChunkCipher } from "./chunked.ts";
 import { CHUNK_BYTES, chunkCount, SEALED_CHUNK_BYTES } from "../model/chunk-sizes.ts";
 
 /**

@@ -8,8 +8,8 @@ import { fail, ok, type Result } from "../model/result.ts";
  *     base64( version 1 | algorithm 1 | number of the key 1 | nonce 12 | ciphertext | tag 16 )
  *
  * The nonce is never derived from a version: a restored database repeats versions. Header and nonce are the first 4 and the next 16
- * characters of the base64, so that SQL can compare them. The number says which of the keys of a vault opens the text; header and id of that
- * key are in the associated data, so that the text opens under no other key, and as no other form.
+ * characters of the base64, so that SQL can compare them. The number says which of the keys of a vault opens the text. The header and the id of
+ * that key are in the associated data, so that the text opens under no other key, nor with another version or algorithm in its header.
  */
 
 /** The kinds of sealed texts. The number is part of the associated data: never reuse one. */

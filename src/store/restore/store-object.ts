@@ -59,13 +59,13 @@ const KINDS: readonly (readonly [pattern: RegExp, put: Put])[] = [
 export async function storeObject(store: BackupStore, key: string, incoming: Incoming): Promise<Result<boolean>> {
   const kind = isBackupKey(key) ? KINDS.find(([pattern]) => pattern.test(key)) : undefined;
   if (!kind) return invalid("key: is not the key of an object of a backup");
-  const place = await tryBucket(async () => {
+  const stored = await tryBucket(async () => {
     const old = await store.backups.head(key);
     return { etag: old?.etag, isKept: old !== undefined && !(await isReplaced(store, key, old, incoming)) };
   });
-  if (!place.ok) return place;
-  if (place.value.isKept) return ok(false);
-  const outcome = await kind[1](store, key, incoming, place.value.etag);
+  if (!stored.ok) return stored;
+  if (stored.value.isKept) return ok(false);
+  const outcome = await kind[1](store, key, incoming, stored.value.etag);
   if (!outcome.ok) return outcome;
   return outcome.value === "damaged"
     ? fail("backup_damaged", `${key} has another content than its name says`)

@@ -35,8 +35,8 @@ const OUTAGE_INTERVAL_MS_MAX = 10_000;
 const OUTAGE_MS_MAX = 240_000;
 
 /**
- * Starts a job and waits for its end. When another one that does the same is under way, it waits for that one; of another one it tells the id. Ctrl-C leaves the job running. Errors:
- * throws a CliError for a job that failed or was stopped, after its findings, for one that is paused, and for any failure, with a hint where to
+ * Starts a job and waits for its end. While a job that does the same is under way, it waits for that one; while another job excludes this one, the
+ * error names that job. Ctrl-C leaves the job running. Errors: throws a CliError for a job that failed or was stopped, after its findings, for one that is paused, and for any failure, with a hint where to
  * look.
  */
 export async function runJob(io: Io, admin: Client, { json, key, label, unit }: JobRequest): Promise<Job> {
