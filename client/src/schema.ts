@@ -1090,6 +1090,8 @@ export interface Job {
   id: Uuid;
   /** What the job does. */
   kind: "rewrap" | "verify" | "reseal" | "backup" | "restore" | "expire" | "purge";
+  /** Of a `backup` or `restore` that only tells what it would do; otherwise absent. */
+  dryRun?: true;
   /** Whether it has begun, and how it ended. */
   state: "waiting" | "running" | "paused" | "done" | "failed" | "stopped";
   /** How far it is, in units of its kind. */

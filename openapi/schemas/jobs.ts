@@ -63,6 +63,11 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
     {
       id: ref("Uuid"),
       kind: words("What the job does.", JOB_KINDS),
+      dryRun: {
+        type: "boolean",
+        const: true,
+        description: "Of a `backup` or `restore` that only tells what it would do; otherwise absent.",
+      },
       state: words("Whether it has begun, and how it ended.", JOB_STATES),
       progress: closed("How far it is, in units of its kind.", {
         done: integer("What is done.", 0),
@@ -100,6 +105,6 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       endedAt: { type: "string", format: "date-time", description: "Absent until it has ended." },
       reason: ref("ErrorKind", "Why it failed, or why its last step is tried again; otherwise absent."),
     },
-    ["result", "endedAt", "reason"],
+    ["dryRun", "result", "endedAt", "reason"],
   ),
 };

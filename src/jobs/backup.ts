@@ -63,6 +63,7 @@ type Next = Result<{ readonly state: BackupState | "done"; readonly findings?: r
 export const BACKUP: KindOfJob<BackupInput, BackupState> = {
   format: 1,
   holds: ({ vault }) => holdsVault(vault),
+  isDryRun: ({ dryRun }) => dryRun,
   start: (input) => ({
     input,
     stage: "vaults",

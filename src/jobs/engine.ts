@@ -5,7 +5,6 @@ import { fail, ok, type Result } from "../model/result.ts";
 import { MINUTE, SECOND } from "../model/time.ts";
 import type { Store } from "../store/d1/database.ts";
 import {
-  addFindings,
   advanceJob,
   beginStep,
   deleteOldJobs,
@@ -15,6 +14,7 @@ import {
   nextDue,
   recordFailure,
 } from "../store/jobs/job-rows.ts";
+import { addFindings } from "../store/jobs/job-findings.ts";
 import { checkRootKeys } from "../store/keys/root-keys.ts";
 import { type JobWrites, requireWrites, voidWrites, type WriteRows, writeStep } from "../store/jobs/step-fence.ts";
 import type { AnyKind, JobPorts, Stepped } from "./kind.ts";

@@ -42,6 +42,8 @@ export interface KindOfJob<Input, State> {
    * nobody else may hold either. `undefined`: nothing.
    */
   readonly holds: (input: Input) => string | undefined;
+  /** Whether a job only tells what it would do; absent: never. */
+  readonly isDryRun?: (input: Input) => boolean;
   /** The state before the first step. */
   readonly start: (input: Input) => State;
   /**

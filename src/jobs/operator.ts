@@ -8,18 +8,17 @@ import {
   deleteOldJobs,
   endJob,
   type FailedJob,
-  type FindingPage,
   findHolder,
   findSame,
   insertJob,
   jobOf,
   listFailed,
   listJobRows,
-  loadFindings,
   loadJob,
   pauseJob,
   resumeJob,
 } from "../store/jobs/job-rows.ts";
+import { type FindingPage, loadFindings } from "../store/jobs/job-findings.ts";
 import { type EngineContext, kindOf, mayStop, runStep, setNextAlarm } from "./engine.ts";
 import { KINDS } from "./kinds.ts";
 
@@ -50,11 +49,12 @@ export class Operator extends DurableObject<Env> {
     // A job that waits would else be joined by another one each night.
     const same = job.waits ? findSame(sql, job) : undefined;
     if (same) return ok(jobOf(sql, same));
-    const { format, holds, start } = KINDS[job.kind];
-    const held = holds(job.input);
-    const holder = job.waits ? undefined : findHolder(sql, held);
+    const { format, holds: holdsOf, isDryRun, start } = KINDS[job.kind];
+    const holds = holdsOf(job.input);
+    const holder = job.waits ? undefined : findHolder(sql, holds);
     if (holder !== undefined) return fail("job_exists", holder);
-    insertJob(sql, job, held, { data: JSON.stringify(start(job.input)), format }, Date.now());
+    const effect = { holds, dryRun: isDryRun?.(job.input) ?? false };
+    insertJob(sql, job, effect, { data: JSON.stringify(start(job.input)), format }, Date.now());
     deleteOldJobs(sql, Date.now());
     await setNextAlarm(this.ctx.storage);
     return this.#load(job.id);

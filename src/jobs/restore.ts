@@ -52,6 +52,7 @@ export const RESTORE: KindOfJob<RestoreInput, RestoreState> = {
   seals: true,
   writes: ({ input }) => !input.dryRun,
   holds: ({ vault, dryRun }) => (dryRun ? undefined : holdsVault(vault)),
+  isDryRun: ({ dryRun }) => dryRun,
   start: (input) => ({
     input,
     target: { vault: input.vault ?? REGISTRY, snapshot: input.snapshot },

@@ -56,6 +56,8 @@ export interface BackupResult {
 export interface Job {
   readonly id: string;
   readonly kind: JobKind;
+  /** Whether it only tells what it would do. */
+  readonly dryRun: boolean;
   readonly state: JobState;
   readonly progress: JobProgress;
   readonly result: JobResult | undefined;

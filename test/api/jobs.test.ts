@@ -113,6 +113,25 @@ describe("GET /v1/admin/jobs", () => {
     expect([idsOf(second), second.headers.get("Link")]).toEqual([ids.slice(2), null]);
   });
 
+  it("says of a dry run that it is one, and of no other job, also after its end (26.1)", async () => {
+    const service = await serviceWith({});
+    const vault = await makeVault();
+    const backup = { kind: "backup", vault };
+    const expected = [true, undefined, undefined, undefined];
+    for (const [index, body] of [
+      { ...backup, dryRun: true },
+      { ...backup, dryRun: false },
+      backup,
+      { ...REWRAP, dryRun: true },
+    ].entries()) {
+      const started = await ask(service, "POST", "", { body });
+      expect([started.status, started.body.dryRun]).toEqual([202, expected[index]]);
+      expect((await endOfJob(service, started.body.id)).dryRun).toBe(expected[index]);
+    }
+    const jobs: { dryRun?: boolean }[] = (await ask(service, "GET")).body;
+    expect(jobs.map(({ dryRun }) => dryRun)).toEqual(expected.toReversed());
+  });
+
   it("goes on after a job that was deleted between two pages (11.5)", async () => {
     const service = await serviceWith({});
     const ids: string[] = [];
@@ -131,7 +150,7 @@ describe("GET /v1/admin/jobs", () => {
     const service = await serviceWith({});
     await runJob(service, REWRAP);
     const copies = `
-      INSERT INTO jobs SELECT 'copy ' || value, request, kind, holds, state, writes, data, data_format, tries, due, done, total, result, created_at - value, ended_at, reason, steps
+      INSERT INTO jobs SELECT 'copy ' || value, request, kind, holds, state, writes, data, data_format, tries, due, done, total, result, created_at - value, ended_at, reason, steps, dry_run
       FROM jobs, json_each(?1)`;
     await inOperator(service, (sql) => {
       sql.exec(copies, JSON.stringify(Array.from({ length: 1_200 }, (_, index) => index)));

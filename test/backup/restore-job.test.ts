@@ -63,7 +63,7 @@ describe("a restore that has not ended", () => {
       "job_exists",
       id,
     ]);
-    expect(await ask({ vault, dryRun: true })).toMatchObject({ status: 202 });
+    expect(await ask({ vault, dryRun: true })).toMatchObject({ status: 202, body: { dryRun: true } });
     goOn();
     expect(await endOfJob(service, id)).toMatchObject({ state: "done" });
     expect(await stateOf(vault)).toEqual(before);

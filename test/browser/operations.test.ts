@@ -214,6 +214,40 @@ describe("keys", () => {
   });
 });
 
+it("a preview of a restore is named as one, and tells what the backup has lost", async () => {
+  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+  const vault = crypto.randomUUID();
+  const finding = { kind: "content_missing", vault, detail: "the File is lost", repairable: false };
+  const job = {
+    id: crypto.randomUUID(),
+    kind: "restore",
+    dryRun: true,
+    state: "done",
+    progress: { done: 1, total: 1 },
+    createdAt: new Date().toISOString(),
+    endedAt: new Date().toISOString(),
+    result: { restored: { vaults: 1, items: 3, kept: 0, leftOut: 0, existing: "none" } },
+    findings: [finding],
+  };
+  await page.route("**/v1/admin/backups/vaults", (route) => route.fulfill({ json: { vaults: [{ id: vault, name: "Lost" }] } }));
+  await page.route(`**/v1/admin/backups/vaults/${vault}`, (route) => route.fulfill({ json: [] }));
+  await page.route("**/v1/admin/jobs", (route) =>
+    route.fulfill({
+      json: route.request().method() === "POST" ? job : [job, { ...job, id: crypto.randomUUID(), dryRun: undefined }],
+    }),
+  );
+  await page.goto("/console/#/backups");
+  await page.getByRole("button", { name: "Restore…" }).click();
+  await press(page, "Show what would be restored");
+  await dialog(page).getByText("content missing").waitFor();
+  await dialog(page).getByText("the File is lost").waitFor();
+  expect(await checkLooks(page)).toBe("");
+  await page.keyboard.press("Escape");
+  await page.goto("/console/#/keys");
+  await rowOf(page, "Restore: preview").getByText("1 vault and 3 Items would be restored").waitFor();
+  expect(await page.getByText("1 vault and 3 Items restored").count()).toBe(1);
+});
+
 it("a job that has found something names it, and a running one is stopped", async () => {
   const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
   const job = { id: "1", progress: { done: 1, total: 4 }, createdAt: new Date().toISOString() };

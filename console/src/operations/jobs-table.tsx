@@ -9,7 +9,8 @@ import { Day } from "../ui/day.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Menu, type MenuAction } from "../ui/menu.tsx";
 import { Table } from "../ui/table.tsx";
-import { anyRuns, hasEnded, jobs, KINDS, resultOf, STATES } from "./jobs.ts";
+import { FindingList } from "./finding-list.tsx";
+import { anyRuns, hasEnded, jobs, nameOf, resultOf, STATES } from "./jobs.ts";
 
 /** The jobs of the service, which are loaded again while one of them runs. */
 
@@ -51,7 +52,7 @@ export function JobsTable({ onEnd }: { readonly onEnd: () => void }) {
 }
 
 const COLUMNS = [
-  { label: "What", cell: ({ kind }: Job) => <span class="name">{KINDS[kind]}</span> },
+  { label: "What", cell: (job: Job) => <span class="name">{nameOf(job)}</span> },
   { label: "State", cell: (job: Job) => <State job={job} /> },
   { label: "Result", cell: (job: Job) => <span class="quiet">{resultOf(job)}</span> },
   { label: "Started", cell: ({ createdAt }: Job) => <Day time={createdAt} /> },
@@ -86,24 +87,13 @@ function JobMenu({ job, onFindings }: JobMenuProps) {
     ...(job.findings.length > 0 ? [{ label: "Show what is found", run: onFindings }] : []),
     ...(hasEnded(job) ? [] : job.kind === "reseal" ? [job.state === "paused" ? resume : pause] : [stop]),
   ];
-  return actions.length > 0 && <Menu label={`Actions for ${KINDS[job.kind]}`} actions={actions} />;
+  return actions.length > 0 && <Menu label={`Actions for ${nameOf(job)}`} actions={actions} />;
 }
 
 /** The first 100 findings of a job: what is wrong, and where. */
 const Findings = ({ job, onClose }: { readonly job: Job; readonly onClose: () => void }) => (
   <Dialog title="What is found" onClose={onClose}>
-    <ul class="outcomes">
-      {job.findings.map((finding, index) => (
-        <li key={index}>
-          <strong>{finding.kind.replaceAll("_", " ")}</strong>{" "}
-          {[finding.vault, finding.item, finding.file, finding.id].filter(Boolean).join(" ")}{" "}
-          <span class="quiet">
-            {finding.detail}
-            {finding.repaired === true && ", repaired"}
-          </span>
-        </li>
-      ))}
-    </ul>
+    <FindingList findings={job.findings} />
     <div class="buttons">
       <button type="button" onClick={onClose}>
         Done

@@ -54,15 +54,19 @@ export const STATES: Readonly<Record<Job["state"], string>> = {
   stopped: "Stopped",
 };
 
-/** What a job has done, in words. */
-export function resultOf({ result = {}, findings, reason }: Job): string {
+/** What a job does, in words. */
+export const nameOf = ({ kind, dryRun }: Job): string => (dryRun ? `${KINDS[kind]}: preview` : KINDS[kind]);
+
+/** What a job has done, or would do, in words. */
+export function resultOf({ dryRun, result = {}, findings, reason }: Job): string {
   const { checked, backup, resealed, restored } = result;
+  const would = dryRun ? "would be " : "";
   const texts = [
     checked && `${plural(checked.rows, "row")} and ${plural(checked.contents, "File")} checked`,
-    backup && `${plural(backup.made, "vault")} backed up, ${backup.unchanged} unchanged, ${formatSize(backup.bytes)}`,
+    backup && `${plural(backup.made, "vault")} ${would}backed up, ${backup.unchanged} unchanged, ${formatSize(backup.bytes)}`,
     backup && backup.behind > 0 && `${plural(backup.behind, "vault")} left out`,
     resealed && `${plural(resealed.items, "Item")} sealed again`,
-    restored && `${plural(restored.vaults, "vault")} and ${plural(restored.items, "Item")} restored`,
+    restored && `${plural(restored.vaults, "vault")} and ${plural(restored.items, "Item")} ${would}restored`,
     findings.length > 0 && plural(findings.length, "finding"),
     reason && reason.replaceAll("_", " "),
   ];

@@ -10,6 +10,7 @@ import { Failure } from "../ui/failure.tsx";
 import { Form, InputError, textOf } from "../ui/form.tsx";
 import { plural } from "../ui/plural.ts";
 import { formatTime } from "../ui/time.ts";
+import { FindingList } from "./finding-list.tsx";
 import { startJob, untilEnded } from "./jobs.ts";
 
 /** Restores a vault, or one Item of it, from a backup: first it is shown what would be restored. */
@@ -139,7 +140,7 @@ interface PreviewProps {
   readonly onClose: () => void;
 }
 
-function Preview({ body, job: { result }, onBack, onClose }: PreviewProps) {
+function Preview({ body, job: { result, findings }, onBack, onClose }: PreviewProps) {
   const { takenAt, items = 0, existing = "none", room, snapshot } = result?.restored ?? {};
   const overwrite = existing === "newer";
   const restore = async () => {
@@ -162,6 +163,12 @@ function Preview({ body, job: { result }, onBack, onClose }: PreviewProps) {
           {takenAt !== undefined && ` as of ${formatTime(takenAt)}`}. {EXISTING[existing]}
         </p>
         {room === false && <p class="failure">The database has no room for it.</p>}
+        {findings.length > 0 && (
+          <>
+            <p class="failure">The backup has faults. This is not restored whole:</p>
+            <FindingList findings={findings} />
+          </>
+        )}
       </Form>
     </Dialog>
   );

@@ -5,9 +5,10 @@ import { presentTime } from "./time.ts";
 
 /** Jobs on the wire (contract 26.1). */
 
-export function presentJob({ createdAt, endedAt, result, ...job }: Job): Presented<Schemas.Job> {
+export function presentJob({ dryRun, createdAt, endedAt, result, ...job }: Job): Presented<Schemas.Job> {
   return {
     ...job,
+    dryRun: dryRun || undefined,
     result: result && presentResult(result),
     createdAt: presentTime(createdAt),
     endedAt: endedAt === undefined ? undefined : presentTime(endedAt),

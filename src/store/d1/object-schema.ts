@@ -10,7 +10,7 @@ export const OPERATOR_MIGRATIONS: readonly string[] = [
     state TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'paused', 'done', 'failed', 'stopped')), writes INTEGER NOT NULL,
     data TEXT NOT NULL, data_format INTEGER NOT NULL, tries INTEGER NOT NULL, due INTEGER NOT NULL,
     done INTEGER NOT NULL, total INTEGER NOT NULL, result TEXT, created_at INTEGER NOT NULL, ended_at INTEGER, reason TEXT,
-    steps INTEGER NOT NULL DEFAULT 0
+    steps INTEGER NOT NULL DEFAULT 0, dry_run INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE job_data (job TEXT NOT NULL, number INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (job, number)) STRICT;
   CREATE TABLE job_findings (

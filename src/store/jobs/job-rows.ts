@@ -1,6 +1,4 @@
-import { logFailure } from "../../log.ts";
 import type { FailureKind } from "../../model/failure.ts";
-import type { Finding } from "../../model/finding.ts";
 import {
   type Job,
   type JobKind,
@@ -12,6 +10,7 @@ import {
   SERVICE_KINDS,
 } from "../../model/job.ts";
 import { DAY } from "../../model/time.ts";
+import { loadFindings, readObject, removeFindings } from "./job-findings.ts";
 
 /** The rows of jobs in the SQLite of the Durable Object that runs them. */
 
@@ -21,6 +20,8 @@ export interface JobRow {
   readonly id: string;
   readonly request: string;
   readonly kind: JobKind;
+  /** 1: it only tells what it would do. */
+  readonly dry_run: number;
   /** What the job keeps others from (jobs/kind.ts). */
   readonly holds: string | null;
   readonly state: JobState;
@@ -66,8 +67,8 @@ const MAY_STEP = `
 
 const SQL = {
   insert: `
-    INSERT INTO jobs (id, request, kind, holds, state, writes, data, data_format, tries, due, done, total, created_at)
-    VALUES (?1, ?2, ?3, ?4, 'waiting', 0, ?5, ?6, 0, ?7, 0, 0, ?7)`,
+    INSERT INTO jobs (id, request, kind, dry_run, holds, state, writes, data, data_format, tries, due, done, total, created_at)
+    VALUES (?1, ?2, ?3, ?4, ?5, 'waiting', 0, ?6, ?7, 0, ?8, 0, 0, ?8)`,
   load: "SELECT * FROM jobs WHERE id = ?1",
   same: "SELECT * FROM jobs WHERE kind = ?1 AND request = ?2 AND state = 'waiting' LIMIT 1",
   holder: `SELECT id FROM jobs WHERE ${overlap("holds", "?1")} AND ${UNENDED} LIMIT 1`,
@@ -91,13 +92,6 @@ const SQL = {
   addData: "INSERT INTO job_data (job, number, data) VALUES (?1, ?2, ?3)",
   removeData: "DELETE FROM job_data WHERE job = ?1",
   end: `UPDATE jobs SET state = ?2, ended_at = ?3, reason = ?4 WHERE id = ?1 AND ${UNENDED}`,
-  findings: "SELECT number, finding FROM job_findings WHERE job = ?1 AND number > ?2 ORDER BY number LIMIT ?3",
-  addFinding: `
-    INSERT INTO job_findings (job, number, finding)
-    SELECT ?1, coalesce((SELECT max(number) FROM job_findings WHERE job = ?1), 0) + 1, ?2 WHERE true
-    ON CONFLICT DO NOTHING`,
-  // The finding keeps its number, after which pages begin.
-  repairFinding: "UPDATE OR REPLACE job_findings SET finding = ?3 WHERE job = ?1 AND finding = ?2",
   failed: `
     SELECT id, kind, reason FROM jobs AS job
     WHERE (state = 'failed' OR EXISTS (
@@ -110,18 +104,25 @@ const SQL = {
       OR state = 'done' AND kind IN (SELECT value FROM json_each(?3)) AND EXISTS (
         SELECT 1 FROM jobs WHERE kind = job.kind AND state = 'done' AND (created_at, id) > (job.created_at, job.id)))`,
   remove: "DELETE FROM jobs WHERE id = ?1",
-  removeFindings: "DELETE FROM job_findings WHERE job = ?1",
 };
+
+/** What a job may change. */
+interface JobEffect {
+  /** What it keeps others from (jobs/kind.ts). */
+  readonly holds: string | undefined;
+  /** Whether it only tells what it would do. */
+  readonly dryRun: boolean;
+}
 
 /** Adds a job, which is due at once. In: Unix milliseconds. */
 export function insertJob(
   sql: SqlStorage,
   { id, request, kind }: NewJob,
-  holds: string | undefined,
+  { holds, dryRun }: JobEffect,
   { data, format }: JobData,
   now: number,
 ): void {
-  sql.exec(SQL.insert, id, request, kind, holds ?? null, data, format, now);
+  sql.exec(SQL.insert, id, request, kind, dryRun ? 1 : 0, holds ?? null, data, format, now);
 }
 
 /** SQLite in a Durable Object has rows of at most 2 MB, and a character has at most 3 bytes. */
@@ -220,48 +221,12 @@ export function endJob(sql: SqlStorage, id: string, state: JobState, now: number
   sql.exec(SQL.end, id, state, now, reason ?? null);
 }
 
-/** Adds findings that the job does not have yet. One that is repaired replaces itself as not repaired. */
-export function addFindings(sql: SqlStorage, id: string, findings: readonly Finding[]): void {
-  for (const finding of findings) {
-    const text = JSON.stringify(finding);
-    if (finding.repaired) sql.exec(SQL.repairFinding, id, JSON.stringify({ ...finding, repaired: false }), text);
-    sql.exec(SQL.addFinding, id, text);
-  }
-}
-
 /** A job that has failed, or has left a vault out: then without a reason. */
 export type FailedJob = Pick<JobRow, "id" | "kind" | "reason">;
 
 /** Out: the newest job of each kind, where that has failed or has left a vault out. */
 export const listFailed = (sql: SqlStorage): FailedJob[] =>
   sql.exec<Pick<JobRow, "id" | "kind" | "reason">>(SQL.failed).toArray();
-
-/** A text of a row that is damaged keeps nobody from the others: it counts as missing. */
-function readObject<T extends object>(text: string): T | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as T) : undefined;
-  } catch (error) {
-    logFailure("A row of a job", error);
-    return undefined;
-  }
-}
-
-/** A page of findings. */
-export interface FindingPage {
-  readonly findings: readonly Finding[];
-  /** The number of the last one, after which the next page begins; absent on the last page. */
-  readonly next: number | undefined;
-}
-
-/** In: the number after which the page begins. */
-export function loadFindings(sql: SqlStorage, id: string, after: number, limit: number): FindingPage {
-  // One more, which tells whether another page follows.
-  const rows = sql.exec<{ number: number; finding: string }>(SQL.findings, id, after, limit + 1).toArray();
-  const page = rows.slice(0, limit);
-  const findings = page.flatMap(({ finding }) => readObject<Finding>(finding) ?? []);
-  return { findings, next: rows.length > limit ? page.at(-1)!.number : undefined };
-}
 
 /**
  * How long jobs are kept after their end, and how many at most. Of a kind that the service starts by itself only the newest that is done is
@@ -273,7 +238,7 @@ const KEPT = { milliseconds: 30 * DAY, jobs: 1_000 };
 export function deleteOldJobs(sql: SqlStorage, now: number): void {
   const old = sql.exec<{ id: string }>(SQL.old, now - KEPT.milliseconds, KEPT.jobs, JSON.stringify(SERVICE_KINDS));
   for (const { id } of old.toArray()) {
-    sql.exec(SQL.removeFindings, id);
+    removeFindings(sql, id);
     sql.exec(SQL.removeData, id);
     sql.exec(SQL.remove, id);
   }
@@ -284,10 +249,11 @@ const SHOWN_FINDINGS_MAX = 100;
 
 /** The job as the admin sees it. */
 export function jobOf(sql: SqlStorage, row: JobRow): Job {
-  const { id, kind, state, done, total, result, created_at, ended_at, reason } = row;
+  const { id, kind, dry_run, state, done, total, result, created_at, ended_at, reason } = row;
   return {
     id,
     kind,
+    dryRun: dry_run !== 0,
     state,
     progress: { done, total },
     result: result === null ? undefined : readObject<JobResult>(result),

@@ -47,14 +47,16 @@ const withFindings = async (admin: Awaited<ReturnType<JobsCall["admin"]>>, job: 
 /** What is to be done may not be known. */
 const progressOf = ({ progress: { done, total } }: Job): string => (done > total ? String(done) : `${done} of ${total}`);
 
-const rowOf = (job: Job): string[] => [job.id, job.kind, job.state, progressOf(job), timeOf(job.createdAt), job.reason ?? ""];
+const kindOf = ({ kind, dryRun }: Job): string => (dryRun ? `${kind} (dry run)` : kind);
+
+const rowOf = (job: Job): string[] => [job.id, kindOf(job), job.state, progressOf(job), timeOf(job.createdAt), job.reason ?? ""];
 
 const shownJob = (job: Job): Shown => ({
   json: job,
   table: () =>
     pairsOf([
       ["ID", job.id],
-      ["Kind", job.kind],
+      ["Kind", kindOf(job)],
       ["State", job.state],
       ["Done", progressOf(job)],
       ["Begun", timeOf(job.createdAt)],
