@@ -1,6 +1,6 @@
 /**
  * The schemas of the SQLite that each Durable Object has. The version of a schema is the number of its migrations that were applied. As with
- * D1, the first one is edited in place until release 1.0; from then on a release only expands (docs/decisions, 0010).
+ * D1, one that was released is never edited, and a release only expands the schema (docs/decisions, 0010).
  */
 
 /** The operator runs jobs (store/jobs/job-rows.ts). `data_format` is that of the release that wrote `data`; what is too long for a row goes on in `job_data`. `steps` counts those that were kept. Times are Unix milliseconds. */
