@@ -122,6 +122,19 @@ describe("an import", () => {
     expect(files.flat()).toHaveLength(2);
   });
 
+  it("says that two vaults of the file have one name, and lets the user choose where their Items go", async () => {
+    const { page } = await openImport();
+    const items = ["one", "two"].map((vaultId) => ({ title: `Of ${vaultId}`, category: "LOGIN", vault: "Team", vaultId }));
+    await choose(page, "export.json", JSON.stringify({ format: "item-vault", version: 1, items }));
+    await page.getByText(/^The file has 2 vaults of the name “.?Team.?” \(case does not count\)/).waitFor();
+    await page.getByText("Choose where the Items go.").waitFor();
+    expect(await page.getByRole("button", { name: "Import", exact: true }).isDisabled()).toBe(true);
+    await page.getByLabel("Items of “Team” into").selectOption({ label: "Team" });
+    await forecast(page, "2 Items: 2 new.");
+    await page.getByRole("button", { name: "Import 2 Items" }).click();
+    await isImported(page);
+  });
+
   it("leaves nothing of the file in the page when the view is left", async () => {
     const { page } = await openImport();
     await choose(page, "passwords.csv", csvOf(1).replace("Site 0", "Only here"));

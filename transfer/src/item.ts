@@ -42,6 +42,8 @@ export interface TransferItem extends TransferState {
   readonly id?: string;
   /** The name of the Item's vault in the source; `undefined` when the source has none. */
   readonly vault: string | undefined;
+  /** The id of that vault in the source, if it has one: several vaults may have one name. */
+  readonly vaultId?: string;
   readonly archived: boolean;
   /** Unix milliseconds. The service sets its own dates, so these are counted as lost. */
   readonly createdAt?: number;

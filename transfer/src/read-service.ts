@@ -81,6 +81,7 @@ async function readItem(reading: Reading, id: string): Promise<TransferItem | un
     sourceId: id,
     ...(canonical?.length === 36 ? { id: canonical } : {}),
     vault: vault.name,
+    vaultId: parseId(vault.id) ?? vault.id,
     archived: item.state === "ARCHIVED",
     ...(item.createdAt ? { createdAt: Date.parse(item.createdAt) } : {}),
     ...(item.updatedAt ? { updatedAt: Date.parse(item.updatedAt) } : {}),

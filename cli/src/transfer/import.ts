@@ -3,6 +3,7 @@ import { type Fitted, fitTransfer } from "@item-vault/transfer/fit";
 import { OUTCOMES } from "@item-vault/transfer/outcomes";
 import { type PlannedItem, planItems } from "@item-vault/transfer/plan";
 import { countUnreadable } from "@item-vault/transfer/read-service";
+import { sharedNames } from "@item-vault/transfer/shared-names";
 import { isComplete } from "@item-vault/transfer/write-item";
 import { type Counts, writeItems } from "@item-vault/transfer/write-items";
 import { CliError, EXIT, failureOf } from "../frame/failure.ts";
@@ -32,6 +33,7 @@ async function importSource(call: ImportCall, source: Source, signal: AbortSigna
   const { io, options } = call;
   const fitted = fitTransfer(source.transfer);
   await checkFit(call, fitted);
+  checkVaults(call, fitted);
   const losses = fitted.losses.list();
   await write(io.stdout, report.describeSource(source.format, fitted.items) + report.describeLosses(losses));
   await write(io.stderr, report.describeExamples(losses));
@@ -58,6 +60,17 @@ async function checkFit({ io, options }: ImportCall, { unfit, losses }: Fitted):
       hint: "Change what does not fit in the source, or leave it out with --skip-invalid.",
     });
   losses.add("Items that do not fit into the service", undefined, unfit.length);
+}
+
+/** Errors: throws a CliError when Items of several vaults of the source would be in one vault, and nobody has asked for that. */
+function checkVaults({ options }: ImportCall, { items }: Fitted): void {
+  const shared = options.vault === undefined ? sharedNames(items) : [];
+  if (shared.length === 0) return;
+  const named = shared.map(({ name, count }) => `${count} ${report.quoteTitles([name])}`).join(", ");
+  throw new CliError(`Several vaults of the source have one name: ${named}. Nothing was written.`, {
+    exit: "conflict",
+    hint: "--vault puts all Items into one vault. To keep the vaults apart, rename them in the source first; case does not count.",
+  });
 }
 
 const chooseTargets = async ({ options, client, admin, issued }: ImportCall, { items }: Fitted): Promise<Targets> => {

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
+import { sharedNames } from "@item-vault/transfer/shared-names";
 import { plural } from "../ui/plural.ts";
 import { vaults } from "../state/items.ts";
 import type { Import } from "./create-import.ts";
@@ -20,7 +21,8 @@ export function Review({ shown, source }: Props) {
   const { items, losses, unfit } = source.fitted;
   const leavesOut = useSignal(false);
   const names = [...new Set(items.map(({ vault = "" }) => vault))];
-  useLayoutEffect(() => shown.setTargets(chooseTargets(names, shown.targets.value)), [source, vaults.value]);
+  const shared = sharedNames(items);
+  useLayoutEffect(() => shown.setTargets(chooseTargets(names, shared, shown.targets.value)), [source, vaults.value]);
   const forecast = shown.forecast.value;
   const count = forecast ? forecast.created + forecast.completed : 0;
   const isReady = forecast !== undefined && count > 0 && (unfit.length === 0 || leavesOut.value);
@@ -33,7 +35,7 @@ export function Review({ shown, source }: Props) {
       <StageHeading>Review: {shown.file.value?.name}</StageHeading>
       <p>{describe(source)}</p>
       <CategoryTable items={items} />
-      <VaultChoice names={names} shown={shown} />
+      <VaultChoice names={names} shared={shared} shown={shown} />
       <ForecastOf shown={shown} isChosen={isChosen(names, shown.targets.value)} />
       <h3>Not carried over</h3>
       <LossReport losses={losses.list()} />

@@ -1,6 +1,9 @@
+import type { SharedName } from "@item-vault/transfer/shared-names";
 import type { Import } from "./create-import.ts";
 import { listError, listState, loadItems, transferTargets } from "../state/items.ts";
 import { Failure } from "../ui/failure.tsx";
+import { plural } from "../ui/plural.ts";
+import { isolate } from "../ui/texts.ts";
 
 /** Which vault gets the Items: one, or one for each vault of the source. */
 
@@ -9,12 +12,18 @@ const NONE = "none";
 
 /**
  * The choice for each vault of the source. In: those that the user has made. The others are the vault of the same name, as in the
- * command line, or the only one that there is.
+ * command line, or the only one that there is; a name that several vaults of the source share has none until the user makes it.
  */
-export function chooseTargets(names: readonly string[], made: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+export function chooseTargets(
+  names: readonly string[],
+  shared: readonly SharedName[],
+  made: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> {
   const all = transferTargets();
   const only = all.length === 1 ? all[0]!.id : "";
-  const choose = (name: string) => made.get(name) || (all.find((vault) => sameName(vault.name, name))?.id ?? only);
+  const isShared = (name: string) => shared.some((one) => sameName(one.name, name));
+  const found = (name: string) => all.find((vault) => sameName(vault.name, name))?.id ?? only;
+  const choose = (name: string) => made.get(name) || (isShared(name) ? "" : found(name));
   return new Map(names.map((name) => [name, choose(name)]));
 }
 
@@ -24,7 +33,13 @@ const sameName = (one: string, other: string): boolean => one.toLowerCase() === 
 export const isChosen = (names: readonly string[], targets: ReadonlyMap<string, string>): boolean =>
   names.every((name) => (targets.get(name) ?? "") !== "");
 
-export function VaultChoice({ names, shown }: { readonly names: readonly string[]; readonly shown: Import }) {
+interface Props {
+  readonly names: readonly string[];
+  readonly shared: readonly SharedName[];
+  readonly shown: Import;
+}
+
+export function VaultChoice({ names, shared, shown }: Props) {
   const targets = shown.targets.value;
   const all = transferTargets();
   if (listState.value === "failed") return <Failure error={listError.value} retry={() => void loadItems()} />;
@@ -32,6 +47,12 @@ export function VaultChoice({ names, shown }: { readonly names: readonly string[
   return (
     <fieldset class="targets">
       <legend class="unseen">Where the Items go</legend>
+      {shared.map(({ name, count }) => (
+        <p key={name}>
+          The file has {plural(count, "vault")} of the name “{isolate(name)}” (case does not count). If one vault gets the Items
+          of all of them, nothing tells them apart afterwards. To keep them apart, rename the vaults before you export them.
+        </p>
+      ))}
       {names.map((name) => (
         <label key={name}>
           {name === "" ? "Import into" : <>Items of “{name}” into</>}

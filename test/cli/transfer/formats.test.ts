@@ -3,6 +3,7 @@ import { zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
 import { CliError, failureOf } from "../../../cli/src/frame/failure.ts";
 import { chooseImport } from "../../../cli/src/transfer/formats.ts";
+import { sameState } from "../../../transfer/src/compare.ts";
 import { TransferError } from "../../../transfer/src/error.ts";
 import { itemVaultImport } from "../../../transfer/src/formats/item-vault.ts";
 import { itemVaultExport } from "../../../transfer/src/formats/item-vault-export.ts";
@@ -74,6 +75,29 @@ describe("1PUX", () => {
       expect(again.map(valuesOf).map(String).toSorted()).toEqual(given.map(valuesOf).map(String).toSorted());
     });
     await fc.assert(property, { numRuns: cases(20) });
+  });
+
+  it("counts what it loses of a field with a purpose, and nothing else", async () => {
+    const changes = {
+      nothing: {},
+      "the section": { section: { id: "s" } },
+      "the label": { label: "Mine" },
+      "the id": { id: "mine" },
+      "a type of web forms": { type: "EMAIL" },
+      "another type": { type: "MENU" },
+    };
+    const purposes = { USERNAME: "STRING", PASSWORD: "CONCEALED", NOTES: "STRING" };
+    for (const category of ["LOGIN", "PASSWORD", "SERVER", "SECURE_NOTE"])
+      for (const [purpose, type] of Object.entries(purposes))
+        for (const [name, change] of Object.entries(changes)) {
+          const field = { purpose, type, value: "v", ...change };
+          const about = { title: "T", category, tags: [], urls: [], sections: [{ id: "s", label: "S" }], fields: [field] };
+          const given: TransferItem = { ...about, sourceId: "i", vault: "V", archived: false, files: [], history: [] };
+          const { bytes, losses } = await onePuxExport.write([given], {});
+          const [again] = (await read(onePuxImport, bytes)).items;
+          const counted = losses.reduce((sum, { count }) => sum + count, 0);
+          expect([category, purpose, name, counted]).toEqual([category, purpose, name, sameState(again!, given) ? 0 : 1]);
+        }
   });
 
   it("reads every kind of field", async () => {

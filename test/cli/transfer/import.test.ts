@@ -113,6 +113,35 @@ describe("import of 1PUX", () => {
     expect(tokens.filter(({ name }) => name === "item-vault import")).toEqual([]);
   });
 
+  it.each(["item-vault", "1pux", "--from-connect"])(
+    "of two vaults of one name is refused before it writes anything, unless --vault names the vault of all Items: %s",
+    async (source) => {
+      const name = `Twice ${crypto.randomUUID()}`;
+      const names = [name, name, name.toUpperCase()];
+      const vaults = await Promise.all(names.map(async (one) => await makeVault(one)));
+      const { token } = await makeToken(Object.fromEntries(vaults.map((vault) => [vault, "rw"])), "uuid");
+      for (const vault of vaults)
+        await sendRequest("POST", `v1/vaults/${vault}/items`, token, { vault: { id: vault }, category: "LOGIN", title: vault });
+      const path = join(folder, crypto.randomUUID());
+      const isFile = source !== "--from-connect";
+      if (isFile) await runHere(["export", "--format", source, "-o", path], { env: { ITEM_VAULT_TOKEN: token } });
+      // Names that no vault has, so that --create-vaults would make them.
+      if (isFile) for (const vault of vaults) await admin("PATCH", `vaults/${vault}`, { name: `Renamed ${vault}` });
+      const args = ["import", ...(isFile ? [path] : [source, inject("url")])];
+      const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, OP_CONNECT_TOKEN: token };
+      const before = await admin("GET", "vaults");
+      for (const option of ["--create-vaults", "--dry-run"]) {
+        const refused = await runHere([...args, option], { env });
+        expect(refused).toMatchObject({ code: 5, stdout: "", stderr: expect.stringContaining("--vault puts all Items") });
+        expect(refused.stderr).toMatch(/Several vaults of the source have one name: 3 “twice [^”]*”\. Nothing was written/i);
+      }
+      expect(await admin("GET", "vaults")).toEqual(before);
+      const made = await emptyVault();
+      const ran = await runHere([...args, "--vault", made.vault], { env: { ...env, ...made.env } });
+      expect(ran.stdout).toContain("Imported: 3 created\n");
+    },
+  );
+
   it("makes a vault beside one whose record does not open, which has no name", async () => {
     const path = fileWith("vaults.1pux", makeOnePux(EVERYTHING, {}, `Made ${crypto.randomUUID()}`));
     const broken = [{ id: crypto.randomUUID(), broken: "integrity" }];
@@ -207,7 +236,7 @@ describe("export", () => {
 
 function withoutDates(text: string): unknown {
   return JSON.parse(text, (name, value: unknown) =>
-    ["createdAt", "updatedAt", "changedAt", "vault"].includes(name) ? undefined : value,
+    ["createdAt", "updatedAt", "changedAt", "vault", "vaultId"].includes(name) ? undefined : value,
   );
 }
 

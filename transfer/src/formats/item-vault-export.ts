@@ -15,11 +15,12 @@ export const itemVaultExport: ExportFormat = {
   },
 };
 
-async function presentItem({ sourceId, id, vault, archived, createdAt, updatedAt, files, history, ...state }: TransferItem) {
+async function presentItem(whole: TransferItem) {
+  const { sourceId, id, vault, vaultId, archived, createdAt, updatedAt, files, history, ...state } = whole;
   const contents = await Promise.all(
     files.map(async ({ name, section, read }) => ({ name, section, content: Buffer.from(await read()).toString("base64") })),
   );
-  const item = { id, sourceId: id ? undefined : sourceId, vault, archived, createdAt, updatedAt };
+  const item = { id, sourceId: id ? undefined : sourceId, vault, vaultId, archived, createdAt, updatedAt };
   return JSON.stringify({ ...item, ...presentState(state), files: contents, history: history.map(presentState) });
 }
 

@@ -7,7 +7,7 @@ import { decodeText, headText } from "../text.ts";
 
 /**
  * Item Vault's own format: a JSON document of Items with their Files in base64 and their earlier states.
- * `{"format": "item-vault", "version": 1, "items": [{"id", "vault", …, "files": [{"name", "section", "content"}], "history": […]}]}`
+ * `{"format": "item-vault", "version": 1, "items": [{"id", "vault", "vaultId", …, "files": [{"name", "section", "content"}], "history": […]}]}`
  */
 
 export const FORMAT = "item-vault";
@@ -35,12 +35,14 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 function readItem(item: JsonValue): TransferItem {
   const id = item.get("id").text();
   if (id !== undefined && !UUID.test(id)) throw item.get("id").fault("is no UUID");
+  const vaultId = item.get("vaultId").text();
   const [createdAt, updatedAt] = [item.get("createdAt").number(), item.get("updatedAt").number()];
   return {
     ...readState(item),
     ...(id === undefined ? {} : { id }),
     sourceId: id ?? item.get("sourceId").text(),
     vault: item.get("vault").text(),
+    ...(vaultId === undefined ? {} : { vaultId }),
     archived: item.get("archived").boolean() ?? false,
     ...(createdAt === undefined ? {} : { createdAt }),
     ...(updatedAt === undefined ? {} : { updatedAt }),

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Zippable } from "fflate";
-import { base32, parseId } from "@item-vault/model/ids";
+import { base32, parseId, shortId } from "@item-vault/model/ids";
 import { Losses } from "../losses.ts";
 import type { ExportFormat } from "../format.ts";
 import type { TransferFile, TransferItem } from "../item.ts";
@@ -16,7 +16,7 @@ export const onePuxExport: ExportFormat = {
   write: async (items) => {
     const losses = new Losses();
     const files: Zippable = {};
-    const vaults = await Promise.all([...byVault(items)].map(([name, inside]) => presentVault(name, inside, { files, losses })));
+    const vaults = await Promise.all(byVault(items).map(async (inside) => await presentVault(inside, { files, losses })));
     const attrs = {
       accountName: "Item Vault",
       name: "Item Vault",
@@ -37,13 +37,13 @@ export const onePuxExport: ExportFormat = {
 
 const jsonBytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 
-function byVault(items: readonly TransferItem[]): Map<string, TransferItem[]> {
+function byVault(items: readonly TransferItem[]): TransferItem[][] {
   const vaults = new Map<string, TransferItem[]>();
   for (const item of items) {
-    const name = item.vault ?? "";
-    vaults.set(name, [...(vaults.get(name) ?? []), item]);
+    const key = JSON.stringify([item.vault, item.vaultId]);
+    vaults.set(key, [...(vaults.get(key) ?? []), item]);
   }
-  return vaults;
+  return [...vaults.values()];
 }
 
 interface Target {
@@ -52,10 +52,12 @@ interface Target {
   readonly losses: Losses;
 }
 
-async function presentVault(name: string, items: readonly TransferItem[], target: Target): Promise<object> {
+async function presentVault(items: readonly TransferItem[], target: Target): Promise<object> {
+  const { vault: name = "", vaultId } = items[0]!;
+  const uuid = vaultId === undefined ? hashedId("vault", name) : formOf(vaultId);
   const presented: object[] = [];
-  for (const [index, item] of items.entries()) presented.push(await presentItem(item, `${name}/${index}`, target));
-  return { attrs: { uuid: hashedId("vault", name), desc: "", avatar: "", name, type: "U" }, items: presented };
+  for (const [index, item] of items.entries()) presented.push(await presentItem(item, `${uuid}/${index}`, target));
+  return { attrs: { uuid, desc: "", avatar: "", name, type: "U" }, items: presented };
 }
 
 async function presentItem(item: TransferItem, path: string, { files, losses }: Target): Promise<object> {
@@ -122,11 +124,13 @@ function differsBeyondPassword(one: TransferItem["history"][number], other: Tran
 
 /** 1Password's form of an id. In: an Item, and a text that names it if it has no id. */
 function idOf({ id, sourceId }: TransferItem, path: string): string {
-  const last = sourceId?.replace(/^.*\//s, "") ?? "";
-  const uuid = id ?? parseId(last);
-  return uuid !== undefined && uuid.length === 36
-    ? base32(Buffer.from(uuid.replaceAll("-", ""), "hex"))
-    : last || hashedId("item", path);
+  return formOf(id ?? sourceId?.replace(/^.*\//s, "") ?? "") || hashedId("item", path);
+}
+
+/** 1Password's form of an id that is a UUID in one of its forms; any other id as it is. */
+function formOf(id: string): string {
+  const uuid = parseId(id);
+  return uuid?.length === 36 ? shortId(uuid) : id;
 }
 
 const hashedId = (kind: string, text: string): string =>

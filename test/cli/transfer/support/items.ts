@@ -113,6 +113,7 @@ export const item: fc.Arbitrary<TransferItem> = fc
     now: state,
     id: fc.uuid(),
     vault: fc.constantFrom("Private", "Work"),
+    vaultId: fc.constantFrom("5f0c1d3e-8f0b-4d6a-9c39-0d2f3b6a7c11", "a3c1e7d2-4b5f-4e8a-8d90-6c2b1f0e9d22"),
     archived: fc.boolean(),
     files: fc.array(file, { maxLength: 3 }),
     passwords: fc.uniqueArray(fc.string({ minLength: 1, maxLength: 8 }), { maxLength: 3 }),

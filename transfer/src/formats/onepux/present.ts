@@ -18,6 +18,7 @@ export function presentContent(item: TransferState, files: readonly StoredFile[]
   const form = fields.filter(({ purpose }) => purpose === "USERNAME" || (purpose === "PASSWORD" && category !== "PASSWORD"));
   const document = category === "DOCUMENT" ? files.find(({ section }) => section === undefined) : undefined;
   const inside: Inside = { item, files: files.filter((file) => file !== document), losses };
+  countPurposed(item, losses);
   const unnamed = presentSection(undefined, "", inside);
   return {
     loginFields: form.map(presentFormField),
@@ -29,6 +30,24 @@ export function presentContent(item: TransferState, files: readonly StoredFile[]
       ...namedSections(sections, inside).map(({ id, label = "" }) => presentSection(id, label, inside)),
     ],
   };
+}
+
+/** The ids and labels that a purpose gives (contract 2.12); of fields of web forms also the designations of 1PUX. */
+const PURPOSE_NAMES: Readonly<Record<string, string>> = { USERNAME: "username", PASSWORD: "password", NOTES: "notesPlain" };
+const FORM_TYPE_NAMES: Readonly<Record<string, string>> = { CONCEALED: "P", EMAIL: "E", URL: "U", PHONE: "TEL" };
+
+/** Counts what is lost of the fields with a purpose. 1PUX has them in no section; notes, and the password of a Password, are a mere text. */
+function countPurposed({ title, category, fields }: TransferState, losses: Losses): void {
+  for (const { id, label, type = "STRING", purpose = "", section } of fields) {
+    const name = PURPOSE_NAMES[purpose];
+    if (name === undefined) continue;
+    const isBare = purpose === "NOTES" || (purpose === "PASSWORD" && category === "PASSWORD");
+    if (section) losses.add("sections of user names, passwords and notes", title);
+    if (isBare && ((id ?? name) !== name || (label ?? name) !== name))
+      losses.add("labels and ids of fields that 1Password names itself", title);
+    if (purpose !== "PASSWORD" && type !== "STRING" && (isBare || !FORM_TYPE_NAMES[type]))
+      losses.add("types of fields that 1Password does not have", title);
+  }
 }
 
 interface Inside {
@@ -48,11 +67,8 @@ function namedSections(declared: TransferState["sections"], { item, files }: Ins
   return [...new Set(order)].map((id) => sections.get(id)!);
 }
 
-const DESIGNATIONS: Readonly<Record<string, string>> = { USERNAME: "username", PASSWORD: "password" };
-const FORM_TYPE_NAMES: Readonly<Record<string, string>> = { CONCEALED: "P", EMAIL: "E", URL: "U", PHONE: "TEL" };
-
 function presentFormField({ id, label, type = "STRING", purpose = "", value = "" }: TransferField): object {
-  const designation = DESIGNATIONS[purpose]!;
+  const designation = PURPOSE_NAMES[purpose]!;
   const fieldType = purpose === "PASSWORD" ? "P" : (FORM_TYPE_NAMES[type] ?? "T");
   return { value, id: id === designation ? "" : (id ?? ""), name: label ?? designation, fieldType, designation };
 }

@@ -48,13 +48,14 @@ function readAccount(account: JsonValue, source: Source): TransferItem[] {
     .get("vaults")
     .list()
     .flatMap((vault) => {
-      const name = vault.get("attrs").get("name").text() || undefined;
+      const attrs = vault.get("attrs");
+      const place = { account: id, vault: attrs.get("name").text() || undefined, vaultId: attrs.get("uuid").text() || undefined };
       // Archives of version 1 and 2 wrap each Item in an object, beside its document.
       const items = vault
         .get("items")
         .list()
         .map((entry) => ({ item: entry.get("item").absent ? entry : entry.get("item"), entry }));
-      return items.flatMap(({ item, entry }) => readItem(item, { entry, account: id, vault: name }, source));
+      return items.flatMap(({ item, entry }) => readItem(item, { entry, ...place }, source));
     });
 }
 
@@ -65,11 +66,12 @@ interface Container {
   readonly entry: JsonValue;
   readonly account: string;
   readonly vault: string | undefined;
+  readonly vaultId: string | undefined;
 }
 
 function readItem(
   item: JsonValue,
-  { entry, account, vault }: Container,
+  { entry, account, vault, vaultId }: Container,
   { archive, losses, includeTrash }: Source,
 ): TransferItem[] {
   const overview = item.get("overview");
@@ -103,6 +105,7 @@ function readItem(
       ...current,
       sourceId: `${account}/${item.get("uuid").needText()}`,
       vault,
+      ...(vaultId === undefined ? {} : { vaultId }),
       archived: state === "archived",
       ...(createdAt === undefined ? {} : { createdAt }),
       ...(updatedAt === undefined ? {} : { updatedAt }),
