@@ -3,6 +3,7 @@ import { brokenRowsOf, REGISTRY } from "../model/backup.ts";
 import type { Finding } from "../model/finding.ts";
 import type { BackupInput, BackupResult } from "../model/job.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import { listBackupNumbers, loadNewest } from "../store/backup/load.ts";
 import { countVaults, listVaultIds } from "../store/backup/vault-ids.ts";
 import { type BackupStore, withBuckets } from "../store/backup/ports.ts";
 import { type Pruning, prune, PRUNING_START } from "../store/backup/prune.ts";
@@ -16,7 +17,7 @@ import {
   writeRegistry,
 } from "../store/backup/registry.ts";
 import { findingsOfBackup, sizeOfBackup, stepVault } from "../store/backup/vault.ts";
-import { beginVault, findNewest, type VaultBackup } from "../store/backup/vault-state.ts";
+import { beginVault, type VaultBackup } from "../store/backup/vault-state.ts";
 import { isInUse } from "../store/d1/deployment.ts";
 import { countCalls, STEP_CALLS_MAX } from "../store/jobs/counted-calls.ts";
 import { fault, findingOf } from "../store/checks/fault.ts";
@@ -132,9 +133,9 @@ async function spaceCommits({ COORDINATOR }: JobPorts["bindings"], vault: string
 /** Errors: `not_restored`, when the database was never used and the bucket has backups: those have to be restored first. */
 async function startJob({ store }: Ports, state: BackupState): Promise<Result<BackupState>> {
   if (state.input.vault !== undefined) return ok({ ...state, hasBegun: true });
-  const newest = await findNewest(store, REGISTRY);
-  if (!newest.ok) return newest;
-  const used = newest.value.number === 0 ? ok(true) : await isInUse(store.db);
+  const numbers = await listBackupNumbers(store.backups, REGISTRY);
+  if (!numbers.ok) return numbers;
+  const used = numbers.value.length === 0 ? ok(true) : await isInUse(store.db);
   if (!used.ok) return used;
   if (!used.value) return fail("not_restored");
   const total = await countVaults(store.db);
@@ -202,13 +203,14 @@ async function startVault({ store }: Ports, state: BackupState, vault: string): 
     });
     return ok({ state: next, findings: findingsOfBackup(open.manifest) });
   }
-  if (!input.dryRun) return ok({ state: { ...state, vault: beginning.state } });
+  const { lost: findings } = beginning;
+  if (!input.dryRun) return ok({ state: { ...state, vault: beginning.state }, findings });
   const planned = {
     made: result.made + 1,
     rows: result.rows + Number(beginning.row["items"]),
     bytes: result.bytes + Number(beginning.row["sealed_bytes"]),
   };
-  return ok({ state: endOfVault(state, vault, planned) });
+  return ok({ state: endOfVault(state, vault, planned), findings });
 }
 
 async function continueVault(ports: Ports, state: BackupState, begun: VaultBackup): Promise<Next> {
@@ -238,17 +240,18 @@ async function continueVault(ports: Ports, state: BackupState, begun: VaultBacku
 
 /** Names the newest backup of a vault that was left out. */
 async function nameOlder({ store }: Ports, state: BackupState, vault: string): Promise<Next> {
-  const newest = await findNewest(store, vault);
-  if (!newest.ok) return newest;
-  return ok({ state: { ...state, skipped: undefined, named: nameBackup(state.named, newest.value.open, true) } });
+  const newest = await loadNewest(store.backups, store.keyring, vault);
+  if (!newest.ok && newest.failure.kind === "unavailable") return newest;
+  const open = newest.ok ? newest.value : undefined;
+  return ok({ state: { ...state, skipped: undefined, named: nameBackup(state.named, open, true) } });
 }
 
 async function backUpRegistry({ store, isSpent }: Ports, state: BackupState): Promise<Next> {
   if (!state.registry) {
-    const begun = await beginRegistry(store);
-    return begun.ok ? ok({ state: { ...state, registry: begun.value } }) : begun;
+    const begun = await beginRegistry(store, state.input.full);
+    return begun.ok ? ok({ state: { ...state, registry: begun.value.state }, findings: begun.value.lost }) : begun;
   }
-  const read = await readRegistryRows(store, state.registry, state.input.full, isSpent);
+  const read = await readRegistryRows(store, state.registry, isSpent);
   if (!read.ok) return read;
   const { state: registry, isRead } = read.value;
   if (!isRead) return ok({ state: { ...state, registry } });

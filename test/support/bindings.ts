@@ -56,13 +56,15 @@ export function countingDatabase(db: D1Database = env.DB) {
 /** A limit that no test reaches: all files of an isolate share the limits of its bindings. */
 export const UNLIMITED: RateLimit = { limit: async () => ({ success: true }) };
 
-/** A bucket that counts what is put into it. */
+/** A bucket that counts its lists, what is read of it and what is put into it. */
 export function countingBucket(bucket: R2Bucket) {
-  const count = { puts: 0 };
+  const count = { lists: 0, gets: 0, puts: 0 };
   const counting = new Proxy(bucket, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== "function") return value;
+      if (name === "list") count.lists++;
+      if (name === "get") count.gets++;
       if (name === "put" || name === "createMultipartUpload") count.puts++;
       return value.bind(target);
     },

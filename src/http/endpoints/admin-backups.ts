@@ -1,9 +1,9 @@
 import type { Snapshot } from "../../../client/src/schema.ts";
 import type { Presented } from "../../../contract/answer.ts";
-import { brokenRowsOf, bytesOfParts, missingContentsOf, REGISTRY, rowsOfParts } from "../../model/backup.ts";
+import { brokenRowsOf, bytesOfParts, type Manifest, missingContentsOf, REGISTRY, rowsOfParts } from "../../model/backup.ts";
 import { parseId } from "../../model/ids.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
-import { type ListedBackup, loadBackups } from "../../store/backup/list.ts";
+import { loadBackups } from "../../store/backup/list.ts";
 import { withBuckets } from "../../store/backup/ports.ts";
 import { type BackedUpVault, listVaults } from "../../store/restore/list-vaults.ts";
 import { presentTime } from "../present/time.ts";
@@ -19,11 +19,11 @@ export const listVaultBackups = (call: Call): ReplyTo<"listVaultBackups"> => ans
 async function answerBackups({ c, store }: Call, vault: string): ReplyTo<"listBackups"> {
   const buckets = withBuckets(store, c.env);
   if (!buckets.ok) return buckets;
-  const listed = await loadBackups(buckets.value, vault);
-  return listed.ok ? ok({ json: listed.value.map(presentBackup) }) : listed;
+  const listed = await loadBackups(buckets.value, vault, presentBackup);
+  return listed.ok ? ok({ json: listed.value }) : listed;
 }
 
-function presentBackup({ number, manifest }: ListedBackup): Presented<Snapshot> {
+function presentBackup(number: number, manifest: Manifest | undefined): Presented<Snapshot> {
   const missing = manifest && missingContentsOf(manifest);
   const findings = manifest && brokenRowsOf(manifest);
   return {

@@ -8,24 +8,25 @@ import type { OpenObject } from "../buckets/bucket.ts";
 
 /** Lists backups, and the objects of the bucket for a copy of it. */
 
-/** A backup; without a manifest when it is not authentic. */
-export interface ListedBackup {
-  readonly number: number;
-  readonly manifest: Manifest | undefined;
-}
-
 /** The most backups of a list. */
 const LISTED_BACKUPS_MAX = 100;
 
-/** The newest backups of a vault, or of the registry, the newest first. Errors: `unavailable`. */
-export async function loadBackups({ backups, keyring }: BackupStore, vault: string): Promise<Result<ListedBackup[]>> {
+/**
+ * The newest backups of a vault, or of the registry, the newest first. In: what is kept of each, whose manifest is absent when it is not
+ * authentic: a manifest may be large, so one at a time is in memory. Errors: `unavailable`.
+ */
+export async function loadBackups<T>(
+  { backups, keyring }: BackupStore,
+  vault: string,
+  present: (number: number, manifest: Manifest | undefined) => T,
+): Promise<Result<T[]>> {
   const numbers = await listBackupNumbers(backups, vault);
   if (!numbers.ok) return numbers;
-  const listed: ListedBackup[] = [];
+  const listed: T[] = [];
   for (const number of numbers.value.slice(-LISTED_BACKUPS_MAX).toReversed()) {
     const open = await loadManifest(backups, keyring, { vault, number });
     if (!open.ok && open.failure.kind === "unavailable") return open;
-    listed.push({ number, manifest: open.ok ? open.value.manifest : undefined });
+    listed.push(present(number, open.ok ? open.value.manifest : undefined));
   }
   return ok(listed);
 }

@@ -7,7 +7,7 @@ import { type OpenManifest, parseManifest } from "./manifest.ts";
 import { parsePart, type PartOwner } from "./part.ts";
 import { FOLDERS, folderOf, manifestKey, manifestPrefix, partKey } from "./object-keys.ts";
 import { listAll, pagesOf, tryBucket } from "../buckets/calls.ts";
-import type { Bucket } from "../buckets/bucket.ts";
+import type { Bucket, ObjectHead } from "../buckets/bucket.ts";
 
 /** Loads the objects of a backup from the bucket. The manifests and parts that these functions return are authentic. */
 
@@ -32,9 +32,11 @@ export async function loadManifest(
 /** The numbers of the backups of a vault, the oldest first. Errors: `unavailable`. */
 export const listBackupNumbers = (bucket: Bucket, vault: string): Promise<Result<number[]>> =>
   tryBucket(async () => {
-    const objects = await listAll(bucket, manifestPrefix(vault));
-    return objects.flatMap(({ key }) => Number(/(\d+)\.manifest$/.exec(key)?.[1] ?? []) || []);
+    return numbersOf(await listAll(bucket, manifestPrefix(vault)));
   });
+
+const numbersOf = (objects: readonly ObjectHead[]): number[] =>
+  objects.flatMap(({ key }) => Number(/(\d+)\.manifest$/.exec(key)?.[1] ?? []) || []);
 
 /** The newest manifest of a vault. Errors: `backup_not_found`, those of `loadManifest`. */
 export async function loadNewest(bucket: Bucket, keyring: Keyring, vault: string): Promise<Result<OpenManifest>> {
@@ -53,7 +55,24 @@ export async function loadPart(bucket: Bucket, owner: PartOwner, ref: PartRef): 
 
 /** The sizes of the parts of a vault in the bucket, by their keys: bytes. Errors: `unavailable`. */
 export const loadPartSizes = (bucket: Bucket, vault: string): Promise<Result<ReadonlyMap<string, number>>> =>
-  tryBucket(async () => new Map((await listAll(bucket, partKey(vault, ""))).map(({ key, size }) => [key, size])));
+  tryBucket(async () => sizesOf(await listAll(bucket, partKey(vault, ""))));
+
+const sizesOf = (objects: readonly ObjectHead[]) => new Map(objects.map(({ key, size }) => [key, size]));
+
+/** What the folder of a vault has. */
+export interface Folder {
+  /** The numbers of its backups, the oldest first. */
+  readonly numbers: readonly number[];
+  /** The sizes of its objects by their keys: bytes. */
+  readonly sizes: ReadonlyMap<string, number>;
+}
+
+/** One list tells what `listBackupNumbers` and `loadPartSizes` do. Errors: `unavailable`. */
+export const listFolder = (bucket: Bucket, vault: string): Promise<Result<Folder>> =>
+  tryBucket(async () => {
+    const objects = await listAll(bucket, `${folderOf(vault)}/`);
+    return { numbers: numbersOf(objects), sizes: sizesOf(objects) };
+  });
 
 /**
  * The parts that the backup before has, by their hashes: a new one shares them. In: the number of the new backup, and the hash of the manifest

@@ -8,6 +8,7 @@ import {
   REGISTRY,
   type VaultBackupRef,
 } from "../../model/backup.ts";
+import type { Finding } from "../../model/finding.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { recordBackup } from "../health/backup-figures.ts";
@@ -38,6 +39,8 @@ import { type PartWriting, putPart, writeManifest } from "./write.ts";
 /** The state between two steps: plain data, which the job keeps as JSON. */
 export interface RegistryBackup {
   readonly number: number;
+  /** Whether also the parts are written that the registry before has. */
+  readonly full: boolean;
   readonly predecessor: string | null;
   readonly deployment: string;
   /** The row after which the next part begins. */
@@ -59,15 +62,18 @@ export interface NamedBackups {
   readonly behind: number;
 }
 
-/** Errors: `unavailable`. */
-export async function beginRegistry(store: BackupStore): Promise<Result<RegistryBackup>> {
+/** In: whether every part is written. Out: also what the bucket has lost of the registry before: then every part is. Errors: `unavailable`. */
+export async function beginRegistry(
+  store: BackupStore,
+  full: boolean,
+): Promise<Result<{ readonly state: RegistryBackup; readonly lost: readonly Finding[] }>> {
   const [newest, deployment] = [await findNewest(store, REGISTRY), await loadDeployment(store)];
   if (!newest.ok) return newest;
   if (!deployment.ok) return deployment;
-  const { number, open } = newest.value;
+  const { number, open, lost } = newest.value;
   const predecessor = open?.sha256 ?? null;
-  const begun = { number: number + 1, predecessor, deployment: deployment.value };
-  return ok({ ...begun, position: FIRST_POSITION, parts: [], rootKeys: [] });
+  const begun = { number: number + 1, full: full || lost.length > 0, predecessor, deployment: deployment.value };
+  return ok({ state: { ...begun, position: FIRST_POSITION, parts: [], rootKeys: [] }, lost });
 }
 
 async function loadDeployment({ db }: BackupStore): Promise<Result<string>> {
@@ -76,16 +82,14 @@ async function loadDeployment({ db }: BackupStore): Promise<Result<string>> {
 }
 
 /**
- * Reads rows and writes their parts, until the step is spent. In: `full` writes also the parts that the registry before has. Out: whether all
- * rows are read. Errors: `unavailable`.
+ * Reads rows and writes their parts, until the step is spent. Out: whether all rows are read. Errors: `unavailable`.
  */
 export async function readRegistryRows(
   store: BackupStore,
   begun: RegistryBackup,
-  full: boolean,
   isSpent: () => boolean,
 ): Promise<Result<{ readonly state: RegistryBackup; readonly isRead: boolean }>> {
-  const previous = full ? ok(new Map()) : await loadPartsBefore(store, { vault: REGISTRY, ...begun });
+  const previous = begun.full ? ok(new Map()) : await loadPartsBefore(store, { vault: REGISTRY, ...begun });
   if (!previous.ok) return previous;
   const writing: PartWriting = { store, vault: REGISTRY, deployment: begun.deployment, previous: previous.value };
   let state = begun;

@@ -1,8 +1,11 @@
 import { parseKeyList } from "../../crypto/key-list.ts";
-import type { Cell, PartRef } from "../../model/backup.ts";
+import { type Cell, NAMED_MAX, type PartRef } from "../../model/backup.ts";
 import type { Cursor } from "../../model/cursor.ts";
+import type { Finding } from "../../model/finding.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { listBackupNumbers, loadManifest } from "./load.ts";
+import { findingOf } from "../checks/fault.ts";
+import { listFolder, loadManifest } from "./load.ts";
+import { missingContents, missingParts } from "./lost.ts";
 import type { OpenManifest } from "./manifest.ts";
 import { presentPart } from "./part.ts";
 import type { BackupStore } from "./ports.ts";
@@ -64,17 +67,24 @@ export interface Newest {
   readonly number: number;
   /** Absent when there is none, or it is not authentic. */
   readonly open: OpenManifest | undefined;
+  /** What the bucket has lost of it, at most `NAMED_MAX`: where there is any, the next backup shares nothing with it. */
+  readonly lost: readonly Finding[];
 }
 
 /** The newest backup of a vault. Errors: `unavailable`. */
 export async function findNewest({ backups, keyring }: BackupStore, vault: string): Promise<Result<Newest>> {
-  const numbers = await listBackupNumbers(backups, vault);
-  if (!numbers.ok) return numbers;
-  const number = numbers.value.at(-1) ?? 0;
-  if (number === 0) return ok({ number, open: undefined });
+  const folder = await listFolder(backups, vault);
+  if (!folder.ok) return folder;
+  const { numbers, sizes } = folder.value;
+  const number = numbers.at(-1) ?? 0;
+  if (number === 0) return ok({ number, open: undefined, lost: [] });
   const open = await loadManifest(backups, keyring, { vault, number });
-  if (open.ok) return ok({ number, open: open.value });
-  return open.failure.kind === "unavailable" ? open : ok({ number, open: undefined });
+  if (!open.ok) return open.failure.kind === "unavailable" ? open : ok({ number, open: undefined, lost: [] });
+  const { manifest } = open.value;
+  const contents = await missingContents(backups, manifest);
+  if (!contents.ok) return contents;
+  const lost = [...contents.value, ...missingParts(manifest, sizes)].slice(0, NAMED_MAX);
+  return ok({ number, open: open.value, lost: lost.map((one) => findingOf(one)) });
 }
 
 /**
@@ -88,22 +98,29 @@ export type Beginning =
   | { readonly kind: "deleted" }
   /** The newest backup has the state of the vault. */
   | { readonly kind: "unchanged"; readonly open: OpenManifest }
-  | { readonly kind: "begun"; readonly state: VaultBackup; readonly row: Slice["row"] };
+  | {
+      readonly kind: "begun";
+      readonly state: VaultBackup;
+      readonly row: Slice["row"];
+      /** As `Newest` has it. */
+      readonly lost: readonly Finding[];
+    };
 
 /**
  * Begins the backup of a vault. A backup under another root key than the active one is made again, because that key would be needed until
- * the vault changes; and so is one that lacks contents. Errors: `unavailable`.
+ * the vault changes; and so is one that lacks contents. After one of which the bucket has lost anything a full one begins. Errors: `unavailable`.
  */
-export async function beginVault(store: BackupStore, vault: string, full: boolean): Promise<Result<Beginning>> {
+export async function beginVault(store: BackupStore, vault: string, isFull: boolean): Promise<Result<Beginning>> {
   const [newest, read] = [await findNewest(store, vault), await readVault(store.db, vault)];
   if (!newest.ok) return newest;
   if (!read.ok) return read;
   if (!read.value) return ok({ kind: "deleted" });
-  const { number, open } = newest.value;
+  const { number, open, lost } = newest.value;
   const { row, head } = read.value;
+  const full = isFull || lost.length > 0;
   if (!full && open && (await isUnchanged(store, open, read.value))) return ok({ kind: "unchanged", open });
   const begun = { vault, full, number: number + 1, predecessor: open?.sha256 ?? null, restarts: 0 };
-  return ok({ kind: "begun", state: startReading(begun, stateOfKeys(row), head), row });
+  return ok({ kind: "begun", state: startReading(begun, stateOfKeys(row), head), row, lost });
 }
 
 async function isUnchanged(

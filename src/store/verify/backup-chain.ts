@@ -1,8 +1,8 @@
-import { type Manifest, type PartRef, REGISTRY } from "../../model/backup.ts";
+import type { Manifest } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { listBackupNumbers, loadManifest, loadPartSizes } from "../backup/load.ts";
+import { missingParts, namedBackup } from "../backup/lost.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
-import { partKey } from "../backup/object-keys.ts";
 import type { Store } from "../d1/database.ts";
 import { loadKnownKeys } from "../keys/key-states.ts";
 import { fault, type Fault } from "../checks/fault.ts";
@@ -106,9 +106,6 @@ function removedKeys(store: Store): RemovedKeys {
   };
 }
 
-/** The registry has no vault. */
-export const namedBackup = (vault: string, snapshot: number) => (vault === REGISTRY ? { snapshot } : { vault, snapshot });
-
 /** In: whether the manifest is the oldest one. Those before it were deleted. */
 function checkLink({ vault, number, predecessor }: Manifest, previous: PreviousManifest, isOldest: boolean): Fault[] {
   const broken = (detail: string) => [fault("chain_broken", namedBackup(vault, number), detail)];
@@ -118,13 +115,4 @@ function checkLink({ vault, number, predecessor }: Manifest, previous: PreviousM
   return !previous.open || predecessor === null || previous.open.sha256 === predecessor
     ? []
     : broken(`snapshot ${number - 1} is not its predecessor`);
-}
-
-function missingParts({ vault, number, parts }: Manifest, sizes: ReadonlyMap<string, number>): Fault[] {
-  const wrong = ({ sha256, bytes }: PartRef) => sizes.get(partKey(vault, sha256)) !== bytes;
-  return parts.filter(wrong).map(({ sha256, bytes }) => {
-    const size = sizes.get(partKey(vault, sha256));
-    const detail = size === undefined ? "the part is missing" : `the part has ${size} bytes instead of ${bytes}`;
-    return fault("part_wrong", { ...namedBackup(vault, number), id: sha256 }, detail);
-  });
 }

@@ -2,7 +2,7 @@ import { type Manifest, missingContentsOf } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadManifest, loadNewest, loadPart } from "../backup/load.ts";
 import { openKeys, type VaultRow } from "../vaults/rows.ts";
-import { namedBackup } from "./backup-chain.ts";
+import { namedBackup } from "../backup/lost.ts";
 import { type CheckedRows, checkPart } from "../checks/parts.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 import { DONE, isSpent, type Position, type Slice, type VerifyPorts } from "./stage.ts";

@@ -1,7 +1,7 @@
 import { REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadManifest, loadNewest, loadPart } from "../backup/load.ts";
-import { namedBackup } from "./backup-chain.ts";
+import { namedBackup } from "../backup/lost.ts";
 import { checkPart } from "../checks/parts.ts";
 import { type Fault, fault } from "../checks/fault.ts";
 import { DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";

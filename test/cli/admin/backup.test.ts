@@ -156,9 +156,19 @@ it("admin backup names rows of no vault that did not open, and its exit code is 
 });
 
 it("admin backup names contents that FILES has lost, and its exit code is 0, because the backup has all that there is", async () => {
-  const finding = { kind: "content_missing", vault: ID, file: "f", repairable: false, detail: "the content is missing" };
+  const finding = { kind: "content_missing", vault: ID, id: "f", repairable: false, detail: "the content is missing" };
   const { code, stderr } = await runWith(jobOf({}, [finding]));
   expect([code, stderr]).toEqual([0, expect.stringMatching(/content_missing: [^]*admin verify --repair/)]);
+});
+
+it.each([
+  ["a part", { kind: "part_wrong", vault: ID, snapshot: 1, id: "p", detail: "the part is missing" }],
+  ["a part of the registry", { kind: "part_wrong", snapshot: 1, id: "p", detail: "the part is missing" }],
+  ["a content", { kind: "content_missing", vault: ID, snapshot: 1, detail: "the bucket of backups has 0 of 1 contents" }],
+])("admin backup says what to do when the bucket has lost %s, and its exit code is 0", async (_, finding) => {
+  const { code, stderr } = await runWith(jobOf({}, [{ ...finding, repairable: false }]));
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/(part_wrong|content_missing): [^]*Find out who deletes/)]);
+  expect(stderr).not.toMatch(/did not open|as they are|verify --repair/);
 });
 
 it("admin backup copies although a vault was left out, names it, and its exit code is 6", async () => {

@@ -68,7 +68,7 @@ async function report(io: Io, backedUp: BackedUp, isDry: boolean): Promise<void>
 }
 
 /** Findings of a backup that are no rows. */
-const NO_ROWS = new Set(["vault_skipped", "content_missing"]);
+const NO_ROWS = new Set(["vault_skipped", "content_missing", "part_wrong"]);
 
 /** Tells the findings, and what helps. Out: whether rows did not open. */
 async function tellFindings(io: Io, findings: readonly Finding[]): Promise<boolean> {
@@ -76,7 +76,11 @@ async function tellFindings(io: Io, findings: readonly Finding[]): Promise<boole
   const rows = findings.filter(({ kind }) => !NO_ROWS.has(kind));
   if (rows.some(({ vault }) => vault !== undefined)) await tell(io, DID_NOT_OPEN);
   if (rows.some(({ vault }) => vault === undefined)) await tell(io, OF_NO_VAULT);
-  if (findings.some(({ kind }) => kind === "content_missing")) await tell(io, LOST_CONTENTS);
+  const contents = findings.filter(({ kind }) => kind === "content_missing");
+  // Of what the bucket of backups has lost no content is named: only their number is known.
+  if (contents.some(({ id }) => id !== undefined)) await tell(io, LOST_CONTENTS);
+  if (contents.some(({ id }) => id === undefined) || findings.some(({ kind }) => kind === "part_wrong"))
+    await tell(io, LOST_OBJECTS);
   return rows.length > 0;
 }
 
@@ -89,6 +93,10 @@ const DID_NOT_OPEN =
 
 const LOST_CONTENTS =
   'The bucket FILES has lost contents. Those of older backups are taken from there: "item-vault admin verify --repair".';
+
+const LOST_OBJECTS =
+  "The bucket of backups has lost objects of a snapshot, so a full one takes its place. Find out who deletes from the bucket; " +
+  '"item-vault admin verify --backup" names the older snapshots that lack parts.';
 
 const text = (value: number | undefined): string => String(value ?? "");
 

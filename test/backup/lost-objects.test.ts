@@ -1,0 +1,137 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { type PartRef, REGISTRY } from "../../src/model/backup.ts";
+import { backedUpIn } from "../../src/store/tables/tables.ts";
+import { untilLogged } from "../support/activity.ts";
+import { backUp, backUpAll, backUpJob, newestOf, snapshotsOf } from "../support/backup.ts";
+import { countingBucket } from "../support/bindings.ts";
+import { freshFile, objectsOf } from "../support/files.ts";
+import { restore } from "../support/restores.ts";
+import { admin, makeToken, makeVault } from "../support/service.ts";
+import { verifyAll } from "../verify/support/verify.ts";
+
+/** Objects of the newest snapshot that the bucket has lost when the next backup begins (contract 21.2). */
+
+/** A vault with an Item, a File and a webhook, and one snapshot. */
+async function backedUpVault() {
+  const fresh = await freshFile();
+  const webhook = { url: "https://hooks.example.com/x", enabled: false };
+  expect((await admin("POST", `/v1/admin/vaults/${fresh.vault}/webhooks`, { body: webhook })).status).toBe(200);
+  expect(await backUp(fresh.vault)).toMatchObject({ state: "done", snapshot: 1, findings: [] });
+  return fresh;
+}
+
+/** The part of the newest snapshot that has rows of a table. */
+async function partWith(vault: string, table: string): Promise<PartRef> {
+  const { manifest, parts } = await newestOf(vault);
+  const index = parts.findIndex(({ tables }) => tables.some((one) => one.table === table));
+  expect([table, index >= 0]).toEqual([table, true]);
+  return manifest.parts[index]!;
+}
+
+const keyOf = (vault: string, { sha256 }: PartRef): string => `vaults/${vault}/parts/${sha256}`;
+
+const contentsOf = async (vault: string): Promise<string[]> =>
+  (await env.BACKUPS.list({ prefix: `contents/${vault}/` })).objects.map(({ key }) => key);
+
+interface Loss {
+  /** Loses the object. Out: the findings of the next backup. */
+  readonly lose: (vault: string) => Promise<object[]>;
+}
+
+const losePart = async (vault: string, table: string): Promise<object[]> => {
+  const part = await partWith(vault, table);
+  await env.BACKUPS.delete(keyOf(vault, part));
+  const place = vault === REGISTRY ? {} : { vault };
+  return [{ kind: "part_wrong", ...place, id: part.sha256, detail: "the part is missing" }];
+};
+
+/** Every kind of object that the snapshot of a vault refers to. */
+const LOSSES: Readonly<Record<string, Loss>> = {
+  ...Object.fromEntries(
+    ["items", "activity", "webhooks"].map((table) => [
+      `the part with the rows of ${table}`,
+      { lose: (vault: string) => losePart(vault, table) },
+    ]),
+  ),
+  "a part of another size": {
+    async lose(vault) {
+      const part = await partWith(vault, "items");
+      const text = await (await env.BACKUPS.get(keyOf(vault, part)))!.text();
+      await env.BACKUPS.put(keyOf(vault, part), text.slice(0, -1));
+      const detail = `the part has ${part.bytes - 1} bytes instead of ${part.bytes}`;
+      return [{ kind: "part_wrong", vault, snapshot: 1, id: part.sha256, detail }];
+    },
+  },
+  "a content": {
+    async lose(vault) {
+      await env.BACKUPS.delete(await contentsOf(vault));
+      const detail = "the bucket of backups has 0 of 1 contents that the snapshot names";
+      return [{ kind: "content_missing", vault, snapshot: 1, detail }];
+    },
+  },
+};
+
+/** The findings of `verify` in the newest snapshot. */
+async function foundInNewest(vault: string) {
+  const newest = (await snapshotsOf(vault)).at(-1);
+  const { findings } = await verifyAll({ backup: true, ...(vault !== REGISTRY && { vault }) });
+  return findings.filter((one) => one.snapshot === newest && one.vault === (vault === REGISTRY ? undefined : vault));
+}
+
+describe("a backup after the bucket has lost an object of the newest snapshot", () => {
+  describe.each(Object.entries(LOSSES))("%s", (_, { lose }) => {
+    it("makes a full snapshot of a vault that is unchanged, names the loss, and a restore has everything (21.2)", async () => {
+      const { vault } = await backedUpVault();
+      const findings = await lose(vault);
+      expect(await backUp(vault)).toMatchObject({ state: "done", snapshot: 2, made: 1, contents: 1, findings });
+      expect(await foundInNewest(vault)).toEqual([]);
+      expect(await backUp(vault)).toMatchObject({ unchanged: 1, findings: [] });
+      await env.FILES.delete(await objectsOf(vault));
+      const body = { items: 1, leftOut: 0, findings: [] };
+      expect(await restore({ vault, overwrite: true })).toMatchObject({ status: 200, body });
+      expect(await objectsOf(vault)).toHaveLength(1);
+    });
+
+    it("makes a full snapshot of a vault that has changed, and names the loss (21.2)", async () => {
+      const { vault, call, path } = await backedUpVault();
+      await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Other" }] });
+      const findings = await lose(vault);
+      expect(await backUp(vault)).toMatchObject({ state: "done", snapshot: 2, contents: 1, findings });
+      expect(await foundInNewest(vault)).toEqual([]);
+    });
+  });
+
+  it.each(backedUpIn("registry").map(({ name }) => name))(
+    "has a whole registry again when the one before lacks the part with the rows of %s (21.6)",
+    async (table) => {
+      const { id } = await makeToken({});
+      await makeToken({});
+      await admin("DELETE", `/v1/admin/tokens/${id}`);
+      await env.DB.prepare("INSERT OR IGNORE INTO past_writes VALUES ('CREATE', 1)").run();
+      await untilLogged();
+      expect(await backUpAll()).toMatchObject({ state: "done" });
+      const findings = await losePart(REGISTRY, table);
+      expect(await backUpAll()).toMatchObject({ state: "done", findings });
+      expect(await foundInNewest(REGISTRY)).toEqual([]);
+    },
+  );
+
+  it("names the loss with dryRun, and writes nothing (21.4)", async () => {
+    const { vault } = await backedUpVault();
+    const findings = await LOSSES["a content"]!.lose(vault);
+    expect(await backUpJob({ vault, dryRun: true })).toMatchObject({ result: { backup: { made: 1 } }, findings });
+    expect(await contentsOf(vault)).toEqual([]);
+  });
+});
+
+it("a backup of an unchanged vault makes one list and one read of R2, and one list more where the vault has Files (21.2)", async () => {
+  const empty = await makeVault();
+  await backUp(empty);
+  const { vault } = await backedUpVault();
+  for (const [id, lists] of [[empty, 1] as const, [vault, 2] as const]) {
+    const { count, bucket } = countingBucket(env.BACKUPS);
+    expect(await backUp(id, { env: { BACKUPS: bucket } })).toMatchObject({ unchanged: 1, findings: [] });
+    expect([id, count]).toEqual([id, { lists, gets: 1, puts: 0 }]);
+  }
+});
