@@ -20,6 +20,7 @@ const SIMULATOR = "test/proof/simulator";
 const OPENAPI = "test/openapi/node";
 const BROWSER = "test/browser";
 const LONG_RUN = process.env["LONG_RUN"] ?? "";
+const ALL = process.env["ALL"] ?? "";
 /** Which cases a short run takes of the long lists (test/support/sample.ts): others on each day. SAMPLE repeats a run. */
 const SAMPLE = (process.env["SAMPLE"] ??= String(Math.floor(Date.now() / 86_400_000)));
 /** What no project runs today. */
@@ -101,7 +102,7 @@ export default defineConfig({
             verbose: false,
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
-              bindings: { ...SECRETS, MIGRATIONS, LONG_RUN, SAMPLE, BACKUP_HOUR, WEBHOOK_TEST_ORIGIN },
+              bindings: { ...SECRETS, MIGRATIONS, LONG_RUN, ALL, SAMPLE, BACKUP_HOUR, WEBHOOK_TEST_ORIGIN },
               // A second database, which test/support/replica.ts makes a replica of the first one.
               d1Databases: { REPLICA: "replica" },
               // The queue with a shorter delay than in wrangler.toml.

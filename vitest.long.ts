@@ -14,12 +14,17 @@ const LONG_PATHS = [
   "cli/run",
   "cli/serve",
   "cli/transfer",
+  "client/packed",
+  "client/publish",
   "client/reproducible",
   "damage",
   "deploy",
   "files",
   "promises",
   "proof",
+  "sdk/build",
+  "sdk/create",
+  "sdk/titles",
   "verify",
 ];
 

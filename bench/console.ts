@@ -8,7 +8,15 @@ import { chromium } from "playwright-core";
 import { findChromium } from "../test/browser/support/chromium.ts";
 import { unpackChromium } from "../test/browser/support/unpack.ts";
 import { startWorker } from "../test/sdk/support/worker.ts";
-import { measureFirstList, measureMemory, measureReload, measureSearch, measureStar } from "./console/measure.ts";
+import {
+  type FirstList,
+  measureFirstList,
+  measureMemory,
+  measureReload,
+  measureSearch,
+  measureStar,
+  type Times,
+} from "./console/measure.ts";
 import { makeItems, makeLink, makeVault } from "./console/seed.ts";
 import { ENVIRONMENT } from "./environment.ts";
 
@@ -22,14 +30,45 @@ const SECRETS = {
 };
 const SCRIPTS = "dist/assets/console/assets";
 
-/** The targets of the console with 10,000 Items: kilobytes of 1,000 bytes, milliseconds. */
-const TARGETS = {
-  scriptKilobytes: 40,
-  listMilliseconds: 1_000,
-  reloadMilliseconds: 800,
-  searchMilliseconds: 100,
-  starMilliseconds: 100,
-};
+interface Measured {
+  /** Kilobytes of gzip, of 1,000 bytes, of the scripts at the start. */
+  readonly scripts: number;
+  readonly list: FirstList;
+  readonly reload: Times;
+  readonly search: Times;
+  readonly star: Times;
+  /** Bytes. */
+  readonly memory: { readonly before: number; readonly after: number };
+}
+
+interface Target {
+  readonly name: string;
+  readonly most: number;
+  readonly valueOf: (measured: Measured) => number;
+  /** With more Items the target does not hold. */
+  readonly itemsMax?: number;
+}
+
+const TARGETS: readonly Target[] = [
+  { name: "scripts at the start, KB", most: 40, valueOf: ({ scripts }) => scripts },
+  { name: "requests one after another", most: 1, valueOf: ({ list }) => list.roundTrips },
+  { name: "list, ms", most: 1_000, valueOf: ({ list }) => list.shown, itemsMax: 10_000 },
+  { name: "rows after a reload, ms", most: 800, valueOf: ({ reload }) => reload.median, itemsMax: 10_000 },
+  { name: "a key press in the search, ms", most: 100, valueOf: ({ search }) => search.median },
+  { name: "a favourite, ms", most: 100, valueOf: ({ star }) => star.median },
+  { name: "heap after and before", most: 1.2, valueOf: ({ memory }) => memory.after / memory.before },
+];
+
+/** Prints each target with what was measured. Out: whether one is missed. */
+function reportTargets(measured: Measured): boolean {
+  const rows = TARGETS.filter(({ itemsMax = Infinity }) => ITEMS <= itemsMax).map(({ name, most, valueOf }) => {
+    const value = valueOf(measured);
+    return { name, value: Number(value.toFixed(2)), most, isMissed: value > most };
+  });
+  console.table(rows);
+  return rows.some(({ isMissed }) => isMissed);
+}
+
 /** The latency that is added to each request of a reload, in milliseconds. */
 const LATENCY = 150;
 
@@ -51,15 +90,13 @@ try {
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
 
   const page1 = readFileSync("dist/assets/console/index.html", "utf8");
-  const first = kilobytes((name) => page1.includes(name));
-  console.log(
-    `scripts, gzip: ${first.toFixed(1)} KB at the start (at most ${TARGETS.scriptKilobytes}), ${kilobytes(() => true).toFixed(1)} KB in all`,
-  );
+  const scripts = kilobytes((name) => page1.includes(name));
+  console.log(`scripts, gzip: ${scripts.toFixed(1)} KB at the start, ${kilobytes(() => true).toFixed(1)} KB in all`);
 
   const list = await measureFirstList(page, await makeLink(worker.url, token), ITEMS);
   console.log(`${ITEMS} Items, signing in by a link:`);
   console.log(
-    `  first contentful paint ${list.paint.toFixed(0)} ms, list ${list.shown.toFixed(0)} ms after the start of the page (target ${TARGETS.listMilliseconds} with 10,000)`,
+    `  first contentful paint ${list.paint.toFixed(0)} ms, list ${list.shown.toFixed(0)} ms after the start of the page`,
   );
   console.log(
     `  requests after the session, one after another: ${list.roundTrips}; ${(list.bytes / 1000).toFixed(0)} KB transferred`,
@@ -70,17 +107,17 @@ try {
 
   const reload = await measureReload(page, LATENCY);
   console.log(
-    `a reload with ${LATENCY} ms of latency: rows after ${reload.median.toFixed(0)} ms, at most ${reload.most.toFixed(0)} ms (target ${TARGETS.reloadMilliseconds} with 10,000)`,
+    `a reload with ${LATENCY} ms of latency: rows after ${reload.median.toFixed(0)} ms, at most ${reload.most.toFixed(0)} ms`,
   );
 
   const search = await measureSearch(page, 4);
   console.log(
-    `a key press in the search at a quarter of the speed: ${search.median.toFixed(0)} ms, at most ${search.most.toFixed(0)} ms (target ${TARGETS.searchMilliseconds})`,
+    `a key press in the search at a quarter of the speed: ${search.median.toFixed(0)} ms, at most ${search.most.toFixed(0)} ms`,
   );
 
   const star = await measureStar(page, 4);
   console.log(
-    `a favourite in the list after its answer at a quarter of the speed: ${star.median.toFixed(0)} ms, at most ${star.most.toFixed(0)} ms (target ${TARGETS.starMilliseconds})`,
+    `a favourite in the list after its answer at a quarter of the speed: ${star.median.toFixed(0)} ms, at most ${star.most.toFixed(0)} ms`,
   );
 
   const memory = await measureMemory(page, OPENED);
@@ -88,16 +125,7 @@ try {
     `heap after ${OPENED} Items were opened and closed: ${(memory.after / 1e6).toFixed(1)} MB (${(memory.after / memory.before).toFixed(2)} × ${(memory.before / 1e6).toFixed(1)} MB before)`,
   );
 
-  const missed = [
-    first > TARGETS.scriptKilobytes,
-    list.roundTrips > 1,
-    ITEMS <= 10_000 && list.shown > TARGETS.listMilliseconds,
-    ITEMS <= 10_000 && reload.median > TARGETS.reloadMilliseconds,
-    search.median > TARGETS.searchMilliseconds,
-    star.median > TARGETS.starMilliseconds,
-    memory.after > 1.2 * memory.before,
-  ];
-  if (missed.includes(true)) process.exitCode = 1;
+  if (reportTargets({ scripts, list, reload, search, star, memory })) process.exitCode = 1;
 } finally {
   await browser.close();
   await worker.close();

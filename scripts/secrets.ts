@@ -13,13 +13,10 @@ const newSecrets = (...names: readonly string[]): string =>
 /**
  * Creates the file with random secrets when it is missing. To an existing file it adds ADMIN_TOKEN and METRICS_TOKEN where they are
  * missing; otherwise it never changes one. It prints no secret. In: whether a backup is to be restored, which no new ROOT_KEYS opens.
- * Out: the value of ADMIN_TOKEN, and the other variables of the file, which wrangler does not read by itself. Throws when ADMIN_TOKEN is
+ * Out: the value of ADMIN_TOKEN, and the names of the other variables of the file, which wrangler does not read by itself. Throws when ADMIN_TOKEN is
  * empty, and before a restore when the file has no ROOT_KEYS.
  */
-export function ensureSecrets(
-  path: string,
-  restores = false,
-): { adminToken: string; variables: Readonly<Record<string, string>> } {
+export function ensureSecrets(path: string, restores = false): { adminToken: string; variables: readonly string[] } {
   if (restores && !parseEnv(existsSync(path) ? readFileSync(path, "utf8") : "").ROOT_KEYS)
     throw new Error(`${path} has no ROOT_KEYS. A restore needs those of the deployment of the backup: write them into ${path}`);
   if (!existsSync(path)) {
@@ -32,6 +29,6 @@ export function ensureSecrets(
   const set = parseEnv(readFileSync(path, "utf8")) as Record<string, string>;
   const { ADMIN_TOKEN } = set;
   if (!ADMIN_TOKEN) throw new Error(`ADMIN_TOKEN is empty in ${path}`);
-  const others = Object.entries(set).filter(([name]) => !READ_BY_WRANGLER.has(name));
-  return { adminToken: ADMIN_TOKEN, variables: Object.fromEntries(others) };
+  const variables = Object.keys(set).filter((name) => !READ_BY_WRANGLER.has(name));
+  return { adminToken: ADMIN_TOKEN, variables };
 }

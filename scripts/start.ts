@@ -16,6 +16,8 @@ import { applyMigrations, LOCAL, WRANGLER } from "./wrangler.ts";
 const port = Number(process.env.PORT ?? 8787);
 /** Where `wrangler dev` keeps D1 and R2. */
 const STATE = ".wrangler/state";
+/** wrangler resolves what it names, and .dev.vars, from its folder. */
+const CONFIGURATION = "wrangler.start.toml";
 /** Is there while the data is that of a restore, so that `npm start` makes no demo. It has the path of the restored folder. */
 const RESTORED = ".wrangler/restored";
 /** A token belongs on a terminal, and not into a log. */
@@ -39,8 +41,7 @@ const options = [
   "--log-level=warn",
   "--show-interactive-dev-session=false",
   // Not --test-scheduled: its /__scheduled answers every page of every origin. wrangler says instead that it runs no cron trigger.
-  // wrangler reads only the required secrets from .dev.vars.
-  ...Object.entries(variables).flatMap(([name, value]) => ["--var", `${name}:${value}`]),
+  ...configurationOf(variables),
 ];
 const server = spawn(process.execPath, [WRANGLER, "dev", ...options], {
   stdio: ["ignore", "inherit", "inherit"],
@@ -65,6 +66,21 @@ async function startDemo(): Promise<void> {
     );
   });
   console.log(greeting(demo, await loadLogin(base, demo), await signInLines(demo.token)));
+}
+
+/**
+ * wrangler reads from .dev.vars the required secrets and what its configuration has, so one with the names of the other variables is written
+ * beside its own. As arguments, the values would be in the list of processes.
+ */
+function configurationOf(names: readonly string[]): string[] {
+  const text = readFileSync("wrangler.toml", "utf8");
+  const missing = names.filter((name) => !new RegExp(`^${RegExp.escape(name)} = `, "m").test(text));
+  if (missing.length === 0) return [];
+  writeFileSync(
+    CONFIGURATION,
+    text.replace("[vars]\n", `[vars]\n${missing.map((name) => `${JSON.stringify(name)} = ""\n`).join("")}`),
+  );
+  return [`--config=${CONFIGURATION}`];
 }
 
 /** The folder of `--restore`. */

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { fail, ok, type Result } from "./model/result.ts";
+import { SECRET_CHARACTERS_MIN } from "./model/limits.ts";
 import { DAY } from "./model/time.ts";
 import { type Access, parseAccess } from "./model/access.ts";
 
@@ -96,9 +97,6 @@ function parseAll(env: Env): Result<Settings> {
     ...(numbers as Record<keyof typeof NUMBERS, number>),
   });
 }
-
-/** The fewest characters of ADMIN_TOKEN and METRICS_TOKEN, which only their randomness protects. `openssl rand -base64 32` prints 44. */
-const SECRET_CHARACTERS_MIN = 32;
 
 /**
  * Why a secret may be known or guessed: it is still the one of `.dev.vars.example`, or it is short. An absent secret needs no check,

@@ -71,6 +71,9 @@ export const LIMITS = {
   webhookSecret: 7 * 24 * 60 * 60, // seconds that a replaced secret may sign
 } as const;
 
+/** The fewest characters of ADMIN_TOKEN and METRICS_TOKEN, which only their randomness protects. `openssl rand -base64 32` prints 44. */
+export const SECRET_CHARACTERS_MIN = 32;
+
 const encoder = new TextEncoder();
 
 /** The bytes of a text in UTF-8. */

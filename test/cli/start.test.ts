@@ -5,12 +5,11 @@ import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
 import { ensureSecrets } from "../../scripts/secrets.ts";
 
-it("npm start passes every variable of .dev.vars that wrangler does not read by itself, and no secret", () => {
+it("npm start names to wrangler every variable of .dev.vars that it does not read by itself, and no value", () => {
   const path = join(mkdtempSync(join(tmpdir(), "item-vault-")), ".dev.vars");
   const secrets = "ADMIN_TOKEN=a\nMETRICS_TOKEN=m\nROOT_KEYS='{}'\n";
   writeFileSync(path, `${secrets}WEBHOOK_TEST_ORIGIN=http://127.0.0.1:9000\nTOKENS_NOT_BEFORE=2026-11-22T00:00:00Z\n`);
-  const variables = { WEBHOOK_TEST_ORIGIN: "http://127.0.0.1:9000", TOKENS_NOT_BEFORE: "2026-11-22T00:00:00Z" };
-  expect(ensureSecrets(path)).toEqual({ adminToken: "a", variables });
+  expect(ensureSecrets(path)).toEqual({ adminToken: "a", variables: ["WEBHOOK_TEST_ORIGIN", "TOKENS_NOT_BEFORE"] });
 });
 
 /** The path of a `.dev.vars` with a text, or where there is none. */

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { everyInShortRuns } from "../support/sample.ts";
 import { FAULTS, startDeafServer } from "./support/deaf.ts";
 import { runHere } from "./support/here.ts";
 import { hurryTime } from "./support/hurry.ts";
@@ -43,6 +44,9 @@ const WORKLOADS: Readonly<Record<string, () => Job | Promise<Job>>> = {
 };
 const workloads = Object.entries(WORKLOADS);
 
+/** What a platform or the service answers, with the exit codes for both. */
+const ALL_FAULTS = [...Object.entries(FAULTS).map(([name, fault]) => [name, fault, 6, 6] as const), ...TOKEN_FAULTS];
+
 describe.each(workloads)("%s", (_, begin) => {
   it("gets a token of the service, which is printed alone", async () => {
     const service = await startService();
@@ -69,7 +73,7 @@ describe.each(workloads)("%s", (_, begin) => {
     expect(type).toMatch(/^urn:ietf:params:oauth:token-type:(jwt|id_token)$/);
   });
 
-  it.each([...Object.entries(FAULTS).map(([name, fault]) => [name, fault, 6, 6] as const), ...TOKEN_FAULTS])(
+  it.each(everyInShortRuns(4, ALL_FAULTS, process.env))(
     "tells of a service that answers with %s, without a secret",
     async (_fault, fault, _platform, expected) => {
       const job = await begin();
@@ -125,7 +129,7 @@ describe("the endpoint of GitHub Actions", () => {
     expect(await exchange((await startService()).url, github)).toMatchObject({ code: 0 });
   });
 
-  it.each([...Object.entries(FAULTS).map(([name, fault]) => [name, fault, 6, 6] as const), ...TOKEN_FAULTS])(
+  it.each(everyInShortRuns(4, ALL_FAULTS, process.env))(
     "that answers with %s is told of, without a secret, and the service is not asked",
     async (_fault, fault, expected) => {
       const service = await startService();

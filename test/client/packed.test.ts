@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from "node:child_process";
 import { hash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -125,6 +125,25 @@ it.each(["@item-vault/client", "item-vault"])("release.json has the hash of each
   const files = paths.filter((path) => path !== "dist/worker/release.json"); // it cannot have its own hash
   const hashes = files.map((path) => [path, hash("sha256", readFileSync(join(installed, path)))]);
   expect(release.packages[name]!.files).toEqual(Object.fromEntries(hashes));
+});
+
+interface Manifest {
+  readonly exports?: Targets;
+  readonly bin?: Targets;
+}
+
+/** Paths below keys: conditions, subpaths, names of commands. */
+type Targets = string | { readonly [key: string]: Targets };
+
+const pathsOf = (targets: Targets): string[] =>
+  typeof targets === "string" ? [targets] : Object.values(targets).flatMap(pathsOf);
+
+it.each(["@item-vault/client", "item-vault"])("%s has each file that its exports and commands name", (name) => {
+  const installed = join(folder, "node_modules", name);
+  const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as Manifest;
+  const paths = [...pathsOf(manifest.exports ?? {}), ...pathsOf(manifest.bin ?? {})];
+  expect(paths).not.toEqual([]);
+  expect(paths.filter((path) => !existsSync(join(installed, path)))).toEqual([]);
 });
 
 it("the client has at most 6 KiB, compressed", () => {

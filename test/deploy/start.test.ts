@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
@@ -74,6 +74,16 @@ function runAdmin(cwd: string, url: string, ...args: string[]): Promise<string> 
   });
 }
 
+/** Of all processes, where the system has /proc. */
+const commandLines = (): string[] =>
+  (existsSync("/proc/self/cmdline") ? readdirSync("/proc") : []).flatMap((name) => {
+    try {
+      return /^\d+$/.test(name) ? [readFileSync(`/proc/${name}/cmdline`, "utf8")] : [];
+    } catch {
+      return []; // The process has ended.
+    }
+  });
+
 const idsOf = (text: string) => (JSON.parse(text) as { id: string }[]).map(({ id }) => id);
 
 it("a whole deployment is restored in place of the demo, no secret is printed into a log, and no page starts the hourly run by /__scheduled", async () => {
@@ -98,7 +108,7 @@ it("a whole deployment is restored in place of the demo, no secret is printed in
   expect(existsSync(join(folder, ".wrangler/demo.json"))).toBe(false);
 });
 
-it("a variable of .dev.vars reaches the service: webhooks to WEBHOOK_TEST_ORIGIN are accepted", async () => {
+it("a variable of .dev.vars reaches the service, and no value is in the list of processes: webhooks to WEBHOOK_TEST_ORIGIN are accepted", async () => {
   const folder = makeCheckout();
   const secrets = ["ADMIN_TOKEN", "METRICS_TOKEN"].map((name) => `${name}=${"x".repeat(43)}\n`).join("");
   const rootKey = Buffer.alloc(32, 7).toString("base64");
@@ -112,6 +122,8 @@ it("a variable of .dev.vars reaches the service: webhooks to WEBHOOK_TEST_ORIGIN
     body: JSON.stringify({ url: `${origin}/x` }),
   });
   expect(answer.status).toBe(200);
+  const values = Object.values(parseEnv(readFileSync(join(folder, ".dev.vars"), "utf8")));
+  expect(commandLines().filter((line) => values.some((value) => line.includes(value!)))).toEqual([]);
 });
 
 it("`wrangler dev` alone says what a fresh checkout lacks, and serves when it has the secrets and the migrations", async () => {

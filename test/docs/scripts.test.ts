@@ -8,6 +8,12 @@ import { testFiles } from "./test-files.ts";
 
 const scripts = new Map(Object.entries((JSON.parse(manifest) as { scripts: Record<string, string> }).scripts));
 
+const workflows: Readonly<Record<string, string>> = import.meta.glob("../../.github/workflows/*.yml", {
+  query: "?raw",
+  import: "default",
+  eager: true,
+});
+
 /** The lines of the blocks of commands in CONTRIBUTING.md, by the script that each runs. */
 const lines = new Map<string, string>();
 for (const [, block = ""] of contributing.matchAll(/^```sh\n([^]*?)^```$/gm))
@@ -73,4 +79,10 @@ describe("the npm scripts", () => {
     const tooShort = inNightly.filter(([name, most]) => !(most >= 2 * minutesOf(name)));
     expect(tooShort).toEqual([]);
   });
+});
+
+it("the workflows name each action by its commit, because its owner can move a tag", () => {
+  const uses = Object.values(workflows).flatMap((text) => [...text.matchAll(/\buses: .*/g)].map(([line]) => line));
+  expect(uses.length).toBeGreaterThan(7);
+  expect(uses.filter((line) => !/^uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([]);
 });

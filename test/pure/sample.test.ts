@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { choosePart, filesOfOtherDays, LONG_DAYS } from "../../vitest.long.ts";
-import { every } from "../support/sample.ts";
+import { every, everyInShortRuns } from "../support/sample.ts";
 
 /** The parts of the tests that `npm test` runs on each day. */
 
@@ -22,6 +22,12 @@ describe("the cases of a file that runs on each day", () => {
         ),
       ).toEqual([]);
   });
+});
+
+it.each([[{ LONG_RUN: "1" }], [{ ALL: "1" }]])("a list that is a part in short runs only is whole with %j", (variables) => {
+  const parts = PARTS.map((part) => everyInShortRuns(4, CASES, { SAMPLE: String(20_000 + part) }).length);
+  expect(new Set(parts)).toEqual(new Set([10]));
+  expect(everyInShortRuns(4, CASES, { SAMPLE: "20000", ...variables })).toEqual(CASES);
 });
 
 describe("the cases of a file of long tests", () => {

@@ -13,3 +13,13 @@ export function every<T>(n: number, cases: readonly T[], day: number): T[] {
   const step = Math.max(1, Math.min(n, cases.length));
   return cases.filter((_, index) => index % step === ((day % LONG_DAYS) + Math.floor(day / LONG_DAYS)) % step);
 }
+
+/**
+ * The same of a list that `npm run test:all` has time for: there, and in the long runs, all cases. In: the variables of vitest.config.ts, of
+ * which SAMPLE is the number of the day.
+ */
+export const everyInShortRuns = <T>(
+  n: number,
+  cases: readonly T[],
+  { LONG_RUN, ALL, SAMPLE }: Readonly<Record<string, string | undefined>>,
+): T[] => (LONG_RUN === "1" || ALL === "1" ? [...cases] : every(n, cases, Number(SAMPLE)));

@@ -1,4 +1,5 @@
 import { appendFile, readFile, stat } from "node:fs/promises";
+import { SECRET_CHARACTERS_MIN } from "@item-vault/model/limits";
 import { parseDotenv } from "@item-vault/transfer/dotenv";
 import { CliError } from "../../frame/failure.ts";
 import type { Found } from "./found.ts";
@@ -83,7 +84,5 @@ async function readSecrets(path: string): Promise<Map<string, string>> {
   return secrets;
 }
 
-/** The fewest characters of a secret that is set for the first time: the service refuses a shorter one. */
-const SECRET_CHARACTERS_MIN = 32;
-
+/** Whether the service would refuse the secret, because it is short. */
 const isWeak = (name: string, value: string): boolean => name.endsWith("_TOKEN") && value.length < SECRET_CHARACTERS_MIN;
