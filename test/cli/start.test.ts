@@ -9,7 +9,8 @@ it("npm start names to wrangler every variable of .dev.vars that it does not rea
   const path = join(mkdtempSync(join(tmpdir(), "item-vault-")), ".dev.vars");
   const secrets = "ADMIN_TOKEN=a\nMETRICS_TOKEN=m\nROOT_KEYS='{}'\n";
   writeFileSync(path, `${secrets}WEBHOOK_TEST_ORIGIN=http://127.0.0.1:9000\nTOKENS_NOT_BEFORE=2026-11-22T00:00:00Z\n`);
-  expect(ensureSecrets(path)).toEqual({ adminToken: "a", variables: ["WEBHOOK_TEST_ORIGIN", "TOKENS_NOT_BEFORE"] });
+  const { adminToken, variables } = ensureSecrets(path);
+  expect([adminToken, variables.toSorted()]).toEqual(["a", ["TOKENS_NOT_BEFORE", "WEBHOOK_TEST_ORIGIN"]]);
 });
 
 /** The path of a `.dev.vars` with a text, or where there is none. */
