@@ -178,10 +178,11 @@ const TASKS: Readonly<Record<string, Task>> = {
       await dialog(page).getByLabel("Name", { exact: true }).waitFor();
       await page.keyboard.type("New");
       await dialog(page).getByRole("button", { name: "Create" }).click();
-      await page.getByRole("rowheader", { name: "New", exact: true }).first().waitFor();
+      // Where other files have made many vaults, the list of all takes long.
+      await page.getByRole("rowheader", { name: "New", exact: true }).first().waitFor({ timeout: 40_000 });
       await button(page, "Open other vaults").click();
       await dialog(page).getByRole("button", { name: "Open vaults" }).click();
-      // Where other files have made many vaults, the lists of a hundred are loaded.
+      // And the lists of a hundred of them are loaded.
       const vault = page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "New", exact: true });
       await vault.waitFor({ timeout: 40_000 });
     },
