@@ -22,8 +22,8 @@ import { REPLACED, UPLOADED } from "./support/writes.ts";
 
 /**
  * Every kept release against this version, in both directions. The clock of the Workers is an hour after the release was
- * kept, so that the age of its tokens and idempotency records does not depend on the day of the test. While no release is kept, this
- * checkout is kept as one, in a folder of the test.
+ * kept, so that the age of its tokens and idempotency records does not depend on the day of the test. The long run also keeps this
+ * checkout as a release, in a folder of the test, so that the next release can be kept.
  */
 
 const HOUR = 60 * 60 * 1000;
@@ -32,9 +32,9 @@ const isLong = process.env["LONG_RUN"] === "1";
 const folder = mkdtempSync(join(tmpdir(), "item-vault-upgrade-"));
 const current = join(folder, "current");
 const KEPT = releases();
-/** The folder of the kept releases. */
-const from = KEPT.length > 0 ? RELEASES : join(folder, "releases");
 const CHECKOUT = "of-this-checkout";
+/** The folder of a kept release. */
+const folderOf = (version: string): string => (version === CHECKOUT ? join(folder, "releases") : RELEASES);
 let built: Promise<void>;
 
 beforeAll(() => {
@@ -106,7 +106,7 @@ function testWrites(run: () => Run, writer: string): void {
  * The release whose database the current Worker gets without the migrations. One is enough: the Worker compares the number of
  * its schema with a least one (test/promises/schema-version.test.ts).
  */
-const UNMIGRATED = KEPT.at(-1) ?? CHECKOUT;
+const UNMIGRATED = KEPT.at(-1);
 
 /** Keeps this checkout as a release. */
 async function keepCheckout(): Promise<void> {
@@ -114,10 +114,11 @@ async function keepCheckout(): Promise<void> {
   cpSync(current, build, { recursive: true });
   mkdirSync(state);
   const release = await recordRelease({ folder: build, state }, { version: CHECKOUT, commit: "none" });
-  writeRelease(release, build, state, from);
+  writeRelease(release, build, state, folderOf(CHECKOUT));
 }
 
-describe.each(KEPT.length > 0 ? KEPT : [CHECKOUT])("release %s", (version) => {
+describe.each(isLong ? [...KEPT, CHECKOUT] : KEPT)("release %s", (version) => {
+  const from = folderOf(version);
   const kept = join(folder, version, "kept");
   const migrated = join(folder, version, "migrated");
   const unmigrated = join(folder, version, "unmigrated");
