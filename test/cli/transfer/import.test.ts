@@ -134,8 +134,8 @@ describe("import of 1PUX", () => {
         expect(refused).toMatchObject({ code: 5, stdout: "", stderr: expect.stringContaining("--vault puts all Items") });
         expect(refused.stderr).toMatch(/Several vaults of the source have one name: 3 “twice [^”]*”\. Nothing was written/i);
       }
-      const all = (await admin("GET", "vaults")) as unknown as { name: string; items: number }[];
-      const ofNames = all.filter((one) => one.name.toLowerCase() === name.toLowerCase());
+      const vaultsNow = (await admin("GET", "vaults")) as unknown as { name: string; items: number }[];
+      const ofNames = vaultsNow.filter((one) => one.name.toLowerCase() === name.toLowerCase());
       expect(ofNames.map(({ items }) => items)).toEqual(isFile ? [] : [1, 1, 1]);
       const made = await emptyVault();
       const ran = await runHere([...args, "--vault", made.vault], { env: { ...env, ...made.env } });
