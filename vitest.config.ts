@@ -6,7 +6,7 @@ import { startReceiver } from "./scripts/webhook-receiver.ts";
 import { LOCAL } from "./scripts/wrangler.ts";
 import { type Found, findChromium } from "./test/browser/support/chromium.ts";
 import { useCompileCache } from "./vitest.compile-cache.ts";
-import { choosePart, filesOfOtherDays } from "./vitest.long.ts";
+import { choosePart, filesOfOtherDays } from "./vitest.days.ts";
 import { SlowFirst, slowestFiles } from "./vitest.slowest.ts";
 import { useUncompressedSockets } from "./vitest.sockets.ts";
 import { useTemporaryFolder } from "./vitest.temporary.ts";

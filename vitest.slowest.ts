@@ -1,4 +1,4 @@
-import { isLong } from "./vitest.long.ts";
+import { isLong } from "./vitest.days.ts";
 import { BaseSequencer, type Reporter, type TestModule, type TestSpecification } from "vitest/node";
 
 /** Runs the test files that take long first, and prints the ten slowest at the end. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { choosePart, filesOfOtherDays, LONG_DAYS } from "../../vitest.long.ts";
+import { choosePart, filesOfOtherDays, TURN_DAYS } from "../../vitest.days.ts";
 import { every, everyInShortRuns } from "../support/sample.ts";
 
 /** The parts of the tests that `npm test` runs on each day. */
 
-const PARTS = Array.from({ length: LONG_DAYS }, (_, part) => part);
+const PARTS = Array.from({ length: TURN_DAYS }, (_, part) => part);
 
 const CASES = Array.from({ length: 40 }, (_, index) => index);
 const casesThatNeverRan = (n: number, days: readonly number[]): number[] => {
@@ -12,15 +12,12 @@ const casesThatNeverRan = (n: number, days: readonly number[]): number[] => {
   return CASES.filter((one) => !ran.has(one));
 };
 
-describe("the cases of a file that runs on each day", () => {
+describe.each([1, 2])("the cases of a file that runs once within %i days", (period) => {
   it.each([1, 2, 3, 4, 5, 6, 9, 10])("run all within two turns, when each run of the file has every %i. of them", (n) => {
-    for (const first of PARTS.map((part) => 20_000 + part))
-      expect(
-        casesThatNeverRan(
-          n,
-          Array.from({ length: 2 * LONG_DAYS }, (_, index) => first + index),
-        ),
-      ).toEqual([]);
+    for (const first of PARTS.map((part) => 20_000 + part)) {
+      const days = Array.from({ length: (2 * TURN_DAYS) / period }, (_, index) => first + period * index);
+      expect(casesThatNeverRan(n, days)).toEqual([]);
+    }
   });
 });
 
@@ -34,7 +31,7 @@ describe("the cases of a file of long tests", () => {
   it.each([1, 2, 3, 4, 5, 6, 10, 11, 12, 20])(
     "run all within some days, when each run of the file has every %i. of them",
     (n) => {
-      const days = Array.from({ length: LONG_DAYS * n }, (_, index) => 20_000 + index);
+      const days = Array.from({ length: TURN_DAYS * n }, (_, index) => 20_000 + index);
       for (const part of PARTS) {
         const ran = days.filter((day) => choosePart(day, {}, ["node", "vitest", "run"]) === part);
         expect(casesThatNeverRan(n, ran)).toEqual([]);
@@ -44,11 +41,19 @@ describe("the cases of a file of long tests", () => {
 });
 
 describe("a run", () => {
-  it("has each file of long tests on one day of a turn, and every other one on each day", () => {
+  it("has each file of long tests on one day of a turn, ordinary ones on every second day, and those of no group on each day", () => {
+    const days = {
+      "upgrade/a": TURN_DAYS,
+      "cli/open-backup": TURN_DAYS,
+      "cli/other": TURN_DAYS / 2,
+      "api/a": TURN_DAYS / 2,
+      "api/b": TURN_DAYS / 2,
+    };
     const long = ["a", "b", "c", "d", "e", "f"].map((name) => `test/backup/${name}.test.ts`);
-    const files = ["test/api/a.test.ts", ...long, "test/backup/support.ts"];
+    const files = [...Object.keys(days).map((name) => `test/${name}.test.ts`), ...long, "test/backup/support.ts"];
     const runs = PARTS.flatMap((part) => files.filter((file) => !filesOfOtherDays(files, part).includes(file)));
-    expect(files.map((file) => runs.filter((one) => one === file).length)).toEqual([LONG_DAYS, 1, 1, 1, 1, 1, 1, LONG_DAYS]);
+    const daysOf = (file: string) => runs.filter((one) => one === file).length;
+    expect(files.map(daysOf)).toEqual([...Object.values(days), ...long.map(() => 1), TURN_DAYS]);
     expect(filesOfOtherDays(files, null)).toEqual([]);
   });
 
@@ -60,14 +65,14 @@ describe("a run", () => {
     [{}, ["--project", "browser"]],
     [{}, ["--project=browser"]],
     [{}, ["-t", "a name"]],
-  ] as const)("has all long tests with %j and the arguments %j", (environment, given) => {
+  ] as const)("has all test files with %j and the arguments %j", (environment, given) => {
     expect(choosePart(1, environment, ["node", "vitest", "run", ...given])).toBeNull();
   });
 
   it.each([[[]], [["--reporter=json"]], [["--sequence.shuffle.files"]]] as const)(
     "has a part of them with the arguments %j",
     (given) => {
-      expect(choosePart(20_783, {}, ["node", "vitest", "run", ...given])).toBe(20_783 % LONG_DAYS);
+      expect(choosePart(20_783, {}, ["node", "vitest", "run", ...given])).toBe(20_783 % TURN_DAYS);
     },
   );
 

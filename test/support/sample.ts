@@ -1,4 +1,4 @@
-import { LONG_DAYS } from "../../vitest.long.ts";
+import { TURN_DAYS } from "../../vitest.days.ts";
 
 /**
  * A part of a long list of cases, for `npm test`. SAMPLE in vitest.config.ts is the number of the day, so that all cases run within
@@ -6,12 +6,12 @@ import { LONG_DAYS } from "../../vitest.long.ts";
  */
 
 /**
- * Every `n`-th case, from the next place on each day, and whenever a file of long tests runs again (vitest.long.ts). Lists that are shorter
+ * Every `n`-th case, from the next place on each day, and whenever a file that does not run on each day runs again (vitest.days.ts). Lists that are shorter
  * than `n` keep one case. In: the number of the day.
  */
 export function every<T>(n: number, cases: readonly T[], day: number): T[] {
   const step = Math.max(1, Math.min(n, cases.length));
-  return cases.filter((_, index) => index % step === ((day % LONG_DAYS) + Math.floor(day / LONG_DAYS)) % step);
+  return cases.filter((_, index) => index % step === ((day % TURN_DAYS) + Math.floor(day / TURN_DAYS)) % step);
 }
 
 /**
