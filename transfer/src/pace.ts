@@ -6,7 +6,7 @@ import type { Caller } from "@item-vault/client";
  * A little less than the service accepts of one token, about 2,000 in 10 seconds (contract 12.1). A request beyond that is refused, and has
  * to wait longer than one that comes in time.
  */
-const REQUESTS_PER_SECOND = 195;
+export const REQUESTS_PER_SECOND = 195;
 /** How many requests may make up for a pause. In 10 seconds there are at most 195 × 10 + 50. */
 const BURST_REQUESTS_MAX = 50;
 
