@@ -76,10 +76,10 @@ function configurationOf(names: readonly string[]): string[] {
   const text = readFileSync("wrangler.toml", "utf8");
   const missing = names.filter((name) => !new RegExp(`^${RegExp.escape(name)} = `, "m").test(text));
   if (missing.length === 0) return [];
-  writeFileSync(
-    CONFIGURATION,
-    text.replace("[vars]\n", `[vars]\n${missing.map((name) => `${JSON.stringify(name)} = ""\n`).join("")}`),
-  );
+  const added = missing.map((name) => `${JSON.stringify(name)} = ""\n`).join("");
+  const written = text.replace(/^\[vars\]\n/m, (line) => line + added);
+  if (written === text) exit(`wrangler.toml has no [vars], so ${missing.join(", ")} of .dev.vars cannot be set`);
+  writeFileSync(CONFIGURATION, written);
   return [`--config=${CONFIGURATION}`];
 }
 

@@ -11,6 +11,7 @@ import {
   beginRegistry,
   type NamedBackups,
   nameBackup,
+  nameLoss,
   NO_BACKUPS,
   readRegistryRows,
   type RegistryBackup,
@@ -59,7 +60,14 @@ interface Ports {
   readonly spaceCommits: (vault: string) => Promise<void>;
 }
 
-type Next = Result<{ readonly state: BackupState | "done"; readonly findings?: readonly Finding[] }>;
+interface Stage {
+  readonly state: BackupState | "done";
+  readonly findings?: readonly Finding[] | undefined;
+  /** What the bucket has lost of a snapshot that the next stages replace: the step ends, because nothing finds it again. */
+  readonly lost?: readonly Finding[] | undefined;
+}
+
+type Next = Result<Stage>;
 
 export const BACKUP: KindOfJob<BackupInput, BackupState> = {
   format: 1,
@@ -94,9 +102,11 @@ export const BACKUP: KindOfJob<BackupInput, BackupState> = {
       const next = await tryStage(ports, state);
       // What was done before a failure is kept, so that the next step fails at its beginning, and it is clear where.
       if (!next.ok) return state === begun ? next : ok(reached(state, findings, false));
-      findings.push(...(next.value.findings ?? []));
+      const { lost = [] } = next.value;
+      findings.push(...(next.value.findings ?? []), ...lost);
       if (next.value.state === "done") return ok(reached(state, findings, true));
       state = next.value.state;
+      if (lost.length > 0) break;
     } while (!ports.isSpent());
     return ok(reached(state, findings, false));
   },
@@ -203,14 +213,15 @@ async function startVault({ store }: Ports, state: BackupState, vault: string): 
     });
     return ok({ state: next, findings: findingsOfBackup(open.manifest) });
   }
-  const { lost: findings } = beginning;
-  if (!input.dryRun) return ok({ state: { ...state, vault: beginning.state }, findings });
+  const { lost } = beginning;
+  const begunState = { ...state, named: nameLoss(named, lost) };
+  if (!input.dryRun) return ok({ state: { ...begunState, vault: beginning.state }, lost });
   const planned = {
     made: result.made + 1,
     rows: result.rows + Number(beginning.row["items"]),
     bytes: result.bytes + Number(beginning.row["sealed_bytes"]),
   };
-  return ok({ state: endOfVault(state, vault, planned), findings });
+  return ok({ state: endOfVault(begunState, vault, planned), lost });
 }
 
 async function continueVault(ports: Ports, state: BackupState, begun: VaultBackup): Promise<Next> {
@@ -249,7 +260,9 @@ async function nameOlder({ store }: Ports, state: BackupState, vault: string): P
 async function backUpRegistry({ store, isSpent }: Ports, state: BackupState): Promise<Next> {
   if (!state.registry) {
     const begun = await beginRegistry(store, state.input.full);
-    return begun.ok ? ok({ state: { ...state, registry: begun.value.state }, findings: begun.value.lost }) : begun;
+    if (!begun.ok) return begun;
+    const { state: registry, lost } = begun.value;
+    return ok({ state: { ...state, registry, named: nameLoss(state.named, lost) }, lost });
   }
   const read = await readRegistryRows(store, state.registry, isSpent);
   if (!read.ok) return read;

@@ -6,6 +6,7 @@ import { untilLogged } from "../support/activity.ts";
 import { backUp, backUpAll, backUpJob, newestOf, snapshotsOf } from "../support/backup.ts";
 import { countingBucket } from "../support/bindings.ts";
 import { freshFile, objectsOf } from "../support/files.ts";
+import { endOfJob, killOperator, rebindOperator, serviceWith, startJob } from "../support/jobs.ts";
 import { restore } from "../support/restores.ts";
 import { admin, makeToken, makeVault } from "../support/service.ts";
 import { verifyAll } from "../verify/support/verify.ts";
@@ -79,6 +80,12 @@ async function foundInNewest(vault: string) {
   return findings.filter((one) => one.snapshot === newest && one.vault === (vault === REGISTRY ? undefined : vault));
 }
 
+/** What /health says of backups. */
+async function loadBackupHealth() {
+  const { body } = await admin("GET", "/health");
+  return body.dependencies.find(({ service }: { service: string }) => service === "backups");
+}
+
 describe("a backup after the bucket has lost an object of the newest snapshot", () => {
   describe.each(Object.entries(LOSSES))("%s", (_, { lose }) => {
     it("makes a full snapshot of a vault that is unchanged, names the loss, and a restore has everything (21.2)", async () => {
@@ -117,12 +124,57 @@ describe("a backup after the bucket has lost an object of the newest snapshot", 
     },
   );
 
+  it("names the loss also when the operator is killed right after it has written the snapshot (21.2)", async () => {
+    const { vault } = await backedUpVault();
+    const findings = await losePart(vault, "items");
+    const service = await serviceWith({});
+    let isWritten = false;
+    const BACKUPS = new Proxy(env.BACKUPS, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== "function") return value;
+        if (name !== "put") return value.bind(target) as unknown;
+        return async (...values: [string]) => {
+          const stored = (await Reflect.apply(value, target, values)) as unknown;
+          if (!values[0].endsWith(".manifest")) return stored;
+          isWritten = true;
+          return new Promise(() => undefined);
+        };
+      },
+    });
+    await rebindOperator(service, { BACKUPS });
+    const id = await startJob(service, { kind: "backup", vault });
+    await expect.poll(() => isWritten).toBe(true);
+    await killOperator(service);
+    expect(await endOfJob(service, id)).toMatchObject({ state: "done", findings });
+    expect(await snapshotsOf(vault)).toEqual([1, 2]);
+  });
+
+  it("is a warning of /health until the next backup (21.13)", async () => {
+    const { vault } = await backedUpVault();
+    await losePart(vault, "items");
+    expect(await backUpAll()).toMatchObject({ state: "done" });
+    const message = expect.stringContaining("the bucket had lost objects of 1 snapshots before it");
+    expect(await loadBackupHealth()).toMatchObject({ status: "WARNING", message });
+    expect(await backUpAll()).toMatchObject({ state: "done" });
+    expect(await loadBackupHealth()).toMatchObject({ message: expect.not.stringContaining("lost") });
+  });
+
   it("names the loss with dryRun, and writes nothing (21.4)", async () => {
     const { vault } = await backedUpVault();
     const findings = await LOSSES["a content"]!.lose(vault);
     expect(await backUpJob({ vault, dryRun: true })).toMatchObject({ result: { backup: { made: 1 } }, findings });
     expect(await contentsOf(vault)).toEqual([]);
   });
+});
+
+it("a backup takes no other object of the folder of a vault for a manifest", async () => {
+  const { vault, call, path } = await backedUpVault();
+  const manifest = await (await env.BACKUPS.get(`vaults/${vault}/00000001.manifest`))!.text();
+  for (const name of ["old/00000009.manifest", "copy-00000007.manifest", "parts/00000008.manifest"])
+    await env.BACKUPS.put(`vaults/${vault}/${name}`, manifest);
+  await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Other" }] });
+  expect(await backUp(vault)).toMatchObject({ state: "done", snapshot: 2, findings: [] });
 });
 
 it("a backup of an unchanged vault makes one list and one read of R2, and one list more where the vault has Files (21.2)", async () => {

@@ -10,13 +10,17 @@ export interface SharedName {
 
 /**
  * The names, compared without regard to case, that several vaults of the source have. An import finds its target by the name, also
- * when it runs again, so the Items of these vaults would be in one vault. Vaults without an id are told apart by their names alone.
+ * when it runs again, so the Items of these vaults would be in one vault. An Item without the id of its vault is of a vault that has its name
+ * to the letter.
  */
 export function sharedNames(items: readonly Pick<TransferItem, "vault" | "vaultId">[]): SharedName[] {
-  const found = new Map<string, { readonly name: string; readonly ids: Set<string> }>();
-  for (const { vault: name = "", vaultId = name } of items) {
-    const { ids } = found.get(name.toLowerCase()) ?? { ids: new Set<string>() };
-    found.set(name.toLowerCase(), { name, ids: ids.add(vaultId) });
-  }
-  return [...found.values()].flatMap(({ name, ids }) => (ids.size > 1 ? [{ name, count: ids.size }] : []));
+  const idsByName = Map.groupBy(items, ({ vault = "" }) => vault);
+  const countsByName = [...idsByName].map(([name, inside]) => {
+    const ids = new Set(inside.flatMap(({ vaultId }) => vaultId ?? []));
+    return { name, count: Math.max(ids.size, 1) };
+  });
+  return [...Map.groupBy(countsByName, ({ name }) => name.toLowerCase()).values()].flatMap((same) => {
+    const count = same.reduce((sum, one) => sum + one.count, 0);
+    return count > 1 ? [{ name: same[0]!.name, count }] : [];
+  });
 }

@@ -66,7 +66,7 @@ async function checkFit({ io, options }: ImportCall, { unfit, losses }: Fitted):
 function checkVaults({ options }: ImportCall, { items }: Fitted): void {
   const shared = options.vault === undefined ? sharedNames(items) : [];
   if (shared.length === 0) return;
-  const named = shared.map(({ name, count }) => `${count} ${report.quoteTitles([name])}`).join(", ");
+  const named = shared.map(({ name, count }) => `${report.quoteTitles([name])} (${count} vaults)`).join(", ");
   throw new CliError(`Several vaults of the source have one name: ${named}. Nothing was written.`, {
     exit: "conflict",
     hint: "--vault puts all Items into one vault. To keep the vaults apart, rename them in the source first; case does not count.",

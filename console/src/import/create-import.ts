@@ -86,6 +86,8 @@ async function read(state: State, changes: Partial<Reading>): Promise<void> {
   const { stage, file, reading } = state;
   const run = ++state.current;
   reading.value = { ...reading.value, ...changes };
+  // The Items of the trash may be of other vaults, which share a name with one whose target was chosen.
+  if (changes.includeTrash !== undefined) state.targets.value = new Map();
   stage.value = { name: "reading" };
   try {
     const outcome = await (await loadEngine()).readSource(file.value!, reading.value);

@@ -165,7 +165,7 @@ function Preview({ body, job: { result, findings }, onBack, onClose }: PreviewPr
         {room === false && <p class="failure">The database has no room for it.</p>}
         {findings.length > 0 && (
           <>
-            <p class="failure">The backup has faults. This is not restored whole:</p>
+            <p class="failure">The backup is damaged. These will be missing or incomplete:</p>
             <FindingList findings={findings} />
           </>
         )}

@@ -36,7 +36,7 @@ export const listBackupNumbers = (bucket: Bucket, vault: string): Promise<Result
   });
 
 const numbersOf = (objects: readonly ObjectHead[]): number[] =>
-  objects.flatMap(({ key }) => Number(/(\d+)\.manifest$/.exec(key)?.[1] ?? []) || []);
+  objects.flatMap(({ key }) => Number(/^vaults\/[^/]+\/(0\d+)\.manifest$/.exec(key)?.[1] ?? []) || []);
 
 /** The newest manifest of a vault. Errors: `backup_not_found`, those of `loadManifest`. */
 export async function loadNewest(bucket: Bucket, keyring: Keyring, vault: string): Promise<Result<OpenManifest>> {
@@ -63,15 +63,23 @@ const sizesOf = (objects: readonly ObjectHead[]) => new Map(objects.map(({ key, 
 export interface Folder {
   /** The numbers of its backups, the oldest first. */
   readonly numbers: readonly number[];
-  /** The sizes of its objects by their keys: bytes. */
-  readonly sizes: ReadonlyMap<string, number>;
+  /** The sizes of its objects by their keys: bytes. `undefined`: there are more objects than `FOLDER_PAGES_MAX` pages have. */
+  readonly sizes: ReadonlyMap<string, number> | undefined;
 }
 
-/** One list tells what `listBackupNumbers` and `loadPartSizes` do. Errors: `unavailable`. */
+/** A page has 1,000 objects and is one call, of which a step has 40 (jobs/kind.ts). */
+const FOLDER_PAGES_MAX = 10;
+
+/** What `listBackupNumbers` and `loadPartSizes` tell, by one list. The keys of manifests come before those of parts. Errors: `unavailable`. */
 export const listFolder = (bucket: Bucket, vault: string): Promise<Result<Folder>> =>
   tryBucket(async () => {
-    const objects = await listAll(bucket, `${folderOf(vault)}/`);
-    return { numbers: numbersOf(objects), sizes: sizesOf(objects) };
+    const objects: ObjectHead[] = [];
+    let next: string | undefined;
+    for await (const page of pagesOf(bucket, { prefix: `${folderOf(vault)}/` }, FOLDER_PAGES_MAX)) {
+      objects.push(...page.objects);
+      ({ next } = page);
+    }
+    return { numbers: numbersOf(objects), sizes: next === undefined ? sizesOf(objects) : undefined };
   });
 
 /**

@@ -39,7 +39,7 @@ export async function missingContents(bucket: Bucket, { vault, number, parts }: 
 }
 
 /** The number of contents that were copied, at least. Those of an Item that fills several parts may be named by each of them. */
-function countContents(parts: readonly PartRef[]): number {
+export function countContents(parts: readonly PartRef[]): number {
   const byItem = new Map<string | undefined, number>();
   for (const { item, contents = 0, missing } of parts)
     if (missing === undefined) byItem.set(item, Math.max(contents, byItem.get(item) ?? 0));

@@ -32,7 +32,7 @@ export async function probeBackups(
   if (!bucket) return hour === undefined ? active("Backups are off") : warning("BACKUPS is missing: there are no backups");
   const figures = await loadBackupFigures(db);
   if (!figures.ok) return figures;
-  const { oldestVault, behind, broken, checkedAt, fault } = figures.value;
+  const { oldestVault, behind, broken, damaged, checkedAt, fault } = figures.value;
   const at = figures.value.at !== undefined && isTime(figures.value.at) ? figures.value.at : undefined;
   if (at === undefined && oldestVault === undefined) {
     const unrestored = await isUnrestored(db, bucket);
@@ -49,6 +49,9 @@ export async function probeBackups(
   const lacks = [
     ...(behind > 0 ? [`of ${behind} vaults it has no snapshot or an older one`] : []),
     ...(broken > 0 ? [`${broken} of its rows did not open: run "item-vault admin backup", which names them`] : []),
+    ...(damaged > 0
+      ? [`the bucket had lost objects of ${damaged} snapshots before it: run "item-vault admin verify --backup"`]
+      : []),
   ];
   const isLate = (at ?? oldestVault ?? now) < now - LATE_MS;
   return isLate || lacks.length > 0 ? warning([last, ...lacks].join(", and "), at) : active(last, at);

@@ -60,6 +60,8 @@ export interface NamedBackups {
   readonly broken: number;
   /** The number of vaults whose backup is an older one, or that have none. */
   readonly behind: number;
+  /** The number of snapshots, also of the registry, of which the bucket had lost objects when the next one began. */
+  readonly damaged: number;
 }
 
 /** In: whether every part is written. Out: also what the bucket has lost of the registry before: then every part is. Errors: `unavailable`. */
@@ -203,6 +205,7 @@ export function nameBackup(named: NamedBackups, open: OpenManifest | undefined, 
   const { manifest, sha256, rootKey } = open;
   const { vault, number, parts, row } = manifest;
   return {
+    ...named,
     snapshots: [...named.snapshots, { vault, number, sha256 }],
     rootKeys: withKeys(named.rootKeys, [rootKey, row?.["root_key_id"]]),
     bytes: named.bytes + bytesOfParts(parts),
@@ -211,4 +214,8 @@ export function nameBackup(named: NamedBackups, open: OpenManifest | undefined, 
   };
 }
 
-export const NO_BACKUPS: NamedBackups = { snapshots: [], rootKeys: [], bytes: 0, broken: 0, behind: 0 };
+export const NO_BACKUPS: NamedBackups = { snapshots: [], rootKeys: [], bytes: 0, broken: 0, behind: 0, damaged: 0 };
+
+/** In: what the bucket has lost of one snapshot. */
+export const nameLoss = (named: NamedBackups, lost: readonly Finding[]): NamedBackups =>
+  lost.length === 0 ? named : { ...named, damaged: named.damaged + 1 };

@@ -83,7 +83,7 @@ export async function findNewest({ backups, keyring }: BackupStore, vault: strin
   const { manifest } = open.value;
   const contents = await missingContents(backups, manifest);
   if (!contents.ok) return contents;
-  const lost = [...contents.value, ...missingParts(manifest, sizes)].slice(0, NAMED_MAX);
+  const lost = [...contents.value, ...(sizes ? missingParts(manifest, sizes) : [])].slice(0, NAMED_MAX);
   return ok({ number, open: open.value, lost: lost.map((one) => findingOf(one)) });
 }
 

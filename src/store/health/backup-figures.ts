@@ -13,6 +13,8 @@ export interface BackupFigures {
   readonly behind: number;
   /** Rows that did not open when they were read. */
   readonly broken: number;
+  /** Snapshots of which the bucket had lost objects when the next ones began. */
+  readonly damaged: number;
   /** The number of its registry. */
   readonly number: number | undefined;
   /** When the hourly run last checked the backup, in Unix milliseconds, and the fault that it found (backup/check-newest.ts). */
@@ -28,6 +30,7 @@ const NAMES = {
   bytes: "backup_bytes",
   behind: "backup_behind",
   broken: "backup_broken",
+  damaged: "backup_damaged",
   number: "backup_number",
   checkedAt: "backup_checked_at",
   fault: "backup_fault",
@@ -43,12 +46,12 @@ const SQL = {
   oldest: `SELECT min(created_at) AS at FROM vaults WHERE NOT EXISTS (SELECT 1 FROM counters WHERE name = '${NAMES.at}')`,
 };
 
-type Recorded = Pick<BackupFigures, "vaults" | "bytes" | "behind" | "broken"> & { readonly number: number };
+type Recorded = Pick<BackupFigures, "vaults" | "bytes" | "behind" | "broken" | "damaged"> & { readonly number: number };
 
 /** Records a backup whose registry was just written. A full database does not fail the backup. Errors: `unavailable`. */
 export async function recordBackup(
   { db, now }: Store,
-  { vaults, bytes, behind, broken, number }: Recorded,
+  { vaults, bytes, behind, broken, damaged, number }: Recorded,
 ): Promise<Result<undefined>> {
   const values = {
     [NAMES.at]: now,
@@ -56,6 +59,7 @@ export async function recordBackup(
     [NAMES.bytes]: bytes,
     [NAMES.behind]: behind,
     [NAMES.broken]: broken,
+    [NAMES.damaged]: damaged,
     [NAMES.number]: number,
     [NAMES.checkedAt]: now,
     [NAMES.fault]: 0,
@@ -84,13 +88,14 @@ export const figuresStatement = (db: D1Database): D1PreparedStatement => db.prep
 export function figuresOf(rows: readonly FigureRow[]): BackupFigures {
   const values = new Map(rows.map(({ name, value }) => [name, value]));
   const count = (name: string) => values.get(name) ?? 0;
-  const { at, vaults, bytes, behind, broken, number, checkedAt, fault } = NAMES;
+  const { at, vaults, bytes, behind, broken, damaged, number, checkedAt, fault } = NAMES;
   return {
     at: values.get(at),
     vaults: count(vaults),
     bytes: count(bytes),
     behind: count(behind),
     broken: count(broken),
+    damaged: count(damaged),
     number: values.get(number),
     checkedAt: values.get(checkedAt),
     fault: count(fault),

@@ -85,6 +85,8 @@ describe("1PUX", () => {
       "the id": { id: "mine" },
       "a type of web forms": { type: "EMAIL" },
       "another type": { type: "MENU" },
+      "an empty label": { label: "" },
+      "an empty value": { value: "" },
     };
     const purposes = { USERNAME: "STRING", PASSWORD: "CONCEALED", NOTES: "STRING" };
     for (const category of ["LOGIN", "PASSWORD", "SERVER", "SECURE_NOTE"])

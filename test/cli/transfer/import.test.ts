@@ -132,7 +132,9 @@ describe("import of 1PUX", () => {
       for (const option of ["--create-vaults", "--dry-run"]) {
         const refused = await runHere([...args, option], { env });
         expect(refused).toMatchObject({ code: 5, stdout: "", stderr: expect.stringContaining("--vault puts all Items") });
-        expect(refused.stderr).toMatch(/Several vaults of the source have one name: 3 “twice [^”]*”\. Nothing was written/i);
+        expect(refused.stderr).toMatch(
+          /Several vaults of the source have one name: “twice [^”]*” \(3 vaults\)\. Nothing was written/i,
+        );
       }
       const vaultsNow = (await admin("GET", "vaults")) as unknown as { name: string; items: number }[];
       const ofNames = vaultsNow.filter((one) => one.name.toLowerCase() === name.toLowerCase());

@@ -38,12 +38,13 @@ const FORM_TYPE_NAMES: Readonly<Record<string, string>> = { CONCEALED: "P", EMAI
 
 /** Counts what is lost of the fields with a purpose. 1PUX has them in no section; notes, and the password of a Password, are a mere text. */
 function countPurposed({ title, category, fields }: TransferState, losses: Losses): void {
-  for (const { id, label, type = "STRING", purpose = "", section } of fields) {
+  for (const { id, label, type = "STRING", purpose = "", section, value } of fields) {
     const name = PURPOSE_NAMES[purpose];
     if (name === undefined) continue;
     const isBare = purpose === "NOTES" || (purpose === "PASSWORD" && category === "PASSWORD");
     if (section) losses.add("sections of user names, passwords and notes", title);
-    if (isBare && ((id ?? name) !== name || (label ?? name) !== name))
+    if (purpose === "NOTES" && value === "") losses.add("empty notes", title);
+    if (isBare ? (id ?? name) !== name || (label ?? name) !== name : label === "")
       losses.add("labels and ids of fields that 1Password names itself", title);
     if (purpose !== "PASSWORD" && type !== "STRING" && (isBare || !FORM_TYPE_NAMES[type]))
       losses.add("types of fields that 1Password does not have", title);
