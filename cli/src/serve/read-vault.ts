@@ -77,7 +77,10 @@ function forgetBroken({ broken }: HeldVault, { listed, hasUnlisted }: Listing): 
 export const readItems = (reading: Reading, vault: HeldVault, ids: Iterable<string>): Promise<void> =>
   forEachOf(ids, (id) => readItem(reading, vault, id));
 
-/** Runs a function for each value, a few at a time. After a failure no further one begins. */
+/**
+ * Runs a function for each value, a few at a time. After a failure no further one begins, and those that run are waited for: the next attempt
+ * would ask for the same again. Errors: throws the first failure.
+ */
 async function forEachOf(values: Iterable<string>, run: (value: string) => Promise<void>): Promise<void> {
   // A generator: the loop that fails closes it for the others.
   const queue = (function* () {
@@ -86,7 +89,8 @@ async function forEachOf(values: Iterable<string>, run: (value: string) => Promi
   const work = async () => {
     for (const value of queue) await run(value);
   };
-  await Promise.all(Array.from({ length: CONCURRENT_READS }, work));
+  const ends = await Promise.allSettled(Array.from({ length: CONCURRENT_READS }, work));
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
 /** Asks for what may have changed. In: the entity tag of what is held. */
