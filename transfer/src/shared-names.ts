@@ -14,8 +14,8 @@ export interface SharedName {
  * to the letter.
  */
 export function sharedNames(items: readonly Pick<TransferItem, "vault" | "vaultId">[]): SharedName[] {
-  const idsByName = Map.groupBy(items, ({ vault = "" }) => vault);
-  const countsByName = [...idsByName].map(([name, inside]) => {
+  const itemsByName = Map.groupBy(items, ({ vault = "" }) => vault);
+  const countsByName = [...itemsByName].map(([name, inside]) => {
     const ids = new Set(inside.flatMap(({ vaultId }) => vaultId ?? []));
     return { name, count: Math.max(ids.size, 1) };
   });

@@ -5,7 +5,7 @@ import type { Skipped } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { type OpenManifest, parseManifest } from "./manifest.ts";
 import { parsePart, type PartOwner } from "./part.ts";
-import { FOLDERS, folderOf, manifestKey, manifestPrefix, partKey } from "./object-keys.ts";
+import { FOLDERS, folderOf, manifestKey, manifestPrefix, numberOfManifest, partKey } from "./object-keys.ts";
 import { listAll, pagesOf, tryBucket } from "../buckets/calls.ts";
 import type { Bucket, ObjectHead } from "../buckets/bucket.ts";
 
@@ -31,12 +31,9 @@ export async function loadManifest(
 
 /** The numbers of the backups of a vault, the oldest first. Errors: `unavailable`. */
 export const listBackupNumbers = (bucket: Bucket, vault: string): Promise<Result<number[]>> =>
-  tryBucket(async () => {
-    return numbersOf(await listAll(bucket, manifestPrefix(vault)));
-  });
+  tryBucket(async () => numbersOf(await listAll(bucket, manifestPrefix(vault))));
 
-const numbersOf = (objects: readonly ObjectHead[]): number[] =>
-  objects.flatMap(({ key }) => Number(/^vaults\/[^/]+\/(0\d+)\.manifest$/.exec(key)?.[1] ?? []) || []);
+const numbersOf = (objects: readonly ObjectHead[]): number[] => objects.flatMap(({ key }) => numberOfManifest(key) ?? []);
 
 /** The newest manifest of a vault. Errors: `backup_not_found`, those of `loadManifest`. */
 export async function loadNewest(bucket: Bucket, keyring: Keyring, vault: string): Promise<Result<OpenManifest>> {

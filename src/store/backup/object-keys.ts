@@ -15,6 +15,14 @@ export const folderOf = (vault: string): string => `${FOLDERS}${vault}`;
 export const manifestKey = (vault: string, number: number): string =>
   `${folderOf(vault)}/${String(number).padStart(NUMBER_DIGITS, "0")}.manifest`;
 
+const MANIFEST_KEY = new RegExp(`^${FOLDERS}[^/]+/(0\\d+)\\.manifest$`);
+
+/** The number of the backup whose manifest has this key; `undefined` for the key of another object. */
+export function numberOfManifest(key: string): number | undefined {
+  const digits = MANIFEST_KEY.exec(key)?.[1];
+  return digits === undefined ? undefined : Number(digits) || undefined;
+}
+
 /** The prefix of all manifests of a vault: their names begin with a digit. */
 export const manifestPrefix = (vault: string): string => `${folderOf(vault)}/0`;
 

@@ -208,7 +208,7 @@ async function deleteVault(store: BackupStore, vault: string, oldest: Manifest):
 
 /**
  * Whether the backups of a vault are older than all kept registries. Where the newest does not open, as after the removal of its root key, or
- * there is none, the youngest object of the folder tells the age: who writes over one makes the folder younger. In: the oldest registry
+ * there is none, the youngest object of the folder tells the age: an object that is written over makes the folder younger. In: the oldest registry
  * that is kept. Errors: `unavailable`.
  */
 async function isOlder(

@@ -83,9 +83,7 @@ async function loadDeployment({ db }: BackupStore): Promise<Result<string>> {
   return read.ok ? ok(read.value[0][0]!.id) : read;
 }
 
-/**
- * Reads rows and writes their parts, until the step is spent. Out: whether all rows are read. Errors: `unavailable`.
- */
+/** Reads rows and writes their parts, until the step is spent. Out: whether all rows are read. Errors: `unavailable`. */
 export async function readRegistryRows(
   store: BackupStore,
   begun: RegistryBackup,
