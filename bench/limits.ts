@@ -128,6 +128,11 @@ async function measureRefused(refused: Refused, index: number): Promise<Flood> {
 
 const mark = (text: string, met: boolean): string => (met ? text : `**${text}**`);
 
+/** A request whose bound does not hold states why in the table of the worst requests. */
+const keepsRows = ({ streams, rowsRead }: Pick<Measured, "rowsRead"> & Pick<Named, "streams">) =>
+  streams === true || rowsRead <= ROWS;
+const keepsBytes = ({ stored, body }: Pick<Measured, "stored" | "body">) => stored <= 4 * body + 4 * KIB;
+
 const formatRequests = (results: readonly Measured[]): string =>
   formatTable(
     [
@@ -148,9 +153,9 @@ const formatRequests = (results: readonly Measured[]): string =>
       formatBytes(body),
       formatBytes(answer),
       formatNumber(d1),
-      mark(formatNumber(rowsRead) + (streams ? " (streamed)" : ""), streams === true || rowsRead <= ROWS),
+      mark(formatNumber(rowsRead) + (streams ? " (streamed)" : ""), keepsRows({ streams, rowsRead })),
       formatNumber(rowsWritten),
-      mark(formatBytes(stored), stored <= 4 * body + 4 * KIB),
+      mark(formatBytes(stored), keepsBytes({ stored, body })),
       formatNumber(r2),
       mark(`${formatNumber(memory)} MiB`, memory <= MEMORY),
     ]),
@@ -247,7 +252,7 @@ const [start, end] = [text.indexOf(BEGIN), text.indexOf(END)];
 if (start < 0 || end < start) throw new Error(`${FILE} lacks the markers ${BEGIN} and ${END}`);
 writeFileSync(FILE, `${text.slice(0, start)}${BEGIN}\n\n${report}\n\n${text.slice(end)}`);
 formatDocument(FILE);
-if (failures.length > 0) {
-  console.error(`${failures.length} could not be measured:\n${failures.join("\n")}`);
-  process.exitCode = 1;
-}
+if (failures.length > 0) console.error(`${failures.length} could not be measured:\n${failures.join("\n")}`);
+const beyond = results.filter((result) => !keepsRows(result) || !(result.stores || keepsBytes(result)));
+for (const { endpoint, why } of beyond) console.error(`Beyond a bound of D1: ${endpoint}, ${why}`);
+if (failures.length + beyond.length > 0) process.exitCode = 1;

@@ -18,9 +18,18 @@ interface Page {
 
 type Logs = ReadonlyMap<string, readonly string[]>;
 
+/** The rows that a page may read. */
+const ROWS = 9_500;
+
 /** Logs in memory that are read as the database is, and the numbers of calls and of entries read. In: the ids that match a filter. */
 function readerOf(logs: Logs, matches: (id: string) => boolean = () => true) {
   const count = { calls: 0, entries: 0 };
+  const budget = { rows: ROWS };
+  /** Begins a page. */
+  const search = (calls: number) => {
+    budget.rows = ROWS;
+    return { calls, budget };
+  };
   const read: ReadSlices<Entry> = async (starts, size) => {
     count.calls++;
     return ok(
@@ -28,12 +37,13 @@ function readerOf(logs: Logs, matches: (id: string) => boolean = () => true) {
         const ids = logs.get(log)!.filter((id) => id < before);
         const entries = ids.toSorted().toReversed().slice(0, size);
         count.entries += entries.length;
+        budget.rows -= entries.length;
         const found = entries.filter(matches).map((id) => ({ id }));
         return { log, entries: found, end: entries.at(-1) ?? "", more: entries.length === size };
       }),
     );
   };
-  return { count, read };
+  return { count, read, search };
 }
 
 const sorted = (logs: Logs): string[] => [...logs.values()].flat().toSorted().toReversed();
@@ -66,10 +76,10 @@ describe("pages by cursor", () => {
   it("give all entries in order, none twice, in one call each; only the last page may be empty", async () => {
     await fc.assert(
       fc.asyncProperty(distribution, fc.integer({ min: 20, max: 1_000 }), async (logs, limit) => {
-        const { count, read } = readerOf(logs);
+        const { count, read, search } = readerOf(logs);
         const all: string[] = [];
         for (let before = NEWEST, pages = 1; ; pages++) {
-          const { entries, next } = unwrap(await readBefore(read, [...logs.keys()], before, limit, 1));
+          const { entries, next } = unwrap(await readBefore(read, [...logs.keys()], before, limit, search(1)));
           expect(count.calls).toBe(pages);
           expect(entries.length).toBeLessThanOrEqual(limit);
           all.push(...entries.map(({ id }) => id));
@@ -88,11 +98,11 @@ describe("pages by cursor", () => {
     await fc.assert(
       fc.asyncProperty(distribution, fc.integer({ min: 1, max: 1_000 }), rare, async (logs, limit, each) => {
         const matches = (id: string) => Number(id.slice(-12)) % each === 0;
-        const { count, read } = readerOf(logs, matches);
+        const { count, read, search } = readerOf(logs, matches);
         const all: string[] = [];
         for (let before: string | undefined = NEWEST; before !== undefined;) {
           Object.assign(count, { calls: 0, entries: 0 });
-          const page: Page = unwrap(await readBefore(read, [...logs.keys()], before, limit, 3));
+          const page: Page = unwrap(await readBefore(read, [...logs.keys()], before, limit, search(3)));
           expect(count.calls).toBeLessThanOrEqual(3);
           expect(count.entries).toBeLessThanOrEqual(9_500);
           expect(page.entries.length).toBeLessThanOrEqual(limit);
@@ -111,10 +121,10 @@ describe("pages by cursor", () => {
       100,
       Array.from({ length: 20_000 }, (_, place) => (place < 990 ? place % 99 : 99)),
     );
-    const { count, read } = readerOf(logs, (id) => id < idOf(10));
+    const { count, read, search } = readerOf(logs, (id) => id < idOf(10));
     let pages = 0;
     for (let before: string | undefined = NEWEST; before !== undefined; pages++)
-      before = (unwrap(await readBefore(read, [...logs.keys()], before, 50, 3)) as Page).next;
+      before = (unwrap(await readBefore(read, [...logs.keys()], before, 50, search(3))) as Page).next;
     expect([pages, count.calls]).toEqual([10, 29]);
   });
 
@@ -123,9 +133,9 @@ describe("pages by cursor", () => {
       1,
       Array.from({ length: 20_000 }, () => 0),
     );
-    const { count, read } = readerOf(logs, (id) => id > idOf(19_990) || id < idOf(10));
+    const { count, read, search } = readerOf(logs, (id) => id > idOf(19_990) || id < idOf(10));
     const since = idOf(19_500);
-    const page = unwrap(await readBefore(read, [...logs.keys()], NEWEST, 1_000, 5, { since }));
+    const page = unwrap(await readBefore(read, [...logs.keys()], NEWEST, 1_000, { ...search(5), since }));
     expect([page.entries.length, page.next, count.calls]).toEqual([9, undefined, 1]);
   });
 });
@@ -134,8 +144,8 @@ describe("the newest entries", () => {
   it("are those of a plain sort, and take at most 9,300 entries", async () => {
     await fc.assert(
       fc.asyncProperty(distribution, fc.integer({ min: 1, max: 1_051 }), async (logs, wanted) => {
-        const { count, read } = readerOf(logs);
-        const newest = unwrap(await readNewest(read, [...logs.keys()], wanted, 12)).entries;
+        const { count, read, search } = readerOf(logs);
+        const newest = unwrap(await readNewest(read, [...logs.keys()], wanted, search(12))).entries;
         expect(newest.slice(0, wanted).map(({ id }) => id)).toEqual(sorted(logs).slice(0, wanted));
         expect(count.entries).toBeLessThanOrEqual(9_300);
       }),
@@ -154,8 +164,8 @@ describe("the newest entries", () => {
     ],
     ["the worst case", 6, new Map(nestedLogs().map((ids, log) => [`log ${log}`, ids]))],
   ])("take at most 6 calls and 8,300 entries of 101 logs: %s", async (_, calls, logs) => {
-    const { count, read } = readerOf(logs);
-    const newest = unwrap(await readNewest(read, [...logs.keys()], 1_051, 12)).entries;
+    const { count, read, search } = readerOf(logs);
+    const newest = unwrap(await readNewest(read, [...logs.keys()], 1_051, search(12))).entries;
     expect(newest.slice(0, 1_051).map(({ id }) => id)).toEqual(sorted(logs).slice(0, 1_051));
     expect(count.calls).toBe(calls);
     expect(count.entries).toBeLessThanOrEqual(8_300);

@@ -25,7 +25,7 @@ export interface Slice<Entry extends Identified> {
   readonly more: boolean;
 }
 
-/** Reads about `size` entries from each start on, in one call. Out: a slice for each start. */
+/** Reads about `size` entries from each start on, in one call, and takes the rows that it reads off the budget. Out: a slice for each start. */
 export type ReadSlices<Entry extends Identified> = (starts: readonly Start[], size: number) => Promise<Result<Slice<Entry>[]>>;
 
 /** Comes after all ids. */
@@ -34,8 +34,21 @@ export const NEWEST = "g";
 /** So many entries are read in one call, whatever part of them the page needs. */
 const CALL_ENTRIES_MAX = 6_000;
 const FIRST_SLICES_ENTRIES_MAX = 4_000;
-/** So many entries of filtered logs are read for one page. */
-export const FILTERED_PAGE_ENTRIES_MAX = 9_500;
+/** The rows that the calls of one page may still read. */
+export interface RowBudget {
+  rows: number;
+}
+
+/** The rows that a call needs of each log: for an entry, and for two segments, of which it reads one (slices.ts). */
+export const LOG_ROWS_MIN = 14;
+
+/** How many calls are left, in each of which the budget suffices for all logs that have more. In: after a call, how many were left before it. */
+const callsAfter = (left: number, starts: readonly Start[], budget: RowBudget): number =>
+  Math.min(left - 1, Math.floor(budget.rows / (starts.length * LOG_ROWS_MIN)));
+
+/** The entries of each log that take half of so many rows; its segments have the other half. */
+const sizeWithin = (rows: number, starts: readonly Start[]): number => Math.floor(rows / starts.length / 2);
+
 /** The most entries of a slice that is read after the first ones: the entries of a slice are one value, which D1 limits to 2 MB. */
 const LATER_SLICE_ENTRIES_MAX = 1_000;
 
@@ -70,17 +83,18 @@ function extend<Entry extends Identified>(slices: Map<string, Slice<Entry>>, rea
     slices.set(slice.log, { ...slice, entries: [...(slices.get(slice.log)?.entries ?? []), ...slice.entries] });
 }
 
-/** How far filtered logs are searched for one page. */
+/** How far the logs are searched for one page. */
 interface Search {
+  readonly calls: number;
+  readonly budget: RowBudget;
   /** The id below which nothing is read on. */
   readonly since?: string | undefined;
-  readonly entriesMax?: number;
 }
 
 /**
  * Reads the entries before an id. An entry is certain when it is not older than the end of each slice with `more`: all entries that come
  * before it were read. What is older begins the next page, so the page may be shorter than `limit`. Only of filtered logs may it be
- * empty although there are more. In: the most calls. Those after the first share `entriesMax` among the logs that have
+ * empty although there are more. In: the most calls. Those after the first share the rest of the budget among the logs that have
  * more, up to `LATER_SLICE_ENTRIES_MAX` of each. Out: `next` is the id before which the next
  * page begins; absent on the last page.
  */
@@ -89,12 +103,11 @@ export async function readBefore<Entry extends Identified>(
   logs: readonly string[],
   before: string,
   limit: number,
-  calls: number,
-  { since = "", entriesMax = FILTERED_PAGE_ENTRIES_MAX }: Search = {},
+  { calls, budget, since = "" }: Search,
 ): Promise<Result<{ entries: Entry[]; next: string | undefined }>> {
   const slices = new Map<string, Slice<Entry>>();
   let starts: readonly Start[] = logs.map((log) => ({ log, before }));
-  let [size, rest] = [firstSize(logs.length, limit + 1), entriesMax];
+  let size = firstSize(logs.length, limit + 1);
   let [entries, end] = [[] as Entry[], ""];
   for (let left = calls; left > 0;) {
     const answer = await read(starts, size);
@@ -103,10 +116,10 @@ export async function readBefore<Entry extends Identified>(
     end = endOf([...slices.values()]);
     entries = merge([...slices.values()]).filter(({ id }) => id >= end);
     if (entries.length > limit || end <= since) break;
-    rest -= starts.length * size;
     const unfinished = [...slices.values()].filter((slice) => slice.more && slice.end > since);
     starts = unfinished.map((slice) => ({ log: slice.log, before: slice.end }));
-    size = Math.max(1, Math.min(LATER_SLICE_ENTRIES_MAX, Math.floor(rest / --left / starts.length)));
+    left = callsAfter(left, starts, budget);
+    size = Math.min(LATER_SLICE_ENTRIES_MAX, sizeWithin(budget.rows / left, starts));
   }
   return entries.length > limit
     ? ok({ entries: entries.slice(0, limit), next: entries[limit - 1]!.id })
@@ -114,7 +127,7 @@ export async function readBefore<Entry extends Identified>(
 }
 
 /**
- * Reads at least the newest `wanted` entries of all logs, or those that the most calls find. Each call after the first doubles the slices
+ * Reads at least the newest `wanted` entries of all logs, or those that the calls and the budget find. Each call after the first doubles the slices
  * whose entries are all among the newest `wanted` of those read: only these logs may have more of them. Out: `next` is the id before which
  * the entries begin that were not read; absent unless the calls ended before.
  */
@@ -122,12 +135,12 @@ export async function readNewest<Entry extends Identified>(
   read: ReadSlices<Entry>,
   logs: readonly string[],
   wanted: number,
-  calls: number,
+  { calls, budget }: Omit<Search, "since">,
 ): Promise<Result<{ entries: Entry[]; next: string | undefined }>> {
   const slices = new Map<string, Slice<Entry>>();
   let starts: readonly Start[] = logs.map((log) => ({ log, before: NEWEST }));
   let size = firstSize(logs.length, wanted);
-  for (let left = calls; starts.length > 0 && left > 0; left--) {
+  for (let left = calls; starts.length > 0 && left > 0; left = callsAfter(left, starts, budget)) {
     const answer = await read(starts, size);
     if (!answer.ok) return answer;
     extend(slices, answer.value);
@@ -136,7 +149,11 @@ export async function readNewest<Entry extends Identified>(
     starts = unfinished.map((slice) => ({ log: slice.log, before: slice.end }));
     // A slice of segments may have fewer entries than were asked for. No log has more than `wanted` of them.
     const least = Math.min(...unfinished.map(({ entries }) => entries.length));
-    size = Math.max(Math.min(least, wanted - least), Math.min(wanted, Math.floor(LATER_SLICE_ENTRIES_MAX / logs.length)));
+    const wantedSize = Math.max(
+      Math.min(least, wanted - least),
+      Math.min(wanted, Math.floor(LATER_SLICE_ENTRIES_MAX / logs.length)),
+    );
+    size = Math.min(wantedSize, sizeWithin(budget.rows, starts));
   }
   const end = starts.reduce((newest, { before }) => (before > newest ? before : newest), "");
   const entries = merge([...slices.values()]).filter(({ id }) => id >= end);

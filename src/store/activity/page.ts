@@ -4,9 +4,9 @@ import { timeOf } from "../../model/ids.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { listActivity } from "./entries.ts";
-import { FILTERED_PAGE_ENTRIES_MAX, readBefore, readNewest, type Start } from "./merge.ts";
+import { readBefore, readNewest, type Start } from "./merge.ts";
 import { listSegmentEntry } from "./segments.ts";
-import { OVERLAP_CALLS_MAX, type PageCalls, type Reader, readSlices, type StoredEntry } from "./slices.ts";
+import { beginPage, type Reader, readSlices, type StoredEntry } from "./slices.ts";
 import type { Store } from "../d1/database.ts";
 
 /** Pages of the activity log, newest entry first. A page reads at most 10,000 rows, whatever the logs hold. */
@@ -29,12 +29,6 @@ export interface CountedPage extends ActivityPage {
 const FILTERED_CALLS_MAX = 5;
 const OFFSET_CALLS_MAX = 12;
 
-/** What a call reads of each log besides its rows: the keys of some segments, and one or two of these. */
-const LOG_ROWS = 20;
-/** So many logs are searched in fewer calls. */
-const MANY_LOGS = 20;
-const MANY_LOGS_CALLS_MAX = 2;
-
 /**
  * Loads the entries before an id: of all entries in one D1 call, of those that match a filter in at most five. The page may be shorter
  * than `limit`, or empty, although there are more entries. Errors: `unauthorized` (revoked).
@@ -47,10 +41,10 @@ export async function loadPageBefore(
   filter?: ActivityFilter,
 ): Promise<Result<ActivityPage>> {
   let dropped: string | undefined;
-  const calls: PageCalls = { ended: new Set(), overlapping: OVERLAP_CALLS_MAX };
+  const page = beginPage();
   let reportedLogs: readonly string[] = reader.logs;
   const read = async (starts: readonly Start[], size: number) => {
-    const answer = await readSlices(store, reader, starts, size, { filter, reportedLogs, calls });
+    const answer = await readSlices(store, reader, starts, size, { filter, reportedLogs, page });
     if (!answer.ok) return answer;
     dropped ??= answer.value.dropped;
     reportedLogs = [];
@@ -58,18 +52,11 @@ export async function loadPageBefore(
   };
   // A filter of what is sealed is applied when the entries are open: most of those that were read may not match it.
   const entriesMax = filter?.item === undefined && filter?.token === undefined ? limit : LIMITS.page;
-  const { calls: callsMax, ...search } = searchOf(reader);
-  const page = await readBefore(read, reader.logs, before, entriesMax, filter ? callsMax : 1, search);
-  if (!page.ok) return page;
-  const full = await openPage(store, page.value.entries, page.value.next, { limit, filter });
+  const search = { calls: filter ? FILTERED_CALLS_MAX : 1, budget: page, since: reader.since };
+  const merged = await readBefore(read, reader.logs, before, entriesMax, search);
+  if (!merged.ok) return merged;
+  const full = await openPage(store, merged.value.entries, merged.value.next, { limit, filter });
   return full.ok ? ok({ ...full.value, dropped: withinRetention(store, dropped) }) : full;
-}
-
-/** How a page of filtered logs is searched: for the entries of a token since it was issued, with room for the rows of segments too. */
-function searchOf({ logs, since }: Reader) {
-  if (since === undefined) return { calls: FILTERED_CALLS_MAX };
-  const calls = logs.length > MANY_LOGS ? MANY_LOGS_CALLS_MAX : FILTERED_CALLS_MAX;
-  return { calls, since, entriesMax: FILTERED_PAGE_ENTRIES_MAX - calls * logs.length * LOG_ROWS };
 }
 
 /** A log has no entry that is past the retention, so one of those that was dropped is none that a page could show. */
@@ -84,24 +71,24 @@ export async function loadPageAt(store: Store, reader: Reader, offset: number, l
   const end = Math.min(offset + limit, LIMITS.activityDepth);
   let total: number | undefined;
   let dropped: string | undefined;
-  const calls: PageCalls = { ended: new Set(), overlapping: OVERLAP_CALLS_MAX };
+  const page = beginPage();
   const read = async (starts: readonly Start[], size: number) => {
     const firstLogs = total === undefined ? reader.logs : [];
-    const answer = await readSlices(store, reader, starts, size, { countedLogs: firstLogs, reportedLogs: firstLogs, calls });
+    const answer = await readSlices(store, reader, starts, size, { countedLogs: firstLogs, reportedLogs: firstLogs, page });
     if (!answer.ok) return answer;
     total ??= answer.value.total;
     dropped ??= answer.value.dropped;
     return ok(answer.value.slices);
   };
   // One more entry shows whether there is a next page.
-  const newest = await readNewest(read, reader.logs, end + 1, OFFSET_CALLS_MAX);
+  const newest = await readNewest(read, reader.logs, end + 1, { calls: OFFSET_CALLS_MAX, budget: page });
   if (!newest.ok) return newest;
   const entries = newest.value.entries.slice(offset, end);
   const next = newest.value.entries.length > end ? entries.at(-1)?.id : newest.value.next;
-  const page = await openPage(store, entries, next, { limit });
-  if (!page.ok) return page;
+  const full = await openPage(store, entries, next, { limit });
+  if (!full.ok) return full;
   const counted = total! > LIMITS.countedActivity ? undefined : total;
-  return ok({ ...page.value, total: counted, dropped: withinRetention(store, dropped) });
+  return ok({ ...full.value, total: counted, dropped: withinRetention(store, dropped) });
 }
 
 /**

@@ -3,9 +3,8 @@ import { LIMITS } from "../../model/limits.ts";
 import { ADMIN } from "../../model/operation.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { type ActivityRow } from "./entries.ts";
-import { combine, type Slice, type Start } from "./merge.ts";
+import { combine, LOG_ROWS_MIN, type RowBudget, type Slice, type Start } from "./merge.ts";
 import { entriesOf, type SegmentEntry, segmentLogsOf } from "./segments.ts";
-import { runningSum } from "../tables/slices.ts";
 import { loadForToken } from "../vaults/authorized.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import type { TokenIdentity } from "../vaults/token-check.ts";
@@ -50,36 +49,41 @@ const matches = (entry: SegmentEntry, { actor, action, result, item, vault }: Ac
 const CALL_BYTES_MAX = 4_000_000;
 const LOG_BYTES_MAX = 1_000_000;
 
-/** The segments whose sizes one call looks at: of all logs, and of one at least and at most, unless more entries are asked for. */
-const CALL_SEGMENTS_MAX = 3_000;
-const LOG_SEGMENTS_MIN = 16;
+/** The segments of a log that one call looks at, unless more entries are asked for. */
 const LOG_SEGMENTS_MAX = 64;
 
+/** The rows that a page reads, besides those of the check of a token. */
+const PAGE_ROWS_MAX = 9_500;
+
+/** What D1 counts for a segment of a log at most, and for each log that has segments besides (measured: 3.3, and 3 to 5). */
+const SEGMENT_ROWS = 4;
+const LOG_ROWS = 5;
+
 /** The calls of a page that only read on in segments that overlap. On the free plan a request makes at most 50. */
-export const OVERLAP_CALLS_MAX = 30;
+const OVERLAP_CALLS_MAX = 30;
 
 /** SQL: whether a page that ends at what `last_id` bounds would not be older than the id before which it begins. */
-const OVERLAPS = "last_id || '!' >= starts.value ->> 2";
+const OVERLAPS = "segments.last_id || '!' >= starts.value ->> 2";
 
-/** SQL: the sum of what the later segments of a log have. */
-const later = (count: string): string => `${runningSum(count, "id DESC")} - ${count}`;
+/** SQL: whether the next segment is read. In: `told` is the one after it. */
+const IS_READ = `((${OVERLAPS} OR told.entries < ?2) AND told.bytes < ?8 AND told.number < ?9)`;
 
 /**
  * The segments of a log that are read: those below a key, the newest first, until they have so many entries (?2) that are all before an id.
  * At least the first one, and at most so many bytes (?8) and segments (?9). The first segment after those is told without its text: `last_id`
- * bounds what was not read. A JSON array of them.
+ * bounds what was not read. A JSON array of them. It goes from segment to segment, because window functions read each one several times.
  */
 const SEGMENTS = `
-  SELECT json_group_array(json_array(id, last_id, CASE WHEN isRead THEN (
-    SELECT lines FROM log_segments WHERE vault_id = starts.value ->> 1 AND id = told.id) END))
-  FROM (
-    SELECT *, lag(isRead, 1, 1) OVER (ORDER BY id DESC) AS isTold FROM (
-      SELECT id, last_id, (${OVERLAPS} OR ${later(`CASE WHEN ${OVERLAPS} THEN 0 ELSE max(entries, 1) END`)} < ?2)
-        AND ${later("bytes")} < ?8 AND row_number() OVER (ORDER BY id DESC) <= ?9 AS isRead
-      FROM (
-        SELECT id, last_id, entries, octet_length(lines) AS bytes FROM log_segments
-        WHERE vault_id = starts.value ->> 1 AND id < starts.value ->> 3 ORDER BY id DESC LIMIT ?9 + 1))) AS told
-  WHERE isTold`;
+  WITH RECURSIVE told (number, id, last_id, isRead, entries, bytes, lines) AS (
+    SELECT 0, starts.value ->> 3, NULL, 1, 0, 0, NULL
+    UNION ALL
+    SELECT told.number + 1, segments.id, segments.last_id, ${IS_READ},
+      told.entries + CASE WHEN ${OVERLAPS} THEN 0 ELSE max(segments.entries, 1) END, told.bytes + octet_length(segments.lines),
+      CASE WHEN ${IS_READ} THEN segments.lines END
+    FROM told JOIN log_segments AS segments ON segments.vault_id = starts.value ->> 1
+      AND segments.id = (SELECT max(id) FROM log_segments WHERE vault_id = starts.value ->> 1 AND id < told.id)
+    WHERE told.isRead)
+  SELECT json_group_array(json_array(id, last_id, lines)) FROM told WHERE number > 0`;
 
 /** The newest entry that one of the logs has dropped. In: the number of the parameter with the logs. */
 const newestDropped = (logs: number): string =>
@@ -108,24 +112,31 @@ const SQL = {
 };
 
 /** What the calls of one page share. */
-export interface PageCalls {
+interface Page extends RowBudget {
   /** The logs of segments that have none from the starts of earlier calls on. */
   readonly ended: Set<string>;
   /** How many calls may still read on in segments that overlap. */
   overlapping: number;
 }
 
+/** Begins a page, of which no call was made. */
+export const beginPage = (): Page => ({ rows: PAGE_ROWS_MAX, ended: new Set(), overlapping: OVERLAP_CALLS_MAX });
+
 interface SliceOptions {
   readonly countedLogs?: readonly string[];
   readonly reportedLogs?: readonly string[];
   readonly filter?: ActivityFilter | undefined;
-  readonly calls: PageCalls;
+  readonly page: Page;
 }
 
 /** Without its lines it was not read. */
 type SegmentKey = readonly [id: string, lastId: string, lines: string | null];
 
+/** The rows of a log that were read, the id of the last one, and those that match the filter. */
+type SliceOfRows = readonly [rowCount: number, end: string | null, matching: unknown[][]];
+
 interface SliceRow {
+  /** A `SliceOfRows` as JSON. */
   readonly slice: string;
   /** A JSON array. */
   readonly segments: string;
@@ -147,26 +158,33 @@ export async function readSlices(
   { claims }: Reader,
   starts: readonly Start[],
   size: number,
-  { countedLogs = [], reportedLogs = [], filter = {}, calls }: SliceOptions,
+  { countedLogs = [], reportedLogs = [], filter = {}, page }: SliceOptions,
 ): Promise<Result<{ slices: Slice<StoredEntry>[]; total: number; dropped: string | undefined }>> {
   // The rows of a log are read with its first segments.
   const parts = starts.flatMap((start) =>
     segmentLogsOf(start.log).map((log, index): Part => ({ start, log, rows: index === 0 ? log : null })),
   );
-  const listed = parts.map(({ start, log, rows }) => [rows, calls.ended.has(log) ? null : log, start.before, start.before]);
+  const listed = parts.map(({ start, log, rows }) => [rows, page.ended.has(log) ? null : log, start.before, start.before]);
   type Rows = [SliceRow, { total: number; dropped: string | null }];
-  const statements = [slicesStatement(store, listed, size, filter), totalStatement(store, countedLogs, reportedLogs)] as const;
+  const statements = [
+    slicesStatement(store, listed, size, { filter, page }),
+    totalStatement(store, countedLogs, reportedLogs),
+  ] as const;
   const answer = await (claims === ADMIN
     ? runBatch<Rows>(store.db, ...statements)
     : loadForToken<Rows>(store, claims, ...statements));
   if (!answer.ok) return answer;
   const [rows, [count]] = answer.value;
-  const segments = rows.map((row) => JSON.parse(row.segments) as SegmentKey[]);
-  for (const [index, { log }] of parts.entries()) if (segments[index]!.length === 0) calls.ended.add(log);
-  const overlapping = await readOverlapping(store, parts, segments, { size, filter, calls });
+  const slicesOfRows = rows.map(({ slice }) => JSON.parse(slice) as SliceOfRows);
+  // What is counted reads a row for each entry, or a segment, up to the limit: rows first, and then segments.
+  const countedRows = Math.min(count!.total, 2 * LIMITS.countedActivity) + reportedLogs.length;
+  page.rows -= slicesOfRows.reduce((sum, [rowCount]) => sum + rowCount, countedRows);
+  const segments = rows.map((row) => parseSegments(row, page));
+  for (const [index, { log }] of parts.entries()) if (segments[index]!.length === 0) page.ended.add(log);
+  const overlapping = await readOverlapping(store, parts, segments, { size, filter, page });
   if (!overlapping.ok) return overlapping;
   const slices = parts.map(({ start, log }, index) => [
-    sliceOfRows(start.log, rows[index]!.slice, size),
+    sliceOfRows(start.log, slicesOfRows[index]!, size),
     sliceOfSegments(start, log, segments[index]!, filter),
   ]);
   const slicesOfLogs = Map.groupBy(slices.flat(), ({ log }) => log);
@@ -182,16 +200,16 @@ function slicesStatement(
   store: Store,
   listed: readonly (string | null)[][],
   size: number,
-  filter: ActivityFilter,
+  { filter, page }: { readonly filter: ActivityFilter; readonly page: Page },
 ): D1PreparedStatement {
   const { actor, action, result, item, vault } = filter;
   const values = [actor, action, result, item, vault].map((value) => value ?? null);
   const parts = Math.max(1, listed.filter(([, log]) => log !== null).length);
   const bytes = Math.min(LOG_BYTES_MAX, Math.floor(CALL_BYTES_MAX / parts));
-  const segmentsMax = Math.max(
-    LOG_SEGMENTS_MIN,
-    Math.min(Math.max(size, LOG_SEGMENTS_MAX), Math.floor(CALL_SEGMENTS_MAX / parts)),
-  );
+  const rowsOfLogs = listed.filter(([log]) => log !== null).length * size;
+  // Half of the rest, so that a later call can read on. The first segment that is not read is looked at too.
+  const segmentsOfLog = Math.floor(((page.rows - rowsOfLogs) / 2 / parts - LOG_ROWS) / SEGMENT_ROWS) - 1;
+  const segmentsMax = Math.max(1, Math.min(Math.max(size, LOG_SEGMENTS_MAX), segmentsOfLog));
   return store.db.prepare(SQL.slices).bind(JSON.stringify(listed), size, ...values, bytes, segmentsMax);
 }
 
@@ -209,18 +227,25 @@ async function readOverlapping(
   store: Store,
   parts: readonly Part[],
   segments: SegmentKey[][],
-  { size, filter, calls }: { readonly size: number; readonly filter: ActivityFilter; readonly calls: PageCalls },
+  { size, filter, page }: { readonly size: number; readonly filter: ActivityFilter; readonly page: Page },
 ): Promise<Result<void>> {
-  for (; calls.overlapping > 0; calls.overlapping--) {
+  for (; page.overlapping > 0; page.overlapping--) {
     const open = [...parts.entries()].filter(([index, { start }]) => (boundOf(segments[index]!) ?? "") >= start.before);
-    if (open.length === 0) break;
+    if (open.length === 0 || page.rows < open.length * LOG_ROWS_MIN) break;
     const listed = open.map(([index, { start, log }]) => [null, log, start.before, readOf(segments[index]!).at(-1)![0]]);
-    const read = await runBatch<[SliceRow]>(store.db, slicesStatement(store, listed, size, filter));
+    const read = await runBatch<[SliceRow]>(store.db, slicesStatement(store, listed, size, { filter, page }));
     if (!read.ok) return read;
     for (const [number, [index]] of open.entries())
-      segments[index] = [...readOf(segments[index]!), ...(JSON.parse(read.value[0][number]!.segments) as SegmentKey[])];
+      segments[index] = [...readOf(segments[index]!), ...parseSegments(read.value[0][number]!, page)];
   }
   return ok(undefined);
+}
+
+/** Takes the rows of the segments off the budget. */
+function parseSegments({ segments }: SliceRow, page: Page): SegmentKey[] {
+  const keys = JSON.parse(segments) as SegmentKey[];
+  if (keys.length > 0) page.rows -= LOG_ROWS + keys.length * SEGMENT_ROWS;
+  return keys;
 }
 
 /** The segments that were read, the newest first: none after the first one that was not. */
@@ -235,8 +260,7 @@ function boundOf(segments: readonly SegmentKey[]): string | undefined {
   return unread && `${unread[0] > unread[1] ? unread[0] : unread[1]}!`;
 }
 
-function sliceOfRows(log: string, json: string, size: number): Slice<StoredEntry> {
-  const [rowCount, end, matching] = JSON.parse(json) as [number, string | null, unknown[][]];
+function sliceOfRows(log: string, [rowCount, end, matching]: SliceOfRows, size: number): Slice<StoredEntry> {
   const entries = matching.map((values) => {
     const columns = Object.fromEntries(COLUMNS.map((name, index) => [name, values[index]]));
     return Object.assign(columns, { log }) as unknown as ActivityRow;

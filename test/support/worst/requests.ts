@@ -21,6 +21,7 @@ import {
   shareIn,
   tokenOfFullLogs,
   tokenOfManyVaults,
+  tokenOfShortSegments,
   vaultWithContents,
   vaultWithDeleted,
   vaultWithDeletedFiles,
@@ -160,6 +161,30 @@ const reads: readonly WorstRequest[] = [
     prepare: async (world) => {
       const { token } = await shareIn(world, tokenOfFullLogs);
       return { path: `/v1/activity?limit=1000`, token };
+    },
+  },
+  {
+    endpoint: "GET /v1/activity",
+    why: "1,000 entries of 100 vaults, whose reads came one by one",
+    prepare: async (world) => {
+      const { token } = await shareIn(world, tokenOfShortSegments);
+      return { path: `/v1/activity?limit=1000`, token };
+    },
+  },
+  {
+    endpoint: "GET /v1/activity",
+    why: "a filter that no entry of 100 vaults matches",
+    prepare: async (world) => {
+      const { token } = await shareIn(world, tokenOfFullLogs);
+      return { path: `/v1/activity?limit=1&action=DELETE`, token };
+    },
+  },
+  {
+    endpoint: "GET /v1/activity",
+    why: "the same, and the reads in these logs came one by one",
+    prepare: async (world) => {
+      const { token } = await shareIn(world, tokenOfShortSegments);
+      return { path: `/v1/activity?limit=1&action=DELETE`, token };
     },
   },
 ];
@@ -808,9 +833,15 @@ const byAdmin: readonly WorstRequest[] = [
     why: "a token of 100 vaults without an entry in their logs",
     prepare: async (world) => {
       const { id } = await shareIn(world, tokenOfFullLogs);
-      // No entry is older than the token, unless it was issued before all of them.
-      await world.env.DB.prepare("UPDATE tokens SET created_at = 1 WHERE id = ?1").bind(id).run();
       return forAdmin(`${ADMIN_TOKENS}/${id}/activity?limit=1000`, world);
+    },
+  },
+  {
+    endpoint: `GET ${ADMIN_TOKENS}/:token/activity`,
+    why: "the same, and the reads in these logs came one by one",
+    prepare: async (world) => {
+      const { id } = await shareIn(world, tokenOfShortSegments);
+      return forAdmin(`${ADMIN_TOKENS}/${id}/activity?limit=1`, world);
     },
   },
   {

@@ -210,22 +210,34 @@ const INSERT_SEGMENTS = `
   INSERT INTO log_segments (vault_id, id, last_id, entries, lines)
   SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?1)`;
 
-/** Reads of 100 Items that came alone, of which a segment has so many: some 32 KB. */
-const SEGMENT_READS = 6;
+/** Segments of a log. */
+interface Segments {
+  readonly count: number;
+  /** The reads of each, which came alone. */
+  readonly reads: number;
+  /** The Items of each read. */
+  readonly items: number;
+}
 
-/** Inserts segments into the logs: so many of each, with reads that came alone, as large as they may be. */
-export async function fillSegments({ env }: World, logs: readonly string[], count: number): Promise<void> {
+/** Of each log three segments of some 32 KB, in which the reads are as large as they may be. */
+const LARGE_SEGMENTS: Segments = { count: 3, reads: 6, items: LIMITS.references };
+
+/** Of each log more segments than a page reads, of one read each. */
+const SHORT_SEGMENTS: Segments = { count: 40, reads: 1, items: 1 };
+
+/** Inserts segments into the logs. */
+async function fillSegments({ env }: World, logs: readonly string[], segmentsOfLog: Segments): Promise<void> {
   const store = await openStore(env, Date.now());
   if (!store.ok) throw new Error("no store");
   const { keyring } = store.value;
   const now = Date.now();
-  const items = times(LIMITS.references, () => crypto.randomUUID());
+  const items = times(segmentsOfLog.items, () => crypto.randomUUID());
   const origin = { userAgent: "x".repeat(256), requestIp: "" };
   const columns = { action: "READ", result: "SUCCESS", item: null, version: null, items, origin } as const;
   for (const [index, log] of logs.entries()) {
     const segments: unknown[] = [];
-    for (let age = count; age > 0; age--) {
-      const reads = times(SEGMENT_READS, (read) => {
+    for (let age = segmentsOfLog.count; age > 0; age--) {
+      const reads = times(segmentsOfLog.reads, (read) => {
         const id = operationId(now - 60_000 * age + 2_500 * read - index, crypto.getRandomValues(new Uint8Array(10)));
         return { ...columns, id, log, actor: log };
       });
@@ -238,18 +250,27 @@ export async function fillSegments({ env }: World, logs: readonly string[], coun
   }
 }
 
-/** Segments of each log, in which entries of writes and reads mix. */
-const SEGMENTS = 3;
+interface LogReader {
+  readonly id: string;
+  readonly token: string;
+}
 
 /** A token that reads as many vaults as a token may. Most of their writes are in few logs, the others are short; each has large segments. */
-export async function tokenOfFullLogs(world: World): Promise<{ id: string; token: string }> {
-  const { id, token, vaults } = await shareIn(world, tokenOfManyVaults);
+export const tokenOfFullLogs = (world: World): Promise<LogReader> => tokenOfLogs(world, LARGE_SEGMENTS);
+
+/** The same with short segments. */
+export const tokenOfShortSegments = (world: World): Promise<LogReader> => tokenOfLogs(world, SHORT_SEGMENTS);
+
+async function tokenOfLogs(world: World, segments: Segments): Promise<LogReader> {
+  const { id, token, vaults } = await tokenOfManyVaults(world);
   await fillLogs(
     world,
     vaults,
     vaults.map((_, index) => Math.max(world.sizes.log / 60, world.sizes.log >> index)),
   );
-  await fillSegments(world, vaults, SEGMENTS);
+  await fillSegments(world, vaults, segments);
+  // No entry is older than the token, unless it was issued before all of them.
+  await world.env.DB.prepare("UPDATE tokens SET created_at = 1 WHERE id = ?1").bind(id).run();
   return { id, token };
 }
 
