@@ -187,3 +187,23 @@ it("a backup of an unchanged vault makes one list and one read of R2, and one li
     expect([id, count]).toEqual([id, { lists, gets: 1, puts: 0 }]);
   }
 });
+
+it("a backup looks only for manifests in a folder that more than 10 pages of a list have, and verify names the loss (21.2)", async () => {
+  const { vault } = await backedUpVault();
+  const [{ id }] = (await losePart(vault, "items")) as [{ id: string }];
+  // R2 may always answer with fewer objects than the limit.
+  const shortPages = new Proxy(env.BACKUPS, {
+    get(target, name) {
+      if (name === "list") return (options: R2ListOptions) => target.list({ ...options, limit: 1 });
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+  const makeBackup = () => backUp(vault, { env: { BACKUPS: shortPages } });
+  const countObjects = async () => (await env.BACKUPS.list({ prefix: `vaults/${vault}/` })).objects.length;
+  for (let count = await countObjects(); count < 11; count++) await env.BACKUPS.put(`vaults/${vault}/parts/stray-${count}`, "");
+  expect(await makeBackup()).toMatchObject({ unchanged: 1, findings: [] });
+  expect(await foundInNewest(vault)).toContainEqual(expect.objectContaining({ kind: "part_wrong", id }));
+  await env.BACKUPS.delete(`vaults/${vault}/parts/stray-10`);
+  expect(await makeBackup()).toMatchObject({ snapshot: 2, findings: [{ kind: "part_wrong", id }] });
+});
