@@ -1,10 +1,13 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Activity } from "../../src/model/activity.ts";
+import { entriesOf } from "../../src/store/activity/segments.ts";
 import { operationId } from "../../src/model/ids.ts";
 import { deliverMessages, fillLog, fillUnopenable, idOf, messageOf, nestedLogs } from "../support/activity.ts";
 import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
 import { runs } from "../support/runs.ts";
+import { ask } from "../support/worst/asking.ts";
+import { tokenOfFullLogs, tokenOfShortSegments } from "../support/worst/world.ts";
 import { type Client, client, makeToken, makeVault } from "../support/service.ts";
 
 /** What a page of the activity log costs, whatever the logs hold (contract 13.9, 13.19 and 13.20). */
@@ -229,5 +232,44 @@ describe("reads of 100 Items that came alone", () => {
       path = page.next;
     }
     expect(found).toEqual(all);
+  });
+});
+
+describe.each([
+  ["rows and large segments", tokenOfFullLogs],
+  ["rows and segments of one read", tokenOfShortSegments],
+])("100 logs of %s", (_, makeLogReader) => {
+  let reader: Client;
+  let all: readonly string[];
+  beforeAll(async () => {
+    const sizes = { items: 1, content: 1, vaults: 1, tags: 1, references: 1, log: runs(300, 2_400) };
+    const { token, vaults } = await makeLogReader({ env, ask, sizes });
+    reader = client(token);
+    const logs = JSON.stringify(vaults);
+    const [rows, segments] = await env.DB.batch<{ id: string; log: string; lines: string }>([
+      env.DB.prepare("SELECT id FROM activity WHERE vault_id IN (SELECT value FROM json_each(?1))").bind(logs),
+      env.DB.prepare(
+        "SELECT vault_id AS log, id, lines FROM log_segments WHERE vault_id IN (SELECT value FROM json_each(?1))",
+      ).bind(logs),
+    ]);
+    all = newestFirst([[...rows!.results, ...segments!.results.flatMap(entriesOf)].map(({ id }) => id)]);
+  });
+
+  it.each([
+    ["before=ffffffff-ffff-7fff-bfff-ffffffffffff", true],
+    ["result=SUCCESS", true],
+    ["action=DELETE", false],
+    ["item=4f2c8a4e-9a0b-4c57-8f0e-5d0a6f4b7c11", false],
+  ])("give each entry of ?%s once in pages of which each reads at most 10,000 rows", async (query, matchesAll) => {
+    const listed: string[] = [];
+    for (let path: string | undefined = `/v1/activity?limit=1000&${query}`; path !== undefined;) {
+      const page: Awaited<ReturnType<typeof readPage>> = await readPage(reader, path);
+      expect(page.count.rowsRead).toBeLessThanOrEqual(10_000);
+      expect(page.next).not.toBe(path);
+      listed.push(...page.ids);
+      path = page.next;
+    }
+    expect(all.length).toBeGreaterThan(2_000);
+    expect(listed).toEqual(matchesAll ? all : []);
   });
 });

@@ -253,6 +253,7 @@ async function fillSegments({ env }: World, logs: readonly string[], segmentsOfL
 interface LogReader {
   readonly id: string;
   readonly token: string;
+  readonly vaults: readonly string[];
 }
 
 /** A token that reads as many vaults as a token may. Most of their writes are in few logs, the others are short; each has large segments. */
@@ -271,7 +272,7 @@ async function tokenOfLogs(world: World, segments: Segments): Promise<LogReader>
   await fillSegments(world, vaults, segments);
   // No entry is older than the token, unless it was issued before all of them.
   await world.env.DB.prepare("UPDATE tokens SET created_at = 1 WHERE id = ?1").bind(id).run();
-  return { id, token };
+  return { id, token, vaults };
 }
 
 const NUMBER = `
