@@ -31,7 +31,8 @@ export function* checkArrivals(
           .slice(n + 1)
           .every((later) => later.effect.tick > effect.tick || later.call.end > effect.tick || !later.call.reply) &&
         (mayLackRoom({ ...call, end: Math.max(call.end, effect.tick) }) ||
-          isRefused(stateBefore(reference, effect.item!, first), call.write!, reference, effect.item!));
+          isRefused(stateBefore(reference, effect.item!, first), call.write!, reference, effect.item!) ||
+          (call.write!.kind === "create" && wasThere(reference, effect.item!, call.start, first)));
       if (overtaken && !allowed())
         yield violation("not in the order of arrival", `operation ${effect.id} at tick ${effect.tick}, after ${first}`);
       first = Math.min(first, effect.tick);
@@ -42,6 +43,16 @@ export function* checkArrivals(
 /** The state of an Item at a tick, before what took effect then; `undefined` when nothing had happened to it. */
 const stateBefore = ({ states }: Reference, item: string, tick: number): State | undefined =>
   states.get(item)?.findLast((state) => state.tick < tick);
+
+/**
+ * Whether there was an Item, or a deleted one, at any time from a tick on and before another. Its creation, which arrived at that tick, is
+ * also refused when an operation before it in its group has destroyed the Item (vault/changes.ts).
+ */
+function wasThere({ states }: Reference, item: string, from: number, before: number): boolean {
+  const earlier = (states.get(item) ?? []).filter(({ tick }) => tick < before);
+  const atStart = earlier.findLastIndex(({ tick }) => tick <= from);
+  return earlier.slice(Math.max(0, atStart)).some(({ version, deleted }) => version !== undefined || deleted);
+}
 
 /** Whether a write to an Item in this state is refused or changes nothing, so that it has no effect. */
 function isRefused(state: State | undefined, write: Write, { tags }: Reference, item: string): boolean {

@@ -164,6 +164,18 @@ describe("the order of arrival", () => {
     expect(rulesOf([create, unarchived, archived])).toEqual([]);
   });
 
+  const destroyed = (ticks: Made["ticks"]): Made => ({ kind: "destroy-item", item: ITEM, value: "destroyed", ticks });
+  const madeAgain = (ticks: Made["ticks"]): Made => ({ ...create, value: "made again", ticks });
+  const lateOther: Made = { ...createOther, ticks: [9, 12, 20] };
+
+  it("allows a creation that waited while its Item was destroyed to take effect after a later operation", () => {
+    expect(rulesOf([create, deletion, destroyed([7, 11, 20]), madeAgain([9, 15, 20]), lateOther])).toEqual([]);
+  });
+
+  it("is violated by such a creation that arrived when the Item was destroyed already", () => {
+    expect(rulesOf([create, deletion, destroyed([7, 8, 20]), madeAgain([9, 15, 20]), lateOther])).toEqual([ORDER]);
+  });
+
   it("is not asked of an operation that arrived twice", () => {
     expect(rulesOf([create, put("one", 3, [5, 8, 9]), put("two", 2, [5, 7, 9])], { two: 2 })).toEqual([]);
   });
