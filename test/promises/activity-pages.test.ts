@@ -1,13 +1,13 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Activity } from "../../src/model/activity.ts";
-import { entriesOf } from "../../src/store/activity/segments.ts";
+import { entriesOf, type Segment } from "../../src/store/activity/segments.ts";
 import { operationId } from "../../src/model/ids.ts";
 import { deliverMessages, fillLog, fillUnopenable, idOf, messageOf, nestedLogs } from "../support/activity.ts";
 import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
 import { runs } from "../support/runs.ts";
 import { ask } from "../support/worst/asking.ts";
-import { tokenOfFullLogs, tokenOfShortSegments } from "../support/worst/world.ts";
+import { tokenOfFullLogs, tokenOfOverlappingSegments, tokenOfShortSegments } from "../support/worst/world.ts";
 import { type Client, client, makeToken, makeVault } from "../support/service.ts";
 
 /** What a page of the activity log costs, whatever the logs hold (contract 13.9, 13.19 and 13.20). */
@@ -236,22 +236,26 @@ describe("reads of 100 Items that came alone", () => {
 });
 
 describe.each([
-  ["rows and large segments", tokenOfFullLogs],
-  ["rows and segments of one read", tokenOfShortSegments],
-])("100 logs of %s", (_, makeLogReader) => {
+  ["large segments", tokenOfFullLogs, false],
+  ["segments of one read", tokenOfShortSegments, false],
+  ["segments of one read, of which some are damaged", tokenOfShortSegments, true],
+  ["segments that overlap", tokenOfOverlappingSegments, false],
+])("100 logs of rows and %s", (_, makeLogReader, isDamaged) => {
   let reader: Client;
   let all: readonly string[];
   beforeAll(async () => {
     const sizes = { items: 1, content: 1, vaults: 1, tags: 1, references: 1, log: runs(300, 2_400) };
     const { token, vaults } = await makeLogReader({ env, ask, sizes });
     reader = client(token);
-    const logs = JSON.stringify(vaults);
-    const [rows, segments] = await env.DB.batch<{ id: string; log: string; lines: string }>([
-      env.DB.prepare("SELECT id FROM activity WHERE vault_id IN (SELECT value FROM json_each(?1))").bind(logs),
-      env.DB.prepare(
-        "SELECT vault_id AS log, id, lines FROM log_segments WHERE vault_id IN (SELECT value FROM json_each(?1))",
-      ).bind(logs),
-    ]);
+    const inVaults = "vault_id IN (SELECT value FROM json_each(?1))";
+    const damage = `UPDATE log_segments SET lines = 'damaged' WHERE ${inVaults} AND substr(id, -1) = '0'`;
+    const [, rows, segments] = await env.DB.batch<Segment>(
+      [
+        isDamaged ? damage : "SELECT ?1",
+        `SELECT id FROM activity WHERE ${inVaults}`,
+        `SELECT vault_id AS log, id, lines FROM log_segments WHERE ${inVaults}`,
+      ].map((sql) => env.DB.prepare(sql).bind(JSON.stringify(vaults))),
+    );
     all = newestFirst([[...rows!.results, ...segments!.results.flatMap(entriesOf)].map(({ id }) => id)]);
   });
 
@@ -270,6 +274,7 @@ describe.each([
       path = page.next;
     }
     expect(all.length).toBeGreaterThan(2_000);
-    expect(listed).toEqual(matchesAll ? all : []);
+    // What a damaged segment has is not known, so it is in each page.
+    expect(listed).toEqual(matchesAll ? all : all.filter((id) => id.includes(".")));
   });
 });

@@ -1,4 +1,5 @@
 import { ok, type Result } from "../../model/result.ts";
+import { callsWithin, type RowBudget, sizeWithin } from "./reading.ts";
 
 /**
  * Merges the newest entries of several logs. Each log is in the order of its ids, which are unique in all logs and sort by
@@ -21,7 +22,7 @@ export interface Slice<Entry extends Identified> {
   readonly entries: readonly Entry[];
   /** All entries from here on were read, whether or not they match: the id of the last one, or what comes after one that was not read. */
   readonly end: string;
-  /** Whether the log may have older entries. Then the slice is not empty. */
+  /** Whether the log may have older entries. */
   readonly more: boolean;
 }
 
@@ -31,34 +32,18 @@ export type ReadSlices<Entry extends Identified> = (starts: readonly Start[], si
 /** Comes after all ids. */
 export const NEWEST = "g";
 
-/** So many entries are read in one call, whatever part of them the page needs. */
-const CALL_ENTRIES_MAX = 6_000;
-const FIRST_SLICES_ENTRIES_MAX = 4_000;
-/** The rows that the calls of one page may still read. */
-export interface RowBudget {
-  rows: number;
-}
-
-/** The rows that a call needs of each log: for an entry, and for two segments, of which it reads one (slices.ts). */
-export const LOG_ROWS_MIN = 14;
-
-/** How many calls are left, in each of which the budget suffices for all logs that have more. In: after a call, how many were left before it. */
-const callsAfter = (left: number, starts: readonly Start[], budget: RowBudget): number =>
-  Math.min(left - 1, Math.floor(budget.rows / (starts.length * LOG_ROWS_MIN)));
-
-/** The entries of each log that take half of so many rows; its segments have the other half. */
-const sizeWithin = (rows: number, starts: readonly Start[]): number => Math.floor(rows / starts.length / 2);
+/** The entries that the first call reads of all logs, so that its budget has room for segments. */
+const FIRST_CALL_ENTRIES_MAX = 4_000;
 
 /** The most entries of a slice that is read after the first ones: the entries of a slice are one value, which D1 limits to 2 MB. */
 const LATER_SLICE_ENTRIES_MAX = 1_000;
 
-/**
- * How many entries to read of each log at first: as many as the page can need of one log, unless these are too many in all.
- * Slices of 39 entries of 101 logs that are doubled up to 1,051 take five more calls, each of which reads at most 1,051
- * entries: fewer than 10,000 in all.
- */
+/** The part of the unfinished logs that a call reads on: those whose slices end first, because only they bound the page. */
+const READ_ON_PART = 1 / 4;
+
+/** How many entries to read of each log at first: as many as the page can need of one log, unless these are too many in all. */
 const firstSize = (logs: number, wanted: number): number =>
-  logs * wanted <= CALL_ENTRIES_MAX ? wanted : Math.floor(FIRST_SLICES_ENTRIES_MAX / logs);
+  Math.min(wanted, Math.floor(FIRST_CALL_ENTRIES_MAX / Math.max(1, logs)));
 
 /** The entries of slices, the newest first. An id is in one log, and there once, but for an entry that was stored twice. */
 const merge = <Entry extends Identified>(slices: readonly Slice<Entry>[]): Entry[] =>
@@ -93,8 +78,7 @@ interface Search {
 
 /**
  * Reads the entries before an id. An entry is certain when it is not older than the end of each slice with `more`: all entries that come
- * before it were read. What is older begins the next page, so the page may be shorter than `limit`. Only of filtered logs may it be
- * empty although there are more. In: the most calls. Those after the first share the rest of the budget among the logs that have
+ * before it were read. What is older begins the next page, so the page may be shorter than `limit`, or empty although there are more. In: the most calls. Those after the first share the rest of the budget among the logs that have
  * more, up to `LATER_SLICE_ENTRIES_MAX` of each. Out: `next` is the id before which the next
  * page begins; absent on the last page.
  */
@@ -117,9 +101,10 @@ export async function readBefore<Entry extends Identified>(
     entries = merge([...slices.values()]).filter(({ id }) => id >= end);
     if (entries.length > limit || end <= since) break;
     const unfinished = [...slices.values()].filter((slice) => slice.more && slice.end > since);
-    starts = unfinished.map((slice) => ({ log: slice.log, before: slice.end }));
-    left = callsAfter(left, starts, budget);
-    size = Math.min(LATER_SLICE_ENTRIES_MAX, sizeWithin(budget.rows / left, starts));
+    const newest = unfinished.toSorted((a, b) => (a.end < b.end ? 1 : -1)).slice(0, Math.ceil(unfinished.length * READ_ON_PART));
+    starts = newest.map((slice) => ({ log: slice.log, before: slice.end }));
+    left = Math.min(left - 1, callsWithin(budget.rows, starts.length));
+    size = Math.min(LATER_SLICE_ENTRIES_MAX, sizeWithin(budget.rows / left, starts.length));
   }
   return entries.length > limit
     ? ok({ entries: entries.slice(0, limit), next: entries[limit - 1]!.id })
@@ -140,7 +125,7 @@ export async function readNewest<Entry extends Identified>(
   const slices = new Map<string, Slice<Entry>>();
   let starts: readonly Start[] = logs.map((log) => ({ log, before: NEWEST }));
   let size = firstSize(logs.length, wanted);
-  for (let left = calls; starts.length > 0 && left > 0; left = callsAfter(left, starts, budget)) {
+  for (let left = calls; starts.length > 0 && left > 0; left = Math.min(left - 1, callsWithin(budget.rows, starts.length))) {
     const answer = await read(starts, size);
     if (!answer.ok) return answer;
     extend(slices, answer.value);
@@ -153,7 +138,7 @@ export async function readNewest<Entry extends Identified>(
       Math.min(least, wanted - least),
       Math.min(wanted, Math.floor(LATER_SLICE_ENTRIES_MAX / logs.length)),
     );
-    size = Math.min(wantedSize, sizeWithin(budget.rows, starts));
+    size = Math.min(wantedSize, sizeWithin(budget.rows, starts.length));
   }
   const end = starts.reduce((newest, { before }) => (before > newest ? before : newest), "");
   const entries = merge([...slices.values()]).filter(({ id }) => id >= end);

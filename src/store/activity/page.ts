@@ -6,7 +6,8 @@ import { ok, type Result } from "../../model/result.ts";
 import { listActivity } from "./entries.ts";
 import { readBefore, readNewest, type Start } from "./merge.ts";
 import { listSegmentEntry } from "./segments.ts";
-import { beginPage, type Reader, readSlices, type StoredEntry } from "./slices.ts";
+import { beginReading } from "./reading.ts";
+import { type Reader, readSlices, type StoredEntry } from "./slices.ts";
 import type { Store } from "../d1/database.ts";
 
 /** Pages of the activity log, newest entry first. A page reads at most 10,000 rows, whatever the logs hold. */
@@ -41,10 +42,10 @@ export async function loadPageBefore(
   filter?: ActivityFilter,
 ): Promise<Result<ActivityPage>> {
   let dropped: string | undefined;
-  const page = beginPage();
+  const reading = beginReading();
   let reportedLogs: readonly string[] = reader.logs;
   const read = async (starts: readonly Start[], size: number) => {
-    const answer = await readSlices(store, reader, starts, size, { filter, reportedLogs, page });
+    const answer = await readSlices(store, reader, starts, size, { filter, reportedLogs, reading });
     if (!answer.ok) return answer;
     dropped ??= answer.value.dropped;
     reportedLogs = [];
@@ -52,7 +53,7 @@ export async function loadPageBefore(
   };
   // A filter of what is sealed is applied when the entries are open: most of those that were read may not match it.
   const entriesMax = filter?.item === undefined && filter?.token === undefined ? limit : LIMITS.page;
-  const search = { calls: filter ? FILTERED_CALLS_MAX : 1, budget: page, since: reader.since };
+  const search = { calls: filter ? FILTERED_CALLS_MAX : 1, budget: reading, since: reader.since };
   const merged = await readBefore(read, reader.logs, before, entriesMax, search);
   if (!merged.ok) return merged;
   const full = await openPage(store, merged.value.entries, merged.value.next, { limit, filter });
@@ -71,17 +72,17 @@ export async function loadPageAt(store: Store, reader: Reader, offset: number, l
   const end = Math.min(offset + limit, LIMITS.activityDepth);
   let total: number | undefined;
   let dropped: string | undefined;
-  const page = beginPage();
+  const reading = beginReading();
   const read = async (starts: readonly Start[], size: number) => {
     const firstLogs = total === undefined ? reader.logs : [];
-    const answer = await readSlices(store, reader, starts, size, { countedLogs: firstLogs, reportedLogs: firstLogs, page });
+    const answer = await readSlices(store, reader, starts, size, { countedLogs: firstLogs, reportedLogs: firstLogs, reading });
     if (!answer.ok) return answer;
     total ??= answer.value.total;
     dropped ??= answer.value.dropped;
     return ok(answer.value.slices);
   };
   // One more entry shows whether there is a next page.
-  const newest = await readNewest(read, reader.logs, end + 1, { calls: OFFSET_CALLS_MAX, budget: page });
+  const newest = await readNewest(read, reader.logs, end + 1, { calls: OFFSET_CALLS_MAX, budget: reading });
   if (!newest.ok) return newest;
   const entries = newest.value.entries.slice(offset, end);
   const next = newest.value.entries.length > end ? entries.at(-1)?.id : newest.value.next;

@@ -3,7 +3,8 @@ import { LIMITS } from "../../model/limits.ts";
 import { ADMIN } from "../../model/operation.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { type ActivityRow } from "./entries.ts";
-import { combine, LOG_ROWS_MIN, type RowBudget, type Slice, type Start } from "./merge.ts";
+import { combine, type Slice, type Start } from "./merge.ts";
+import { callsWithin, OVERLAP_SEGMENTS_MIN, type Reading, rowsOf, rowsOfSegments, segmentsWithin } from "./reading.ts";
 import { entriesOf, type SegmentEntry, segmentLogsOf } from "./segments.ts";
 import { loadForToken } from "../vaults/authorized.ts";
 import { runBatch, type Store } from "../d1/database.ts";
@@ -49,23 +50,16 @@ const matches = (entry: SegmentEntry, { actor, action, result, item, vault }: Ac
 const CALL_BYTES_MAX = 4_000_000;
 const LOG_BYTES_MAX = 1_000_000;
 
-/** The segments of a log that one call looks at, unless more entries are asked for. */
+/** The segments of a log that one call reads, unless more entries are asked for or the budget has fewer. */
 const LOG_SEGMENTS_MAX = 64;
 
-/** The rows that a page reads, besides those of the check of a token. */
-const PAGE_ROWS_MAX = 9_500;
-
-/** What D1 counts for a segment of a log at most, and for each log that has segments besides (measured: 3.3, and 3 to 5). */
-const SEGMENT_ROWS = 4;
-const LOG_ROWS = 5;
-
-/** The calls of a page that only read on in segments that overlap. On the free plan a request makes at most 50. */
-const OVERLAP_CALLS_MAX = 30;
+/** Comes after each id that begins with the one before it: that of a damaged line is the segment's with a point and a number. */
+const AFTER = "/";
 
 /** SQL: whether a page that ends at what `last_id` bounds would not be older than the id before which it begins. */
-const OVERLAPS = "segments.last_id || '!' >= starts.value ->> 2";
+const OVERLAPS = `segments.last_id || '${AFTER}' >= starts.value ->> 2`;
 
-/** SQL: whether the next segment is read. In: `told` is the one after it. */
+/** SQL: whether a segment is read. In: `told` is the newer one before it. */
 const IS_READ = `((${OVERLAPS} OR told.entries < ?2) AND told.bytes < ?8 AND told.number < ?9)`;
 
 /**
@@ -111,22 +105,11 @@ const SQL = {
   dropped: `SELECT 0 AS total, ${newestDropped(1)}`,
 };
 
-/** What the calls of one page share. */
-interface Page extends RowBudget {
-  /** The logs of segments that have none from the starts of earlier calls on. */
-  readonly ended: Set<string>;
-  /** How many calls may still read on in segments that overlap. */
-  overlapping: number;
-}
-
-/** Begins a page, of which no call was made. */
-export const beginPage = (): Page => ({ rows: PAGE_ROWS_MAX, ended: new Set(), overlapping: OVERLAP_CALLS_MAX });
-
 interface SliceOptions {
   readonly countedLogs?: readonly string[];
   readonly reportedLogs?: readonly string[];
   readonly filter?: ActivityFilter | undefined;
-  readonly page: Page;
+  readonly reading: Reading;
 }
 
 /** Without its lines it was not read. */
@@ -158,16 +141,19 @@ export async function readSlices(
   { claims }: Reader,
   starts: readonly Start[],
   size: number,
-  { countedLogs = [], reportedLogs = [], filter = {}, page }: SliceOptions,
+  { countedLogs = [], reportedLogs = [], filter = {}, reading }: SliceOptions,
 ): Promise<Result<{ slices: Slice<StoredEntry>[]; total: number; dropped: string | undefined }>> {
   // The rows of a log are read with its first segments.
   const parts = starts.flatMap((start) =>
     segmentLogsOf(start.log).map((log, index): Part => ({ start, log, rows: index === 0 ? log : null })),
   );
-  const listed = parts.map(({ start, log, rows }) => [rows, page.ended.has(log) ? null : log, start.before, start.before]);
+  const listed = parts.map(({ start, log, rows }) => [rows, reading.ended.has(log) ? null : log, start.before, start.before]);
+  const isFirst = reading.calls++ === 0;
+  const searched = listed.filter(([, log]) => log !== null).length;
+  const segmentsMax = Math.max(1, segmentsWithin(rowsOfSegments(reading, starts.length * size), searched));
   type Rows = [SliceRow, { total: number; dropped: string | null }];
   const statements = [
-    slicesStatement(store, listed, size, { filter, page }),
+    slicesStatement(store, listed, { size, segmentsMax, filter }),
     totalStatement(store, countedLogs, reportedLogs),
   ] as const;
   const answer = await (claims === ADMIN
@@ -178,14 +164,14 @@ export async function readSlices(
   const slicesOfRows = rows.map(({ slice }) => JSON.parse(slice) as SliceOfRows);
   // What is counted reads a row for each entry, or a segment, up to the limit: rows first, and then segments.
   const countedRows = Math.min(count!.total, 2 * LIMITS.countedActivity) + reportedLogs.length;
-  page.rows -= slicesOfRows.reduce((sum, [rowCount]) => sum + rowCount, countedRows);
-  const segments = rows.map((row) => parseSegments(row, page));
-  for (const [index, { log }] of parts.entries()) if (segments[index]!.length === 0) page.ended.add(log);
-  const overlapping = await readOverlapping(store, parts, segments, { size, filter, page });
+  reading.rows -= slicesOfRows.reduce((sum, [rowCount]) => sum + rowCount, countedRows);
+  const segments = rows.map((row) => parseSegments(row, reading));
+  for (const [index, { log }] of parts.entries()) if (segments[index]!.length === 0) reading.ended.add(log);
+  const overlapping = await readOverlapping(store, parts, segments, { size, filter, reading });
   if (!overlapping.ok) return overlapping;
   const slices = parts.map(({ start, log }, index) => [
     sliceOfRows(start.log, slicesOfRows[index]!, size),
-    sliceOfSegments(start, log, segments[index]!, filter),
+    sliceOfSegments(start, log, segments[index]!, { filter, isFirst }),
   ]);
   const slicesOfLogs = Map.groupBy(slices.flat(), ({ log }) => log);
   return ok({
@@ -199,18 +185,14 @@ export async function readSlices(
 function slicesStatement(
   store: Store,
   listed: readonly (string | null)[][],
-  size: number,
-  { filter, page }: { readonly filter: ActivityFilter; readonly page: Page },
+  { size, segmentsMax, filter }: { readonly size: number; readonly segmentsMax: number; readonly filter: ActivityFilter },
 ): D1PreparedStatement {
   const { actor, action, result, item, vault } = filter;
   const values = [actor, action, result, item, vault].map((value) => value ?? null);
-  const parts = Math.max(1, listed.filter(([, log]) => log !== null).length);
-  const bytes = Math.min(LOG_BYTES_MAX, Math.floor(CALL_BYTES_MAX / parts));
-  const rowsOfLogs = listed.filter(([log]) => log !== null).length * size;
-  // Half of the rest, so that a later call can read on. The first segment that is not read is looked at too.
-  const segmentsOfLog = Math.floor(((page.rows - rowsOfLogs) / 2 / parts - LOG_ROWS) / SEGMENT_ROWS) - 1;
-  const segmentsMax = Math.max(1, Math.min(Math.max(size, LOG_SEGMENTS_MAX), segmentsOfLog));
-  return store.db.prepare(SQL.slices).bind(JSON.stringify(listed), size, ...values, bytes, segmentsMax);
+  const searched = Math.max(1, listed.filter(([, log]) => log !== null).length);
+  const bytes = Math.min(LOG_BYTES_MAX, Math.floor(CALL_BYTES_MAX / searched));
+  const segments = Math.min(Math.max(size, LOG_SEGMENTS_MAX), segmentsMax);
+  return store.db.prepare(SQL.slices).bind(JSON.stringify(listed), size, ...values, bytes, segments);
 }
 
 function totalStatement({ db }: Store, countedLogs: readonly string[], reportedLogs: readonly string[]): D1PreparedStatement {
@@ -221,30 +203,32 @@ function totalStatement({ db }: Store, countedLogs: readonly string[], reportedL
 
 /**
  * Reads on below the segments that were read, while one that was not read may have the newest entries of the slice: several isolates have
- * flushed batches of the same time. Adds what it reads to `segments`.
+ * flushed batches of the same time. Adds what it reads to `segments`. The first call of a page does so whatever the budget has: what it leaves
+ * open, no later call can find.
  */
 async function readOverlapping(
   store: Store,
   parts: readonly Part[],
   segments: SegmentKey[][],
-  { size, filter, page }: { readonly size: number; readonly filter: ActivityFilter; readonly page: Page },
+  { size, filter, reading }: { readonly size: number; readonly filter: ActivityFilter; readonly reading: Reading },
 ): Promise<Result<void>> {
-  for (; page.overlapping > 0; page.overlapping--) {
+  for (; reading.overlapping > 0; reading.overlapping--) {
     const open = [...parts.entries()].filter(([index, { start }]) => (boundOf(segments[index]!) ?? "") >= start.before);
-    if (open.length === 0 || page.rows < open.length * LOG_ROWS_MIN) break;
+    if (open.length === 0 || (reading.calls > 1 && callsWithin(reading.rows, open.length) < 1)) break;
+    const segmentsMax = Math.max(OVERLAP_SEGMENTS_MIN, segmentsWithin(reading.rows / 2, open.length));
     const listed = open.map(([index, { start, log }]) => [null, log, start.before, readOf(segments[index]!).at(-1)![0]]);
-    const read = await runBatch<[SliceRow]>(store.db, slicesStatement(store, listed, size, { filter, page }));
+    const read = await runBatch<[SliceRow]>(store.db, slicesStatement(store, listed, { size, segmentsMax, filter }));
     if (!read.ok) return read;
     for (const [number, [index]] of open.entries())
-      segments[index] = [...readOf(segments[index]!), ...parseSegments(read.value[0][number]!, page)];
+      segments[index] = [...readOf(segments[index]!), ...parseSegments(read.value[0][number]!, reading)];
   }
   return ok(undefined);
 }
 
 /** Takes the rows of the segments off the budget. */
-function parseSegments({ segments }: SliceRow, page: Page): SegmentKey[] {
+function parseSegments({ segments }: SliceRow, reading: Reading): SegmentKey[] {
   const keys = JSON.parse(segments) as SegmentKey[];
-  if (keys.length > 0) page.rows -= LOG_ROWS + keys.length * SEGMENT_ROWS;
+  reading.rows -= rowsOf(keys.length);
   return keys;
 }
 
@@ -254,10 +238,10 @@ function readOf(segments: readonly SegmentKey[]): readonly SegmentKey[] {
   return unread < 0 ? segments : segments.slice(0, unread);
 }
 
-/** What no entry of the segments that were not read comes after; `undefined`: all were read. No id comes between an id and the same with "!". */
+/** What comes after all entries of the segments that were not read; `undefined`: all were read. */
 function boundOf(segments: readonly SegmentKey[]): string | undefined {
   const unread = segments.find(([, , lines]) => lines === null);
-  return unread && `${unread[0] > unread[1] ? unread[0] : unread[1]}!`;
+  return unread && `${unread[0] > unread[1] ? unread[0] : unread[1]}${AFTER}`;
 }
 
 function sliceOfRows(log: string, [rowCount, end, matching]: SliceOfRows, size: number): Slice<StoredEntry> {
@@ -269,20 +253,22 @@ function sliceOfRows(log: string, [rowCount, end, matching]: SliceOfRows, size: 
 }
 
 /**
- * The entries of segments that are certain: none that was not read comes between them. Where still more segments overlap than a page may
- * read, those that were read are taken as certain, so that the pages go on.
+ * The entries of segments that are certain: none that was not read comes between them. While segments that were not read still overlap,
+ * there are none, and the page ends where the slice begins. Only in the first call of a page, which read `OVERLAP_CALLS_MAX` times, are those
+ * that were read taken as certain, so that the pages go on.
  */
 function sliceOfSegments(
   { log, before }: Start,
   segmentLog: string,
   segments: readonly SegmentKey[],
-  filter: ActivityFilter,
+  { filter, isFirst }: { readonly filter: ActivityFilter; readonly isFirst: boolean },
 ): Slice<StoredEntry> {
   const complete = readOf(segments);
   const bound = boundOf(segments);
-  const end = bound === undefined || bound < before ? (bound ?? "") : complete.at(-1)![0];
+  const isOpen = bound !== undefined && bound >= before;
+  if (isOpen && !isFirst) return { log, entries: [], end: before, more: true };
   const entries = complete
     .flatMap(([id, , lines]) => entriesOf({ log: segmentLog, id, lines: lines! }))
     .filter((entry) => entry.id < before && matches(entry, filter));
-  return { log, entries, end, more: bound !== undefined };
+  return { log, entries, end: isOpen ? complete.at(-1)![0] : (bound ?? ""), more: bound !== undefined };
 }

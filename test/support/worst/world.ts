@@ -217,13 +217,18 @@ interface Segments {
   readonly reads: number;
   /** The Items of each read. */
   readonly items: number;
+  /** Milliseconds between two reads of a segment. The next one begins after a minute. */
+  readonly spacing: number;
 }
 
 /** Of each log three segments of some 32 KB, in which the reads are as large as they may be. */
-const LARGE_SEGMENTS: Segments = { count: 3, reads: 6, items: LIMITS.references };
+const LARGE_SEGMENTS: Segments = { count: 3, reads: 6, items: LIMITS.references, spacing: 2_500 };
 
 /** Of each log more segments than a page reads, of one read each. */
-const SHORT_SEGMENTS: Segments = { count: 40, reads: 1, items: 1 };
+const SHORT_SEGMENTS: Segments = { count: 40, reads: 1, items: 1, spacing: 0 };
+
+/** Of each log segments of which each begins before the two before it end, as those of several isolates do. */
+const OVERLAPPING_SEGMENTS: Segments = { count: 20, reads: 2, items: 1, spacing: 130_000 };
 
 /** Inserts segments into the logs. */
 async function fillSegments({ env }: World, logs: readonly string[], segmentsOfLog: Segments): Promise<void> {
@@ -238,7 +243,10 @@ async function fillSegments({ env }: World, logs: readonly string[], segmentsOfL
     const segments: unknown[] = [];
     for (let age = segmentsOfLog.count; age > 0; age--) {
       const reads = times(segmentsOfLog.reads, (read) => {
-        const id = operationId(now - 60_000 * age + 2_500 * read - index, crypto.getRandomValues(new Uint8Array(10)));
+        const id = operationId(
+          now - 60_000 * age + segmentsOfLog.spacing * read - index,
+          crypto.getRandomValues(new Uint8Array(10)),
+        );
         return { ...columns, id, log, actor: log };
       });
       const handOvers = (await Promise.all(reads.map((entry) => sealHandOvers(keyring, [entry])))).flat();
@@ -261,6 +269,9 @@ export const tokenOfFullLogs = (world: World): Promise<LogReader> => tokenOfLogs
 
 /** The same with short segments. */
 export const tokenOfShortSegments = (world: World): Promise<LogReader> => tokenOfLogs(world, SHORT_SEGMENTS);
+
+/** The same with segments that overlap. */
+export const tokenOfOverlappingSegments = (world: World): Promise<LogReader> => tokenOfLogs(world, OVERLAPPING_SEGMENTS);
 
 async function tokenOfLogs(world: World, segments: Segments): Promise<LogReader> {
   const { id, token, vaults } = await tokenOfManyVaults(world);

@@ -1,0 +1,57 @@
+/** What a page of the activity log may read: it has a budget of rows, which its calls share, whatever the logs hold. */
+
+/** The rows that a page reads, besides those of the check of a token, and those that its first call reads before segments that overlap. */
+const PAGE_ROWS_MAX = 9_500;
+const FIRST_CALL_ROWS_MAX = 6_500;
+
+/** What D1 counts for a segment of a log at most, and for each log that has segments besides (measured: 3.3, and 3 to 5). */
+const SEGMENT_ROWS = 4;
+const LOG_ROWS = 5;
+
+/** What a call needs of each log at least: an entry, and two segments, of which it reads one. */
+const LOG_ROWS_MIN = 1 + LOG_ROWS + 2 * SEGMENT_ROWS;
+
+/** The segments of each log that so many rows suffice for. The first one that is not read is looked at too. */
+export const segmentsWithin = (rows: number, logs: number): number => Math.floor((rows / logs - LOG_ROWS) / SEGMENT_ROWS) - 1;
+
+/** The calls of a page that only read on in segments that overlap. On the free plan a request makes at most 50. */
+const OVERLAP_CALLS_MAX = 30;
+
+/** The segments of a log that such a call reads at least. */
+export const OVERLAP_SEGMENTS_MIN = 4;
+
+/** The rows that the calls of one page may still read. */
+export interface RowBudget {
+  rows: number;
+}
+
+/** What the calls of one page share. */
+export interface Reading extends RowBudget {
+  /** The calls that were made, without those that only read on in segments that overlap. */
+  calls: number;
+  /** The logs of segments that have none from the starts of earlier calls on. */
+  readonly ended: Set<string>;
+  /** How many calls may still read on in segments that overlap. */
+  overlapping: number;
+}
+
+/** Begins to read a page. */
+export const beginReading = (): Reading => ({
+  rows: PAGE_ROWS_MAX,
+  calls: 0,
+  ended: new Set(),
+  overlapping: OVERLAP_CALLS_MAX,
+});
+
+/** The rows of segments that the next call may read. In: the entries that it reads. After a later call, another one can read on. */
+export const rowsOfSegments = ({ calls, rows }: Reading, entries: number): number =>
+  calls === 1 ? FIRST_CALL_ROWS_MAX - entries : (rows - entries) / 2;
+
+/** The rows that were read of a log for the keys of so many segments. */
+export const rowsOf = (segments: number): number => (segments === 0 ? 0 : LOG_ROWS + segments * SEGMENT_ROWS);
+
+/** The calls that so many rows suffice for. In: the logs that each reads on. */
+export const callsWithin = (rows: number, logs: number): number => Math.floor(rows / (logs * LOG_ROWS_MIN));
+
+/** The entries of each log that take half of so many rows; its segments have the other half. */
+export const sizeWithin = (rows: number, logs: number): number => Math.floor(rows / logs / 2);
