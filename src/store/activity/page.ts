@@ -10,7 +10,7 @@ import { beginReading } from "./reading.ts";
 import { type Reader, readSlices, type StoredEntry } from "./slices.ts";
 import type { Store } from "../d1/database.ts";
 
-/** Pages of the activity log, newest entry first. A page reads at most 10,000 rows, whatever the logs hold. */
+/** Pages of the activity log, newest entry first. What a page reads of D1 is bounded (reading.ts). */
 
 export interface ActivityPage {
   readonly activities: readonly ListedActivity[];

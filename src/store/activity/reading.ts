@@ -1,4 +1,4 @@
-/** What a page of the activity log may read: it has a budget of rows, which its calls share, whatever the logs hold. */
+/** What a page of the activity log may read: a budget of rows, which its calls share. Only the first call exceeds it, where segments of many logs overlap. */
 
 /** The rows that a page reads, besides those of the check of a token, and those that its first call reads before segments that overlap. */
 const PAGE_ROWS_MAX = 9_500;
