@@ -25,7 +25,7 @@ const [KIB, MIB] = [1024, 1024 * 1024];
 interface Named {
   readonly endpoint: string;
   readonly why: string;
-  readonly streams?: true;
+  readonly reads?: string;
   readonly stores?: string;
 }
 
@@ -129,8 +129,7 @@ async function measureRefused(refused: Refused, index: number): Promise<Flood> {
 const mark = (text: string, met: boolean): string => (met ? text : `**${text}**`);
 
 /** A request whose bound does not hold states why in the table of the worst requests. */
-const keepsRows = ({ streams, rowsRead }: Pick<Measured, "rowsRead"> & Pick<Named, "streams">) =>
-  streams === true || rowsRead <= ROWS;
+const keepsRows = ({ reads, rowsRead }: Pick<Measured, "rowsRead" | "reads">) => reads !== undefined || rowsRead <= ROWS;
 const keepsBytes = ({ stored, body }: Pick<Measured, "stored" | "body">) => stored <= 4 * body + 4 * KIB;
 
 const formatRequests = (results: readonly Measured[]): string =>
@@ -147,13 +146,13 @@ const formatRequests = (results: readonly Measured[]): string =>
       "R2 calls",
       "memory",
     ],
-    results.map(({ endpoint, why, streams, body, answer, d1, rowsRead, rowsWritten, stored, r2, memory }) => [
+    results.map(({ endpoint, why, reads, body, answer, d1, rowsRead, rowsWritten, stored, r2, memory }) => [
       `\`${endpoint.replaceAll(":vault", "{v}").replaceAll(":item", "{i}").replaceAll(":file", "{f}").replaceAll(":token", "{t}")}\``,
       why,
       formatBytes(body),
       formatBytes(answer),
       formatNumber(d1),
-      mark(formatNumber(rowsRead) + (streams ? " (streamed)" : ""), keepsRows({ streams, rowsRead })),
+      mark(formatNumber(rowsRead) + (reads ? ` (${reads})` : ""), keepsRows({ reads, rowsRead })),
       formatNumber(rowsWritten),
       mark(formatBytes(stored), keepsBytes({ stored, body })),
       formatNumber(r2),

@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 
 /** What is measured in the page. Times in milliseconds, sizes in bytes. */
 
@@ -23,6 +23,8 @@ function summarize(times: readonly number[]): Times {
 }
 
 const ROWS = ".rows a";
+
+const TURNS = 5;
 
 /** Opens the page with an empty cache, signs in, and waits for the list. */
 export async function measureFirstList(page: Page, link: string, items: number): Promise<FirstList> {
@@ -70,26 +72,64 @@ export async function measureFirstList(page: Page, link: string, items: number):
 }
 
 /**
- * Reloads the page that `measureFirstList` has opened, several times, with a latency that is added to each request. Out: from the start of
- * the page to the frame in which the list has rows.
+ * Reloads a page that sets `shown` to the time since its start, several times, with a latency that is added to each request. Out: from the
+ * start of the page to the frame in which the list has rows.
  */
 export async function measureReload(page: Page, latency: number): Promise<Times> {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("Network.enable");
-  await devtools.send("Network.emulateNetworkConditions", {
-    offline: false,
-    latency,
-    downloadThroughput: -1,
-    uploadThroughput: -1,
-  });
+  const conditions = { offline: false, latency, downloadThroughput: -1, uploadThroughput: -1 };
+  await devtools.send("Network.emulateNetworkConditions", conditions);
   const times: number[] = [];
-  for (let turn = 0; turn < 5; turn++) {
+  for (let turn = 0; turn < TURNS; turn++) {
     await page.reload();
     const shown = await page.waitForFunction(() => (globalThis as unknown as { shown?: number }).shown);
     times.push((await shown.jsonValue()) as number);
   }
   await devtools.detach();
   return summarize(times);
+}
+
+/** What the browser and the service need for the same list without the console, on the same machine. */
+export interface PlainList {
+  /** From the start of a page that only fetches and parses the list to the frame after it. */
+  readonly list: Times;
+  /** The same with the latency of `measureReload`. */
+  readonly reload: Times;
+  /** `JSON.parse` of the list, with the processor slowed down. */
+  readonly parse: Times;
+}
+
+/** In: `page` is signed in. Its list is fetched by another page with the same session. */
+export async function measurePlainList(browser: Browser, page: Page, latency: number, slowdown: number): Promise<PlainList> {
+  const url = await page.evaluate(
+    () => performance.getEntriesByType("resource").find(({ name }) => name.includes("/items?"))!.name,
+  );
+  // A page without scripts has a policy that forbids requests.
+  const context = await browser.newContext({ bypassCSP: true, storageState: await page.context().storageState() });
+  const plain = await context.newPage();
+  await plain.addInitScript(async (list) => {
+    const response = await fetch(list, { headers: { "Item-Vault-Console": "1" } });
+    const text = await response.text();
+    if (!response.ok) throw new Error(text);
+    Object.assign(globalThis, { list: JSON.parse(text) as unknown, text });
+    requestAnimationFrame(() => setTimeout(() => Object.assign(globalThis, { shown: performance.now() })));
+  }, url);
+  await plain.goto(new URL("/heartbeat", url).href);
+  const list = await measureReload(plain, 0);
+  const reload = await measureReload(plain, latency);
+  const devtools = await context.newCDPSession(plain);
+  await devtools.send("Emulation.setCPUThrottlingRate", { rate: slowdown });
+  const parse = await plain.evaluate((turns) => {
+    const { text } = globalThis as unknown as { text: string };
+    return Array.from({ length: turns }, () => {
+      const begin = performance.now();
+      JSON.parse(text);
+      return performance.now() - begin;
+    });
+  }, TURNS);
+  await context.close();
+  return { list, reload, parse: summarize(parse) };
 }
 
 /** From a key press to the frame that shows its results, with the processor slowed down. */

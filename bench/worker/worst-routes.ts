@@ -39,7 +39,7 @@ export const worldOf = (env: Env): World => ({ env, ask: askFrom(env), sizes: SI
 export const worstRoutes: Readonly<Record<string, BenchRoute>> = {
   /** Out: the names of all worst requests. */
   "/bench/worst/names": async () =>
-    Response.json(WORST_REQUESTS.map(({ endpoint, why, streams, stores }) => ({ endpoint, why, streams, stores }))),
+    Response.json(WORST_REQUESTS.map(({ endpoint, why, reads, stores }) => ({ endpoint, why, reads, stores }))),
 
   /** Creates the state of the request with this index. Out: the request. */
   "/bench/worst/prepare": async (env, query) => {

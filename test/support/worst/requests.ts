@@ -49,8 +49,8 @@ export interface WorstRequest {
   readonly endpoint: string;
   /** What makes it expensive. */
   readonly why: string;
-  /** A list that is streamed, or the step of a backup, which reads slices of larger size. */
-  readonly streams?: true;
+  /** Why the rows that it reads in D1 are not bounded. */
+  readonly reads?: string;
   /** Why it stores more than 4 × its body and 4 KiB. */
   readonly stores?: string;
   /** Creates the state. Out: the request. */
@@ -70,7 +70,7 @@ const reads: readonly WorstRequest[] = [
   {
     endpoint: `GET ${ITEMS}`,
     why: "a whole large vault",
-    streams: true,
+    reads: "streamed",
     prepare: async (world) => {
       const { items, token } = await shareIn(world, largestVault);
       return { path: items, token };
@@ -855,6 +855,7 @@ const byAdmin: readonly WorstRequest[] = [
   {
     endpoint: "GET /v1/admin/activity/export",
     why: "1,000 entries",
+    reads: "3 for each log",
     prepare: async (world) => {
       await fillLogs(world, [NOWHERE], [1_200]);
       return forAdmin("/v1/admin/activity/export?limit=1000", world);
