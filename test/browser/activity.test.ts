@@ -284,6 +284,6 @@ describe("the navigation", () => {
     await chooseRowAction(page, `Revoke ${name}`);
     await page.getByRole("dialog").getByRole("button", { name: "Revoke token" }).click();
     await views.getByRole("link", { name: /^Tokens\W+1\W+needs attention$/ }).waitFor();
-    await page.getByRole("row").filter({ hasText: name }).waitFor({ state: "detached" });
+    await expect.poll(() => page.getByRole("row").filter({ hasText: name }).count()).toBe(0);
   });
 });
