@@ -78,9 +78,9 @@ interface Search {
 
 /**
  * Reads the entries before an id. An entry is certain when it is not older than the end of each slice with `more`: all entries that come
- * before it were read. What is older begins the next page, so the page may be shorter than `limit`, or empty although there are more. In: the most calls. Those after the first share the rest of the budget among the logs that have
- * more, up to `LATER_SLICE_ENTRIES_MAX` of each. Out: `next` is the id before which the next
- * page begins; absent on the last page.
+ * before it were read. What is older begins the next page, so the page may be shorter than `limit`, or empty although there are more. In:
+ * the most calls. Those after the first share the rest of the budget among the logs that have more, up to `LATER_SLICE_ENTRIES_MAX` of
+ * each. Out: `next` is the id before which the next page begins; absent on the last page.
  */
 export async function readBefore<Entry extends Identified>(
   read: ReadSlices<Entry>,
