@@ -1,7 +1,9 @@
 /** What a page of the activity log may read: a budget of rows, which its calls share. Only the first call exceeds it, where segments of many logs overlap. */
 
-/** The rows that a page reads, besides those of the check of a token, and those that its first call reads before segments that overlap. */
+/** The rows that a page reads, besides those of the check of a token. */
 const PAGE_ROWS_MAX = 9_500;
+
+/** The part of them that the first call plans to read. The rest is for segments that overlap, and for later calls. */
 const FIRST_CALL_ROWS_MAX = 6_500;
 
 /** What D1 counts for a segment of a log at most, and for each log that has segments besides (measured: 3.3, and 3 to 5). */
@@ -43,12 +45,15 @@ export const beginReading = (): Reading => ({
   overlapping: OVERLAP_CALLS_MAX,
 });
 
-/** The rows of segments that the next call may read. In: the entries that it reads. After a later call, another one can read on. */
-export const rowsOfSegments = ({ calls, rows }: Reading, entries: number): number =>
+/**
+ * The rows that the call which was begun may read for segments. In: the entries that it reads. A later call has half of the rest, so that
+ * another one can read on.
+ */
+export const segmentRowsMax = ({ calls, rows }: Reading, entries: number): number =>
   calls === 1 ? FIRST_CALL_ROWS_MAX - entries : (rows - entries) / 2;
 
-/** The rows that were read of a log for the keys of so many segments. */
-export const rowsOf = (segments: number): number => (segments === 0 ? 0 : LOG_ROWS + segments * SEGMENT_ROWS);
+/** The rows that D1 has read of a log for so many segments. */
+export const rowsRead = (segments: number): number => (segments === 0 ? 0 : LOG_ROWS + segments * SEGMENT_ROWS);
 
 /** The calls that so many rows suffice for. In: the logs that each reads on. */
 export const callsWithin = (rows: number, logs: number): number => Math.floor(rows / (logs * LOG_ROWS_MIN));

@@ -4,7 +4,7 @@ import { ADMIN } from "../../model/operation.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { type ActivityRow } from "./entries.ts";
 import { combine, type Slice, type Start } from "./merge.ts";
-import { callsWithin, OVERLAP_SEGMENTS_MIN, type Reading, rowsOf, rowsOfSegments, segmentsWithin } from "./reading.ts";
+import { callsWithin, OVERLAP_SEGMENTS_MIN, type Reading, rowsRead, segmentRowsMax, segmentsWithin } from "./reading.ts";
 import { entriesOf, type SegmentEntry, segmentLogsOf } from "./segments.ts";
 import { loadForToken } from "../vaults/authorized.ts";
 import { runBatch, type Store } from "../d1/database.ts";
@@ -125,6 +125,16 @@ interface SliceRow {
   readonly segments: string;
 }
 
+/** What one call reads. */
+interface SliceBounds {
+  /** The most entries of a log. */
+  readonly size: number;
+  /** The rows that D1 may read for the segments of all logs. */
+  readonly segmentRows: number;
+  /** The segments of a log that are read whatever `segmentRows` is. */
+  readonly segmentsMin: number;
+}
+
 /** A log of segments of which a slice is read. */
 interface Part {
   readonly start: Start;
@@ -149,11 +159,10 @@ export async function readSlices(
   );
   const listed = parts.map(({ start, log, rows }) => [rows, reading.ended.has(log) ? null : log, start.before, start.before]);
   const isFirst = reading.calls++ === 0;
-  const searched = listed.filter(([, log]) => log !== null).length;
-  const segmentsMax = Math.max(1, segmentsWithin(rowsOfSegments(reading, starts.length * size), searched));
+  const segmentRows = segmentRowsMax(reading, starts.length * size);
   type Rows = [SliceRow, { total: number; dropped: string | null }];
   const statements = [
-    slicesStatement(store, listed, { size, segmentsMax, filter }),
+    slicesStatement(store, listed, { size, segmentRows, segmentsMin: 1, filter }),
     totalStatement(store, countedLogs, reportedLogs),
   ] as const;
   const answer = await (claims === ADMIN
@@ -185,12 +194,13 @@ export async function readSlices(
 function slicesStatement(
   store: Store,
   listed: readonly (string | null)[][],
-  { size, segmentsMax, filter }: { readonly size: number; readonly segmentsMax: number; readonly filter: ActivityFilter },
+  { size, segmentRows, segmentsMin, filter }: SliceBounds & { readonly filter: ActivityFilter },
 ): D1PreparedStatement {
   const { actor, action, result, item, vault } = filter;
   const values = [actor, action, result, item, vault].map((value) => value ?? null);
   const searched = Math.max(1, listed.filter(([, log]) => log !== null).length);
   const bytes = Math.min(LOG_BYTES_MAX, Math.floor(CALL_BYTES_MAX / searched));
+  const segmentsMax = Math.max(segmentsMin, segmentsWithin(segmentRows, searched));
   const segments = Math.min(Math.max(size, LOG_SEGMENTS_MAX), segmentsMax);
   return store.db.prepare(SQL.slices).bind(JSON.stringify(listed), size, ...values, bytes, segments);
 }
@@ -215,9 +225,9 @@ async function readOverlapping(
   for (; reading.overlapping > 0; reading.overlapping--) {
     const open = [...parts.entries()].filter(([index, { start }]) => (boundOf(segments[index]!) ?? "") >= start.before);
     if (open.length === 0 || (reading.calls > 1 && callsWithin(reading.rows, open.length) < 1)) break;
-    const segmentsMax = Math.max(OVERLAP_SEGMENTS_MIN, segmentsWithin(reading.rows / 2, open.length));
+    const bounds = { size, segmentRows: reading.rows / 2, segmentsMin: OVERLAP_SEGMENTS_MIN };
     const listed = open.map(([index, { start, log }]) => [null, log, start.before, readOf(segments[index]!).at(-1)![0]]);
-    const read = await runBatch<[SliceRow]>(store.db, slicesStatement(store, listed, { size, segmentsMax, filter }));
+    const read = await runBatch<[SliceRow]>(store.db, slicesStatement(store, listed, { ...bounds, filter }));
     if (!read.ok) return read;
     for (const [number, [index]] of open.entries())
       segments[index] = [...readOf(segments[index]!), ...parseSegments(read.value[0][number]!, reading)];
@@ -228,7 +238,7 @@ async function readOverlapping(
 /** Takes the rows of the segments off the budget. */
 function parseSegments({ segments }: SliceRow, reading: Reading): SegmentKey[] {
   const keys = JSON.parse(segments) as SegmentKey[];
-  reading.rows -= rowsOf(keys.length);
+  reading.rows -= rowsRead(keys.length);
   return keys;
 }
 

@@ -44,7 +44,7 @@ it(`a copy of ${ITEMS} Items is read from disk when the service is gone, and ans
   const listed = performance.now() - listing;
   times.sort((one, other) => one - other);
   console.log(
-    `${ITEMS} Items: filled in ${(filled / 1000).toFixed(1)} s, started from disk in ${(started / 1000).toFixed(2)} s with the process, ${(started / filled).toFixed(2)} of it; ` +
+    `${ITEMS} Items: filled in ${(filled / 1000).toFixed(1)} s, started from disk in ${(started / 1000).toFixed(2)} s with the process, ${(started / filled).toFixed(2)} × the time of filling; ` +
       `file ${(statSync(join(folder, "copy")).size / 1e6).toFixed(1)} MB, resident ${residentOf(second.child.pid!).toFixed(0)} MB; ` +
       `a read p50 ${quantile(times, 0.5)} ms, p99 ${quantile(times, 0.99)} ms; a list of all ${listed.toFixed(0)} ms`,
   );

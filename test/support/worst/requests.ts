@@ -44,12 +44,15 @@ export interface Sent {
   readonly body?: Uint8Array | object | string | undefined;
 }
 
+/** Why a list reads every row: it is sent while it is read. */
+export const STREAMED = "streamed";
+
 export interface WorstRequest {
   /** Method and path, as in the table of routes. */
   readonly endpoint: string;
   /** What makes it expensive. */
   readonly why: string;
-  /** Why the rows that it reads in D1 are not bounded. */
+  /** Why the rows that it reads in D1 are not bounded. Without `STREAMED`, the state of the tests is so small that the bound holds. */
   readonly reads?: string;
   /** Why it stores more than 4 × its body and 4 KiB. */
   readonly stores?: string;
@@ -70,7 +73,7 @@ const reads: readonly WorstRequest[] = [
   {
     endpoint: `GET ${ITEMS}`,
     why: "a whole large vault",
-    reads: "streamed",
+    reads: STREAMED,
     prepare: async (world) => {
       const { items, token } = await shareIn(world, largestVault);
       return { path: items, token };
