@@ -13,8 +13,8 @@ export const DAY = 24 * HOUR;
 export type Place = Awaited<ReturnType<typeof freshItem>>;
 
 /** The real R2 with some of its methods replaced. */
-export const wrapBucket = (methods: { readonly [K in keyof R2Bucket]?: unknown }): R2Bucket =>
-  new Proxy(env.FILES, {
+export const wrapBucket = (methods: { readonly [K in keyof R2Bucket]?: unknown }, bucket: R2Bucket = env.FILES): R2Bucket =>
+  new Proxy(bucket, {
     get(target, name: keyof R2Bucket) {
       const value: unknown = methods[name] ?? target[name];
       return typeof value === "function" ? (value.bind(target) as unknown) : value;
