@@ -183,12 +183,12 @@ it("a backup of an unchanged vault makes one list and one read of R2, and one li
   }
 });
 
+/** The bucket with one object a page of a list: R2 may always answer with fewer objects than the limit. */
+const shortPages = wrapBucket({ list: (options: R2ListOptions) => env.BACKUPS.list({ ...options, limit: 1 }) }, env.BACKUPS);
+
 it("a backup looks only for manifests in a folder that more than 10 pages of a list have, and verify names the loss (21.2)", async () => {
   const { vault } = await backedUpVault();
   const [{ id }] = (await losePart(vault, "items")) as [{ id: string }];
-  // R2 may always answer with fewer objects than the limit.
-  const list = (options: R2ListOptions) => env.BACKUPS.list({ ...options, limit: 1 });
-  const shortPages = wrapBucket({ list }, env.BACKUPS);
   const makeBackup = () => backUp(vault, { env: { BACKUPS: shortPages } });
   const countObjects = async () => (await env.BACKUPS.list({ prefix: `vaults/${vault}/` })).objects.length;
   for (let count = await countObjects(); count < 11; count++) await env.BACKUPS.put(`vaults/${vault}/parts/stray-${count}`, "");
