@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { NAMED_MAX, REGISTRY } from "../../src/model/backup.ts";
 import { backUpAll, backUp, newestOf, snapshotsOf } from "../support/backup.ts";
-import { sleep, wrapDatabase } from "../support/bindings.ts";
+import { sleep, watchBucket, wrapDatabase } from "../support/bindings.ts";
 import { changeManifest, vaultWithItem } from "../support/restores.ts";
 import { inOperator, operatorOf, runJob, serviceWith, startJob } from "../support/jobs.ts";
 import { isLong } from "../support/runs.ts";
@@ -14,17 +14,7 @@ import { makeVault, send } from "../support/service.ts";
 /** A bucket that counts its calls since it was asked last. */
 function countingCalls(bucket: R2Bucket) {
   let calls = 0;
-  const counting = new Proxy(bucket, {
-    get(target, name) {
-      const own: unknown = Reflect.get(target, name);
-      if (typeof own !== "function") return own;
-      return (...values: unknown[]) => {
-        calls++;
-        return own.apply(target, values) as unknown;
-      };
-    },
-  });
-  return { bucket: counting, take: () => [calls, (calls = 0)][0]! };
+  return { bucket: watchBucket(bucket, () => calls++), take: () => [calls, (calls = 0)][0]! };
 }
 
 const DAY = 86_400_000;

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { REGISTRY } from "../../src/model/backup.ts";
 import { backUp, backUpAll, snapshotsOf } from "../support/backup.ts";
-import { advanceClock, DAY } from "../support/faults.ts";
+import { advanceClock, DAY, wrapBucket } from "../support/faults.ts";
 import { freshFile } from "../support/files.ts";
 import { changeManifest } from "../support/restores.ts";
 import { newStages, rewrapAll } from "../support/root-keys.ts";
@@ -46,19 +46,10 @@ async function deletedVault(): Promise<string> {
   return vault;
 }
 
-/** The bucket BACKUPS with another method. */
-const bucketWith = (name: "list" | "delete", method: unknown): R2Bucket =>
-  new Proxy(env.BACKUPS, {
-    get(target, own) {
-      const value = own === name ? method : (Reflect.get(target, own) as unknown);
-      return typeof value === "function" ? (value.bind(target) as unknown) : value;
-    },
-  });
-
 /** The bucket BACKUPS, whose objects of a vault were stored now: its own times do not follow the clock of the test. */
 function storedNow(vault: string): R2Bucket {
   const uploaded = new Date();
-  return bucketWith("list", async (options: R2ListOptions) => {
+  const list = async (options: R2ListOptions) => {
     const page = await env.BACKUPS.list(options);
     const objects = page.objects.map(({ key, size, etag, uploaded: own }) => ({
       key,
@@ -67,7 +58,8 @@ function storedNow(vault: string): R2Bucket {
       uploaded: key.includes(vault) ? uploaded : own,
     }));
     return { objects, delimitedPrefixes: page.delimitedPrefixes, truncated: page.truncated };
-  });
+  };
+  return wrapBucket({ list }, env.BACKUPS);
 }
 
 const newestKey = (vault: string): string => `vaults/${vault}/00000001.manifest`;
@@ -121,7 +113,7 @@ describe("the backups of a vault that was deleted", () => {
       kinds.push(...own.map((key) => /^contents|parts|manifest$/.exec(key)![0]));
       await env.BACKUPS.delete(keys);
     };
-    const BACKUPS = bucketWith("delete", recorded);
+    const BACKUPS = wrapBucket({ delete: recorded }, env.BACKUPS);
     await nightsLater(2, { BACKUPS });
     expect(kinds).toEqual(["contents", "parts", "parts", "parts", "manifest"]);
   });

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { backUp, backUpAll, newestOf, rowsOfParts, type VaultRows } from "../support/backup.ts";
 import { sleep, wrapDatabase } from "../support/bindings.ts";
-import { advanceClock, DAY } from "../support/faults.ts";
+import { advanceClock, DAY, wrapBucket } from "../support/faults.ts";
 import { pattern } from "../support/files.ts";
 import { runs } from "../support/runs.ts";
 import { client, LOGIN, makeToken, makeVault } from "../support/service.ts";
@@ -41,18 +41,13 @@ async function largeVault(size: number, versions: number) {
 const PAUSE_MS = 100;
 
 /** R2 whose puts take so many milliseconds. */
-const slowBucket = (milliseconds: number): R2Bucket =>
-  new Proxy(env.BACKUPS, {
-    get(target, name) {
-      const own = Reflect.get(target, name) as unknown;
-      if (typeof own !== "function") return own;
-      if (name !== "put") return own.bind(target);
-      return async (...values: unknown[]) => {
-        await sleep(milliseconds);
-        return own.apply(target, values) as unknown;
-      };
-    },
-  });
+function slowBucket(milliseconds: number): R2Bucket {
+  const put = async (...call: Parameters<R2Bucket["put"]>) => {
+    await sleep(milliseconds);
+    return env.BACKUPS.put(...call);
+  };
+  return wrapBucket({ put }, env.BACKUPS);
+}
 
 const storedParts = async (vault: string) => (await env.BACKUPS.list({ prefix: `vaults/${vault}/parts/` })).objects;
 

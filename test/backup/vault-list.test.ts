@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, expect, it } from "vitest";
 import { manifestKey } from "../../src/store/backup/object-keys.ts";
 import { backUp } from "../support/backup.ts";
 import { recordingQueue } from "../support/activity.ts";
+import { watchBucket } from "../support/bindings.ts";
 import { admin, client, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { ignoreChecks } from "../support/migrate.ts";
@@ -90,14 +91,7 @@ it("has at most 20 vaults in a page, opens at most three manifests for each, and
   const ids = Array.from({ length: 45 }, () => crypto.randomUUID());
   for (const id of ids) for (let number = 1; number <= 5; number++) await damage(id, number);
   const calls: string[] = [];
-  const BACKUPS = new Proxy(env.BACKUPS, {
-    get(target, name) {
-      const own: unknown = Reflect.get(target, name);
-      if (typeof own !== "function") return own;
-      calls.push(String(name));
-      return own.bind(target);
-    },
-  });
+  const BACKUPS = watchBucket(env.BACKUPS, (name) => calls.push(name));
   const found: string[][] = [];
   for (let after: string | undefined = ""; after !== undefined;) {
     calls.length = 0;

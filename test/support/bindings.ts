@@ -56,18 +56,26 @@ export function countingDatabase(db: D1Database = env.DB) {
 /** A limit that no test reaches: all files of an isolate share the limits of its bindings. */
 export const UNLIMITED: RateLimit = { limit: async () => ({ success: true }) };
 
+/** A bucket that tells the name and the arguments of each call, before it makes it. */
+export const watchBucket = (bucket: R2Bucket, onCall: (name: string, values: readonly unknown[]) => void): R2Bucket =>
+  new Proxy(bucket, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== "function") return method;
+      return (...values: unknown[]) => {
+        onCall(String(name), values);
+        return Reflect.apply(method, target, values) as unknown;
+      };
+    },
+  });
+
 /** A bucket that counts its lists, what is read of it and what is put into it. */
 export function countingBucket(bucket: R2Bucket) {
   const count = { lists: 0, gets: 0, puts: 0 };
-  const counting = new Proxy(bucket, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name);
-      if (typeof value !== "function") return value;
-      if (name === "list") count.lists++;
-      if (name === "get") count.gets++;
-      if (name === "put" || name === "createMultipartUpload") count.puts++;
-      return value.bind(target);
-    },
+  const counting = watchBucket(bucket, (name) => {
+    if (name === "list") count.lists++;
+    if (name === "get") count.gets++;
+    if (name === "put" || name === "createMultipartUpload") count.puts++;
   });
   return { count, bucket: counting };
 }

@@ -1,4 +1,5 @@
 import { env } from "cloudflare:workers";
+import { watchBucket } from "./bindings.ts";
 import { type Client, fetchRaw, freshVault, LOGIN, type Reply, type Request_ } from "./service.ts";
 
 /** An Item in a new vault, and the paths of its Files. */
@@ -73,15 +74,8 @@ export async function stateOf({ call, vault, path }: { call: Client; vault: stri
 /** R2 that records the range of each `get`; `undefined` stands for a whole object. */
 export function recordingBucket(bucket: R2Bucket = env.FILES) {
   const ranges: unknown[] = [];
-  const watched = new Proxy(bucket, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name);
-      if (typeof value !== "function") return value;
-      return (...given: unknown[]) => {
-        if (name === "get") ranges.push((given[1] as { range?: unknown } | undefined)?.range);
-        return Reflect.apply(value, target, given);
-      };
-    },
+  const recording = watchBucket(bucket, (name, [, options]) => {
+    if (name === "get") ranges.push((options as R2GetOptions | undefined)?.range);
   });
-  return { ranges, bucket: watched };
+  return { ranges, bucket: recording };
 }

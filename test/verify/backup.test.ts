@@ -3,6 +3,7 @@ import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { REGISTRY } from "../../src/model/backup.ts";
 import { manifestKey, partKey } from "../../src/store/backup/object-keys.ts";
 import { backUp, backUpAll, newestOf } from "../support/backup.ts";
+import { wrapBucket } from "../support/faults.ts";
 import { copyStorage } from "./support/restore.ts";
 import { flipObject, type Planted, plantVault } from "./support/vault.ts";
 import { namesOf, run, verifyAll } from "./support/verify.ts";
@@ -118,20 +119,15 @@ describe("of a sound backup verify", () => {
   it("finds nothing when another backup is made while it checks the newest one", async () => {
     const { vault, call, items, item } = planted;
     let hasFollowed = false;
-    const BACKUPS = new Proxy(env.BACKUPS, {
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name);
-        if (name !== "get") return typeof value === "function" ? value.bind(target) : value;
-        return async (key: string, options?: R2GetOptions) => {
-          if (key === partOf(planted, 0) && !hasFollowed) {
-            hasFollowed = true;
-            await call("PATCH", `${items}/${item}`, { body: [{ op: "replace", path: "/title", value: "Later" }] });
-            await backUp(vault);
-          }
-          return target.get(key, options);
-        };
-      },
-    });
+    const get = async (key: string, options?: R2GetOptions) => {
+      if (key === partOf(planted, 0) && !hasFollowed) {
+        hasFollowed = true;
+        await call("PATCH", `${items}/${item}`, { body: [{ op: "replace", path: "/title", value: "Later" }] });
+        await backUp(vault);
+      }
+      return env.BACKUPS.get(key, options);
+    };
+    const BACKUPS = wrapBucket({ get }, env.BACKUPS);
     const { findings } = await verifyAll({ vault, backup: true }, { BACKUPS });
     expect((await newestOf(vault)).manifest.number).toBe(3);
     expect(findings).toEqual([]);

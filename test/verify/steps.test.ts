@@ -7,7 +7,7 @@ import type { VerifyRequest } from "../../src/model/verify.ts";
 import { openStore } from "../../src/store/d1/database.ts";
 import { manifestKey } from "../../src/store/backup/object-keys.ts";
 import { backUp, backUpAll, valueOf } from "../support/backup.ts";
-import { wrapDatabase } from "../support/bindings.ts";
+import { watchBucket, wrapDatabase } from "../support/bindings.ts";
 import { lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { endOfJob, JOBS, runJob, serviceWith } from "../support/jobs.ts";
 import { admin, makeVault } from "../support/service.ts";
@@ -54,16 +54,6 @@ async function damageBackups(): Promise<void> {
   for (const number of [1, 5, 9]) await flipObject(env.BACKUPS, manifestKey(planted.vault, number), 30);
 }
 
-/** A binding of R2 that counts its calls. */
-const counted = (bucket: R2Bucket, count: () => void): R2Bucket =>
-  new Proxy(bucket, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name);
-      if (typeof value !== "function") return value;
-      return (...args: unknown[]) => (count(), (value as (...args: unknown[]) => unknown).apply(target, args));
-    },
-  });
-
 interface Steps {
   readonly findings: readonly Finding[];
   /** The calls of D1 and R2 of each step. */
@@ -76,8 +66,8 @@ async function carryOut(options: Options, times = 1): Promise<Steps> {
   const add = () => void count++;
   const bindings = {
     COORDINATOR: env.COORDINATOR,
-    FILES: counted(env.FILES, add),
-    BACKUPS: counted(env.BACKUPS, add),
+    FILES: watchBucket(env.FILES, add),
+    BACKUPS: watchBucket(env.BACKUPS, add),
     DB: wrapDatabase(env.DB, { before: add }),
   };
   const job = crypto.randomUUID();
