@@ -47,11 +47,19 @@ async function showView(page: Page, view: View, names: readonly string[]): Promi
  * and a list of hundreds takes its time.
  */
 const listOnly = (page: Page, ...names: readonly string[]): Promise<unknown> =>
-  page.route(/\/v1\/admin\/(?:vaults|tokens|issuers|rules)$/, async (route) => {
+  changeList(page, /\/v1\/admin\/(?:vaults|tokens|issuers|rules)$/, (rows) =>
+    rows.filter(({ name = "" }) => names.includes(name)),
+  );
+
+/** What the rows of vaults, tokens, issuers and rules (`name`) and of people (`email`) have. */
+type Row = Readonly<Record<string, unknown>> & { readonly name?: string; readonly email?: string };
+
+/** Lets the page get a list of the admin with other rows than the service has. */
+const changeList = (page: Page, path: RegExp, change: (rows: readonly Row[]) => readonly Row[]): Promise<unknown> =>
+  page.route(path, async (route) => {
     if (route.request().method() !== "GET") return route.continue();
     const response = await route.fetch({ headers: { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" } });
-    const rows = (await response.json()) as { name?: string }[];
-    return route.fulfill({ response, json: rows.filter(({ name = "" }) => names.includes(name)) });
+    return route.fulfill({ response, json: change((await response.json()) as readonly Row[]) });
   });
 
 const dialogOf = (page: Page) => page.getByRole("dialog");
@@ -101,6 +109,27 @@ it("creates a vault, changes its name and quotas, and deletes it when its name i
   await rowOf(page, "Bookkeeping").waitFor({ state: "detached" });
   expect(await findVault("Bookkeeping")).toBeUndefined();
   await expect.poll(() => focused(page)).toBe("Vaults");
+});
+
+/** What the service is sent for a new row of each list. */
+const NEW_ROWS: Readonly<Record<"vaults" | "tokens" | "people", (name: string, vault: string) => object>> = {
+  vaults: (name) => ({ name }),
+  tokens: (name, vault) => ({ name, vaults: { [vault]: "r" } }),
+  people: (name, vault) => ({ email: name, vaults: { [vault]: "r" } }),
+};
+
+it.each(Object.entries(NEW_ROWS))("shows what was added last first, also beside 200 older %s", async (view, newRow) => {
+  const name = `newest-${crypto.randomUUID()}@example.com`;
+  const { id } = await admin("POST", view, newRow(name, await makeVault(`For ${name}`)));
+  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+  await changeList(page, new RegExp(String.raw`/v1/admin/${view}$`), (rows) => {
+    const own = rows.find((row) => row["id"] === id)!;
+    const older = Array.from({ length: 200 }, () => ({ ...own, id: crypto.randomUUID(), name: "older", email: "older" }));
+    return [...older, own];
+  });
+  await page.goto(`/console/#/${view}`);
+  await page.getByText("To see 1 other").waitFor();
+  expect(await page.getByRole("rowheader").first().textContent()).toContain(name);
 });
 
 it("keeps what was typed when the service refuses it", async () => {

@@ -40,10 +40,10 @@ export type IssuerRow = (Issuer | BrokenPerson) & { readonly kind: "issuer" };
 export type RuleRow = (Rule | BrokenPerson) & { readonly kind: "rule" };
 export type WorkloadRow = IssuerRow | RuleRow;
 
-export const adminVaults = createList(async () => (await call("GET /v1/admin/vaults")).data, false);
-/** The newest first. */
+// The service sends the oldest first. The newest come first here, because a view shows only the first 200 rows (admin-list.tsx).
+export const adminVaults = createList(async () => (await call("GET /v1/admin/vaults")).data.toReversed(), false);
 export const tokens = createList(async () => (await call("GET /v1/admin/tokens")).data.toReversed(), true);
-export const people = createList(async () => (await call("GET /v1/admin/people")).data, true);
+export const people = createList(async () => (await call("GET /v1/admin/people")).data.toReversed(), true);
 /** The issuers, the oldest first, each before its rules. Last the rules whose issuer is unknown, because their record does not open. */
 export const workloads = createList(fetchWorkloads, true);
 

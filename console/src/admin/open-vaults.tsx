@@ -23,7 +23,7 @@ export function OpenVaults() {
   const opened = canonicalScope(token?.vaults ?? {});
   const missing = usable.filter((id) => !Object.hasOwn(opened, id));
   if (usable.length === 0) return null;
-  const choose = () => (choosing.value = { ...scopeOf(lastOf(missing, opened), "rw"), ...wholeVaults(opened) });
+  const choose = () => (choosing.value = { ...scopeOf(newestOf(missing, opened), "rw"), ...wholeVaults(opened) });
   return (
     <div class="offer">
       {token ? (
@@ -76,6 +76,6 @@ export function OpenVaults() {
   );
 }
 
-/** The vaults that were made last, where there are more than a session may open. */
-const lastOf = (missing: readonly string[], opened: object): readonly string[] =>
-  missing.slice(-Math.max(1, LIMITS.tokenVaults - Object.keys(opened).length));
+/** The vaults that were created last, where there are more than a session may open. In: the newest vault first. */
+const newestOf = (missing: readonly string[], opened: object): readonly string[] =>
+  missing.slice(0, Math.max(1, LIMITS.tokenVaults - Object.keys(opened).length));
