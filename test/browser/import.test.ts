@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { LOGIN, protectedVault } from "../cli/transfer/formats/bitwarden-fixture.ts";
 import { makeOnePux } from "../cli/transfer/support/onepux.ts";
-import { sendRequest } from "../sdk/support/requests.ts";
+import { admin, sendRequest } from "../sdk/support/requests.ts";
 import { checkLooks } from "./support/accessibility.ts";
 import { injectFault, limitVault } from "./support/faults.ts";
 import { openPage, startPage } from "./support/page.ts";
@@ -82,6 +82,23 @@ describe("an import", () => {
     await page.getByText(`Shop ${MARKUP}`, { exact: true }).waitFor();
     expect(await page.locator("img").count()).toBe(0);
     expect(await checkLooks(page)).toBe("");
+  });
+
+  it("stays ready while the list of the vaults is loaded again", async () => {
+    const { page, vault } = await openImport();
+    await choose(page, "passwords.csv", PASSWORDS);
+    await forecast(page, "2 Items: 2 new.");
+    await page.evaluate(() => {
+      const button = [...document.querySelectorAll("button")].find(({ textContent }) => textContent === "Import 2 Items")!;
+      new MutationObserver(() => Object.assign(globalThis, { hasChanged: true })).observe(button, { attributes: true });
+    });
+    const reload = page.waitForResponse((response) => response.url().endsWith("/v1/vaults"));
+    await admin("PATCH", `vaults/${vault}`, { name: "Renamed" });
+    await reload;
+    await page.locator("option", { hasText: "Renamed" }).waitFor({ state: "attached" });
+    expect(await page.evaluate("globalThis.hasChanged")).toBeUndefined();
+    await page.getByRole("button", { name: "Import 2 Items" }).click();
+    await isImported(page);
   });
 
   it("opens an encrypted file with its password, which is sent nowhere, and shows markup as text", async () => {

@@ -22,7 +22,9 @@ export function Review({ shown, source }: Props) {
   const leavesOut = useSignal(false);
   const names = [...new Set(items.map(({ vault = "" }) => vault))];
   const shared = sharedNames(items);
-  useLayoutEffect(() => shown.setTargets(chooseTargets(names, shared, shown.targets.value)), [source, vaults.value]);
+  // The list of vaults is loaded again after each start of the stream of events: only another vault changes what can be chosen.
+  const vaultIds = vaults.value.map(({ id }) => id).toSorted();
+  useLayoutEffect(() => shown.setTargets(chooseTargets(names, shared, shown.targets.value)), [source, vaultIds.join()]);
   const forecast = shown.forecast.value;
   const count = forecast ? forecast.created + forecast.completed : 0;
   const isReady = forecast !== undefined && count > 0 && (unfit.length === 0 || leavesOut.value);
