@@ -20,11 +20,13 @@ const LOCAL = /^(?:data|blob|about):/;
 
 /**
  * What Chromium reports of requests that the page sends by itself: a page without a session asks for one; the stream of events ends with
- * the session or the connection; and the vaults are asked for while a sign-in replaces the session.
+ * the session or the connection; the vaults are asked for while a sign-in replaces the session; and another test may delete a vault after the
+ * view of webhooks has listed it.
  */
 const USUAL = [
   /^console\.error: Failed to load resource: .* 401 .*\/(?:console\/session|v1\/vaults)\)$/,
   /^console\.error: Failed to load resource: .*\/v1\/events\?after=latest\)$/,
+  /^console\.error: Failed to load resource: .* 404 .*\/v1\/admin\/vaults\/[^/]+\/webhooks\)$/,
 ];
 const isUsual = (problem: string): boolean => USUAL.some((pattern) => pattern.test(problem));
 
