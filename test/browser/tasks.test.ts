@@ -181,7 +181,7 @@ const TASKS: Readonly<Record<string, Task>> = {
       await page.getByRole("rowheader", { name: "New", exact: true }).first().waitFor();
       await button(page, "Open other vaults").click();
       await dialog(page).getByRole("button", { name: "Open vaults" }).click();
-      // And the lists of a hundred of them are loaded.
+      // The lists of a hundred vaults are loaded first.
       const vault = page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "New", exact: true });
       await vault.waitFor({ timeout: 40_000 });
     },

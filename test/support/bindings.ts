@@ -56,7 +56,7 @@ export function countingDatabase(db: D1Database = env.DB) {
 /** A limit that no test reaches: all files of an isolate share the limits of its bindings. */
 export const UNLIMITED: RateLimit = { limit: async () => ({ success: true }) };
 
-/** A bucket that tells the name and the arguments of each call, before it makes it. */
+/** A bucket that reports the name and the arguments of each call before the call is made. */
 export const watchBucket = (bucket: R2Bucket, onCall: (name: string, values: readonly unknown[]) => void): R2Bucket =>
   new Proxy(bucket, {
     get(target, name) {

@@ -40,7 +40,7 @@ export type IssuerRow = (Issuer | BrokenPerson) & { readonly kind: "issuer" };
 export type RuleRow = (Rule | BrokenPerson) & { readonly kind: "rule" };
 export type WorkloadRow = IssuerRow | RuleRow;
 
-// The service sends the oldest first. The newest come first here, because a view shows only the first 200 rows (admin-list.tsx).
+// The service sends the oldest first. The newest come first here, because a view shows only the first rows (ROWS_MAX in admin-list.tsx).
 export const adminVaults = createList(async () => (await call("GET /v1/admin/vaults")).data.toReversed(), false);
 export const tokens = createList(async () => (await call("GET /v1/admin/tokens")).data.toReversed(), true);
 export const people = createList(async () => (await call("GET /v1/admin/people")).data.toReversed(), true);

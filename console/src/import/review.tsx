@@ -22,7 +22,7 @@ export function Review({ shown, source }: Props) {
   const leavesOut = useSignal(false);
   const names = [...new Set(items.map(({ vault = "" }) => vault))];
   const shared = sharedNames(items);
-  // The list of vaults is loaded again after each start of the stream of events: only another vault changes what can be chosen.
+  // The vaults are loaded again whenever the stream of events begins. A comparison is needed only when one was added or removed.
   const vaultIds = vaults.value.map(({ id }) => id).toSorted();
   useLayoutEffect(() => shown.setTargets(chooseTargets(names, shared, shown.targets.value)), [source, vaultIds.join()]);
   const forecast = shown.forecast.value;
