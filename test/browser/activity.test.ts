@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { admin, sendRequest } from "../sdk/support/requests.ts";
+import { firstIdAt } from "@item-vault/model/ids";
 import type { Page } from "playwright-core";
 import { checkLooks } from "./support/accessibility.ts";
 import { openPage } from "./support/page.ts";
@@ -111,14 +112,18 @@ describe("the activity", () => {
     const { vault, token, items } = await seed([login("Rare")]);
     await sendRequest("DELETE", `v1/vaults/${vault}/items/${items[0]}`, token);
     await Promise.all(Array.from({ length: 5 }, () => sendRequest("GET", `v1/vaults/${vault}`, token)));
+    await expect.poll(async () => ((await sendRequest("GET", "v1/activity?action=READ", token)) as unknown[]).length).toBe(5);
+    const before = firstIdAt(Date.now());
     const page = await openPage({ token });
-    // Pages of two entries, so that the creation of the Item is not among those that are loaded first.
+    // Pages of one entry, so that the creation of the Item is not among those that are loaded first. The log ends before the requests
+    // of the page itself, which enter it at any time.
     await page.route("**/v1/activity?*", async (route) => {
       const headers = { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" };
-      const url = route.request().url().replace("limit=100", "limit=1");
-      return route.fulfill({ response: await route.fetch({ url, headers }) });
+      const url = new URL(route.request().url());
+      url.searchParams.set("limit", "1");
+      if (!url.searchParams.has("before")) url.searchParams.set("before", before);
+      return route.fulfill({ response: await route.fetch({ url: url.href, headers }) });
     });
-    await expect.poll(async () => ((await sendRequest("GET", "v1/activity?action=READ", token)) as unknown[]).length).toBe(5);
     await page.goto("/console/#/activity");
     await page.getByText(/^5 entries since .*; older ones are not loaded\.$/).waitFor();
     await page.getByRole("figure", { name: /Requests per day since/ }).waitFor();
