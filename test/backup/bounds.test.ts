@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { NAMED_MAX, REGISTRY } from "../../src/model/backup.ts";
 import { backUpAll, backUp, newestOf, snapshotsOf } from "../support/backup.ts";
 import { sleep, watchBucket, wrapDatabase } from "../support/bindings.ts";
+import { DAY } from "../support/faults.ts";
 import { changeManifest, vaultWithItem } from "../support/restores.ts";
 import { inOperator, operatorOf, runJob, serviceWith, startJob } from "../support/jobs.ts";
 import { isLong } from "../support/runs.ts";
@@ -16,8 +17,6 @@ function countingCalls(bucket: R2Bucket) {
   let calls = 0;
   return { bucket: watchBucket(bucket, () => calls++), take: () => [calls, (calls = 0)][0]! };
 }
-
-const DAY = 86_400_000;
 
 describe("a step of a backup", () => {
   it("makes at most 40 calls of R2 also when it prunes a vault with many kept snapshots", async () => {

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { backUp, backUpAll, newestOf, rowsOfParts, type VaultRows } from "../support/backup.ts";
-import { sleep, wrapDatabase } from "../support/bindings.ts";
-import { advanceClock, DAY, wrapBucket } from "../support/faults.ts";
+import { sleep, wrapBucket, wrapDatabase } from "../support/bindings.ts";
+import { advanceClock, DAY } from "../support/faults.ts";
 import { pattern } from "../support/files.ts";
 import { runs } from "../support/runs.ts";
 import { client, LOGIN, makeToken, makeVault } from "../support/service.ts";

@@ -1,9 +1,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { wrapDatabase } from "../support/bindings.ts";
+import { wrapBucket, wrapDatabase } from "../support/bindings.ts";
 import { backUp, backupStore, newestOf, rowsInDatabase, rowsOfParts, snapshotsOf, valueOf } from "../support/backup.ts";
 import { failingBucket } from "../support/failing-bucket.ts";
-import { wrapBucket } from "../support/faults.ts";
 import { freshFile } from "../support/files.ts";
 import { endOfJob, inOperator, JOBS, killOperator, runJob, serviceWith, startJob } from "../support/jobs.ts";
 import { login, seedItems } from "../support/seed.ts";

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { cleanUp } from "../../src/scheduled.ts";
-import { countingDatabase, KEEP_NOTHING } from "../support/bindings.ts";
-import { advanceClock, DAY, freshContent, HOUR, pendingRecordsOf, runDueAlarms, wrapBucket } from "../support/faults.ts";
+import { KEEP_NOTHING, countingDatabase, wrapBucket } from "../support/bindings.ts";
+import { advanceClock, DAY, freshContent, HOUR, pendingRecordsOf, runDueAlarms } from "../support/faults.ts";
 import { objectsOf, pattern } from "../support/files.ts";
 import { passDays, passDaysQuickly, removeRows } from "../support/restore.ts";
 import { send } from "../support/service.ts";

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { sealedFileSize } from "../../src/model/chunk-sizes.ts";
-import { sleep } from "../support/bindings.ts";
-import { type Place, wrapBucket } from "../support/faults.ts";
+import { sleep, wrapBucket } from "../support/bindings.ts";
+import type { Place } from "../support/faults.ts";
 import { freshItem } from "../support/files.ts";
 
 /**

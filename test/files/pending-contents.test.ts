@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { KEEP_NOTHING, rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { KEEP_NOTHING, rebindCoordinator, wrapBucket, wrapDatabase } from "../support/bindings.ts";
 import {
   DAY,
   freshContent,
@@ -11,7 +11,6 @@ import {
   type Place,
   runDueAlarms,
   pendingRecordsOf,
-  wrapBucket,
 } from "../support/faults.ts";
 import { bytesOf, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { alternatingCoordinators } from "../support/concurrent-patches.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { wrapBucket } from "../support/faults.ts";
 import { freshItem, pattern } from "../support/files.ts";
+import { wrapBucket } from "../support/bindings.ts";
 
 /** A put that reads its stream to the end, or until it breaks off, and never settles. */
 async function put(_: string, body: ReadableStream): Promise<never> {

@@ -7,8 +7,8 @@ import { createRequestId } from "../../src/request-id.ts";
 import type { FlushMessage } from "../../src/store/activity/flush.ts";
 import { recordDatabaseSize } from "../../src/store/d1/size.ts";
 import { deliverMessages, entryOf, messageOf, segmentEntries } from "../support/activity.ts";
-import { sizedDatabase, wrapDatabase } from "../support/bindings.ts";
-import { advanceClock, DAY, wrapBucket } from "../support/faults.ts";
+import { sizedDatabase, wrapBucket, wrapDatabase } from "../support/bindings.ts";
+import { advanceClock, DAY } from "../support/faults.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
 
 /** A database that is nearly full: the queue's consumer writes reads and denials to R2 (docs/operations.md). */

@@ -6,8 +6,8 @@ import { NOWHERE } from "../../src/crypto/seal.ts";
 import type { Activity } from "../../src/model/activity.ts";
 import { operationId, timeOf } from "../../src/model/ids.ts";
 import { deliver, deliverMessages, messageOf, segmentEntries } from "../support/activity.ts";
-import { countingDatabase } from "../support/bindings.ts";
-import { advanceClock, DAY, wrapBucket } from "../support/faults.ts";
+import { countingDatabase, wrapBucket } from "../support/bindings.ts";
+import { advanceClock, DAY } from "../support/faults.ts";
 import { admin, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
 /** ACTIVITY_MAX_MB: how many bytes of reads and denials a log keeps (contract 13.10). Here some 700 entries are a megabyte. */

@@ -3,8 +3,8 @@ import { beforeEach, expect, it } from "vitest";
 import { operationId, timeOf } from "../../src/model/ids.ts";
 import { cleanUp } from "../../src/scheduled.ts";
 import { fillLog } from "../support/activity.ts";
-import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
-import { DAY, wrapBucket } from "../support/faults.ts";
+import { countingDatabase, wrapBucket, wrapDatabase } from "../support/bindings.ts";
+import { DAY } from "../support/faults.ts";
 
 /** What the hourly run moves of the segments of the log (docs/operations.md). */
 

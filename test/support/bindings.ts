@@ -56,6 +56,15 @@ export function countingDatabase(db: D1Database = env.DB) {
 /** A limit that no test reaches: all files of an isolate share the limits of its bindings. */
 export const UNLIMITED: RateLimit = { limit: async () => ({ success: true }) };
 
+/** The real R2 with some of its methods replaced. */
+export const wrapBucket = (methods: { readonly [K in keyof R2Bucket]?: unknown }, bucket: R2Bucket = env.FILES): R2Bucket =>
+  new Proxy(bucket, {
+    get(target, name: keyof R2Bucket) {
+      const value: unknown = methods[name] ?? target[name];
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+
 /** A bucket that reports the name and the arguments of each call before the call is made. */
 export const watchBucket = (bucket: R2Bucket, onCall: (name: string, values: readonly unknown[]) => void): R2Bucket =>
   new Proxy(bucket, {

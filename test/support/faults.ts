@@ -12,15 +12,6 @@ export const DAY = 24 * HOUR;
 
 export type Place = Awaited<ReturnType<typeof freshItem>>;
 
-/** The real R2 with some of its methods replaced. */
-export const wrapBucket = (methods: { readonly [K in keyof R2Bucket]?: unknown }, bucket: R2Bucket = env.FILES): R2Bucket =>
-  new Proxy(bucket, {
-    get(target, name: keyof R2Bucket) {
-      const value: unknown = methods[name] ?? target[name];
-      return typeof value === "function" ? (value.bind(target) as unknown) : value;
-    },
-  });
-
 /** The contents that the rows of a vault reference, also those of earlier versions and of deleted Items: each once. */
 export const CONTENTS = `
   SELECT item_id, id, generation, size FROM files WHERE vault_id = ?1

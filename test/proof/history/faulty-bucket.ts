@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
-import { byteStream, wrapBucket } from "../../support/faults.ts";
+import { wrapBucket } from "../../support/bindings.ts";
+import { byteStream } from "../../support/faults.ts";
 import { drawFault, type FaultPlan } from "./fault-plan.ts";
 
 const error = () => new Error("We encountered an internal error. Please try again. (10001)");
