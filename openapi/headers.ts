@@ -35,7 +35,7 @@ export const headers = {
     pattern: '^<[^>]+>; rel="next"$',
   }),
   JobOfConflict: text("The id of the job that has not ended; absent with another kind of error (contract 26.3)."),
-  Broken: text("How many rows of the answer do not open; absent without one, and on a streamed list (contract 11.10).", {
+  Broken: text("How many rows of the answer do not open; absent without one, and on a streamed list (contract 9.14, 11.10).", {
     pattern: String.raw`^[1-9]\d*$`,
   }),
   LogRange: text("The entries of the page, and how many there are: `1-50/734`. Absent with `before` (contract 13.9).", {

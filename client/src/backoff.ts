@@ -5,7 +5,12 @@ import type { ItemVaultError } from "./error.ts";
 const FIRST_DELAY = 200; // milliseconds
 const LONGEST_DELAY = 30_000; // milliseconds
 /** In seconds. A longer `Retry-After` is not waited for: the service may be back earlier. */
-export const LONGEST_RETRY_AFTER = 60;
+const LONGEST_RETRY_AFTER = 60;
+const REPEATED_STATUSES = new Set([429, 502, 503, 504]);
+
+/** Whether a repetition may succeed where a request failed. One that would have to wait longer than a caller expects fails. */
+export const canRepeat = ({ kind, status, retryAfter = 0 }: ItemVaultError): boolean =>
+  (kind === "network" || REPEATED_STATUSES.has(status)) && kind !== "misconfigured" && retryAfter <= LONGEST_RETRY_AFTER;
 
 /** The milliseconds of `Retry-After`, or a minute when it is longer. */
 export const askedDelayOf = ({ retryAfter = 0 }: Partial<ItemVaultError>): number =>

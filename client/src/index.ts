@@ -1,5 +1,5 @@
 export type { Answer, Call, CallOptions } from "./call.ts";
-export { askedDelayOf, retryDelayOf } from "./backoff.ts";
+export { askedDelayOf, canRepeat, retryDelayOf } from "./backoff.ts";
 export { type Client, createClient, type Resolved } from "./client.ts";
 export { type Fault, ItemVaultError } from "./error.ts";
 export type { EventOptions, VaultEvent } from "./events.ts";

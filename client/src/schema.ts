@@ -131,6 +131,8 @@ export interface Item {
   fields: Field[];
   /** In the order of their ids. */
   files: File[];
+  /** The ids of the Files whose stored records do not open; absent without one (contract 9.14). */
+  brokenFiles?: string[];
 }
 
 /** A deleted Item in a list (contract 14.9). */
@@ -195,6 +197,8 @@ export interface DeletedItem {
   fields: Field[];
   /** In the order of their ids. */
   files: File[];
+  /** The ids of the Files whose stored records do not open; absent without one (contract 9.14). */
+  brokenFiles?: string[];
   deletedAt: Time;
   /** The id of the token that deleted the Item. */
   deletedBy: Id;

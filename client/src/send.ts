@@ -1,4 +1,4 @@
-import { askedDelayOf, LONGEST_RETRY_AFTER } from "./backoff.ts";
+import { askedDelayOf, canRepeat } from "./backoff.ts";
 import { errorOf, ItemVaultError } from "./error.ts";
 import { createBookmarks, HEADER } from "./bookmarks.ts";
 import { wait } from "./wait.ts";
@@ -37,7 +37,6 @@ export type Send = (method: string, path: string, options?: RequestOptions) => P
 
 const FIRST_DELAY = 200; // milliseconds
 const LONGEST_DELAY = 10_000; // milliseconds
-const REPEATED = new Set([429, 502, 503, 504]);
 
 /**
  * The function that sends a client's requests. `path` begins with `/v1`. It repeats after a network error, 429, 502, 503 and
@@ -99,10 +98,6 @@ async function attemptOnce(send: typeof fetch, url: string, init: RequestInit): 
     return new ItemVaultError(`The service at ${new URL(url).origin} did not answer`, { kind: "network", status: 0 });
   }
 }
-
-/** A request that would have to wait longer than a caller expects fails. */
-const canRepeat = ({ kind, status, retryAfter = 0 }: ItemVaultError): boolean =>
-  (kind === "network" || REPEATED.has(status)) && kind !== "misconfigured" && retryAfter <= LONGEST_RETRY_AFTER;
 
 /** Milliseconds until the next attempt: full jitter, and never less than `Retry-After`. */
 const delayOf = (attempt: number, error: ItemVaultError): number =>

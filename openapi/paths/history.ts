@@ -28,7 +28,7 @@ const versionDescriptions = {
     summary: "Read a version",
     description: "Returns the Item as it was at that version, with the `ETag` that it had (contract 14.3).",
     parameters: ["IfNoneMatch"],
-    answers: { 200: { description: "The Item.", content: json("Item", item), headers: ["ETag"] }, 304: UNCHANGED },
+    answers: { 200: { description: "The Item.", content: json("Item", item), headers: ["ETag", "Broken"] }, 304: UNCHANGED },
   },
   restoreVersion: {
     tag: "Versions",
@@ -67,7 +67,11 @@ const deletedItemDescriptions = {
     description: "Returns the Item as it was when it was deleted (contract 14.10).",
     parameters: ["IfNoneMatch"],
     answers: {
-      200: { description: "The deleted Item.", content: json("DeletedItem", { ...item, ...deleted }), headers: ["ETag"] },
+      200: {
+        description: "The deleted Item.",
+        content: json("DeletedItem", { ...item, ...deleted }),
+        headers: ["ETag", "Broken"],
+      },
       304: UNCHANGED,
     },
   },

@@ -7,10 +7,14 @@ import { type Answer, type Descriptions } from "../operation.ts";
 const tag = "Items";
 
 /** The answer of a write: the Item after it. */
-export const written = (description: string): Answer => ({ description, content: json("Item", item), headers: ["ETagIfKnown"] });
+export const written = (description: string): Answer => ({
+  description,
+  content: json("Item", item),
+  headers: ["ETagIfKnown", "Broken"],
+});
 /** A write to an Item that answers with it. */
 export const WRITES_ITEM = { coordinated: true, grows: true, errors: ["overtaken"] } as const;
-export const UNCHANGED: Answer = { description: "The client has this version (contract 10.4).", headers: ["ETag"] };
+export const UNCHANGED: Answer = { description: "The client has this version (contract 10.4).", headers: ["ETag", "Broken"] };
 
 export const itemDescriptions = {
   listItems: {
@@ -44,7 +48,7 @@ export const itemDescriptions = {
     summary: "Read an Item",
     description: "Returns the Item with its fields and the current codes of its OTP fields (contract 2.2, 2.11).",
     parameters: ["IfNoneMatch"],
-    answers: { 200: { description: "The Item.", content: json("Item", item), headers: ["ETag"] }, 304: UNCHANGED },
+    answers: { 200: { description: "The Item.", content: json("Item", item), headers: ["ETag", "Broken"] }, 304: UNCHANGED },
   },
   replaceItem: {
     tag,

@@ -39,6 +39,10 @@ const contents: Readonly<Record<string, Schema>> = {
   sections: arrayOf(ref("Section"), { description: "In the order of the request that wrote them." }),
   fields: arrayOf(ref("Field"), { description: "In the order of the request that wrote them." }),
   files: arrayOf(ref("File"), { description: "In the order of their ids." }),
+  brokenFiles: arrayOf(
+    { type: "string" },
+    { description: "The ids of the Files whose stored records do not open; absent without one (contract 9.14)." },
+  ),
 };
 
 const deletion: Readonly<Record<string, Schema>> = {
@@ -101,18 +105,18 @@ export const itemSchemas: Readonly<Record<string, Schema>> = {
   ),
   ItemSummary: closed("An Item in a list. It contains no field (contract 2.1).", { ...summary, username }, ["state", "username"]),
   BrokenItem: closed("An Item in a list whose stored record does not open (contract 11.10).", broken, ["version"]),
-  Item: closed("A full Item (contract 2.2).", { ...summary, ...contents }, ["state"]),
+  Item: closed("A full Item (contract 2.2).", { ...summary, ...contents }, ["state", "brokenFiles"]),
   DeletedItemSummary: closed("A deleted Item in a list (contract 14.9).", { ...summary, ...deletion }),
   BrokenDeletedItem: closed(
     "A deleted Item in a list whose stored record does not open (contract 14.9).",
     { ...broken, ...deletion, deletedBy: { type: "string", description: "As the row has it." } },
     ["version", "deletedAt"],
   ),
-  DeletedItem: closed("A full deleted Item, as it was when it was deleted (contract 14.10).", {
-    ...summary,
-    ...contents,
-    ...deletion,
-  }),
+  DeletedItem: closed(
+    "A full deleted Item, as it was when it was deleted (contract 14.10).",
+    { ...summary, ...contents, ...deletion },
+    ["brokenFiles"],
+  ),
   BrokenVersion: closed("A version in the list whose stored record does not open (contract 14.2).", {
     version: { type: "integer", description: "The number of the version." },
     current: { type: "boolean", description: "Whether it is the current version." },

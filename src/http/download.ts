@@ -44,7 +44,7 @@ export async function sendContent(c: Context, address: ContentAddress, file: Key
  * several ranges, a malformed range. Errors: `range`, when it begins beyond the `size` bytes.
  */
 export function parseRange(header: string | undefined, size: number): Result<ByteRange | undefined> {
-  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? "") ?? [];
+  const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? "") ?? [];
   if (first === "" && last === "") return ok(undefined);
   if (first === "" && Number(last) === 0) return beyond(size);
   // The last bytes of nothing are all of it.

@@ -20,3 +20,6 @@ export const uncompressed = (c: Context): Record<string, string> => ({
   "Cache-Control": "no-store, no-transform",
   ...(isLocal(c) && { "Content-Encoding": "identity" }),
 });
+
+/** The header that counts the parts of an answer that do not open, also those that it leaves out; absent without one (contract 9.14, 11.10). */
+export const brokenHeader = (count = 0): Record<string, string> => (count > 0 ? { "Item-Vault-Broken": String(count) } : {});

@@ -1,5 +1,5 @@
 import { isNear } from "../../contract/operation.ts";
-import type { Failure } from "../model/failure.ts";
+import type { FailureKind } from "../model/failure.ts";
 import { ADMIN } from "../model/operation.ts";
 import { itemsIn, permissionIn } from "../model/vault-scope.ts";
 import { missing } from "../model/permission.ts";
@@ -8,7 +8,7 @@ import { limitToken } from "../requests/rate-limit.ts";
 import { isKnownRefused, rememberRefusal } from "../requests/refused.ts";
 import { rootOf } from "../crypto/token.ts";
 import { loadForToken } from "../store/vaults/authorized.ts";
-import { recordDamage, recordItemDamage, showsDamage } from "../store/health/damages.ts";
+import { isDamage, recordDamage, recordItemDamage } from "../store/health/damages.ts";
 import { requireDeletedItem } from "../store/items/deleted-items.ts";
 import { loadFile } from "../store/items/files.ts";
 import { requireItem } from "../store/items/items.ts";
@@ -39,7 +39,7 @@ export async function serve(route: Route, c: Context): Promise<Response> {
     ? await answerCaller(route, caller.value, withinScope(caller.value, target.value))
     : refuseOutsider(route, caller.value, target.value);
   audit(route, caller.value, target.value, allowed, result);
-  if (!result.ok && showsDamage(result.failure)) reportDamage(route, caller.value, target.value, result.failure);
+  if (showsDamage(result)) reportDamage(route, caller.value, target.value, result.ok ? "integrity" : result.failure.kind);
   return result.ok ? respond(c, result.value) : refuse(c, result.failure);
 }
 
@@ -56,12 +56,14 @@ async function answerCaller(route: Route, caller: Caller, target: Target): Promi
  * Records a row that does not open: that of the Item in the path; that of the vault when its keys do not open, or on the routes of the
  * vault itself.
  */
-function reportDamage({ path }: Route, { c, store }: Caller, { vault, item }: Target, { kind }: Failure): void {
+function reportDamage({ path }: Route, { c, store }: Caller, { vault, item }: Target, kind: FailureKind): void {
   const isOfItem = kind === "integrity" && item !== "";
   const isOfVault = kind === "misconfigured" || path.endsWith("/:vault");
   if (isOfItem) c.executionCtx.waitUntil(recordItemDamage(store, vault, item));
   else if (isOfVault) c.executionCtx.waitUntil(recordDamage(store, vault, []));
 }
+
+const showsDamage = (result: Result<Reply>): boolean => (result.ok ? result.value.broken === true : isDamage(result.failure));
 
 async function answer(route: Route, caller: Caller, target: Target): Promise<Result<Reply>> {
   const itemId = checkItemId(caller.c);

@@ -87,13 +87,19 @@ export interface BrokenItem {
   readonly broken: "integrity";
 }
 
+/** The Files of an Item. A row that does not open costs no other one. */
+export interface FilesOfItem {
+  readonly files: readonly File[];
+  /** The ids of the Files whose rows do not open: `files` lacks them (contract 9.14). Absent when every row opens. */
+  readonly brokenFiles?: readonly string[] | undefined;
+}
+
 /** A full Item has its user name among its fields only. */
-export interface Item extends Omit<Summary, "username"> {
+export interface Item extends Omit<Summary, "username">, FilesOfItem {
   /** 16 hexadecimal digits, drawn for each version: the first 8 bytes of the nonce of the sealed details (decision 0015). */
   readonly nonce: string;
   readonly sections: readonly Section[];
   readonly fields: readonly Field[];
-  readonly files: readonly File[];
 }
 
 /** When and by which token an Item was deleted. */

@@ -114,6 +114,12 @@ export interface ResealInput {
   readonly dataKey: string;
 }
 
+/** The most findings that a job shows by itself (contract 26.1). */
+export const SHOWN_FINDINGS_MAX = 100;
+
+/** The most vaults of a list that a job keeps in its state. */
+export const LISTED_VAULTS_MAX = 500;
+
 export const hasEnded = (state: JobState): boolean => state === "done" || state === "failed" || state === "stopped";
 
 /** Whether a step that failed so is tried again: the service or its storage may answer otherwise later. */

@@ -45,8 +45,13 @@ const nameField = <F extends NamedField>(value: F): Named<F> => ({
   value,
 });
 
+const idsOfFile = ({ id }: NamedFile): readonly string[] => [id, shortId(id)];
+
+/** Whether a part of a reference is the id of a File. No File that has this text as its name comes before it. */
+export const isIdOfFile = (file: NamedFile, part: string): boolean => idsOfFile(file).includes(part);
+
 const nameFile = <F extends NamedFile>(value: F): Named<F> => ({
-  ids: [value.id, shortId(value.id)],
+  ids: idsOfFile(value),
   section: value.section,
   name: fold(value.name),
   value,

@@ -19,5 +19,5 @@ export function parsePatch(body: unknown): Result<Edit[]> {
   const parsed = edits.safeParse(body);
   return parsed.success
     ? ok(parsed.data)
-    : invalid(explain(parsed.error, "the patch").replace(/^\[(\d+)\]\.?/, "operation $1: "));
+    : invalid(explain(parsed.error, "the patch").replace(/^\[(\d+)\](?:\.|: )/, "operation $1: "));
 }

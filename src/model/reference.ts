@@ -69,6 +69,12 @@ function parseAttribute(query: string): Result<Attribute> {
 
 const isAttribute = (text: string): text is Attribute => ATTRIBUTES.some((attribute) => attribute === text);
 
+/**
+ * The most Items of one title that are looked at: a live one, an archived one, and one that makes the title ambiguous, also where some of
+ * them are archived (contract 16.5).
+ */
+export const SAME_TITLE_ITEMS_MAX = 3;
+
 /** A 404. In: the part that names nothing. */
 export const namesNone = (part: string): Refusal => fail("reference_not_found", part);
 

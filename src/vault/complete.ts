@@ -1,7 +1,7 @@
 import { estimateEntropy, generatePassword, type Password } from "../model/password.ts";
 import { base32 } from "../model/ids.ts";
 import { typeRules } from "../model/field-types.ts";
-import type { Field, Item, Section } from "../model/item.ts";
+import type { Field, FilesOfItem, Item, Section } from "../model/item.ts";
 import type { FieldInput, ItemInput, RecipeInput } from "../model/item-input.ts";
 import { fits, LIMITS } from "../model/limits.ts";
 import { purposeRules } from "../model/purposes.ts";
@@ -15,7 +15,7 @@ export type Random = (size: number) => Uint8Array;
 /** The attributes of an Item that the service sets, not the client. */
 export type ServiceAttributes = Pick<
   Item,
-  "id" | "vault" | "version" | "nonce" | "createdAt" | "updatedAt" | "lastEditedBy" | "state" | "files"
+  "id" | "vault" | "version" | "nonce" | "createdAt" | "updatedAt" | "lastEditedBy" | "state" | keyof FilesOfItem
 >;
 
 /**

@@ -1,4 +1,4 @@
-import type { File, KeyedFile } from "../model/file.ts";
+import type { KeyedFile } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { NewContent } from "../model/operation.ts";
@@ -15,31 +15,35 @@ export interface FileEdit {
 
 /** Adds a File. A section that the File names and the Item does not declare is added too. Errors: 400. */
 export function addFile(item: Item, file: KeyedFile): Result<FileEdit> {
-  if (item.files.length >= LIMITS.list) return invalid(`files: has more than ${LIMITS.list} entries`);
+  if (item.files.length + (item.brokenFiles?.length ?? 0) >= LIMITS.list)
+    return invalid(`files: has more than ${LIMITS.list} entries`);
   const { section } = file;
   const known = section === undefined || item.sections.some(({ id }) => id === section);
   if (!known && item.sections.length >= LIMITS.list) return invalid(`sections: has more than ${LIMITS.list} entries`);
   const sections = known ? item.sections : [...item.sections, { id: section, label: "" }];
-  return edited({ ...item, sections }, undefined, file);
+  return putFile({ ...item, sections }, file);
 }
 
-/** Errors: `file_not_found`. */
+/** Errors: `file_not_found`; `integrity`, because the name and the section of the File are in its row. */
 export function replaceContent(item: Item, content: NewContent): Result<FileEdit> {
   const before = item.files.find(({ id }) => id === content.id);
-  return before ? edited(item, before, { ...before, ...content }) : fail("file_not_found");
+  if (!before) return fail(isBrokenFile(item, content.id) ? "integrity" : "file_not_found");
+  return putFile(item, { ...before, ...content });
 }
 
-/** Errors: `file_not_found`. */
+/** Deletes a File, also one whose row does not open. Errors: `file_not_found`. */
 export function deleteFile(item: Item, id: string): Result<FileEdit> {
-  const before = item.files.find((file) => file.id === id);
-  return before ? edited(item, before, undefined) : fail("file_not_found");
+  const files = item.files.filter((file) => file.id !== id);
+  const isBroken = isBrokenFile(item, id);
+  if (!isBroken && files.length === item.files.length) return fail("file_not_found");
+  const others = item.brokenFiles?.filter((file) => file !== id) ?? [];
+  return ok({ item: { ...item, files, brokenFiles: others.length > 0 ? others : undefined }, id, written: undefined });
 }
 
-function edited(item: Item, before: File | undefined, after: KeyedFile | undefined): Result<FileEdit> {
-  const id = (after ?? before)!.id;
-  const others = item.files.filter((file) => file.id !== id);
-  const files = after ? [...others, withoutKey(after)].toSorted((a, b) => (a.id < b.id ? -1 : 1)) : others;
-  return ok({ item: { ...item, files }, id, written: after });
-}
+const isBrokenFile = ({ brokenFiles = [] }: Item, id: string): boolean => brokenFiles.includes(id);
 
-const withoutKey = ({ key: _key, ...file }: KeyedFile): File => file;
+function putFile(item: Item, written: KeyedFile): Result<FileEdit> {
+  const { key: _key, ...file } = written;
+  const files = [...item.files.filter(({ id }) => id !== file.id), file].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return ok({ item: { ...item, files }, id: file.id, written });
+}

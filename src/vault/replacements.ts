@@ -1,6 +1,6 @@
 import type { ItemInput } from "../model/item-input.ts";
 import type { LostItem } from "../model/operation.ts";
-import type { Precondition } from "../model/item.ts";
+import type { FilesOfItem, Precondition } from "../model/item.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { StoredItem } from "../model/stored.ts";
 import type { CountChange } from "../model/vault.ts";
@@ -13,7 +13,7 @@ import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
 /**
  * PUT. When the client requires no version, it also replaces an Item that does not open. Then the sealed attributes that the request does
- * not have begin anew: the time of creation and whether the Item is archived. The Files whose rows open are kept (contract 10.27).
+ * not have begin anew: the time of creation and whether the Item is archived. Its Files are kept (contract 10.27).
  */
 export function replaceItem(
   working: WorkingVault,
@@ -23,25 +23,11 @@ export function replaceItem(
   const current = currentItem(working, id, ifMatch);
   if (current.ok || ifMatch || !isBroken(current)) return editItem(working, context, id, ifMatch, () => ok(input));
   const { vault, actor, now, random } = context;
-  const { files, rows } = keptFiles(working, id);
-  const version = nextOfBroken(working, id, actor, now, random);
-  return putItem(
-    working,
-    "UPDATE",
-    complete(input, { id, vault, createdAt: now, files, ...version }, undefined, random),
-    context,
-    {
-      files: rows,
-    },
-  );
+  const attributes = { id, vault, createdAt: now, ...filesOf(working, id), ...nextOfBroken(working, id, actor, now, random) };
+  return putItem(working, "UPDATE", complete(input, attributes, undefined, random), context);
 }
 
-/** The Files whose rows open, of an Item that does not open, and their rows in D1. */
-function keptFiles({ filesOfBroken, stored }: WorkingVault, id: string) {
-  const files = filesOfBroken.get(id) ?? [];
-  const ids = new Set(files.map((file) => file.id));
-  return { files, rows: stored.get(id)!.files.filter((row) => ids.has(row.id)) };
-}
+const filesOf = ({ filesOfBroken }: WorkingVault, id: string): FilesOfItem => filesOfBroken.get(id) ?? { files: [] };
 
 /** Whether D1 has rows of an Item that neither exists nor is deleted, because its own row was lost. */
 export function isLost({ stored }: WorkingVault, id: string): boolean {
@@ -61,25 +47,22 @@ export function replaceLost(
   }: LostItem & { readonly item: string; readonly input: ItemInput; readonly counts: CountChange },
 ): Result<ChangeResult> {
   const { vault, actor, now, random } = context;
-  const { files, rows } = keptFiles(working, id);
   const stored = working.stored.get(id)!;
-  const version = lastVersion(stored, rows) + 1;
-  const attributes = { id, vault, version, createdAt: now, files, ...newText(actor, now, random) };
-  const counted = filesCounted ? stored.files.length : 0;
+  const version = lastVersion(stored) + 1;
+  const attributes = { id, vault, version, createdAt: now, ...filesOf(working, id), ...newText(actor, now, random) };
   return putItem(working, "UPDATE", complete(input, attributes, undefined, random), context, {
-    files: rows,
-    counts: { ...counts, files: rows.length - counted },
+    counts: { ...counts, files: filesCounted ? 0 : stored.files.length },
   });
 }
 
 /**
- * The last version before the one that was lost, as far as the other rows show it. In: the rows of the Files that stay, which may begin
- * with the version that follows; one that ends belonged to a version before.
+ * The last version before the one that was lost, as far as the other rows show it. The row of a File may begin with the version that
+ * follows; one that ends belonged to a version before.
  */
-const lastVersion = ({ versions, files, ended }: StoredItem, staying: StoredItem["files"]): number =>
+const lastVersion = ({ versions, files, ended }: StoredItem): number =>
   Math.max(
     0,
     ...versions.map(({ version }) => version),
     ...ended.map(({ until }) => until - 1),
-    ...files.map((row) => (staying.includes(row) ? row.since - 1 : row.since)),
+    ...files.map(({ since }) => since - 1),
   );

@@ -41,7 +41,7 @@ function restoreOverBroken(working: WorkingVault, id: string, version: number, c
   const earlier = versionOf(working, id, version);
   if (!earlier.ok) return working.stored.get(id)?.current?.version === version ? fail("integrity") : earlier;
   const { actor, now, random } = context;
-  return putRestored(working, { ...earlier.value, ...nextOfBroken(working, id, actor, now, random) }, context, {});
+  return putRestored(working, earlier.value, nextOfBroken(working, id, actor, now, random), context);
 }
 
 /** Restores a deleted Item, with a new version. Errors: `item_not_found`, `integrity`; `database_full`, `quota`. */
@@ -72,11 +72,18 @@ function restore(
 ): Result<ChangeResult> {
   const { actor, now, random } = context;
   const { createdAt, state } = last;
-  return putRestored(working, { ...content, createdAt, state, ...nextVersion(last, actor, now, random) }, context, counts);
+  return putRestored(working, content, { createdAt, state, ...nextVersion(last, actor, now, random) }, context, counts);
 }
 
-function putRestored(working: WorkingVault, item: Item, context: ChangeContext, counts: CountChange): Result<ChangeResult> {
-  const files = restoreFiles(working.stored.get(item.id)!, item.files, item.version);
-  const put = putVersion(working, "UPDATE", item, context, { files, counts });
+/** In: the version with the content, and the attributes that the new version has instead of its own. */
+function putRestored(
+  working: WorkingVault,
+  content: Item,
+  attributes: Pick<Item, "version"> & Partial<Item>,
+  context: ChangeContext,
+  counts: CountChange = {},
+): Result<ChangeResult> {
+  const files = restoreFiles(working.stored.get(content.id)!, content.version, attributes.version);
+  const put = putVersion(working, "UPDATE", { ...content, ...attributes }, context, { files, counts });
   return put.ok ? ok({ ...put.value, event: "restored" }) : put;
 }

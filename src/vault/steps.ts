@@ -46,8 +46,8 @@ export function editItem(
   if (!input.ok) return input;
   if (!input.value) return ok({ answer: { item } });
   const { actor, now, random } = context;
-  const { vault, createdAt, state, files } = item;
-  const attributes = { id, vault, createdAt, state, files, ...nextVersion(item, actor, now, random) };
+  const { vault, createdAt, state, files, brokenFiles } = item;
+  const attributes = { id, vault, createdAt, state, files, brokenFiles, ...nextVersion(item, actor, now, random) };
   return putItem(working, "UPDATE", complete(input.value, attributes, item, random), context);
 }
 

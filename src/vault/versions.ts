@@ -49,24 +49,19 @@ function withVersions(stored: StoredItem, versions: readonly StoredVersion[]): S
 
 /**
  * The rows of the Files after the restoration of a version: a row whose content is the same stays, and a content that only
- * the earlier version has gets a row from the new version on. In: the Files of that version; the number of the new version.
+ * the earlier version has gets a row from the new version on. In: the numbers of that version and of the new one.
  */
-export function restoreFiles(
-  { files, ended }: StoredItem,
-  wanted: readonly Pick<StoredFile, "id" | "generation">[],
-  since: number,
-): readonly StoredFile[] {
-  const [current, past] = [byContent(files), byContent(ended)];
-  const restored = wanted.flatMap((file): StoredFile[] => {
-    const stays = current.get(file.generation);
-    if (stays) return [stays];
-    const returns = past.get(file.generation);
-    return returns ? [{ ...rowOf(returns), since }] : [];
-  });
+export function restoreFiles({ files, ended }: StoredItem, version: number, since: number): readonly StoredFile[] {
+  const current = byContent(files);
+  const wanted = [...files, ...ended].filter((row) => isInVersion(row, version));
+  const restored = wanted.map((row) => current.get(row.generation) ?? beginAt(since, row));
   return restored.length === files.length && restored.every((row) => row === current.get(row.generation)) ? files : restored;
 }
 
-const byContent = <Row extends StoredFile>(rows: readonly Row[]): ReadonlyMap<string, Row> =>
+const byContent = (rows: readonly StoredFile[]): ReadonlyMap<string, StoredFile> =>
   new Map(rows.map((row) => [row.generation, row]));
 
-const rowOf = ({ until: _until, ...row }: EndedFile): StoredFile => row;
+const beginAt = (since: number, { until: _until, ...row }: StoredFile & { readonly until?: number }): StoredFile => ({
+  ...row,
+  since,
+});

@@ -21,7 +21,7 @@ export interface WorkingVault {
   /** Whether the vault exists or existed before the group. */
   readonly everExisted: boolean;
   readonly items: Map<string, Result<Item>>;
-  /** Of each Item that does not open, or whose row is lost, the Files whose rows open. */
+  /** The Files of each Item that does not open, or whose row is lost. */
   readonly filesOfBroken: Snapshot["filesOfBroken"];
   readonly records: Map<string, Result<IdempotencyRecord>>;
   /** Earlier versions, by `versionKey`: those that the snapshot has, and those that the group replaced. */

@@ -43,6 +43,9 @@ const dataOf = async () => {
   return report.dependencies.find(({ service }: { service: string }) => service === "data");
 };
 
+/** How many Items /health counts. */
+const countDamaged = async () => Number(/^(\d+) Items? did not open/.exec((await dataOf()).message)?.[1] ?? 0);
+
 const metrics = async () => (await client(env.METRICS_TOKEN)("GET", "/metrics")).text;
 
 const titleOf = async (id: string) => (await uuid("GET", `${items}/${id}`)).body.title as string;
@@ -131,14 +134,21 @@ describe("a list in which an Item does not open", () => {
 });
 
 describe("a part of an Item that does not open", () => {
-  it("is a damaged Item in /health and /metrics when it is a File's row, without which the Item cannot be read", async () => {
-    const { id } = (await uuid("POST", items, { body: LOGIN })).body;
-    expect((await uuid("POST", `${items}/${id}/files?name=f`, { body: new Uint8Array([1]) })).status).toBe(200);
-    await sql(`UPDATE files SET sealed = ${flipped("sealed")} WHERE item_id = ?1`, id);
-    expect((await uuid("GET", `${items}/${id}`)).status).toBe(500);
-    await expect.poll(() => recordedDamages(id)).toHaveLength(1);
-    await sql("DELETE FROM items WHERE id = ?1", id);
-  });
+  const READS = ["", "/files", "/versions/2"];
+  it.each(READS)(
+    "is a damaged Item in /health and /metrics until it is deleted when it is a File's row: GET of the Item%s",
+    async (read) => {
+      const { id } = (await uuid("POST", items, { body: LOGIN })).body;
+      const { body: file } = await uuid("POST", `${items}/${id}/files?name=f`, { body: new Uint8Array([1]) });
+      await sql(`UPDATE files SET sealed = ${flipped("sealed")} WHERE item_id = ?1`, id);
+      const before = await countDamaged();
+      expect((await uuid("GET", `${items}/${id}${read}`)).status).toBe(200);
+      await expect.poll(() => recordedDamages(id)).toHaveLength(1);
+      expect(await countDamaged()).toBe(before + 1);
+      await uuid("DELETE", `${items}/${id}/files/${file.id}`);
+      expect(await countDamaged()).toBe(before);
+    },
+  );
 
   it("is no damaged Item in /health and /metrics when it is a version", async () => {
     const make = async () => (await uuid("POST", items, { body: LOGIN })).body.id as string;
@@ -196,9 +206,6 @@ it("damaged keys of a vault are refused with a word of the keys, and /health nam
     await admin("DELETE", `/v1/admin/vaults/${other}`);
   }
 });
-
-/** How many Items /health counts. */
-const countDamaged = async () => Number(/^(\d+) Items? did not open/.exec((await dataOf()).message)?.[1] ?? 0);
 
 describe("a list of several slices", () => {
   it("in each of which an Item does not open ends whole, without the header, and /health counts them", async () => {

@@ -46,12 +46,13 @@ it.each(DAMAGES)("a PUT replaces an Item whose %s do not open, and keeps its Fil
   expect((await call("GET", `${path}/files/${file}/content`)).status).toBe(200);
 });
 
-it("a PUT replaces an Item whose File does not open, without the File", async () => {
-  const { id, path, file } = await damagedItem("details");
+it.each(DAMAGES)("a PUT replaces an Item whose %s do not open, and keeps a File that does not open either", async (column) => {
+  const { id, path, file } = await damagedItem(column);
   await env.DB.prepare("UPDATE files SET size = 99 WHERE id = ?1").bind(file).run();
   const body = { id, vault: { id: vault }, ...LOGIN, title: "Third" };
-  expect(await call("PUT", path, { body })).toMatchObject({ status: 200, body: { files: [] } });
-  expect((await call("GET", path)).status).toBe(200);
+  const replaced = { title: "Third", files: [], brokenFiles: [file] };
+  expect(await call("PUT", path, { body })).toMatchObject({ status: 200, body: replaced });
+  expect(await call("GET", path)).toMatchObject({ status: 200, body: replaced });
 });
 
 it.each(DAMAGES)("a version is restored over an Item whose %s do not open", async (column) => {

@@ -135,6 +135,11 @@ describe("PATCH refuses", () => {
     }
   });
 
+  it.each([[1], ["x"], [[]], [true], [null]])("an operation that is no object, with its index: %j", async (operation) => {
+    const { status, body } = await unchanged.patch({ op: "remove", path: "/tags/0" }, operation);
+    expect([status, body.message]).toEqual([400, "operation 1: is not an object"]);
+  });
+
   it("a long path with a message that contains only its first 64 characters", async () => {
     const { patch } = unchanged;
     const { status, body } = await patch({ op: "replace", path: `/${"x".repeat(1000)}`, value: "x" });

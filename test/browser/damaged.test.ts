@@ -4,7 +4,7 @@ import { sendRequest } from "../sdk/support/requests.ts";
 import { openPage } from "./support/page.ts";
 import { login, seed } from "./support/seed.ts";
 
-/** The lists of the console with an entry whose stored record does not open (contract 11.10, 14.2, 14.9). */
+/** The console with a stored record that does not open, in a list or of a File (contract 9.14, 11.10, 14.2, 14.9). */
 
 const ID = "11111111-1111-4111-8111-111111111111";
 
@@ -53,4 +53,34 @@ it("the list of versions has one that does not open, beside the others", async (
   await page.getByRole("link", { name: "Versions" }).click();
   await expect.poll(() => page.getByRole("button", { name: /Version 7.*unknown time.*Damaged version/s }).count()).toBe(1);
   expect(await page.getByRole("button", { name: /Version 1.*Grafana/s }).count()).toBe(1);
+});
+
+it("an Item has a File that does not open under a name that says so, and deletes it", async () => {
+  const { vault, token, items } = await seed([login("Grafana")]);
+  const path = `/v1/vaults/${vault}/items/${items[0]}`;
+  const page = await openPage({ token });
+  let deleted = "";
+  await page.route(
+    (url) => url.pathname === path,
+    async (route) => {
+      const headers = { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" };
+      const response = await route.fetch({ headers });
+      const item = (await response.json()) as object;
+      return route.fulfill({ response, json: deleted === "" ? { ...item, brokenFiles: [ID] } : item });
+    },
+  );
+  await page.route(
+    (url) => url.pathname.startsWith(`${path}/files/`),
+    (route) => {
+      deleted = `${route.request().method()} ${route.request().url().split("/").at(-1)}`;
+      return route.fulfill({ status: 204 });
+    },
+  );
+  await page.goto(`/console/#/items/${vault}/${items[0]}`);
+  const files = page.getByRole("region", { name: "Files" });
+  await expect.poll(() => files.getByText("Damaged File 11111111").count()).toBe(1);
+  await files.getByRole("button", { name: "Delete Damaged File 11111111" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect.poll(() => files.getByText("Damaged File 11111111").count()).toBe(0);
+  expect(deleted).toBe(`DELETE ${ID}`);
 });

@@ -1,11 +1,16 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { keyOf, type Place } from "../support/faults.ts";
-import { freshItem, pattern } from "../support/files.ts";
+import { freshItem, lengthOf, pattern } from "../support/files.ts";
 import { sample } from "../support/runs.ts";
 import { ignoreChecks } from "../support/migrate.ts";
+import { client, makeToken } from "../support/service.ts";
+import { writeId } from "../../src/model/dialect.ts";
 
-/** The row of a File opens only in the place for which it was sealed, even if its object was copied to the other place. */
+/**
+ * The row of a File opens only in the place for which it was sealed, even if its object was copied to the other place. One that does not open
+ * costs its Item nothing else (contract 9.14).
+ */
 
 beforeAll(() => ignoreChecks(true)); // rows are damaged as only a damage of the file does it
 
@@ -30,15 +35,37 @@ async function copyObject(from: string, to: string) {
   await env.FILES.put(to, await (await env.FILES.get(from))!.arrayBuffer());
 }
 
-/** Expects that the Item, its Files, the content and a replacement of the content are all answered 500 `integrity`. */
-async function expectIntegrityFailures(file: string, { path, files, call, download } = at): Promise<void> {
-  const paths = [path, files, `${files}/${file}`, `${files}?inline_files=true`, `${files}/${file}?inline_files=true`];
-  for (const each of paths) expect([each, (await call("GET", each)).body]).toEqual([each, INTEGRITY]);
+/**
+ * Expects that the File, its content and a replacement of the content are answered 500 `integrity`, and that the Item is served without the
+ * File, and names it (contract 9.14). In: the other Files of the Item.
+ */
+async function expectIntegrityFailures(file: string, { path, files, call, download } = at, others = [one, two]): Promise<void> {
+  const sound = others.filter((id) => id !== file);
+  for (const each of [`${files}/${file}`, `${files}/${file}?inline_files=true`])
+    expect([each, (await call("GET", each)).body]).toEqual([each, INTEGRITY]);
+  const item = await call("GET", path);
+  expect(item).toMatchObject({ status: 200, body: { brokenFiles: [file] } });
+  const lists = [await call("GET", files), await call("GET", `${files}?inline_files=true`)];
+  for (const list of [item.body.files, ...lists.map(({ body }) => body)])
+    expect(list.map(({ id }: { id: string }) => id).toSorted()).toEqual(sound.toSorted());
+  for (const { headers } of [item, ...lists]) expect(headers.get("Item-Vault-Broken")).toBe("1");
   const response = await download(file);
   expect([response.status, await response.json()]).toEqual([500, INTEGRITY]);
   const replaced = await call("PUT", `${files}/${file}/content`, { body: BYTES, headers: { "Content-Length": "1000" } });
   expect(replaced.body).toEqual(INTEGRITY);
 }
+
+/** An Item as GET answers it: its version and the ids of its Files. */
+const namesOf = async (path = at.path) => {
+  const { status, body } = await at.call("GET", path);
+  return {
+    status,
+    version: body.version,
+    files: body.files.map(({ id }: { id: string }) => id),
+    brokenFiles: body.brokenFiles,
+  };
+};
+const kept = (version: number) => ({ status: 200, version, files: [two], brokenFiles: [one] });
 
 describe("the row of a File", () => {
   it("does not open in another Item of the vault; the Item from which it was taken is still served", async () => {
@@ -46,7 +73,7 @@ describe("the row of a File", () => {
     await sql("UPDATE files SET item_id = ?1 WHERE id = ?2", item.id, one);
     const path = `${at.items}/${item.id}`;
     const download: Place["download"] = (file, request) => at.download(`../../${item.id}/files/${file}`, request);
-    await expectIntegrityFailures(one, { ...at, path, files: `${path}/files`, download });
+    await expectIntegrityFailures(one, { ...at, path, files: `${path}/files`, download }, []);
     const { body } = await at.call("GET", at.path);
     expect(body.files.map((file: { id: string }) => file.id)).toEqual([two]);
   });
@@ -56,7 +83,7 @@ describe("the row of a File", () => {
     const key = await keyOf(at.vault, one);
     await sql("UPDATE files SET vault_id = ?1, item_id = ?2 WHERE id = ?3", other.vault, other.item, one);
     await copyObject(key, await keyOf(other.vault, one));
-    await expectIntegrityFailures(one, other);
+    await expectIntegrityFailures(one, other, []);
   });
 
   it("does not open under another id", async () => {
@@ -64,7 +91,7 @@ describe("the row of a File", () => {
     const key = await keyOf(at.vault, one);
     await sql("UPDATE files SET id = ?1 WHERE id = ?2", id, one);
     await copyObject(key, await keyOf(at.vault, id));
-    await expectIntegrityFailures(id);
+    await expectIntegrityFailures(id, at, [two]);
   });
 
   it("does not open with the sealed text of another File", async () => {
@@ -110,6 +137,70 @@ describe("the row of a File", () => {
       await sql("UPDATE files SET sealed = ?1 WHERE id = ?2", changed, one);
       expect([index, (await at.call("GET", `${at.files}/${one}`)).body]).toEqual([index, INTEGRITY]);
     }
+  });
+
+  describe("that does not open", () => {
+    beforeEach(() => sql("UPDATE files SET size = 1 WHERE id = ?1", one));
+
+    const EDIT = [{ op: "replace", path: "/title", value: "Renamed" }];
+    const WRITES: [string, () => Promise<{ status: number }>][] = [
+      ["PATCH", () => at.call("PATCH", at.path, { body: EDIT })],
+      ["PUT", async () => at.call("PUT", at.path, { body: (await at.call("GET", at.path)).body })],
+      ["archiving", () => at.call("POST", `${at.path}/archive`)],
+      ["a restored version", () => at.call("POST", `${at.path}/versions/3/restore`)],
+      [
+        "a new content of another File",
+        () => at.call("PUT", `${at.files}/${two}/content`, { body: BYTES, headers: lengthOf(BYTES) }),
+      ],
+    ];
+    it.each(WRITES)("stays with its Item and its versions: %s", async (_, write) => {
+      await at.call("PATCH", at.path, { body: EDIT });
+      const { version } = await namesOf();
+      expect((await write()).status).toBe(200);
+      expect(await namesOf()).toEqual(kept(version + 1));
+      expect(await namesOf(`${at.path}/versions/${version}`)).toEqual(kept(version));
+    });
+
+    it("is named in the dialect connect in the form of its ids", async () => {
+      const connect = client((await makeToken({ [at.vault]: "r" }, { dialect: "connect" })).token);
+      const { body, headers } = await connect("GET", at.path);
+      const [sound, damaged] = [two, one].map((id) => writeId(id, "connect"));
+      expect([body.files, body.brokenFiles]).toMatchObject([[{ id: sound }], [damaged]]);
+      expect(headers.get("Item-Vault-Broken")).toBe("1");
+    });
+
+    it("fails the references that may name it, and no other", async () => {
+      await at.call("PATCH", at.path, { body: [{ op: "add", path: "/fields", value: { label: "key", value: "v" } }] });
+      const parts = ["key", two, writeId(two, "connect"), one, "f", "none"];
+      const references = parts.map((part) => `op://${at.vault}/${at.item}/${part}?attribute=label`);
+      const { body } = await at.call("POST", "/v1/resolve", { body: { references } });
+      const outcomes = body.values.map(({ status, value }: { status?: number; value?: string }) => status ?? value);
+      expect(outcomes).toEqual(["key", "f", "f", 500, 500, 500]);
+    });
+
+    it("is deleted by DELETE, and the versions before name it", async () => {
+      const { version } = await namesOf();
+      expect((await at.call("DELETE", `${at.files}/${one}`)).status).toBe(204);
+      expect(await namesOf()).toEqual({ status: 200, version: version + 1, files: [two], brokenFiles: undefined });
+      expect(await namesOf(`${at.path}/versions/${version}`)).toEqual(kept(version));
+      expect((await at.call("DELETE", `${at.files}/${one}`)).status).toBe(404);
+    });
+
+    it("returns with its deleted Item", async () => {
+      const { version } = await namesOf();
+      await at.call("DELETE", at.path);
+      expect(await namesOf(at.path.replace("/items/", "/deleted-items/"))).toEqual(kept(version));
+      expect((await at.call("POST", `${at.path.replace("/items/", "/deleted-items/")}/restore`)).status).toBe(200);
+      expect(await namesOf()).toEqual(kept(version + 1));
+    });
+
+    it("is opened again with its Item, once its row is as it was", async () => {
+      await at.call("PATCH", at.path, { body: EDIT });
+      await sql("UPDATE files SET size = ?1 WHERE id = ?2", BYTES.length, one);
+      const { files, brokenFiles } = await namesOf();
+      expect([files.toSorted(), brokenFiles]).toEqual([[one, two].toSorted(), undefined]);
+      expect((await at.download(one)).status).toBe(200);
+    });
   });
 
   it("that does not open neither breaks the list of Items nor prevents the deletion of its Item", async () => {

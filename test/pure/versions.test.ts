@@ -62,8 +62,7 @@ function apply(model: Model, stored: StoredItem, { kind, file: id = "", back = 0
     case "restore": {
       const content = stored.versions.some(({ version }) => version === last - back) && model.versions.get(last - back);
       if (!content) return stored;
-      const wanted = [...content].map(([one, generation]) => ({ id: one, generation }));
-      return next(restoreFiles(stored, wanted, last + 1), content);
+      return next(restoreFiles(stored, last - back, last + 1), content);
     }
     case "destroy":
       if (stored.versions.some(({ version }) => version === last - back)) model.versions.delete(last - back);

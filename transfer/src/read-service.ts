@@ -20,6 +20,7 @@ export interface ReadProgress {
 const UNREADABLE = {
   vaults: "vaults that the service cannot read, because their stored records or keys are damaged",
   items: "Items that the service cannot read, because their stored records are damaged",
+  files: "Files that the service cannot read, because their stored records are damaged",
   versions: "damaged earlier versions",
 };
 
@@ -74,6 +75,7 @@ async function readItem(reading: Reading, id: string): Promise<TransferItem | un
   const read = client.call("GET /v1/vaults/{vault}/items/{item}", { path });
   const item: ServiceItem | undefined = (await service.orMissing(orDamaged(losses, UNREADABLE.items, id, read)))?.data;
   if (!item) return undefined;
+  losses.add(UNREADABLE.files, item.title, item.brokenFiles?.length ?? 0);
   const canonical = parseId(id);
   const state = stateOf(item);
   return {

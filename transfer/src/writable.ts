@@ -11,9 +11,13 @@ export const writableOf = ({ title, category, favorite, tags, urls, sections, fi
   fields: fields.map(({ entropy: _entropy, totp: _totp, ...field }) => field),
 });
 
-/** What has to be equal in a copy of an Item. The ids of Files differ, and with them their order. */
+/**
+ * What has to be equal in a copy of an Item. The ids of Files differ, and with them their order. No Item with a File that does not open has
+ * an equal copy: the copy lacks the File.
+ */
 export const comparableOf = (item: Item) => ({
   ...writableOf(item),
   state: item.state,
   files: item.files.map(({ name, size, section }) => JSON.stringify([name, size, section?.id])).toSorted(),
+  brokenFiles: item.brokenFiles,
 });

@@ -1,4 +1,4 @@
-import { type Client, entriesOf, type Vault } from "@item-vault/client";
+import { type Client, entriesOf, type Item, type Vault } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
 import { CliError } from "../frame/failure.ts";
 import { printable } from "../frame/printable.ts";
@@ -129,8 +129,19 @@ export async function deletedIdOf(client: Client, vault: string, name: string): 
 }
 
 /** A File of an Item by id or name. */
-export async function findFile(client: Client, path: ItemPath, name: string): Promise<FileInfo> {
-  const { files } = (await client.call("GET /v1/vaults/{vault}/items/{item}", { path })).data;
+export const findFile = async (client: Client, path: ItemPath, name: string): Promise<FileInfo> =>
+  fileOf((await loadItem(client, path)).files, name);
+
+/** The id of a File of an Item by id or name; of a File that does not open, by its id. */
+export async function fileIdOf(client: Client, path: ItemPath, name: string): Promise<string> {
+  const { files, brokenFiles = [] } = await loadItem(client, path);
+  return brokenFiles.find((id) => id === name.toLowerCase()) ?? fileOf(files, name).id;
+}
+
+const loadItem = async (client: Client, path: ItemPath): Promise<Item> =>
+  (await client.call("GET /v1/vaults/{vault}/items/{item}", { path })).data;
+
+function fileOf(files: readonly FileInfo[], name: string): FileInfo {
   const byId = files.filter(({ id }) => id === name.toLowerCase());
   return onlyOne(byId.length > 0 ? byId : files.filter((file) => file.name === name), "File", name);
 }

@@ -1,4 +1,4 @@
-import { findFile, findItem } from "../api/find.ts";
+import { fileIdOf, findItem } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { filesTable } from "../items/present.ts";
 import { show, tell } from "../output/format.ts";
@@ -16,7 +16,7 @@ export async function list({ io, args, options, client: connect }: Call<typeof F
 export async function remove({ io, args, options, client: connect }: Call<typeof FILE_DELETE_OPTIONS>): Promise<void> {
   const client = await connect();
   const path = await findItem(client, args[0]!, options.vault);
-  const { id } = await findFile(client, path, args[1]!);
+  const id = await fileIdOf(client, path, args[1]!);
   await client.call("DELETE /v1/vaults/{vault}/items/{item}/files/{file}", { path: { ...path, file: id } });
   await tell(io, `Deleted the File ${id}`);
 }

@@ -28,6 +28,9 @@ export async function loadItem(client: Client, path: ItemPath): Promise<Loaded> 
  * throws after it has removed the incomplete copy; a program that is killed leaves it.
  */
 export async function duplicate(io: Io, client: Client, source: Loaded, vault: string): Promise<Loaded> {
+  const { brokenFiles } = source.item;
+  if (brokenFiles)
+    throw new CliError(`The Item has Files that do not open: ${brokenFiles.join(", ")}. Delete them before a copy`);
   const body = { ...writableOf(source.item), vault: { id: vault } };
   const { data: made } = await client.call("POST /v1/vaults/{vault}/items", { path: { vault }, body });
   const path = { vault, item: made.id };

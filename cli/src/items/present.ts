@@ -1,4 +1,5 @@
 import { isSecretType } from "@item-vault/model/secret-types";
+import { printable } from "../frame/printable.ts";
 import { timeOf } from "../output/time.ts";
 import type { Field, FileInfo, Item, Summary } from "../api/shapes.ts";
 import { namesOf, type Variable } from "../output/dotenv.ts";
@@ -45,6 +46,7 @@ export const shownItem = (item: Item, reveal = false): Shown => ({
       pairsOf(summaryPairs(item)),
       tableOf(["SECTION", "FIELD", "TYPE", "VALUE"], item.fields.map(fieldRow(item, reveal)), columns),
       filesTable(item.files, columns),
+      brokenFilesLine(item),
     ]
       .filter(Boolean)
       .join("\n"),
@@ -71,6 +73,10 @@ const fieldRow =
     const label = sections.find(({ id }) => id === field.section?.id)?.label;
     return [label || (field.section?.id ?? ""), field.label || field.id, field.type, valueOf(field, reveal)];
   };
+
+/** The Files that do not open (contract 9.14). */
+const brokenFilesLine = ({ brokenFiles = [] }: Item): string =>
+  brokenFiles.length > 0 ? `Files that do not open: ${brokenFiles.map(printable).join(", ")}\n` : "";
 
 export const filesTable = (files: readonly FileInfo[], columns?: number): string =>
   tableOf(

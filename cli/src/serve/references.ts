@@ -4,7 +4,7 @@ import { fold } from "@item-vault/model/fold";
 import { isId, parseId } from "@item-vault/model/ids";
 import { fits, LIMITS } from "@item-vault/model/limits";
 import { fieldFinder, findFile, type NamedField } from "@item-vault/model/named";
-import { type Attribute, parseReference, type Reference } from "@item-vault/model/reference";
+import { type Attribute, parseReference, type Reference, SAME_TITLE_ITEMS_MAX } from "@item-vault/model/reference";
 import { codeOfField } from "@item-vault/model/totp";
 import { type Copy, type HeldItem, type HeldVault, isComplete, openContent, openItem } from "./copy.ts";
 import { type Answer, isUnmodified, INLINE_BYTES_MAX, json, type LocalRequest, notModified } from "./request.ts";
@@ -71,9 +71,6 @@ function findVault({ vaults }: Copy, part: string): HeldVault | undefined {
   const named = [...vaults.values()].filter(({ row }) => fold(row.name) === folded);
   return named.length === 1 ? named[0] : undefined;
 }
-
-/** So many Items of one title make a reference ambiguous, also where some are archived (contract 16.5). */
-const SAME_TITLE_ITEMS_MAX = 3;
 
 /** The Item of this id, else the only one of this title that is not archived. */
 function findItem(vault: HeldVault, part: string): HeldItem | undefined {

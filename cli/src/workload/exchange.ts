@@ -1,4 +1,4 @@
-import { createClient, ItemVaultError, retryDelayOf } from "@item-vault/client";
+import { canRepeat, createClient, ItemVaultError, retryDelayOf } from "@item-vault/client";
 import { normalizedHost } from "../frame/connection.ts";
 import { CliError } from "../frame/failure.ts";
 import { createFetch } from "../frame/fetch.ts";
@@ -32,9 +32,6 @@ interface Policy {
 }
 
 const ATTEMPTS = 4;
-const REPEATED = new Set([429, 502, 503, 504]);
-/** In seconds. A longer `Retry-After` is not waited for. */
-const LONGEST_RETRY_AFTER = 60;
 
 /**
  * Gets the token of the workload and exchanges it. Each attempt gets the token anew: the service takes that of a job only once, and
@@ -56,9 +53,6 @@ export async function exchangeToken(exchange: Exchange, { attempts = ATTEMPTS, s
     }
   }
 }
-
-const canRepeat = ({ kind, status, retryAfter = 0 }: ItemVaultError): boolean =>
-  (kind === "network" || REPEATED.has(status)) && kind !== "misconfigured" && retryAfter <= LONGEST_RETRY_AFTER;
 
 /** Waits. It ends early when the signal aborts. */
 const pause = (milliseconds: number, signal?: AbortSignal): Promise<void> =>

@@ -1,4 +1,13 @@
-import type { BrokenDeletedItem, BrokenItem, BrokenVersion, DeletedItemSummary, ItemSummary, Version } from "@item-vault/client";
+import type {
+  BrokenDeletedItem,
+  BrokenItem,
+  BrokenVersion,
+  DeletedItemSummary,
+  File,
+  Item,
+  ItemSummary,
+  Version,
+} from "@item-vault/client";
 
 /**
  * Entries of lists whose stored record does not open (contract 11.10), in the shape of the others, so that a view shows them under a name that
@@ -6,6 +15,10 @@ import type { BrokenDeletedItem, BrokenItem, BrokenVersion, DeletedItemSummary, 
  */
 
 const nameOf = (id: string): string => `Damaged Item ${id.slice(0, 8)}`;
+
+/** The Files of an Item whose stored records do not open (contract 9.14). */
+export const damagedFiles = ({ brokenFiles = [] }: Pick<Item, "brokenFiles">): Pick<File, "id" | "name">[] =>
+  brokenFiles.map((id) => ({ id, name: `Damaged File ${id.slice(0, 8)}` }));
 
 /** A time that is not known. */
 const UNKNOWN = "";

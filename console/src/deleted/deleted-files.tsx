@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { DeletedItem, File } from "@item-vault/client";
+import { damagedFiles } from "../api/broken.ts";
 import { loadContent } from "../api/content.ts";
 import { explain } from "../api/explain.ts";
 import { showToast } from "../state/toasts.ts";
@@ -8,7 +9,8 @@ import { formatSize } from "../ui/size.ts";
 
 /** The Files of a deleted Item, which can be downloaded. */
 export function DeletedFiles({ item }: { readonly item: DeletedItem }) {
-  if (item.files.length === 0) return null;
+  const damaged = damagedFiles(item);
+  if (item.files.length + damaged.length === 0) return null;
   return (
     <section class="fields" aria-label="Files">
       <h2>Files</h2>
@@ -20,6 +22,11 @@ export function DeletedFiles({ item }: { readonly item: DeletedItem }) {
               <bdi class="value">{file.name}</bdi>
               <Download item={item} file={file} />
             </dd>
+          </div>
+        ))}
+        {damaged.map(({ id, name }) => (
+          <div key={id} class="field-row">
+            <dd>{name}</dd>
           </div>
         ))}
       </dl>

@@ -18,8 +18,6 @@ import { deletedError, deletedState, deletedVault, listed, loadDeleted, restorab
 
 /** The list of deleted Items, the last one first. */
 
-const ROW_HEIGHT = 60; // pixels, as in style/items.css
-
 export function DeletedList() {
   const heading = useRef<HTMLHeadingElement>(null);
   const { item } = route.value;
@@ -86,7 +84,6 @@ function Content() {
       label="Deleted Items"
       rows={listed.value}
       keyOf={({ id }) => id}
-      height={ROW_HEIGHT}
       current={route.value.item}
       row={(item, tabIndex) => <Row item={item} tabIndex={tabIndex} />}
     />

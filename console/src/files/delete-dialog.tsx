@@ -8,7 +8,7 @@ import { quoted } from "../ui/file-names.ts";
 
 interface Props {
   readonly item: Item;
-  readonly file: StoredFile;
+  readonly file: Pick<StoredFile, "id" | "name">;
   readonly onClose: () => void;
 }
 
@@ -29,7 +29,7 @@ export function DeleteDialog({ item, file, onClose }: Props) {
 }
 
 /** A File that somebody else has deleted is deleted. */
-async function deleteFile({ id, vault }: Item, file: StoredFile): Promise<void> {
+async function deleteFile({ id, vault }: Item, file: Props["file"]): Promise<void> {
   const path = { vault: vault.id, item: id, file: file.id };
   await call("DELETE /v1/vaults/{vault}/items/{item}/files/{file}", { path }).catch((error: unknown) => {
     if (!isErrorKind(error, "file_not_found")) throw error;

@@ -86,3 +86,17 @@ export function FileRow({ item, file, onPreview, changes }: Props) {
     </li>
   );
 }
+
+/** A File whose stored record does not open (contract 9.14): nothing but its id is known. In: absent for a session that may not write. */
+export const DamagedFileRow = ({ name, onDelete }: { readonly name: string; readonly onDelete: (() => void) | undefined }) => (
+  <li>
+    <div class="file">
+      <span class="name">{name}</span>
+      {onDelete && (
+        <button type="button" class="plain" aria-label={`Delete ${name}`} onClick={onDelete}>
+          Delete
+        </button>
+      )}
+    </div>
+  </li>
+);

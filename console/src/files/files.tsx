@@ -1,6 +1,7 @@
 import { useCallback, useRef, useState } from "preact/hooks";
 import type { File as StoredFile } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
+import { damagedFiles } from "../api/broken.ts";
 import { may } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -8,7 +9,7 @@ import type { MenuAction } from "../ui/menu.tsx";
 import { useDrop } from "../ui/drop.ts";
 import { formatSize } from "../ui/size.ts";
 import { DeleteDialog } from "./delete-dialog.tsx";
-import { FileRow } from "./file-row.tsx";
+import { DamagedFileRow, FileRow } from "./file-row.tsx";
 import { PreviewDialog } from "./preview.tsx";
 import { UploadRow } from "./upload-row.tsx";
 import { addUploads, uploads } from "./uploads.ts";
@@ -17,7 +18,7 @@ import { afterRender } from "../ui/after-render.ts";
 /** The Files of an Item, and those that are being added to it. */
 export function Files({ opened: { item } }: { readonly opened: Opened }) {
   const [preview, setPreview] = useState<StoredFile>();
-  const [deletion, setDeletion] = useState<StoredFile>();
+  const [deletion, setDeletion] = useState<Pick<StoredFile, "id" | "name">>();
   const section = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const target = { vault: item.vault.id, item: item.id };
@@ -38,25 +39,25 @@ export function Files({ opened: { item } }: { readonly opened: Opened }) {
     afterRender(() => document.activeElement === document.body && heading.current?.focus());
   };
 
+  const damaged = damagedFiles(item);
   const own = uploads.value.filter((upload) => upload.item === item.id && upload.vault === item.vault.id);
-  if (item.files.length + own.length === 0 && !mayWrite) return null;
+  const rows = item.files.length + damaged.length + own.length;
+  if (rows === 0 && !mayWrite) return null;
   return (
     <section ref={section} class="files" aria-label="Files">
       <header>
         <h2 ref={heading} tabIndex={-1}>
           Files
         </h2>
-        {mayWrite && (
-          <button type="button" onClick={() => choose()}>
-            <Icon name="plus" />
-            Add files
-          </button>
-        )}
+        {mayWrite && <AddButton onClick={() => choose()} />}
       </header>
-      {item.files.length + own.length > 0 && (
+      {rows > 0 && (
         <ul>
           {item.files.map((file) => (
             <FileRow key={file.id} item={item} file={file} changes={changesOf(file)} onPreview={() => setPreview(file)} />
+          ))}
+          {damaged.map((file) => (
+            <DamagedFileRow key={file.id} name={file.name} onDelete={mayWrite ? () => setDeletion(file) : undefined} />
           ))}
           {own.map((upload) => (
             <UploadRow key={upload.id} upload={upload} />
@@ -65,16 +66,25 @@ export function Files({ opened: { item } }: { readonly opened: Opened }) {
       )}
       {mayWrite && <Hint />}
       <input ref={input} type="file" hidden aria-label="Files to add" onChange={onChoose} />
-      {over && mayWrite && (
-        <p class="drop-here">
-          <span>Drop to add to this Item</span>
-        </p>
-      )}
+      {over && mayWrite && <DropHere />}
       {preview && <PreviewDialog item={item} file={preview} onClose={() => setPreview(undefined)} />}
       {deletion && <DeleteDialog item={item} file={deletion} onClose={closeDeletion} />}
     </section>
   );
 }
+
+const AddButton = ({ onClick }: { readonly onClick: () => void }) => (
+  <button type="button" onClick={onClick}>
+    <Icon name="plus" />
+    Add files
+  </button>
+);
+
+const DropHere = () => (
+  <p class="drop-here">
+    <span>Drop to add to this Item</span>
+  </p>
+);
 
 const Hint = () => (
   <p class="quiet">

@@ -1,4 +1,5 @@
 import type { Item } from "@item-vault/client";
+import { damagedFiles } from "../api/broken.ts";
 import { textOfUrl } from "../items/attribute-texts.ts";
 import type { Draft } from "../items/draft.ts";
 import { labelOf } from "../items/field-types.ts";
@@ -26,11 +27,13 @@ export const urlParts = ({ urls }: Draft): Part[] =>
 
 export const tagParts = ({ tags }: Draft): Part[] => numbered(tags.map((tag) => ({ key: tag, text: tag })));
 
-export const fileParts = (item: Item): Part[] =>
-  item.files.map(({ id, name, size, section }) => {
+export const fileParts = (item: Item): Part[] => [
+  ...item.files.map(({ id, name, size, section }) => {
     const place = section ? `, in ${sectionOf(item, section.id)}` : "";
     return { key: id, text: `${isolate(name)} (${plural(size, "byte")}${place})` };
-  });
+  }),
+  ...damagedFiles(item).map(({ id, name }) => ({ key: id, text: name })),
+];
 
 /** Parts without an id: equal ones are told apart by their number. */
 function numbered(parts: readonly Part[]): Part[] {

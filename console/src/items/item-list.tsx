@@ -35,8 +35,6 @@ import { CategoryIcon, Tile } from "./tile.tsx";
 
 /** The list of Items. */
 
-const ROW_HEIGHT = 60; // pixels, as in style/items.css
-
 const BulkBar = lazy(() => import("../bulk/bulk-bar.tsx").then((module) => module.BulkBar));
 
 export function ItemList() {
@@ -75,7 +73,6 @@ function Content() {
       label="Items"
       rows={listedEntries.value}
       keyOf={({ key }) => key}
-      height={ROW_HEIGHT}
       current={routeKey()}
       query={query.value}
       row={(entry, tabIndex) => <Row entry={entry} tabIndex={tabIndex} />}

@@ -9,8 +9,6 @@ interface Props<T> {
   readonly label: string;
   readonly rows: readonly T[];
   readonly keyOf: (row: T) => string;
-  /** Pixels. */
-  readonly height: number;
   /** The content of a row: one link, whose `tabIndex` is given. */
   readonly row: (row: T, tabIndex: number) => ComponentChildren;
   /** The key of the row that is shown as current, which is scrolled into view. */
@@ -18,6 +16,8 @@ interface Props<T> {
   /** What was searched for. The results are shown from the first one, also if the current row is among them. */
   readonly query?: string;
 }
+
+const ROW_HEIGHT = 60; // pixels
 
 const STEPS: Readonly<Record<string, number>> = {
   ArrowDown: 1,
@@ -28,9 +28,9 @@ const STEPS: Readonly<Record<string, number>> = {
   End: Infinity,
 };
 
-export function VirtualList<T>({ label, rows, keyOf, height, row, current, query = "" }: Props<T>) {
+export function VirtualList<T>({ label, rows, keyOf, row, current, query = "" }: Props<T>) {
   const list = useRef<HTMLUListElement>(null);
-  const { scroll, measure, chosen, setActive, show, focusRow } = useActiveRow(list, rows.length, height);
+  const { scroll, measure, chosen, setActive, show, focusRow } = useActiveRow(list, rows.length);
   const last = useRef<{ readonly query: string; readonly key: string | undefined }>({ query: "", key: undefined });
   useLayoutEffect(() => {
     const index = current === undefined ? -1 : rows.findIndex((one) => keyOf(one) === current);
@@ -51,7 +51,7 @@ export function VirtualList<T>({ label, rows, keyOf, height, row, current, query
     focusRow(Math.min(rows.length - 1, Math.max(0, chosen + step)));
   };
 
-  const [from, until] = rowsInView(scroll.top, scroll.view, height, rows.length);
+  const [from, until] = rowsInView(scroll.top, scroll.view, ROW_HEIGHT, rows.length);
   const shown = rows.slice(from, until).map((one, index) => ({ one, index: from + index }));
   // The row with the focus stays in the page when it is scrolled out of view, so that the focus is not lost. In its place among the others:
   // an element that is moved gets the focus again, and the browser would scroll to it.
@@ -64,7 +64,7 @@ export function VirtualList<T>({ label, rows, keyOf, height, row, current, query
       ref={list}
       class="rows"
       aria-label={label}
-      style={{ "--height": `${rows.length * height}px` }}
+      style={{ "--height": `${rows.length * ROW_HEIGHT}px` }}
       onScroll={measure}
       onKeyDown={onKeyDown}
     >
@@ -75,7 +75,7 @@ export function VirtualList<T>({ label, rows, keyOf, height, row, current, query
           aria-setsize={rows.length}
           aria-posinset={index + 1}
           class="row"
-          style={{ height: `${height}px`, transform: `translateY(${index * height}px)` }}
+          style={{ height: `${ROW_HEIGHT}px`, transform: `translateY(${index * ROW_HEIGHT}px)` }}
         >
           {row(one, index === chosen ? 0 : -1)}
         </li>
@@ -85,10 +85,9 @@ export function VirtualList<T>({ label, rows, keyOf, height, row, current, query
 }
 
 /**
- * How far a list is scrolled and how much of it is in view, in pixels, and the row that Tab reaches. In: the number of rows, and the height of
- * a row in pixels.
+ * How far a list is scrolled and how much of it is in view, in pixels, and the row that Tab reaches. In: the number of rows.
  */
-function useActiveRow(list: RefObject<HTMLUListElement | null>, count: number, height: number) {
+function useActiveRow(list: RefObject<HTMLUListElement | null>, count: number) {
   const [scroll, setScroll] = useState({ top: 0, view: 800 });
   const measure = () => setScroll({ top: list.current!.scrollTop, view: list.current!.clientHeight });
   useLayoutEffect(() => {
@@ -101,9 +100,9 @@ function useActiveRow(list: RefObject<HTMLUListElement | null>, count: number, h
   const show = (index: number) => {
     setActive(index);
     const element = list.current!;
-    if (index * height < element.scrollTop) element.scrollTop = index * height;
-    if ((index + 1) * height > element.scrollTop + element.clientHeight)
-      element.scrollTop = (index + 1) * height - element.clientHeight;
+    if (index * ROW_HEIGHT < element.scrollTop) element.scrollTop = index * ROW_HEIGHT;
+    if ((index + 1) * ROW_HEIGHT > element.scrollTop + element.clientHeight)
+      element.scrollTop = (index + 1) * ROW_HEIGHT - element.clientHeight;
     measure();
   };
   /** Moves the focus to a row, which may have to be rendered first. */

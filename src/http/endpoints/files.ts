@@ -9,6 +9,7 @@ import { loadContent } from "../../store/contents/download.ts";
 import { loadFile, loadFiles } from "../../store/items/files.ts";
 import { loadFileOfVersion } from "../../store/items/versions.ts";
 import { sendContent } from "../download.ts";
+import { brokenHeader } from "../headers.ts";
 import { presentFile } from "../present/items.ts";
 import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
 import { filesOf } from "../../store/buckets/r2.ts";
@@ -24,8 +25,11 @@ export const listFiles = serveBy({
     const { store, claims: token, vault, item } = call;
     const files = await loadFiles(store, { token, vault }, item);
     if (!files.ok) return files;
-    const presented = await presentFiles(call, files.value, inline);
-    return presented.ok ? ok({ json: presented.value }) : presented;
+    const presented = await presentFiles(call, files.value.files, inline);
+    const { brokenFiles } = files.value;
+    return presented.ok
+      ? ok({ json: presented.value, headers: brokenHeader(brokenFiles?.length), broken: brokenFiles !== undefined })
+      : presented;
   },
 });
 

@@ -9,7 +9,7 @@ import { type Page, parseBoolean, parsePage, writeCursor } from "../../model/que
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { loadSlice, type Slice, type SliceOptions } from "../../store/items/list.ts";
 import { recordDamage } from "../../store/health/damages.ts";
-import { nextPage } from "../headers.ts";
+import { brokenHeader, nextPage } from "../headers.ts";
 import { streamList } from "../json-list.ts";
 import { presentBroken, presentSummary, presentWithUsername } from "../present/items.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
@@ -144,13 +144,13 @@ function present({ items, vaultName }: Slice, { dialect }: Call, { withUsername 
 
 const textsOf = (entries: readonly Entry[]): string[] => entries.flatMap(({ text }) => text ?? []);
 
-/** The header that counts the entries that do not open, also those that the dialect leaves out; absent without one. */
+/** The header that counts the entries that do not open, also those that the dialect leaves out. */
 function countBroken({ c, store, vault }: Call, entries: readonly Entry[]): Record<string, string> {
   const broken = entries.filter((entry) => entry.broken);
   if (broken.length === 0) return {};
   const ids = broken.map(({ id }) => id);
   c.executionCtx.waitUntil(recordDamage(store, vault, ids));
-  return { "Item-Vault-Broken": String(broken.length) };
+  return brokenHeader(broken.length);
 }
 
 /** All Items. A list of several slices is streamed; a failure then ends the stream before the list is complete. */

@@ -8,6 +8,7 @@ import { recordDamage } from "../../store/health/damages.ts";
 import { loadItem } from "../../store/items/items.ts";
 import type { VaultAccess } from "../../store/vaults/authorized.ts";
 import { etagHeader, isCurrent } from "../conditions.ts";
+import { brokenHeader } from "../headers.ts";
 import { sendChange } from "../coordinator.ts";
 import { presentItem, presentReplaced } from "../present/items.ts";
 import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
@@ -32,14 +33,17 @@ export function reportName({ c, store, vault }: Call, { vaultName }: OfVault): v
   if (vaultName === undefined) c.executionCtx.waitUntil(recordDamage(store, vault, []));
 }
 
+/** The headers of an answer with an Item. */
+const itemHeaders = (item: Item): Record<string, string> => ({ ...etagHeader(item), ...brokenHeader(item.brokenFiles?.length) });
+
 /** Sends an Item, or a 304 when the client has it already (contract 10.4). */
 export function sendItem<Body>(call: Call, item: Item & OfVault, present: () => Body): Result<Reply<Body>> {
   const { c } = call;
   reportName(call, item);
-  const headers = etagHeader(item);
+  const headers = itemHeaders(item);
   const current = isCurrent(c.req.header("If-None-Match"), item);
   const content = current ? { response: c.body(null, 304, headers) } : { json: present(), headers };
-  return ok({ ...content, version: item.version });
+  return ok({ ...content, version: item.version, broken: item.brokenFiles !== undefined });
 }
 
 /** What the path has after the id of the Item, or else the Idempotency-Key of the request is bound to. */
@@ -63,7 +67,7 @@ export const writeItem =
     const item = answer.value.item!;
     const json = present({ ...item, vaultName }, call.dialect, call.store.now);
     // No commit logs a write that changed nothing: it only reads.
-    return ok({ json, headers: etagHeader(item), version: item.version, ...(unchanged && { action: "READ" }) });
+    return ok({ json, headers: itemHeaders(item), version: item.version, ...(unchanged && { action: "READ" }) });
   };
 
 /** The handler of the writes that answer 204. */

@@ -2,6 +2,7 @@ import { type Filter, parseFilter, passingVaults } from "../../model/filter.ts";
 import { vaultsWith } from "../../model/vault-scope.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadVault, loadVaults } from "../../store/vaults/vaults.ts";
+import { brokenHeader } from "../headers.ts";
 import { presentVault } from "../present/vaults.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
@@ -17,11 +18,7 @@ export const listVaults = serveBy({
     const passing = passingVaults(readings, vaults.value.vaults);
     // An empty list would say that there is no vault, or none of that name: one that does not open may have it.
     if (passing.length === 0 && refusals[0]) return refusals[0];
-    const headers: Record<string, string> = refusals.length > 0 ? { "Item-Vault-Broken": String(refusals.length) } : {};
-    return ok({
-      json: passing.map((vault) => presentVault(vault, dialect)),
-      headers,
-    });
+    return ok({ json: passing.map((vault) => presentVault(vault, dialect)), headers: brokenHeader(refusals.length) });
   },
 });
 

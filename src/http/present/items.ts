@@ -55,6 +55,7 @@ export function presentItem(
     sections: item.sections,
     fields: item.fields.map((field) => presentField(field, labels, dialect, now)),
     files,
+    brokenFiles: item.brokenFiles?.map((id) => writeId(id, dialect)),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { KeyedFile } from "../../model/file.ts";
-import { type FileRow, openFiles } from "../items/files.ts";
+import { type FileRow, openFile } from "../items/files.ts";
 import type { RowInVault } from "../tables/tables.ts";
 import { fault, type Fault } from "./fault.ts";
 
@@ -21,8 +21,8 @@ export async function openFileRow(
   vault: string,
   row: FileRow | EndedRow,
 ): Promise<{ readonly file: KeyedFile | undefined; readonly faults: Fault[] }> {
-  const opened = await openFiles(keys, vault, [row]);
-  if (opened.ok) return { file: opened.value[0], faults: [] };
+  const opened = await openFile(keys, vault, row);
+  if (opened.ok) return { file: opened.value, faults: [] };
   const detail = "the row does not open, or its columns are not the sealed ones";
   return { file: undefined, faults: [fault("row_unreadable", namedFile(vault, row), detail)] };
 }

@@ -1,3 +1,4 @@
+import { LISTED_VAULTS_MAX } from "../../model/job.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { deleteSliceOfVault, hasRowsOfVault } from "../tables/slices.ts";
@@ -11,9 +12,6 @@ import { TABLES_OF_VAULT } from "../tables/tables.ts";
 
 /** The most rows of each table, and about the most bytes of sealed text of each table, that one D1 call deletes. */
 export const SLICE_MAX = { rows: 100, bytes: 8 * 1024 * 1024 };
-
-/** The most vaults of a list, which a job keeps in its state. */
-const LISTED_VAULTS_MAX = 500;
 
 const IS_DELETED = "NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1) AND EXISTS (SELECT 1 FROM deleted_vaults WHERE id = ?1)";
 

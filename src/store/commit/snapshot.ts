@@ -1,10 +1,8 @@
-import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import type { File } from "../../model/file.ts";
-import type { Item } from "../../model/item.ts";
+import type { FilesOfItem, Item } from "../../model/item.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { isInVersion, type StoredItem } from "../../model/stored.ts";
 import type { Store } from "../d1/database.ts";
-import { type FileRow, openFiles } from "../items/files.ts";
+import { type FileRow, openFiles, withoutKeys } from "../items/files.ts";
 import { openItem } from "../items/items.ts";
 import { checkRootKeys } from "../keys/root-keys.ts";
 import { type BrokenVault, brokenVault, type OpenVault, openVault } from "../vaults/rows.ts";
@@ -25,8 +23,8 @@ export interface Snapshot {
   readonly tokens: TokenHashes;
   /** A record that does not open fails only the operations on it. */
   readonly items: ReadonlyMap<string, Result<Item>>;
-  /** The Files whose rows open, of each Item that does not open or whose row is lost. */
-  readonly filesOfBroken: ReadonlyMap<string, readonly File[]>;
+  /** The Files of each Item that does not open or whose row is lost. */
+  readonly filesOfBroken: ReadonlyMap<string, FilesOfItem>;
   /** The earlier versions whose texts were requested, by `versionKey`. */
   readonly versions: ReadonlyMap<string, Result<Item>>;
   /** What D1 holds of each Item that has rows, also of a deleted one, and of one that does not open. */
@@ -110,7 +108,7 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
     filesOfBroken: await openEach(
       [...closed, ...lost],
       (id) => id,
-      (id) => openThose(keys!, vault!.id, filesOf.get(id) ?? []),
+      async (id) => withoutKeys(await openFiles(keys!, vault!.id, filesOf.get(id) ?? [])),
     ),
     versions: await openEach(
       keys ? rows.texts : [],
@@ -125,12 +123,6 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
       (row) => openRecord(keys!, vault!.id, row),
     ),
   });
-}
-
-/** The Files of these rows that open. */
-async function openThose(keys: VaultKeys, vault: string, rows: readonly FileRow[]): Promise<File[]> {
-  const opened = await Promise.all(rows.map((row) => openFiles(keys, vault, [row])));
-  return opened.flatMap((files) => (files.ok ? files.value.map(({ key: _key, ...file }) => file) : []));
 }
 
 async function openEach<Row, V>(

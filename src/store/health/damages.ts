@@ -77,7 +77,7 @@ export async function recordDamage(store: Store, vault: string, items: readonly 
 
 /**
  * As `recordDamage`, for an Item of which a row or content did not open. The Item counts when its own row or the row of one of its Files
- * does not open, because it cannot be read then. A version or a content does not count. One D1 call more.
+ * does not open. A version or a content does not count. One D1 call more.
  */
 export async function recordItemDamage(store: Store, vault: string, item: string): Promise<void> {
   const { db } = store;
@@ -91,7 +91,8 @@ export async function recordItemDamage(store: Store, vault: string, item: string
   const [[keyRow], [row], files] = read.value;
   const keys = keyRow && (await openKeys(store, keyRow));
   if (!keys?.ok || !row) return;
-  if (!(await openItem(keys.value, vault, row, files)).ok) await recordDamage(store, vault, [item]);
+  const opened = await openItem(keys.value, vault, row, files);
+  if (!opened.ok || opened.value.brokenFiles) await recordDamage(store, vault, [item]);
 }
 
 const forgetStatement = (db: D1Database, now: number): D1PreparedStatement => db.prepare(SQL.forget).bind(now - DAY);
@@ -101,8 +102,8 @@ export const forgetDamages = async (db: D1Database, now: number): Promise<void> 
   await forgetStatement(db, now).run();
 };
 
-/** Whether a failure of a request shows a damaged row. */
-export const showsDamage = ({ kind, detail }: Failure): boolean =>
+/** Whether a failure of a request tells of a damaged row. */
+export const isDamage = ({ kind, detail }: Failure): boolean =>
   kind === "integrity" || (kind === "misconfigured" && detail === KEYS_DO_NOT_OPEN);
 
 export const DAMAGED = ["item", "vault"] as const;

@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import { isTime } from "../../model/time.ts";
 import { type Joined, loadFromVault, NOTHING, type VaultAccess } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
-import { type FileRow, openFiles } from "./files.ts";
+import { type FileRow, openOnlyFile } from "./files.ts";
 import { fileOfVersion, filesOfVersion } from "./file-versions.ts";
 import { fitting, largePage } from "./list.ts";
 import { brokenItem, type ItemRow, openAnswered, openSummary } from "./items.ts";
@@ -130,7 +130,5 @@ export async function loadDeletedFile(store: Store, access: VaultAccess, item: s
   const read = await loadFromVault<{ item: string | null }, [FileRow]>(store, access, joined, rows);
   if (!read.ok) return read;
   if (read.value.joined.item === null) return fail("item_not_found");
-  const files = await openFiles(read.value.keys, access.vault, read.value.rows[0]);
-  if (!files.ok) return files;
-  return files.value[0] ? ok(files.value[0]) : fail("file_not_found");
+  return openOnlyFile(read.value.keys, access.vault, read.value.rows[0]);
 }

@@ -2,6 +2,7 @@ import { sealedLength } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { openText, sealText } from "../../crypto/vault-texts.ts";
 import type { File, KeyedFile } from "../../model/file.ts";
+import type { FilesOfItem } from "../../model/item.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import { columnsInVault } from "../tables/slices.ts";
@@ -37,7 +38,7 @@ export const sealedFileSize = (item: string, file: File | undefined): number =>
   file ? sealedLength(textOf(item, { ...file, key: ANY_KEY })) : 0;
 
 /** Opens a row. Errors: `integrity`. */
-async function openFile(keys: VaultKeys, vault: string, row: FileRow): Promise<Result<KeyedFile>> {
+export async function openFile(keys: VaultKeys, vault: string, row: FileRow): Promise<Result<KeyedFile>> {
   const text = await openText(keys, associatedData.sealed(vault, row), row.sealed);
   if (!text.ok) return text;
   const { item, ...file } = JSON.parse(text.value) as Sealed;
@@ -45,34 +46,49 @@ async function openFile(keys: VaultKeys, vault: string, row: FileRow): Promise<R
   return same ? ok({ ...file, id: row.id }) : fail("integrity");
 }
 
-/** Opens rows in their order. Errors: `integrity`, of the first that does not open. */
-export async function openFiles(keys: VaultKeys, vault: string, rows: readonly FileRow[]): Promise<Result<KeyedFile[]>> {
+/** Opens the only row of a query. Errors: `file_not_found`, when there is none; `integrity`. */
+export const openOnlyFile = async (keys: VaultKeys, vault: string, [row]: readonly FileRow[]): Promise<Result<KeyedFile>> =>
+  row ? openFile(keys, vault, row) : fail("file_not_found");
+
+/** The Files of an Item with the keys of their contents, in the order of the rows. */
+export interface KeyedFiles extends FilesOfItem {
+  readonly files: readonly KeyedFile[];
+}
+
+/** Opens the rows of an Item. A row that does not open costs no other one. */
+export async function openFiles(keys: VaultKeys, vault: string, rows: readonly FileRow[]): Promise<KeyedFiles> {
   const files: KeyedFile[] = [];
+  const brokenFiles: string[] = [];
   for (const row of rows) {
     const file = await openFile(keys, vault, row);
-    if (!file.ok) return file;
-    files.push(file.value);
+    if (file.ok) files.push(file.value);
+    else brokenFiles.push(row.id);
   }
-  return ok(files);
+  return brokenFiles.length > 0 ? { files, brokenFiles } : { files };
 }
+
+/** The Files of an Item as the Item has them, without the keys of their contents. */
+export const withoutKeys = ({ files, ...broken }: KeyedFiles): FilesOfItem => ({
+  files: files.map(({ key: _key, ...file }) => file),
+  ...broken,
+});
 
 const FILE = `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id = ?2 AND id = ?3`;
 export const FILES_OF_ITEM = `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id = ?2 ORDER BY id`;
 
 /**
  * The Files of an Item, with their keys, in one D1 call.
- * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `integrity`.
+ * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`.
  */
-export function loadFiles(store: Store, access: VaultAccess, item: string): Promise<Result<KeyedFile[]>> {
-  return loadFileRows(store, access, item, store.db.prepare(FILES_OF_ITEM).bind(access.vault, item));
+export async function loadFiles(store: Store, access: VaultAccess, item: string): Promise<Result<KeyedFiles>> {
+  const read = await loadFileRows(store, access, item, store.db.prepare(FILES_OF_ITEM).bind(access.vault, item));
+  return read.ok ? ok(await openFiles(read.value.keys, access.vault, read.value.rows)) : read;
 }
 
-/** One File of an Item. Errors: as `loadFiles`, and then `file_not_found`. */
+/** One File of an Item. Errors: as `loadFiles`, and then `file_not_found`, `integrity`. */
 export async function loadFile(store: Store, access: VaultAccess, item: string, file: string): Promise<Result<KeyedFile>> {
-  const files = await loadFileRows(store, access, item, store.db.prepare(FILE).bind(access.vault, item, file));
-  if (!files.ok) return files;
-  const [found] = files.value;
-  return found ? ok(found) : fail("file_not_found");
+  const read = await loadFileRows(store, access, item, store.db.prepare(FILE).bind(access.vault, item, file));
+  return read.ok ? openOnlyFile(read.value.keys, access.vault, read.value.rows) : read;
 }
 
 async function loadFileRows(
@@ -80,7 +96,7 @@ async function loadFileRows(
   access: VaultAccess,
   item: string,
   statement: D1PreparedStatement,
-): Promise<Result<KeyedFile[]>> {
+): Promise<Result<{ readonly keys: VaultKeys; readonly rows: readonly FileRow[] }>> {
   const read = await loadFromVault<{ item: string | null }, [FileRow]>(
     store,
     access,
@@ -89,5 +105,5 @@ async function loadFileRows(
   );
   if (!read.ok) return read;
   const { keys, joined, rows } = read.value;
-  return joined.item === null ? fail("item_not_found") : openFiles(keys, access.vault, rows[0]);
+  return joined.item === null ? fail("item_not_found") : ok({ keys, rows: rows[0] });
 }

@@ -6,7 +6,7 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import { type RowInVault, type RowOf, TABLES } from "../tables/tables.ts";
 import { foldedIndex } from "./folded-index.ts";
-import { type FileRow, FILES_OF_ITEM, openFiles } from "./files.ts";
+import { type FileRow, FILES_OF_ITEM, openFiles, withoutKeys } from "./files.ts";
 import { type FromVault, joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
 
 /** The rows of Items, two sealed texts each, and how they are loaded. commit/commit.ts writes them. */
@@ -46,7 +46,15 @@ export const sealedNames = (item: Item): number => lengthOf(namesOf(item));
 const namesOf = ({ files }: Item): string[] =>
   files.length === 0 ? [] : [JSON.stringify(files.map(({ name, section }) => ({ name, section })))];
 
-const textsOf = ({ id: _id, vault: _vault, version: _version, nonce: _nonce, files: _files, ...item }: Item) => {
+const textsOf = ({
+  id: _id,
+  vault: _vault,
+  version: _version,
+  nonce: _nonce,
+  files: _files,
+  brokenFiles: _broken,
+  ...item
+}: Item) => {
   const { sections, fields, ...attributes } = item;
   const summary = { ...attributes, username: usernameOf(fields) };
   const { title, state } = attributes;
@@ -78,24 +86,22 @@ export const brokenItem = (vault: string, { id, version }: Pick<ItemRow, "id" | 
   broken: "integrity",
 });
 
-/** Opens a row and the rows of its Files. Errors: `integrity`. */
+/** Opens a row and the rows of its Files. Errors: `integrity`, when the row itself does not open. */
 export async function openItem(
   keys: VaultKeys,
   vault: string,
   row: ItemRow,
   fileRows: readonly FileRow[],
 ): Promise<Result<Item>> {
-  const [summary, details, keyed] = await Promise.all([
+  const [summary, details, files] = await Promise.all([
     openSummary(keys, vault, row),
     openDetails(keys, vault, row),
     openFiles(keys, vault, fileRows),
   ]);
   if (!summary.ok) return summary;
-  if (!keyed.ok) return keyed;
-  const files = keyed.value.map(({ key: _key, ...file }) => file);
   if (!details.ok) return details;
   const { username: _username, ...attributes } = summary.value;
-  return ok({ ...attributes, ...details.value, files });
+  return ok({ ...attributes, ...details.value, ...withoutKeys(files) });
 }
 
 /** Opens an Item for an answer, which has the name of its vault too. Errors: `integrity`. */

@@ -3,7 +3,7 @@ import type { Item, OfVault } from "../../model/item.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { type Joined, joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
-import { type FileRow, openFiles } from "./files.ts";
+import { type FileRow, openOnlyFile } from "./files.ts";
 import { fileOfVersion, filesOfVersion } from "./file-versions.ts";
 import { type ItemRow, openAnswered } from "./items.ts";
 
@@ -85,7 +85,5 @@ export async function loadFileOfVersion(
   if (!read.ok) return read;
   const checked = checkFound(read.value.joined, version);
   if (!checked.ok) return checked;
-  const files = await openFiles(read.value.keys, access.vault, read.value.rows[0]);
-  if (!files.ok) return files;
-  return files.value[0] ? ok(files.value[0]) : fail("file_not_found");
+  return openOnlyFile(read.value.keys, access.vault, read.value.rows[0]);
 }

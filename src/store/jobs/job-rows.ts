@@ -8,6 +8,7 @@ import {
   type JobState,
   type NewJob,
   SERVICE_KINDS,
+  SHOWN_FINDINGS_MAX,
 } from "../../model/job.ts";
 import { DAY } from "../../model/time.ts";
 import { loadFindings, readObject, removeFindings } from "./job-findings.ts";
@@ -243,9 +244,6 @@ export function deleteOldJobs(sql: SqlStorage, now: number): void {
     sql.exec(SQL.remove, id);
   }
 }
-
-/** The findings that a job shows by itself. */
-const SHOWN_FINDINGS_MAX = 100;
 
 /** The job as the admin sees it. */
 export function jobOf(sql: SqlStorage, row: JobRow): Job {

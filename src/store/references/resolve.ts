@@ -28,9 +28,9 @@ import {
 } from "./search.ts";
 import { findVault, openVaults, type ReferencedVault } from "./vaults.ts";
 import type { Dialect } from "../../model/dialect.ts";
-import { findFile, type FoundField } from "../../model/named.ts";
+import { findFile, type FoundField, isIdOfFile } from "../../model/named.ts";
 import type { KeyedFile } from "../../model/file.ts";
-import { type FileRow, openFiles } from "../items/files.ts";
+import { type FileRow, type KeyedFiles, openFiles } from "../items/files.ts";
 
 /**
  * Resolves references (contract 16) in one D1 call: it brings the vaults that the token reads, and the Items of these titles in
@@ -232,15 +232,17 @@ async function findFiles(store: Store, reader: Reader, searches: readonly FileSe
   const isCut = rows.length > LIMITS.referencedFiles;
   const cut = isCut && last && itemName(last.vault_id, last.item_id);
   const isComplete = (name: string): boolean => !isCut || (name !== cut && rowsOf.has(name));
-  const opened = new Map<string, Promise<Result<KeyedFile[]>>>();
+  const opened = new Map<string, Promise<KeyedFiles>>();
   const find = async ({ reference, vault, item, within }: FileSearch): Promise<Result<KeyedFile>> => {
     const name = itemName(vault.id, item);
     if (!isComplete(name)) return invalid(TOO_MANY);
     const opening = opened.get(name) ?? openFiles(vault.keys, vault.id, rowsOf.get(name) ?? []);
     opened.set(name, opening);
-    const files = await opening;
-    if (!files.ok) return files;
-    const found = findFile(files.value, reference, within);
+    const { files, brokenFiles } = await opening;
+    const found = findFile(files, reference, within);
+    // The name of a File whose row does not open may be the one of the reference.
+    const isCertain = found.ok && found.value !== undefined && isIdOfFile(found.value, reference.field);
+    if (brokenFiles && !isCertain) return fail("integrity");
     if (!found.ok) return found;
     return found.value ? ok(found.value) : namesNone("field or File of the Item");
   };

@@ -1,4 +1,5 @@
 import { LIMITS } from "../../model/limits.ts";
+import { SAME_TITLE_ITEMS_MAX } from "../../model/reference.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadForToken } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
@@ -55,9 +56,6 @@ const CALL_CHARACTERS_MAX = 4 * 1024 * 1024;
  * 100 references may name: for each an Item by its id, and three by their title, or six while the vault gets new keys; and the Items of scopes.
  */
 export const CALL_ITEMS_MAX = { guessed: 200, wanted: 7 * LIMITS.references + LIMITS.tokenItems };
-
-/** The most Items of one title that are looked at: a live one, an archived one, and one that makes the title ambiguous. */
-export const SAME_TITLE_ITEMS_MAX = 3;
 
 /** Without the hint SQLite takes the primary key and reads every Item. */
 const BY_FOLDED_TITLE = "items INDEXED BY items_by_folded_title";

@@ -1,7 +1,7 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Cell, Part, TableRows } from "../../model/backup.ts";
 import { type ContentAddress, type KeyedFile, addressOf } from "../../model/file.ts";
-import { type FileRow, openFiles } from "../items/files.ts";
+import { type FileRow, openFile } from "../items/files.ts";
 import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
 
 /** The Files of a part: the contents that its rows name, with their keys. */
@@ -27,8 +27,8 @@ export function fileRowsOf(part: Part): FileRow[] {
 
 /** The rows of Files of a vault that open. */
 export async function openPartFiles(keys: VaultKeys, vault: string, rows: readonly FileRow[]): Promise<PartFile[]> {
-  const opened = await Promise.all(rows.map((row) => openFiles(keys, vault, [row])));
-  return opened.flatMap((one, index) =>
-    one.ok ? one.value.map((file) => ({ file, address: addressOf(vault, rows[index]!.item_id, file) })) : [],
+  const opened = await Promise.all(rows.map((row) => openFile(keys, vault, row)));
+  return opened.flatMap((file, index) =>
+    file.ok ? { file: file.value, address: addressOf(vault, rows[index]!.item_id, file.value) } : [],
   );
 }

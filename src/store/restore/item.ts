@@ -76,7 +76,7 @@ export interface CurrentItem {
   /** Absent when there is none, or it is deleted. */
   readonly item: Item | undefined;
   readonly deleted: boolean;
-  /** Whether the Item exists and does not open. */
+  /** Whether the Item exists and does not open, or one of its Files does not. */
   readonly broken: boolean;
   /** The count of the vault that still includes the Item, when its row was lost. */
   readonly counted?: CountedAs | undefined;
@@ -115,5 +115,5 @@ export async function loadCurrentItem(store: Store, vault: string, id: string): 
   if (!keys.ok) return keys;
   const item = await openItem(keys.value, vault, found, files);
   if (!item.ok && item.failure.kind !== "integrity") return item;
-  return ok({ item: item.ok ? item.value : undefined, deleted: false, broken: !item.ok });
+  return ok({ item: item.ok ? item.value : undefined, deleted: false, broken: !item.ok || item.value.brokenFiles !== undefined });
 }

@@ -1,3 +1,4 @@
+import { LISTED_VAULTS_MAX } from "../../model/job.ts";
 import { must, ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 
@@ -13,9 +14,6 @@ export interface DueVault {
   /** 1 when it has more versions than are kept, which exist only after `VERSIONS_KEPT` was lowered. 0: only deleted Items have expired. */
   readonly versions: number;
 }
-
-/** The most vaults of a list, which a job keeps in its state. */
-const LISTED_VAULTS_MAX = 500;
 
 const IS_EXPIRED = `
   deleted_at > 0 AND deleted_at <= ?1 AND EXISTS (SELECT 1 FROM vaults WHERE id = due.vault_id)`;

@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import { contentKey } from "../contents/object-keys.ts";
 import { runBatch } from "../d1/database.ts";
 import { type NamedTable, TABLES_OF_CONTENTS } from "../tables/tables.ts";
-import { FILE_COLUMNS, type FileRow, openFiles } from "../items/files.ts";
+import { FILE_COLUMNS, type FileRow, openFile } from "../items/files.ts";
 import { authenticateContent, type ContentFault, sizeFault, SLICE_BYTES_MAX } from "./content.ts";
 import { fault, type Fault, type Repair } from "../checks/fault.ts";
 import { DONE, isSpent, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
@@ -75,9 +75,9 @@ async function checkWanted(ports: VerifyPorts, keys: VaultKeys, wanted: readonly
     const { address } = one;
     if (bytes >= SLICE_BYTES_MAX || (contents > 0 && isSpent(ports)))
       return ok({ faults, checked: { contents, bytes }, after: [address.item, nameOf(address), one.chunk] });
-    const opened = await openFiles(keys, address.vault, [one.row]);
-    const file = opened.ok ? opened.value[0] : undefined; // a row that does not open is a finding of the stage `items`
-    if (!file) continue;
+    const opened = await openFile(keys, address.vault, one.row);
+    if (!opened.ok) continue; // a row that does not open is a finding of the stage `items`
+    const file = opened.value;
     const checked = await checkContent(ports, address, file, one.chunk, SLICE_BYTES_MAX - bytes);
     if (!checked.ok) return checked;
     bytes += checked.value.bytes;

@@ -200,3 +200,25 @@ describe("a list of the dialect `connect`, which leaves out an Item that does no
     await expect.poll(list, PATIENT).toEqual({ titles: ["Broken", "Whole"], isLocal: true });
   });
 });
+
+it("an Item with a File that does not open is answered by the service, and is the copy's once the File opens again", async () => {
+  const fresh = await freshVault();
+  const [id] = (await makeItems(fresh, "Item")) as [string];
+  const path = `v1/vaults/${fresh.vault}/items/${id}`;
+  const item = (await sendRequest("GET", path, fresh.token)) as object;
+  let brokenFiles: string[] | undefined = [crypto.randomUUID()];
+  const isDamaged = (name: string) =>
+    brokenFiles !== undefined && [id, parseId(id)].some((form) => name.endsWith(`/items/${form}`));
+  const service = await startInterceptor({
+    answer: (name) => (isDamaged(name) ? { ...item, brokenFiles } : undefined),
+    headers: (name): Record<string, string> => (isDamaged(name) ? { ETag: '"1-0123456789abcdef"' } : {}),
+  });
+  const served = await startServe({ token: fresh.token, host: service.url, args: ["--max-age", "3s"] });
+  const read = async () => {
+    const { text, age } = await get(`${served.url}/${path}`, fresh.token);
+    return { broken: "brokenFiles" in JSON.parse(text), isLocal: age !== undefined };
+  };
+  expect(await read()).toEqual({ broken: true, isLocal: false });
+  brokenFiles = undefined;
+  await expect.poll(read, PATIENT).toEqual({ broken: false, isLocal: true });
+});

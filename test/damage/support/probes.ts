@@ -101,14 +101,14 @@ export function listProbes(world: World): Probe[] {
         ask: async () =>
           answerOf(
             await uuid("POST", "/v1/resolve", {
-              body: { references: [`op://${vault}/${item}/title`, `op://${vault}/${other}/title`] },
+              body: { references: [`op://${vault}/${item}/username`, `op://${vault}/${other}/username`] },
             }),
           ),
       },
       {
         name: `reference by title ${label}`,
         about: [vault, other],
-        ask: async () => answerOf(await uuid("POST", "/v1/resolve", { body: { references: [`op://${vault}/Second/title`] } })),
+        ask: async () => answerOf(await uuid("POST", "/v1/resolve", { body: { references: [`op://${vault}/Second/username`] } })),
       },
       {
         name: `restore of ${label}, as a dry run`,

@@ -35,7 +35,12 @@ export async function plantVault(): Promise<Planted> {
   const call = client(text);
   const items = `/v1/vaults/${vault}/items`;
   const create = async (title: string) =>
-    (await call("POST", items, { body: { ...LOGIN, title }, headers: { "Idempotency-Key": title } })).body.id as string;
+    (
+      await call("POST", items, {
+        body: { ...LOGIN, title, fields: [{ id: "username", purpose: "USERNAME", value: "robot" }] },
+        headers: { "Idempotency-Key": title },
+      })
+    ).body.id as string;
   const [item, other, deleted] = [await create("First"), await create("Second"), await create("Third")];
   const path = `${items}/${item}`;
   const upload = (id: string, bytes: Uint8Array) =>

@@ -1,4 +1,5 @@
 import { type Client, entriesOf, type Finding, type Job, type Policy } from "@item-vault/client";
+import { SHOWN_FINDINGS_MAX } from "@item-vault/model/job";
 import { allOf } from "../../api/lists.ts";
 import { CliError } from "../../frame/failure.ts";
 
@@ -29,9 +30,6 @@ export const loadJob = async (
   { wait, ...policy }: Policy & { readonly wait?: number } = {},
 ): Promise<Job> =>
   requireJob((await admin.call("GET /v1/admin/jobs/{job}", { path: { job: id }, query: { wait }, ...policy })).data);
-
-/** The most findings that a job shows by itself (contract 26.1). */
-const SHOWN_FINDINGS_MAX = 100;
 
 /** All findings of a job, those so far when it has not ended. */
 export const findingsOf = async (admin: Client, { id, findings }: Job): Promise<readonly Finding[]> =>
