@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import deploy from "../../cli/src/admin/deploy/deploy.ts?raw";
 import operations from "../../docs/operations.md?raw";
 
 /** The amounts of the free plan, which `npm run bench -- costs` counts and writes into docs/operations.md. */
@@ -13,9 +12,11 @@ function perDay(operation: string): string {
 
 const words = `about ${perDay("read an Item")} reads or ${perDay("PATCH an Item")} changes a day`;
 
-it.each([
-  ["`admin deploy`", deploy],
-  ["the table of the free plan", operations],
-])("%s tells the reads and changes of a day that the table of costs has", (_, text) => {
+const sources: Readonly<Record<string, string>> = import.meta.glob(
+  ["../../cli/src/admin/deploy/deploy.ts", "../../docs/operations.md"],
+  { query: "?raw", import: "default", eager: true },
+);
+
+it.each(Object.entries(sources))("%s tells the reads and changes of a day that the table of costs has", (_, text) => {
   expect(text).toContain(words);
 });
