@@ -127,6 +127,21 @@ describe("item edit in the editor", () => {
     expect(ran.stderr).not.toContain("hunter2");
   });
 
+  it("leaves no file when the Item is replaced and cannot be printed, and does not say that it was not", async () => {
+    const { from, id, token, read } = await twoVaults();
+    const { temporary, env } = editorOf(String.raw`sed -i 's/correct horse/carriage\\r/' "$1"`);
+    vi.stubEnv("TMPDIR", temporary);
+    const args = ["item", "edit", id, "--vault", from, "--format", "dotenv"];
+    const ran = await runHere(args, { env: { ...env, ITEM_VAULT_TOKEN: token } });
+    vi.unstubAllEnvs();
+    expect((await read()).fields).toMatchObject([{ value: "carriage\r" }]);
+    const printed = await runHere(["item", "get", id, "--vault", from, "--format", "dotenv"], {
+      env: { ITEM_VAULT_TOKEN: token },
+    });
+    expect([printed.code, ran]).toEqual([1, printed]);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
   it("removes the file when a signal ends it", async () => {
     const { from, id, token } = await twoVaults();
     const { temporary, env } = editorOf("exec sleep 20");
@@ -322,5 +337,22 @@ describe("a list with an entry whose stored record does not open", () => {
     expect(table.stdout).toMatch(/^\d+ +20.*Renamed +current$/m);
     const json = await runHere(["item", "versions", id, "--vault", from, "--format", "json"], { env });
     expect(JSON.parse(json.stdout)).toEqual(broken);
+  });
+});
+
+describe("file put of stdin", () => {
+  const FAILURES: [string, number, (place: { from: string; id: string }) => string[]][] = [
+    ["an Item that does not exist", 4, ({ from }) => ["none", "--vault", from]],
+    ["a File to replace that does not exist", 4, ({ from, id }) => [id, "--vault", from, "--replace", "none"]],
+    ["a section that the service refuses", 2, ({ from, id }) => [id, "--vault", from, "--section", "s".repeat(300)]],
+  ];
+  it.each(FAILURES)("ends after a failure while stdin is open: %s", async (_, code, argsFor) => {
+    const place = await twoVaults();
+    const [item, ...options] = argsFor(place) as [string, ...string[]];
+    const args = ["file", "put", item, "-", "--name", "f", ...options];
+    const { child, ended } = startCli(args, { env: { ITEM_VAULT_TOKEN: place.token } });
+    child.stdin.on("error", () => undefined); // the process ends before it has read everything
+    child.stdin.write("the first bytes");
+    expect(await ended).toMatchObject({ code, signal: null });
   });
 });

@@ -18,24 +18,38 @@ export async function run({ io, args, options, client: connect }: Call<typeof FI
   if (name === undefined && options.replace === undefined)
     throw new CliError("A File from stdin needs a name", { exit: "usage", hint: "Give --name." });
   const input = await openInput(io, path);
-  const client = await connect();
-  const item = await findItem(client, itemName, options.vault);
-  const replace = options.replace === undefined ? undefined : (await findFile(client, item, options.replace)).id;
-  const progress = startProgress(io, name ?? "", input.size);
   try {
-    const { bytes } = measured(input.bytes, input.size, progress);
+    const client = await connect();
+    const item = await findItem(client, itemName, options.vault);
+    const replace = options.replace === undefined ? undefined : (await findFile(client, item, options.replace)).id;
     const { section } = options;
-    const file = await upload(client, item, bytes, { name: name ?? "", section, size: input.size, ...(replace && { replace }) });
-    progress.end();
+    const progress = startProgress(io, name ?? "", input.size);
+    const { bytes } = measured(input.bytes, input.size, progress);
+    const uploaded = upload(client, item, bytes, { name: name ?? "", section, size: input.size, ...(replace && { replace }) });
+    const file = await uploaded.finally(() => progress.end());
     await show(io, options.format, { json: file, table: (columns) => filesTable([file], columns) });
   } finally {
-    progress.end();
+    input.close();
   }
 }
 
-/** What is uploaded, and its size in bytes, which stdin does not have. Errors: throws a CliError for what is no readable file. */
-async function openInput({ stdin }: Io, path: string): Promise<{ bytes: Bytes; size: number | undefined }> {
-  if (path === "-") return { bytes: Readable.toWeb(stdin) as Bytes, size: undefined };
+interface Input {
+  readonly bytes: Bytes;
+  /** In bytes; `undefined` for stdin. */
+  readonly size: number | undefined;
+  /** Ends reading: an open stdin would keep the process from its end after a failure. */
+  readonly close: () => void;
+}
+
+const inputOf = (stream: Readable, size?: number): Input => ({
+  bytes: Readable.toWeb(stream) as Bytes,
+  size,
+  close: () => void stream.destroy(),
+});
+
+/** What is uploaded. Errors: throws a CliError for what is no readable file. */
+async function openInput({ stdin }: Io, path: string): Promise<Input> {
+  if (path === "-") return inputOf(stdin);
   const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
     throw new CliError(`${path} cannot be read: ${error.code}`, { exit: "usage" });
   });
@@ -44,5 +58,5 @@ async function openInput({ stdin }: Io, path: string): Promise<{ bytes: Bytes; s
     await file.close();
     throw new CliError(`${path} is no file`, { exit: "usage", hint: "Use `-` for a pipe." });
   }
-  return { bytes: Readable.toWeb(file.createReadStream()) as Bytes, size };
+  return inputOf(file.createReadStream(), size);
 }

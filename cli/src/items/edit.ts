@@ -31,17 +31,18 @@ export async function run({ io, args, options, client: connect }: EditCall): Pro
     return show(io, options.format, shownItem(item, options.reveal));
   }
   const current = await loadItem(client, path);
-  const replace = async (edited: WrittenItem): Promise<void> => {
+  const replace = async (edited: WrittenItem): Promise<Item> => {
     const { data: item } = await client.call("PUT /v1/vaults/{vault}/items/{item}", {
       path,
       headers: { "If-Match": current.etag },
       body: { ...withKnownAttributes(edited, current.item), vault: current.item.vault },
     });
-    // In the dialect `connect` the answer to PUT has the version before it (contract 3.5).
-    await show(io, options.format, shownItem(item, options.reveal));
+    return item;
   };
-  if (json) return replace(checkedVersion(json, current.item));
-  if (!(await editInteractively(io, current.item, replace))) await tell(io, "Nothing was changed");
+  const edit = () => (json ? replace(checkedVersion(json, current.item)) : editInteractively(io, current.item, replace));
+  const item = await edit();
+  // In the dialect `connect` the answer to PUT has the version before it (contract 3.5).
+  return item ? show(io, options.format, shownItem(item, options.reveal)) : tell(io, "Nothing was changed");
 }
 
 const TRIES_MAX = 5;

@@ -18,10 +18,14 @@ import { readInput, textOf } from "./sources.ts";
 
 /**
  * Opens what can be changed of an Item as JSON, in a file of mode 0600 in a folder of mode 0700, and gives the edited Item to `save`.
- * Out: whether there was a change. The folder is removed, also by a signal, except when the edit cannot be saved: then the error
- * says where the text is.
+ * Out: the Item as it was saved; `undefined` without a change. The folder is removed, also by a signal, except when the edit cannot be
+ * saved: then the error says where the text is.
  */
-export async function editInteractively(io: Io, item: Item, save: (edited: WrittenItem) => Promise<void>): Promise<boolean> {
+export async function editInteractively(
+  io: Io,
+  item: Item,
+  save: (edited: WrittenItem) => Promise<Item>,
+): Promise<Item | undefined> {
   let folder: string | undefined;
   // Before there is a folder, because a signal without a listener ends the process at once.
   const removing = removeAtSignal(() => folder);
@@ -35,11 +39,9 @@ export async function editInteractively(io: Io, item: Item, save: (edited: Writt
       const bytes = await readInput(file);
       try {
         const text = textOf(bytes, "The edited text");
-        if (text.trim() === "") return false;
+        if (text.trim() === "") return undefined;
         const edited = parseItem(text, "The edited text");
-        if (isDeepStrictEqual(edited, before)) return false;
-        await save(edited);
-        return true;
+        return isDeepStrictEqual(edited, before) ? undefined : await save(edited);
       } catch (error) {
         const failure = failureOf(error);
         if (!failure) throw error;
