@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { type PeopleService, startPeopleService } from "../sdk/support/people.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { runHere } from "./support/here.ts";
@@ -85,6 +87,18 @@ describe("login --browser", () => {
     expect((await running).code).toBe(0);
     const { body } = await tokenOf(stored(own).token);
     expect([body.vaults, Date.parse(body.expiresAt) - Date.parse(body.createdAt)]).toEqual([{ [vault]: "r" }, 3_600_000]);
+  });
+
+  it("ends while the browser holds a connection that it has not used", async () => {
+    const { email } = await service.addPerson({ [vault]: "rw" });
+    const own = home();
+    const { ended } = startCli(["login", "--browser"], { env: own.env });
+    const target = await confirm(await own.opened(), email);
+    const unused = connect(Number(target.port), target.hostname);
+    await once(unused, "connect");
+    onTestFinished(() => void unused.destroy());
+    expect(await (await fetch(target)).text()).toContain("close this page");
+    expect((await ended).code).toBe(0);
   });
 
   it("goes on waiting after a request without its state, and gives the browser no token", async () => {

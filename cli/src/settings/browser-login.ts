@@ -89,7 +89,7 @@ async function listen(state: string, signal: AbortSignal): Promise<Listener> {
   const server = createServer((incoming, answer) => {
     const found = codeOf(incoming, state);
     respond(answer, found === undefined ? 400 : 200);
-    if (found !== undefined) resolve(found);
+    if (found !== undefined) answer.once("close", () => resolve(found)); // `close` ends every connection
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const timer = setTimeout(() => reject(new CliError("Nobody has confirmed the login within 2 minutes")), WAIT_MS_MAX);
@@ -103,6 +103,7 @@ async function listen(state: string, signal: AbortSignal): Promise<Listener> {
       clearTimeout(timer);
       signal.removeEventListener("abort", abort);
       server.close();
+      server.closeAllConnections(); // a browser may hold one open that it has not used
     },
   };
 }
