@@ -55,6 +55,38 @@ describe("masking", () => {
     ["nothing for an empty value", [""], "text", "text"],
   ])("replaces %s", (_, values, text, masked) => expect(maskText(values, text)).toBe(masked));
 
+  /** A URL with a value in one of its parts, as a program makes it. */
+  const URLS: [part: string, write: (value: string, url: URL) => void][] = [
+    ["user name", (value, url) => (url.username = value)],
+    ["password", (value, url) => (url.password = value)],
+    ["path", (value, url) => (url.pathname = `/before/${value}`)],
+    ["query", (value, url) => (url.search = `?q=${value}`)],
+    ["parameter", (value, url) => url.searchParams.set("q", value)],
+    ["fragment", (value, url) => (url.hash = `#q=${value}`)],
+  ];
+  const CHARACTERS = [...Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)), "é", "😀"];
+
+  it.each(URLS)("hides a value with any character in a URL as its %s", (_, write) => {
+    for (const character of CHARACTERS) {
+      const value = `secret${character}one${character}two`;
+      const url = new URL("https://host/");
+      write(value, url);
+      const masked = maskText([value], url.href);
+      expect([character, masked]).toEqual([character, expect.stringContaining(MARKER)]);
+      expect([character, /secret|one|two/.exec(masked)]).toEqual([character, null]);
+    }
+  });
+
+  it.each([
+    ["urllib.parse.quote of Python", "a b/c!", "a%20b/c%21"],
+    ["urllib.parse.quote_plus of Python and url.QueryEscape of Go", "a b/c!~", "a+b%2Fc%21~"],
+    ["encodeURI", "a b/c!", "a%20b/c!"],
+  ])("hides a value as %s writes it", (_, value, text) => expect(maskText([value], `<${text}>`)).toBe(`<${MARKER}>`));
+
+  it("hides nothing but the value where a form of it would be a part of it only", () => {
+    for (const value of ["a/../b", "..", ".", "x/..", "a\tb/../c"]) expect(maskText([value], "[b] [] c/")).toBe("[b] [] c/");
+  });
+
   it("holds back no more than the beginning of a value", () => {
     const masker = createMasker(["secret"]);
     expect(masker.push(Buffer.from("prompt: sec")).toString()).toBe("prompt: ");
