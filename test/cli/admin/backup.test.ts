@@ -85,6 +85,31 @@ it.each(["manifest", "part", "content"])("admin backup --to never replaces a %s 
   }
 });
 
+it.each(["manifest", "part"])(
+  "admin backup --to names a %s of the same size with other bytes, and copies nothing",
+  async (kind) => {
+    const folder = mkdtempSync(join(tmpdir(), "item-vault-backup-"));
+    await run("--to", folder);
+    const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => join(folder, path));
+    const ofKind = kind === "part" ? /parts.[0-9a-f]{64}$/ : /\.manifest$/;
+    const path = paths.find((one) => one.includes(vault) && ofKind.test(one))!;
+    const lacking = paths.find((one) => /parts.[0-9a-f]{64}$/.test(one) && one !== path)!;
+    rmSync(lacking);
+    const changed = readFileSync(path);
+    changed[0]! ^= 1;
+    writeFileSync(path, changed);
+    for (const more of [["--copy-only"], ["--copy-only", "--dry-run"]]) {
+      const again = await run("--to", folder, ...more);
+      expect(again).toMatchObject({ code: 5, stderr: expect.stringContaining(`Nothing was copied`) });
+      expect(again.stderr.split("\n").filter((line) => line.startsWith(folder))).toEqual([
+        `${path}: ${kind === "part" ? "its SHA-256 is not its name" : "other bytes than in the bucket"}`,
+      ]);
+      expect(readFileSync(path)).toEqual(changed);
+      expect(existsSync(lacking)).toBe(false);
+    }
+  },
+);
+
 it("admin backup --list shows the backups, and the snapshots of a vault", async () => {
   await run();
   const all = JSON.parse((await run("--list", "--format", "json")).stdout);

@@ -1,6 +1,7 @@
 import type { BackupObjects, Client } from "@item-vault/client";
 import { hashInKey, isBackupKey } from "@item-vault/model/backup";
 import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CliError } from "../../frame/failure.ts";
@@ -18,23 +19,28 @@ export const listObjects = async (client: Client, after: string): Promise<Backup
 export const orderOf = ({ key }: StoredObject): string =>
   `${key.startsWith("contents/") ? 0 : key.endsWith(".manifest") ? 2 : 1} ${key}`;
 
+/** How many files are compared at a time: each manifest is a request. */
+const COMPARED_AT_ONCE = 8;
+
 /**
- * The objects of all backups that a folder lacks, in the order in which they are copied. Errors: throws a CliError that names the
- * files which differ from the bucket, and then nothing is copied: the bucket may be lost or manipulated, and the folder is the
- * copy that is left.
+ * The objects of all backups that a folder lacks, in the order in which they are copied. A part that the folder has is compared with
+ * the hash in its key, a manifest with the bytes in the bucket, and the content of a File with the size in the bucket alone, because
+ * its hash is nowhere. Errors: throws a CliError that names the files which differ, and then nothing is copied: the bucket may be lost
+ * or manipulated, and the folder is the copy that is left.
  */
 export async function listLacking(client: Client, folder: string): Promise<StoredObject[]> {
   const lacking: StoredObject[] = [];
   const differing: string[] = [];
   for (let after: string | undefined = ""; after !== undefined;) {
     const page = await listObjects(client, after);
-    for (const object of page.objects) {
-      // No answer of a service makes the program write elsewhere.
-      if (!isBackupKey(object.key)) throw new CliError("The service names an object that is none of a backup");
-      const file = await stat(join(folder, object.key)).catch(() => undefined);
-      if (!file) lacking.push(object);
-      else if (file.size !== object.size)
-        differing.push(`${join(folder, object.key)}: ${file.size} bytes, in the bucket ${object.size}`);
+    // No answer of a service makes the program write elsewhere.
+    if (!page.objects.every(({ key }) => isBackupKey(key)))
+      throw new CliError("The service names an object that is none of a backup");
+    for (let at = 0; at < page.objects.length; at += COMPARED_AT_ONCE) {
+      const objects = page.objects.slice(at, at + COMPARED_AT_ONCE);
+      const states = await Promise.all(objects.map((object) => compareFile(client, folder, object)));
+      lacking.push(...objects.filter((_, index) => states[index] === "lacking"));
+      differing.push(...states.flatMap((state) => (typeof state === "object" ? [state.difference] : [])));
     }
     after = page.next;
   }
@@ -46,15 +52,47 @@ export async function listLacking(client: Client, folder: string): Promise<Store
   return lacking.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
 }
 
+/** Whether the folder has an object as the bucket has it, else how its file differs. */
+async function compareFile(
+  client: Client,
+  folder: string,
+  object: StoredObject,
+): Promise<"same" | "lacking" | { readonly difference: string }> {
+  const { key, size } = object;
+  const path = join(folder, key);
+  const file = await stat(path).catch(() => undefined);
+  if (!file) return "lacking";
+  if (file.size !== size) return { difference: `${path}: ${file.size} bytes, in the bucket ${size}` };
+  const isManifest = key.endsWith(".manifest");
+  const wanted = isManifest ? await sha256Of(await download(client, object)) : hashInKey(key);
+  if (wanted === undefined) return "same";
+  const hash = await sha256Of(createReadStream(path)).catch((error: NodeJS.ErrnoException) => error);
+  if (hash instanceof Error) return { difference: `${path}: cannot be read: ${hash.code}` };
+  if (hash === wanted) return "same";
+  return { difference: `${path}: ${isManifest ? "other bytes than in the bucket" : "its SHA-256 is not its name"}` };
+}
+
+/** The SHA-256 of bytes, in hexadecimal. */
+async function sha256Of(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of bytes) hash.update(chunk);
+  return hash.digest("hex");
+}
+
 /**
  * Copies an object into the folder, as a whole file with mode 0600 that replaces none. Errors: throws a CliError when it is not what
  * its key says, and when the file exists.
  */
-export async function copyObject(client: Client, folder: string, { key, size }: StoredObject): Promise<void> {
-  const path = join(folder, key);
+export async function copyObject(client: Client, folder: string, object: StoredObject): Promise<void> {
+  const path = join(folder, object.key);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeWholeFile(path, await download(client, object), { force: false });
+}
+
+/** The bytes of an object of the bucket. Errors: throws a CliError at the end when they are not what its key and its size say. */
+async function download(client: Client, { key, size }: StoredObject): Promise<AsyncGenerator<Uint8Array>> {
   const { data } = await client.call("GET /v1/admin/backups/object", { query: { key } });
-  await writeWholeFile(path, checked(data.body!, key, size), { force: false });
+  return checked(data.body!, key, size);
 }
 
 /** The same bytes; fails at the end when they are others than the key says. */
