@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, inject, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { makeVault } from "../../sdk/support/vault.ts";
 import { runHere } from "../support/here.ts";
 
@@ -34,17 +34,23 @@ it.each([
 const VAULT = "5f2b6f0e-8a3d-4c52-9b1e-7d6a3c2b1a09";
 const hash = (text: string) => createHash("sha256").update(text).digest("hex");
 
-/** A folder with two snapshots of one part each. */
-function writeFolder(): { readonly folder: string; readonly path: (name: string) => string } {
+const HEAD = JSON.stringify({ format: 1, deployment: "d", vault: VAULT, replaces: [] });
+
+/** A folder with two snapshots of one part each. `tables`: lines of the part. `change`: what is else in the newest manifest. */
+function writeFolder({ tables = [], change = {} }: { readonly tables?: readonly string[]; readonly change?: object } = {}): {
+  readonly folder: string;
+  readonly path: (name: string) => string;
+} {
   const folder = mkdtempSync(join(tmpdir(), "verify-"));
   const path = (name: string) => join(folder, "vaults", VAULT, name);
   mkdirSync(path("parts"), { recursive: true });
-  const part = `${JSON.stringify({ format: 1, deployment: "d", vault: VAULT, replaces: [] })}\n`;
+  const part = [HEAD, ...tables].map((line) => `${line}\n`).join("");
   writeFileSync(path(`parts/${hash(part)}`), part);
   let predecessor: string | null = null;
   for (const number of [1, 2]) {
     const parts = [{ sha256: hash(part), bytes: part.length, rows: 0 }];
-    const text = `${JSON.stringify({ format: 1, deployment: "d", vault: VAULT, number, predecessor, at: 0, schema: 4, parts })}\nk1 ${"0".repeat(64)}\n`;
+    const manifest = { format: 1, deployment: "d", vault: VAULT, number, predecessor, at: 0, schema: 4, parts };
+    const text = `${JSON.stringify({ ...manifest, ...(number === 2 && change) })}\nk1 ${"0".repeat(64)}\n`;
     writeFileSync(path(`0000000${number}.manifest`), text);
     predecessor = hash(text);
   }
@@ -53,7 +59,8 @@ function writeFolder(): { readonly folder: string; readonly path: (name: string)
 
 const verifyFolder = async (folder: string) => {
   const ran = await runHere(["admin", "verify", "--folder", folder, "--format", "json"]);
-  return { ...ran, kinds: (JSON.parse(ran.stdout) as { findings: { kind: string }[] }).findings.map(({ kind }) => kind) };
+  const { findings } = JSON.parse(ran.stdout || '{"findings": []}') as { findings: { kind: string; detail: string }[] };
+  return { ...ran, kinds: findings.map(({ kind }) => kind), details: findings.map(({ detail }) => detail) };
 };
 
 it("admin verify --folder checks hashes and the chain without a service, and says what it did not check", async () => {
@@ -74,6 +81,89 @@ it("admin verify --folder passes over files that other programs have left in the
   for (const name of ["../.DS_Store", ".DS_Store", "._00000001.manifest"]) writeFileSync(path(name), "of another program");
   expect(await verifyFolder(folder)).toMatchObject({ code: 0, kinds: [] });
   rmSync(folder, { recursive: true });
+});
+
+const PART = { sha256: "0".repeat(64), bytes: 1, rows: 0 };
+
+it.each<[string, object]>([
+  ["no parts", { parts: undefined }],
+  ["parts that are no array", { parts: 5 }],
+  ["parts that are an object", { parts: {} }],
+  ["a part that is null", { parts: [null] }],
+  ["a part without a hash", { parts: [{ ...PART, sha256: undefined }] }],
+  ["a part with a path in place of its hash", { parts: [{ ...PART, sha256: "../00000001.manifest" }] }],
+  ["a part whose size is a text", { parts: [{ ...PART, bytes: "1" }] }],
+  ["a part whose size is negative", { parts: [{ ...PART, bytes: -1 }] }],
+  ["a part without a number of rows", { parts: [{ ...PART, rows: undefined }] }],
+  ["snapshots that are no array", { snapshots: 5 }],
+  ["a snapshot that is null", { snapshots: [null] }],
+  ["a snapshot without a hash", { snapshots: [{ vault: VAULT, number: 1 }] }],
+])("admin verify --folder finds a manifest with %s", async (_, change) => {
+  const { folder } = writeFolder({ change });
+  expect(await verifyFolder(folder)).toMatchObject({ code: 7, kinds: ["manifest_wrong"] });
+  rmSync(folder, { recursive: true });
+});
+
+it("admin verify --folder finds a manifest of the registry without snapshots", async () => {
+  const { folder, path } = writeFolder();
+  const registry = "00000000-0000-0000-0000-000000000000";
+  mkdirSync(path(`../${registry}`));
+  const manifest = { format: 1, deployment: "d", vault: registry, number: 1, predecessor: null, at: 0, schema: 4, parts: [] };
+  writeFileSync(path(`../${registry}/00000001.manifest`), `${JSON.stringify(manifest)}\nk1 ${"0".repeat(64)}\n`);
+  expect(await verifyFolder(folder)).toMatchObject({ code: 7, kinds: ["manifest_wrong"] });
+  rmSync(folder, { recursive: true });
+});
+
+it.each([
+  ["no JSON", "{"],
+  ["null", "null"],
+  ["no rows", '{"table":"items","columns":[]}'],
+  ["rows that are no array", '{"table":"items","columns":[],"rows":5}'],
+  ["a row that is no array", '{"table":"files","columns":["id"],"rows":[5]}'],
+  ["no columns", '{"table":"files","rows":[[]]}'],
+])("admin verify --folder finds a part with a line that has %s, also when its manifest has its hash", async (_, line) => {
+  const { folder } = writeFolder({ tables: [line] });
+  expect(await verifyFolder(folder)).toMatchObject({ code: 7, kinds: ["part_wrong"] });
+  rmSync(folder, { recursive: true });
+});
+
+describe("a file that admin verify --folder cannot read is a finding that names it:", () => {
+  const FILE = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+  const row = [FILE, FILE, FILE, 1];
+  const files = JSON.stringify({ table: "files", columns: ["item_id", "id", "generation", "size"], rows: [row] });
+
+  it.each<[string, string, string, string, string]>([
+    [
+      "a file in place of the folder of a vault",
+      `../${FILE}`,
+      "file",
+      "manifest_wrong",
+      `vaults/${FILE} cannot be read: ENOTDIR`,
+    ],
+    [
+      "a folder in place of a manifest",
+      "00000003.manifest",
+      "folder",
+      "manifest_wrong",
+      `vaults/${VAULT}/00000003.manifest cannot be read: EISDIR`,
+    ],
+    ["a folder in place of a part", "part", "folder", "part_wrong", "cannot be read: EISDIR"],
+    [
+      "a file in place of the folder of contents",
+      "../../contents",
+      "file",
+      "content_missing",
+      `contents/${VAULT}/${FILE}/${FILE} cannot be read: ENOTDIR`,
+    ],
+  ])("%s", async (_, name, is, kind, detail) => {
+    const { folder, path } = writeFolder(kind === "content_missing" ? { tables: [files] } : {});
+    rmSync(path(name), { force: true });
+    if (is === "file") writeFileSync(path(name), "of another program");
+    else mkdirSync(path(name));
+    const found = await verifyFolder(folder);
+    expect(found).toMatchObject({ code: 7, kinds: [kind], details: [expect.stringContaining(detail)] });
+    rmSync(folder, { recursive: true });
+  });
 });
 
 const JSON_ANSWER = { "Content-Type": "application/json", "Request-Id": "1" };

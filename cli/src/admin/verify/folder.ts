@@ -23,7 +23,7 @@ const byName = (a: string, b: string): number => (a < b ? -1 : 1);
 
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** Errors: throws a CliError when the folder has no backups. */
+/** Out: also what cannot be read, by its path in the folder. Errors: throws a CliError when the folder has no backups. */
 export async function checkFolder(folder: string): Promise<Found> {
   const names: string[] = await readdir(join(folder, "vaults")).catch(() => []);
   // Other programs leave files in folders, for example `.DS_Store`.
@@ -44,26 +44,43 @@ export async function checkFolder(folder: string): Promise<Found> {
   return found;
 }
 
-const finding = (kind: Finding["kind"], vault: string, snapshot: number, detail: string, id?: string): Finding => ({
+const finding = (kind: Finding["kind"], vault: string, snapshot: number | undefined, detail: string, id?: string): Finding => ({
   kind,
   ...(vault !== REGISTRY && { vault }),
-  snapshot,
+  ...(snapshot !== undefined && { snapshot }),
   ...(id !== undefined && { id }),
   detail,
   repairable: false,
 });
 
+/** What a read of the file system has given, or in words why it failed, with the path in the folder. */
+type Read<T> = { readonly value: T } | { readonly fault: string; readonly isMissing: boolean };
+
+const attempt = <T>(path: string, reading: Promise<T>): Promise<Read<T>> =>
+  reading.then(
+    (value) => ({ value }),
+    ({ code = "unknown fault" }: NodeJS.ErrnoException) => ({
+      fault: `${path} cannot be read: ${code}`,
+      isMissing: code === "ENOENT",
+    }),
+  );
+
+const readIn = (folder: string, path: string): Promise<Read<Uint8Array>> => attempt(path, readFile(join(folder, path)));
+
 async function checkVault(folder: string, vault: string, manifests: Map<string, Loaded>, found: Found): Promise<void> {
-  const there = await readdir(join(folder, "vaults", vault));
-  const names = there.filter((name) => isBackupKey(`vaults/${vault}/${name}`)).toSorted(byName);
+  const path = `vaults/${vault}`;
+  const there = await attempt(path, readdir(join(folder, path)));
+  if ("fault" in there) return void found.findings.push(finding("manifest_wrong", vault, undefined, there.fault));
+  const names = there.value.filter((name) => isBackupKey(`${path}/${name}`)).toSorted(byName);
   const checked = new Set<string>();
   let previous: { readonly number: number; readonly sha256: string | undefined } | undefined;
   for (const name of names) {
     const number = Number.parseInt(name, 10);
-    const bytes = await readFile(join(folder, "vaults", vault, name));
-    const manifest = parseManifest(bytes, vault, number);
-    const hash = sha256(bytes);
-    if (!manifest) found.findings.push(finding("manifest_wrong", vault, number, "it is malformed, or that of another snapshot"));
+    const read = await readIn(folder, `${path}/${name}`);
+    const manifest = "value" in read ? parseManifest(read.value, vault, number) : undefined;
+    const hash = "value" in read ? sha256(read.value) : "";
+    const fault = "fault" in read ? read.fault : "it is malformed, or that of another snapshot";
+    if (!manifest) found.findings.push(finding("manifest_wrong", vault, number, fault));
     else manifests.set(`${vault} ${number}`, { manifest, sha256: hash });
     if (manifest && previous) {
       const { predecessor } = manifest;
@@ -81,12 +98,41 @@ async function checkVault(folder: string, vault: string, manifests: Map<string, 
   }
 }
 
+/** Out: `undefined` for what is no manifest of this snapshot, also when an attribute that is read here has another shape. */
 function parseManifest(bytes: Uint8Array, vault: string, number: number): Manifest | undefined {
   try {
     const [line = "", signature = "", ...rest] = Buffer.from(bytes).toString("utf8").split("\n");
     const manifest = JSON.parse(line) as Manifest;
+    const { parts, snapshots = vault === REGISTRY ? undefined : [] } = manifest;
     const whole = rest.length === 1 && rest[0] === "" && /^\S+ [0-9a-f]{64}$/.test(signature);
-    return whole && manifest.vault === vault && manifest.number === number ? manifest : undefined;
+    const isOwn = manifest.vault === vault && manifest.number === number;
+    return whole && isOwn && isListOf(parts, isPart) && isListOf(snapshots, isSnapshot) ? manifest : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a value is an array of objects, each of which has what `isOne` says. */
+const isListOf = (value: unknown, isOne: (one: Readonly<Record<string, unknown>>) => boolean): boolean =>
+  Array.isArray(value) && value.every((one) => typeof one === "object" && one !== null && isOne(one));
+
+const isHash = (value: unknown): boolean => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+
+const isPart = (part: Readonly<Record<string, unknown>>): boolean =>
+  isHash(part["sha256"]) && isCount(part["bytes"]) && isCount(part["rows"]);
+
+const isSnapshot = ({ vault, number, sha256: hash }: Readonly<Record<string, unknown>>): boolean =>
+  typeof vault === "string" && isCount(number) && isHash(hash);
+
+/** The tables of a part. Out: `undefined` when a line is no JSON of one. */
+function parseTables(bytes: Uint8Array): readonly TableRows[] | undefined {
+  const [, ...lines] = Buffer.from(bytes).toString("utf8").trimEnd().split("\n");
+  try {
+    const tables = lines.map((line) => JSON.parse(line) as TableRows);
+    return isListOf(tables, ({ columns, rows }) => Array.isArray(columns) && Array.isArray(rows) && rows.every(Array.isArray))
+      ? tables
+      : undefined;
   } catch {
     return undefined;
   }
@@ -98,14 +144,16 @@ async function checkPart(
   part: Manifest["parts"][number],
   found: Found,
 ): Promise<void> {
-  const bytes = await readFile(join(folder, "vaults", vault, "parts", part.sha256)).catch(() => undefined);
+  const read = await readIn(folder, `vaults/${vault}/parts/${part.sha256}`);
   const wrong = (detail: string) => void found.findings.push(finding("part_wrong", vault, number, detail, part.sha256));
-  if (!bytes) return wrong("the part is missing");
+  if ("fault" in read) return wrong(read.isMissing ? "the part is missing" : read.fault);
+  const bytes = read.value;
   if (bytes.length !== part.bytes) return wrong(`the part has ${plural(bytes.length, "byte")} instead of ${part.bytes}`);
   if (sha256(bytes) !== part.sha256) return wrong("the part has another content than its manifest says");
-  const [, ...lines] = bytes.toString("utf8").trimEnd().split("\n");
+  const tables = parseTables(bytes);
+  if (!tables) return wrong("the part is malformed");
   found.checked.bytes += bytes.length;
-  for (const table of lines.map((line) => JSON.parse(line) as TableRows)) {
+  for (const table of tables) {
     found.checked.rows += table.rows.length;
     if (table.table === "items") found.checked.items += table.rows.length;
     if (table.table === "files" || table.table === "file_versions") await checkContents(folder, vault, number, table, found);
@@ -121,14 +169,14 @@ async function checkContents(
 ): Promise<void> {
   for (const row of rows) {
     const [item, file, generation, size] = ["item_id", "id", "generation", "size"].map((name) => row[columns.indexOf(name)]);
-    const path = join(folder, "contents", vault, String(file), String(generation));
-    const there = await stat(path).catch(() => undefined);
+    const path = `contents/${vault}/${String(file)}/${String(generation)}`;
+    const there = await attempt(path, stat(join(folder, path)));
     found.checked.contents++;
-    if (there?.size === sealedFileSize(Number(size))) continue;
-    const kind = there ? "content_size_wrong" : "content_missing";
-    const detail = there
-      ? `${there.size} sealed bytes instead of ${sealedFileSize(Number(size))}`
-      : "the folder does not have it";
+    const wanted = sealedFileSize(Number(size));
+    if ("value" in there && there.value.size === wanted) continue;
+    const kind = "value" in there ? "content_size_wrong" : "content_missing";
+    const missing = "fault" in there && !there.isMissing ? there.fault : "the folder does not have it";
+    const detail = "value" in there ? `${there.value.size} sealed bytes instead of ${wanted}` : missing;
     found.findings.push({
       ...finding(kind, vault, snapshot, detail, String(generation)),
       item: String(item),
