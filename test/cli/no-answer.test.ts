@@ -46,6 +46,21 @@ describe.each(Object.entries(FAULTS))("%s", (_, fault) => {
   });
 });
 
+it.each([
+  ["HTTPS://Example.com:443/", "https://example.com"],
+  ["https://example.com", "HTTPS://Example.com:443/"],
+  ["https://example.com/v1/", "https://EXAMPLE.com"],
+])("makes inject use the values of --fallback that were stored for %s with the host %s", async (stored, host) => {
+  hurryTime();
+  const spy = vi.spyOn(globalThis, "fetch").mockRejectedValue(new TypeError("no network"));
+  onTestFinished(() => spy.mockRestore());
+  const path = join(folder, "same-host");
+  writeFileSync(path, sealSnapshot({ host: stored, at: Date.now(), values: { [REFERENCE]: "kept" } }, "token"));
+  const env = { ITEM_VAULT_HOST: host, ITEM_VAULT_TOKEN: "token" };
+  const injected = await runHere(["inject", "--fallback", path], { env, input: `x: ${REFERENCE}` });
+  expect(injected).toMatchObject({ code: 0, stdout: "x: kept" });
+});
+
 it("--timeout and ITEM_VAULT_TIMEOUT say how long the service may be silent", async () => {
   const server = await startDeafServer(FAULTS["a silent host"]!);
   onTestFinished(server.close);

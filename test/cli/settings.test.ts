@@ -57,9 +57,21 @@ describe("login", () => {
       token: made.token,
       admin_token: "of this host",
     });
-    const other = `${inject("url")}/`;
+    const { url: other } = await startInterceptor();
     await runHere(["login", "--host", other], { env, input: made.token });
     expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ host: other, token: made.token });
+  });
+
+  it.each([
+    ["a scheme in capitals", (url: string) => url.replace("http:", "HTTP:")],
+    ["a slash more", (url: string) => `${url}/`],
+    ["the path of the API", (url: string) => `${url}v1`],
+  ])("keeps the other token of the same host, which is written with %s", async (_, written) => {
+    const env = home({ token: made.token, admin_token: "of this host" });
+    const host = written(inject("url"));
+    expect(await runHere(["login", "--host", host], { env, input: made.token })).toMatchObject({ code: 0 });
+    const path = join(env["XDG_CONFIG_HOME"]!, "item-vault", "config.json");
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ host, token: made.token, admin_token: "of this host" });
   });
 
   it("stores no token that the service refuses", async () => {

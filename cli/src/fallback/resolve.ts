@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Options, Values } from "../frame/command.ts";
+import { normalizedHost } from "../frame/connection.ts";
 import { describeDuration, secondsOf } from "../frame/duration.ts";
 import { CliError, failureOf } from "../frame/failure.ts";
 import { type Io, write } from "../frame/io.ts";
@@ -62,7 +63,8 @@ async function loadValues(
   const bytes = await readFile(path).catch(() => undefined);
   if (!bytes) throw unusable("there is no fallback file");
   const snapshot = openSnapshot(bytes, token);
-  if (!snapshot || snapshot.host !== host) throw unusable("the fallback file is damaged, or of another token or host");
+  if (!snapshot || normalizedHost(snapshot.host) !== normalizedHost(host))
+    throw unusable("the fallback file is damaged, or of another token or host");
   const passed = Date.now() - snapshot.at;
   const age = Math.max(0, passed);
   if (passed < -CLOCK_TOLERANCE_MS)

@@ -22,7 +22,7 @@ export function timeoutOf(env: Io["env"], { timeout }: ConnectionOptions, admin 
   throw new CliError(`${name} takes seconds, for example 10 or 0.5`, { exit: "usage" });
 }
 
-/** Hosts that name the same service: without a `/v1` and slashes at the end, which the client leaves out. */
+/** The same text for hosts that name the same service: as the URL parser writes it, without a `/v1` and slashes at the end, which the client leaves out. */
 export const normalizedHost = (host: string): string => {
   const url = URL.canParse(host) ? new URL(host).href : host;
   return url.replace(/\/+$/, "").replace(/\/v1$/, "");
@@ -30,7 +30,7 @@ export const normalizedHost = (host: string): string => {
 
 /** Errors: throws a CliError for what is no http or https URL, and for http to another machine unless the user allows it. */
 export function checkScheme(env: Io["env"], host: string, options: ConnectionOptions): void {
-  if (!/^https?:\/\/[^/]/.test(host) || !URL.canParse(host))
+  if (!/^https?:\/\/[^/]/i.test(host) || !URL.canParse(host))
     throw new CliError("The host is no http or https URL", { exit: "usage" });
   const { protocol, hostname } = new URL(host);
   const isAllowed = options["allow-http"] === true || env["ITEM_VAULT_ALLOW_HTTP"] === "1";

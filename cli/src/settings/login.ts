@@ -1,7 +1,7 @@
 import { createClient } from "@item-vault/client";
 import type { Call } from "../frame/command.ts";
 import { connectTo } from "../frame/connect.ts";
-import { checkScheme, timeoutOf } from "../frame/connection.ts";
+import { checkScheme, normalizedHost, timeoutOf } from "../frame/connection.ts";
 import { CliError } from "../frame/failure.ts";
 import { createFetch } from "../frame/fetch.ts";
 import { write } from "../frame/io.ts";
@@ -27,7 +27,7 @@ export async function run(call: Call<typeof LOGIN_OPTIONS>): Promise<void> {
   const person = isPerson ? await loginAsPerson(call, host) : undefined;
   const token = person ? person.token! : await askToken(call, host);
   // The other token is for the host that was stored with it, and must not be sent to this one.
-  const kept = config.host === host ? {} : NO_TOKENS;
+  const kept = config.host !== undefined && normalizedHost(config.host) === normalizedHost(host) ? {} : NO_TOKENS;
   const stored = options.admin ? { admin_token: token, admin_token_command: undefined } : { token, token_command: undefined };
   const path = await changeConfig(io.env, { ...kept, host, ...stored });
   const who = person ? `logged in as ${printable(person.name)} until ${person.expiresAt}; ` : "";
