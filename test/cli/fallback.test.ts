@@ -44,7 +44,9 @@ describe("the values of a fallback file", () => {
     ["changed in one bit", fileOf({ change: (bytes) => bytes.fill(bytes[40]! ^ 1, 40, 41) }), "damaged"],
     ["of another host", fileOf({ host: "http://127.0.0.1:2" }), "of another token or host"],
     ["of another token", fileOf({ token: "other" }), "of another token or host"],
-    ["a folder", folder, "there is no fallback file"],
+    ["missing", join(folder, "missing"), "there is no fallback file"],
+    ["a folder", folder, "the fallback file cannot be read: EISDIR"],
+    ["below a file", join(fileOf(), "sealed"), "the fallback file cannot be read: ENOTDIR"],
   ])("are not used when it is %s", async (_, path, message) => {
     await expect(resolve(path)).rejects.toMatchObject({ exit: "unavailable", message: expect.stringContaining(message) });
   });

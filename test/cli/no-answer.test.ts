@@ -61,6 +61,17 @@ it.each([
   expect(injected).toMatchObject({ code: 0, stdout: "x: kept" });
 });
 
+it("names why a file of --fallback cannot be read, and says that there is none only when it is missing", async () => {
+  hurryTime();
+  const env = { ITEM_VAULT_HOST: "http://127.0.0.1:1", ITEM_VAULT_TOKEN: "token" };
+  const inject = (path: string) => runHere(["inject", "--fallback", path], { env, input: `x: ${REFERENCE}` });
+  const unreadable = await inject(folder);
+  expect(unreadable).toMatchObject({ code: 6, stderr: expect.stringContaining("the fallback file cannot be read: EISDIR") });
+  expect(unreadable.stderr).toContain(`The fallback file is ${folder}.`);
+  const missing = await inject(join(folder, "missing"));
+  expect(missing).toMatchObject({ code: 6, stderr: expect.stringContaining("there is no fallback file") });
+});
+
 it("--timeout and ITEM_VAULT_TIMEOUT say how long the service may be silent", async () => {
   const server = await startDeafServer(FAULTS["a silent host"]!);
   onTestFinished(server.close);

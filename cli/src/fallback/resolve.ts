@@ -60,8 +60,9 @@ async function loadValues(
 ): Promise<Map<string, string>> {
   const unusable = (why: string) =>
     new CliError(`The service did not answer, and ${why}`, { exit: "unavailable", hint: `The fallback file is ${path}.` });
-  const bytes = await readFile(path).catch(() => undefined);
-  if (!bytes) throw unusable("there is no fallback file");
+  const bytes = await readFile(path).catch(({ code = "unknown fault" }: NodeJS.ErrnoException) => {
+    throw unusable(code === "ENOENT" ? "there is no fallback file" : `the fallback file cannot be read: ${code}`);
+  });
   const snapshot = openSnapshot(bytes, token);
   if (!snapshot || normalizedHost(snapshot.host) !== normalizedHost(host))
     throw unusable("the fallback file is damaged, or of another token or host");
