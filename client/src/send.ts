@@ -105,14 +105,17 @@ const delayOf = (attempt: number, error: ItemVaultError): number =>
 
 /**
  * The URL without a slash at the end, and without a `/v1` that some clients of Connect are configured with. Errors: throws an
- * ItemVaultError of kind `host` for a text that is no http or https URL. fetch refuses one with a user name or a password.
+ * ItemVaultError of kind `host` for a text that is no http or https URL, and for one with a user name or a password, which fetch refuses. The message
+ * contains neither.
  */
 function originOf(host: string): string {
   const url = URL.canParse(host) ? new URL(host) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
-    throw new ItemVaultError("The host is no http or https URL", { kind: "host", status: 400 });
+  if (!url || !/^https?:$/.test(url.protocol)) throw hostFault("The host is no http or https URL");
+  if (url.username !== "" || url.password !== "") throw hostFault("The host has a user name or a password");
   return host.replace(/\/+$/, "").replace(/\/v1$/, "");
 }
+
+const hostFault = (message: string) => new ItemVaultError(message, { kind: "host", status: 400 });
 
 const definedOf = (headers: Readonly<Record<string, string | undefined>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined));

@@ -200,6 +200,32 @@ describe("http", () => {
   });
 });
 
+describe("a host with a user name or a password", () => {
+  const variables = { ITEM_VAULT_TOKEN: "t", ITEM_VAULT_ADMIN_TOKEN: "t", OP_CONNECT_TOKEN: "t", CLOUDFLARE_API_TOKEN: "t" };
+  const hosts = ["https://ada:s3cret@vault.example.com", "http://s3cret@127.0.0.1:1", "https://:s3cret@vault.example.com/v1"];
+  const ways: Record<string, (host: string) => { readonly args: string[]; readonly env: Record<string, string> }> = {
+    "an option": (host) => ({ args: ["whoami", "--host", host], env: variables }),
+    "a variable": (host) => ({ args: ["whoami"], env: { ...variables, ITEM_VAULT_HOST: host } }),
+    "an option beside a stored token": (host) => ({ args: ["whoami", "--host", host], env: home({ token: "t" }) }),
+    "the config file": (host) => ({ args: ["whoami"], env: home({ host, token: "t" }) }),
+    "the config file beside another host": (host) => ({
+      args: ["whoami", "--host", "https://vault.example.com"],
+      env: home({ host, token: "t" }),
+    }),
+    login: (host) => ({ args: ["login", "--host", host], env: home() }),
+    "--from-connect": (host) => ({ args: ["import", "--from-connect", host], env: variables }),
+    "admin verify-deployment": (host) => ({ args: ["admin", "verify-deployment", "--host", host], env: variables }),
+  };
+  const cases = Object.keys(ways).flatMap((way) => hosts.map((host) => [way, host] as const));
+
+  it.each(cases)("of %s is refused with what is wrong, and without the password: %s", async (way, host) => {
+    const { args, env } = ways[way]!(host);
+    const ran = await runHere(args, { env, input: "t" });
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringMatching(/host has a user name or a password/) });
+    expect(ran.stdout + ran.stderr).not.toMatch(/s3cret|ada/);
+  });
+});
+
 describe("completions", () => {
   it.each([
     ["the first words", ["re"], ["read"]],

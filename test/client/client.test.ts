@@ -312,6 +312,13 @@ describe("a client", () => {
     },
   );
 
+  it("is not made for a host with a password, and says so without it", () => {
+    const message = "The host has a user name or a password";
+    expect(() => createClient({ host: "https://ada:pw@vault.example.com", token: "" })).toThrow(
+      expect.objectContaining({ kind: "host", message }),
+    );
+  });
+
   it.each(["secret\nX-Other: 1", "sécret"])("is not made for the token %j, which no header can have", (token) => {
     const refused = expect.objectContaining({ kind: "unauthorized", message: "The token is malformed" });
     expect(() => createClient({ host: proxy.url, token })).toThrow(refused);

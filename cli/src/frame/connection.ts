@@ -28,10 +28,21 @@ export const normalizedHost = (host: string): string => {
   return url.replace(/\/+$/, "").replace(/\/v1$/, "");
 };
 
-/** Errors: throws a CliError for what is no http or https URL, and for http to another machine unless the user allows it. */
+/** Errors: throws a CliError for a URL with a user name or a password, which fetch refuses. It contains neither. */
+export function checkCredentials(host: string): void {
+  const { username, password } = URL.canParse(host) ? new URL(host) : { username: "", password: "" };
+  if (username === "" && password === "") return;
+  throw new CliError("The host has a user name or a password", {
+    exit: "usage",
+    hint: "Write it without what is before the @: only a token is sent.",
+  });
+}
+
+/** Errors: throws a CliError for what is no http or https URL, for a URL with a user name or a password, and for http to another machine unless the user allows it. */
 export function checkScheme(env: Io["env"], host: string, options: ConnectionOptions): void {
   if (!/^https?:\/\/[^/]/i.test(host) || !URL.canParse(host))
     throw new CliError("The host is no http or https URL", { exit: "usage" });
+  checkCredentials(host);
   const { protocol, hostname } = new URL(host);
   const isAllowed = options["allow-http"] === true || env["ITEM_VAULT_ALLOW_HTTP"] === "1";
   if (protocol === "https:" || isThisMachine(hostname) || isAllowed) return;

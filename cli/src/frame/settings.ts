@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
-import { checkScheme, type ConnectionOptions, normalizedHost, timeoutOf } from "./connection.ts";
+import { checkCredentials, checkScheme, type ConnectionOptions, normalizedHost, timeoutOf } from "./connection.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 
@@ -76,11 +76,13 @@ export async function loadAccess(env: Io["env"], options: ConnectionOptions, kin
   const set = firstOf(env, TOKENS[kind]);
   if (set) return { host, token: set, timeout };
   const isStored = (config[`${kind}_command`] ?? config[kind]) !== undefined;
-  if (isStored && !isStoredHost)
+  if (isStored && !isStoredHost) {
+    checkCredentials(config.host ?? ""); // the message names the host
     throw new CliError(`${NO_TOKEN} for ${host}: the stored one is for ${config.host ?? "no host"}`, {
       exit: "denied",
       hint: `Set ${variable}, or run \`item-vault login --host ${host}\`.`,
     });
+  }
   const token = (await printedBy(config[`${kind}_command`])) ?? config[kind];
   if (token) return { host, token, timeout };
   throw new CliError(NO_TOKEN, { exit: "denied", hint: `Set ${variable}, or run \`item-vault login\`.` });

@@ -1,5 +1,5 @@
 import type { Call } from "../../frame/command.ts";
-import { isThisMachine, normalizedHost, timeoutOf } from "../../frame/connection.ts";
+import { checkCredentials, isThisMachine, normalizedHost, timeoutOf } from "../../frame/connection.ts";
 import { CliError, EXIT } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
 import { hostOf, loadConfig, type Service } from "../../frame/settings.ts";
@@ -72,7 +72,7 @@ const rowOf = ({ outcome, kind, name, detail = "" }: Result): string[] => [outco
 const sumUp = (all: number, differences: number): string =>
   `${differences === 0 ? `Equal: all ${all} that can be compared.` : `Not equal: ${differences} of ${all}.`} What this does not prove:`;
 
-/** The address of the deployment. Errors: throws a CliError without one, and for http, over which anybody on the way may change answers. */
+/** The address of the deployment. Errors: throws a CliError without one, and for http, over which anybody on the way may change answers, and for one with a password, which would be shown. */
 async function loadAddress({ io: { env }, options }: VerifyCall): Promise<Service> {
   const host = hostOf(env, options.host, await loadConfig(env));
   if (!host)
@@ -86,6 +86,7 @@ async function loadAddress({ io: { env }, options }: VerifyCall): Promise<Servic
       exit: "usage",
       hint: "Over http the answers may have been changed on their way.",
     });
+  checkCredentials(host);
   return { host: normalizedHost(host), timeout: timeoutOf(env, options) };
 }
 
