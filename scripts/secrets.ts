@@ -1,5 +1,5 @@
 /** Creates `.dev.vars`, the random secrets of a local service, which wrangler reads. */
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { GENERATORS, secretLines } from "../cli/src/admin/deploy/generate.ts";
 
@@ -12,7 +12,7 @@ const newSecrets = (...names: readonly string[]): string =>
 
 /**
  * Creates the file with random secrets when it is missing. To an existing file it adds ADMIN_TOKEN and METRICS_TOKEN where they are
- * missing; otherwise it never changes one. It prints no secret. In: whether a backup is to be restored, which no new ROOT_KEYS opens.
+ * missing, and it sets mode 0600 where others may read it; otherwise it never changes one. It prints no secret. In: whether a backup is to be restored, which no new ROOT_KEYS opens.
  * Out: the value of ADMIN_TOKEN, and the names of the other variables of the file, which wrangler does not read by itself. Throws when ADMIN_TOKEN is
  * empty, and before a restore when the file has no ROOT_KEYS.
  */
@@ -23,6 +23,8 @@ export function ensureSecrets(path: string, restores = false): { adminToken: str
     const heading = "# Created by scripts/secrets.ts. ROOT_KEYS decrypts every vault. Without it no vault can be decrypted.\n";
     writeFileSync(path, heading + newSecrets("ADMIN_TOKEN", "METRICS_TOKEN", "ROOT_KEYS"), { mode: 0o600, flag: "wx" });
   }
+  // Who writes the file by hand gets the mode of the umask, which lets everybody read it on most machines.
+  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
   const text = readFileSync(path, "utf8");
   const lacking = ["ADMIN_TOKEN", "METRICS_TOKEN"].filter((name) => parseEnv(text)[name] === undefined);
   if (lacking.length > 0) appendFileSync(path, (text.endsWith("\n") ? "" : "\n") + newSecrets(...lacking));

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
@@ -21,6 +21,16 @@ function pathOf(text?: string): string {
 }
 
 describe("npm start -- --restore", () => {
+  it.each([
+    ["needs more secrets", "ROOT_KEYS='{}'\n"],
+    ["has all secrets", "ROOT_KEYS='{}'\nADMIN_TOKEN=a\nMETRICS_TOKEN=m\n"],
+  ])("lets nobody else read a .dev.vars that was written by hand and %s", (_, text) => {
+    const path = pathOf(text);
+    chmodSync(path, 0o644);
+    ensureSecrets(path, true);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
   it.each([
     ["there is no .dev.vars", undefined],
     ["it has no ROOT_KEYS", "ADMIN_TOKEN=a\n"],
