@@ -1,6 +1,7 @@
 import { zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
 import { bitwarden } from "../../../../transfer/src/formats/bitwarden.ts";
+import { SHAPES } from "../../../../transfer/src/formats/bitwarden/shapes.ts";
 import {
   ARGON2,
   LOGIN,
@@ -68,7 +69,7 @@ describe("bitwarden", () => {
     ["Key", "SSH_KEY", { "private key": "-----BEGIN secret-----", "public key": "ssh-ed25519 AAAA", fingerprint: "SHA256:abc" }],
     ["Steam", "LOGIN", { "one-time password": "steam://SECRET" }],
     ["Bare", "LOGIN", { "one-time password": "jbsw y3dp ehpk 3pxp" }],
-    ["Newer", "CUSTOM", { iban: "secret-iban", limit: "5" }],
+    ["Newer", "CUSTOM", { "bankAccount.iban": "secret-iban", "bankAccount.limit": "5" }],
   ])("reads the item %s", async (title, category, values) => {
     const item = itemOf(await read(bitwarden, jsonBytes(VAULT)), title);
     expect(item.category).toBe(category);
@@ -94,16 +95,20 @@ describe("bitwarden", () => {
     login: { username: "ada", totp: null, uris: [{ uri: "https://a" }] },
   };
   const ADDED: readonly (readonly [string, object, Record<string, string>])[] = [
-    ["a login", { type: 1, login: { username: "ada", recoveryCode: "r-1", fido2Credentials: [] } }, { recoveryCode: "r-1" }],
-    ["a card", { type: 3, card: { number: "4111111111111111", pin: "1234", empty: "", none: null } }, { pin: "1234" }],
-    ["an identity", { type: 4, identity: { firstName: "Ada", nickname: "A" } }, { nickname: "A" }],
-    ["a secure note", { type: 2, secureNote: { type: 0, color: "red" } }, { color: "red" }],
+    [
+      "a login",
+      { type: 1, login: { username: "ada", recoveryCode: "r-1", fido2Credentials: [] } },
+      { "login.recoveryCode": "r-1" },
+    ],
+    ["a card", { type: 3, card: { number: "4111111111111111", pin: "1234", empty: "", none: null } }, { "card.pin": "1234" }],
+    ["an identity", { type: 4, identity: { firstName: "Ada", nickname: "A" } }, { "identity.nickname": "A" }],
+    ["a secure note", { type: 2, secureNote: { type: 0, color: "red" } }, { "secureNote.color": "red" }],
     [
       "a URI",
       { type: 1, login: { uris: [{ uri: "https://a", match: 1, uriChecksum: "x", note: "office" }] } },
-      { note: "office" },
+      { "login.uris-1.note": "office" },
     ],
-    ["another part", CARD_WITH_LOGIN, { username: "ada", uris: '[{"uri":"https://a"}]' }],
+    ["another part", CARD_WITH_LOGIN, { "login.username": "ada", "login.uris": '[{"uri":"https://a"}]' }],
     ["another part that says nothing", { type: 1, login: {}, secureNote: { type: 0 }, card: { number: null } }, {}],
   ];
 
@@ -117,6 +122,32 @@ describe("bitwarden", () => {
     const losses = count > 0 ? { "attributes of an unknown kind (kept as concealed text)": count } : {};
     expect(lossesOf(transfer)).toEqual(losses);
   });
+
+  const PARENTS = [...Object.values(SHAPES).map(({ part }) => part), "bankAccount"];
+
+  it.each([...Object.keys(SHAPES).map(Number), 9])(
+    "names an attribute that it does not know by all of its parents, in an item of type %i",
+    async (type) => {
+      const parts = Object.fromEntries(PARENTS.map((part) => [part, { x: `of ${part}` }]));
+      const uris = [1, 2].map((n) => ({ uri: `https://${n}`, x: `of URI ${n}` }));
+      const item = {
+        id: ids.login,
+        name: "Newer",
+        type,
+        x: "of the item",
+        ...parts,
+        ...(type === 1 && { login: { x: "of login", uris } }),
+      };
+      const { fields } = itemOf(await read(bitwarden, jsonBytes({ encrypted: false, items: [item] })), "Newer");
+      const named = [
+        ["x", "of the item"],
+        ...PARENTS.map((part) => [`${part}.x`, `of ${part}`]),
+        ...(type === 1 ? [1, 2].map((n) => [`login.uris-${n}.x`, `of URI ${n}`]) : []),
+      ];
+      expect(fields).toHaveLength(named.length);
+      expect(valuesOf({ fields })).toEqual(Object.fromEntries(named));
+    },
+  );
 
   it("takes only UUIDs as ids, because a person may have typed any other", async () => {
     const { items } = await read(bitwarden, jsonBytes(VAULT));

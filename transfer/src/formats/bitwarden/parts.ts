@@ -46,7 +46,7 @@ const NOTE_PART = SHAPES[SECURE_NOTE]!.part;
 
 const OF_URI = setOf("uri uriChecksum match");
 
-/** An attribute that has no place of its own: `path` is the id of its field. */
+/** An attribute that has no place of its own. `path`: the id of its field; `label`: its name, after those of its parents. */
 interface Unknown {
   readonly path: string;
   readonly label: string;
@@ -84,7 +84,9 @@ function unknownOfPart(value: JsonValue, { part, slots }: ItemShape): Unknown[] 
 }
 
 const unknownIn = (part: JsonValue, path: string, known: ReadonlySet<string>): Unknown[] =>
-  part.entries().flatMap(([label, value]) => (known.has(label) ? [] : [{ path: `${path}.${label}`, label, value }]));
+  part
+    .entries()
+    .flatMap(([name, value]) => (known.has(name) ? [] : [{ path: `${path}.${name}`, label: `${path}.${name}`, value }]));
 
 /** Whether a value says nothing: also a list, or a part, without any. */
 const isEmpty = (value: unknown): boolean =>
