@@ -23,8 +23,9 @@ export function ensureSecrets(path: string, restores = false): { adminToken: str
     const heading = "# Created by scripts/secrets.ts. ROOT_KEYS decrypts every vault. Without it no vault can be decrypted.\n";
     writeFileSync(path, heading + newSecrets("ADMIN_TOKEN", "METRICS_TOKEN", "ROOT_KEYS"), { mode: 0o600, flag: "wx" });
   }
-  // Who writes the file by hand gets the mode of the umask, which lets everybody read it on most machines.
-  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+  // Who writes the file by hand gets the mode of the umask, which lets everybody read it on most machines. Only its owner may change the mode.
+  const { mode, uid } = statSync(path);
+  if ((mode & 0o077) !== 0 && uid === process.getuid?.()) chmodSync(path, 0o600);
   const text = readFileSync(path, "utf8");
   const lacking = ["ADMIN_TOKEN", "METRICS_TOKEN"].filter((name) => parseEnv(text)[name] === undefined);
   if (lacking.length > 0) appendFileSync(path, (text.endsWith("\n") ? "" : "\n") + newSecrets(...lacking));

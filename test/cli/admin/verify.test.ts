@@ -104,6 +104,13 @@ it.each<[string, object]>([
   rmSync(folder, { recursive: true });
 });
 
+it("admin verify --folder says that a manifest is of a newer release, whatever else it has", async () => {
+  const { folder } = writeFolder({ change: { format: 2, parts: "elsewhere" } });
+  const found = await verifyFolder(folder);
+  expect(found).toMatchObject({ code: 7, kinds: ["manifest_wrong"], details: ["it was written by a newer release"] });
+  rmSync(folder, { recursive: true });
+});
+
 it("admin verify --folder finds a manifest of the registry without snapshots", async () => {
   const { folder, path } = writeFolder();
   const registry = "00000000-0000-0000-0000-000000000000";

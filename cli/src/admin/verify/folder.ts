@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CliError } from "../../frame/failure.ts";
 import { plural } from "../../frame/plural.ts";
 import type { Finding } from "@item-vault/client";
-import { isBackupKey, type Manifest, REGISTRY, type TableRows } from "@item-vault/model/backup";
+import { BACKUP_FORMAT, isBackupKey, type Manifest, REGISTRY, type TableRows } from "@item-vault/model/backup";
 import { sealedFileSize } from "@item-vault/model/chunk-sizes";
 import { isId } from "@item-vault/model/ids";
 import { type Found, NOTHING } from "./service.ts";
@@ -77,11 +77,11 @@ async function checkVault(folder: string, vault: string, manifests: Map<string, 
   for (const name of names) {
     const number = Number.parseInt(name, 10);
     const read = await readIn(folder, `${path}/${name}`);
-    const manifest = "value" in read ? parseManifest(read.value, vault, number) : undefined;
+    const parsed = "value" in read ? parseManifest(read.value, vault, number) : read.fault;
+    const manifest = typeof parsed === "string" ? undefined : parsed;
     const hash = "value" in read ? sha256(read.value) : "";
-    const fault = "fault" in read ? read.fault : "it is malformed, or that of another snapshot";
-    if (!manifest) found.findings.push(finding("manifest_wrong", vault, number, fault));
-    else manifests.set(`${vault} ${number}`, { manifest, sha256: hash });
+    if (typeof parsed === "string") found.findings.push(finding("manifest_wrong", vault, number, parsed));
+    else manifests.set(`${vault} ${number}`, { manifest: parsed, sha256: hash });
     if (manifest && previous) {
       const { predecessor } = manifest;
       // One that begins anew names none: the one before was not authentic then.
@@ -98,17 +98,19 @@ async function checkVault(folder: string, vault: string, manifests: Map<string, 
   }
 }
 
-/** Out: `undefined` for what is no manifest of this snapshot, also when an attribute that is read here has another shape. */
-function parseManifest(bytes: Uint8Array, vault: string, number: number): Manifest | undefined {
+/** Out: words for what is no manifest of this snapshot, also when an attribute that is read here has another shape. */
+function parseManifest(bytes: Uint8Array, vault: string, number: number): Manifest | string {
+  const fault = "it is malformed, or that of another snapshot";
   try {
     const [line = "", signature = "", ...rest] = Buffer.from(bytes).toString("utf8").split("\n");
     const manifest = JSON.parse(line) as Manifest;
     const { parts, snapshots = vault === REGISTRY ? undefined : [] } = manifest;
     const whole = rest.length === 1 && rest[0] === "" && /^\S+ [0-9a-f]{64}$/.test(signature);
     const isOwn = manifest.vault === vault && manifest.number === number;
-    return whole && isOwn && isListOf(parts, isPart) && isListOf(snapshots, isSnapshot) ? manifest : undefined;
+    if (whole && isOwn && manifest.format > BACKUP_FORMAT) return "it was written by a newer release";
+    return whole && isOwn && isListOf(parts, isPart) && isListOf(snapshots, isSnapshot) ? manifest : fault;
   } catch {
-    return undefined;
+    return fault;
   }
 }
 
