@@ -56,25 +56,33 @@ describe("masking", () => {
   ])("replaces %s", (_, values, text, masked) => expect(maskText(values, text)).toBe(masked));
 
   /** A URL with a value in one of its parts, as a program makes it. */
-  const URLS: [part: string, write: (value: string, url: URL) => void][] = [
-    ["user name", (value, url) => (url.username = value)],
-    ["password", (value, url) => (url.password = value)],
-    ["path", (value, url) => (url.pathname = `/before/${value}`)],
-    ["query", (value, url) => (url.search = `?q=${value}`)],
-    ["parameter", (value, url) => url.searchParams.set("q", value)],
-    ["fragment", (value, url) => (url.hash = `#q=${value}`)],
+  const WRITERS: [part: string, write: (value: string) => string][] = [
+    ...["https://host/", "postgres://host/"].flatMap((base): [string, (value: string) => string][] => [
+      [`user name of ${base}`, (value) => Object.assign(new URL(base), { username: value }).href],
+      [`password of ${base}`, (value) => Object.assign(new URL(base), { password: value }).href],
+      [`path of ${base}`, (value) => Object.assign(new URL(base), { pathname: `/before/${value}` }).href],
+      [`query of ${base}`, (value) => Object.assign(new URL(base), { search: `?q=${value}` }).href],
+      [`parameter of ${base}`, (value) => `${base}?${new URLSearchParams({ q: value }).toString()}`],
+      [`fragment of ${base}`, (value) => Object.assign(new URL(base), { hash: `#q=${value}` }).href],
+      [`path of ${base}, parsed`, (value) => new URL(`${base}before/${value}`).href],
+      [`query of ${base}, parsed`, (value) => new URL(`${base}?q=${value}`).href],
+      [`fragment of ${base}, parsed`, (value) => new URL(`${base}#q=${value}`).href],
+    ]),
+    ["content of a URL of data", (value) => new URL(`data:,${value}`).href],
   ];
   const CHARACTERS = [...Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)), "é", "😀"];
 
-  it.each(URLS)("hides a value with any character in a URL as its %s", (_, write) => {
-    for (const character of CHARACTERS) {
-      const value = `secret${character}one${character}two`;
-      const url = new URL("https://host/");
-      write(value, url);
-      const masked = maskText([value], url.href);
-      expect([character, masked]).toEqual([character, expect.stringContaining(MARKER)]);
-      expect([character, /secret|one|two/.exec(masked)]).toEqual([character, null]);
+  it.each(WRITERS)("hides a value with any two characters in a URL as its %s", (_, write) => {
+    const pairs = CHARACTERS.flatMap((one) => [one, ..." #^\\"].map((two) => one + two));
+    for (const pair of pairs) {
+      const value = `secret${pair}one${pair.split("").toReversed().join("")}two`.toWellFormed();
+      expect([pair, /secret|one|two/.exec(maskText([value], write(value)))]).toEqual([pair, null]);
     }
+  });
+
+  it("hides a value without its newline at the end in a URL", () => {
+    const url = Object.assign(new URL("postgres://ada@host/"), { password: "p@ss" });
+    expect(maskText(["p@ss\n"], url.href)).toBe(`postgres://ada:${MARKER}@host/`);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { Transform } from "node:stream";
 import { createAutomaton, START } from "./automaton.ts";
+import { urlFormsOf } from "./url-forms.ts";
 
 /** Masks values in the output of a command, however the output is split into chunks. */
 
@@ -76,33 +77,11 @@ function patternsOf(values: readonly string[]): Uint8Array[] {
     value,
     value.trimEnd(),
     JSON.stringify(value).slice(1, -1),
-    ...urlFormsOf(value.toWellFormed()),
+    ...[value, value.trimEnd()].flatMap((text) => urlFormsOf(text.toWellFormed())),
     ...value.split(/\r?\n/).filter((line, _, lines) => lines.length > 1 && line.length >= LINE_CHARACTERS_MIN),
   ]);
   return [...new Set(texts)].filter((text) => text !== "").map((text) => Buffer.from(text));
 }
-
-/** How programs write a text into a URL: each of them escapes other characters. */
-const URL_FORMS: readonly ((text: string) => string)[] = [
-  encodeURI,
-  encodeURIComponent,
-  escapeAll,
-  (text) => escapeAll(text).replaceAll("%2F", "/"), // urllib.parse.quote of Python
-  (text) => escapeAll(text).replaceAll("%20", "+"), // url.QueryEscape of Go
-  (text) => new URLSearchParams([["", text]]).toString().slice(1),
-  (text) => Object.assign(new URL("http://host"), { username: text }).username,
-  (text) => Object.assign(new URL("http://host"), { pathname: text }).pathname.slice(1),
-  (text) => Object.assign(new URL("http://host"), { search: text }).search.slice(1),
-  (text) => Object.assign(new URL("http://host"), { hash: text }).hash.slice(1),
-];
-
-/** Escapes all but the unreserved characters (RFC 3986 section 2.3). */
-function escapeAll(text: string): string {
-  return encodeURIComponent(text).replaceAll(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
-}
-
-/** The forms in URLs. One that has lost characters, as a path with `..`, may be short, and would mask what is no part of the value. */
-const urlFormsOf = (text: string): string[] => URL_FORMS.map((form) => form(text)).filter(({ length }) => length >= text.length);
 
 const LINE_CHARACTERS_MIN = 8; // shorter lines of a value, such as `}`, are in any output
 
