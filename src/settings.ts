@@ -72,6 +72,8 @@ function parseAll(env: Env): Result<Settings> {
     const weakness = weaknessOf(env[name]);
     if (weakness) return fail("misconfigured", `${name} ${weakness}: set it to the output of openssl rand -base64 32`);
   }
+  if (env.ADMIN_TOKEN && env.ADMIN_TOKEN === env.METRICS_TOKEN)
+    return fail("misconfigured", "METRICS_TOKEN is the ADMIN_TOKEN: whoever reads the metrics could do everything");
   const tokensNotBefore = parseTime(env.TOKENS_NOT_BEFORE);
   if (!tokensNotBefore.ok) return tokensNotBefore;
   const webhookTestOrigin = parseTestOrigin(env.WEBHOOK_TEST_ORIGIN);
@@ -99,12 +101,13 @@ function parseAll(env: Env): Result<Settings> {
 }
 
 /**
- * Why a secret may be known or guessed: it is still the one of `.dev.vars.example`, or it is short. An absent secret needs no check,
- * because its routes do not exist.
+ * Why a secret may be known or guessed: it is still the one of `.dev.vars.example`, or it is short; or why nobody can send it as a bearer
+ * token (RFC 6750 section 2.1). An absent secret needs no check, because its routes do not exist.
  */
 export function weaknessOf(secret: string | undefined): string | undefined {
   if (!secret) return undefined;
   if (/^\s*replace-me/i.test(secret)) return "is a placeholder";
+  if (!/^[\x21-\x7e]*$/.test(secret)) return "has a blank, or a character that is not printable ASCII";
   return secret.length < SECRET_CHARACTERS_MIN ? `has fewer than ${SECRET_CHARACTERS_MIN} characters` : undefined;
 }
 
@@ -153,7 +156,7 @@ const parseAudience = (text: string | undefined): Result<string | undefined> =>
 
 /** Accepts only this machine, because the setting must not open a private network to webhooks. */
 const parseTestOrigin = (text: string | undefined): Result<string | undefined> =>
-  !text || /^https?:\/\/(127\.0\.0\.1|localhost|\[::1\]):\d{1,5}$/.test(text)
+  !text || (/^https?:\/\/(127\.0\.0\.1|localhost|\[::1\]):[1-9]\d*$/.test(text) && URL.canParse(text))
     ? ok(text || undefined)
     : fail("misconfigured", "WEBHOOK_TEST_ORIGIN is not the origin of a port of this machine");
 
@@ -162,6 +165,7 @@ function parseNumber(value: unknown, { variable, least, most = Infinity, unit }:
   const number = /^\d{1,9}(\.\d{1,9})?$/.test(String(value)) ? Number(value) : Number.NaN;
   // A fraction of a millisecond would give operation ids and due times that no comparison expects.
   if (number > most) return fail("misconfigured", `${variable} is more than ${most}`);
+  if (unit === 1 && number % 1 > 0) return fail("misconfigured", `${variable} is not a whole number`);
   return number >= least
     ? ok(Math.round(number * unit))
     : fail("misconfigured", `${variable} is not a number, or less than ${least}`);

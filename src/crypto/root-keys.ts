@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from "../model/result.ts";
+import { isObject, parseStrictObject } from "../model/strict-json.ts";
 
 /**
  * The secret `ROOT_KEYS` as it is written: either one key, 32 random bytes in base64, whose id is `k1`; or
@@ -36,10 +37,11 @@ export function parseRootKeys(secret: string | undefined): Result<RootKeys> {
 }
 
 function parseDocument(text: string): Result<RootKeys> {
-  const document = parseJson(text);
-  if (!document) return malformed("it is neither 32 bytes in base64 nor a JSON object");
+  const document = parseStrictObject(new TextEncoder().encode(text));
+  if (!document) return malformed("it is neither 32 bytes in base64 nor a JSON object that has each name once");
   const keys = parseTable(document["keys"]);
   if (!keys || keys.size === 0) return malformed("`keys` has no key, or one that is not 32 bytes in base64, or a malformed id");
+  if (new Set([...keys.values()].map((key) => key.toHex())).size < keys.size) return malformed("two of `keys` are the same key");
   const verify = parseTable("verify" in document ? document["verify"] : {});
   if (!verify) return malformed("`verify` has a key that is not 32 bytes in base64, or a malformed id");
   if ([...verify.keys()].some((id) => keys.has(id))) return malformed("an id is both in `keys` and in `verify`");
@@ -48,19 +50,9 @@ function parseDocument(text: string): Result<RootKeys> {
   return ok({ active, keys, verify });
 }
 
-/** Out: `undefined` for any other text. */
-function parseJson(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined; // the error quotes the secret
-  }
-}
-
 /** Out: the keys by their ids; `undefined` when one of them is malformed. */
 function parseTable(value: unknown): Map<string, Uint8Array> | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const table = new Map<string, Uint8Array>();
   for (const [id, text] of Object.entries(value)) {
     const key = typeof text === "string" && KEY_ID.test(id) ? decode(text) : undefined;

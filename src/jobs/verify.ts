@@ -7,6 +7,7 @@ import { runSlices } from "../store/verify/run.ts";
 import type { Coordinators, Position } from "../store/verify/stage.ts";
 import { firstPosition, planOf } from "../store/verify/stages.ts";
 import { callObject } from "../retry.ts";
+import { fault, findingOf } from "../store/checks/fault.ts";
 import { holdsVault, type JobPorts, type KindOfJob } from "./kind.ts";
 
 /** The job that checks what is stored, and repairs it when told to (contract 22, decision 0035). A step is some slices. */
@@ -17,6 +18,8 @@ interface VerifyState {
   /** What the next step repairs first (store/verify/run.ts). */
   readonly found: readonly Finding[];
   readonly checked: Checked;
+  /** Whether the next step goes on after the vault of the position, which is left out. */
+  readonly skipped?: true;
 }
 
 export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
@@ -38,7 +41,10 @@ export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
     const { files, backups } = storage;
     const coordinators = coordinatorsOf(bindings, acceptLoss);
     const ports = { store: storage, files, backups, coordinators, quick, acceptLoss, repair, calls };
-    const slices = await runSlices(ports, planOf(storage, vault), position, repair ? { found, write } : undefined);
+    const plan = planOf(storage, vault);
+    const first = state.skipped ? await plan(position.stage).following(position.vault) : ok(position);
+    if (!first.ok) return first;
+    const slices = await runSlices(ports, plan, first.value, repair ? { found, write } : undefined);
     if (!slices.ok) return slices;
     const { next } = slices.value;
     const checked = addChecked(state.checked, slices.value.checked);
@@ -49,6 +55,18 @@ export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
       findings: slices.value.findings,
       done: !next,
     });
+  },
+  /**
+   * Leaves out a vault of several, for example one whose coordinator does not answer. When the next step reaches nothing either, the fault is
+   * none of the vault, and the job fails.
+   */
+  skip(state, { kind }) {
+    const { vault } = state.position;
+    if (vault === "" || state.input.vault !== undefined || state.skipped) return undefined;
+    const detail = `it was not verified to its end: ${kind}`;
+    const next = { ...state, found: [], skipped: true } as const;
+    const progress = { done: state.checked.rows, total: 0 };
+    return { state: next, progress, findings: [findingOf(fault("vault_skipped", { vault }, detail))], done: false };
   },
 };
 

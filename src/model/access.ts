@@ -12,7 +12,7 @@ export interface Access {
 const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 const TEAM = new RegExp(`^(?:(${LABEL})|(?:https://)?(${LABEL})\\.cloudflareaccess\\.com/?)$`);
 /** Only for tests, and only this machine: nobody else may issue tokens over http. */
-const TEST_ORIGIN = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\]):\d{1,5}$/;
+const TEST_ORIGIN = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\]):[1-9]\d*$/;
 
 /**
  * In: the team name, its domain or the URL of its domain; and the audience tag. Out: `undefined` when both are absent or empty.
@@ -32,7 +32,7 @@ export function parseAccess(team: string | undefined, audience: string | undefin
 }
 
 function issuerOf(team: string): string | undefined {
-  if (TEST_ORIGIN.test(team)) return team;
+  if (TEST_ORIGIN.test(team)) return URL.canParse(team) ? team : undefined;
   const [, name, domain] = TEAM.exec(team) ?? [];
   const label = name ?? domain;
   return label === undefined ? undefined : `https://${label}.cloudflareaccess.com`;

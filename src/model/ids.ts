@@ -88,8 +88,11 @@ export function operationId(now: number, random: Uint8Array): string {
   return stamped(hex, 7);
 }
 
-/** The smallest operation id of a time: smaller ids are older. In: Unix milliseconds. */
-export const firstIdAt = (time: number): string => operationId(time, new Uint8Array(10));
+/**
+ * The smallest operation id of a time: smaller ids are older. In: Unix milliseconds, also before 1970, where a retention is longer than the
+ * time since: no id is older.
+ */
+export const firstIdAt = (time: number): string => operationId(Math.max(0, time), new Uint8Array(10));
 
 /** What operation ids of a time begin with: it sorts before them, and after all ids of earlier times. In: Unix milliseconds. */
 export const timePrefix = (time: number): string => firstIdAt(time).slice(0, 13);

@@ -13,6 +13,8 @@ const sharedVault = shareVault();
 
 const asEnv = (bindings: Record<string, unknown>) => bindings as Partial<Env>;
 
+const SECRET = "s".repeat(40);
+
 const MALFORMED: readonly (readonly [string, unknown])[] = [
   ...["MAX_INLINE_FILE_SIZE_KB", "FILE_RETENTION_DAYS", "ACTIVITY_RETENTION_DAYS"].flatMap((name) =>
     ["", " ", "abc", "-1", "1e3", "0x10", "Infinity", "NaN", "1,5", undefined, null].map((value) => [name, value] as const),
@@ -31,6 +33,11 @@ const MALFORMED: readonly (readonly [string, unknown])[] = [
     "DELETED_RETENTION_DAYS",
   ].map((name) => [name, undefined] as const),
   ["TOKENS_NOT_BEFORE", "soon"],
+  ...["VERSIONS_KEPT", "BACKUPS_KEPT"].flatMap((name) => [1.5, "1.000000001"].map((value) => [name, value] as const)),
+  ...["ADMIN_TOKEN", "METRICS_TOKEN"].flatMap((name) =>
+    [`${SECRET} `, ` ${SECRET}`, `${SECRET} ${SECRET}`, `${SECRET}\n`, `${SECRET}é`].map((value) => [name, value] as const),
+  ),
+  ["METRICS_TOKEN", env.ADMIN_TOKEN],
 ];
 
 describe("a malformed setting", () => {
@@ -63,15 +70,22 @@ describe("a malformed setting", () => {
   });
 });
 
-describe("a retention of a fraction of a day", () => {
-  it("keeps the entries of the activity log that are younger", async () => {
+describe("a retention of an unusual time", () => {
+  it("of a fraction of a day keeps the entries of the activity log that are younger", async () => {
     const { items, call } = await sharedVault();
     await call("POST", items, { body: LOGIN });
     await cleanUp({ ...env, ...asEnv({ ACTIVITY_RETENTION_DAYS: "1.3333333" }) }, Date.now());
     expect((await call("GET", "/v1/activity")).body.length).toBeGreaterThan(0);
   });
 
-  it("lets a File be deleted", async () => {
+  it("keeps every entry of the activity log when it is longer than the time since 1970", async () => {
+    const { call } = await sharedVault();
+    const before = (await call("GET", "/v1/activity")).body.length;
+    await cleanUp({ ...env, ...asEnv({ ACTIVITY_RETENTION_DAYS: 36_500, ACTIVITY_ARCHIVE_DAYS: 999_999_999 }) }, Date.now());
+    expect((await call("GET", "/v1/activity")).body.length).toBeGreaterThanOrEqual(before);
+  });
+
+  it("of a fraction of a day lets a File be deleted", async () => {
     const at = await freshFile();
     await rebindCoordinator(at.vault, asEnv({ FILE_RETENTION_DAYS: "1.3333333" }));
     expect((await at.call("DELETE", at.one)).status).toBe(204);
@@ -91,6 +105,19 @@ describe("parseSettings", () => {
     [{ TOKENS_NOT_BEFORE: "1970-01-01T00:00:10Z" }, { tokensNotBefore: 10 }],
   ])("parses numbers and strings: %j gives %j", (bindings, settings) => {
     expect(parseSettings({ ...env, ...bindings } as Env)).toMatchObject({ ok: true, value: settings });
+  });
+
+  it.each(["0", "65536", "99999", "08080", ""])("refuses the origin of a test with the port %j, which there is not", (port) => {
+    const origin = `http://127.0.0.1:${port}`;
+    const AUD = "a".repeat(64);
+    for (const [variable, bindings] of [
+      ["WEBHOOK_TEST_ORIGIN", (text: string) => ({ WEBHOOK_TEST_ORIGIN: text })],
+      ["ACCESS_TEAM", (text: string) => ({ ACCESS_TEAM: text, ACCESS_AUD: AUD })],
+    ] as const) {
+      const detail = expect.stringMatching(`^${variable} is not`);
+      expect(parseSettings({ ...env, ...bindings(origin) } as Env)).toMatchObject({ ok: false, failure: { detail } });
+      expect(parseSettings({ ...env, ...bindings("http://127.0.0.1:65535") } as Env)).toMatchObject({ ok: true });
+    }
   });
 
   it("returns a failure that names the variable and does not contain its value", () => {

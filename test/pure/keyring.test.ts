@@ -59,6 +59,10 @@ describe("a value of ROOT_KEYS", () => {
     ["with a public key that is a number", JSON.stringify({ active: "k1", keys: { k1: A }, verify: { k0: 1 } })],
     ["with a malformed id of a public key", JSON.stringify({ active: "k1", keys: { k1: A }, verify: { "k 0": B } })],
     ["with an id in keys and in verify", JSON.stringify({ active: "k1", keys: { k1: A }, verify: { k1: B } })],
+    ["with one key under two ids", secretOf({ k1: A, k2: A })],
+    ["with an id twice in keys", `{"active":"k1","keys":{"k1":"${B}","k1":"${A}"}}`],
+    ["with keys twice", `{"active":"k1","keys":{"k2":"${B}"},"keys":{"k1":"${A}"}}`],
+    ["with active twice", `{"active":"k2","active":"k1","keys":{"k1":"${A}"}}`],
     ["whose active key is only verified", JSON.stringify({ active: "k0", keys: { k1: A }, verify: { k0: B } })],
   ])("%s is refused as misconfigured, and the failure contains no part of the value", async (_, secret) => {
     const keyring = await openKeyring(secret);

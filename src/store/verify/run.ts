@@ -38,18 +38,19 @@ export interface Verified {
 export async function runSlices(
   ports: VerifyPorts,
   planOf: (stage: string) => Plan,
-  start: Position,
+  start: Position | undefined,
   repairs?: Repairs,
 ): Promise<Result<Verified>> {
   let checked: Checked = NOTHING_CHECKED;
   let found = repairs?.found ?? [];
   const findings: Finding[] = [];
-  let position: Position | undefined = start;
+  let position = start;
   while (position && ports.calls() < STEP_MAX.calls && checked.bytes < STEP_MAX.bytes) {
     const plan = planOf(position.stage);
     const index = plan.stages.findIndex(([name]) => name === position!.stage);
     const slice = await plan.stages[index]![1](ports, position);
-    if (!slice.ok) return slice;
+    // The next step begins with the slice that failed, so that its failure costs no finding of the slices before.
+    if (!slice.ok) return position === start ? slice : ok({ findings, checked, next: position, found });
     const { faults, after, isLast } = slice.value;
     const fresh = repairs ? repairableOf(faults).filter(isNotIn(found)) : [];
     if (fresh.length > 0) return ok({ findings: [...findings, ...fresh], checked, next: position, found: [...found, ...fresh] });

@@ -37,7 +37,7 @@ export async function plantVault(): Promise<Planted> {
   const create = async (title: string) =>
     (
       await call("POST", items, {
-        body: { ...LOGIN, title, fields: [{ id: "username", purpose: "USERNAME", value: "robot" }] },
+        body: { ...LOGIN, title, fields: [{ id: "username", purpose: "USERNAME", value: "robots" }] },
         headers: { "Idempotency-Key": title },
       })
     ).body.id as string;

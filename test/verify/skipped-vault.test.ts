@@ -1,0 +1,94 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { wrapDatabase } from "../support/bindings.ts";
+import { endOfJob, findingsOf, serviceWith, startJob } from "../support/jobs.ts";
+import { ignoreChecks } from "../support/migrate.ts";
+import { flipped, type Planted, plantVault } from "./support/vault.ts";
+import { run } from "./support/verify.ts";
+
+/** A vault whose coordinator does not answer, for example because its storage is damaged, costs no other vault its check (contract 22.2). */
+
+beforeAll(() => ignoreChecks(true)); // a row is damaged as only a damage of the file does it
+
+let vaults: readonly Planted[];
+
+beforeAll(async () => {
+  const planted = [await plantVault(), await plantVault(), await plantVault(), await plantVault()];
+  vaults = planted.toSorted((a, b) => (a.vault < b.vault ? -1 : 1));
+  for (const { other } of vaults) await run(`UPDATE items SET overview = ${flipped("overview")} WHERE id = ?1`, other);
+});
+
+/** The coordinators, of which some do not answer. */
+const coordinatorsWithout = (failing: readonly Planted[]): Partial<Env> => ({
+  COORDINATOR: {
+    getByName: (name: string) =>
+      failing.some(({ vault }) => vault === name)
+        ? { verify: () => Promise.reject(new Error("the storage is damaged")) }
+        : env.COORDINATOR.getByName(name),
+  } as unknown as Env["COORDINATOR"],
+});
+
+/**
+ * Verifies while some vaults have a content without a row, of which only their coordinators know whether it is an upload. Out: the job, and its
+ * findings as kinds with the place of their vault.
+ */
+async function verify(failing: readonly Planted[], body: object = {}, bindings = coordinatorsWithout(failing)) {
+  const uploads = failing.map(({ vault }) => `${vault}/${crypto.randomUUID()}/${crypto.randomUUID()}`);
+  for (const key of uploads) await env.FILES.put(key, "an upload");
+  onTestFinished(() => env.FILES.delete(uploads));
+  const service = await serviceWith({}, bindings);
+  const { id, state, reason } = await endOfJob(service, await startJob(service, { kind: "verify", ...body }));
+  const findings = await findingsOf(service, id);
+  const placeOf = (vault?: string) => vaults.findIndex((one) => one.vault === vault);
+  return { state, reason, kinds: findings.map(({ kind, vault }) => `${kind} ${placeOf(vault)}`) };
+}
+
+const UNREADABLE = [0, 1, 2, 3].map((place) => `row_unreadable ${place}`);
+
+describe("verify", () => {
+  it.each(["first", "second", "last"] as const)(
+    "leaves out the %s vault when its coordinator does not answer, and names it",
+    async (which) => {
+      const place = { first: 0, second: 1, last: 3 }[which];
+      for (const body of [{}, { repair: true }]) {
+        const { state, kinds } = await verify([vaults[place]!], body);
+        expect([body, state, kinds.toSorted()]).toEqual([body, "done", [...UNREADABLE, `vault_skipped ${place}`].toSorted()]);
+      }
+    },
+  );
+
+  it("leaves out several vaults between which another one is verified", async () => {
+    const { state, kinds } = await verify([vaults[0]!, vaults[2]!]);
+    expect([state, kinds.filter((kind) => kind.startsWith("vault_skipped"))]).toEqual([
+      "done",
+      ["vault_skipped 0", "vault_skipped 2"],
+    ]);
+  });
+
+  it("names each vault when no coordinator answers", async () => {
+    const { state, kinds } = await verify(vaults);
+    const skipped = [0, 1, 2, 3].map((place) => `vault_skipped ${place}`);
+    expect([state, kinds.toSorted()]).toEqual(["done", [...UNREADABLE, ...skipped].toSorted()]);
+  });
+
+  it("fails when the database does not answer after a vault that was left out, which is no fault of the next vault", async () => {
+    let isLost = false;
+    const COORDINATOR = {
+      getByName: () => ({
+        verify() {
+          isLost = true;
+          return Promise.reject(new Error("the storage is damaged"));
+        },
+      }),
+    } as unknown as Env["COORDINATOR"];
+    const before = () => {
+      if (isLost) throw new Error("D1_ERROR: no answer");
+    };
+    const { state, kinds } = await verify([vaults[1]!], {}, { COORDINATOR, DB: wrapDatabase(env.DB, { before }) });
+    expect([state, kinds.filter((kind) => kind.startsWith("vault_skipped"))]).toEqual(["failed", ["vault_skipped 1"]]);
+  });
+
+  it("of one vault fails when its coordinator does not answer", async () => {
+    expect(await verify([vaults[1]!], { vault: vaults[1]!.vault })).toMatchObject({ state: "failed" });
+  });
+});
