@@ -115,8 +115,8 @@ describe("parseSettings", () => {
       ["ACCESS_TEAM", (text: string) => ({ ACCESS_TEAM: text, ACCESS_AUD: AUD })],
     ] as const) {
       const detail = expect.stringMatching(`^${variable} is not`);
-      expect(parseSettings({ ...env, ...bindings(origin) } as Env)).toMatchObject({ ok: false, failure: { detail } });
-      expect(parseSettings({ ...env, ...bindings("http://127.0.0.1:65535") } as Env)).toMatchObject({ ok: true });
+      expect(parseSettings({ ...env, ...bindings(origin) })).toMatchObject({ ok: false, failure: { detail } });
+      expect(parseSettings({ ...env, ...bindings("http://127.0.0.1:65535") })).toMatchObject({ ok: true });
     }
   });
 

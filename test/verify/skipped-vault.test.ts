@@ -28,6 +28,8 @@ const coordinatorsWithout = (failing: readonly Planted[]): Partial<Env> => ({
   } as unknown as Env["COORDINATOR"],
 });
 
+const placeOf = (vault?: string) => vaults.findIndex((one) => one.vault === vault);
+
 /**
  * Verifies while some vaults have a content without a row, of which only their coordinators know whether it is an upload. Out: the job, and its
  * findings as kinds with the place of their vault.
@@ -39,7 +41,6 @@ async function verify(failing: readonly Planted[], body: object = {}, bindings =
   const service = await serviceWith({}, bindings);
   const { id, state, reason } = await endOfJob(service, await startJob(service, { kind: "verify", ...body }));
   const findings = await findingsOf(service, id);
-  const placeOf = (vault?: string) => vaults.findIndex((one) => one.vault === vault);
   return { state, reason, kinds: findings.map(({ kind, vault }) => `${kind} ${placeOf(vault)}`) };
 }
 

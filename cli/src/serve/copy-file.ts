@@ -1,6 +1,7 @@
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Token, Vault } from "@item-vault/client";
+import { CliError } from "../frame/failure.ts";
 import {
   type Copy,
   createCopy,
@@ -113,12 +114,23 @@ function momentOf(at: number | undefined): Moment | undefined {
   return at === undefined ? undefined : { wall: at, monotonic: monotonic - (wall - at) };
 }
 
-/** Out: the copy; `missing` or `damaged`, also when it is of another key or host. */
+/**
+ * Out: the copy; `missing` or `damaged`, also when it is of another key or host. Errors: throws a CliError for a file that is no copy, which the next
+ * one would replace.
+ */
 export async function loadCopy(path: string, sealer: Sealer): Promise<Copy | "missing" | "damaged"> {
+  const bytes = await readFile(path).catch(({ code }: NodeJS.ErrnoException) => (code === "ENOENT" ? "missing" : "damaged"));
+  if (typeof bytes === "string") return bytes;
+  const beginning = bytes.subarray(0, MAGIC.length);
+  if (!beginning.equals(MAGIC.subarray(0, beginning.length)))
+    throw new CliError(`${path} is no copy of \`serve\``, {
+      exit: "usage",
+      hint: "Name another file with --copy, or delete this one.",
+    });
   try {
-    return decodeCopy(await readFile(path), sealer);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ENOENT" ? "missing" : "damaged";
+    return decodeCopy(bytes, sealer);
+  } catch {
+    return "damaged";
   }
 }
 

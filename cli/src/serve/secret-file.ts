@@ -16,7 +16,10 @@ export async function loadSecretFile(path: string): Promise<string> {
   await makeSecretFile(path);
   const found = await stat(path).catch(unusable(path));
   if (isExposed(found, process.getuid?.()))
-    throw new CliError(`Others may read ${path}`, { exit: "usage", hint: `Run \`chmod 600 ${path}\`.` });
+    throw new CliError(`Others may read ${path}`, {
+      exit: "usage",
+      hint: `It has to be a file of this user with mode 600: run \`chmod 600 ${path}\`, or \`chown\`.`,
+    });
   const secret = (await readFile(path, "utf8").catch(unusable(path))).trim();
   if (!SECRET.test(secret))
     throw new CliError(`${path} holds no secret of at least 43 characters of base64url`, {
@@ -27,12 +30,13 @@ export async function loadSecretFile(path: string): Promise<string> {
 }
 
 /**
- * Whether others may read the file of a secret. A file of root may be readable for its group when this process is another user's: systemd gives
+ * Whether others may read the file of a secret: also its owner, when that is neither root nor the user of this process. A file of root may be readable for its group when this process is another user's: systemd gives
  * a service its credentials in this way (an ACL shows in the mode as the group), and so does Kubernetes a Secret where `fsGroup` is set. In: the
  * user of this process; absent on Windows, which has no such modes.
  */
 export function isExposed({ mode, uid }: Pick<Stats, "mode" | "uid">, user: number | undefined): boolean {
   if (user === undefined) return false;
+  if (uid !== 0 && uid !== user) return true;
   const forbidden = uid === 0 && user !== 0 ? 0o037 : 0o077;
   return (mode & forbidden) !== 0;
 }

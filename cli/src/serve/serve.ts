@@ -106,10 +106,17 @@ function parseSettings(io: Io, options: Values<typeof SERVE_OPTIONS>): Settings 
   if (maxAge < AGE_MS_MIN) throw new CliError("--max-age takes at least 2s", { exit: "usage" });
   const kib = options["max-file-size"] ?? "100";
   if (!/^\d{1,5}$/.test(kib)) throw new CliError("--max-file-size takes a number of KiB, for example 100", { exit: "usage" });
+  const copyPath = resolve(options.copy ?? join(stateFolder(io.env), "serve.copy"));
+  const keyPath = options["key-file"] ?? join(dirname(configPath(io.env)), "serve.key");
+  const paths = [copyPath, keyPath, options["client-token-file"], options.log].flatMap((path) =>
+    path === undefined ? [] : resolve(path),
+  );
+  if (new Set(paths).size < paths.length)
+    throw new CliError("--copy, --key-file, --client-token-file and --log have to be different files", { exit: "usage" });
   return {
     place: parseListen(options.listen ?? "127.0.0.1:8080", options["allow-remote"]),
-    copyPath: resolve(options.copy ?? join(stateFolder(io.env), "serve.copy")),
-    keyPath: options["key-file"] ?? join(dirname(configPath(io.env)), "serve.key"),
+    copyPath,
+    keyPath,
     maxAge,
     fileBytesMax: Number(kib) * 1024,
   };

@@ -166,8 +166,14 @@ describe("a file with a secret", () => {
     [{ mode: 0o100460, uid: 0 }, true],
     [{ mode: 0o100444, uid: 0 }, true],
     [{ mode: 0o100440, uid: 1001 }, true],
+    [{ mode: 0o100600, uid: 1001 }, true], // of another user, who can read it
+    [{ mode: 0o100600, uid: 0 }, false],
   ])("with %o is refused for the user 1000: %s", (file, refused) => {
     expect(isExposed(file, 1000)).toBe(refused);
+  });
+
+  it("of another user than root is refused for root", () => {
+    expect([0, 1000].map((uid) => isExposed({ mode: 0o100600, uid }, 0))).toEqual([false, true]);
   });
 });
 

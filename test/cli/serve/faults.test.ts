@@ -3,7 +3,7 @@ import { createClient } from "@item-vault/client";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { parseId } from "@item-vault/model/ids";
-import { cpSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -423,6 +423,35 @@ describe("the command refuses", () => {
   ])("%s", async (_, args, code, message) => {
     const ran = await runCli(["serve", ...newFiles(), ...args], { env: { ITEM_VAULT_TOKEN: world.token } });
     expect(ran).toMatchObject({ code, stderr: expect.stringContaining(message) });
+  });
+
+  it.each([
+    ["an empty line", "\n"],
+    ["another text", "ROOT_KEYS=the only copy\n"],
+    ["a key", `${"k".repeat(43)}\n`],
+    ["a later format", "IVCOPY02 and more"],
+  ])("a file that is no copy in place of the copy, and leaves it as it is: %s", async (_, text) => {
+    const copy = join(newFolder(), "copy");
+    writeFileSync(copy, text);
+    const args = ["serve", "--listen", "127.0.0.1:0", "--copy", copy, "--key-file", join(newFolder(), "key")];
+    const ran = await runCli(args, { env: { ITEM_VAULT_TOKEN: world.token } });
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining(`${copy} is no copy of \`serve\``) });
+    expect(readFileSync(copy, "utf8")).toBe(text);
+  });
+
+  const FILES = ["--copy", "--key-file", "--client-token-file", "--log"];
+  const PAIRS = FILES.flatMap((one, at) => FILES.slice(at + 1).map((other) => [one, other] as const));
+  it.each(PAIRS)("one file for %s and %s, and makes none", async (one, other) => {
+    const folder = newFolder();
+    const args = FILES.flatMap((name) => [name, join(folder, name)]).concat([
+      one,
+      join(folder, "f"),
+      other,
+      join(folder, "x/../f"),
+    ]);
+    const ran = await runCli(["serve", "--listen", "127.0.0.1:0", ...args], { env: { ITEM_VAULT_TOKEN: world.token } });
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining("have to be different files") });
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it("a token with `stale`, whose reads may be older than their events", async () => {
