@@ -3,7 +3,19 @@ import { CliError } from "../frame/failure.ts";
 
 /** JSON that replaces an Item. */
 
-const OF_ITEMS = ["title", "category", "favorite", "tags", "urls", "sections", "fields", "files", "state", "deletedAt"];
+const OF_ITEMS = [
+  "title",
+  "category",
+  "favorite",
+  "tags",
+  "urls",
+  "sections",
+  "fields",
+  "files",
+  "brokenFiles",
+  "state",
+  "deletedAt",
+];
 const OF_FIELDS = ["id", "section", "type", "purpose", "label", "value", "generate", "recipe", "entropy", "totp"];
 
 /**
