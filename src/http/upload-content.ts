@@ -1,7 +1,7 @@
 import type { FailureKind } from "../model/failure.ts";
 import type { ContentAddress, File } from "../model/file.ts";
 import type { Answer, NewContent } from "../model/operation.ts";
-import { ok, type Result } from "../model/result.ts";
+import { fail, ok, type Result } from "../model/result.ts";
 import type { Tried } from "../retry.ts";
 
 /** A content that R2 has stored. */
@@ -60,8 +60,8 @@ export async function uploadContent(address: ContentAddress, key: Uint8Array, po
     if (tries === 1 && NEVER_COMMITTED.has(answer.failure.kind)) await ports.discard();
     return answer;
   }
-  const file = answer.value.item!.files.find(({ id }) => id === answer.value.file)!;
-  // An idempotency record has answered: the row references the content of the first request.
-  if (tries === 1 && file.generation !== address.generation) await ports.discard();
-  return ok(file);
+  const file = answer.value.item!.files.find(({ id }) => id === answer.value.file);
+  // An idempotency record has answered: the row references the content of the first request, and may not open any more.
+  if (tries === 1 && file?.generation !== address.generation) await ports.discard();
+  return file ? ok(file) : fail("integrity");
 }

@@ -50,7 +50,8 @@ export const isInVersion = (row: { readonly since: number; readonly until?: numb
 export const contentsOf = ({ files, ended }: StoredItem): ReadonlyMap<string, FileRecord> =>
   new Map([...ended, ...files].map((row) => [nameOf(row), row]));
 
-const nameOf = ({ id, generation }: ContentRef): string => `${id}/${generation}`;
+/** The name of a content within its Item. */
+export const nameOf = ({ id, generation }: ContentRef): string => `${id}/${generation}`;
 
 export const isSameContent = (a: ContentRef, b: ContentRef): boolean => nameOf(a) === nameOf(b);
 

@@ -1,4 +1,5 @@
 import type { KeyedFile } from "../model/file.ts";
+import { parseId } from "../model/ids.ts";
 import type { Item } from "../model/item.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { NewContent } from "../model/operation.ts";
@@ -27,20 +28,20 @@ export function addFile(item: Item, file: KeyedFile): Result<FileEdit> {
 /** Errors: `file_not_found`; `integrity`, because the name and the section of the File are in its row. */
 export function replaceContent(item: Item, content: NewContent): Result<FileEdit> {
   const before = item.files.find(({ id }) => id === content.id);
-  if (!before) return fail(isBrokenFile(item, content.id) ? "integrity" : "file_not_found");
+  if (!before) return fail(item.brokenFiles?.includes(content.id) ? "integrity" : "file_not_found");
   return putFile(item, { ...before, ...content });
 }
 
-/** Deletes a File, also one whose row does not open. Errors: `file_not_found`. */
+/** Deletes a File, also one whose row does not open, with the id as the row has it. Errors: `file_not_found`. */
 export function deleteFile(item: Item, id: string): Result<FileEdit> {
+  const { brokenFiles = [] } = item;
+  const broken = brokenFiles.find((one) => one === id || parseId(one) === id);
   const files = item.files.filter((file) => file.id !== id);
-  const isBroken = isBrokenFile(item, id);
-  if (!isBroken && files.length === item.files.length) return fail("file_not_found");
-  const others = item.brokenFiles?.filter((file) => file !== id) ?? [];
-  return ok({ item: { ...item, files, brokenFiles: others.length > 0 ? others : undefined }, id, written: undefined });
+  if (broken === undefined && files.length === item.files.length) return fail("file_not_found");
+  const others = brokenFiles.filter((one) => one !== broken);
+  const left = { ...item, files, brokenFiles: others.length > 0 ? others : undefined };
+  return ok({ item: left, id: broken ?? id, written: undefined });
 }
-
-const isBrokenFile = ({ brokenFiles = [] }: Item, id: string): boolean => brokenFiles.includes(id);
 
 function putFile(item: Item, written: KeyedFile): Result<FileEdit> {
   const { key: _key, ...file } = written;

@@ -157,6 +157,7 @@ const READ_ONLY = new Set([
   "lastEditedBy",
   "state",
   "files",
+  "brokenFiles",
   "entropy",
   "totp",
 ]);

@@ -1,5 +1,4 @@
 import type { Action } from "../model/activity.ts";
-import type { KeyedFile } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
 import { LIMITS } from "../model/limits.ts";
 import { invalid, ok, type Result } from "../model/result.ts";
@@ -8,18 +7,16 @@ import type { CountChange, Vault } from "../model/vault.ts";
 import { sealedNames, sealedTexts } from "../store/items/items.ts";
 import { versionKey } from "../store/commit/snapshot.ts";
 import { type Growth, refuseGrowth } from "./growth.ts";
-import { measureWrite, putStored, type StoredWrite } from "./put-stored.ts";
+import { type FileRows, measureWrite, putStored, type StoredWrite } from "./put-stored.ts";
 import { addVersion, keepNewest } from "./versions.ts";
 import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
 /** Puts the next version of an Item into the working copy. */
 
 /** What a write changes besides the Item. */
-interface PutOptions {
+interface PutOptions extends FileRows {
   /** The rows of its Files, where they change. */
   readonly files?: readonly StoredFile[];
-  /** The File whose row is written. */
-  readonly written?: KeyedFile | undefined;
   readonly counts?: CountChange;
 }
 
@@ -46,7 +43,7 @@ export function putVersion(
   action: Action,
   item: Item,
   context: Pick<ChangeContext, "now" | "growth" | "retention">,
-  { files, written, counts }: PutOptions = {},
+  { files, counts, ...rows }: PutOptions = {},
 ): Result<ChangeResult> {
   const before = working.stored.get(item.id) ?? NOTHING_STORED;
   const current = { version: item.version, bytes: sealedTexts(item) };
@@ -57,7 +54,7 @@ export function putVersion(
   if (!fitted.ok) return fitted;
   const replaced = working.items.get(item.id);
   if (replaced && before.current) working.versions.set(versionKey(item.id, before.current.version), replaced);
-  putStored(working, fitted.value, written);
+  putStored(working, fitted.value, rows);
   working.items.set(item.id, ok(item));
   return ok({ answer: { item }, action, item: item.id, version: item.version });
 }

@@ -2,6 +2,7 @@ import { type ContentRef, type KeyedFile, addressOf } from "../model/file.ts";
 import {
   contentBytesOf,
   contentsOf,
+  isInVersion,
   isMissingIn,
   isSameContent,
   NOTHING_STORED,
@@ -53,15 +54,22 @@ export function measureWrite(
 
 const existing = ({ current }: StoredItem): number => Number(current !== undefined);
 
-/** In: a File whose row the write inserts or changes, with its key. */
-export function putStored(working: WorkingVault, { item, after, vault, grown }: StoredWrite, written?: KeyedFile): void {
+/** Which rows of Files a write inserts or changes. */
+export interface FileRows {
+  /** The File whose row is written, with its key. */
+  readonly written?: KeyedFile | undefined;
+  /** The version whose rows return. */
+  readonly restored?: number | undefined;
+}
+
+export function putStored(working: WorkingVault, { item, after, vault, grown }: StoredWrite, rows: FileRows = {}): void {
   const before = working.stored.get(item) ?? NOTHING_STORED;
   const next = after ?? NOTHING_STORED;
   if (next.files !== before.files || next.ended !== before.ended) {
     const remaining = contentsOf(next);
     const released = [...contentsOf(before)].filter(([name]) => !remaining.has(name));
     working.released.push(...released.map(([, row]) => addressOf(vault.id, item, row)));
-    if (after) working.files.push(...fileChanges(item, before, after, written));
+    if (after) working.files.push(...fileChanges(item, before, after, rows));
   }
   working.vault = vault;
   working.sealedGrowth += grown;
@@ -69,7 +77,7 @@ export function putStored(working: WorkingVault, { item, after, vault, grown }: 
   else working.stored.delete(item);
 }
 
-function fileChanges(item: string, before: StoredItem, after: StoredItem, written: KeyedFile | undefined): FileChange[] {
+function fileChanges(item: string, before: StoredItem, after: StoredItem, { written, restored }: FileRows): FileChange[] {
   const earlier = new Set(before.ended);
   const ended = after.ended.filter((row) => !earlier.has(row));
   const added = after.files.filter(isMissingIn(before.files));
@@ -79,7 +87,12 @@ function fileChanges(item: string, before: StoredItem, after: StoredItem, writte
   const changes: (FileChange | false)[] = [
     ended.length > 0 && { kind: "end", item, ids: idsOf(ended), until: version },
     removed.length > 0 && { kind: "remove", item, ids: idsOf(removed) },
-    returned.length > 0 && { kind: "return", item, rows: returned.map((row) => [row.id, untilOf(before, row)]), since: version },
+    returned.length > 0 && {
+      kind: "return",
+      item,
+      rows: returned.map((row) => [row.id, untilOf(before, row, restored!)]),
+      since: version,
+    },
   ];
   const replaces = before.files.some(({ id }) => id === written?.id);
   const put: FileChange[] =
@@ -89,5 +102,6 @@ function fileChanges(item: string, before: StoredItem, after: StoredItem, writte
 
 const idsOf = (rows: readonly ContentRef[]): string[] => rows.map(({ id }) => id);
 
-/** The row of a content in `file_versions`. Several rows with the same content differ only in their versions. */
-const untilOf = ({ ended }: StoredItem, file: ContentRef): number => ended.find((row) => isSameContent(row, file))!.until;
+/** The row in `file_versions` that a version has of a content. Another row of the same content may be damaged. */
+const untilOf = ({ ended }: StoredItem, file: ContentRef, version: number): number =>
+  ended.find((row) => isSameContent(row, file) && isInVersion(row, version))!.until;

@@ -1,5 +1,6 @@
-import { fulfils, type Item, type Precondition } from "../model/item.ts";
+import { type FilesOfItem, fulfils, type Item, type Precondition } from "../model/item.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import type { StoredFile } from "../model/stored.ts";
 import type { CountChange } from "../model/vault.ts";
 import { versionKey } from "../store/commit/snapshot.ts";
 import { putVersion } from "./put-item.ts";
@@ -83,7 +84,20 @@ function putRestored(
   context: ChangeContext,
   counts: CountChange = {},
 ): Result<ChangeResult> {
-  const files = restoreFiles(working.stored.get(content.id)!, content.version, attributes.version);
-  const put = putVersion(working, "UPDATE", { ...content, ...attributes }, context, { files, counts });
+  const { id, version } = content;
+  const before = working.stored.get(id)!;
+  const files = restoreFiles(before, version, attributes.version);
+  const current = working.items.get(id);
+  const now = current?.ok ? current.value : (working.filesOfBroken.get(id) ?? content);
+  const item = { ...content, ...attributes, ...filesOfRows(files, (row) => (before.files.includes(row) ? now : content)) };
+  const put = putVersion(working, "UPDATE", item, context, { files, counts, restored: version });
   return put.ok ? ok({ ...put.value, event: "restored" }) : put;
+}
+
+/** The Files of rows. In: the Item that has a row, from which it is known whether it opens. */
+function filesOfRows(rows: readonly StoredFile[], ownerOf: (row: StoredFile) => FilesOfItem): FilesOfItem {
+  const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const files = sorted.map((row) => ownerOf(row).files.find(({ id }) => id === row.id));
+  const brokenFiles = sorted.flatMap(({ id }, index) => (files[index] ? [] : [id]));
+  return { files: files.filter((file) => file !== undefined), brokenFiles: brokenFiles.length > 0 ? brokenFiles : undefined };
 }

@@ -2,6 +2,7 @@ import {
   type EndedFile,
   isInVersion,
   isMissingIn,
+  nameOf,
   type StoredFile,
   type StoredItem,
   type StoredVersion,
@@ -54,12 +55,12 @@ function withVersions(stored: StoredItem, versions: readonly StoredVersion[]): S
 export function restoreFiles({ files, ended }: StoredItem, version: number, since: number): readonly StoredFile[] {
   const current = byContent(files);
   const wanted = [...files, ...ended].filter((row) => isInVersion(row, version));
-  const restored = wanted.map((row) => current.get(row.generation) ?? beginAt(since, row));
-  return restored.length === files.length && restored.every((row) => row === current.get(row.generation)) ? files : restored;
+  const restored = wanted.map((row) => current.get(nameOf(row)) ?? beginAt(since, row));
+  return restored.length === files.length && restored.every((row) => row === current.get(nameOf(row))) ? files : restored;
 }
 
 const byContent = (rows: readonly StoredFile[]): ReadonlyMap<string, StoredFile> =>
-  new Map(rows.map((row) => [row.generation, row]));
+  new Map(rows.map((row) => [nameOf(row), row]));
 
 const beginAt = (since: number, { until: _until, ...row }: StoredFile & { readonly until?: number }): StoredFile => ({
   ...row,

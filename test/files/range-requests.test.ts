@@ -37,6 +37,7 @@ describe("a single range", () => {
     ["bytes=-100", 0, 99],
     ["bytes=-1000", 0, 99],
     ["bytes=007-008", 7, 8],
+    [`bytes=0-${"9".repeat(400)}`, 0, 99],
   ])("is answered 206 with these bytes: %s", expectPart);
 
   it("has the other headers of a whole download", async () => {
@@ -78,7 +79,6 @@ describe("a Range header is ignored", () => {
     ["negative", "bytes=--5"],
     ["a fraction", "bytes=1.5-2"],
     ["hexadecimal", "bytes=0x1-0x2"],
-    ["a number of 400 digits", `bytes=0-${"9".repeat(400)}`],
   ])("when it is not a single range of bytes: %s", async (_, header) => {
     await expectWhole({ Range: header });
   });

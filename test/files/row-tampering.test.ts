@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { keyOf, type Place } from "../support/faults.ts";
-import { freshItem, lengthOf, pattern } from "../support/files.ts";
+import { freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { sample } from "../support/runs.ts";
 import { ignoreChecks } from "../support/migrate.ts";
 import { client, makeToken } from "../support/service.ts";
@@ -66,6 +66,30 @@ const namesOf = async (path = at.path) => {
   };
 };
 const kept = (version: number) => ({ status: 200, version, files: [two], brokenFiles: [one] });
+
+/** The rows of the vault, counted, and what the vault's row says. */
+async function countsOf() {
+  const { results } = await env.DB.prepare(
+    `SELECT files, sealed_bytes AS bytes,
+      (SELECT count(*) FROM files WHERE vault_id = ?1) AS rows,
+      (SELECT sum(octet_length(overview) + octet_length(details)) FROM items WHERE vault_id = ?1)
+        + (SELECT sum(octet_length(overview) + octet_length(details)) FROM item_versions WHERE vault_id = ?1)
+        + (SELECT ifnull(sum(octet_length(sealed)), 0) FROM files WHERE vault_id = ?1)
+        + (SELECT ifnull(sum(octet_length(sealed)), 0) FROM file_versions WHERE vault_id = ?1) AS sum
+      FROM vaults WHERE id = ?1`,
+  )
+    .bind(at.vault)
+    .all<{ files: number; bytes: number; rows: number; sum: number }>();
+  const { files, bytes, rows, sum } = results[0]!;
+  return [files - rows, bytes - sum];
+}
+
+const restoreVersion = (version: number) => at.call("POST", `${at.path}/versions/${version}/restore`);
+
+const answered = ({ body }: Awaited<ReturnType<typeof restoreVersion>>) => ({
+  files: body.files.map(({ id }: { id: string }) => id).toSorted(),
+  brokenFiles: body.brokenFiles,
+});
 
 describe("the row of a File", () => {
   it("does not open in another Item of the vault; the Item from which it was taken is still served", async () => {
@@ -178,6 +202,42 @@ describe("the row of a File", () => {
       expect(outcomes).toEqual(["key", "f", "f", 500, 500, 500]);
     });
 
+    it("is answered as one that opens, once its row is as it was, also by writes", async () => {
+      const edits = ["a", "b", "c"].map((value) => [{ op: "replace", path: "/title", value }]);
+      const write = async (place: number) => (await at.call("PATCH", at.path, { body: edits[place] })).body.brokenFiles;
+      expect(await write(0)).toEqual([one]);
+      await sql("UPDATE files SET size = ?1 WHERE id = ?2", BYTES.length, one);
+      expect([await write(1), (await at.call("GET", at.path)).body.brokenFiles, await write(2)]).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
+    });
+
+    it("has no 304, because its Item has the same tag when it opens again", async () => {
+      const { headers } = await at.call("GET", at.path);
+      const request = { headers: { "If-None-Match": headers.get("ETag")! } };
+      expect((await at.call("GET", at.path, request)).status).toBe(200);
+      await sql("UPDATE files SET size = ?1 WHERE id = ?2", BYTES.length, one);
+      expect((await at.call("GET", at.path, request)).status).toBe(304);
+    });
+
+    it("is a 500 integrity for the repeated upload that has made it, and the second content is not kept", async () => {
+      const request = { headers: { "Idempotency-Key": crypto.randomUUID() } };
+      const { body } = await at.upload(BYTES, "?name=g", request);
+      await sql("UPDATE files SET size = 1 WHERE id = ?1", body.id);
+      const before = await objectsOf(at.vault);
+      expect((await at.upload(BYTES, "?name=g", request)).body).toEqual(INTEGRITY);
+      expect(await objectsOf(at.vault)).toEqual(before);
+    });
+
+    it("is deleted under an id whose case is damaged", async () => {
+      await sql("UPDATE files SET id = upper(id) WHERE id = ?1", one);
+      expect((await namesOf()).brokenFiles).toEqual([one.toUpperCase()]);
+      expect((await at.call("DELETE", `${at.files}/${one}`)).status).toBe(204);
+      expect((await namesOf()).brokenFiles).toBeUndefined();
+    });
+
     it("is deleted by DELETE, and the versions before name it", async () => {
       const { version } = await namesOf();
       expect((await at.call("DELETE", `${at.files}/${one}`)).status).toBe(204);
@@ -199,6 +259,43 @@ describe("the row of a File", () => {
       await sql("UPDATE files SET size = ?1 WHERE id = ?2", BYTES.length, one);
       const { files, brokenFiles } = await namesOf();
       expect([files.toSorted(), brokenFiles]).toEqual([[one, two].toSorted(), undefined]);
+      expect((await at.download(one)).status).toBe(200);
+    });
+  });
+
+  it.each([0, 1])(
+    "with the generation of another File costs that one no restore of a version, and no count is wrong: %i",
+    async (place) => {
+      await at.upload(BYTES); // version 4
+      const [damaged, sound] = place === 0 ? [one, two] : [two, one];
+      await sql("UPDATE files SET generation = (SELECT generation FROM files WHERE id = ?1) WHERE id = ?2", sound, damaged);
+      const restored = await at.call("POST", `${at.path}/versions/3/restore`);
+      const names = { files: [sound], brokenFiles: [damaged] };
+      expect(restored).toMatchObject({ status: 200, body: { files: [{ id: sound }], brokenFiles: [damaged] } });
+      expect(await namesOf()).toMatchObject(names);
+      expect(await countsOf()).toEqual([0, 0]);
+    },
+  );
+
+  describe("of a version, when another row has the same content", () => {
+    beforeEach(async () => {
+      await at.call("DELETE", `${at.files}/${one}`); // version 4; version 3 has both
+      await restoreVersion(3); // version 5, whose row has the same content as that of version 3
+    });
+
+    it("that does not open, is answered as what the Item then has", async () => {
+      await sql("UPDATE files SET size = 1 WHERE id = ?1", one);
+      expect((await namesOf(`${at.path}/versions/3`)).brokenFiles).toBeUndefined();
+      const restored = answered(await restoreVersion(3));
+      const { files, brokenFiles } = await namesOf();
+      expect(restored).toEqual({ files, brokenFiles });
+    });
+
+    it("is the row that returns", async () => {
+      await at.call("DELETE", `${at.files}/${one}`); // version 6
+      await sql("UPDATE file_versions SET size = 1 WHERE id = ?1 AND until = 4", one);
+      expect(answered(await restoreVersion(5))).toEqual({ files: [one, two].toSorted(), brokenFiles: undefined });
+      expect((await namesOf()).brokenFiles).toBeUndefined();
       expect((await at.download(one)).status).toBe(200);
     });
   });

@@ -93,7 +93,8 @@ function answerList({ vault, query }: AskedOfVault): Answered {
 
 function answerItem({ copy, vault, item, request }: AskedOfItem): Answered {
   const rest = { headers: { ETag: item.etag }, vaults: [vault], items: [item.id] };
-  return isUnmodified(request, item.etag)
+  // Of an Item with a File that does not open there is no 304 (contract 10.4).
+  return isUnmodified(request, item.etag) && !vault.broken.has(item.id)
     ? notModified(rest.headers, rest)
     : json(JSON.stringify(openItem(copy, vault, item)), rest);
 }

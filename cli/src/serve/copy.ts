@@ -178,8 +178,9 @@ export const openContent = (
   content: HeldContent,
 ): Buffer => copy.sealer.open(content.sealed, contentContext(...place, content.etag));
 
-/** Whether the copy has every Item of the vault that the service would show. */
-export const isComplete = ({ cursor, broken }: HeldVault): boolean => cursor !== undefined && broken.size === 0;
+/** Whether the copy has every Item of the vault that the service would show. One with a File that does not open is shown without the File. */
+export const isComplete = ({ cursor, broken, items }: HeldVault): boolean =>
+  cursor !== undefined && [...broken].every((id) => items.has(id));
 
 /** Whether the copy has what clients wrote through this process. */
 export const isCurrent = ({ written, confirmed }: HeldVault): boolean =>

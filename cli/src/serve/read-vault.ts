@@ -46,7 +46,7 @@ export async function readBrokenItems(reading: Reading, vault: HeldVault): Promi
   await readItems(
     reading,
     vault,
-    [...listing.listed].filter((id) => !vault.items.has(id)),
+    [...listing.listed].filter((id) => !vault.items.has(id) || vault.broken.has(id)),
   );
   forgetBroken(vault, listing);
 }
@@ -101,28 +101,24 @@ async function readItem(reading: Reading, vault: HeldVault, id: string): Promise
   const { copy } = reading;
   const held = vault.items.get(id);
   try {
-    const answer = await readAt(reading, `/v1/vaults/${vault.id}/items/${id}`, held?.etag);
+    const etagOfWhole = vault.broken.has(id) ? undefined : held?.etag;
+    const answer = await readAt(reading, `/v1/vaults/${vault.id}/items/${id}`, etagOfWhole);
     if (answer.status === 304) return;
     const [etag, json] = [answer.headers.get("ETag"), await textOf(answer)];
     const item = parseItem(json, id);
     if (etag === null || !item) throw malformed();
-    // The tag of the Item stays the same when the File opens again, so the Item is asked for again like one that does not open.
-    if (item.brokenFiles) return leaveOut(copy, vault, id, true);
     const contents = await readContents(reading, vault, item, held);
     holdItem(copy, vault, { id, etag, contents }, json);
-    vault.broken.delete(id);
+    // Its tag stays the same when the File opens again, so it is read again like one that does not open.
+    if (item.brokenFiles) vault.broken.add(id);
+    else vault.broken.delete(id);
   } catch (error) {
     const kind = error instanceof ItemVaultError ? error.kind : undefined;
     if (kind !== "item_not_found" && kind !== "integrity") throw error;
-    leaveOut(copy, vault, id, kind === "integrity");
+    dropItem(copy, vault, id);
+    if (kind === "integrity") vault.broken.add(id);
+    else vault.broken.delete(id);
   }
-}
-
-/** In: whether the Item exists, and does not open as a whole. */
-function leaveOut(copy: Copy, vault: HeldVault, id: string, isBroken: boolean): void {
-  dropItem(copy, vault, id);
-  if (isBroken) vault.broken.add(id);
-  else vault.broken.delete(id);
 }
 
 /** The contents of the Files that are small enough and that the service can open. */

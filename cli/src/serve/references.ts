@@ -3,7 +3,7 @@ import type { Item } from "@item-vault/client";
 import { fold } from "@item-vault/model/fold";
 import { isId, parseId } from "@item-vault/model/ids";
 import { fits, LIMITS } from "@item-vault/model/limits";
-import { fieldFinder, findFile, type NamedField } from "@item-vault/model/named";
+import { fieldFinder, findFile, isIdOfFile, type NamedField } from "@item-vault/model/named";
 import { type Attribute, parseReference, type Reference, SAME_TITLE_ITEMS_MAX } from "@item-vault/model/reference";
 import { codeOfField } from "@item-vault/model/totp";
 import { type Copy, type HeldItem, type HeldVault, isComplete, openContent, openItem } from "./copy.ts";
@@ -110,6 +110,8 @@ function valueOf(
   const files = item.files.map(({ id, name, size, section }) => ({ id: parseId(id)!, name, size, section: section?.id }));
   const file = findFile(files, reference, within);
   if (!file.ok || !file.value) return undefined;
+  // The name of a File that does not open may be the one of the reference.
+  if (item.brokenFiles && !isIdOfFile(file.value, reference.field)) return undefined;
   return FILE_ATTRIBUTES[reference.attribute](file.value.name, () => inline(vault, held, file.value!));
 }
 

@@ -37,10 +37,14 @@ export interface Progress {
   readonly onFile: (name: string) => void;
 }
 
-/** Begins with the Item as it is now, which may be newer than what the page shows. Errors: throws an ItemVaultError. */
+/**
+ * Begins with the Item as it is now, which may be newer than what the page shows. Errors: throws an ItemVaultError, also of an Item with a File that
+ * does not open, which the copy would lack.
+ */
 export async function planTransfer({ id, vault }: Pick<Item, "id" | "vault">, target: string): Promise<Transfer> {
   const path = { vault: vault.id, item: id };
   const { data: item, etag = "" } = await call("GET /v1/vaults/{vault}/items/{item}", { path });
+  if (item.brokenFiles) throw new ItemVaultError("A File of the Item does not open", { kind: "integrity", status: 500 });
   const keys = new Map(item.files.map((file) => [file.id, crypto.randomUUID() as string]));
   return { source: { item, etag }, target, id: crypto.randomUUID(), keys, copied: new Set(), begun: false, uncertain: false };
 }

@@ -36,12 +36,14 @@ export function reportName({ c, store, vault }: Call, { vaultName }: OfVault): v
 /** The headers of an answer with an Item. */
 const itemHeaders = (item: Item): Record<string, string> => ({ ...etagHeader(item), ...brokenHeader(item.brokenFiles?.length) });
 
-/** Sends an Item, or a 304 when the client has it already (contract 10.4). */
+/**
+ * Sends an Item, or a 304 when the client has it already (contract 10.4). Not while a File does not open: it may open again without a new tag.
+ */
 export function sendItem<Body>(call: Call, item: Item & OfVault, present: () => Body): Result<Reply<Body>> {
   const { c } = call;
   reportName(call, item);
   const headers = itemHeaders(item);
-  const current = isCurrent(c.req.header("If-None-Match"), item);
+  const current = !item.brokenFiles && isCurrent(c.req.header("If-None-Match"), item);
   const content = current ? { response: c.body(null, 304, headers) } : { json: present(), headers };
   return ok({ ...content, version: item.version, broken: item.brokenFiles !== undefined });
 }

@@ -75,12 +75,15 @@ const isUnknown =
   };
 
 /**
- * A snapshot from the cache, without a D1 call; `undefined` when the cache lacks a row. It may be out of date, and it assumes that no
+ * A snapshot from the cache, without a D1 call; `undefined` when the cache lacks a row, or has one of a File that does not open: it may open
+ * again in D1, of which no write tells. The snapshot may be out of date, and it assumes that no
  * token was revoked and that no operation of the group took effect before. The fence of the commit checks these assumptions.
  */
 export async function cachedSnapshot(store: Store, cache: RowCache, request: RowRequest): Promise<Result<Snapshot> | undefined> {
   const rows = cache.get(request);
-  return rows && openRows(store, rows);
+  const snapshot = rows && (await openRows(store, rows));
+  const isBroken = snapshot?.ok && [...snapshot.value.items.values()].some((item) => item.ok && item.value.brokenFiles);
+  return isBroken ? undefined : snapshot;
 }
 
 async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {

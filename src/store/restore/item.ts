@@ -76,7 +76,7 @@ export interface CurrentItem {
   /** Absent when there is none, or it is deleted. */
   readonly item: Item | undefined;
   readonly deleted: boolean;
-  /** Whether the Item exists and does not open, or one of its Files does not. */
+  /** Whether the Item exists, and it or one of its Files does not open. */
   readonly broken: boolean;
   /** The count of the vault that still includes the Item, when its row was lost. */
   readonly counted?: CountedAs | undefined;

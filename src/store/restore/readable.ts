@@ -11,7 +11,7 @@ import type { Step } from "./step.ts";
 /**
  * What a restore makes of a part with rows that do not open: one damaged row costs no other one (contract 21.24). A row of an Item or a
  * version is written as it is: the Item keeps its earlier versions and its Files, and each of them is served where it opens. A row of
- * a File or a webhook that does not open is left out, because it would keep the others of its Item or vault from being served.
+ * a File or a webhook that does not open is left out, because nobody could use it.
  */
 
 const LEFT_OUT: ReadonlySet<string> = new Set([...TABLES_OF_CONTENTS.map(({ name }) => name), "webhooks"]);

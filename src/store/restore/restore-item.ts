@@ -78,7 +78,7 @@ async function compareItem(
   if (current.value.broken && !overwrite)
     return fail(
       "backup_newer",
-      `item ${item} does not open: only with overwrite it becomes as snapshot ${manifest.number} has it`,
+      `item ${item}, or a File of it, does not open: only with overwrite it becomes as snapshot ${manifest.number} has it`,
     );
   if (existing === "newer" && !overwrite)
     return fail("backup_newer", `item ${item} was changed since snapshot ${manifest.number} of its vault`);
@@ -179,7 +179,7 @@ async function writeItem(
     if (!answer.ok) return answer;
     answered = answer.value.item ?? answered;
   }
-  for (const change of fileChanges(item, answered!.files, found.files, leftOut)) {
+  for (const change of fileChanges(answered!, found.files, leftOut)) {
     const answer = await send(vault, change);
     if (!answer.ok) return answer;
   }
@@ -188,12 +188,18 @@ async function writeItem(
 
 /**
  * The changes that make the Files those of the backup. A content is restored with its own key, so nothing is sealed again. A File of the
- * backup that is left out is not changed.
+ * backup that is left out is not changed; any other one whose row does not open is deleted before it is added again.
  */
-function fileChanges(item: string, current: Item["files"], files: readonly PartFile[], leftOut: readonly string[]): Change[] {
+function fileChanges(
+  { id: item, files: current, brokenFiles = [] }: Item,
+  files: readonly PartFile[],
+  leftOut: readonly string[],
+): Change[] {
   const wanted = files.filter(({ file }) => !leftOut.includes(file.id));
   const ids = new Set([...wanted.map(({ file }) => file.id), ...leftOut]);
-  const removed = current.filter(({ id }) => !ids.has(id)).map(({ id }): Change => ({ kind: "delete-file", item, file: id }));
+  const others = current.flatMap(({ id }) => (ids.has(id) ? [] : [id]));
+  const broken = brokenFiles.filter((id) => !leftOut.includes(id));
+  const removed = [...others, ...broken].map((file): Change => ({ kind: "delete-file", item, file }));
   const written = wanted.flatMap(({ file }): Change[] => {
     const before = current.find(({ id }) => id === file.id);
     if (before?.generation === file.generation) return [];

@@ -201,7 +201,7 @@ describe("a list of the dialect `connect`, which leaves out an Item that does no
   });
 });
 
-it("an Item with a File that does not open is answered by the service, and is the copy's once the File opens again", async () => {
+it("an Item with a File that does not open is answered without the File, and with it once that opens again", async () => {
   const fresh = await freshVault();
   const [id] = (await makeItems(fresh, "Item")) as [string];
   const path = `v1/vaults/${fresh.vault}/items/${id}`;
@@ -214,11 +214,16 @@ it("an Item with a File that does not open is answered by the service, and is th
     headers: (name): Record<string, string> => (isDamaged(name) ? { ETag: '"1-0123456789abcdef"' } : {}),
   });
   const served = await startServe({ token: fresh.token, host: service.url, args: ["--max-age", "3s"] });
-  const read = async () => {
-    const { text, age } = await get(`${served.url}/${path}`, fresh.token);
-    return { broken: "brokenFiles" in JSON.parse(text), isLocal: age !== undefined };
+  const read = async (of = path, headers = {}) => {
+    const { status, text, age } = await get(`${served.url}/${of}`, fresh.token, { headers });
+    return { status, broken: text.includes("brokenFiles"), isLocal: age !== undefined };
   };
-  expect(await read()).toEqual({ broken: true, isLocal: false });
+  const list = `v1/vaults/${fresh.vault}/items`;
+  const isCurrent = { "If-None-Match": "*" };
+  expect(await read()).toEqual({ status: 200, broken: true, isLocal: true });
+  expect(await read(path, isCurrent)).toMatchObject({ status: 200, isLocal: true });
+  expect(await read(list)).toMatchObject({ status: 200, isLocal: true });
   brokenFiles = undefined;
-  await expect.poll(read, PATIENT).toEqual({ broken: false, isLocal: true });
+  await expect.poll(() => read(), PATIENT).toEqual({ status: 200, broken: false, isLocal: true });
+  expect(await read(path, isCurrent)).toMatchObject({ status: 304 });
 });
