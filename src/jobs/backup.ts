@@ -1,4 +1,4 @@
-import { logFailure } from "../log.ts";
+import { catchDefect, logFailure } from "../log.ts";
 import { brokenRowsOf, REGISTRY } from "../model/backup.ts";
 import type { Finding } from "../model/finding.ts";
 import type { BackupInput, BackupResult } from "../model/job.ts";
@@ -153,14 +153,8 @@ async function startJob({ store }: Ports, state: BackupState): Promise<Result<Ba
 }
 
 /** Carries out the smallest part of the job. What a part throws is a failure of its vault. */
-async function tryStage(ports: Ports, state: BackupState): Promise<Next> {
-  try {
-    return await STAGES[state.stage](ports, state);
-  } catch (error) {
-    logFailure("A step of a backup", error);
-    return fail("internal");
-  }
-}
+const tryStage = (ports: Ports, state: BackupState): Promise<Next> =>
+  catchDefect("A part of a backup", () => STAGES[state.stage](ports, state));
 
 const STAGES: Readonly<Record<BackupState["stage"], (ports: Ports, state: BackupState) => Promise<Next>>> = {
   vaults: backUpVaults,

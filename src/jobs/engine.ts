@@ -1,4 +1,4 @@
-import { logFailure } from "../log.ts";
+import { catchDefect, logFailure } from "../log.ts";
 import type { Failure, FailureKind } from "../model/failure.ts";
 import { isPassing } from "../model/job.ts";
 import { fail, ok, type Result } from "../model/result.ts";
@@ -110,15 +110,11 @@ interface Done {
   readonly hasWritten: boolean;
 }
 
-async function tryStep(row: JobRow, context: EngineContext): Promise<Result<Done>> {
-  try {
-    const store = await context.openStore();
-    return store.ok ? await makeStep(row, store.value, context.bindings) : store;
-  } catch (error) {
-    logFailure("A step of a job", error);
-    return fail("internal");
-  }
-}
+const tryStep = (row: JobRow, { openStore, bindings }: EngineContext): Promise<Result<Done>> =>
+  catchDefect("A step of a job", async () => {
+    const store = await openStore();
+    return store.ok ? makeStep(row, store.value, bindings) : store;
+  });
 
 /** Errors: those of `requireWrites` and of the step; `misconfigured`, when the kind seals and the root keys are wrong. */
 async function makeStep(row: JobRow, store: Store, bindings: JobPorts["bindings"]): Promise<Result<Done>> {

@@ -8,7 +8,7 @@ import type { Coordinators, Position } from "../store/verify/stage.ts";
 import { firstPosition, planOf } from "../store/verify/stages.ts";
 import { callObject } from "../retry.ts";
 import { fault, findingOf } from "../store/checks/fault.ts";
-import { holdsVault, type JobPorts, type KindOfJob } from "./kind.ts";
+import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.ts";
 
 /** The job that checks what is stored, and repairs it when told to (contract 22, decision 0035). A step is some slices. */
 
@@ -19,7 +19,9 @@ interface VerifyState {
   readonly found: readonly Finding[];
   readonly checked: Checked;
   /** Whether the next step goes on after the vault of the position, which is left out. */
-  readonly skipped?: true;
+  readonly skipped?: boolean;
+  /** Whether the vault before was left out because the storage or a coordinator did not answer. */
+  readonly unavailable?: boolean;
 }
 
 export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
@@ -42,33 +44,36 @@ export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
     const coordinators = coordinatorsOf(bindings, acceptLoss);
     const ports = { store: storage, files, backups, coordinators, quick, acceptLoss, repair, calls };
     const plan = planOf(storage, vault);
-    const first = state.skipped ? await plan(position.stage).following(position.vault) : ok(position);
-    if (!first.ok) return first;
-    const slices = await runSlices(ports, plan, first.value, repair ? { found, write } : undefined);
+    if (state.skipped) {
+      const following = await plan(position.stage).following(position.vault);
+      return following.ok ? ok(reached({ ...state, skipped: false }, following.value)) : following;
+    }
+    const slices = await runSlices(ports, plan, position, repair ? { found, write } : undefined);
     if (!slices.ok) return slices;
-    const { next } = slices.value;
+    const { next, findings } = slices.value;
     const checked = addChecked(state.checked, slices.value.checked);
-    return ok({
-      state: { input, position: next ?? position, found: slices.value.found, checked },
-      progress: { done: checked.rows, total: next ? 0 : checked.rows },
-      result: { checked },
-      findings: slices.value.findings,
-      done: !next,
-    });
+    return ok(reached({ input, position, found: slices.value.found, checked }, next, findings));
   },
-  /**
-   * Leaves out a vault of several, for example one whose coordinator does not answer. When the next step reaches nothing either, the fault is
-   * none of the vault, and the job fails.
-   */
+  /** Leaves out a vault of several, for example one whose coordinator does not answer. */
   skip(state, { kind }) {
     const { vault } = state.position;
     if (vault === "" || state.input.vault !== undefined || state.skipped) return undefined;
-    const detail = `it was not verified to its end: ${kind}`;
-    const next = { ...state, found: [], skipped: true } as const;
-    const progress = { done: state.checked.rows, total: 0 };
-    return { state: next, progress, findings: [findingOf(fault("vault_skipped", { vault }, detail))], done: false };
+    const unavailable = kind === "unavailable";
+    // Nothing is wrong with the second vault then, and each other one would fail in the same way.
+    if (unavailable && state.unavailable) return undefined;
+    const finding = findingOf(fault("vault_skipped", { vault }, `it was not verified to its end: ${kind}`));
+    return reached({ ...state, found: [], skipped: true, unavailable }, state.position, [finding]);
   },
 };
+
+/** In: where the next step begins; absent when everything is verified. */
+const reached = (state: VerifyState, next: Position | undefined, findings: readonly Finding[] = []): Stepped<VerifyState> => ({
+  state: { ...state, position: next ?? state.position },
+  progress: { done: state.checked.rows, total: next ? 0 : state.checked.rows },
+  result: { checked: state.checked },
+  findings,
+  done: !next,
+});
 
 function coordinatorsOf(bindings: JobPorts["bindings"], acceptLoss: boolean): Coordinators {
   const send = (vault: string, request: VerifyRequest) =>

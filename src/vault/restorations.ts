@@ -88,7 +88,8 @@ function putRestored(
   const before = working.stored.get(id)!;
   const files = restoreFiles(before, version, attributes.version);
   const current = working.items.get(id);
-  const now = current?.ok ? current.value : (working.filesOfBroken.get(id) ?? content);
+  // Of a deleted Item its last version is restored, which has the same Files.
+  const now = current?.ok ? current.value : ((current && working.filesOfBroken.get(id)) ?? content);
   const item = { ...content, ...attributes, ...filesOfRows(files, (row) => (before.files.includes(row) ? now : content)) };
   const put = putVersion(working, "UPDATE", item, context, { files, counts, restored: version });
   return put.ok ? ok({ ...put.value, event: "restored" }) : put;

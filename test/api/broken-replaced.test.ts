@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, expect, it } from "vitest";
 import { backUp } from "../support/backup.ts";
 import { pattern } from "../support/files.ts";
+import { inOneGroup } from "../support/group.ts";
 import { restore } from "../support/restores.ts";
 import { type Client, freshVault, LOGIN } from "../support/service.ts";
 import { flipped } from "../verify/support/vault.ts";
@@ -54,6 +55,26 @@ it.each(DAMAGES)("a PUT replaces an Item whose %s do not open, and keeps a File 
   expect(await call("PUT", path, { body })).toMatchObject({ status: 200, body: replaced });
   expect(await call("GET", path)).toMatchObject({ status: 200, body: replaced });
 });
+
+it.each(DAMAGES)(
+  "an Item whose %s do not open has its new Files when one commit replaces, deletes and restores it",
+  async (column) => {
+    const { id, path, file } = await damagedItem(column);
+    const upload = { body: pattern(200), headers: { "Content-Length": "200" } };
+    const { others } = await inOneGroup(vault, () => call("POST", items, { body: LOGIN }), [
+      () => call("PUT", path, { body: { id, vault: { id: vault }, ...LOGIN, title: "Third" } }),
+      () => call("PUT", `${path}/files/${file}/content`, upload),
+      () => call("POST", `${path}/files?name=added`, upload),
+      () => call("DELETE", path),
+      () => call("POST", `${items.replace(/items$/, "deleted-items")}/${id}/restore`),
+    ]);
+    expect(others.map(({ status }) => status)).toEqual([200, 200, 200, 204, 200]);
+    const { files } = (await call("GET", path)).body;
+    expect(files.map(({ size }: { size: number }) => size)).toEqual([200, 200]);
+    expect(others.at(-1)!.body).toMatchObject({ files });
+    expect(others.at(-1)!.body.brokenFiles).toBeUndefined();
+  },
+);
 
 it.each(DAMAGES)("a version is restored over an Item whose %s do not open", async (column) => {
   const { path } = await damagedItem(column);

@@ -28,6 +28,9 @@ const coordinatorsWithout = (failing: readonly Planted[]): Partial<Env> => ({
   } as unknown as Env["COORDINATOR"],
 });
 
+const isRowOfVault = (row: unknown): row is object =>
+  vaults.some(({ vault }) => (row as { id?: string }).id === vault) && "versions_kept" in (row as object);
+
 const placeOf = (vault?: string) => vaults.findIndex((one) => one.vault === vault);
 
 /**
@@ -39,9 +42,9 @@ async function verify(failing: readonly Planted[], body: object = {}, bindings =
   for (const key of uploads) await env.FILES.put(key, "an upload");
   onTestFinished(() => env.FILES.delete(uploads));
   const service = await serviceWith({}, bindings);
-  const { id, state, reason } = await endOfJob(service, await startJob(service, { kind: "verify", ...body }));
+  const { id, state, reason, result } = await endOfJob(service, await startJob(service, { kind: "verify", ...body }));
   const findings = await findingsOf(service, id);
-  return { state, reason, kinds: findings.map(({ kind, vault }) => `${kind} ${placeOf(vault)}`) };
+  return { state, reason, result, kinds: findings.map(({ kind, vault }) => `${kind} ${placeOf(vault)}`) };
 }
 
 const UNREADABLE = [0, 1, 2, 3].map((place) => `row_unreadable ${place}`);
@@ -70,6 +73,23 @@ describe("verify", () => {
     const { state, kinds } = await verify(vaults);
     const skipped = [0, 1, 2, 3].map((place) => `vault_skipped ${place}`);
     expect([state, kinds.toSorted()]).toEqual(["done", [...UNREADABLE, ...skipped].toSorted()]);
+  });
+
+  it.each([
+    ["are left out", "the service fails at their first rows", "done", [0, 1, 2, 3]],
+    ["cost the job its end, with what it has counted", "the database does not answer for their rows", "failed", [0]],
+  ] as const)("neighbours %s when %s", async (_rule, fault, expected, skipped) => {
+    const after = (results: D1Result[]) => {
+      for (const row of results.flatMap((one) => one.results).filter(isRowOfVault)) {
+        if (expected === "failed") throw new Error("D1_ERROR: no answer");
+        const get = () => expect.unreachable(fault);
+        Object.defineProperty(row, "description", { get });
+      }
+    };
+    const { state, kinds, result } = await verify([], {}, { DB: wrapDatabase(env.DB, { after }) });
+    const named = kinds.filter((kind) => kind.startsWith("vault_skipped"));
+    expect([state, named]).toEqual([expected, skipped.map((place) => `vault_skipped ${place}`)]);
+    expect(result).toMatchObject({ checked: { rows: expect.any(Number) } });
   });
 
   it("fails when the database does not answer after a vault that was left out, which is no fault of the next vault", async () => {

@@ -1,7 +1,8 @@
+import { catchDefect } from "../../log.ts";
 import { addChecked, type Checked, type Finding, NOTHING_CHECKED } from "../../model/finding.ts";
 import { ok, type Refusal, type Result } from "../../model/result.ts";
 import { type Fault, findingOf } from "../checks/fault.ts";
-import { type Position, type Stage, STEP_MAX, type VerifyPorts } from "./stage.ts";
+import { type Position, type Slice, type Stage, STEP_MAX, type VerifyPorts } from "./stage.ts";
 
 /**
  * Runs slices of stages from a position, as many as fit into one step of a job, and repairs their findings if the job does.
@@ -38,20 +39,18 @@ export interface Verified {
 export async function runSlices(
   ports: VerifyPorts,
   planOf: (stage: string) => Plan,
-  start: Position | undefined,
+  start: Position,
   repairs?: Repairs,
 ): Promise<Result<Verified>> {
   let checked: Checked = NOTHING_CHECKED;
   let found = repairs?.found ?? [];
   const findings: Finding[] = [];
-  let position = start;
+  let position: Position | undefined = start;
   while (position && ports.calls() < STEP_MAX.calls && checked.bytes < STEP_MAX.bytes) {
-    const plan = planOf(position.stage);
-    const index = plan.stages.findIndex(([name]) => name === position!.stage);
-    const slice = await plan.stages[index]![1](ports, position);
-    // The next step begins with the slice that failed, so that its failure costs no finding of the slices before.
+    const slice = await runSlice(ports, planOf(position.stage), position);
+    // The next step begins with the slice that failed: its failure costs no finding of the slices before, and names its vault.
     if (!slice.ok) return position === start ? slice : ok({ findings, checked, next: position, found });
-    const { faults, after, isLast } = slice.value;
+    const { faults, next } = slice.value;
     const fresh = repairs ? repairableOf(faults).filter(isNotIn(found)) : [];
     if (fresh.length > 0) return ok({ findings: [...findings, ...fresh], checked, next: position, found: [...found, ...fresh] });
     const repaired = repairs ? await repairAll(faults, found, repairs) : ok(faults.map((one) => findingOf(one)));
@@ -59,23 +58,28 @@ export async function runSlices(
     findings.push(...repaired.value);
     found = [];
     checked = addChecked(checked, slice.value.checked);
-    const next: Result<Position | undefined> = isLast ? ok(undefined) : await follow(plan, index, position, after);
-    if (!next.ok) return next;
-    position = next.value;
+    position = next;
   }
   return ok({ findings, checked, next: position, found });
 }
 
-async function follow(
+/** Runs the slice at a position. Out: also the position of the next slice; absent when everything is verified. */
+const runSlice = (
+  ports: VerifyPorts,
   { stages, following }: Plan,
-  index: number,
-  { stage, vault }: Position,
-  after: Position["after"] | undefined,
-): Promise<Result<Position | undefined>> {
-  if (after) return ok({ stage, vault, after });
-  const next = stages[index + 1];
-  return next ? ok({ stage: next[0], vault, after: [] }) : following(vault);
-}
+  position: Position,
+): Promise<Result<Slice & { readonly next: Position | undefined }>> =>
+  catchDefect("A part of a verification", async () => {
+    const { stage, vault } = position;
+    const index = stages.findIndex(([name]) => name === stage);
+    const slice = await stages[index]![1](ports, position);
+    if (!slice.ok) return slice;
+    const { after, isLast } = slice.value;
+    if (isLast) return ok({ ...slice.value, next: undefined });
+    const nextStage = after ? stage : stages[index + 1]?.[0];
+    const next = nextStage === undefined ? await following(vault) : ok({ stage: nextStage, vault, after: after ?? [] });
+    return next.ok ? ok({ ...slice.value, next: next.value }) : next;
+  });
 
 const repairableOf = (faults: readonly Fault[]): Finding[] =>
   faults.filter(({ repair }) => repair !== undefined).map((one) => findingOf(one, false));
