@@ -80,12 +80,30 @@ describe("masking", () => {
     }
   });
 
-  it("hides a value without its newline at the end in a URL", () => {
-    const url = Object.assign(new URL("postgres://ada@host/"), { password: "p@ss" });
-    expect(maskText(["p@ss\n"], url.href)).toBe(`postgres://ada:${MARKER}@host/`);
-  });
+  /** How programs write a text. */
+  const FORMS: readonly (readonly [form: string, write: (text: string) => string])[] = [
+    ["as it is", (text) => text],
+    ["in JSON", (text) => JSON.stringify(text)],
+    ["in a URL", (text) => Object.assign(new URL("postgres://host/"), { password: text }).href],
+    ["in the query of a URL", (text) => `?${new URLSearchParams({ q: text }).toString()}`],
+  ];
+  const PARTS: readonly (readonly [part: string, value: string, text: string])[] = [
+    ["a value without its newline at the end", 'p@"s\\s ä\n', 'p@"s\\s ä'],
+    ["one of several lines", 'first line\n  "key": "p@s\\s&ä"\nlast', '  "key": "p@s\\s&ä"'],
+    ["several lines without the newline at the end", 'a "b"\nc\n', 'a "b"\nc'],
+  ];
+  it.each(PARTS.flatMap(([part, value, text]) => FORMS.map(([form, write]) => ({ part, form, value, written: write(text) }))))(
+    "hides $part $form",
+    ({ value, written }) => {
+      const masked = maskText([value], `<${written}>`);
+      expect(masked).toContain(MARKER);
+      expect(masked).not.toMatch(/p@|key|p%40|a.*b.*c/);
+    },
+  );
 
   it.each([
+    ["json.dumps of Python", 'p"ä😀\\\u007f\n', 'p\\"\\u00e4\\ud83d\\ude00\\\\\\u007f\\n'],
+    ["json.Marshal of Go", "<a&b>\u2028é", "\\u003ca\\u0026b\\u003e\\u2028é"],
     ["urllib.parse.quote of Python", "a b/c!", "a%20b/c%21"],
     ["urllib.parse.quote_plus of Python and url.QueryEscape of Go", "a b/c!~", "a+b%2Fc%21~"],
     ["encodeURI", "a b/c!", "a%20b/c!"],

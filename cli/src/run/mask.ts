@@ -1,6 +1,6 @@
 import { Transform } from "node:stream";
 import { createAutomaton, START } from "./automaton.ts";
-import { urlFormsOf } from "./url-forms.ts";
+import { formsOf } from "./forms.ts";
 
 /** Masks values in the output of a command, however the output is split into chunks. */
 
@@ -71,17 +71,15 @@ export function createMasker(values: readonly string[]): Masker {
   };
 }
 
-/** A value, and the forms in which programs print it: in JSON, in URLs, and its single lines where it has several. */
+/** A value, the same without blanks at its end, and its single lines where it has several; each also in the forms in which programs print it. */
 function patternsOf(values: readonly string[]): Uint8Array[] {
-  const texts = values.flatMap((value) => [
-    value,
-    value.trimEnd(),
-    JSON.stringify(value).slice(1, -1),
-    ...[value, value.trimEnd()].flatMap((text) => urlFormsOf(text.toWellFormed())),
-    ...value.split(/\r?\n/).filter((line, _, lines) => lines.length > 1 && line.length >= LINE_CHARACTERS_MIN),
-  ]);
-  return [...new Set(texts)].filter((text) => text !== "").map((text) => Buffer.from(text));
+  const texts = values.flatMap((value) => [value, value.trimEnd(), ...linesOf(value)]);
+  const forms = [...new Set(texts)].flatMap((text) => [text, ...formsOf(text.toWellFormed())]);
+  return [...new Set(forms)].filter((text) => text !== "").map((text) => Buffer.from(text));
 }
+
+const linesOf = (value: string): string[] =>
+  value.split(/\r?\n/).filter((line, _, lines) => lines.length > 1 && line.length >= LINE_CHARACTERS_MIN);
 
 const LINE_CHARACTERS_MIN = 8; // shorter lines of a value, such as `}`, are in any output
 

@@ -1,4 +1,18 @@
-/** The forms that programs give to a text when they write it into a URL: each of them escapes other characters. */
+/** The forms that programs give to a text when they write it into JSON or a URL: each of them escapes other characters. */
+
+/** In: a text without half of a surrogate pair, for which the encoders throw. Out: its forms, also such as are the text itself. */
+export const formsOf = (text: string): string[] => [...jsonFormsOf(text), ...urlFormsOf(text)];
+
+function jsonFormsOf(text: string): string[] {
+  const json = JSON.stringify(text).slice(1, -1);
+  return [
+    json,
+    json.replaceAll(/[^\x20-\x7e]/g, escapeInJson), // json.dumps of Python
+    json.replaceAll(/[<>&\u2028\u2029]/g, escapeInJson), // json.Marshal of Go
+  ];
+}
+
+const escapeInJson = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 const ENCODERS: readonly ((text: string) => string)[] = [
   encodeURI,
@@ -29,8 +43,7 @@ const AROUND: readonly (readonly [before: string, after: string])[] = [
 /** A URL loses blanks and line breaks at its ends, so the text is between two of these. */
 const EDGE = "-";
 
-/** In: a text without half of a surrogate pair, for which the encoders throw. Out: its forms, also such as are the text itself. */
-export function urlFormsOf(text: string): string[] {
+function urlFormsOf(text: string): string[] {
   const edged = EDGE + text + EDGE;
   const urls = [
     ...BASES.flatMap((base) => SETTERS.map((setter) => Object.assign(new URL(base), { [setter]: edged })[setter])),
