@@ -92,12 +92,17 @@ function answerList({ vault, query }: AskedOfVault): Answered {
 }
 
 function answerItem({ copy, vault, item, request }: AskedOfItem): Answered {
-  const rest = { headers: { ETag: item.etag }, vaults: [vault], items: [item.id] };
+  const opened = openItem(copy, vault, item);
+  const rest = { headers: { ETag: item.etag, ...brokenHeader(opened) }, vaults: [vault], items: [item.id] };
   // Of an Item with a File that does not open there is no 304 (contract 10.4).
-  return isUnmodified(request, item.etag) && !vault.broken.has(item.id)
+  return isUnmodified(request, item.etag) && !opened.brokenFiles
     ? notModified(rest.headers, rest)
-    : json(JSON.stringify(openItem(copy, vault, item)), rest);
+    : json(JSON.stringify(opened), rest);
 }
+
+/** The header that counts the Files that do not open (contract 9.14). */
+const brokenHeader = ({ brokenFiles }: Item): Record<string, string> =>
+  brokenFiles ? { "Item-Vault-Broken": String(brokenFiles.length) } : {};
 
 /** The Files with their contents, where the request asks for them. Out: `undefined` when the copy lacks one, or one is too large. */
 function inlined(asked: AskedOfItem, files: readonly File[]): readonly File[] | undefined {
@@ -111,8 +116,10 @@ function inlined(asked: AskedOfItem, files: readonly File[]): readonly File[] | 
 }
 
 function answerFiles(asked: AskedOfItem): Answered {
-  const files = inlined(asked, filesOf(asked));
-  return files && json(JSON.stringify(files), { vaults: [asked.vault], items: [asked.item.id] });
+  const { copy, vault, item } = asked;
+  const opened = openItem(copy, vault, item);
+  const files = inlined(asked, opened.files);
+  return files && json(JSON.stringify(files), { headers: brokenHeader(opened), vaults: [vault], items: [item.id] });
 }
 
 function answerFile(asked: AskedOfItem, id: string): Answered {

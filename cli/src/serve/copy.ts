@@ -111,11 +111,11 @@ const itemContext = (vault: string, item: string, etag: string): string => JSON.
 const contentContext = (vault: string, item: string, file: string, etag: string): string =>
   JSON.stringify(["content", vault, item, file, etag]);
 
-type ItemParts = Pick<HeldItem, "id" | "etag" | "contents">;
+export type ItemParts = Pick<HeldItem, "id" | "etag" | "contents">;
 
 /** Adds or replaces an Item. In: its JSON; its sealed JSON, where there is one already. */
 export function holdItem(copy: Copy, vault: HeldVault, parts: ItemParts, json: string, sealed?: Buffer): void {
-  const { sections: _sections, fields: _fields, files: _files, ...summary } = JSON.parse(json) as Item;
+  const { sections: _sections, fields: _fields, files: _files, brokenFiles: _broken, ...summary } = JSON.parse(json) as Item;
   vault.items.set(parts.id, {
     ...parts,
     ...withVaultName(summary, vault),

@@ -1,8 +1,19 @@
+import { isDeepStrictEqual } from "node:util";
 import { type Client, entriesOf, type Item, ItemVaultError } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
 import { malformed } from "./attempts.ts";
 import type { Pace } from "./pace.ts";
-import { type Copy, dropItem, type HeldContent, type HeldItem, type HeldVault, holdItem, sealContent } from "./copy.ts";
+import {
+  type Copy,
+  dropItem,
+  type HeldContent,
+  type HeldItem,
+  type HeldVault,
+  holdItem,
+  type ItemParts,
+  openItem,
+  sealContent,
+} from "./copy.ts";
 
 /** Reads Items from the service into the copy. What the copy has already is asked for by its entity tag, and answered by a 304. */
 
@@ -108,7 +119,9 @@ async function readItem(reading: Reading, vault: HeldVault, id: string): Promise
     const item = parseItem(json, id);
     if (etag === null || !item) throw malformed();
     const contents = await readContents(reading, vault, item, held);
-    holdItem(copy, vault, { id, etag, contents }, json);
+    const parts = { id, etag, contents };
+    // What is held is not replaced by the same: the whole copy would be saved again.
+    if (!isHeld(reading, vault, parts, item)) holdItem(copy, vault, parts, json);
     // Its tag stays the same when the File opens again, so it is read again like one that does not open.
     if (item.brokenFiles) vault.broken.add(id);
     else vault.broken.delete(id);
@@ -119,6 +132,13 @@ async function readItem(reading: Reading, vault: HeldVault, id: string): Promise
     if (kind === "integrity") vault.broken.add(id);
     else vault.broken.delete(id);
   }
+}
+
+/** Whether an Item is held as it was read now. Without a new entity tag only its damaged Files and the contents can be others. */
+function isHeld({ copy }: Reading, vault: HeldVault, { id, etag, contents }: ItemParts, { brokenFiles }: Item): boolean {
+  const held = vault.items.get(id);
+  if (held?.etag !== etag || !isDeepStrictEqual(held.contents, contents)) return false;
+  return isDeepStrictEqual(openItem(copy, vault, held).brokenFiles, brokenFiles);
 }
 
 /** The contents of the Files that are small enough and that the service can open. */

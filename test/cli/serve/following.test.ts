@@ -215,15 +215,17 @@ it("an Item with a File that does not open is answered without the File, and wit
   });
   const served = await startServe({ token: fresh.token, host: service.url, args: ["--max-age", "3s"] });
   const read = async (of = path, headers = {}) => {
-    const { status, text, age } = await get(`${served.url}/${of}`, fresh.token, { headers });
-    return { status, broken: text.includes("brokenFiles"), isLocal: age !== undefined };
+    const { status, text, age, headers: answered } = await get(`${served.url}/${of}`, fresh.token, { headers });
+    const counted = answered.get("Item-Vault-Broken");
+    return { status, named: text.includes("brokenFiles"), counted, isLocal: age !== undefined };
   };
   const list = `v1/vaults/${fresh.vault}/items`;
   const isCurrent = { "If-None-Match": "*" };
-  expect(await read()).toEqual({ status: 200, broken: true, isLocal: true });
-  expect(await read(path, isCurrent)).toMatchObject({ status: 200, isLocal: true });
-  expect(await read(list)).toMatchObject({ status: 200, isLocal: true });
+  expect(await read()).toEqual({ status: 200, named: true, counted: "1", isLocal: true });
+  expect(await read(path, isCurrent)).toMatchObject({ status: 200, counted: "1", isLocal: true });
+  expect(await read(`${path}/files`)).toEqual({ status: 200, named: false, counted: "1", isLocal: true });
+  expect(await read(list)).toEqual({ status: 200, named: false, counted: null, isLocal: true });
   brokenFiles = undefined;
-  await expect.poll(() => read(), PATIENT).toEqual({ status: 200, broken: false, isLocal: true });
+  await expect.poll(() => read(), PATIENT).toEqual({ status: 200, named: false, counted: null, isLocal: true });
   expect(await read(path, isCurrent)).toMatchObject({ status: 304 });
 });

@@ -26,7 +26,7 @@ function readingFrom(answer: (path: string) => Response) {
   });
   const pace = createPace({ concurrent: 8, perSecond: 1e6 });
   const reading = { client, pace, copy, fileBytesMax: 1024, signal: new AbortController().signal };
-  return { vault, read: () => readAllItems(reading, vault) };
+  return { copy, vault, read: () => readAllItems(reading, vault) };
 }
 
 describe("an Item that the service cannot open", () => {
@@ -58,6 +58,21 @@ describe("an Item that the service cannot open", () => {
     await read();
     expect(isComplete(vault)).toBe(true);
   });
+});
+
+it("an Item with a File that does not open changes the copy only when it is another one", async () => {
+  let brokenFiles: string[] | undefined = ["44444444-4444-4444-8444-444444444444"];
+  const { copy, read } = readingFrom((path) =>
+    path.endsWith("/items") ? json([item(WHOLE)]) : json({ ...item(WHOLE), brokenFiles, at: Math.random() }, { ETag: '"1-0"' }),
+  );
+  const changes = async () => {
+    await read();
+    return copy.changes;
+  };
+  const held = await changes();
+  expect(await changes()).toBe(held);
+  brokenFiles = undefined;
+  expect(await changes()).toBeGreaterThan(held);
 });
 
 describe("the reads of all vaults", () => {
