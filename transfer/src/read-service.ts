@@ -106,16 +106,20 @@ async function readHistory(
   const earlier: number[] = [];
   for await (const { version, current } of entriesOf(client, "GET /v1/vaults/{vault}/items/{item}/versions", { path }))
     if (!current) earlier.push(version);
-  const files = new Set(item.files?.map((file) => file.id));
+  const seen = new Set([...(item.files ?? []).map((file) => file.id), ...(item.brokenFiles ?? [])]);
+  const countNew = (ids: readonly string[]): number => {
+    const before = seen.size;
+    for (const id of ids) seen.add(id);
+    return seen.size - before;
+  };
   const states: TransferState[] = [];
   let kept = state;
   for (const version of earlier) {
     const read = client.call("GET /v1/vaults/{vault}/items/{item}/versions/{version}", { path: { ...path, version } });
     const past = (await service.orMissing(orDamaged(losses, UNREADABLE.versions, item.title ?? "", read)))?.data;
     if (!past) continue;
-    const gone = past.files.filter(({ id }) => !files.has(id));
-    for (const { id } of gone) files.add(id);
-    losses.add("Files that only earlier versions have", item.title, gone.length);
+    losses.add("Files that only earlier versions have", item.title, countNew(past.files.map(({ id }) => id)));
+    losses.add(UNREADABLE.files, item.title, countNew(past.brokenFiles ?? []));
     const next: TransferState = { ...stateOf(past), changedAt: Date.parse(past.updatedAt) };
     if (!sameState(next, kept)) states.push((kept = next));
   }

@@ -1,7 +1,9 @@
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createClient } from "@item-vault/client";
 import { describe, expect, it } from "vitest";
+import { readService } from "../../../transfer/src/read-service.ts";
 import { makeToken, makeVault, sendRequest } from "../../sdk/support/vault.ts";
 import { runHere } from "../support/here.ts";
 import { startInterceptor } from "../support/interceptor.ts";
@@ -146,4 +148,41 @@ describe("an export of chosen vaults", () => {
     const ran = await exportTo(join(folder, `${crypto.randomUUID()}.json`), "--vault", "Another");
     expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining("The service cannot read 1 vault of the token") });
   });
+});
+
+const FILE = { id: crypto.randomUUID(), name: "f", size: 1, content_path: "" };
+/** What an answer has of the File. */
+const STATES = { open: { files: [FILE] }, damaged: { files: [], brokenFiles: [FILE.id] }, absent: { files: [] } };
+type State = keyof typeof STATES;
+
+const EARLIER = "1 Files that only earlier versions have";
+const DAMAGED = "1 Files that the service cannot read, because their stored records are damaged";
+const LOST: Record<State, Record<State, string[]>> = {
+  open: { open: [], damaged: [], absent: [] },
+  damaged: { open: [DAMAGED], damaged: [DAMAGED], absent: [DAMAGED] },
+  absent: { open: [EARLIER], damaged: [DAMAGED], absent: [] },
+};
+
+describe("a File of an Item with two versions", () => {
+  const names = Object.keys(STATES) as State[];
+  it.each(names.flatMap((now) => names.map((before) => ({ now, before }))))(
+    "is counted once at most where it is $now in the current version and $before in the earlier one",
+    async ({ now, before }) => {
+      const vault = await makeVault(`Vault ${crypto.randomUUID()}`);
+      const { token } = await makeToken({ [vault]: "rw" }, "uuid");
+      const items = `v1/vaults/${vault}/items`;
+      const body = { title: "First", category: "LOGIN", vault: { id: vault } };
+      const { id } = (await sendRequest("POST", items, token, body)) as { id: string };
+      await sendRequest("PATCH", `${items}/${id}`, token, [{ op: "replace", path: "/title", value: "Second" }]);
+      const answers: Record<string, unknown> = {};
+      for (const [path, state] of [
+        [`${items}/${id}`, now],
+        [`${items}/${id}/versions/1`, before],
+      ] as const)
+        answers[`GET /${path}`] = { ...((await sendRequest("GET", path, token)) as object), ...STATES[state] };
+      const { url } = await startInterceptor({ answer: (name) => answers[name] });
+      const { losses } = await readService(createClient({ host: url, token }), [{ id: vault, name: "Vault" }]);
+      expect(losses.list().map(({ count, what }) => `${count} ${what}`)).toEqual(LOST[now][before]);
+    },
+  );
 });

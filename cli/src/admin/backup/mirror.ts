@@ -1,4 +1,4 @@
-import type { BackupObjects, Client } from "@item-vault/client";
+import { type BackupObjects, type Client, ItemVaultError } from "@item-vault/client";
 import { hashInKey, isBackupKey } from "@item-vault/model/backup";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -64,13 +64,20 @@ async function compareFile(
   if (!file) return "lacking";
   if (file.size !== size) return { difference: `${path}: ${file.size} bytes, in the bucket ${size}` };
   const isManifest = key.endsWith(".manifest");
-  const wanted = isManifest ? await sha256Of(await download(client, object)) : hashInKey(key);
+  const wanted = isManifest ? await hashInBucket(client, object) : hashInKey(key);
   if (wanted === undefined) return "same";
   const hash = await sha256Of(createReadStream(path)).catch((error: NodeJS.ErrnoException) => error);
   if (hash instanceof Error) return { difference: `${path}: cannot be read: ${hash.code}` };
   if (hash === wanted) return "same";
   return { difference: `${path}: ${isManifest ? "other bytes than in the bucket" : "its SHA-256 is not its name"}` };
 }
+
+/** The SHA-256 of an object in the bucket; `undefined` when it was deleted since it was listed, as a manifest in its time. */
+const hashInBucket = async (client: Client, object: StoredObject): Promise<string | undefined> =>
+  download(client, object).then(sha256Of, (error: unknown) => {
+    if (error instanceof ItemVaultError && error.kind === "backup_not_found") return undefined;
+    throw error;
+  });
 
 /** The SHA-256 of bytes, in hexadecimal. */
 async function sha256Of(bytes: AsyncIterable<Uint8Array>): Promise<string> {
