@@ -1,7 +1,7 @@
 /** The forms that programs give to a text when they write it into JSON or a URL: each of them escapes other characters. */
 
-/** In: a text without half of a surrogate pair, for which the encoders throw. Out: its forms, also such as are the text itself. */
-export const formsOf = (text: string): string[] => [...jsonFormsOf(text), ...urlFormsOf(text)];
+/** In: a text without half of a surrogate pair, for which the encoders throw. Out: it and its forms, some of them several times. */
+export const formsOf = (text: string): string[] => [text, ...jsonFormsOf(text), ...urlFormsOf(text)];
 
 function jsonFormsOf(text: string): string[] {
   const json = JSON.stringify(text).slice(1, -1);

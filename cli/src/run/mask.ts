@@ -74,7 +74,7 @@ export function createMasker(values: readonly string[]): Masker {
 /** A value, the same without blanks at its end, and its single lines where it has several; each also in the forms in which programs print it. */
 function patternsOf(values: readonly string[]): Uint8Array[] {
   const texts = values.flatMap((value) => [value, value.trimEnd(), ...linesOf(value)]);
-  const forms = [...new Set(texts)].flatMap((text) => [text, ...formsOf(text.toWellFormed())]);
+  const forms = [...new Set(texts)].flatMap((text) => formsOf(text.toWellFormed()));
   return [...new Set(forms)].filter((text) => text !== "").map((text) => Buffer.from(text));
 }
 
