@@ -110,15 +110,19 @@ it("a whole deployment is restored in place of the demo, no secret is printed in
 
 it("a variable of .dev.vars reaches the service, and no value is in the list of processes: webhooks to WEBHOOK_TEST_ORIGIN are accepted", async () => {
   const folder = makeCheckout();
-  const secrets = ["ADMIN_TOKEN", "METRICS_TOKEN"].map((name) => `${name}=${"x".repeat(43)}\n`).join("");
+  const [admin, metrics] = ["x".repeat(43), "y".repeat(43)];
   const rootKey = Buffer.alloc(32, 7).toString("base64");
   const origin = "http://127.0.0.1:9000";
-  writeFileSync(join(folder, ".dev.vars"), `${secrets}ROOT_KEYS='${rootKey}'\nWEBHOOK_TEST_ORIGIN=${origin}\n`, { mode: 0o600 });
+  writeFileSync(
+    join(folder, ".dev.vars"),
+    `ADMIN_TOKEN=${admin}\nMETRICS_TOKEN=${metrics}\nROOT_KEYS='${rootKey}'\nWEBHOOK_TEST_ORIGIN=${origin}\n`,
+    { mode: 0o600 },
+  );
   const { url } = await start(folder);
   const { vault } = JSON.parse(readFileSync(join(folder, ".wrangler/demo.json"), "utf8")) as { vault: string };
   const answer = await fetch(`${url}/v1/admin/vaults/${vault}/webhooks`, {
     method: "POST",
-    headers: { Authorization: `Bearer ${"x".repeat(43)}`, "Content-Type": "application/json" },
+    headers: { Authorization: `Bearer ${admin}`, "Content-Type": "application/json" },
     body: JSON.stringify({ url: `${origin}/x` }),
   });
   expect(answer.status).toBe(200);
