@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { wrapDatabase } from "../support/bindings.ts";
+import { backUpAll } from "../support/backup.ts";
+import { wrapBucket, wrapDatabase } from "../support/bindings.ts";
 import { endOfJob, findingsOf, serviceWith, startJob } from "../support/jobs.ts";
 import { ignoreChecks } from "../support/migrate.ts";
 import { flipped, type Planted, plantVault } from "./support/vault.ts";
@@ -27,6 +28,12 @@ const coordinatorsWithout = (failing: readonly Planted[]): Partial<Env> => ({
         : env.COORDINATOR.getByName(name),
   } as unknown as Env["COORDINATOR"],
 });
+
+/** Reads an object of the bucket BACKUPS, other than the parts of one vault. */
+const getOtherParts = (key: string, ...values: [R2GetOptions]) => {
+  if (key.startsWith(`vaults/${vaults[1]!.vault}/parts/`)) throw new Error("get: We encountered an internal error. (10001)");
+  return env.BACKUPS.get(key, ...values);
+};
 
 const isRowOfVault = (row: unknown): row is object =>
   vaults.some(({ vault }) => (row as { id?: string }).id === vault) && "versions_kept" in (row as object);
@@ -75,6 +82,29 @@ describe("verify", () => {
     expect([state, kinds.toSorted()]).toEqual(["done", [...UNREADABLE, ...skipped].toSorted()]);
   });
 
+  it("names what it has found in a vault before the content at which it leaves the vault out", async () => {
+    const { vault, item } = vaults[1]!;
+    const { results } = await env.DB.prepare("SELECT id, generation FROM files WHERE item_id = ?1 ORDER BY id")
+      .bind(item)
+      .run<{ id: string; generation: string }>();
+    const [missing, failing] = results.map(({ id, generation }) => `${vault}/${id}/${generation}`) as [string, string];
+    const content = await (await env.FILES.get(missing))!.bytes();
+    await env.FILES.delete(missing);
+    onTestFinished(() => env.FILES.put(missing, content).then(() => undefined));
+    const get = (key: string, ...values: [R2GetOptions]) => {
+      if (key === failing) throw new Error("get: We encountered an internal error. Please try again. (10001)");
+      return env.FILES.get(key, ...values);
+    };
+    const { state, kinds } = await verify([], {}, { FILES: wrapBucket({ get }) });
+    expect([state, kinds.toSorted()]).toEqual(["done", ["content_missing 1", ...UNREADABLE, "vault_skipped 1"].toSorted()]);
+  });
+
+  it("leaves out a vault whose backup has parts that cannot be read", async () => {
+    await backUpAll();
+    const { state, kinds } = await verify([], { backup: true }, { BACKUPS: wrapBucket({ get: getOtherParts }, env.BACKUPS) });
+    expect([state, kinds.filter((kind) => kind.startsWith("vault_skipped"))]).toEqual(["done", ["vault_skipped 1"]]);
+  });
+
   it.each([
     ["are left out", "the service fails at their first rows", "done", [0, 1, 2, 3]],
     ["cost the job its end, with what it has counted", "the database does not answer for their rows", "failed", [0]],
@@ -105,8 +135,9 @@ describe("verify", () => {
     const before = () => {
       if (isLost) throw new Error("D1_ERROR: no answer");
     };
-    const { state, kinds } = await verify([vaults[1]!], {}, { COORDINATOR, DB: wrapDatabase(env.DB, { before }) });
+    const { state, kinds, result } = await verify([vaults[1]!], {}, { COORDINATOR, DB: wrapDatabase(env.DB, { before }) });
     expect([state, kinds.filter((kind) => kind.startsWith("vault_skipped"))]).toEqual(["failed", ["vault_skipped 1"]]);
+    expect(result).toMatchObject({ checked: { rows: expect.any(Number) } });
   });
 
   it("of one vault fails when its coordinator does not answer", async () => {

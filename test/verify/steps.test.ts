@@ -7,7 +7,7 @@ import type { VerifyRequest } from "../../src/model/verify.ts";
 import { openStore } from "../../src/store/d1/database.ts";
 import { manifestKey } from "../../src/store/backup/object-keys.ts";
 import { backUp, backUpAll, valueOf } from "../support/backup.ts";
-import { watchBucket, wrapDatabase } from "../support/bindings.ts";
+import { watchBucket, wrapBucket, wrapDatabase } from "../support/bindings.ts";
 import { lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { endOfJob, JOBS, runJob, serviceWith } from "../support/jobs.ts";
 import { admin, makeVault } from "../support/service.ts";
@@ -151,6 +151,19 @@ describe("a repair", () => {
     const { findings } = await verifyAll({ repair: true, quick: true }, { COORDINATOR });
     const wrong = findings.filter(({ kind }) => kind === "counter_wrong");
     expect(wrong.map((one) => [one.vault, one.repaired])).toEqual(next.toSorted().map((id) => [id, false]));
+  });
+
+  it("of which R2 throws is a finding that is not repaired, and the others of its step are repaired", async () => {
+    const [first, second] = (await objectsOf(planted.vault)).toSorted() as [string, string];
+    await env.FILES.delete([first, second]);
+    const put = (key: string, ...values: [ArrayBuffer]) => {
+      if (key === first) throw new Error("put: We encountered an internal error. Please try again. (10001)");
+      return env.FILES.put(key, ...values);
+    };
+    const bindings = { FILES: wrapBucket({ put }) };
+    const { findings } = await verifyAll({ vault: planted.vault, repair: true, quick: true }, bindings);
+    const repaired = Object.fromEntries(findings.map((one) => [`${one.vault}/${one.file}/${one.id}`, one.repaired]));
+    expect(repaired).toEqual({ [first]: false, [second]: true });
   });
 
   it("that has not been tried when the job fails is a finding that is not repaired", async () => {

@@ -118,8 +118,8 @@ async function readHistory(
     const read = client.call("GET /v1/vaults/{vault}/items/{item}/versions/{version}", { path: { ...path, version } });
     const past = (await service.orMissing(orDamaged(losses, UNREADABLE.versions, item.title ?? "", read)))?.data;
     if (!past) continue;
-    losses.add("Files that only earlier versions have", item.title, countNew(past.files.map(({ id }) => id)));
-    losses.add(UNREADABLE.files, item.title, countNew(past.brokenFiles ?? []));
+    const gone = countNew([...past.files.map(({ id }) => id), ...(past.brokenFiles ?? [])]);
+    losses.add("Files that only earlier versions have", item.title, gone);
     const next: TransferState = { ...stateOf(past), changedAt: Date.parse(past.updatedAt) };
     if (!sameState(next, kept)) states.push((kept = next));
   }

@@ -73,17 +73,18 @@ async function checkWanted(ports: VerifyPorts, keys: VaultKeys, wanted: readonly
   let [bytes, contents] = [0, 0];
   for (const one of wanted) {
     const { address } = one;
-    if (bytes >= SLICE_BYTES_MAX || (contents > 0 && isSpent(ports)))
-      return ok({ faults, checked: { contents, bytes }, after: [address.item, nameOf(address), one.chunk] });
+    const until = (chunk: number) => ok({ faults, checked: { contents, bytes }, after: [address.item, nameOf(address), chunk] });
+    if (bytes >= SLICE_BYTES_MAX || (contents > 0 && isSpent(ports))) return until(one.chunk);
     const opened = await openFile(keys, address.vault, one.row);
     if (!opened.ok) continue; // a row that does not open is a finding of the stage `items`
     const file = opened.value;
     const checked = await checkContent(ports, address, file, one.chunk, SLICE_BYTES_MAX - bytes);
-    if (!checked.ok) return checked;
+    // The next slice begins with the content that failed, so that its failure costs no finding of the others.
+    if (!checked.ok) return contents > 0 ? until(one.chunk) : checked;
     bytes += checked.value.bytes;
     if (checked.value.fault) faults.push(...(await confirm(ports, address, file, checked.value.fault)));
     const { chunk } = checked.value;
-    if (chunk !== undefined) return ok({ faults, checked: { contents, bytes }, after: [address.item, nameOf(address), chunk] });
+    if (chunk !== undefined) return until(chunk);
     contents++;
   }
   return ok({ faults, checked: { contents, bytes }, after: [`${wanted.at(-1)!.address.item}~`] });

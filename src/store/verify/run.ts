@@ -112,7 +112,7 @@ async function repairAll(faults: readonly Fault[], found: readonly Finding[], { 
   }
   const calls = new Map<string, boolean>();
   for (const { repair } of faults)
-    if (repair?.by === "call" && !calls.has(repair.key)) calls.set(repair.key, (await repair.run()).ok);
+    if (repair?.by === "call" && !calls.has(repair.key)) calls.set(repair.key, (await catchDefect("A repair", repair.run)).ok);
   const isLeft = ({ repair }: Fault): boolean => !repair || !(repair.by === "call" ? calls.get(repair.key)! : written);
   const isRepaired = isNotIn(faults.filter(isLeft).map((one) => findingOf(one)));
   return ok([

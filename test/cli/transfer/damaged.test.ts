@@ -160,7 +160,7 @@ const DAMAGED = "1 Files that the service cannot read, because their stored reco
 const LOST: Record<State, Record<State, string[]>> = {
   open: { open: [], damaged: [], absent: [] },
   damaged: { open: [DAMAGED], damaged: [DAMAGED], absent: [DAMAGED] },
-  absent: { open: [EARLIER], damaged: [DAMAGED], absent: [] },
+  absent: { open: [EARLIER], damaged: [EARLIER], absent: [] },
 };
 
 describe("a File of an Item with two versions", () => {

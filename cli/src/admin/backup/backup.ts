@@ -10,7 +10,7 @@ import { tableOf } from "../../output/table.ts";
 import { runJob } from "../jobs/run-job.ts";
 import { type BackedUp, findingsOf } from "../jobs/service.ts";
 import { lineOf } from "../verify/service.ts";
-import { copyObject, listLacking } from "./mirror.ts";
+import { copyObject, listLacking, type StoredObject } from "./mirror.ts";
 import { showBackedUpVaults } from "./vaults.ts";
 import type { BACKUP_OPTIONS } from "./options.ts";
 
@@ -119,20 +119,23 @@ async function list(io: Io, client: Client, vault: string | undefined, format: s
 
 async function mirror(io: Io, client: Client, folder: string, dryRun = false): Promise<void> {
   const lacking = await listLacking(client, folder);
-  const bytes = lacking.reduce((sum, { size }) => sum + size, 0);
-  const objects = `${plural(lacking.length, "object")} (${plural(bytes, "byte")}) to ${folder}`;
+  const describe = (objects: readonly StoredObject[]) =>
+    `${plural(objects.length, "object")} (${plural(sizeOf(objects), "byte")}) to ${folder}`;
   if (dryRun) {
-    await tell(io, `Would copy ${objects}`);
+    await tell(io, `Would copy ${describe(lacking)}`);
     return;
   }
-  const progress = startProgress(io, "copied", bytes);
+  const copied: StoredObject[] = [];
+  const progress = startProgress(io, "copied", sizeOf(lacking));
   try {
     for (const object of lacking) {
-      await copyObject(client, folder, object);
+      if (await copyObject(client, folder, object)) copied.push(object);
       progress.add(object.size);
     }
   } finally {
     progress.end();
   }
-  await tell(io, `Copied ${objects}`);
+  await tell(io, `Copied ${describe(copied)}`);
 }
+
+const sizeOf = (objects: readonly StoredObject[]): number => objects.reduce((sum, { size }) => sum + size, 0);

@@ -64,20 +64,14 @@ async function compareFile(
   if (!file) return "lacking";
   if (file.size !== size) return { difference: `${path}: ${file.size} bytes, in the bucket ${size}` };
   const isManifest = key.endsWith(".manifest");
-  const wanted = isManifest ? await hashInBucket(client, object) : hashInKey(key);
+  const bytes = isManifest ? await download(client, object) : undefined;
+  const wanted = bytes ? await sha256Of(bytes) : hashInKey(key);
   if (wanted === undefined) return "same";
   const hash = await sha256Of(createReadStream(path)).catch((error: NodeJS.ErrnoException) => error);
   if (hash instanceof Error) return { difference: `${path}: cannot be read: ${hash.code}` };
   if (hash === wanted) return "same";
   return { difference: `${path}: ${isManifest ? "other bytes than in the bucket" : "its SHA-256 is not its name"}` };
 }
-
-/** The SHA-256 of an object in the bucket; `undefined` when it was deleted since it was listed, as a manifest in its time. */
-const hashInBucket = async (client: Client, object: StoredObject): Promise<string | undefined> =>
-  download(client, object).then(sha256Of, (error: unknown) => {
-    if (error instanceof ItemVaultError && error.kind === "backup_not_found") return undefined;
-    throw error;
-  });
 
 /** The SHA-256 of bytes, in hexadecimal. */
 async function sha256Of(bytes: AsyncIterable<Uint8Array>): Promise<string> {
@@ -87,19 +81,30 @@ async function sha256Of(bytes: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /**
- * Copies an object into the folder, as a whole file with mode 0600 that replaces none. Errors: throws a CliError when it is not what
- * its key says, and when the file exists.
+ * Copies an object into the folder, as a whole file with mode 0600 that replaces none. Out: whether the bucket still had it. Errors: throws a
+ * CliError when it is not what its key says, and when the file exists.
  */
-export async function copyObject(client: Client, folder: string, object: StoredObject): Promise<void> {
+export async function copyObject(client: Client, folder: string, object: StoredObject): Promise<boolean> {
+  const bytes = await download(client, object);
+  if (!bytes) return false;
   const path = join(folder, object.key);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await writeWholeFile(path, await download(client, object), { force: false });
+  await writeWholeFile(path, bytes, { force: false });
+  return true;
 }
 
-/** The bytes of an object of the bucket. Errors: throws a CliError at the end when they are not what its key and its size say. */
-async function download(client: Client, { key, size }: StoredObject): Promise<AsyncGenerator<Uint8Array>> {
-  const { data } = await client.call("GET /v1/admin/backups/object", { query: { key } });
-  return checked(data.body!, key, size);
+/**
+ * The bytes of an object of the bucket; `undefined` when it was deleted since it was listed, as an old backup in its time. Errors: throws a
+ * CliError at the end when the bytes are not what the key and the size say.
+ */
+async function download(client: Client, { key, size }: StoredObject): Promise<AsyncGenerator<Uint8Array> | undefined> {
+  try {
+    const { data } = await client.call("GET /v1/admin/backups/object", { query: { key } });
+    return checked(data.body!, key, size);
+  } catch (error) {
+    if (error instanceof ItemVaultError && error.kind === "backup_not_found") return undefined;
+    throw error;
+  }
 }
 
 /** The same bytes; fails at the end when they are others than the key says. */
