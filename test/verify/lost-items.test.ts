@@ -145,7 +145,7 @@ describe("the restore of an Item whose row is lost, and of which rows are left",
     expect(await wrong(vault)).toEqual([]);
   });
 
-  it("keeps a File that does not open, which stays named", async () => {
+  it("keeps a File that does not open and that the snapshot lacks in the version before only, where it is named", async () => {
     const { vault, item, call, path, one, upload } = await freshFile(pattern(300));
     await call("DELETE", one);
     await backUp(vault);
@@ -153,7 +153,10 @@ describe("the restore of an Item whose row is lost, and of which rows are left",
     await run("UPDATE files SET sealed = 'damaged' WHERE vault_id = ?1", vault);
     await loseRow(vault, item);
     expect(await restore({ vault, item })).toMatchObject({ status: 200, body: { state: "done" } });
-    expect((await call("GET", path)).body).toMatchObject({ files: [], brokenFiles: [file.id] });
+    const { body } = await call("GET", path);
+    expect([body.files, body.brokenFiles]).toEqual([[], undefined]);
+    const before = await call("GET", `${path}/versions/${body.version - 1}`);
+    expect(before.body).toMatchObject({ files: [], brokenFiles: [file.id] });
     expect((await wrong(vault)).map(({ kind }) => kind)).toEqual(["row_unreadable"]);
   });
 
