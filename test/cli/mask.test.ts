@@ -92,13 +92,9 @@ describe("masking", () => {
     ["one of several lines", 'first line\n  "key": "p@s\\s&ä"\nlast', '  "key": "p@s\\s&ä"'],
     ["several lines without the newline at the end", 'a "b"\nc\n', 'a "b"\nc'],
   ];
-  it.each(PARTS.flatMap(([part, value, text]) => FORMS.map(([form, write]) => ({ part, form, value, written: write(text) }))))(
+  it.each(PARTS.flatMap(([part, value, text]) => FORMS.map(([form, write]) => ({ part, form, value, text, write }))))(
     "hides $part $form",
-    ({ value, written }) => {
-      const masked = maskText([value], `<${written}>`);
-      expect(masked).toContain(MARKER);
-      expect(masked).not.toMatch(/p@|key|p%40|a.*b.*c/);
-    },
+    ({ value, text, write }) => expect(maskText([value], write(text))).toBe(write("VALUE").replace("VALUE", MARKER)),
   );
 
   it.each([

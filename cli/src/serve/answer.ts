@@ -92,12 +92,12 @@ function answerList({ vault, query }: AskedOfVault): Answered {
 }
 
 function answerItem({ copy, vault, item, request }: AskedOfItem): Answered {
-  const opened = openItem(copy, vault, item);
-  const rest = { headers: { ETag: item.etag, ...brokenHeader(opened) }, vaults: [vault], items: [item.id] };
+  const rest = { vaults: [vault], items: [item.id] };
+  const headers = { ETag: item.etag };
   // Of an Item with a File that does not open there is no 304 (contract 10.4).
-  return isUnmodified(request, item.etag) && !opened.brokenFiles
-    ? notModified(rest.headers, rest)
-    : json(JSON.stringify(opened), rest);
+  if (isUnmodified(request, item.etag) && !vault.broken.has(item.id)) return notModified(headers, rest);
+  const opened = openItem(copy, vault, item);
+  return json(JSON.stringify(opened), { ...rest, headers: { ...headers, ...brokenHeader(opened) } });
 }
 
 /** The header that counts the Files that do not open (contract 9.14). */
