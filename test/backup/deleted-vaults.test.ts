@@ -66,6 +66,15 @@ function storedNow(vault: string): R2Bucket {
 const newestKey = (vault: string): string => `vaults/${vault}/00000001.manifest`;
 
 describe("the backups of a vault that was deleted", () => {
+  it("stay for BACKUPS_KEPT days, also when each kept backup of everything is younger than they are", async () => {
+    const vault = await deletedVault();
+    advanceClock(1_000);
+    expect(await backUpAll({ ...bindings, BACKUPS_KEPT: 1 })).toMatchObject({ state: "done" });
+    expect(await objectsOf(vault)).toHaveLength(5);
+    await nightsLater(2, { BACKUPS_KEPT: 1 });
+    expect(await objectsOf(vault)).toEqual([]);
+  });
+
   it("stay while the newest does not open and is younger than BACKUPS_KEPT days and backups, and are then deleted", async () => {
     await nightsLater(2);
     const vault = await deletedVault();

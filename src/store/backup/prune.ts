@@ -193,7 +193,7 @@ async function pruneFolder(
   return ok(isLeft.value ? { ...pruning, folder: { ...folder, read: 0 } } : next);
 }
 
-/** Deletes the backups of a vault that was deleted, if the last one is older than all kept registries. */
+/** Deletes the backups of a vault that was deleted, if the last one is as old as `isOlder` says. */
 async function deleteVault(store: BackupStore, vault: string, oldest: Manifest): Promise<Result<undefined>> {
   const isOld = await isOlder(store, vault, oldest);
   if (!isOld.ok) return isOld;
@@ -207,9 +207,9 @@ async function deleteVault(store: BackupStore, vault: string, oldest: Manifest):
 }
 
 /**
- * Whether the backups of a vault are older than all kept registries. Where the newest does not open, as after the removal of its root key, or
- * there is none, the youngest object of the folder tells the age: an object that is written over makes the folder younger. In: the oldest registry
- * that is kept. Errors: `unavailable`.
+ * Whether the backups of a vault are older than all kept registries, and than BACKUPS_KEPT days. Where the newest does not open, as after
+ * the removal of its root key, or there is none, the youngest object of the folder tells the age: an object that is written over makes the
+ * folder younger. In: the oldest registry that is kept. Errors: `unavailable`.
  */
 async function isOlder(
   { backups, keyring, settings, now }: BackupStore,
@@ -217,12 +217,13 @@ async function isOlder(
   { at, deployment }: Manifest,
 ): Promise<Result<boolean>> {
   const newest = await loadNewest(backups, keyring, vault);
+  // Each kept registry may be younger than BACKUPS_KEPT days, as in a service that is new.
+  const before = Math.min(at, now - settings.backupsKept * DAY);
   // A new deployment that writes into the bucket of another one does not know its vaults.
-  if (newest.ok) return ok(newest.value.manifest.at < at && newest.value.manifest.deployment === deployment);
+  if (newest.ok) return ok(newest.value.manifest.at < before && newest.value.manifest.deployment === deployment);
   if (newest.failure.kind === "unavailable") return newest;
   return tryBucket(async () => {
     const objects = await listAll(backups, `${folderOf(vault)}/`);
-    const before = Math.min(at, now - settings.backupsKept * DAY);
     if (objects.some(({ uploaded }) => uploaded.getTime() >= before)) return false;
     const last = objects.findLast(({ key }) => key.startsWith(manifestPrefix(vault)));
     const named = last && readDeployment((await (await backups.get(last.key))?.text()) ?? "");
