@@ -13,7 +13,7 @@ import { addManifest, NOTHING_KEPT, type KeptParts, sweepParts } from "./sweep-p
 /**
  * Deletes old backups. Of each vault it deletes the manifests before the one that the oldest kept registry names, then the parts that no
  * remaining manifest names, with their contents. Where a kept manifest is not authentic, nothing is deleted. The backups of a vault that was deleted
- * go wholly when no kept registry names it, also those that do not open any more. Those of a vault of which D1 knows nothing stay: a restore may have left it out, and they are all that is left.
+ * go wholly when they are old enough (`isOlder`) and no kept registry names it, also those that do not open any more. Those of a vault of which D1 knows nothing stay: a restore may have left it out, and they are all that is left.
  */
 
 /** The most folders of one call. */
@@ -48,19 +48,23 @@ export async function prune(store: BackupStore, begun: Pruning, isSpent: () => b
   return findFolder(store, begun, isSpent);
 }
 
+/** Unix milliseconds: what is younger is kept. */
+const keptSince = ({ settings, now }: BackupStore): number => now - settings.backupsKept * DAY;
+
 /**
  * Looks for the oldest registry that is kept. The newest BACKUPS_KEPT registries are kept, and all that are not older than
  * BACKUPS_KEPT days, so that several backups on one day do not displace those of other days.
  */
 async function findFirstKept(
-  { backups, keyring, settings, now }: BackupStore,
+  store: BackupStore,
   pruning: Pruning,
   looked: number,
   isSpent: () => boolean,
 ): Promise<Result<Pruning | undefined>> {
+  const { backups, keyring, settings } = store;
   const numbers = await listBackupNumbers(backups, REGISTRY);
   if (!numbers.ok) return numbers;
-  const since = now - settings.backupsKept * DAY;
+  const since = keptSince(store);
   for (const number of numbers.value.slice(0, -settings.backupsKept).filter((one) => one > looked)) {
     const open = await loadManifest(backups, keyring, { vault: REGISTRY, number });
     if (!open.ok && open.failure.kind === "unavailable") return open;
@@ -211,14 +215,11 @@ async function deleteVault(store: BackupStore, vault: string, oldest: Manifest):
  * the removal of its root key, or there is none, the youngest object of the folder tells the age: an object that is written over makes the
  * folder younger. In: the oldest registry that is kept. Errors: `unavailable`.
  */
-async function isOlder(
-  { backups, keyring, settings, now }: BackupStore,
-  vault: string,
-  { at, deployment }: Manifest,
-): Promise<Result<boolean>> {
+async function isOlder(store: BackupStore, vault: string, { at, deployment }: Manifest): Promise<Result<boolean>> {
+  const { backups, keyring } = store;
   const newest = await loadNewest(backups, keyring, vault);
   // Each kept registry may be younger than BACKUPS_KEPT days, as in a service that is new.
-  const before = Math.min(at, now - settings.backupsKept * DAY);
+  const before = Math.min(at, keptSince(store));
   // A new deployment that writes into the bucket of another one does not know its vaults.
   if (newest.ok) return ok(newest.value.manifest.at < before && newest.value.manifest.deployment === deployment);
   if (newest.failure.kind === "unavailable") return newest;
