@@ -7,7 +7,7 @@ import { countingDatabase, limiterOf } from "../support/bindings.ts";
 import { signIn } from "../support/console.ts";
 import { advanceClock } from "../support/faults.ts";
 import { authorize, newVerifier, redeem, servePeople } from "../support/logins.ts";
-import { admin, client, makeToken, makeVault, type Reply, send } from "../support/service.ts";
+import { admin, client, makeToken, makeVault, type Reply, send, withEachDenialLogged } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
 /** Administrators and the tokens of the admin routes (contract 8.18, 8.19, 25.11). */
@@ -38,7 +38,7 @@ async function makeAdministrator(attributes: object = {}): Promise<Administrator
   return { id, email, token: issued.body.token, tokenId: issued.body.id };
 }
 
-const as = ({ token }: { readonly token: string }) => client(token);
+const as = ({ token }: { readonly token: string }) => withEachDenialLogged(client(token));
 
 /** Waits until the log of the admin has this refusal of a person. */
 const expectDenied = (person: string, entry: object) =>
@@ -160,7 +160,7 @@ describe("a token of an administrator", () => {
 describe("who is no administrator", () => {
   it("gets no token of the admin routes, and the log of the admin has the refusal", async () => {
     const { call, id } = await signedIn();
-    expect(kindOf(await authorize(call, newVerifier(), { admin: true }))).toEqual(FORBIDDEN);
+    expect(kindOf(await authorize(withEachDenialLogged(call), newVerifier(), { admin: true }))).toEqual(FORBIDDEN);
     await expectDenied(id, { action: "CREATE", resource: { type: "SESSION" } });
   });
 

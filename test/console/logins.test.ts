@@ -18,7 +18,17 @@ import {
   typeCode,
   waiting,
 } from "../support/logins.ts";
-import { admin, client, freshVault, LOGIN, makeToken, makeVault, type Reply, send } from "../support/service.ts";
+import {
+  admin,
+  client,
+  freshVault,
+  LOGIN,
+  makeToken,
+  makeVault,
+  type Reply,
+  send,
+  withEachDenialLogged,
+} from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
 /** How people get a token at a terminal (contract 28). */
@@ -435,7 +445,7 @@ describe("a user code that no device waits with", () => {
     const { call, id } = await signedIn();
     const tries = ["BBBBBBBB", "CCCCCCCC", "DDDDDDDD", "FFFFFFFF", "GGGGGGGG"];
     const replies: unknown[] = [];
-    for (const code of tries) replies.push(kindOf(await typeCode(call, code)));
+    for (const code of tries) replies.push(kindOf(await typeCode(withEachDenialLogged(call), code)));
     expect(replies).toEqual([...tries.slice(1).map(() => [400, "invalid"]), UNAUTHORIZED]);
     expect((await call("GET", "/console/session")).status).toBe(401);
     const denied = () => admin("GET", `/v1/admin/activity?actor=${id}&result=DENY`);
