@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { Activity } from "../../src/model/activity.ts";
 import { deliver, drainQueue, recordingQueue } from "../support/activity.ts";
 import { sleep, UNLIMITED, wrapDatabase } from "../support/bindings.ts";
-import { admin, client, freshVault, makeToken, send } from "../support/service.ts";
+import { admin, client, freshVault, makeToken, send, withEachDenialLogged } from "../support/service.ts";
 import { QUEUED, UNDER_LOAD } from "../support/waits.ts";
 
 /** The admin's log: `GET /v1/admin/activity` (contract 13.21 and 13.22). */
@@ -193,7 +193,8 @@ describe("GET /v1/admin/activity", () => {
   it("has no entry of a token that was refused in the vault of the all-zero id", async () => {
     const { rows, bindings } = recordingQueue();
     const { id, token } = await makeToken({});
-    expect((await client(token)("GET", `/v1/vaults/${NOWHERE}`, { env: bindings })).status).toBe(403);
+    const call = withEachDenialLogged(client(token));
+    expect((await call("GET", `/v1/vaults/${NOWHERE}`, { env: bindings })).status).toBe(403);
     await vi.waitFor(() => expect(rows.some(({ actor }: Activity) => actor === id)).toBe(true), UNDER_LOAD);
     await deliver(rows);
     expect((await admin("GET", `${LOG}?limit=1000`)).text).not.toContain(`"jti":"${id}"`);

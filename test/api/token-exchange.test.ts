@@ -87,7 +87,7 @@ describe("POST /v1/token-exchange", () => {
       used,
     };
     const replies: Reply[] = [];
-    for (const token of Object.values(cases)) replies.push(await exchange(token, {}, { env: { FAILURE_RATE: UNLIMITED } }));
+    for (const token of Object.values(cases)) replies.push(await exchange(token));
     expect(replies.map(statusOf)).toEqual(Object.keys(cases).map(() => REFUSED));
     expect(new Set(replies.map(({ body }) => JSON.stringify(body))).size).toBe(1);
     expect(await reasonsOf(replies)).toEqual(Object.keys(cases));
@@ -153,7 +153,7 @@ describe("POST /v1/token-exchange", () => {
     const now = Math.floor(Date.now() / 1000);
     const repeated = await often.token({ iat: now, exp: now + 120 });
     const replies: Reply[] = [];
-    for (let count = 0; count < 21; count++) replies.push(await exchange(repeated, {}, { env: { FAILURE_RATE: UNLIMITED } }));
+    for (let count = 0; count < 21; count++) replies.push(await exchange(repeated));
     expect(replies.map(({ status }) => status)).toEqual([...Array<number>(20).fill(200), 401]);
     expect(Math.max(...replies.slice(0, 20).map(({ body }) => body.expires_in))).toBeLessThanOrEqual(120);
     expect(await reasonsOf([replies[0]!, replies[1]!, replies[20]!])).toEqual(["SUCCESS", "repeated", "used"]);
@@ -174,7 +174,7 @@ describe("POST /v1/token-exchange", () => {
   it("is limited for a rule, from however many addresses its tokens come", async () => {
     const workload = await makeWorkload();
     await makeRule(workload.issuer, {});
-    const limited = { env: { TOKEN_RATE: limiterOf(2), FAILURE_RATE: UNLIMITED } };
+    const limited = { env: { TOKEN_RATE: limiterOf(2) } };
     const statuses: number[] = [];
     for (let count = 0; count < 3; count++) statuses.push((await exchange(await workload.token(), {}, limited)).status);
     expect(statuses).toEqual([200, 200, 429]);
@@ -473,8 +473,7 @@ describe("/v1/admin/issuers and /v1/admin/rules", () => {
   it("keep at most 50 refused tokens of an issuer, whatever strangers send to it or to another one", async () => {
     const [workload, other] = [await makeWorkload(), await makeWorkload()];
     await exchange(await other.token({ job: "x" }));
-    for (let count = 0; count < 55; count++)
-      await exchange(await workload.token({ job: "x" }), {}, { env: { FAILURE_RATE: UNLIMITED } });
+    for (let count = 0; count < 55; count++) await exchange(await workload.token({ job: "x" }));
     await vi.waitFor(async () => {
       const sql = "SELECT count(*) AS rows FROM exchanges WHERE token_id IS NULL AND issuer_id = ?1";
       const rows = [workload, other].map(({ issuer }) => env.DB.prepare(sql).bind(issuer).first<number>("rows"));
@@ -486,7 +485,7 @@ describe("/v1/admin/issuers and /v1/admin/rules", () => {
     const workload = await makeWorkload();
     await makeRule(workload.issuer, {});
     const first = await workload.token();
-    const unlimited = { env: { FAILURE_RATE: UNLIMITED, TOKEN_RATE: UNLIMITED } };
+    const unlimited = { env: { TOKEN_RATE: UNLIMITED } };
     await exchange(first, {}, unlimited);
     for (let count = 0; count < 55; count++) await exchange(await workload.token(), {}, unlimited);
     const sql = "SELECT count(*) AS used, sum(sealed <> '') AS shown FROM exchanges WHERE issuer_id = ?1";

@@ -1,5 +1,5 @@
 import { type Issuer, newIssuer } from "./issuers.ts";
-import { admin, type Reply, type Request_, send } from "./service.ts";
+import { admin, type Reply, type Request_, send, withEachDenialLogged } from "./service.ts";
 import { formOf, type Json, newSigningKey, type SigningKey, tokenOf } from "./workload-tokens.ts";
 
 /** Workload identity through the front door. */
@@ -45,9 +45,9 @@ export async function makeWorkload(attributes: object = {}): Promise<Workload> {
   return { server, key, issuer: id, token: (claims = {}, by = key) => tokenOf(server.url, by, claims) };
 }
 
-/** Exchanges a workload token. In: it, other parameters of the form, and the rest of the request. */
+/** Exchanges a workload token; each refusal is logged. In: it, other parameters of the form, and the rest of the request. */
 export const exchange = (token: string, form: Readonly<Record<string, string>> = {}, request: Request_ = {}): Promise<Reply> => {
   const body = formOf(token, form);
   const headers = { "Content-Type": "application/x-www-form-urlencoded", ...(request.headers as Record<string, string>) };
-  return send("POST", "/v1/token-exchange", { ...request, headers, body });
+  return withEachDenialLogged(send)("POST", "/v1/token-exchange", { ...request, headers, body });
 };
