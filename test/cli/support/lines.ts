@@ -38,7 +38,7 @@ const MORE: Readonly<
   "vault edit": { args: ["--name", OTHER] },
   "person edit": { args: ["--vault", "22222222-2222-4222-8222-222222222222=r"] },
   import: { args: ["--vault", OTHER] },
-  export: { args: ["--format", "item-vault", "--out-file", join(folder, "export"), "--force"] }, // the file of an earlier export
+  export: { args: ["--format", "item-vault", "--out-file", join(folder, "export"), "--force"] }, // another test may have exported before
   "admin keys": { args: ["--file", KEYS] },
   inject: { input: `x: ${REFERENCE}` },
   "issuer create": { args: ["--preset", "github"] },
