@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { Activity } from "../../src/model/activity.ts";
 import { deliver, drainQueue, recordingQueue } from "../support/activity.ts";
-import { sleep, UNLIMITED, wrapDatabase } from "../support/bindings.ts";
+import { sleep, wrapDatabase } from "../support/bindings.ts";
 import { admin, client, freshVault, makeToken, send, withEachDenialLogged } from "../support/service.ts";
 import { QUEUED, UNDER_LOAD } from "../support/waits.ts";
 
@@ -70,11 +70,12 @@ describe("the admin's log", () => {
   });
 
   it("has a DENY entry for a request without the admin's token, also when it would read this log", async () => {
-    const request = { headers: HEADERS, env: { FAILURE_RATE: UNLIMITED } };
+    const request = { headers: HEADERS };
+    const wrong = withEachDenialLogged(client("wrong"));
     const refused = [
-      await send("GET", "/v1/admin/vaults", request),
-      await client("wrong")("DELETE", `/v1/admin/tokens/${crypto.randomUUID()}`, request),
-      await client("wrong")("GET", LOG, request),
+      await withEachDenialLogged(send)("GET", "/v1/admin/vaults", request),
+      await wrong("DELETE", `/v1/admin/tokens/${crypto.randomUUID()}`, request),
+      await wrong("GET", LOG, request),
     ];
     expect(refused.map(({ status }) => status)).toEqual([401, 401, 401]);
     const entries = await Promise.all(refused.map(entryOf));

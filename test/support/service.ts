@@ -79,8 +79,8 @@ export const client =
 export const admin = client(env.ADMIN_TOKEN);
 
 /**
- * The same client, whose denials are all logged. All files of an isolate share the limit of the denials that the log of the admin gets
- * (contract 13.21), so without this a test that waits for the entry of a denial fails after a file with many denials.
+ * Wraps a client so that the log gets an entry of each denial. Else the denials of the files before count for the limit of contract 13.21,
+ * and an entry that a test waits for may never be written.
  */
 export const withEachDenialLogged =
   (call: Client): Client =>
