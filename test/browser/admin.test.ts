@@ -158,7 +158,7 @@ it("issues a token by keyboard, whose text is shown once and works until it is r
   await press("Tab");
   expect(await focused(page)).toBe("Issue token");
   await press("Enter");
-  await dialogOf(page).waitFor();
+  await dialogOf(page).getByRole("grid").waitFor();
   await page.keyboard.type("nightly job");
   const isCheckbox = () => page.evaluate(() => (document.activeElement as HTMLInputElement).type === "checkbox");
   while (!(await isCheckbox())) await press("Tab");

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { stopFollowing } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { login, seed } from "./support/seed.ts";
@@ -57,8 +58,11 @@ it("an answer from before a sign-in in another tab does not end the session that
   const seeded = await seed([login("Open")]);
   const page = await openPage({ token: seeded.token });
   expectProblem(page, /401/);
+  await stopFollowing(page);
+  const listsLoaded = page.waitForRequest("**/v1/events?*"); // sent after all lists; later requests are those of the test
   await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}/edit`);
   await page.getByRole("textbox", { name: "Title" }).fill("Typed");
+  await listsLoaded;
   await page.context().clearCookies();
   const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let held = false;
