@@ -59,7 +59,7 @@ it("an answer from before a sign-in in another tab does not end the session that
   const page = await openPage({ token: seeded.token });
   expectProblem(page, /401/);
   await stopFollowing(page);
-  const listsLoaded = page.waitForRequest("**/v1/events?*"); // sent after all lists; later requests are those of the test
+  const listsLoaded = page.waitForRequest("**/v1/events?*"); // sent when all lists are loaded; the test sends all later requests
   await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}/edit`);
   await page.getByRole("textbox", { name: "Title" }).fill("Typed");
   await listsLoaded;

@@ -444,8 +444,9 @@ describe("a user code that no device waits with", () => {
   it("is a 400, and the fifth ends the session", async () => {
     const { call, id } = await signedIn();
     const tries = ["BBBBBBBB", "CCCCCCCC", "DDDDDDDD", "FFFFFFFF", "GGGGGGGG"];
+    const logged = withEachDenialLogged(call);
     const replies: unknown[] = [];
-    for (const code of tries) replies.push(kindOf(await typeCode(withEachDenialLogged(call), code)));
+    for (const code of tries) replies.push(kindOf(await typeCode(logged, code)));
     expect(replies).toEqual([...tries.slice(1).map(() => [400, "invalid"]), UNAUTHORIZED]);
     expect((await call("GET", "/console/session")).status).toBe(401);
     const denied = () => admin("GET", `/v1/admin/activity?actor=${id}&result=DENY`);

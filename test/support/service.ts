@@ -79,8 +79,8 @@ export const client =
 export const admin = client(env.ADMIN_TOKEN);
 
 /**
- * Wraps a client so that the log gets an entry of each denial. Else the denials of the files before count for the limit of contract 13.21,
- * and an entry that a test waits for may never be written.
+ * Wraps a client so that the log gets an entry for each denial. Without it, the denials of test files that ran before count towards the limit
+ * of contract 13.21, and an entry that a test waits for may never be written. A FAILURE_RATE of the request takes precedence.
  */
 export const withEachDenialLogged =
   (call: Client): Client =>

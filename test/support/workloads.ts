@@ -45,7 +45,7 @@ export async function makeWorkload(attributes: object = {}): Promise<Workload> {
   return { server, key, issuer: id, token: (claims = {}, by = key) => tokenOf(server.url, by, claims) };
 }
 
-/** Exchanges a workload token; each refusal is logged. In: it, other parameters of the form, and the rest of the request. */
+/** Exchanges a workload token; each refusal is logged. In: the token, other parameters of the form, and the rest of the request. */
 export const exchange = (token: string, form: Readonly<Record<string, string>> = {}, request: Request_ = {}): Promise<Reply> => {
   const body = formOf(token, form);
   const headers = { "Content-Type": "application/x-www-form-urlencoded", ...(request.headers as Record<string, string>) };
