@@ -13,7 +13,7 @@ export const FINDINGS = {
   version_missing: "A deleted Item lacks its last version",
   item_missing: "Rows belong to an Item that neither exists nor is deleted",
   item_lost: "The log has an Item, or a version of it, that the database does not have",
-  vault_unknown: "Rows belong to a vault that neither exists nor is being deleted",
+  vault_unknown: "Rows belong to a vault that neither exists nor is being deleted, or an existing vault is listed as deleted",
   counter_wrong: "A counter is not the number of the rows that it counts",
   sequence_wrong: "The numbers of writes in a log repeat, or leave one out",
   content_missing: "The bucket lacks the content of a File",

@@ -1,7 +1,6 @@
 import { SERVICE } from "../model/operation.ts";
 import type { Precondition } from "../model/item.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
-import { isTime } from "../model/time.ts";
 import type { StoredItem } from "../model/stored.ts";
 import { versionKey } from "../store/commit/snapshot.ts";
 import { measureWrite, putStored } from "./put-stored.ts";
@@ -72,8 +71,8 @@ export function expireItem(
   const stored = working.stored.get(id);
   if (!stored || !exists(stored)) return ok({ answer: {} });
   const { current, deleted } = stored;
-  // With an impossible time it is unknown when the Item was deleted. It may be the last copy, and is a finding of `verify`.
-  const expired = deleted !== undefined && isTime(deleted.at) && deleted.at + deletedRetention <= now;
+  // A time before the vault's creation is damaged. The row may be the last copy, and is a finding of `verify`.
+  const expired = deleted !== undefined && deleted.at >= working.vault!.createdAt && deleted.at + deletedRetention <= now;
   const after = expired ? undefined : keepNewest(stored, versionsKept + Number(current === undefined));
   if (after === stored) return ok({ answer: {} });
   putStored(working, measureWrite(working, id, after, now, { destroyed: 1 }));

@@ -14,7 +14,7 @@ import { objectsOf, pattern } from "../support/files.ts";
 import { runHourly as run } from "../support/jobs.ts";
 import { passDays } from "../support/restore.ts";
 import { admin, LOGIN, makeVault } from "../support/service.ts";
-import { countsOf, freshWriter, keeping, rowsOf, unwrap } from "../support/versions.ts";
+import { ageVault, countsOf, freshWriter, keeping, rowsOf, unwrap } from "../support/versions.ts";
 import { ignoreChecks } from "../support/migrate.ts";
 
 /** Expiry (decision 0022): a job of the hourly run lets coordinators destroy what is kept beyond the settings. */
@@ -43,14 +43,9 @@ async function writtenItem(versions = 3) {
 async function deletedItem(age: number, versions = 3) {
   const made = await writtenItem(versions);
   await made.call("DELETE", made.path);
-  await ageDeletions(made.vault, age);
+  await ageVault(made.vault, age);
   return made;
 }
-
-const ageDeletions = (vault: string, days: number) =>
-  env.DB.prepare("UPDATE deleted_items SET deleted_at = deleted_at - ?2 WHERE vault_id = ?1")
-    .bind(vault, days * DAY)
-    .run();
 
 const NOTHING = { versions: [], files: [], ended: [], deleted: undefined };
 
@@ -206,7 +201,7 @@ async function seedExpired(vault: string, count: number): Promise<void> {
   await env.DB.batch([
     env.DB.prepare("INSERT INTO deleted_items SELECT ?1, value, 1, 1, '' FROM json_each(?2)").bind(vault, ids),
     env.DB.prepare("INSERT INTO item_versions SELECT ?1, value, 1, '', '' FROM json_each(?2)").bind(vault, ids),
-    env.DB.prepare("UPDATE vaults SET deleted = deleted + ?2 WHERE id = ?1").bind(vault, count),
+    env.DB.prepare("UPDATE vaults SET deleted = deleted + ?2, created_at = 1 WHERE id = ?1").bind(vault, count),
   ]);
 }
 
@@ -376,19 +371,22 @@ describe("the write that expires an Item", () => {
     expect((await rows()).deleted).toBeDefined();
   });
 
-  it.each([-1, 0, Number.MIN_SAFE_INTEGER])("leaves an Item that was deleted at the impossible time %d", async (time) => {
-    const { vault, item, rows } = await deletedItem(0);
-    await env.DB.prepare("UPDATE deleted_items SET deleted_at = ?2 WHERE vault_id = ?1").bind(vault, time).run();
-    await renewCoordinator(vault, {});
-    const before = await rows();
-    const expired = await deletedItem(31);
-    await run();
-    const answer = await expire(vault, item);
-    expect([answer, await rows(), await expired.rows()]).toEqual([
-      { ok: true, value: { bookmark: expect.anything() } },
-      before,
-      NOTHING,
-    ]);
-    expect(before).toMatchObject({ versions: [1, 2, 3], deleted: { version: 3 } });
-  });
+  it.each([-1, 0, 1, Number.MIN_SAFE_INTEGER])(
+    "leaves an Item that was deleted before its vault was created, at the time %d",
+    async (time) => {
+      const { vault, item, rows } = await deletedItem(0);
+      await env.DB.prepare("UPDATE deleted_items SET deleted_at = ?2 WHERE vault_id = ?1").bind(vault, time).run();
+      await renewCoordinator(vault, {});
+      const before = await rows();
+      const expired = await deletedItem(31);
+      await run();
+      const answer = await expire(vault, item);
+      expect([answer, await rows(), await expired.rows()]).toEqual([
+        { ok: true, value: { bookmark: expect.anything() } },
+        before,
+        NOTHING,
+      ]);
+      expect(before).toMatchObject({ versions: [1, 2, 3], deleted: { version: 3 } });
+    },
+  );
 });

@@ -31,7 +31,7 @@ async function dueVault(): Promise<string> {
   await env.DB.batch([
     env.DB.prepare("INSERT INTO deleted_items SELECT ?1, ?2, 1, 1, ''").bind(vault, item),
     env.DB.prepare("INSERT INTO item_versions SELECT ?1, ?2, 1, '', ''").bind(vault, item),
-    env.DB.prepare("UPDATE vaults SET deleted = deleted + 1 WHERE id = ?1").bind(vault),
+    env.DB.prepare("UPDATE vaults SET deleted = deleted + 1, created_at = 1 WHERE id = ?1").bind(vault),
   ]);
   return vault;
 }

@@ -5,9 +5,8 @@ import { OPERATION_FORMAT } from "../../src/model/operation.ts";
 import { parsePatch } from "../../src/model/patch-input.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { inOneGroup } from "../support/group.ts";
-import { DAY } from "../support/faults.ts";
 import { LOGIN } from "../support/service.ts";
-import { countsOf, freshWriter, keeping, kindOf, rowsOf, unwrap } from "../support/versions.ts";
+import { ageVault, countsOf, freshWriter, keeping, kindOf, rowsOf, unwrap } from "../support/versions.ts";
 
 /** The write path of kept versions and deleted Items (decision 0018). */
 
@@ -172,9 +171,7 @@ describe("expire-item", () => {
     await call("DELETE", path);
     expect(await apply({ kind: "expire-item", item })).toEqual({ ok: true, value: { bookmark: expect.anything() } });
     expect((await rows()).versions).toEqual([1, 2]);
-    await env.DB.prepare("UPDATE deleted_items SET deleted_at = deleted_at - ?")
-      .bind(31 * DAY)
-      .run();
+    await ageVault(vault, 31);
     await apply({ kind: "expire-item", item });
     expect(await rows()).toEqual({ versions: [], files: [], ended: [], deleted: undefined });
     expect(await countsOf(vault)).toMatchObject({ deleted: 0, destroyed: 1 });

@@ -9,6 +9,7 @@ import { objectsOf } from "../support/files.ts";
 import { runHourly } from "../support/jobs.ts";
 import { runs } from "../support/runs.ts";
 import { admin, client } from "../support/service.ts";
+import { ageVault } from "../support/versions.ts";
 import { auditLog } from "./history/audit.ts";
 import { carryOut, type Command, commandsOf, type Play } from "./versions/commands.ts";
 import { compareCounters, compareItem, compareVault } from "./versions/compare.ts";
@@ -70,7 +71,6 @@ const TABLES = ["items", "item_versions", "deleted_items", "files", "file_versio
 /** The hourly runs that expire the deleted Items of a vault, at most: each calls some coordinators. */
 const HOURS = 5;
 const ROWS = "SELECT count(*) AS n FROM deleted_items WHERE vault_id = ?";
-const AGE = "UPDATE deleted_items SET deleted_at = deleted_at - ?2 WHERE vault_id = ?1";
 
 /**
  * Deletes every Item. Every second one is destroyed, and the others expire. Then D1 has nothing of them, and R2 after the alarms.
@@ -80,9 +80,7 @@ async function destroyAll({ call, vault, model, kept }: Play): Promise<void> {
     if (state === "exists") await call("DELETE", `/v1/vaults/${vault}/items/${id}`);
     if (state !== "destroyed" && n % 2 === 0) await call("DELETE", `/v1/vaults/${vault}/deleted-items/${id}`);
   }
-  await env.DB.prepare(AGE)
-    .bind(vault, (kept.days + 1) * DAY)
-    .run();
+  await ageVault(vault, kept.days + 1);
   const bindings = { ...env, VERSIONS_KEPT: kept.versions, DELETED_RETENTION_DAYS: kept.days } as Env;
   for (let hour = 0; hour < HOURS && (await env.DB.prepare(ROWS).bind(vault).first("n")) !== 0; hour++) await runHourly(bindings);
   for (const table of TABLES) {

@@ -39,6 +39,15 @@ export const keeping = (versions: number, days: number): Partial<Env> => ({
   DELETED_RETENTION_DAYS: days,
 });
 
+/** Makes a vault and its deletions older by days: no deletion that is before its vault's creation expires. */
+export const ageVault = (vault: string, days: number): Promise<unknown> =>
+  env.DB.batch(
+    [
+      "UPDATE vaults SET created_at = created_at - ?2 WHERE id = ?1",
+      "UPDATE deleted_items SET deleted_at = deleted_at - ?2 WHERE vault_id = ?1",
+    ].map((sql) => env.DB.prepare(sql).bind(vault, days * 86_400_000)),
+  );
+
 /** The rows that D1 holds of an Item. */
 export async function rowsOf(vault: string, item: string) {
   const all = async (sql: string) => (await env.DB.prepare(sql).bind(vault, item).all<any>()).results;

@@ -7,13 +7,17 @@ import { TABLES_OF_VAULT } from "../tables/tables.ts";
 /**
  * Deletes the rows of deleted vaults, in slices. The commit of a deletion deletes the row of the vault with its keys and
  * records the vault in `deleted_vaults`: from then on no other row of it is served or can be opened. A slice deletes
- * nothing where the vault has a row, as it has in a database that was restored to a minute before the deletion.
+ * nothing where the vault has a row, as it has in a database that was restored to a minute before the deletion, or is being restored.
  */
 
 /** The most rows of each table, and about the most bytes of sealed text of each table, that one D1 call deletes. */
 export const SLICE_MAX = { rows: 100, bytes: 8 * 1024 * 1024 };
 
-const IS_DELETED = "NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1) AND EXISTS (SELECT 1 FROM deleted_vaults WHERE id = ?1)";
+/** SQL: whether nothing says that a vault lives. */
+const isGone = (vault: string): string =>
+  `NOT EXISTS (SELECT 1 FROM vaults WHERE id = ${vault}) AND NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = ${vault})`;
+
+const IS_DELETED = `${isGone("?1")} AND EXISTS (SELECT 1 FROM deleted_vaults WHERE id = ?1)`;
 
 const SQL = {
   slices: TABLES_OF_VAULT.map((table) => deleteSliceOfVault(table, SLICE_MAX, IS_DELETED)),
@@ -22,7 +26,7 @@ const SQL = {
   // The order is that of the deletions, so that a job also finds the vaults that are deleted while it runs.
   list: `
     SELECT vault, place FROM (SELECT id AS vault, deleted_at || ' ' || id AS place FROM deleted_vaults)
-    WHERE place > ?1 AND NOT EXISTS (SELECT 1 FROM vaults WHERE id = vault)
+    WHERE place > ?1 AND ${isGone("vault")}
     ORDER BY place LIMIT ${LISTED_VAULTS_MAX}`,
 };
 

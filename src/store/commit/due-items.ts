@@ -1,5 +1,6 @@
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
+import { isExpired } from "../vaults/due-vaults.ts";
 
 /** Finds the Items of one vault of which something is past its retention (vault/expiry.ts). */
 
@@ -10,9 +11,8 @@ export interface DueItems {
   readonly next: string | undefined;
 }
 
-/** Items with an impossible time are left out, as in vault/deletions.ts. */
 const EXPIRED = `
-  SELECT id FROM deleted_items WHERE vault_id = ?1 AND id > ?2 AND deleted_at > 0 AND deleted_at <= ?4 ORDER BY id LIMIT ?3`;
+  SELECT id FROM deleted_items AS due WHERE vault_id = ?1 AND id > ?2 AND ${isExpired("?4")} ORDER BY id LIMIT ?3`;
 
 /**
  * Items with more versions than are kept; a deleted Item keeps one more. An Item that neither exists nor is deleted is left out, because

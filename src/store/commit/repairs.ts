@@ -39,6 +39,7 @@ const SQL = {
     INSERT INTO deleted_vaults (id, deleted_at) SELECT ?1, ?2
     WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1) AND NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = ?1)
     ON CONFLICT (id) DO NOTHING`,
+  existing: "DELETE FROM deleted_vaults WHERE id = ?1 AND EXISTS (SELECT 1 FROM vaults WHERE id = ?1)",
 };
 
 /** Writes the indexes of a title, if the row has not changed since it was read. */
@@ -62,6 +63,9 @@ export const repairSegment = (
 /** Lists a vault as deleted, so that its rows are (deleted-vaults.ts), unless it exists or is being restored. In: Unix milliseconds. */
 export const relistDeletion = (db: D1Database, vault: string, now: number): D1PreparedStatement =>
   db.prepare(SQL.deletion).bind(vault, now);
+
+/** Takes a vault that exists out of the list of deleted ones. */
+export const unlistDeletion = (db: D1Database, vault: string): D1PreparedStatement => db.prepare(SQL.existing).bind(vault);
 
 /**
  * The statement that counts the rows of a vault again. In: whether the loss of Items is accepted, so that their counts are those of the

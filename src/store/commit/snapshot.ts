@@ -138,7 +138,7 @@ async function openEach<Row, V>(
 
 /** The part of a snapshot for which no row has to be opened. */
 
-/** What D1 holds of each Item that has rows, by the ids of the Items. */
+/** What D1 holds of each Item that has rows, by the ids of the Items. A deletion of an Item that exists is a damaged row: it is ignored. */
 function storedItems({ items, filesOf, kept, deleted }: Rows): Map<string, StoredItem> {
   const current = new Map(
     items.map(({ id, version, overview, details }) => [id, { version, bytes: overview.length + details.length }]),
@@ -149,7 +149,8 @@ function storedItems({ items, filesOf, kept, deleted }: Rows): Map<string, Store
       const files = (filesOf.get(id) ?? []).map(({ id: file, generation, size, since, sealed }) => {
         return { id: file, generation, size, since, bytes: sealed.length };
       });
-      return [id, { current: current.get(id), ...(kept.get(id) ?? NOTHING_KEPT), files, deleted: deleted.get(id) }];
+      const deletion = current.has(id) ? undefined : deleted.get(id);
+      return [id, { current: current.get(id), ...(kept.get(id) ?? NOTHING_KEPT), files, deleted: deletion }];
     }),
   );
 }

@@ -14,6 +14,12 @@ export const IN_BRANCH = "(id = ?1 OR ancestor_1 = ?1 OR ancestor_2 = ?1 OR ance
 /** SQL: whether a row leaves its name. Items and logs name the rule of a workload, and not its tokens, which last for minutes. */
 export const LEAVES_NAME = "kind IS NOT 'workload'";
 
+/**
+ * SQL: whether a row expired by the time ?2. A person, an issuer and a rule never expire, and no row expires before it was made: such a row is
+ * damaged. It stays until `verify` has named it.
+ */
+const HAS_EXPIRED = "expires_at BETWEEN created_at AND ?2 AND (kind IS NULL OR kind = 'workload' OR kind = 'admin')";
+
 /** SQL: what the entry of the log about a token below another row is about. */
 const RESOURCE = "iif(kind = 'rule', 'RULE', 'TOKEN') AS resource";
 
@@ -95,9 +101,9 @@ const EXPIRED_BELOW = {
   end: `
     INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
     SELECT id, root_key_id, sealed, created_at, expires_at, expires_at, signed_by FROM tokens
-    WHERE ancestor_1 = ?1 AND expires_at <= ?2 AND ${LEAVES_NAME}
+    WHERE ancestor_1 = ?1 AND ${HAS_EXPIRED} AND ${LEAVES_NAME}
     ON CONFLICT (id) DO NOTHING`,
-  delete: "DELETE FROM tokens WHERE ancestor_1 = ?1 AND expires_at <= ?2",
+  delete: `DELETE FROM tokens WHERE ancestor_1 = ?1 AND ${HAS_EXPIRED}`,
 };
 
 const EXPIRED = {
@@ -105,10 +111,10 @@ const EXPIRED = {
   end: `
     INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
     SELECT id, root_key_id, sealed, created_at, expires_at, expires_at, signed_by
-    FROM (SELECT * FROM tokens WHERE id > ?1 AND expires_at <= ?2 ORDER BY id LIMIT 1000) WHERE ${LEAVES_NAME}
+    FROM (SELECT * FROM tokens WHERE id > ?1 AND ${HAS_EXPIRED} ORDER BY id LIMIT 1000) WHERE ${LEAVES_NAME}
     ON CONFLICT (id) DO NOTHING`,
   remove: `
-    DELETE FROM tokens WHERE id IN (SELECT id FROM tokens WHERE id > ?1 AND expires_at <= ?2 ORDER BY id LIMIT 1000)
+    DELETE FROM tokens WHERE id IN (SELECT id FROM tokens WHERE id > ?1 AND ${HAS_EXPIRED} ORDER BY id LIMIT 1000)
     RETURNING id`,
 };
 

@@ -15,8 +15,15 @@ export interface DueVault {
   readonly versions: number;
 }
 
-const IS_EXPIRED = `
-  deleted_at > 0 AND deleted_at <= ?1 AND EXISTS (SELECT 1 FROM vaults WHERE id = due.vault_id)`;
+/**
+ * SQL: whether the row `due` of `deleted_items` expired by a time. A row of an existing Item, or with a time before its vault's creation, is
+ * damaged: it never expires (vault/deletions.ts), and `verify` names it.
+ */
+export const isExpired = (by: string): string => `
+  deleted_at <= ${by} AND deleted_at >= (SELECT created_at FROM vaults WHERE id = due.vault_id)
+    AND NOT EXISTS (SELECT 1 FROM items WHERE vault_id = due.vault_id AND id = due.id)`;
+
+const IS_EXPIRED = isExpired("?1");
 
 const SQL = {
   any: `

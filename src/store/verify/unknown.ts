@@ -2,13 +2,13 @@ import { ok, type Result } from "../../model/result.ts";
 import { hasDeletion } from "../activity/entries.ts";
 import { runBatch } from "../d1/database.ts";
 import { type NamedTable, TABLES_OF_VAULT } from "../tables/tables.ts";
-import { relistDeletion } from "../commit/repairs.ts";
+import { relistDeletion, unlistDeletion } from "../commit/repairs.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 import type { Slice, VerifyPorts } from "./stage.ts";
 
 /**
  * The stage `unknown` finds rows whose vault has no row and is not being deleted (commit/deleted-vaults.ts). Those of a vault that is
- * being restored are findings without a repair, because the repair deletes rows. One D1 call.
+ * being restored are findings without a repair, because the repair deletes rows. It also finds deletions of vaults that exist. One D1 call.
  */
 
 /** The vault ids of a table. The query goes from id to id, because the keys begin with them; otherwise SQLite would read every row. */
@@ -23,6 +23,9 @@ const unknownIn = ({ name: table }: NamedTable) => `
   WHERE id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = named.id)
     AND NOT EXISTS (SELECT 1 FROM deleted_vaults WHERE deleted_vaults.id = named.id)`;
 
+/** The vaults that exist, and that a row says are deleted. */
+const LISTED = "SELECT id AS vault FROM deleted_vaults WHERE EXISTS (SELECT 1 FROM vaults WHERE vaults.id = deleted_vaults.id)";
+
 interface Unknown {
   readonly vault: string;
   readonly rows: number;
@@ -36,8 +39,13 @@ const RESTORING = "a restore of the vault has begun and has not ended";
 
 export async function checkUnknownVaults({ store }: VerifyPorts): Promise<Result<Slice>> {
   const { db, now } = store;
-  const read = await runBatch<Unknown[]>(db, ...TABLES_OF_VAULT.map((table) => db.prepare(unknownIn(table))));
+  const statements = [...TABLES_OF_VAULT.map(unknownIn), LISTED];
+  const read = await runBatch<Unknown[]>(db, ...statements.map((sql) => db.prepare(sql)));
   if (!read.ok) return read;
+  const listed = read.value.pop()!.map(({ vault }) => {
+    const repair = { by: "statement", statement: unlistDeletion(db, vault) } as const;
+    return fault("vault_unknown", { vault, table: "deleted_vaults" }, "the vault exists and is deleted", repair);
+  });
   const faults = read.value.flatMap((vaults, index) =>
     vaults.map(({ vault, rows, deleted, restoring }): Fault => {
       if (restoring) return fault("vault_unknown", { vault, table: TABLES_OF_VAULT[index]!.name }, RESTORING);
@@ -47,5 +55,5 @@ export async function checkUnknownVaults({ store }: VerifyPorts): Promise<Result
       return fault("vault_unknown", { vault, table: TABLES_OF_VAULT[index]!.name }, detail, repair);
     }),
   );
-  return ok({ faults, checked: {} });
+  return ok({ faults: [...faults, ...listed], checked: {} });
 }

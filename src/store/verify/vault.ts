@@ -1,6 +1,7 @@
 import { ok, type Result } from "../../model/result.ts";
 import { HOUR } from "../../model/time.ts";
 import { COUNTED, type Counted, missesRows } from "../vaults/counted-rows.ts";
+import type { DeletedRow } from "../checks/items.ts";
 import { checkVaultRow } from "../checks/vaults.ts";
 import { runBatch } from "../d1/database.ts";
 import type { VaultRow } from "../vaults/rows.ts";
@@ -13,6 +14,9 @@ import { DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 
 const SQL = {
   vault: "SELECT * FROM vaults WHERE id = ?1",
+  early: `
+    SELECT id, version FROM deleted_items
+    WHERE vault_id = ?1 AND deleted_at BETWEEN 1 AND (SELECT created_at - 1 FROM vaults WHERE id = ?1) LIMIT 20`,
   webhooks: "SELECT id, sealed, created_at FROM webhooks WHERE vault_id = ?1",
 };
 
@@ -23,22 +27,26 @@ export async function checkVault(ports: VerifyPorts, { vault }: Position): Promi
   const bind = (sql: string, ...values: unknown[]) => store.db.prepare(sql).bind(vault, ...values);
   // Gaps among the oldest entries come from the clean-up, which does not delete in the order of the numbers.
   const since = store.now - store.settings.activityRetention + HOUR;
-  const read = await runBatch<[Row, Counted, WebhookRow, Gap, LastNumber]>(
+  const read = await runBatch<[Row, Counted, WebhookRow, Gap, LastNumber, Pick<DeletedRow, "id" | "version">]>(
     store.db,
     bind(SQL.vault),
     bind(COUNTED),
     bind(SQL.webhooks),
     bind(FIRST_GAPS, since),
     bind(LAST_NUMBER),
+    bind(SQL.early),
   );
   if (!read.ok) return read;
-  const [[row], [counted], webhooks, gaps, [last]] = read.value;
+  const [[row], [counted], webhooks, gaps, [last], early] = read.value;
   if (!row) return ok(DONE); // it was deleted meanwhile
   const recount = { by: "call", key: "recount", run: () => coordinators.recount(vault) } as const;
   const faults = [
     ...(await checkVaultRow(store, row, webhooks)),
     ...checkCounters(vault, row, counted!, recount, acceptLoss ? recount : null),
     ...checkSequence(vault, row, gaps, last, since),
+    ...early.map(({ id: item, version }) =>
+      fault("row_unreadable", { vault, item, version, table: "deleted_items" }, "deleted_at is before the creation of the vault"),
+    ),
   ];
   return ok({ faults, checked: { rows: 1 + webhooks.length, bytes: row.name.length + row.description.length } });
 }
