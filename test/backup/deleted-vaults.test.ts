@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { REGISTRY } from "../../src/model/backup.ts";
-import { backUp, backUpAll, snapshotsOf } from "../support/backup.ts";
+import { backUp, backUpAll, snapshotsOf, storedNow } from "../support/backup.ts";
 import { wrapBucket } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { freshFile } from "../support/files.ts";
@@ -45,22 +45,6 @@ async function deletedVault(): Promise<string> {
   expect(await objectsOf(vault)).toHaveLength(5);
   await admin("DELETE", `/v1/admin/vaults/${vault}`);
   return vault;
-}
-
-/** The bucket BACKUPS, whose objects of a vault were stored now: its own times do not follow the clock of the test. */
-function storedNow(vault: string): R2Bucket {
-  const uploaded = new Date();
-  const list = async (options: R2ListOptions) => {
-    const page = await env.BACKUPS.list(options);
-    const objects = page.objects.map(({ key, size, etag, uploaded: own }) => ({
-      key,
-      size,
-      etag,
-      uploaded: key.includes(vault) ? uploaded : own,
-    }));
-    return { objects, delimitedPrefixes: page.delimitedPrefixes, truncated: page.truncated };
-  };
-  return wrapBucket({ list }, env.BACKUPS);
 }
 
 const newestKey = (vault: string): string => `vaults/${vault}/00000001.manifest`;

@@ -5,8 +5,8 @@ import { manifestKey } from "../../src/store/backup/object-keys.ts";
 import { cleanUp } from "../../src/scheduled.ts";
 import { emptyBucket } from "../support/empty-bucket.ts";
 import { backUp, backUpAll, snapshotsOf } from "../support/backup.ts";
-import { countingDatabase } from "../support/bindings.ts";
-import { listedKey, newStages, rewrapAll } from "../support/root-keys.ts";
+import { countingDatabase, wrapBucket } from "../support/bindings.ts";
+import { listedKey, newStages, rewrapAll, type Stages } from "../support/root-keys.ts";
 import { verifyAll } from "../verify/support/verify.ts";
 import { admin, makeToken, makeVault, send } from "../support/service.ts";
 
@@ -118,6 +118,48 @@ describe("a root key", () => {
     expect(await seen()).toMatchObject({ backup: false, removable: true });
     await cleanUp({ ...env, ...removed }, Date.now());
     expect(await healthOfBackups()).toMatchObject({ status: "ACTIVE" });
+    await rewrapAll(staged);
+  });
+});
+
+/** The bucket BACKUPS, which stores nothing of a vault. */
+const failingFor = (vault: string): R2Bucket =>
+  wrapBucket(
+    {
+      put: (...call: Parameters<R2Bucket["put"]>) =>
+        call[0].includes(vault) ? Promise.reject(new Error("R2 does not answer")) : env.BACKUPS.put(...call),
+    },
+    env.BACKUPS,
+  );
+
+describe("a root key that nothing but one thing in the newest backup needs", () => {
+  /** What is made under k1 before the newest backup, which is under the new key as all else. */
+  const NEEDS: Readonly<Record<string, (stages: Stages) => Promise<Partial<Env>>>> = {
+    "the keys of a vault": async () => (await makeVault(), {}),
+    "the row of a token": async () => (await makeToken({}), {}),
+    "the row of an ended token": async () => {
+      await admin("DELETE", `/v1/admin/tokens/${(await makeToken({})).id}`);
+      return {};
+    },
+    "the manifest of a vault that was left out": async ({ staged, active }) => {
+      const vault = await makeVault();
+      await rewrapAll(active);
+      expect(await backUp(vault, { env: staged })).toMatchObject({ state: "done" });
+      return { BACKUPS: failingFor(vault) };
+    },
+  };
+
+  it.each(Object.entries(NEEDS))("is not removable until a later backup (20.1, 21.7): %s", async (_, make) => {
+    const stages = await newStages();
+    const { staged, active } = stages;
+    await rewrapAll(active);
+    const bindings = await make(stages);
+    expect(await backUpAll({ ...active, ...bindings })).toMatchObject({ state: "done" });
+    await rewrapAll(active);
+    const key = { state: "retired", vaults: 0, tokens: 0, endedTokens: 0 };
+    expect(await listedKey(active, "k1")).toMatchObject({ ...key, backup: true, removable: false });
+    await backUpAll(active);
+    expect(await listedKey(active, "k1")).toMatchObject({ ...key, backup: false, removable: true });
     await rewrapAll(staged);
   });
 });

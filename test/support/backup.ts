@@ -3,6 +3,7 @@ import type { Cell, Manifest, Part } from "../../src/model/backup.ts";
 import type { Result } from "../../src/model/result.ts";
 import { listBackupNumbers, loadNewest, loadPart } from "../../src/store/backup/load.ts";
 import { type BackupStore, openBackupStore } from "../../src/store/backup/ports.ts";
+import { wrapBucket } from "./bindings.ts";
 import { runJob, serviceWith } from "./jobs.ts";
 import { r2Bucket } from "../../src/store/buckets/r2.ts";
 import { keyInVault } from "../../src/store/tables/slices.ts";
@@ -41,6 +42,26 @@ export async function backupStore(bindings: Partial<Env> = {}): Promise<BackupSt
 export function valueOf<T>(result: Result<T>): T {
   if (!result.ok) throw new Error(JSON.stringify(result.failure));
   return result.value;
+}
+
+/** The bucket BACKUPS, whose objects with this text in their keys were stored now: R2's own times do not follow the clock of a test. */
+export function storedNow(text: string): R2Bucket {
+  const stored = new Date();
+  const list = async (options: R2ListOptions) => {
+    const { objects, delimitedPrefixes, truncated } = await env.BACKUPS.list(options);
+    const timed = objects.map(({ key, size, etag, uploaded }) => ({
+      key,
+      size,
+      etag,
+      uploaded: key.includes(text) ? stored : uploaded,
+    }));
+    return { objects: timed, delimitedPrefixes, truncated };
+  };
+  const head = async (key: string) => {
+    const object = await env.BACKUPS.head(key);
+    return object && { key, size: object.size, etag: object.etag, uploaded: key.includes(text) ? stored : object.uploaded };
+  };
+  return wrapBucket({ list, head }, env.BACKUPS);
 }
 
 export const snapshotsOf = async (vault: string): Promise<number[]> =>

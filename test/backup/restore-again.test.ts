@@ -1,0 +1,148 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { REGISTRY } from "../../src/model/backup.ts";
+import { flushBatch } from "../../src/store/activity/flush.ts";
+import { deleteSlice } from "../../src/store/commit/deleted-vaults.ts";
+import { backUp, backUpAll, newestOf, rowsInDatabase, snapshotsOf } from "../support/backup.ts";
+import { wrapDatabase } from "../support/bindings.ts";
+import { fullVault } from "../support/full-vault.ts";
+import { damagePart, loseEverything, restore, vaultWithItem } from "../support/restores.ts";
+import { admin } from "../support/service.ts";
+
+/** What a restore neither replaces nor loses in a database that has something, and with which backup it continues (contract 21.20 to 21.25). */
+
+const segmentsOf = async (log: string) =>
+  (
+    await env.DB.prepare("SELECT * FROM log_segments WHERE vault_id = ? ORDER BY id")
+      .bind(log)
+      .all<{ id: string; lines: string }>()
+  ).results;
+
+const lengthOf = (segments: readonly { lines: string }[]) => segments.reduce((sum, { lines }) => sum + lines.length, 0);
+
+const readAsAdmin = async () => (await admin("GET", "/v1/admin/tokens"), await flushBatch(env));
+
+describe("the log of a database that has more of it than the backup", () => {
+  it("keeps what was read since, and what only the backup has comes back (13.10)", async () => {
+    const { vault, items, call } = await vaultWithItem();
+    const read = async () => (await call("GET", items), await flushBatch(env));
+    await read();
+    await backUp(vault);
+    const before = await segmentsOf(vault);
+    await read();
+    const longer = await segmentsOf(vault);
+    expect([longer.length, lengthOf(longer) > lengthOf(before)]).toEqual([before.length, true]);
+    expect(await restore({ vault, overwrite: true })).toMatchObject({ status: 200 });
+    expect(await segmentsOf(vault)).toEqual(longer);
+    const lost = "UPDATE log_segments SET lines = substr(lines, 1, 1), entries = 1, last_id = id WHERE vault_id = ?";
+    await env.DB.prepare(lost).bind(vault).run();
+    expect(await restore({ vault, overwrite: true })).toMatchObject({ status: 200 });
+    expect(await segmentsOf(vault)).toEqual(before);
+  });
+
+  it("keeps that of the admin when a restore of everything is asked for again (21.25)", async () => {
+    const [whole, damaged] = [await vaultWithItem(), await vaultWithItem()];
+    await readAsAdmin();
+    await backUpAll();
+    await damagePart(damaged.vault);
+    await loseEverything();
+    expect(await restore({})).toMatchObject({ status: 200, body: { leftOut: 1 } });
+    const log = (await env.DB.prepare("SELECT min(vault_id) AS log FROM log_segments").first<string>("log"))!;
+    const restored = await segmentsOf(log);
+    await readAsAdmin();
+    const longer = await segmentsOf(log);
+    expect([longer.length, lengthOf(longer) > lengthOf(restored)]).toEqual([restored.length, true]);
+    expect(await restore({})).toMatchObject({ status: 200, body: { leftOut: 1, vaults: 0 } });
+    expect((await segmentsOf(log)).slice(0, longer.length)).toEqual(longer);
+    expect(whole.vault).not.toBe(damaged.vault);
+  });
+});
+
+describe("a restore that is asked for again", () => {
+  it("continues with the same registry, also when the bucket has a newer one, until each vault is there or deleted (21.25)", async () => {
+    await loseEverything();
+    const [whole, damaged] = [await vaultWithItem(), await vaultWithItem()];
+    await backUpAll();
+    const first = (await snapshotsOf(REGISTRY)).at(-1)!;
+    const { manifest } = await newestOf(damaged.vault);
+    const key = `vaults/${damaged.vault}/parts/${manifest.parts[0]!.sha256}`;
+    const part = await (await env.BACKUPS.get(key))!.bytes();
+    await admin("PATCH", `/v1/admin/vaults/${whole.vault}`, { body: { name: "Later" } });
+    await backUpAll();
+    await damagePart(damaged.vault);
+    await loseEverything();
+    expect(await restore({ snapshot: first })).toMatchObject({ status: 200, body: { snapshot: first, vaults: 1, leftOut: 1 } });
+    const again = { status: 200, body: { state: "done", snapshot: first, kept: 1 } };
+    expect(await restore({})).toMatchObject({ ...again, body: { ...again.body, vaults: 0, leftOut: 1 } });
+    await env.BACKUPS.put(key, part);
+    expect(await restore({})).toMatchObject({ ...again, body: { ...again.body, vaults: 1, leftOut: 0 } });
+    expect((await admin("DELETE", `/v1/admin/vaults/${whole.vault}`)).status).toBe(204);
+    expect(await restore({})).toMatchObject({ status: 409 });
+  });
+
+  it("continues with the same snapshot of a vault, also when the bucket has a newer one (21.20)", async () => {
+    const { vault, call, items, id } = await vaultWithItem();
+    await backUp(vault);
+    const { activity: _, log_segments: __, ...before } = await rowsInDatabase(vault);
+    await call("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: "/title", value: "Later" }] });
+    await backUp(vault);
+    const isGone = async () => (await env.DB.prepare("SELECT 1 FROM vaults WHERE id = ?").bind(vault).first()) === null;
+    const lose = async () => ((await isGone()) ? Promise.reject(new Error("D1_ERROR: lost")) : undefined);
+    const DB = wrapDatabase(env.DB, { before: lose });
+    expect(await restore({ vault, snapshot: 1, overwrite: true }, { DB })).toMatchObject({ status: 503 });
+    expect(await restore({ vault })).toMatchObject({ status: 200, body: { snapshot: 1 } });
+    const { activity: ___, log_segments: ____, ...after } = await rowsInDatabase(vault);
+    expect(after).toEqual(before);
+  });
+});
+
+/** A step of `purge` for a vault, which takes effect whenever the function is called that this returns. */
+async function latePurge(vault: string): Promise<() => Promise<unknown>> {
+  let late: D1PreparedStatement[] = [];
+  const batch = async (statements: D1PreparedStatement[]) => {
+    late = statements;
+    throw new Error("D1_ERROR: Network connection lost.");
+  };
+  const DB = { prepare: env.DB.prepare.bind(env.DB), batch } as unknown as D1Database;
+  expect(await deleteSlice(DB, vault)).toMatchObject({ ok: false });
+  return () => env.DB.batch(late);
+}
+
+const stateOf = async (vault: string) => {
+  const { activity: _, log_segments: __, ...rows } = await rowsInDatabase(vault);
+  return { rows, row: await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first() };
+};
+
+describe("a late step of `purge`", () => {
+  it("deletes no row of a vault that is being restored, whenever it takes effect (21.22, 21.24)", async () => {
+    const { vault } = await fullVault();
+    await backUp(vault);
+    const before = await stateOf(vault);
+    expect(Object.values(before.rows).every(({ length }) => length > 0)).toBe(true);
+    const purge = await latePurge(vault);
+    await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    let calls = 0;
+    const DB = wrapDatabase(env.DB, {
+      async after() {
+        // The purge of the deletion may have ended, or may have all rows before it.
+        if (++calls === 1) await env.DB.prepare("INSERT OR IGNORE INTO deleted_vaults VALUES (?, 1)").bind(vault).run();
+        await purge();
+      },
+    });
+    expect(await restore({ vault }, { DB })).toMatchObject({ status: 200, body: { state: "done" } });
+    expect(calls).toBeGreaterThan(8);
+    await purge();
+    expect(await stateOf(vault)).toEqual(before);
+  });
+
+  it("deletes no row of a vault that has its row, as in a database that was restored to before the deletion", async () => {
+    const { vault } = await fullVault();
+    const before = await stateOf(vault);
+    await env.DB.prepare("INSERT INTO deleted_vaults VALUES (?, 1)").bind(vault).run();
+    await (
+      await latePurge(vault)
+    )();
+    await env.DB.prepare("DELETE FROM deleted_vaults WHERE id = ?").bind(vault).run();
+    expect(await stateOf(vault)).toEqual(before);
+  });
+});
