@@ -3,8 +3,9 @@ import { newPerson, personChange } from "../../../contract/bodies.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { NEVER_SECONDS } from "../../model/time.ts";
 import { parseValue } from "../../model/text.ts";
+import { endOfKind } from "../../store/tokens/kinds.ts";
 import { insertNamed } from "../../store/tokens/named-rows.ts";
-import { deletePerson, loadPeople, loadPerson, updatePerson } from "../../store/tokens/people.ts";
+import { loadPeople, loadPerson, updatePerson } from "../../store/tokens/people.ts";
 import { requireRoom } from "../../store/health/room.ts";
 import { isAdministrator, refuseAdministrator, refuseOfAdministrator } from "../administrators.ts";
 import { adminEntry } from "../audit.ts";
@@ -75,6 +76,6 @@ export const changePerson = serveBy({
 export async function removePerson({ c, store, person: id }: Call): ReplyTo<"removePerson"> {
   const refused = await refuseAdministrator(c, () => loadPerson(store, id));
   if (refused) return refused;
-  const removed = await deletePerson(store, id, adminEntry(PERSON, c, "DELETE", id));
+  const removed = await endOfKind(store, "person", id, adminEntry(PERSON, c, "DELETE", id));
   return removed.ok ? ok({ response: c.body(null, 204) }) : removed;
 }

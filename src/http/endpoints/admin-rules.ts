@@ -90,12 +90,10 @@ export const testRule = serveBy({
   async handle(call: Call, input: NewRule): ReplyTo<"testRule"> {
     const issuer = await issuerOf(call, input);
     if (!issuer.ok) return issuer;
-    const { row, claims } = issuer.value;
-    const past = await loadPastExchanges(call.store, row.id);
+    const { url } = issuer.value.claims.issuer!;
+    const past = await loadPastExchanges(call.store, { id: issuer.value.row.id, url });
     if (!past.ok) return past;
-    const entries = past.value.map(({ at, payload }) =>
-      presentPastExchange(at, claims.issuer!.url, failedClaims(input, payload)),
-    );
+    const entries = past.value.map(({ at, payload }) => presentPastExchange(at, url, failedClaims(input, payload)));
     return ok({ json: entries });
   },
 });

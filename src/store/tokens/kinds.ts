@@ -5,7 +5,7 @@ import { endToken } from "./ended-tokens.ts";
 import { openToken, type TokenRow } from "./token-rows.ts";
 import { type ListedToken, listTokens } from "./tokens.ts";
 
-/** The rows of issuers and rules, for the admin routes (contract 27.1 to 27.4). */
+/** The rows of issuers and rules, and the end of people, for the admin routes (contract 25.5, 27.1 to 27.4). */
 
 type Kind = "issuer" | "rule";
 
@@ -18,16 +18,8 @@ const SQL = {
 /** All rows of a kind, oldest first. Errors: those of `listTokens`; `unavailable`. */
 export async function loadOfKind(store: Store, kind: Kind): Promise<Result<ListedToken[]>> {
   const read = await runBatch<[TokenRow]>(store.db, store.db.prepare(SQL.all).bind(kind));
-  if (!read.ok) return read;
-  const listed = await listTokens(store, read.value[0]);
-  return listed.ok ? ok(listed.value.map((one) => ofKind(one, kind))) : listed;
+  return read.ok ? listTokens(store, read.value[0]) : read;
 }
-
-/** A row that says in the clear that it is of the kind, and is of another one, is damaged. */
-const ofKind = (one: ListedToken, kind: Kind): ListedToken =>
-  "broken" in one || one.kind === kind
-    ? one
-    : { id: one.id, broken: "integrity", issuedAt: one.issuedAt, expiresAt: one.expiresAt };
 
 /** A row of a kind. Errors: `issuer_not_found` or `rule_not_found`; `unavailable`. */
 export async function loadRow({ db }: Store, kind: Kind, id: string): Promise<Result<TokenRow>> {
@@ -43,19 +35,21 @@ export async function loadOneOfKind(store: Store, kind: Kind, id: string): Promi
   const row = await loadRow(store, kind, id);
   if (!row.ok) return row;
   const listed = await listTokens(store, [row.value]);
-  return listed.ok ? ok(ofKind(listed.value[0]!, kind)) : listed;
+  return listed.ok ? ok(listed.value[0]!) : listed;
 }
 
 /**
- * Ends an issuer with its rules and their tokens, or a rule with its tokens. One that has ended already is not changed. In: the entry of the
- * admin's log. Errors: `issuer_not_found` or `rule_not_found`, those of `endToken`.
+ * Removes a person, ends an issuer with its rules and their tokens, or a rule with its tokens. Does nothing if it has ended already. `entry` is
+ * that of the admin's log. Fails with `person_not_found`, `issuer_not_found` or `rule_not_found`, or as `endToken`. The sealed kind decides; of
+ * an unreadable row the column does, so that it can be ended.
  */
-export async function endOfKind(store: Store, kind: Kind, id: string, entry: Activity): Promise<Result<undefined>> {
+export async function endOfKind(store: Store, kind: Kind | "person", id: string, entry: Activity): Promise<Result<undefined>> {
   const { db, keyring } = store;
   const read = await runBatch<[TokenRow, TokenRow]>(db, db.prepare(SQL.one).bind(id, kind), db.prepare(SQL.ended).bind(id));
   if (!read.ok) return read;
-  const [[live], [ended]] = read.value;
-  if (live) return endToken(store, id, entry);
-  const opened = ended && (await openToken(keyring, ended));
-  return opened?.ok && opened.value.kind === kind ? ok(undefined) : fail(`${kind}_not_found`);
+  const [row] = read.value.flat();
+  const opened = row && (await openToken(keyring, row));
+  if (!opened || (opened.ok && opened.value.kind !== kind)) return fail(`${kind}_not_found`);
+  const done = await endToken(store, id, entry);
+  return !done.ok && done.failure.kind === "token_not_found" ? fail(`${kind}_not_found`) : done;
 }

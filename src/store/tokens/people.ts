@@ -4,7 +4,7 @@ import type { Activity } from "../../model/activity.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
-import { endBelowChanged, endToken } from "./ended-tokens.ts";
+import { endBelowChanged } from "./ended-tokens.ts";
 import { proofStatement } from "../keys/root-keys.ts";
 import { openToken, sealToken, type TokenRow } from "./token-rows.ts";
 import { listTokens, type ListedToken } from "./tokens.ts";
@@ -16,7 +16,6 @@ import { listTokens, type ListedToken } from "./tokens.ts";
 
 const SQL = {
   one: "SELECT * FROM tokens WHERE id = ?1 AND kind = 'person'",
-  ended: "SELECT * FROM ended_tokens WHERE id = ?1",
   ids: "SELECT id FROM tokens WHERE name_index IS NOT NULL AND kind = 'person'",
   slice: "SELECT * FROM tokens WHERE id IN (SELECT value FROM json_each(?1)) AND kind = 'person'",
   /** Changes the row only if it has not changed since it was read: a rewrap or another request may have written it. */
@@ -125,17 +124,4 @@ export async function updatePerson(
     if (done.value[0].length > 0) return ok(claims);
   }
   return fail("busy");
-}
-
-/** Removes a person. When the person was removed before, it changes nothing. Errors: `person_not_found`, those of `refusalOfWrite`. */
-export async function deletePerson(store: Store, id: string, entry: Activity): Promise<Result<undefined>> {
-  const { db, keyring } = store;
-  const read = await runBatch<[Id, TokenRow]>(db, db.prepare(SQL.one).bind(id), db.prepare(SQL.ended).bind(id));
-  if (!read.ok) return read;
-  const [[live], [ended]] = read.value;
-  // A row that does not open may be that of a token, and a person who has ended is not changed.
-  const opened = ended && (await openToken(keyring, ended));
-  if (!live && (!opened || (opened.ok && opened.value.kind !== "person"))) return fail("person_not_found");
-  const done = await endToken(store, id, entry);
-  return !done.ok && done.failure.kind === "token_not_found" ? fail("person_not_found") : done;
 }

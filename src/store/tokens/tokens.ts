@@ -171,12 +171,14 @@ export async function listTokens(store: Store, rows: readonly EndedRow[]): Promi
   return checked.ok ? ok(listed) : checked;
 }
 
+/** A row whose plaintext kind is not the sealed one is damaged: the column only finds rows. `ended_tokens` has no such column. */
 async function listedToken({ keyring, now }: Store, row: EndedRow): Promise<ListedToken> {
   const { id, created_at, expires_at } = row;
   const endedAt = possibleTime(row.ended_at ?? expires_at);
   const opened = await openToken(keyring, row);
   const times = { issuedAt: possibleTime(created_at) / 1000, expiresAt: possibleTime(expires_at) / 1000 };
   const kind = opened.ok || opened.failure.kind !== "misconfigured" ? "integrity" : "misconfigured";
-  const token: Claims | BrokenToken = opened.ok ? opened.value : { id, broken: kind, ...times };
+  const isOfKind = opened.ok && (row.kind === undefined || row.kind === (opened.value.kind ?? null));
+  const token: Claims | BrokenToken = isOfKind ? opened.value : { id, broken: kind, ...times };
   return endedAt <= now ? { ...token, endedAt } : token;
 }

@@ -122,11 +122,14 @@ export interface PastExchange {
 }
 
 /**
- * The last workload tokens of an issuer whose signature was right, the newest first; those whose row does not open are left out.
- * Errors: `unavailable`.
+ * Returns the last workload tokens of an issuer whose signature was right, the newest first. Leaves out rows that cannot be decrypted, and rows
+ * whose sealed `iss` is another issuer's. Fails with `unavailable`.
  */
-export async function loadPastExchanges({ db, keyring }: Store, issuer: string): Promise<Result<PastExchange[]>> {
-  const read = await runBatch<[ExchangeRow]>(db, db.prepare(SQL.newest).bind(issuer));
+export async function loadPastExchanges(
+  { db, keyring }: Store,
+  issuer: { readonly id: string; readonly url: string },
+): Promise<Result<PastExchange[]>> {
+  const read = await runBatch<[ExchangeRow]>(db, db.prepare(SQL.newest).bind(issuer.id));
   if (!read.ok) return read;
   const opened = await Promise.all(
     read.value[0].map(async ({ id, at, root_key_id: key, sealed }) => {
@@ -135,7 +138,7 @@ export async function loadPastExchanges({ db, keyring }: Store, issuer: string):
       return text.ok ? [{ at, payload: JSON.parse(text.value) as JsonObject }] : [];
     }),
   );
-  return ok(opened.flat());
+  return ok(opened.flat().filter(({ payload }) => payload.iss === issuer.url));
 }
 
 /** Deletes exchanges before a time, when the workload tokens have expired, as `deleteExpired`. Out: how many. */
