@@ -1,13 +1,12 @@
-import { readdirSync } from "node:fs";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { configDefaults, defineConfig } from "vitest/config";
 import type { Reporter } from "vitest/node";
 import { startReceiver } from "./scripts/webhook-receiver.ts";
 import { LOCAL } from "./scripts/wrangler.ts";
 import { type Found, findChromium } from "./test/browser/support/chromium.ts";
+import type {} from "./test/support/runs.ts"; // the type of `provide`
 import { useCompileCache } from "./vitest.compile-cache.ts";
-import { choosePart, filesOfOtherDays } from "./vitest.days.ts";
-import { SlowFirst, slowestFiles } from "./vitest.slowest.ts";
+import { ByHarm, slowestFiles } from "./vitest.slowest.ts";
 import { useUncompressedSockets } from "./vitest.sockets.ts";
 import { useTemporaryFolder } from "./vitest.temporary.ts";
 
@@ -19,20 +18,12 @@ const DEPLOY = "test/deploy";
 const SIMULATOR = "test/proof/simulator";
 const OPENAPI = "test/openapi/node";
 const BROWSER = "test/browser";
-const LONG_RUN = process.env["LONG_RUN"] ?? "";
-const ALL = process.env["ALL"] ?? "";
-/** Which cases a short run takes of the long lists (test/support/sample.ts): others on each day. SAMPLE repeats a run. */
-const SAMPLE = (process.env["SAMPLE"] ??= String(Math.floor(Date.now() / 86_400_000)));
-/** What no project runs today. */
-const EXCLUDED = [
-  ...configDefaults.exclude,
-  ...filesOfOtherDays(
-    readdirSync("test", { recursive: true, encoding: "utf8" }).map((path) => `test/${path}`),
-    choosePart(Number(SAMPLE), process.env, process.argv),
-  ),
-];
+const isLong = process.env["LONG_RUN"] === "1";
+const SEEDS = "./test/support/seeds.ts";
+/** Time-outs catch only hangs: a machine under load takes 8 times as long as an idle one. In the long runs, a test has hours of cases. */
+const TIMEOUTS = { testTimeout: isLong ? 2 * 60 * 60 * 1000 : 180_000, hookTimeout: 300_000 };
 /** Tests that only the long run has. Each file would start a process to skip them. */
-const LONG_ONLY = LONG_RUN === "1" ? [] : ["failures", "releases", "runbook", "start"].map((name) => `${DEPLOY}/${name}.test.ts`);
+const LONG_ONLY = isLong ? [] : ["failures", "releases", "runbook", "start"].map((name) => `${DEPLOY}/${name}.test.ts`);
 /** The secrets of the Worker in every project. */
 const SECRETS = {
   ADMIN_TOKEN: "an-admin-token-for-the-tests-only",
@@ -84,10 +75,11 @@ export default defineConfig({
     // The service logs the faults that tests inject. This output is shown only for tests that fail.
     silent: "passed-only",
     // `npm run soak` and `npm run fuzz` set LONG_RUN.
-    testTimeout: LONG_RUN === "1" ? 2 * 60 * 60 * 1000 : 60_000,
+    provide: { isLong },
+    ...TIMEOUTS,
     // One more than the cores of a small machine, because some files wait most of their time. Each worker compiles everything anew.
     maxWorkers: 3,
-    sequence: shuffled ? {} : { sequencer: SlowFirst },
+    sequence: shuffled ? {} : { sequencer: ByHarm },
     reporters: ["default", slowestFiles, ...(found === undefined ? [skippedBrowser] : [])],
     projects: [
       {
@@ -102,7 +94,7 @@ export default defineConfig({
             verbose: false,
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
-              bindings: { ...SECRETS, MIGRATIONS, LONG_RUN, ALL, SAMPLE, BACKUP_HOUR, WEBHOOK_TEST_ORIGIN },
+              bindings: { ...SECRETS, MIGRATIONS, BACKUP_HOUR, WEBHOOK_TEST_ORIGIN },
               // A second database, which test/support/replica.ts makes a replica of the first one.
               d1Databases: { REPLICA: "replica" },
               // The queue with a shorter delay than in wrangler.toml.
@@ -115,12 +107,10 @@ export default defineConfig({
           // The files share the workers; each begins with an empty D1 and empty buckets (test/support/setup.ts).
           isolate: false,
           exclude: [
-            ...EXCLUDED,
+            ...configDefaults.exclude,
             ...[SDK, CLI, CLIENT, UPGRADE, DEPLOY, SIMULATOR, OPENAPI, BROWSER].map((folder) => `${folder}/**`),
           ],
-          setupFiles: ["./test/support/setup.ts"],
-          // Longer than a hook waits at most (UNDER_LOAD in test/support/waits.ts), and as long as that, on a machine under load.
-          hookTimeout: 30_000,
+          setupFiles: ["./test/support/setup.ts", SEEDS],
           expect: { poll: { timeout: 15_000, interval: 20 } },
         },
       },
@@ -132,7 +122,7 @@ export default defineConfig({
           name: "sdk",
           isolate: false,
           include: [SDK, CLI, CLIENT].map((folder) => `${folder}/**/*.test.ts`),
-          exclude: EXCLUDED,
+          setupFiles: [SEEDS],
           globalSetup: [`./${SDK}/support/server.ts`],
           provide: { secrets: SECRETS },
           // The SDK would use a developer's HTTP proxy, which cannot reach the ports of this machine.
@@ -145,7 +135,6 @@ export default defineConfig({
         test: {
           name: "simulator",
           include: [`${SIMULATOR}/**/*.test.ts`],
-          exclude: EXCLUDED,
           execArgv: ["--disable-warning=ExperimentalWarning"], // node:sqlite
         },
       },
@@ -160,8 +149,7 @@ export default defineConfig({
         test: {
           name: "upgrade",
           include: [UPGRADE, DEPLOY].map((folder) => `${folder}/**/*.test.ts`),
-          exclude: [...EXCLUDED, ...LONG_ONLY],
-          hookTimeout: 60_000,
+          exclude: [...configDefaults.exclude, ...LONG_ONLY],
           execArgv: ["--disable-warning=ExperimentalWarning"], // node:sqlite
           env: { ...LOCAL, WRANGLER_LOG: "warn", no_proxy: "127.0.0.1" },
         },
@@ -178,10 +166,8 @@ export default defineConfig({
                 isolate: false,
                 include: [`${BROWSER}/**/*.test.ts`],
                 globalSetup: [`./${BROWSER}/support/server.ts`],
-                hookTimeout: 30_000,
                 // As the timeout of Playwright's own waiting (support/page.ts).
                 expect: { poll: { timeout: 10_000 } },
-                exclude: EXCLUDED,
                 provide: { secrets: SECRETS, found },
                 env: { no_proxy: "127.0.0.1" },
               },

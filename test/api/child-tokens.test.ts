@@ -124,7 +124,8 @@ describe("POST /v1/tokens", () => {
     const seconds = fc.constantFrom(60, 3_600, 7_200);
     const stale = fc.option(fc.constantFrom(1, 30, 300), { nil: undefined });
     const grant = fc.record({ vaults: grants, expiresIn: seconds, stale });
-    const [parents, children] = [fc.sample(grant, 20), fc.sample(grant, 10)];
+    const grantsOfAll = fc.sample(grant, 30);
+    const [parents, children] = [grantsOfAll.slice(0, 20), grantsOfAll.slice(20)];
     const outcomes = { issued: 0, refused: 0 };
     for (const parent of parents) {
       const root = await makeRoot(parent.vaults, parent);

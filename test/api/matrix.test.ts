@@ -8,7 +8,7 @@ import { ask, prepareTarget, startWorld, type Target, type World } from "../open
 import { rowsByTable } from "../support/canary.ts";
 import { lengthOf, pattern } from "../support/files.ts";
 import { type Case, casesOf, expectedOf, titleOf, TOKENS, usesUp } from "../support/matrix.ts";
-import { sample, sampleInShortRuns } from "../support/runs.ts";
+import { sample } from "../support/runs.ts";
 import { admin, client, LOGIN, makeToken, makeVault, type Reply } from "../support/service.ts";
 import { addWebhook, newReceiver } from "../support/webhooks.ts";
 
@@ -135,28 +135,23 @@ const LOGS: ReadonlySet<string> = new Set(["activity", "log_segments", "logs", "
 const CASES = Map.groupBy(casesOf(ROWS), ({ row }) => row);
 
 describe("every caller and every object that is not the target's own", () => {
-  it.each(sampleInShortRuns([...CASES], 2).map(([row, cases]) => [row.operationId, row, cases] as const))(
-    "%s",
-    async (_, row, cases) => {
-      const target = await prepareTarget(world, row);
-      const chosen = sample(cases, 6);
-      const refused = chosen.filter((one) => expectedOf(one) !== undefined);
-      const refusedSecrets: (string | undefined)[] = [];
-      for (const one of refused) refusedSecrets.push(await secretOf(one, target));
-      const before = await rowsByTable();
-      expect(await faultsOf(refused, (one, index) => send(one, target, refusedSecrets[index]))).toEqual([]);
-      const after = await rowsByTable();
-      expect(Object.keys(after).filter((table) => after[table] !== before[table] && !LOGS.has(table))).toEqual([]);
-      const served = chosen.filter((one) => expectedOf(one) === undefined);
-      expect(await faultsOf(served, async (one) => send(one, usesUp(one) ? await prepareTarget(world, row) : target))).toEqual(
-        [],
-      );
-      // The operation succeeds with the target, also after the refusals. A second job would be refused while the first one runs.
-      const last = cases.find((one) => one.change === undefined && expectedOf(one) === undefined)!;
-      const hasRun = usesUp(last) && chosen.includes(last);
-      expect(hasRun ? [] : await faultsOf([last], (one) => send(one, target))).toEqual([]);
-    },
-  );
+  it.each([...CASES].map(([row, cases]) => [row.operationId, row, cases] as const))("%s", async (_, row, cases) => {
+    const target = await prepareTarget(world, row);
+    const chosen = sample(cases, 6);
+    const refused = chosen.filter((one) => expectedOf(one) !== undefined);
+    const refusedSecrets: (string | undefined)[] = [];
+    for (const one of refused) refusedSecrets.push(await secretOf(one, target));
+    const before = await rowsByTable();
+    expect(await faultsOf(refused, (one, index) => send(one, target, refusedSecrets[index]))).toEqual([]);
+    const after = await rowsByTable();
+    expect(Object.keys(after).filter((table) => after[table] !== before[table] && !LOGS.has(table))).toEqual([]);
+    const served = chosen.filter((one) => expectedOf(one) === undefined);
+    expect(await faultsOf(served, async (one) => send(one, usesUp(one) ? await prepareTarget(world, row) : target))).toEqual([]);
+    // The operation succeeds with the target, also after the refusals. A second job would be refused while the first one runs.
+    const last = cases.find((one) => one.change === undefined && expectedOf(one) === undefined)!;
+    const hasRun = usesUp(last) && chosen.includes(last);
+    expect(hasRun ? [] : await faultsOf([last], (one) => send(one, target))).toEqual([]);
+  });
 });
 
 describe("an operation that is new", () => {

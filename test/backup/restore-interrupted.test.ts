@@ -5,7 +5,7 @@ import { backUp, rowsInDatabase } from "../support/backup.ts";
 import { sleep, wrapDatabase } from "../support/bindings.ts";
 import { freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { endOfJob, JOBS, operatorOf, type Service, serviceWith, startJob, tryAgain } from "../support/jobs.ts";
-import { runs, sample } from "../support/runs.ts";
+import { runs } from "../support/runs.ts";
 import { admin } from "../support/service.ts";
 
 /** A restore that fails or is killed at each of its calls and steps ends with the state of the snapshot (contract 21.22, 26.6). */
@@ -85,13 +85,8 @@ const body = () => ({ kind: "restore", vault, overwrite: true });
 const kill = (service: Service): Promise<unknown> =>
   runInDurableObject(operatorOf(service), (_, state) => state.abort("killed")).catch(() => undefined);
 
-/** In the short run some calls, others on each day: FILES has few of them. */
+/** In the short run some calls: FILES has few of them. */
 const everyOf = (binding: string): number => runs(binding === "FILES" ? 2 : 8, 1);
-const firstOf = (every: number): number =>
-  sample(
-    Array.from({ length: every }, (_, index) => index + 1),
-    every,
-  )[0]!;
 
 /**
  * Runs restores, of each of which the call with another number has the fault, until one makes fewer calls. In: what the call does, and what
@@ -104,7 +99,7 @@ async function atEachCall(
   beside: (service: Service) => Promise<void> = async () => undefined,
 ): Promise<number> {
   const every = everyOf(binding);
-  for (let number = firstOf(every), faults = 0; ; number += every, faults++) {
+  for (let number = 1, faults = 0; ; number += every, faults++) {
     await damageVault();
     let calls = 0;
     const fails = () => (++calls === number ? fault() : undefined);

@@ -1,6 +1,5 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
-import { every } from "../support/sample.ts";
 import { allowReading, readClipboard } from "./support/clipboard.ts";
 import { openPage, startPage } from "./support/page.ts";
 import { type Seeded, seed } from "./support/seed.ts";
@@ -116,30 +115,26 @@ describe("a copied password", () => {
     return opened.close;
   });
 
-  // A third on each day, each engine among them; all in the long run.
-  it.each(process.env["LONG_RUN"] === "1" ? CASES : every(3, CASES, Number(process.env["SAMPLE"])))(
-    "in %s, when %s: is cleared after 60 seconds, and what else was copied is not",
-    async (_, meanwhile, engine) => {
-      await openItem(page, engine);
-      await copyPassword(page);
-      await MEANWHILE[meanwhile](page);
-      const there = THERE[meanwhile];
-      const clear = page.getByRole("button", { name: "Clear the clipboard" });
-      const state = async () => ({ clipboard: await read(page, engine), asks: await clear.count() });
-      await page.clock.runFor(59_000);
-      expect(await state()).toEqual({ clipboard: there, asks: 0 });
-      await page.evaluate(RECORD_CALLS);
-      await page.clock.runFor(2_000);
-      const asks = Number(isUncertain(engine, meanwhile));
-      const cleared = there === "other" || there === "Grafana" ? there : "";
-      // `state` changes the permissions, which would change the result of a call of the page that is under way.
-      if (asks > 0) await clear.waitFor();
-      else if (engine.timed) await settleCall(page, cleared === "" ? "writeText" : "readText");
-      await expect.poll(state).toEqual({ clipboard: asks > 0 || !engine.timed ? there : cleared, asks });
-      await (asks > 0 ? clear.click() : page.keyboard.press("ArrowDown"));
-      await expect.poll(state).toEqual({ clipboard: asks > 0 ? "" : cleared, asks: 0 });
-    },
-  );
+  it.each(CASES)("in %s, when %s: is cleared after 60 seconds, and what else was copied is not", async (_, meanwhile, engine) => {
+    await openItem(page, engine);
+    await copyPassword(page);
+    await MEANWHILE[meanwhile](page);
+    const there = THERE[meanwhile];
+    const clear = page.getByRole("button", { name: "Clear the clipboard" });
+    const state = async () => ({ clipboard: await read(page, engine), asks: await clear.count() });
+    await page.clock.runFor(59_000);
+    expect(await state()).toEqual({ clipboard: there, asks: 0 });
+    await page.evaluate(RECORD_CALLS);
+    await page.clock.runFor(2_000);
+    const asks = Number(isUncertain(engine, meanwhile));
+    const cleared = there === "other" || there === "Grafana" ? there : "";
+    // `state` changes the permissions, which would change the result of a call of the page that is under way.
+    if (asks > 0) await clear.waitFor();
+    else if (engine.timed) await settleCall(page, cleared === "" ? "writeText" : "readText");
+    await expect.poll(state).toEqual({ clipboard: asks > 0 || !engine.timed ? there : cleared, asks });
+    await (asks > 0 ? clear.click() : page.keyboard.press("ArrowDown"));
+    await expect.poll(state).toEqual({ clipboard: asks > 0 ? "" : cleared, asks: 0 });
+  });
 
   it.each([
     ["Chromium by default", "cleared in 60 seconds. If you leave this window, you are asked first."],

@@ -1,6 +1,5 @@
 import { expect, inject, it } from "vitest";
 import { makeToken, makeVault } from "../sdk/support/requests.ts";
-import { everyInShortRuns } from "../support/sample.ts";
 import { checkLooks } from "./support/accessibility.ts";
 import { dialogsOf } from "./support/dialogs.ts";
 import { coveredButtons } from "./support/layout.ts";
@@ -36,7 +35,7 @@ it(
     acceptDialogs(page); // The browser's question about what was typed.
     const readyOf = new Map(viewsOf({ vault, item: item!, deleted: "" }).map(([, path, ready]) => [path, ready]));
     const faults: Record<string, unknown> = {};
-    for (const [name, path, open] of everyInShortRuns(4, dialogsOf({ vault, item: item! }), process.env)) {
+    for (const [name, path, open] of dialogsOf({ vault, item: item! })) {
       await page.setViewportSize(SIZES[1]);
       await page.goto("about:blank");
       await page.goto(`/console/#/${path}`);

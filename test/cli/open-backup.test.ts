@@ -8,7 +8,7 @@ import { FIELD_TYPE_NAMES } from "../../src/model/field-types.ts";
 import { CATEGORIES } from "../../src/model/item.ts";
 import { PURPOSES } from "../../src/model/purposes.ts";
 import { backedUpIn, columnsOfKind } from "../../src/store/tables/tables.ts";
-import { every } from "../support/sample.ts";
+import { sample } from "../support/runs.ts";
 import { startWorker } from "../sdk/support/worker.ts";
 import { need } from "../upgrade/support/ask.ts";
 import {
@@ -228,10 +228,6 @@ const isContent = (path: string): boolean => path.startsWith("contents/");
 
 const AT_ONCE = 4;
 
-/** A third of the objects, others on each day; all in the long run. */
-const ofToday = (paths: readonly string[]): readonly string[] =>
-  every(process.env["LONG_RUN"] === "1" ? 1 : 3, paths, Number(process.env["SAMPLE"]));
-
 /** Opens copies of the backup, in each of which one of some objects is damaged. */
 async function openEach(paths: readonly string[], damage: Damage): Promise<Opened[]> {
   const all: Opened[] = [];
@@ -244,7 +240,10 @@ async function openEach(paths: readonly string[], damage: Damage): Promise<Opene
 
 describe("a backup of which a manifest or a part is damaged", () => {
   it.each(Object.entries(DAMAGES))("is refused in words that name it, and nothing is written: %s", async (_, damage) => {
-    const paths = ofToday(objects.filter((one) => !isContent(one)));
+    const paths = sample(
+      objects.filter((one) => !isContent(one)),
+      3,
+    );
     const refused = await openEach(paths, damage);
     for (const [index, path] of paths.entries()) {
       const [, vault = "", name = ""] = /^vaults\/([^/]+)\/(?:parts\/)?(.*)$/.exec(path)!;
@@ -289,7 +288,7 @@ it("a key that was typed in the place of a path is not repeated", async () => {
 
 describe("a content that is damaged or missing", () => {
   it.each(Object.entries(DAMAGES))("costs only itself, and is named: %s", async (_, damage) => {
-    const paths = ofToday(objects.filter(isContent));
+    const paths = sample(objects.filter(isContent), 3);
     const written = await openEach(paths, damage);
     for (const [index, path] of paths.entries()) {
       const one = written[index]!;

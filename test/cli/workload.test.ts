@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { everyInShortRuns } from "../support/sample.ts";
 import { FAULTS, startDeafServer } from "./support/deaf.ts";
 import { runHere } from "./support/here.ts";
 import { hurryTime } from "./support/hurry.ts";
@@ -73,18 +72,15 @@ describe.each(workloads)("%s", (_, begin) => {
     expect(type).toMatch(/^urn:ietf:params:oauth:token-type:(jwt|id_token)$/);
   });
 
-  it.each(everyInShortRuns(4, ALL_FAULTS, process.env))(
-    "tells of a service that answers with %s, without a secret",
-    async (_fault, fault, _platform, expected) => {
-      const job = await begin();
-      hurryTime();
-      const service = await startDeafServer(fault);
-      onTestFinished(service.close);
-      const ran = await exchange(service.url, job);
-      expectNoSecret(ran);
-      expect(ran).toMatchObject({ code: expected, stderr: expect.stringMatching(/^item-vault: \S/) });
-    },
-  );
+  it.each(ALL_FAULTS)("tells of a service that answers with %s, without a secret", async (_fault, fault, _platform, expected) => {
+    const job = await begin();
+    hurryTime();
+    const service = await startDeafServer(fault);
+    onTestFinished(service.close);
+    const ran = await exchange(service.url, job);
+    expectNoSecret(ran);
+    expect(ran).toMatchObject({ code: expected, stderr: expect.stringMatching(/^item-vault: \S/) });
+  });
 
   it("tries again when the service asks it to wait, or fails for a moment", async () => {
     hurryTime();
@@ -129,7 +125,7 @@ describe("the endpoint of GitHub Actions", () => {
     expect(await exchange((await startService()).url, github)).toMatchObject({ code: 0 });
   });
 
-  it.each(everyInShortRuns(4, ALL_FAULTS, process.env))(
+  it.each(ALL_FAULTS)(
     "that answers with %s is told of, without a secret, and the service is not asked",
     async (_fault, fault, expected) => {
       const service = await startService();

@@ -22,7 +22,7 @@ for (const [, block = ""] of contributing.matchAll(/^```sh\n([^]*?)^```$/gm))
 
 /** Long tests, benchmarks, the simulator, and what installs tools of other people. */
 const isLong = ([, command]: readonly [name: string, command: string]): boolean =>
-  /LONG_RUN=1|ALL=1|\bbench\/[\w-]+\.ts|simulator\/main\.ts|check-document\.ts/.test(command);
+  /LONG_RUN=1|\bbench\/[\w-]+\.ts|simulator\/main\.ts|check-document\.ts/.test(command);
 const long = [...scripts].filter(isLong).map(([name]) => name);
 
 const inNightly = [...nightly.matchAll(/\{ script: "?([\w:-]+)"?,.* minutes: (\d+) \}/g)].map(
@@ -41,9 +41,9 @@ const documents: Readonly<Record<string, string>> = import.meta.glob(
   },
 );
 
-/** The files of tests of which `npm test` runs another part each day (test/support/sample.ts). */
+/** The files of tests of which `npm test` runs a part (`sample` of test/support/runs.ts). */
 const sampled = [...testFiles].flatMap(([path, text]) =>
-  /import \{[^}]*\b(?:sample|every)\b[^}]*\} from "[^"]*support\/(?:runs|sample)\.ts"/.test(text) ? [path] : [],
+  /import \{[^}]*\bsample\b[^}]*\} from "[^"]*support\/runs\.ts"/.test(text) ? [path] : [],
 );
 
 describe("the npm scripts", () => {
@@ -66,7 +66,7 @@ describe("the npm scripts", () => {
     expect(inNightly.map(([name]) => name).toSorted()).toEqual(long.toSorted());
   });
 
-  it("run every file of tests whole at night of which `npm test` runs a part a day", () => {
+  it("run every file of tests whole at night of which `npm test` runs a part", () => {
     const filters = [...scripts.values()]
       .filter((command) => command.includes("LONG_RUN=1"))
       .join(" ")

@@ -1,10 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { freshVault, idsOf, makeItems } from "./support/vault.ts";
-import { every } from "../support/sample.ts";
 import { ID_LIKE, TITLES } from "./support/titles.ts";
-
-/** All titles in the long run; in the short run a third of them. */
-const titles = every(process.env["LONG_RUN"] === "1" ? 1 : 3, TITLES, Number(process.env["SAMPLE"]));
 
 /** A vault with an Item of the title, and an Item (`longer`) whose title contains the title. */
 async function makeTitledItems(title: string) {
@@ -13,7 +9,7 @@ async function makeTitledItems(title: string) {
   return { ...fresh, item: item!, longer: longer! };
 }
 
-describe.each(titles)("an Item with the title %j", (title) => {
+describe.each(TITLES)("an Item with the title %j", (title) => {
   let fresh: Awaited<ReturnType<typeof makeTitledItems>>;
 
   beforeAll(async () => {

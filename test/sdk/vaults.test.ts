@@ -1,6 +1,5 @@
 import type { Vault } from "@1password/connect";
 import { describe, expect, it } from "vitest";
-import { every } from "../support/sample.ts";
 import { connect, freshVault, makeItems, makeToken, makeVault } from "./support/vault.ts";
 import { SHORT_ID, TITLES } from "./support/titles.ts";
 
@@ -10,9 +9,6 @@ async function clientOfTwoVaults(first: string, second: string) {
   const { token } = await makeToken({ [ids[0]]: "r", [ids[1]]: "r" });
   return connect(token);
 }
-
-/** All titles in the long run; in the short run a third of them. */
-const titles = every(process.env["LONG_RUN"] === "1" ? 1 : 3, TITLES, Number(process.env["SAMPLE"]));
 
 const namesOf = (vaults: readonly Vault[]) => vaults.map(({ name }) => name!).toSorted();
 
@@ -59,7 +55,7 @@ describe("a vault is returned", () => {
     expect((await op.getVaultByTitle("STRAßE ä")).id).toBe(vault);
   });
 
-  it.each(titles)("for the title %j", async (title) => {
+  it.each(TITLES)("for the title %j", async (title) => {
     const op = await clientOfTwoVaults(title, `${title}!`);
     expect((await op.getVaultByTitle(title)).name).toBe(title);
   });

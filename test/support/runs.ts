@@ -1,22 +1,18 @@
-import { env } from "cloudflare:workers";
-import { every, everyInShortRuns } from "./sample.ts";
+import { inject } from "vitest";
 
-/**
- * The number of cases per property: small in `npm test`, large in `npm run fuzz` (LONG_RUN=1, which vitest.config.ts passes
- * on).
- */
+/** Sizes of the short run, `npm test`, and of the long runs (LONG_RUN=1: `npm run fuzz`, `npm run soak`). */
 
-const VARIABLES = env as { LONG_RUN?: string; ALL?: string; SAMPLE?: string };
+declare module "vitest" {
+  interface ProvidedContext {
+    readonly isLong: boolean;
+  }
+}
 
-/** Whether this is the long run. */
-export const isLong = VARIABLES.LONG_RUN === "1";
+/** Whether this is a long run. */
+export const isLong = inject("isLong");
 
-/** The number of cases. In: the numbers of the short and of the long run. */
+/** Returns the number of cases of this run. */
 export const runs = (short: number, long = 20_000): number => (isLong ? long : short);
 
-/** All cases in the long run; in the short run every `n`-th of them, others on each day. */
-export const sample = <T>(cases: readonly T[], n: number): T[] =>
-  isLong ? [...cases] : every(n, cases, Number(VARIABLES.SAMPLE));
-
-/** The same of a list of which `npm run test:all` has all cases too. */
-export const sampleInShortRuns = <T>(cases: readonly T[], n: number): T[] => everyInShortRuns(n, cases, VARIABLES);
+/** Returns all cases in a long run, otherwise every `n`-th from the first on: the same on every day. */
+export const sample = <T>(cases: readonly T[], n: number): T[] => cases.filter((_, index) => isLong || index % n === 0);

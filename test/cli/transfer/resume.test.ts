@@ -6,7 +6,6 @@ import { planItems } from "../../../transfer/src/plan.ts";
 import { readService } from "../../../transfer/src/read-service.ts";
 import { writeItem } from "../../../transfer/src/write-item.ts";
 import { makeToken, makeVault } from "../../sdk/support/vault.ts";
-import { every } from "../../support/sample.ts";
 
 /** An import that is interrupted, in this process: a client that fails after a number of requests. */
 
@@ -35,12 +34,8 @@ const item: TransferItem = {
 
 const STEPS = 7; // three states, three Files, the archive
 
-/** After how many writes the process is killed, and whether the next one was sent: all in the long run, every third in the short run. */
-const DEATHS = every(
-  process.env["LONG_RUN"] === "1" ? 1 : 3,
-  Array.from({ length: STEPS }, (_, writes) => [false, true].map((sent) => [writes, sent] as const)).flat(),
-  Number(process.env["SAMPLE"]),
-);
+/** After how many writes the process is killed, and whether the next one was sent. */
+const DEATHS = Array.from({ length: STEPS }, (_, writes) => [false, true].map((sent) => [writes, sent] as const)).flat();
 
 async function emptyVault(dialect: "uuid" | "connect" = "uuid") {
   const vault = await makeVault();
