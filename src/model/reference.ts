@@ -31,8 +31,12 @@ const PART = new RegExp(`^[${PART_CHARACTERS} ]+$`, "u");
 /** Whether a name or an id can be a part of a reference as it is. */
 export const isReferencePart = (text: string): boolean => PART.test(text);
 
-/** Parses a reference. Errors: 400 with the fault and its part, which repeats nothing of the text. */
-export function parseReference(text: string): Result<Reference> {
+/** Whether a text begins as a reference, which may be malformed. */
+export const isLikeReference = (text: string): boolean => SCHEME.test(text.trim());
+
+/** Parses a reference, without the blanks around it. Fails with a 400 that names the part and its fault, and repeats nothing of the text. */
+export function parseReference(given: string): Result<Reference> {
+  const text = given.trim();
   if (!SCHEME.test(text)) return invalid("the reference does not begin with op://");
   const rest = text.replace(SCHEME, "");
   const mark = rest.indexOf("?");

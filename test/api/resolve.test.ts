@@ -80,6 +80,12 @@ describe("a resolved reference", () => {
     ).toEqual(["p1", "password of Database", "m2", "m1", "", "p1", "password of Database"]);
   });
 
+  it("may have blanks and line breaks around it, and a scheme in capitals: its entry has the text of the request", async () => {
+    expect(await values([" op://Dev/Database/password \n", "\r\n\tOP://Dev/Database/password"])).toEqual(
+      Array(2).fill("password of Database"),
+    );
+  });
+
   it("names vaults, Items, sections and fields by their ids, in both forms", async () => {
     const item = (await call("GET", `/v1/vaults/${prod}/items?filter=title+eq+"Database"`)).body[0].id;
     expect(

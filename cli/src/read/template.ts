@@ -1,4 +1,4 @@
-import { PART_CHARACTERS } from "@item-vault/model/reference";
+import { parseReference, PART_CHARACTERS } from "@item-vault/model/reference";
 import { CliError } from "../frame/failure.ts";
 import { createLookup, type Lookup, variableAt, type Variables } from "./variables.ts";
 
@@ -12,24 +12,17 @@ import { createLookup, type Lookup, variableAt, type Variables } from "./variabl
 export type Part = { readonly text: string } | { readonly reference: string };
 
 /** Where anything but plain text may begin. */
-const BEGINNING = /\{\{|\$|op:\/\//g;
+const BEGINNING = /\{\{|\$|op:\/\//gi;
 const QUOTED = /\{\{\s*"((?:[^"\\]|\\.)*)"\s*\}\}/y;
-const ENCLOSED = /\{\{[ \t]*(?=op:\/\/)/y;
-const END_OF_ENCLOSED = /[ \t]*\}\}/y;
-/** What ends an enclosed reference that is malformed: its fault is reported at its beginning. */
-const SCHEME = "op://";
+const ENCLOSED = /\{\{\s*(?=op:\/\/)/iy;
+const END_OF_ENCLOSED = /\s*\}\}/y;
+const SCHEME = /op:\/\//iy;
 /** A character before `op://` that makes it a part of a longer word. */
 const PART_OF_WORD = /[A-Za-z0-9\-+\\.]/;
 const PLAIN_CHARACTER = new RegExp(`[${PART_CHARACTERS}?=/]`, "u");
 const ENCLOSED_CHARACTER = new RegExp(`[${PART_CHARACTERS}?=/ ]`, "u");
-/** As in contract 16.2. */
-const REFERENCE = new RegExp(
-  String.raw`^op://(?:[${PART_CHARACTERS} ]+/){2,3}[${PART_CHARACTERS} ]+(?:\?attribute=[A-Za-z]+)?$`,
-  "u",
-);
-
-/** Whether a text is a reference without variables. */
-export const isReference = (text: string): boolean => REFERENCE.test(text);
+/** Whether a text is one reference without variables, with or without blanks around it. */
+export const isReference = (text: string): boolean => parseReference(text).ok;
 
 /** Parses a template. Errors: throws a CliError with the line and column of the fault, which repeats nothing of the text. */
 export function parseTemplate(template: string, variables: Variables): Part[] {
@@ -51,12 +44,12 @@ export function parseTemplate(template: string, variables: Variables): Part[] {
     } else if (enclosed) {
       const { reference, end } = readReference(template, at + enclosed[0].length, ENCLOSED_CHARACTER, lookup);
       const closing = matchAt(END_OF_ENCLOSED, template, end);
-      if (!closing || !REFERENCE.test(reference.trimEnd())) throw malformed(template, at);
+      if (!closing || !isReference(reference)) throw malformed(template, at);
       add(reference.trimEnd());
       at = end + closing[0].length;
-    } else if (template.startsWith(SCHEME, at) && !PART_OF_WORD.test(template[at - 1] ?? " ")) {
+    } else if (matchAt(SCHEME, template, at) && !PART_OF_WORD.test(template[at - 1] ?? " ")) {
       const { reference, end } = readReference(template, at, PLAIN_CHARACTER, lookup);
-      if (!REFERENCE.test(reference)) throw malformed(template, at);
+      if (!isReference(reference)) throw malformed(template, at);
       add(reference);
       at = end;
     } else if (variable) {
@@ -82,8 +75,8 @@ export const referencesOf = (parts: readonly Part[]): string[] => [
 
 /** A reference from `op://` on, with its variables replaced, up to the first character that it cannot have. */
 function readReference(template: string, start: number, allowed: RegExp, lookup: Lookup) {
-  let reference = SCHEME;
-  let at = start + SCHEME.length;
+  let at = start + "op://".length;
+  let reference = template.slice(start, at);
   while (at < template.length) {
     const variable = variableAt(template, at, lookup);
     if (variable && variable.value === undefined) throw unset(template, at);
