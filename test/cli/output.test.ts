@@ -22,7 +22,7 @@ import { CHARACTER } from "../support/characters.ts";
 /** How values of the service are written to a terminal and to a .env file. */
 
 /** Whether a line can hold the value. */
-const holds = (value: string) => !/[\r\0]/.test(value) && !(value.includes("'") && /["$`\\]/.test(value));
+const holds = (value: string) => !/[\r\0]|\\$/.test(value) && !(value.includes("'") && /["$`\\]/.test(value));
 
 const UNICODE = fc.string({ unit: CHARACTER });
 

@@ -50,7 +50,7 @@ describe("the command that run starts", () => {
   it("gets the variables of env files: a later file goes first, and a file goes before the environment", async () => {
     writeFileSync(join(folder, "one.env"), `A=file\nB=one # comment\nURL="pg://op://$V/Database/username@host"\nC='$HOME'\n`);
     writeFileSync(join(folder, "two.env"), "B=two\n");
-    const files = ["one.env", "two.env"].flatMap((name) => ["--env-file", join(folder, name)]);
+    const files = ["one.env", "two.env"].flatMap((name) => ["--env", join(folder, name)]);
     const shown = print("['A','B','C'].map((n) => process.env[n]) + process.env.URL.length");
     const ran = await run([...files, ...shown], { A: "shell", V: made.vault });
     expect(ran).toMatchObject({ code: 0, stdout: `file,two,$HOME${"pg://ada@host".length}` });
@@ -98,13 +98,75 @@ describe("the references of run", () => {
     const file = join(folder, "references.env");
     writeFileSync(file, `SECRET=${made.reference("username")}\n`);
     const env = { SECRET: own(made.reference("password")), WANTED: wanted };
-    expect(await run(["--env-file", file, ...shown], env)).toMatchObject({ code: 0 });
+    expect(await run(["--env", file, ...shown], env)).toMatchObject({ code: 0 });
   });
 
   it("of the shell give way to a plain value of an env file, and are not asked for", async () => {
     writeFileSync(join(folder, "plain.env"), "SECRET=plain\n");
     const env = { SECRET: made.reference("nothing"), WANTED: "plain" };
-    expect(await run(["--env-file", join(folder, "plain.env"), ...shown], env)).toMatchObject({ code: 0 });
+    expect(await run(["--env", join(folder, "plain.env"), ...shown], env)).toMatchObject({ code: 0 });
+  });
+
+  it.each<[string, (reference: string) => string]>([
+    ["a blank at the end", (reference) => `${reference} `],
+    ["a blank at the beginning", (reference) => ` ${reference}`],
+    ["line breaks and tabs around it", (reference) => `\r\n\t${reference}\t\n`],
+    ["a scheme in capitals", (reference) => reference.replace("op:", "OP:")],
+    ["a variable, and blanks around it", (reference) => ` ${reference.replace(made.vault, "$V")}\n`],
+  ])("are one that has %s: nothing of it gets into the value", async (_, written) => {
+    const { create, vault, env } = made;
+    const fields = ["my", "my pass"].map((label) => ({ label, type: "CONCEALED", value: `value of ${label}` }));
+    const { id } = await create({ title: "Two", fields });
+    const value = written(`op://${vault}/${id}/my pass`);
+    const file = join(folder, "blanks.env");
+    writeFileSync(file, `IN_FILE="${value.replaceAll("\r", "\\r")}"\n`);
+    const both = print(
+      "JSON.stringify([process.env.IN_SHELL, process.env.IN_FILE].map((text) => text.replace('value of', 'it')))",
+    );
+    const ran = await runHere(["run", "--env", file, ...both], { env: { ...env, IN_SHELL: value, V: vault } });
+    expect(ran).toMatchObject({ code: 0, stdout: '["it my pass","it my pass"]', stderr: "" });
+  });
+
+  it.each([
+    "op://v/i/my pass!",
+    "op://v/i/my pass\nmore",
+    "op://v/i/user:op://v/i/password",
+    "OP://v/i",
+    "op://v/i/a }} {{ op://v/i/b",
+  ])("of the shell are whole variables: %j is refused with its name, and is not asked for", async (value) => {
+    const ran = await run(print("'started'"), { MALFORMED: value });
+    expect(ran).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/^item-vault: MALFORMED: /) });
+  });
+
+  it.each([`"op://v/i/f"`, "pg://OP://v/i/f@host", "{{ op://v/i/f }}", "x\nop://v/i/f"])(
+    "are none in the middle of a variable of the shell: stderr names the variable that has %j, and the command gets it as it is",
+    async (value) => {
+      const ran = await run(print("process.env.QUOTED"), { QUOTED: value, ITEM_VAULT_ADMIN_TOKEN: value });
+      expect(ran).toMatchObject({ code: 0, stdout: value });
+      expect(ran.stderr).toBe(
+        "item-vault: QUOTED contains op:// and is passed on as it is, because its value does not begin with a reference\n",
+      );
+    },
+  );
+
+  it("of a file are refused where a blank may be the end or a part of a name", async () => {
+    const file = join(folder, "ambiguous.env");
+    writeFileSync(file, "NAMED=op://v/i/my pass!\n");
+    const ran = await run(["--env", file, ...print("'started'")]);
+    expect(ran).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("NAMED: The reference may end at a blank"),
+    });
+  });
+
+  it("are none in a file where the template has them as text, and stderr has nothing", async () => {
+    const file = join(folder, "text.env");
+    writeFileSync(file, `TEXT='{{ "op://v/i/f" }} loop://a/b'\n`);
+    expect(await run(["--env", file, ...print("process.env.TEXT")])).toMatchObject({
+      stdout: "op://v/i/f loop://a/b",
+      stderr: "",
+    });
   });
 
   it("name no File that is no text, and the command does not start", async () => {

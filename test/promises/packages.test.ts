@@ -50,7 +50,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   items: [...COMMON, MODEL, TRANSFER, "api", "files", "output"],
   logs: [...COMMON, "api", "items", "output"],
   read: [...COMMON, "fallback", MODEL],
-  run: [...COMMON, TRANSFER, "fallback", "read"],
+  run: [...COMMON, MODEL, TRANSFER, "fallback", "read"],
   serve: [...COMMON, "output", "workload", MODEL],
   settings: [...COMMON, "api", "output"],
   tokens: [...COMMON, "api", "items", "output", MODEL],

@@ -4,7 +4,7 @@ import { helpOf, overview } from "./help.ts";
 import { type Io, write } from "./io.ts";
 import { nearestOf } from "./nearest.ts";
 import { printable } from "./printable.ts";
-import { findCommand, type Parsed, parseLine } from "./parse.ts";
+import { findCommand, type Parsed, parseLine, refuseOptionsOfNode } from "./parse.ts";
 import { connectTo } from "./connect.ts";
 import { type Access, loadAccess, type TokenKind } from "./settings.ts";
 import { VERSION } from "./version.ts";
@@ -12,6 +12,7 @@ import { VERSION } from "./version.ts";
 /** Runs a command line. Out: the exit code. Messages go to stderr, so that stdout is only what was asked for. */
 export async function runCli(commands: readonly Command[], argv: readonly string[], io: Io): Promise<number> {
   try {
+    refuseOptionsOfNode(argv);
     const found = findCommand(commands, argv);
     if (!found) return await withoutCommand(commands, argv, io);
     const parsed = parseLine(found, argv);

@@ -19,6 +19,17 @@ export interface Parsed {
   readonly options: Values<typeof GLOBAL_OPTIONS> & Values<Options>;
 }
 
+/** Node itself reads this option, also behind the script, up to `--`. */
+const ENV_FILE_OF_NODE = /^--env-file(?:-if-exists)?(?:=|$)/;
+
+/** Throws a CliError for an option that Node has obeyed before this program began. */
+export function refuseOptionsOfNode(argv: readonly string[]): void {
+  const end = argv.indexOf("--");
+  if (!argv.slice(0, end === -1 ? argv.length : end).some((word) => ENV_FILE_OF_NODE.test(word))) return;
+  const hint = "`item-vault run --env FILE` (-e) reads a file of variables for the command.";
+  throw new CliError("--env-file is an option of Node, which has already read the file", { exit: "usage", hint });
+}
+
 /** The command of a command line: the longest name of the table that the line begins with. Out: `undefined` without one. */
 export function findCommand(commands: readonly Command[], argv: readonly string[]): Command | undefined {
   const matches = commands.filter(({ name }) => name.split(" ").every((word, index) => argv[index] === word));

@@ -17,7 +17,11 @@ export const dotenvOf = (variables: readonly Variable[]): string =>
 function quoted(value: string, label: string): string {
   const text = quote(value);
   if (text !== undefined) return text;
-  const what = /[\r\0]/.test(value) ? "a carriage return or a NUL" : 'a single quote together with one of " $ ` \\';
+  const what = /[\r\0]/.test(value)
+    ? "a carriage return or a NUL"
+    : value.includes("'")
+      ? 'a single quote together with one of " $ ` \\'
+      : "a backslash at the end";
   throw new CliError(`A .env file cannot hold the value of ${JSON.stringify(label)}: it has ${what}`, {
     hint: "Use --format json, or `item-vault run` and a reference.",
   });

@@ -1,9 +1,8 @@
-import { readFile } from "node:fs/promises";
-import { basename } from "node:path";
-import { parseDotenv } from "@item-vault/transfer/dotenv";
+import { isLikeReference } from "@item-vault/model/reference";
 import { CliError } from "../frame/failure.ts";
 import { TOKEN_VARIABLES } from "../frame/settings.ts";
-import { isReference, type Part, parseTemplate, referencesOf, renderTemplate } from "../read/template.ts";
+import { type Part, parseTemplate, referencesOf, renderTemplate } from "../read/template.ts";
+import { readEnvFile } from "./env-file.ts";
 
 /** The environment of a command that is run: variables, of which some are templates with references. */
 
@@ -17,30 +16,37 @@ export interface Environment {
 }
 
 /**
- * The variables of this process and of files; a later file replaces an earlier one, and a file replaces the process. In a file a value
- * that contains `op://` is a template; in the process a value that begins with it. The tokens of this program are left
- * out. Errors: throws a CliError with the name of the variable.
+ * Returns the variables of this process and of files; a later file replaces an earlier one, and a file replaces the process. In a file a value
+ * that contains `op://` is a template. In the process a value that begins with it is one reference, and `say` is told of a variable that
+ * contains it elsewhere. The tokens of this program are left out. Throws a CliError with the name of the variable.
  */
-export async function loadEnvironment(env: Variables, files: readonly string[]): Promise<Environment> {
-  const plain: Record<string, string> = {};
-  const templates = new Map<string, Part[]>();
-  const set = (name: string, value: string, isTemplate: boolean) => {
+export async function loadEnvironment(
+  env: Variables,
+  files: readonly string[],
+  say: (message: string) => void,
+): Promise<Environment> {
+  const plain = new Map<string, string>();
+  const templates = new Map<string, readonly Part[]>();
+  const set = (name: string, parts: readonly Part[]) => {
     templates.delete(name);
-    delete plain[name];
-    // In a value that is a reference as a whole, names may have spaces.
-    const parts = isReference(value) ? [{ reference: value }] : isTemplate ? parseVariable(name, value, env) : [];
+    plain.delete(name);
     if (referencesOf(parts).length > 0) templates.set(name, parts);
-    else plain[name] = value;
+    else plain.set(name, renderTemplate(parts, new Map()));
   };
-  for (const [name, value] of Object.entries(env)) if (value !== undefined) set(name, value, value.startsWith("op://"));
+  for (const [name, value = ""] of Object.entries(env))
+    if (!TOKEN_VARIABLES.includes(name))
+      set(name, isLikeReference(value) ? parseNamed(name, () => parseOne(value, env)) : [{ text: value }]);
   for (const path of files)
-    for (const [name, value] of Object.entries(await readEnvFile(path))) set(name, value, value.includes("op://"));
-  for (const name of TOKEN_VARIABLES) {
-    templates.delete(name);
-    delete plain[name];
-  }
-  return { plain, templates };
+    for (const [name, value] of await readEnvFile(path, say))
+      if (!TOKEN_VARIABLES.includes(name))
+        set(name, hasScheme(value) ? parseNamed(name, () => parseFileValue(value, env)) : [{ text: value }]);
+  for (const [name, value] of plain)
+    if (value === env[name] && hasScheme(value))
+      say(`${name} contains op:// and is passed on as it is, because its value does not begin with a reference`);
+  return { plain: Object.fromEntries(plain), templates };
 }
+
+const hasScheme = (value: string): boolean => /op:\/\//i.test(value);
 
 /** The references of an environment, each once. */
 export const referencesIn = ({ templates }: Environment): string[] => referencesOf([...templates.values()].flat());
@@ -56,18 +62,34 @@ export function renderEnvironment(
   return { ...plain, ...Object.fromEntries(rendered) };
 }
 
-function parseVariable(name: string, value: string, variables: Variables): Part[] {
+/** The references and texts of a value that the function parses. Throws its CliError with the name of the variable. */
+function parseNamed(name: string, parse: () => Part[]): Part[] {
   try {
-    return parseTemplate(value, variables);
+    return parse();
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     throw new CliError(`${name}: ${error.message}`, { exit: error.exit, ...(error.hint ? { hint: error.hint } : {}) });
   }
 }
 
-async function readEnvFile(path: string): Promise<Record<string, string>> {
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(`The env file ${basename(path)} cannot be read: ${error.code}`, { exit: "usage" });
-  });
-  return Object.fromEntries(parseDotenv(text.replace(/^\uFEFF/, "")));
+/** A value that is one reference: names may have spaces, and blanks around it are dropped. */
+function parseOne(value: string, variables: Variables): Part[] {
+  const parts = parseTemplate(`{{ ${value.trim()} }}`, variables);
+  if (parts.length === 1) return parts;
+  throw new CliError("The value is more than one reference", { exit: "usage", hint: "A file of --env can have templates." });
+}
+
+/** A value of a file: one reference, or a template. */
+function parseFileValue(value: string, variables: Variables): Part[] {
+  if (!isLikeReference(value)) return parseTemplate(value, variables);
+  try {
+    return parseOne(value, variables);
+  } catch {
+    const parts = parseTemplate(value.trimStart(), variables);
+    const [, next] = parts;
+    // The blank may be one of a name, of which the rest has a character that no name can have.
+    if (next && "text" in next && next.text.startsWith(" "))
+      throw new CliError("The reference may end at a blank or after it", { exit: "usage", hint: "Write it in {{ … }}." });
+    return parts;
+  }
 }

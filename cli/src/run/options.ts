@@ -4,8 +4,10 @@ import { FALLBACK_OPTIONS } from "../fallback/resolve.ts";
 /** Options of `run`. */
 
 export const RUN_OPTIONS = {
-  "env-file": {
+  // Node itself reads `--env-file`.
+  env: {
     type: "string",
+    short: "e",
     multiple: true,
     value: "FILE",
     summary: "read variables from a .env file; may be given several times",

@@ -3,6 +3,7 @@ import type { Client } from "@item-vault/client";
 import { withFallback } from "../fallback/resolve.ts";
 import type { Call } from "../frame/command.ts";
 import { write } from "../frame/io.ts";
+import { printable } from "../frame/printable.ts";
 import { resolveAll } from "../read/resolve.ts";
 import { type Child, forwardSignals, NotStarted, startChild } from "./child.ts";
 import { type Environment, loadEnvironment, referencesIn, renderEnvironment } from "./environment.ts";
@@ -16,7 +17,7 @@ type Secrets = ReadonlyMap<string, string>;
 
 export async function run(call: RunCall): Promise<number> {
   const { io, options } = call;
-  const environment = await loadEnvironment(io.env, options["env-file"] ?? []);
+  const environment = await loadEnvironment(io.env, options.env ?? [], sayTo(io));
   const references = referencesIn(environment);
   // Without references the command needs no service.
   const client = references.length === 0 ? undefined : await call.client();
@@ -52,7 +53,7 @@ interface Watched {
  */
 async function runAgainOnChange(call: RunCall, environment: Environment, { client, values, resolve }: Watched): Promise<number> {
   const watching = new AbortController();
-  const say = (text: string) => void write(call.io.stderr, `item-vault: ${text}\n`);
+  const say = sayTo(call.io);
   let child = start(call, environment, values);
   let newest = values;
   let [interruptedAt, isDue, isRestart] = [-Infinity, false, false];
@@ -90,6 +91,12 @@ async function runAgainOnChange(call: RunCall, environment: Environment, { clien
     removeListeners();
   }
 }
+
+/** Writes a line to stderr, without control characters of a name or a path. */
+const sayTo =
+  ({ stderr }: Call["io"]) =>
+  (text: string) =>
+    void write(stderr, `item-vault: ${printable(text)}\n`);
 
 function start({ io, rest, options }: RunCall, environment: Environment, values: Secrets): Child {
   const masked = options["no-masking"] || values.size === 0 ? undefined : [...values.values()];

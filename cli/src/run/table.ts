@@ -10,7 +10,7 @@ export const RUN_COMMANDS = [
     args: "",
     rest: true,
     options: RUN_OPTIONS,
-    examples: ["item-vault run --env-file .env -- npm start", "DB_PASSWORD=op://dev/db/password item-vault run -- ./server"],
+    examples: ["item-vault run --env .env -- npm start", "DB_PASSWORD=op://dev/db/password item-vault run -- ./server"],
     load: () => import("./run.ts"),
   }),
 ] as readonly Command[];

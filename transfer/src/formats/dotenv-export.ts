@@ -36,7 +36,10 @@ function presentItem(item: TransferItem, { losses, taken, several }: Context): s
     if (value === "") return [];
     const quoted = quote(value);
     if (quoted === undefined) {
-      losses.add('values that .env cannot quote (with a single quote and one of " $ ` \\, or a carriage return)', title);
+      losses.add(
+        'values that .env cannot quote (with a single quote and one of " $ ` \\, with a carriage return, or with a backslash at the end)',
+        title,
+      );
       return [];
     }
     const name = freeName(nameOf(field, title, several), taken);

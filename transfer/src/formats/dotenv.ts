@@ -17,7 +17,7 @@ export const dotenv: ImportFormat = {
 
 async function readDotenv(text: string, fileName: string): Promise<Transfer> {
   const losses = new Losses();
-  const variables = [...parseDotenv(text, (what) => losses.add(what))];
+  const variables = [...parseDotenv(text, "The file", (what, where) => losses.add(what, where))];
   if (variables.length === 0) throw sourceFault("The file", "has no variables");
   const items: TransferItem[] = [];
   for (let first = 0; first < variables.length; first += LIMITS.list) {

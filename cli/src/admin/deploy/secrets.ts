@@ -78,7 +78,7 @@ async function readSecrets(path: string): Promise<Map<string, string>> {
   if (!found) return new Map();
   if (process.platform !== "win32" && (found.mode & 0o077) !== 0)
     throw new CliError(`Others may read ${path}`, { exit: "usage", hint: `Run \`chmod 600 ${path}\`.` });
-  const secrets = parseDotenv(await readFile(path, "utf8"));
+  const secrets = parseDotenv(await readFile(path, "utf8"), path);
   const [weak] = [...secrets].find(([name, value]) => value.startsWith("replace-me") || isWeak(name, value)) ?? [];
   if (weak !== undefined) throw new CliError(`${path}: the value of ${weak} is a placeholder, or too short`, { exit: "usage" });
   return secrets;

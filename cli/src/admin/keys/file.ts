@@ -24,7 +24,7 @@ export async function loadKeyFile(path = DEFAULT_FILE): Promise<KeyFile> {
   if (process.platform !== "win32" && (found.mode & 0o077) !== 0)
     throw new CliError(`Others may read ${path}`, { exit: "usage", hint: `Run \`chmod 600 ${path}\`.` });
   const text = await readFile(path, "utf8");
-  const value = parseDotenv(text).get("ROOT_KEYS");
+  const value = parseDotenv(text, path).get("ROOT_KEYS");
   if (value === undefined) throw new CliError(`${path} has no ROOT_KEYS`, { exit: "usage", hint });
   if (text.match(LINE)?.length !== 1) throw new CliError(`${path} has more than one line with ROOT_KEYS`, { exit: "usage" });
   return { path, text, document: parseDocument(value, path) };
@@ -35,7 +35,8 @@ export async function saveKeyFile({ path, text }: KeyFile, document: KeyDocument
   const value = textOf(document);
   const replaced = text.replace(LINE, () => `ROOT_KEYS='${value}'`);
   // For example a value of several lines, of which only the first would have been replaced.
-  if (parseDotenv(replaced).get("ROOT_KEYS") !== value || parseDotenv(replaced).size !== parseDotenv(text).size)
+  const variables = parseDotenv(replaced, path);
+  if (variables.get("ROOT_KEYS") !== value || variables.size !== parseDotenv(text, path).size)
     throw new CliError(`${path}: ROOT_KEYS is not on one line`, { exit: "usage" });
   await writeWholeFile(path, replaced, { force: true });
 }

@@ -2,14 +2,14 @@ import { parseEnv } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { dotenv } from "../../../../transfer/src/formats/dotenv.ts";
-import { parseDotenv } from "../../../../transfer/src/dotenv.ts";
+import { parseDotenv, quote } from "../../../../transfer/src/dotenv.ts";
 import { lossesOf, read, refusal, runs, utf8, valuesOf } from "./reading.ts";
 import { DOTENV } from "./text-fixture.ts";
 
 /** The variables of a text; `undefined` when it is refused. */
 function parsed(text: string): Record<string, string> | undefined {
   try {
-    return Object.fromEntries(parseDotenv(text));
+    return Object.fromEntries(parseDotenv(text, "file"));
   } catch {
     return undefined;
   }
@@ -43,24 +43,99 @@ describe("dotenv", () => {
     ["A=C:\\x\\\nB=a=b=c", { A: "C:\\x\\", B: "a=b=c" }],
     ['A="a\\nb"\nB=\'a\\nb\'\nC=`x"y`', { A: "a\nb", B: "a\\nb", C: 'x"y' }],
     ["export A=1\nexportB=2\na.b=3\nÄ=ö", { A: "1", exportB: "2", "a.b": "3", Ä: "ö" }],
-    ["A='it\nB=it's'", { A: "it\nB=it" }],
+    ["A='it\nB=it'", { A: "it\nB=it" }],
+    [`A="{\\"a\\": \\"\\\\n\\"}"\nB="a\\tb\\r\\$C \\d" # c`, { A: '{"a": "\\n"}', B: "a\tb\r$C \\d" }],
+    ["A='it'\\''s'\nB='it'\"'\"'s'\nC='Let\\'s go!'#c", { A: "it's", B: "it's", C: "Let's go!" }],
+    ["A='C:\\x\\'\nB=C:\\'\\n\nC='${A}\\n'", { A: "C:\\x\\", B: "C:\\'\\n", C: "${A}\\n" }],
+    ['A=\'{\r\n  "a": 1\r\n}\'\r\nB="-----\nx\\"\n-----"', { A: '{\n  "a": 1\n}', B: '-----\nx"\n-----' }],
     ["A=abc#def\nB=#x\nC= #x\nD=a#b #c\nE=a\t# c", { A: "abc#def", B: "#x", C: "", D: "a#b", E: "a" }],
   ])("reads %j", async (text, values) => {
     const { items } = await read(dotenv, utf8(text));
     expect(Object.fromEntries(items[0]!.fields.map(({ label, value }) => [label, value]))).toEqual(values);
   });
 
-  it("reads what Node reads, where a blank precedes each comment", () => {
+  it("reads what Node reads, where a blank precedes each comment and no quote is escaped or joined", () => {
     // Node 24 takes the next line as the value of a variable without one, leaves `__proto__` out, and reads an indented comment after another one as a variable.
     const part = fc.constantFrom("A", "B_1", "=", "=", "'", '"', "`", " #", "x y", "\\n", "\n", "\n", "export ");
     const text = fc.array(part, { maxLength: 30 }).map((parts) => parts.join(""));
     fc.assert(
       fc.property(text, (content) => {
         const own = parsed(content);
-        fc.pre(own !== undefined && !/=\s*(\n|$)|^\s*(export )*\s*[=#]/m.test(content));
+        fc.pre(own !== undefined && !/=\s*(\n|$)|^\s*(export )*\s*[=#]|['"]['"]/m.test(content));
         expect(own).toEqual(parseEnv(content));
       }),
       { numRuns: runs(200) },
+    );
+  });
+
+  /** How programs write a value, and the values that they can write. */
+  const WRITERS: Readonly<Record<string, { write: (value: string) => string | undefined; can?: (value: string) => boolean }>> = {
+    "--format dotenv": { write: quote },
+    "Docker Compose in double quotes": {
+      write: (value) =>
+        `"${value
+          .replaceAll(/[\\"$]/g, String.raw`\$&`)
+          .replaceAll("\n", String.raw`\n`)
+          .replaceAll("\r", String.raw`\r`)
+          .replaceAll("\t", String.raw`\t`)}"`,
+    },
+    "Ruby, with line breaks as they are,": {
+      write: (value) => `"${value.replaceAll(/[\\"$`]/g, String.raw`\$&`)}"`,
+      can: (value) => !value.includes("\r"),
+    },
+    JSON: { write: (value) => JSON.stringify(value) },
+    "a shell": { write: (value) => `'${value.replaceAll("'", String.raw`'\''`)}'`, can: (value) => !/\r|\\/.test(value) },
+    "shlex of Python": { write: (value) => `'${value.replaceAll("'", `'"'"'`)}'`, can: (value) => !/\r|\\/.test(value) },
+    "Docker Compose and python-dotenv in single quotes": {
+      write: (value) => `'${value.replaceAll("'", String.raw`\'`)}'`,
+      can: (value) => !/[\r\\]/.test(value) && !/'[\s#]|'$/.test(value),
+    },
+  };
+
+  it.each(Object.entries(WRITERS))("reads back whole what %s writes", (_, { write, can = () => true }) => {
+    const piece = fc.constantFrom(
+      "'",
+      '"',
+      "`",
+      "\\",
+      "$A",
+      "#",
+      " #",
+      "=",
+      "\n",
+      "\nB=",
+      "\r",
+      "\t",
+      "é",
+      "a",
+      "{",
+      "}",
+      " ",
+      "n",
+    );
+    const value = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(""));
+    fc.assert(
+      fc.property(fc.array(value, { maxLength: 5 }), (values) => {
+        const lines = values.filter(can).flatMap((one, place) => {
+          const written = write(one);
+          return written === undefined ? [] : [{ name: `V${place}`, one, written }];
+        });
+        const file = lines.map(({ name, written }) => `${name}=${written} # it's a comment\n`).join("");
+        expect(parsed(file)).toEqual(Object.fromEntries(lines.map(({ name, one }) => [name, one])));
+      }),
+      { numRuns: runs(300) },
+    );
+  });
+
+  it("never reads another value than the one that was written in single quotes with an escape: it refuses the file", () => {
+    const piece = fc.constantFrom("'", "#", " #", "=", "\n", "\nB=", "a", " ", '"');
+    fc.assert(
+      fc.property(fc.array(fc.array(piece, { maxLength: 8 }), { minLength: 1, maxLength: 3 }), (values) => {
+        const written = values.map((pieces, place) => [`V${place}`, pieces.join("")] as const);
+        const own = parsed(written.map(([name, value]) => `${name}='${value.replaceAll("'", String.raw`\'`)}'\n`).join(""));
+        expect(own ?? Object.fromEntries(written)).toEqual(Object.fromEntries(written));
+      }),
+      { numRuns: runs(1_000, 20_000) },
     );
   });
 
@@ -73,8 +148,14 @@ describe("dotenv", () => {
     });
   });
 
-  it("counts what follows a quoted value", async () => {
-    expect(lossesOf(await read(dotenv, utf8("A='a'b\nB=\"c\" # d")))).toEqual({ comments: 1, "texts after a quoted value": 1 });
+  it("names the variables and the lines of which something is not carried over", async () => {
+    const { losses } = await read(dotenv, utf8("A=a#b\nB='c' # d\nA=e\nno variable\nexport C"));
+    expect(Object.fromEntries(losses.map(({ what, examples }) => [what, examples]))).toEqual({
+      "values with a # after which Node and others read a comment (kept whole)": ["A"],
+      comments: ["B"],
+      "variables that the file sets again later": ["A"],
+      "lines that set no variable": ["line 4", "line 5"],
+    });
   });
 
   it("makes a further Item of each 1,000 variables", async () => {
@@ -89,7 +170,13 @@ describe("dotenv", () => {
   it.each([
     ["", "The file: has no variables"],
     ["# only", "The file: has no variables"],
-    ['A="secret\nmore', "Line 1 has a quote that is not closed"],
+    ['A="secret\nmore', "The file: line 1 has a quote that is not closed"],
+    ["A=1\nB='it's'\n", "The file: line 2 has text after a quoted value"],
+    ["A=1\nB=\0\n", "The file: line 2 has a NUL character, which no variable can hold"],
+    [
+      "\nA='secret\\'\nB=' # x'",
+      "The file: line 2 has a backslash before a quote that may be the last one: write the value in double quotes",
+    ],
   ])("refuses %j", async (text, message) => {
     expect(await refusal(dotenv, utf8(text))).toBe(message);
   });

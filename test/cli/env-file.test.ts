@@ -1,0 +1,143 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { COMMANDS } from "../../cli/src/commands.ts";
+import type { Options } from "../../cli/src/frame/command.ts";
+import { GLOBAL_OPTIONS } from "../../cli/src/frame/parse.ts";
+import { vaultWithLogin } from "./support/login.ts";
+import { runHere } from "./support/here.ts";
+import { runCli } from "./support/process.ts";
+
+/** The files of `run --env`, and what Node reads of a command line. */
+
+let made: Awaited<ReturnType<typeof vaultWithLogin>>;
+let folder: string;
+beforeAll(async () => {
+  made = await vaultWithLogin();
+  folder = mkdtempSync(join(tmpdir(), "item-vault-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let files = 0;
+function fileOf(content: string | Uint8Array): string {
+  const path = join(folder, `${++files}.env`);
+  writeFileSync(path, content);
+  return path;
+}
+const print = (expression: string) => ["--", process.execPath, "-p", expression];
+/** Runs `run` with a reference, so that the output of its command is masked and therefore goes through this process. */
+const run = (path: string, expression = "'started'") =>
+  runHere(["run", "--env", path, ...print(expression)], { env: { ...made.env, SECRET: made.reference("password") } });
+
+describe("a file of --env", () => {
+  it("has values that the command gets whole, also with quotes in quotes", async () => {
+    const path = fileOf(`A="{\\"type\\":\\"svc\\",\\"n\\":1}"\nB="pass\\"word"\nC='it'\\''s'\nexport D='Let\\'s' # c\n`);
+    const ran = await runCli(["run", "-e", path, ...print("JSON.stringify(['A','B','C','D'].map((n) => process.env[n]))")]);
+    expect(ran).toMatchObject({ code: 0, stderr: "" });
+    expect(JSON.parse(ran.stdout)).toEqual(['{"type":"svc","n":1}', 'pass"word', "it's", "Let's"]);
+  });
+
+  it("may have another encoding with a byte order mark", async () => {
+    const path = fileOf(Buffer.from("\uFEFFA=grün\r\n", "utf16le"));
+    expect(await run(path, "process.env.A")).toMatchObject({ code: 0, stdout: "grün\n", stderr: "" });
+  });
+
+  it("has NODE_OPTIONS for the command, and not for the program that has the token", async () => {
+    const hook = join(folder, "hook.cjs");
+    writeFileSync(
+      hook,
+      `require("fs").appendFileSync(${JSON.stringify(join(folder, "seen"))}, "x"); console.log([process.env.ITEM_VAULT_TOKEN])`,
+    );
+    const ran = await runCli(["run", "--env", fileOf(`NODE_OPTIONS=--require=${hook}\n`), "--", "node", "-p", "1"], {
+      env: made.env,
+    });
+    expect(ran).toMatchObject({ code: 0, stdout: "[ undefined ]\n1\n", stderr: "" });
+    const refused = await runCli(["run", "--env", fileOf("NODE_OPTIONS=--no-such-flag\n"), "--", "true"], { env: made.env });
+    expect(refused).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("has lines that set no variable: stderr names each of them", async () => {
+    const ran = await run(fileOf("A=1\nB: 2\n\n# c\nsecret words\n"), "process.env.A");
+    expect(ran).toMatchObject({ code: 0, stdout: "1\n" });
+    expect(ran.stderr.match(/line \d sets no variable and is ignored\n/g)).toEqual(
+      ["line 2", "line 5"].map((line) => `${line} sets no variable and is ignored\n`),
+    );
+    expect(ran.stderr).not.toContain("secret");
+  });
+
+  it.each<[string, () => string, RegExp]>([
+    ["is missing", () => join(folder, "none.env"), /none\.env: cannot be read: ENOENT/],
+    ["is a folder", () => (mkdirSync(join(folder, "d.env")), join(folder, "d.env")), /d\.env: cannot be read: EISDIR/],
+    ["is below a file", () => join(fileOf("A=1"), "x.env"), /x\.env: cannot be read: ENOTDIR/],
+    ["has no end", () => "/dev/zero", /\/dev\/zero: is larger than 4 MiB/],
+    ["is in Latin-1", () => fileOf(Buffer.from("A=p\xE4ss\n", "latin1")), /\.env: is not text in UTF-8/],
+    ["is UTF-16 without a mark", () => fileOf(Buffer.from("A=1\n", "utf16le")), /\.env: line 1 has a NUL character/],
+    ["has a NUL", () => fileOf("A=1\nB=se\0cret\n"), /\.env: line 2 has a NUL character, which no variable can hold/],
+    ["has an open quote", () => fileOf("A=1\n\nB='secret\n"), /\.env: line 3 has a quote that is not closed/],
+    ["has text after a quoted value", () => fileOf("A='it's secret'\n"), /\.env: line 1 has text after a quoted value/],
+    [
+      "has a quote that may be the last",
+      () => fileOf("A='C:\\secret\\'\nB='#'\n"),
+      /\.env: line 1 has a backslash before a quote/,
+    ],
+  ])("that %s is refused by name, and nothing is started", async (_, path, message) => {
+    const ran = await run(path());
+    expect(ran).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(message) });
+    expect(ran.stderr).toMatch(/\nThe command was not started\.\n$/);
+    expect(ran.stderr).not.toMatch(/secret(?!\.)/);
+  });
+});
+
+describe("--env-file, which Node reads behind a script too,", () => {
+  it.each([
+    ["run", "--env-file", "FILE", "--", "true"],
+    ["run", "--env-file=FILE", "--", "true"],
+    ["run", "--env-file-if-exists", "FILE", "--", "true"],
+    ["inject", "--env-file", "FILE"],
+    ["--env-file", "FILE", "run", "--", "true"],
+    ["--env-file=FILE"],
+    ["vault", "list", "--env-file"],
+  ])("is refused in `%s %s %s`, with the name of the option", async (...words) => {
+    const args = words.filter(Boolean).map((word) => word.replace("FILE", fileOf("A=1\n")));
+    expect(await runHere(args)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("run --env FILE") });
+  });
+
+  it("is the command's own after `--`", async () => {
+    const ran = await runCli(["run", "--", "node", `--env-file=${fileOf("A=of Node\n")}`, "-p", "process.env.A"]);
+    expect(ran).toMatchObject({ code: 0, stdout: "of Node\n", stderr: "" });
+  });
+});
+
+/** Starts a script with options behind it, as the launcher is started. Returns whether Node reads none of them. */
+function isIgnoredByNode(options: readonly string[]): boolean {
+  const script = join(folder, "script.cjs");
+  writeFileSync(script, "process.stdout.write(process.execArgv.join() + (process.env.SEEN ?? ''))");
+  const hook = join(folder, "node-hook.cjs");
+  writeFileSync(hook, "process.env.SEEN = 'seen'");
+  const existing = fileOf(`SEEN=seen\nNODE_OPTIONS=--require=${hook}\n`);
+  const lines = [existing, join(folder, "missing")].flatMap((path) => [
+    options.flatMap((name) => [name, path]),
+    options.map((name) => `${name}=${path}`),
+  ]);
+  return lines.every((words) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...words], { encoding: "utf8" });
+    return status === 0 && stdout === "" && stderr === "";
+  });
+}
+
+describe("Node", () => {
+  const options: Options = Object.assign({}, GLOBAL_OPTIONS, ...COMMANDS.map((command) => command.options));
+  const shorts = Object.values(options).flatMap(({ short }) => (short === undefined ? [] : [`-${short}`]));
+  const names = [...Object.keys(options).map((name) => `--${name}`), ...shorts];
+
+  it("reads no option of a command from the words behind the script", () => {
+    expect(names).toEqual(expect.arrayContaining(["--env", "-e", "--host", "--watch"]));
+    expect(isIgnoredByNode(names)).toBe(true);
+  });
+
+  it.each(["--env-file", "--env-file-if-exists"])("is seen reading %s there", (name) =>
+    expect(isIgnoredByNode([...names, name])).toBe(false),
+  );
+});
