@@ -121,17 +121,20 @@ describe("a late step of `purge`", () => {
     expect(Object.values(before.rows).every(({ length }) => length > 0)).toBe(true);
     const purge = await latePurge(vault);
     await admin("DELETE", `/v1/admin/vaults/${vault}`);
-    let calls = 0;
+    // The purge of the deletion may have ended. This one has not, so the record of the deletion is there when the restore begins.
+    const record = env.DB.prepare("INSERT OR IGNORE INTO deleted_vaults VALUES (?, 1)").bind(vault);
+    const isMarked = () => env.DB.prepare("SELECT 1 FROM restores WHERE vault_id = ?").bind(vault).first();
+    let purges = 0;
     const DB = wrapDatabase(env.DB, {
+      before: async () => void (purges === 0 && (await record.run())),
       async after() {
-        // The purge of the deletion may have ended, or may have all rows before it.
-        if (++calls === 1) await env.DB.prepare("INSERT OR IGNORE INTO deleted_vaults VALUES (?, 1)").bind(vault).run();
+        if (purges === 0 && !(await isMarked())) return;
+        purges++;
         await purge();
       },
     });
     expect(await restore({ vault }, { DB })).toMatchObject({ status: 200, body: { state: "done" } });
-    expect(calls).toBeGreaterThan(8);
-    await purge();
+    expect(purges).toBeGreaterThan(8);
     expect(await stateOf(vault)).toEqual(before);
   });
 
