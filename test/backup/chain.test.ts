@@ -167,6 +167,7 @@ describe("a vault that has as many writes as its snapshot, and a newer one among
       },
     });
     expect(await restore({ vault }, { DB })).toMatchObject({ status: 409, body: { reason: "backup_newer" } });
+    expect(await env.DB.prepare("SELECT 1 FROM restores WHERE vault_id = ?").bind(vault).first()).toBeNull();
     expect(await restore({ vault })).toMatchObject({ status: 409 });
     expect(await state()).toEqual(newer);
   });

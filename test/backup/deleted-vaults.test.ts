@@ -70,9 +70,11 @@ describe("the backups of a vault that was deleted", () => {
     expect(await objectsOf(vault)).toEqual([]);
   });
 
-  it("stay while the newest does not open and says that another deployment has made it", async () => {
+  it("stay while the newest says that another deployment has made it, also when it does not open", async () => {
     const vault = await deletedVault();
     await changeManifest({ vault, number: 1 }, { deployment: "another" });
+    await nightsLater(4);
+    expect(await objectsOf(vault)).toHaveLength(5);
     const key = newestKey(vault);
     const [line] = (await (await env.BACKUPS.get(key))!.text()).split("\n");
     await env.BACKUPS.put(key, `${line}\nremoved ${"0".repeat(64)}\n`);

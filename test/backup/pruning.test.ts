@@ -5,11 +5,11 @@ import { PART_MAX } from "../../src/store/backup/cut.ts";
 import { manifestKey, partKey } from "../../src/store/backup/object-keys.ts";
 import { sha256 } from "../../src/store/backup/sha256.ts";
 import { backUp, backUpAll, snapshotsOf, storedNow } from "../support/backup.ts";
-import { seeded } from "../support/bindings.ts";
+import { seeded, wrapBucket } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { restore } from "../support/restores.ts";
-import { admin, type Client, LOGIN, makeVault } from "../support/service.ts";
+import { admin, client, type Client, LOGIN, makeToken, makeVault } from "../support/service.ts";
 
 /** What the deletion of old backups leaves (contract 21.12). */
 
@@ -101,6 +101,35 @@ describe("a content that a kept snapshot names", () => {
     await env.FILES.delete(await objectsOf(vault));
     expect(await restore({ vault })).toMatchObject({ status: 200, body: { items: count, findings: [] } });
     expect(await objectsOf(vault)).toHaveLength(count);
+  });
+});
+
+/** The bucket BACKUPS, of which one call that deletes objects of a vault fails. Out: also how many calls there were. */
+function failingDelete(vault: string, failing: number) {
+  let calls = 0;
+  const remove = async (keys: string | string[]) => {
+    if ([keys].flat().some((key) => key.includes(vault)) && ++calls === failing) throw new Error("R2 does not answer");
+    await env.BACKUPS.delete(keys);
+  };
+  return { BACKUPS: wrapBucket({ delete: remove }, env.BACKUPS), calls: () => calls };
+}
+
+describe("a content that only an old snapshot names", () => {
+  it("goes with it, whichever call of R2 that deletes objects fails", async () => {
+    for (let failing = 1, isLost = true; isLost; failing++) {
+      const { vault, items, path, item } = await freshFile();
+      const call = client((await makeToken({ [vault]: "rwd" })).token);
+      await call("POST", items, { body: LOGIN });
+      await backUpLater(1, kept(1));
+      const parts = await keysIn(`vaults/${vault}/parts/`);
+      await call("DELETE", path);
+      expect((await call("DELETE", `/v1/vaults/${vault}/deleted-items/${item}`)).status).toBe(204);
+      const { BACKUPS, calls } = failingDelete(vault, failing);
+      await backUpLater(2, { ...kept(1), BACKUPS });
+      isLost = calls() >= failing;
+      expect([failing, await snapshotsOf(vault), await keysIn(`contents/${vault}/`)]).toEqual([failing, [2], []]);
+      expect((await keysIn(`vaults/${vault}/parts/`)).filter((key) => parts.includes(key)).length).toBeLessThan(parts.length);
+    }
   });
 });
 

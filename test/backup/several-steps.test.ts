@@ -2,20 +2,11 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { firstIdAt } from "../../src/model/ids.ts";
 import { DAY } from "../../src/model/time.ts";
-import { backUp, newestOf, rowsInDatabase, rowsOfParts, type VaultRows } from "../support/backup.ts";
-import { wrapDatabase } from "../support/bindings.ts";
+import { afterSlices, backUp, newestOf, rowsInDatabase, rowsOfParts, type VaultRows } from "../support/backup.ts";
 import { freshFile } from "../support/files.ts";
 import { freshVault } from "../support/service.ts";
 
 /** Snapshots of which a stage takes several steps, or a pass of changes several slices, while the vault is written to (contract 21.1, 21.3). */
-
-/** The bindings with a D1 that does something after each slice that a backup reads. */
-function afterSlices(act: (slice: number) => Promise<unknown>): Partial<Env> {
-  let slices = 0;
-  // A slice reads the row of the vault, the deployment, the log, the webhooks, and at least one more table.
-  const after = async (results: D1Result[]) => void (results.length > 4 && (await act(++slices)));
-  return { DB: wrapDatabase(env.DB, { after }) };
-}
 
 /** Compared as texts, because the difference of large objects takes minutes to print. */
 function expectEqual(rows: VaultRows, expected: VaultRows): void {

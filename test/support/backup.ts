@@ -3,7 +3,7 @@ import type { Cell, Manifest, Part } from "../../src/model/backup.ts";
 import type { Result } from "../../src/model/result.ts";
 import { listBackupNumbers, loadNewest, loadPart } from "../../src/store/backup/load.ts";
 import { type BackupStore, openBackupStore } from "../../src/store/backup/ports.ts";
-import { wrapBucket } from "./bindings.ts";
+import { wrapBucket, wrapDatabase } from "./bindings.ts";
 import { runJob, serviceWith } from "./jobs.ts";
 import { r2Bucket } from "../../src/store/buckets/r2.ts";
 import { keyInVault } from "../../src/store/tables/slices.ts";
@@ -62,6 +62,14 @@ export function storedNow(text: string): R2Bucket {
     return object && { key, size: object.size, etag: object.etag, uploaded: key.includes(text) ? stored : object.uploaded };
   };
   return wrapBucket({ list, head }, env.BACKUPS);
+}
+
+/** The bindings with a D1 that does something after each slice that a backup reads. */
+export function afterSlices(act: (slice: number) => Promise<unknown>): Partial<Env> {
+  let slices = 0;
+  // A slice reads the row of the vault, the deployment, the log, the webhooks, and at least one more table.
+  const after = async (results: D1Result[]) => void (results.length > 4 && (await act(++slices)));
+  return { DB: wrapDatabase(env.DB, { after }) };
 }
 
 export const snapshotsOf = async (vault: string): Promise<number[]> =>
