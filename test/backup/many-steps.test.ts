@@ -4,11 +4,12 @@ import { REGISTRY } from "../../src/model/backup.ts";
 import { firstIdAt } from "../../src/model/ids.ts";
 import { DAY } from "../../src/model/time.ts";
 import { PART_MAX } from "../../src/store/backup/cut.ts";
+import { partKey } from "../../src/store/backup/object-keys.ts";
 import { backedUpIn } from "../../src/store/tables/tables.ts";
 import { afterSlices, backUp, backUpAll, newestOf, rowsInDatabase, rowsOfParts } from "../support/backup.ts";
 import { seeded } from "../support/bindings.ts";
 import { fullVault } from "../support/full-vault.ts";
-import { objectsOf } from "../support/files.ts";
+import { freshFile, objectsOf, pattern } from "../support/files.ts";
 import { restore } from "../support/restores.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { admin } from "../support/service.ts";
@@ -101,6 +102,42 @@ describe("a snapshot whose stages take several steps each", () => {
     expect(new Set(await objectsOf(vault))).toEqual(
       new Set(contents.map(({ id, generation }) => `${vault}/${id}/${generation}`)),
     );
+  });
+});
+
+describe("a snapshot of many parts", () => {
+  it("is found to be damaged in whichever part before anything of the vault changes (21.24)", async () => {
+    const { vault, call, items, kept } = await fullVault();
+    PART_MAX.characters = 1;
+    await backUp(vault);
+    await call("DELETE", `${items}/${kept}`);
+    const before = await stateOf(vault);
+    const { manifest } = await newestOf(vault);
+    expect(manifest.parts.length).toBeGreaterThan(10);
+    for (const { sha256, bytes } of manifest.parts) {
+      const key = partKey(vault, sha256);
+      const part = await (await env.BACKUPS.get(key))!.bytes();
+      await env.BACKUPS.put(key, part.with(bytes - 2, 0));
+      const { status, body } = await restore({ vault, overwrite: true });
+      expect([status, body.reason, body.message]).toEqual([422, "backup_damaged", expect.stringContaining(sha256)]);
+      expect(await stateOf(vault)).toEqual(before);
+      await env.BACKUPS.put(key, part);
+    }
+    expect(await restore({ vault, overwrite: true })).toMatchObject({ status: 200, body: { findings: [] } });
+  });
+
+  it("gives an Item that fills several of them back with all of its Files (21.28)", async () => {
+    const { vault, call, path, item, upload, files } = await freshFile();
+    for (const name of ["g", "h"]) expect((await upload(pattern(50), `?name=${name}`)).status).toBe(200);
+    PART_MAX.characters = 1;
+    await backUp(vault);
+    const names = async () => (await call("GET", files)).body.map(({ name }: { name: string }) => name).toSorted();
+    const before = await names();
+    for (const { id } of (await call("GET", files)).body) await call("DELETE", `${files}/${id}`);
+    expect([before.length, await names()]).toEqual([3, []]);
+    expect(await restore({ vault, item, overwrite: true })).toMatchObject({ status: 200, body: { items: 1, findings: [] } });
+    expect(await names()).toEqual(before);
+    expect((await call("GET", path)).status).toBe(200);
   });
 });
 
