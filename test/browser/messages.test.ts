@@ -1,6 +1,8 @@
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
+import { makeVault } from "../sdk/support/requests.ts";
 import { checkAccessibility } from "./support/accessibility.ts";
+import { dialogsOf } from "./support/dialogs.ts";
 import { injectFault } from "./support/faults.ts";
 import { coveredButtons, keepMessages } from "./support/layout.ts";
 import { openPage } from "./support/page.ts";
@@ -50,26 +52,73 @@ it("a message does not cover why a form was not saved, wide and on a phone", asy
   }
 });
 
-it("a message covers no button of a dialog, and is as high as its text", async () => {
+/** The messages in the dialog that is open. */
+const inDialog = (page: Page) => page.locator("dialog:modal .toast");
+
+it("a message covers no button of a dialog in which it was made, and is as high as its text", async () => {
   const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
-  await page.goto("/console/#/vaults");
-  await page.getByRole("button", { name: "Create vault" }).waitFor();
+  await issueToken(page, "Covered");
   await keepMessages(page);
-  for (const name of ["First", "Second"]) {
-    await page.getByRole("button", { name: "Create vault" }).click();
-    await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill(`Covered ${name}`);
-    await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-  }
-  await page.getByRole("button", { name: "Open vaults for 12 hours" }).click();
-  const messages = page.getByText("The vault was created.");
+  for (const name of ["Copy token", "Copy lines for a shell"]) await page.getByRole("button", { name }).click();
+  await inDialog(page).getByText("Lines copied.").waitFor();
   for (const width of [390, 1024]) {
     // So low that the dialog reaches the bottom, where messages are without a dialog.
-    await page.setViewportSize({ width, height: 480 });
-    expect(await messages.count()).toBe(1);
+    await page.setViewportSize({ width, height: 320 });
+    expect(await inDialog(page).count()).toBe(1);
     // Messages stay at the top while a long dialog scrolls below them.
     await page.getByRole("dialog").evaluate((dialog) => dialog.scrollTo(0, 0));
-    expect((await messages.first().boundingBox())!.height).toBeLessThan(80);
+    expect((await inDialog(page).boundingBox())!.height).toBeLessThan(width < 400 ? 140 : 80);
     expect(await coveredButtons(page)).toEqual([]);
   }
 });
+
+/** Dialogs of the page of an Item that open without a write. */
+const OPENED: ReadonlySet<string> = new Set(["find", "keys", "delete an Item", "move an Item"]);
+
+it("a message made before a dialog is not in the dialog, nor is its button, and both are there afterwards", async () => {
+  const { vault, items, token } = await seed([login("Starred")]);
+  const page = await openPage({ token });
+  await page.goto(`/console/#/items/${vault}/${items[0]}`);
+  await page.getByRole("heading", { name: "Starred" }).waitFor();
+  await keepMessages(page);
+  await page.getByRole("button", { name: "Favourite" }).click();
+  const message = page.getByText("Added to the favourites.");
+  await message.waitFor();
+  const dialogs = dialogsOf({ vault, item: items[0]! }).filter(([name]) => OPENED.has(name));
+  for (const [name, , open] of dialogs) {
+    await open(page);
+    await page.locator("dialog:modal").waitFor();
+    expect([name, await inDialog(page).count()]).toEqual([name, 0]);
+    await page.keyboard.press("Escape");
+    await page.locator("dialog:modal").waitFor({ state: "detached" });
+    expect([name, await message.count()]).toEqual([name, 1]);
+  }
+  expect(dialogs.length).toBe(OPENED.size);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Removed from the favourites.").waitFor();
+});
+
+it("a message made in a dialog is in no dialog that opens after it", async () => {
+  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+  await issueToken(page, "First of two");
+  await keepMessages(page);
+  await page.getByRole("button", { name: "Copy token" }).click();
+  await inDialog(page).getByText("Token copied.").waitFor();
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByText("Token copied.").waitFor();
+  await page.getByRole("button", { name: "Issue token" }).first().click();
+  await page.getByRole("dialog", { name: "Issue token" }).waitFor();
+  expect(await inDialog(page).count()).toBe(0);
+});
+
+/** Issues a token that opens no vault but one of this test, and leaves the dialog that shows it open. */
+async function issueToken(page: Page, name: string): Promise<void> {
+  await makeVault("Messages");
+  await page.goto("/console/#/tokens");
+  await page.getByRole("button", { name: "Issue token" }).first().click();
+  const form = page.getByRole("dialog", { name: "Issue token" });
+  await form.getByLabel("Name", { exact: true }).fill(name);
+  await form.getByRole("checkbox", { name: "Read: Messages" }).first().check();
+  await form.getByRole("button", { name: "Issue token" }).click();
+  await page.getByRole("dialog", { name: "Token issued" }).waitFor();
+}

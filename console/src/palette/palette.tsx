@@ -15,7 +15,7 @@ export const openPalette = (): void => void (open.value = true);
 
 /** Ctrl+K (⌘K) opens the palette, and `?` shows the keys where no text is typed. */
 export function openByKey(event: KeyboardEvent): void {
-  if (openDialogs.peek() > 0 || sessionState.peek() !== "signed-in" || event.altKey) return;
+  if (openDialogs.peek().length > 0 || sessionState.peek() !== "signed-in" || event.altKey) return;
   const isModified = event.ctrlKey || event.metaKey;
   const types = (event.target as Element).closest?.("input, select, textarea") !== null;
   if (isModified && event.key.toLowerCase() === "k") openPalette();

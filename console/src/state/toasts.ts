@@ -23,8 +23,14 @@ const SHOWN_WITH_ACTION = 12_000;
 export const toasts = signal<readonly Toast[]>([]);
 let last = 0;
 
-/** How many dialogs are open. What is outside of the last one is neither read by screen readers nor reached. */
-export const openDialogs = signal(0);
+/** A dialog in the page, and the id of the last message that was made before it opened. */
+export interface OpenDialog {
+  readonly after: number;
+}
+
+export const newDialog = (): OpenDialog => ({ after: last });
+/** The open dialogs, outermost first. */
+export const openDialogs = signal<readonly OpenDialog[]>([]);
 
 /**
  * Shows a message in place of the one before. A question, which is under the message meanwhile, stays until it is answered. Out: the id of

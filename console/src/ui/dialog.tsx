@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { sessionState } from "../state/session.ts";
-import { openDialogs } from "../state/toasts.ts";
+import { newDialog, openDialogs } from "../state/toasts.ts";
 import { Toasts } from "./toasts.tsx";
 
 interface Props {
@@ -25,25 +25,25 @@ const BUTTON = ":scope > :not(header, .toasts) button";
 export function Dialog({ signsIn = false, ...props }: Props) {
   const opens = useRef(false);
   opens.current ||= signsIn || sessionState.value !== "ended";
-  return opens.current ? <OpenDialog {...props} /> : null;
+  return opens.current ? <ModalDialog {...props} /> : null;
 }
 
-function OpenDialog({ title, children, onClose }: Omit<Props, "signsIn">) {
+function ModalDialog({ title, children, onClose }: Omit<Props, "signsIn">) {
   const dialog = useRef<HTMLDialogElement>(null);
   const gone = useRef(false);
-  const [depth] = useState(() => openDialogs.peek() + 1);
+  const [self] = useState(newDialog);
   // Before the next key press, which belongs to the dialog.
   useLayoutEffect(() => {
     const element = dialog.current!;
     const focused = document.activeElement;
     element.showModal();
-    openDialogs.value++;
+    openDialogs.value = [...openDialogs.value, self];
     // The browser would choose the button that closes the dialog. A field comes first: keys that are under way may press a button.
     (element.querySelector<HTMLElement>(FIELD) ?? element.querySelector<HTMLElement>(BUTTON))?.focus();
     return () => {
       gone.current = true;
       element.close();
-      openDialogs.value--;
+      openDialogs.value = openDialogs.value.filter((each) => each !== self);
       // The browser gives the focus back only for a dialog that is still in the page.
       if (document.activeElement === document.body && focused instanceof HTMLElement) focused.focus();
     };
@@ -68,7 +68,7 @@ function OpenDialog({ title, children, onClose }: Omit<Props, "signsIn">) {
           </button>
         )}
       </header>
-      <Toasts depth={depth} />
+      <Toasts dialog={self} />
       {children}
     </dialog>
   );

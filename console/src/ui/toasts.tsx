@@ -1,13 +1,13 @@
 import { afterRender } from "./after-render.ts";
 import { focusView } from "./page.tsx";
-import { hideToast, openDialogs, type Toast, toasts } from "../state/toasts.ts";
+import { hideToast, type OpenDialog, openDialogs, type Toast, toasts } from "../state/toasts.ts";
 
 /**
- * The message, one at a time, which screen readers announce without moving the focus. It is in the dialog that is open, if any, because the rest of
- * the page is inert then. In: how many dialogs are around them.
+ * Shows one message at a time, which screen readers announce without moving the focus. A message is in the innermost open dialog that was open
+ * when the message was made, else in the page. `dialog` is the dialog around this component.
  */
-export function Toasts({ depth = 0 }: { readonly depth?: number }) {
-  const toast = openDialogs.value === depth ? toasts.value.at(-1) : undefined;
+export function Toasts({ dialog }: { readonly dialog?: OpenDialog }) {
+  const toast = toasts.value.findLast(({ id }) => openDialogs.value.findLast(({ after }) => after < id) === dialog);
   return <output class="toasts">{toast && <Message key={toast.id} toast={toast} />}</output>;
 }
 
