@@ -70,6 +70,14 @@ it("installs nothing without the package, and says so", async () => {
   expect(ran).toMatchObject({ code: 1, stdout: expect.stringMatching(/^::error::.*package/), stderr: "" });
 });
 
+it.each(["item-vault", "item-vault@0.9.0", "@item-vault/cli", "npm:item-vault", "cli.tgz"])(
+  "runs no package by a name that the registry may have: %s",
+  async (name) => {
+    const ran = await runAction({ host: "https://vault.example.com", package: name }, programOf("npx", "echo npx ran >&2"));
+    expect(ran).toMatchObject({ code: 1, stdout: expect.stringMatching(/^::error::.*package/), stderr: "" });
+  },
+);
+
 it("runs the package that it is given", async () => {
   const ran = await runAction({ host: "https://vault.example.com", package: "./cli.tgz" }, programOf("npx", 'echo "$@"'));
   expect(ran.variables).toBe(

@@ -52,7 +52,7 @@ export function ChooseFile({ shown, problem }: Props) {
         ))}
       </ul>
       <p class="quiet">
-        The command line also reads KeePass databases, and other services: <code>npx item-vault import FILE</code>
+        The command line also reads KeePass databases, and other services: <code>item-vault import FILE</code>
       </p>
     </>
   );
@@ -64,7 +64,7 @@ function ProblemOf({ problem, shown }: { readonly problem: Problem; readonly sho
     <div class="failure" role="alert">
       {problem.kind === "keepass" ? (
         <p>
-          A page cannot open KeePass databases. Import this one with the command line: <code>npx item-vault import FILE</code>
+          A page cannot open KeePass databases. Import this one with the command line: <code>item-vault import FILE</code>
         </p>
       ) : (
         <p>{problem.text}</p>
