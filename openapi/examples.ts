@@ -196,6 +196,6 @@ export const webhookMessage = {
 
 export const health = {
   name: "Item Vault",
-  version: "1.0.0",
+  version: "0.9.0",
   dependencies: [{ service: "d1", status: "ACTIVE", message: "The database answers" }],
 };

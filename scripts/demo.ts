@@ -1,6 +1,11 @@
 /** The demo: a Vault with one Login that has a File, and a token for the Vault. It is created through the API. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
+/** The address of the service, while `npm start` runs it. */
+export const ADDRESS = ".wrangler/address";
+/** The demo of an earlier start. */
+export const DEMO = ".wrangler/demo.json";
+
 export interface Demo {
   readonly vault: string;
   readonly item: string;
@@ -33,7 +38,7 @@ export async function loadLogin(base: string, { vault, item, token }: Demo): Pro
   return (await send(base, "GET", `/v1/vaults/${vault}/items/${item}`, token)) as { title: string; version: number };
 }
 
-/** A link that signs in to the console, as a token, if there is one, and as the admin: it works once, and for 10 minutes (contract 24.9). */
+/** A link that signs in to the console, as a token, if there is one, and as the admin. It works once, for 5 minutes (contract 24.9). */
 export async function createSignInLink(base: string, adminToken: string, token?: string): Promise<string> {
   const codes = [
     ...(token === undefined ? [] : [(await send(base, "POST", "/v1/sign-in-codes", token)) as { code: string }]),
@@ -53,7 +58,7 @@ const LOGIN = {
 };
 
 /** Out: the demo of an earlier start; `undefined` when the file is missing or damaged. */
-function loadDemo(path: string): Demo | undefined {
+export function loadDemo(path: string): Demo | undefined {
   if (!existsSync(path)) return undefined;
   try {
     const demo = JSON.parse(readFileSync(path, "utf8")) as Partial<Demo> | null;

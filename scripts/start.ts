@@ -5,11 +5,11 @@
  * demo. Each step keeps what an earlier start has created.
  */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import * as paths from "node:path";
 import { build } from "./build.ts";
-import { createDemo, createSignInLink, type Demo, loadLogin } from "./demo.ts";
+import { ADDRESS, createDemo, createSignInLink, DEMO, type Demo, loadLogin } from "./demo.ts";
 import { ensureSecrets } from "./secrets.ts";
 import { applyMigrations, LOCAL, WRANGLER } from "./wrangler.ts";
 
@@ -49,15 +49,17 @@ const server = spawn(process.execPath, [WRANGLER, "dev", ...options], {
 });
 let stopping = false;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
+process.on("exit", () => rmSync(ADDRESS, { force: true }));
 server.on("exit", (code) => process.exit(stopping ? 0 : (code ?? 1)));
 
 await waitForServer();
 if (folder !== undefined) await restore(folder);
+writeFileSync(ADDRESS, base);
 if (isRestored()) console.log(await greetingOfRestored());
 else await startDemo();
 
 async function startDemo(): Promise<void> {
-  const demo = await createDemo(base, adminToken, ".wrangler/demo.json").catch(async (error: Error) => {
+  const demo = await createDemo(base, adminToken, DEMO).catch(async (error: Error) => {
     const fault = await findSettingsFault();
     stop();
     if (fault !== undefined) exit(`A setting in wrangler.toml or .dev.vars is malformed: ${fault}`);
@@ -100,8 +102,7 @@ function makeRoom(from: string): void {
   if (existsSync(STATE)) {
     const kept = `.wrangler/before-${new Date().toISOString().replaceAll(":", "-")}`;
     mkdirSync(kept);
-    for (const name of [STATE, ".wrangler/demo.json"])
-      if (existsSync(name)) renameSync(name, paths.join(kept, paths.basename(name)));
+    for (const name of [STATE, DEMO]) if (existsSync(name)) renameSync(name, paths.join(kept, paths.basename(name)));
     console.log(`The data of before was moved to ${kept}.`);
   }
   mkdirSync(".wrangler", { recursive: true });
@@ -128,12 +129,11 @@ async function restore(from: string): Promise<void> {
   );
 }
 
-/** A link is good for ten minutes: it belongs on a terminal, and not into a log. */
+/** A link signs in whoever opens it first: it belongs on a terminal, and not into a log. */
 async function signInLines(token?: string): Promise<string> {
-  if (!process.stdout.isTTY)
-    return "Sign in to the console by a link: npx item-vault console prints one, with the variables of .dev.vars.";
+  if (!process.stdout.isTTY) return "To open the console, run: npm run console";
   return `${await createSignInLink(base, adminToken, token)}
-The link opens the console, once and within 10 minutes; npx item-vault console makes another.`;
+The link opens the console, once and within 5 minutes; npm run console makes another.`;
 }
 
 async function greetingOfRestored(): Promise<string> {
@@ -142,8 +142,8 @@ ${await signInLines()}
 No token was restored. In another terminal, here, with ADMIN_TOKEN of .dev.vars as ITEM_VAULT_ADMIN_TOKEN:
 
 export ITEM_VAULT_HOST=${base}
-npx item-vault vault list --admin
-npx item-vault token create laptop --vault NAME=rw
+npx --no item-vault vault list --admin
+npx --no item-vault token create laptop --vault NAME=rw
 `;
 }
 
@@ -207,10 +207,10 @@ Its API: ${base}/docs/. The command line: docs/cli.md. In another terminal, here
 export ITEM_VAULT_HOST=${base}
 export ITEM_VAULT_TOKEN=${process.stdout.isTTY ? token : TOKEN_OF_FILE}
 
-npx item-vault read ${reference}
-PASSWORD=${reference} npx item-vault run -- sh -c 'echo "\${#PASSWORD}: $PASSWORD"'
-npx item-vault import docs/examples/passwords.csv --vault Demo
-npx item-vault item list
+npx --no item-vault read ${reference}
+PASSWORD=${reference} npx --no item-vault run -- sh -c 'echo "\${#PASSWORD}: $PASSWORD"'
+npx --no item-vault import docs/examples/passwords.csv --vault Demo
+npx --no item-vault item list
 
 The same over HTTP: read the Item, change a field, undo that, download its File:
 AUTH="Authorization: Bearer $ITEM_VAULT_TOKEN"
