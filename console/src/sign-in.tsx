@@ -92,10 +92,10 @@ const Help = () => (
     <h2>Other ways to sign in</h2>
     <ul>
       <li>
-        You run the service on this computer: <code>npm start</code> prints a link that signs you in.
+        You run the service on this computer: <code>npm run console</code> prints a link that signs you in.
       </li>
       <li>
-        You have set up the command line: <code>npx item-vault console</code> gives you such a link.
+        You have set up the command line: <code>item-vault console</code> prints such a link.
       </li>
       <li>Your organisation uses Cloudflare Access: your administrator invites you, and you open this page again.</li>
     </ul>

@@ -35,14 +35,14 @@ export const sessionDescriptions = {
   createSignInCode: {
     tag,
     summary: "Make a one-time code",
-    description: "It signs in to the console as the token, once and within 10 minutes. A session makes none (contract 24.9).",
+    description: "It signs in to the console as the token, once, within 5 minutes. A session makes none (contract 24.9).",
     answers: { 200: { description: "The code.", content: json("SignInCode", signInCode) } },
     errors: ["database_full"],
   },
   createAdminSignInCode: {
     tag,
     summary: "Make a one-time code of the admin",
-    description: "It signs in to the console as the admin, once and within 10 minutes. A session makes none (contract 24.9).",
+    description: "It signs in to the console as the admin, once, within 5 minutes. A session makes none (contract 24.9).",
     answers: { 200: { description: "The code.", content: json("SignInCode", signInCode) } },
     errors: ["database_full"],
     never: ["integrity"],

@@ -42,7 +42,7 @@ export const LIMITS = {
   stale: 300, // seconds by which the reads of a token may be old
   bookmarks: 8, // that a request may send
   session: 12 * 60 * 60, // how long a session of the console lasts
-  signInCode: 10 * 60, // how long a one-time code can be used
+  signInCode: 5 * 60, // how long a one-time code can be used
   sessions: 100, // sessions and codes of a token, or of the admin: those that expire first go
   signIn: 32 * 1024, // the body of a request that signs in
   signInCost: 50, // as how many requests of its token a sign-in by token or Access counts, and the making of a code: they write

@@ -119,6 +119,15 @@ describe("a one-time code", () => {
     expect((await browser(undefined)("POST", "/console/session", { body: { code: body.code } })).status).toBe(401);
   });
 
+  it.each([
+    [5 * 60_000 - 1_000, 200],
+    [5 * 60_000, 401],
+  ])("expires after 5 minutes: %i ms after it was made, a sign-in is %i", async (later, status) => {
+    const { body } = await admin("POST", "/v1/admin/sign-in-codes");
+    advanceClock(Date.parse(body.expiresAt) - 5 * 60_000 - Date.now() + later);
+    expect((await browser(undefined)("POST", "/console/session", { body: { code: body.code } })).status).toBe(status);
+  });
+
   it("is not made by a session", async () => {
     const { token } = await makeToken({});
     const cookie = await signIn({ token: env.ADMIN_TOKEN }, await signIn({ token }));

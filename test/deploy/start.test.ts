@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -53,7 +53,7 @@ async function start(cwd: string, ...args: string[]) {
   await new Promise<void>((greeted, reject) => {
     const read = (text: Buffer) => {
       output += text.toString();
-      if (/^npx item-vault (item list|token create)/m.test(output)) greeted();
+      if (/^npx --no item-vault (item list|token create)/m.test(output)) greeted();
     };
     child.stdout.on("data", read);
     child.stderr.on("data", read);
@@ -106,6 +106,23 @@ it("a whole deployment is restored in place of the demo, no secret is printed in
   const again = await start(folder);
   expect(idsOf(await runAdmin(folder, again.url, "vault", "list", "--admin", "--format", "json"))).toEqual(idsOf(vaults));
   expect(existsSync(join(folder, ".wrangler/demo.json"))).toBe(false);
+});
+
+it("`npm run console` prints a link that signs in once, as long as the service runs", async () => {
+  const folder = makeCheckout();
+  const runConsole = () => spawnSync(process.execPath, ["scripts/console.ts"], { cwd: folder, encoding: "utf8" });
+  const { child, url, output } = await start(folder);
+  expect(output).toContain("To open the console, run: npm run console");
+  const [, codes = ""] = /#sign-in=(.*)\n/.exec(runConsole().stdout)!;
+  const signIn = async (code: string) => {
+    const headers = { "Content-Type": "application/json", "Sec-Fetch-Site": "same-origin", "Item-Vault-Console": "1" };
+    return (await fetch(`${url}/console/session`, { method: "POST", headers, body: JSON.stringify({ code }) })).status;
+  };
+  const statuses = [];
+  for (const code of [...codes.split("."), ...codes.split(".")]) statuses.push(await signIn(code));
+  expect(statuses).toEqual([200, 200, 401, 401]);
+  await end(child);
+  expect(runConsole()).toMatchObject({ status: 1, stdout: "", stderr: expect.stringContaining("npm start") as string });
 });
 
 it("a variable of .dev.vars reaches the service, and no value is in the list of processes: webhooks to WEBHOOK_TEST_ORIGIN are accepted", async () => {

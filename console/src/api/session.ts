@@ -56,7 +56,7 @@ export const hasSignInCode = (): boolean => SIGN_IN.test(location.hash);
 /** Why a sign-in link did not sign in, in words. */
 export const explainLink = (error: unknown): string =>
   error instanceof ItemVaultError && error.status === 401
-    ? "This link has been used, or is older than 10 minutes."
+    ? "This link has been used, or is older than 5 minutes."
     : explain(error);
 
 /**
