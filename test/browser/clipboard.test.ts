@@ -1,6 +1,8 @@
 import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, inject, it } from "vitest";
+import { makeVault } from "../sdk/support/requests.ts";
 import { allowReading, readClipboard } from "./support/clipboard.ts";
+import { fetchAsPage } from "./support/faults.ts";
 import { openPage, startPage } from "./support/page.ts";
 import { type Seeded, seed } from "./support/seed.ts";
 import { signOut } from "./support/session.ts";
@@ -162,6 +164,28 @@ describe("a copied password", () => {
     await page.clock.runFor(61_000);
     await expect.poll(() => read(page, engine)).toBe("");
   });
+});
+
+it("an empty value does not replace what was copied before", async () => {
+  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+  const name = `Empty ${seeded.vault}`;
+  await makeVault(name);
+  await page.route("**/v1/admin/tokens", async (route) => {
+    if (route.request().method() !== "POST") return route.continue();
+    const response = await fetchAsPage(route);
+    return route.fulfill({ response, json: { ...((await response.json()) as object), token: "" } });
+  });
+  await page.goto("/console/#/tokens");
+  await page.getByRole("button", { name: "Issue token" }).first().click();
+  const form = page.getByRole("dialog", { name: "Issue token" });
+  await form.getByLabel("Name", { exact: true }).fill("empty");
+  await form.getByRole("checkbox", { name: `Read: ${name}` }).check();
+  await form.getByRole("button", { name: "Issue token" }).click();
+  await page.getByRole("button", { name: "Copy lines for a shell" }).click();
+  await page.getByText("Lines copied.").waitFor();
+  await page.getByRole("button", { name: "Copy token" }).click();
+  await page.getByText("Token is empty. Nothing was copied.").waitFor();
+  expect(await readClipboard(page)).toContain("export ITEM_VAULT_TOKEN=");
 });
 
 describe("signing out", () => {

@@ -14,6 +14,7 @@ interface Stored {
   readonly title: string;
   readonly version: number;
   readonly tags: string[];
+  readonly urls: object[];
   readonly fields: { id: string; label: string; type: string; value: string; purpose: string; section?: { id: string } }[];
   readonly sections: { id: string; label: string }[];
 }
@@ -125,6 +126,24 @@ describe("a new Item", () => {
     await page.getByText("Database in Second").waitFor();
     await button(page, "Reveal password").click();
     await page.getByText("kept").waitFor();
+  });
+
+  it("has no empty row of the form, and shows none", async () => {
+    const seeded = await seed();
+    const page = await openPage({ token: seeded.token });
+    await page.goto("/console/");
+    await button(page, "New Item").first().click();
+    await page.getByLabel("Title").fill("Without rows");
+    for (const name of ["Add URL", "Add field", "Add section"]) await button(page, name).click();
+    await button(page, "Add field to new section").click();
+    await page.getByLabel("Add tag").fill(" , ");
+    await button(page, "Save").click();
+    await heading(page, "Without rows").waitFor();
+    const [made] = (await sendRequest("GET", `v1/vaults/${seeded.vault}/items`, seeded.token)) as { id: string }[];
+    const { urls, tags, sections, fields } = await stored({ ...seeded, items: [made!.id] });
+    expect({ urls, tags, sections }).toEqual({ urls: [], tags: [], sections: [] });
+    expect(fields.filter(({ label }) => label === "")).toEqual([]);
+    expect(await page.getByRole("region", { name: "URLs" }).count()).toBe(0);
   });
 
   it("is made once when the answer is lost, in the vault of the first request and with what was typed since", async () => {

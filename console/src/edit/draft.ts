@@ -1,6 +1,6 @@
 import { base32 } from "@item-vault/model/ids";
 import { purposeRules } from "@item-vault/model/purposes";
-import type { Draft, DraftField, Purpose } from "../items/draft.ts";
+import type { Draft, DraftField, DraftUrl, Purpose } from "../items/draft.ts";
 
 /** What the form changes in a draft. A draft is never changed in place. */
 
@@ -45,8 +45,26 @@ export function withoutSection(draft: Draft, removed: string): Draft {
   return left.reduce<Draft>((result, { id }) => withField(result, id, { section: "" }), { ...draft, sections });
 }
 
-/** The draft as it is sent: without the rows for URLs that nobody has filled. In: the draft that the form began with. */
-export function tidy(draft: Draft, before: Draft): Draft {
-  const kept = before.urls.some(({ href }) => href === "");
-  return kept ? draft : { ...draft, urls: draft.urls.filter(({ href }) => href !== "") };
+/**
+ * Returns the draft without its empty rows: URLs without address and name, fields without name, value and purpose, and sections without name
+ * and fields. Empty rows of `stored`, the Item as it is stored, stay.
+ */
+export function tidy(draft: Draft, stored?: Draft): Draft {
+  let emptyUrls = stored?.urls.filter(isEmptyUrl).length ?? 0;
+  const fields = draft.fields.filter(
+    (field) => !isEmptyField(field) || stored?.fields.some((each) => each.id === field.id && isEmptyField(each)),
+  );
+  return {
+    ...draft,
+    urls: draft.urls.filter((url) => !isEmptyUrl(url) || emptyUrls-- > 0),
+    fields,
+    sections: draft.sections.filter(
+      ({ id, label }) =>
+        !isBlank(label) || fields.some(({ section }) => section === id) || stored?.sections.some((each) => each.id === id),
+    ),
+  };
 }
+
+const isBlank = (text: string): boolean => text.trim() === "";
+const isEmptyUrl = ({ href, label }: DraftUrl): boolean => isBlank(href) && isBlank(label);
+const isEmptyField = ({ label, value, purpose }: DraftField): boolean => isBlank(label) && value === "" && purpose === "";

@@ -79,13 +79,16 @@ export function createEditor(start: { vault: string; id: string; draft: Draft; b
     base,
     status,
     maybeMade,
-    changed: computed(() => !isSame(tidy(draft.value, state.begun), tidy(state.begun, state.begun))),
+    changed: computed(() => !isSame(tidied(state, draft.value), tidied(state, state.begun))),
     save: () => save(state),
     change: () => state.change,
     rebase: (next, typed) => rebase(state, next, typed),
     discard: () => (draft.value = state.begun),
   };
 }
+
+/** Returns a draft as it is sent. */
+const tidied = ({ base }: State, draft: Draft): Draft => tidy(draft, base.value && draftOf(base.value.item));
 
 async function save(state: State): Promise<Item | undefined> {
   const { base, status } = state;
@@ -116,7 +119,7 @@ async function load({ vault }: State, item: string): Promise<Base> {
 }
 
 async function patch(state: State, { item, etag }: Base): Promise<Item | undefined> {
-  const operations = operationsOf(draftOf(item), tidy(state.sent, state.begun));
+  const operations = operationsOf(draftOf(item), tidied(state, state.sent));
   if (operations.length === 0) return take(state, { data: item, etag });
   const options = { path: { vault: state.vault.value, item: item.id }, headers: { "If-Match": etag }, body: operations };
   try {
@@ -130,7 +133,7 @@ async function patch(state: State, { item, etag }: Base): Promise<Item | undefin
 
 /** What is stored may be this draft, because an earlier request has taken effect although its answer was lost. */
 async function compare(state: State, before: Item, theirs: Base): Promise<Item | undefined> {
-  const sides = { base: draftOf(before), mine: tidy(state.sent, state.begun), theirs: draftOf(theirs.item) };
+  const sides = { base: draftOf(before), mine: tidied(state, state.sent), theirs: draftOf(theirs.item) };
   // A File that was added, for example, is no conflict: the form does not write it.
   const isUnchanged = isSame(sides.base, sides.theirs);
   if (!isUnchanged && differences(sides).length > 0) {
@@ -144,7 +147,7 @@ async function compare(state: State, before: Item, theirs: Base): Promise<Item |
 async function create(state: State): Promise<Item | undefined> {
   const vault = state.vault.value;
   try {
-    const body = newItemOf(tidy(state.sent, state.begun), vault);
+    const body = newItemOf(tidied(state, state.sent), vault);
     return take(state, await call("POST /v1/vaults/{vault}/items", { path: { vault }, headers: { "Item-Id": state.id }, body }));
   } catch (error) {
     state.maybeMade.value ||= isUncertain(error);

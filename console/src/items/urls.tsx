@@ -3,14 +3,15 @@ import { Icon } from "../ui/icon.tsx";
 import { isWebUrl } from "./field-types.ts";
 import type { Opened } from "../state/opened.ts";
 
-/** The URLs of an Item. */
+/** The URLs of an Item. Empty ones are not shown. */
 
 export function Urls({ opened: { item } }: { readonly opened: Opened }) {
-  if (item.urls.length === 0) return null;
+  const shown = item.urls.filter(({ href }) => href.trim() !== "");
+  if (shown.length === 0) return null;
   return (
     <section class="fields" aria-label="URLs">
       <dl>
-        {item.urls.map(({ href, label }, index) => (
+        {shown.map(({ href, label }, index) => (
           <div key={index} class="field-row">
             <dt>{label || "URL"}</dt>
             <dd>

@@ -37,8 +37,16 @@ for (const event of ["focus", "click"]) addEventListener(event, clearDue);
 // A shortcut may copy: clearing could come after it.
 addEventListener("keydown", ({ ctrlKey, metaKey }) => void (ctrlKey || metaKey || clearDue()));
 
-/** In: what is copied, as the message names it. `secret`: the clipboard is cleared later. Out: whether it was copied. */
+/**
+ * Copies a value, which messages call `name`, and returns whether it was copied. An empty value leaves the clipboard as it is. With `secret`, the
+ * clipboard is cleared later.
+ */
 export async function copy(name: string, value: string, { secret = true } = {}): Promise<boolean> {
+  const capitalized = named(name.charAt(0).toUpperCase() + name.slice(1));
+  if (value === "") {
+    showToast(`${capitalized} is empty. Nothing was copied.`, "failed");
+    return false;
+  }
   const before = held;
   held = undefined; // It must not be cleared during the write, or after it.
   const hash = hashOf(value);
@@ -52,7 +60,7 @@ export async function copy(name: string, value: string, { secret = true } = {}):
   }
   if (question !== undefined) hideToast(question);
   held = undefined;
-  const done = `${named(name.charAt(0).toUpperCase() + name.slice(1))} copied.`;
+  const done = `${capitalized} copied.`;
   if (secret) await hold(name, hash, done);
   else showToast(done);
   return true;

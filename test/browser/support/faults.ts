@@ -89,7 +89,7 @@ async function meetFault(route: Route, fault: Fault, ended: Promise<void>, onAns
 }
 
 /** The answer of the service. Playwright sends this request, so it lacks what only the browser adds. */
-const fetchAsPage = async (route: Route) =>
+export const fetchAsPage = async (route: Route) =>
   route.fetch({ headers: { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" } });
 
 /** Sends the request, unless the test has closed its page in the meantime. */

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Item } from "@item-vault/client";
-import { type Draft, draftOf } from "../../../console/src/items/draft.ts";
+import { type Draft, type DraftField, draftOf } from "../../../console/src/items/draft.ts";
 import { fieldsOf, move, moveField, tidy, withField, withoutSection } from "../../../console/src/edit/draft.ts";
 import { templateOf, withCategory } from "../../../console/src/edit/new-draft.ts";
 import { newItemOf, operationsOf } from "../../../console/src/edit/requests.ts";
@@ -110,10 +110,41 @@ describe("edits of a draft", () => {
       }),
     ));
 
-  it("only rows for URLs that the form has added are dropped when they are empty", () => {
-    const draft = templateOf("LOGIN");
-    expect(tidy(draft, { ...draft, urls: [] }).urls).toEqual([]);
-    expect(tidy(draft, draft).urls).toEqual(draft.urls);
+  const EMPTY_URL = { href: " ", label: "", primary: false };
+  const EMPTY_FIELD: DraftField = { id: "f", section: "s", type: "STRING", purpose: "", label: " ", value: "" };
+  const FILLED_FIELD: DraftField = { ...EMPTY_FIELD, id: "g", value: " " };
+  const EMPTY_SECTION = { id: "s", label: " " };
+  const template = templateOf("LOGIN");
+  const emptied: Draft = { ...template, urls: [EMPTY_URL], fields: [EMPTY_FIELD], sections: [EMPTY_SECTION] };
+
+  it("empty rows for URLs, fields and sections are not sent", () =>
+    expect(tidy(emptied)).toEqual({ ...template, urls: [], fields: [], sections: [] }));
+
+  it("empty rows that are stored stay, and those beside them are not sent", () => {
+    const added: Draft = {
+      ...emptied,
+      urls: [EMPTY_URL, EMPTY_URL],
+      fields: [EMPTY_FIELD, { ...EMPTY_FIELD, id: "new" }],
+      sections: [EMPTY_SECTION, { id: "new", label: "" }],
+    };
+    expect(tidy(added, emptied)).toEqual(emptied);
+  });
+
+  it("a stored row that was emptied is not sent", () => {
+    const stored: Draft = { ...emptied, urls: [{ ...EMPTY_URL, href: "https://a" }], fields: [FILLED_FIELD], sections: [] };
+    expect(tidy({ ...emptied, fields: [{ ...FILLED_FIELD, value: "" }] }, stored)).toMatchObject({ urls: [], fields: [] });
+  });
+
+  it.each<[string, Partial<Draft>]>([
+    ["a URL with a name alone", { urls: [{ ...EMPTY_URL, label: "Docs" }] }],
+    ["a field with a name alone", { fields: [{ ...EMPTY_FIELD, label: "pin" }] }],
+    ["a field with a value alone, also of blanks", { fields: [FILLED_FIELD] }],
+    ["a field with a purpose alone", { fields: [{ ...EMPTY_FIELD, purpose: "NOTES" }] }],
+    ["a section with a name alone", { sections: [{ id: "s", label: "Later" }] }],
+    ["a section with fields alone", { fields: [FILLED_FIELD], sections: [EMPTY_SECTION] }],
+  ])("%s is sent", (_, rows) => {
+    const draft: Draft = { ...template, urls: [], fields: [], sections: [], ...rows };
+    expect(tidy(draft)).toEqual(draft);
   });
 });
 
