@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { makeToken, makeVault } from "../sdk/support/requests.ts";
 import { checkAccessibility, checkLooks } from "./support/accessibility.ts";
@@ -204,6 +204,40 @@ describe("one Item", () => {
     await page.getByRole("link", { name: "Import Items" }).waitFor();
     await page.locator(".empty").getByRole("button", { name: "New Item" }).click();
     expect(page.url()).toContain(`#/items/${empty}/`);
+  });
+
+  it.each([
+    ["that is the first of a person", 0, 2],
+    ["beside a full one", 1, 3],
+  ])("of an empty vault %s has its buttons apart and centred below the text, wide and on a phone", async (_, others, count) => {
+    const [empty, other] = [await makeVault("Empty"), await makeVault("Full")];
+    const { token } = await makeToken({ [empty]: "rw", [other]: "rw" }, "uuid");
+    await makeItems(token, other, Array(others).fill(login("Somewhere else")));
+    const page = await openPage({ token });
+    await page.goto("/console/");
+    await page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "Empty" }).click();
+    const boxOf = async (locator: Locator) => (await locator.boundingBox())!;
+    const buttons = page.locator(".empty :is(button, .button)");
+    await buttons.nth(count - 1).waitFor();
+    for (const width of [390, 1024, 1440]) {
+      await page.setViewportSize({ width, height: 780 });
+      const pane = await boxOf(page.locator(".pane:has(.empty .button)"));
+      const text = await boxOf(page.locator(".empty:has(.button) p"));
+      const boxes = await Promise.all((await buttons.all()).map(boxOf));
+      expect(new Set(boxes.map(({ height }) => height)).size, `heights at ${width}`).toBe(1);
+      for (const [index, { x, y, height }] of boxes.entries()) {
+        expect(y, `below the text at ${width}`).toBeGreaterThan(text.y + text.height + 7);
+        const before = boxes[index - 1];
+        const isApart = !before || (y === before.y ? x >= before.x + before.width + 8 : y >= before.y + height + 8);
+        expect(isApart, `button ${index + 1} at ${width}`).toBe(true);
+      }
+      for (const row of new Set(boxes.map(({ y }) => y))) {
+        const inRow = boxes.filter(({ y }) => y === row);
+        const right = inRow.at(-1)!;
+        const margins = [inRow[0]!.x - pane.x, pane.x + pane.width - right.x - right.width] as const;
+        expect(Math.abs(margins[0] - margins[1]), `centre at ${width}`).toBeLessThan(4);
+      }
+    }
   });
 
   it("shows the lines of a concealed value", async () => {

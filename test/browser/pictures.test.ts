@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { beforeAll, describe, expect, inject, it } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { admin, makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
 import { dialogsOf } from "./support/dialogs.ts";
 import { openPage } from "./support/page.ts";
@@ -45,8 +46,48 @@ const GRAFANA: NewItem = {
   ],
 };
 
+const SCREENS = WIDTHS.flatMap((width) => (["light", "dark"] as const).map((look) => [width, look] as const));
+type Screen = (typeof SCREENS)[number];
+
+/** Opens a page with a session of these tokens. */
+async function openAs([width, look]: Screen, ...tokens: readonly string[]): Promise<Page> {
+  const page = await openPage({ width, height: width < 720 ? 780 : 900, colorScheme: look });
+  await signIn(page, ...tokens);
+  return page;
+}
+
+async function write(page: Page, name: string, [width, look]: Screen): Promise<void> {
+  const picture = await page.screenshot({ animations: "disabled", caret: "hide" });
+  expect(picture.length).toBeGreaterThan(1000);
+  await writeFile(`${FOLDER}/${name}-${width}-${look}.png`, picture);
+}
+
+/** Writes pictures of the views that need no Item. */
+async function writeEmptyViews(page: Page, state: string, screen: Screen, among?: readonly string[]): Promise<void> {
+  for (const [name, path] of viewsOf({ vault: "", item: "", deleted: "" })) {
+    if (path !== name || among?.includes(name) === false) continue;
+    await page.goto("about:blank");
+    await page.goto(`/console/#/${path}`);
+    await page.locator("main h1, main .empty").first().waitFor();
+    await expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
+    await page.waitForTimeout(500); // What it loads.
+    await write(page, `${state} ${name}`, screen);
+  }
+}
+
+// First: later tests make vaults.
+describe.runIf(FOLDER !== "")("pictures of an empty service", () => {
+  beforeAll(() => void mkdir(FOLDER, { recursive: true }));
+
+  it.each(SCREENS)("at %i pixels, %s", async (...screen) => {
+    const page = await openAs(screen, inject("secrets").ADMIN_TOKEN);
+    await writeEmptyViews(page, "empty service", screen);
+  });
+});
+
 describe.runIf(FOLDER !== "")("pictures", () => {
   let token: string;
+  let empty: string;
   let ids: Addressed;
 
   beforeAll(async () => {
@@ -74,34 +115,44 @@ describe.runIf(FOLDER !== "")("pictures", () => {
     for (const name of ["deploy", "backup job", "terraform"])
       await admin("POST", "tokens", { name, vaults: { [production]: "r" } });
     ids = { vault: team, item: item!, deleted: deleted! };
+    ({ token: empty } = await makeToken({ [await makeVault("New")]: "rwd" }, "uuid"));
+    await addFailingWebhook(production, token);
     await mkdir(FOLDER, { recursive: true });
   });
 
-  it.each(WIDTHS.flatMap((width) => (["light", "dark"] as const).map((look) => [width, look] as const)))(
-    "at %i pixels, %s",
-    async (width, look) => {
-      const page = await openPage({ width, height: width < 720 ? 780 : 900, colorScheme: look });
-      await signIn(page, token, inject("secrets").ADMIN_TOKEN);
-      acceptDialogs(page); // The browser's question about what was typed.
-      const views = viewsOf(ids);
-      const readyOf = new Map(views.map(([, path, ready]) => [path, ready]));
-      for (const [name, path, ready] of views) {
-        await page.goto(`/console/#/${path}`);
-        await page.locator(ready).first().waitFor();
-        const picture = await page.screenshot({ animations: "disabled", caret: "hide" });
-        expect(picture.length).toBeGreaterThan(1000);
-        await writeFile(`${FOLDER}/${name}-${width}-${look}.png`, picture);
-      }
-      for (const [name, path, open] of dialogsOf(ids)) {
-        await page.goto("about:blank");
-        await page.goto(`/console/#/${path}`);
-        await page.locator(readyOf.get(path)!).first().waitFor();
-        await open(page);
-        await page.locator("dialog:modal").waitFor();
-        await page.waitForTimeout(500); // What it loads.
-        const picture = await page.screenshot({ animations: "disabled", caret: "hide" });
-        await writeFile(`${FOLDER}/dialog ${name}-${width}-${look}.png`, picture);
-      }
-    },
-  );
+  it.each(SCREENS)("of an empty vault, at %i pixels, %s", async (...screen) => {
+    await writeEmptyViews(await openAs(screen, empty), "empty vault", screen, ["items", "deleted", "import", "passwords"]);
+  });
+
+  it.each(SCREENS)("at %i pixels, %s", async (...screen) => {
+    const page = await openAs(screen, token, inject("secrets").ADMIN_TOKEN);
+    acceptDialogs(page); // The browser's question about what was typed.
+    const views = viewsOf(ids);
+    const readyOf = new Map(views.map(([, path, ready]) => [path, ready]));
+    for (const [name, path, ready] of views) {
+      await page.goto(`/console/#/${path}`);
+      await page.locator(ready).first().waitFor();
+      await write(page, name, screen);
+    }
+    for (const [name, path, open] of dialogsOf(ids)) {
+      await page.goto("about:blank");
+      await page.goto(`/console/#/${path}`);
+      await page.locator(readyOf.get(path)!).first().waitFor();
+      await open(page);
+      await page.locator("dialog:modal").waitFor();
+      await page.waitForTimeout(500); // What it loads.
+      await write(page, `dialog ${name}`, screen);
+    }
+  });
 });
+
+/** Adds a webhook whose receiver refuses the event of a write. */
+async function addFailingWebhook(vault: string, token: string): Promise<void> {
+  const path = `/${vault}`;
+  await fetch(`${inject("receiver")}/control${path}`, { method: "PUT", body: JSON.stringify(Array(20).fill(503)) });
+  await admin("POST", `vaults/${vault}/webhooks`, { url: inject("receiver") + path });
+  await makeItems(token, vault, [{ title: "Written for the webhook" }]);
+  const failures = async () =>
+    ((await admin("GET", `vaults/${vault}/webhooks`)) as unknown as { failures: number }[])[0]!.failures;
+  await vi.waitFor(async () => expect(await failures()).toBeGreaterThan(0), { timeout: 30_000 });
+}

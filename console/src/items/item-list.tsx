@@ -131,22 +131,26 @@ function Empty() {
     return (
       <div class="empty">
         <p>No Item matches “{query.value}”. Values of fields are not searched.</p>
-        {limited && <ShowAll label="Search all Items" />}
+        <div class="buttons">{limited && <ShowAll label="Search all Items" />}</div>
       </div>
     );
   if (isOfUnknownVault(list))
     return (
       <div class="empty">
         <p>This vault does not exist, or you have no access to it.</p>
-        <ShowAll label="Show all Items" />
+        <div class="buttons">
+          <ShowAll label="Show all Items" />
+        </div>
       </div>
     );
   if (entries.value.length > 0)
     return (
       <div class="empty">
         <p>{NOTHING[list.kind]}</p>
-        {list.kind === "vault" && mayCreate(list.value ?? "") && <Begin />}
-        {limited && <ShowAll label="Show all Items" />}
+        <div class="buttons">
+          {list.kind === "vault" && mayCreate(list.value ?? "") && <Begin />}
+          {limited && <ShowAll label="Show all Items" />}
+        </div>
       </div>
     );
   if (vaults.value.length === 0)
@@ -154,7 +158,9 @@ function Empty() {
   return (
     <div class="empty">
       <p>There are no Items yet.</p>
-      <Begin />
+      <div class="buttons">
+        <Begin />
+      </div>
     </div>
   );
 }
@@ -162,12 +168,12 @@ function Empty() {
 /** What can be done about a list without Items. */
 const Begin = () => (
   <>
-    <NewItemButton class="primary" label />{" "}
+    <NewItemButton class="primary" label />
     {transferTargets().length > 0 && (
       <a class="button" href={addressOf({ view: "import" })}>
         Import Items
       </a>
-    )}{" "}
+    )}
   </>
 );
 
