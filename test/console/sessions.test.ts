@@ -123,6 +123,7 @@ describe("a one-time code", () => {
     [5 * 60_000 - 1_000, 200],
     [5 * 60_000, 401],
   ])("expires after 5 minutes: %i ms after it was made, a sign-in is %i", async (later, status) => {
+    onTestFinished(() => void vi.useRealTimers());
     const { body } = await admin("POST", "/v1/admin/sign-in-codes");
     advanceClock(Date.parse(body.expiresAt) - 5 * 60_000 - Date.now() + later);
     expect((await browser(undefined)("POST", "/console/session", { body: { code: body.code } })).status).toBe(status);
