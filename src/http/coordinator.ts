@@ -59,10 +59,10 @@ async function operationOf(call: Call, vault: string, change: Change, binding: B
 }
 
 /** Hashes of the key and of the request. Neither the key nor the body is stored. */
-async function bind({ c, actor, idempotencyKey }: Call, { ids, body }: Binding): Promise<Idempotency | undefined> {
-  if (idempotencyKey === undefined) return undefined;
+async function bind({ c, idempotencyKey: key }: Call, { ids, body }: Binding): Promise<Idempotency | undefined> {
+  if (key === undefined) return undefined;
   const request = await fingerprint(c.req.method, ids.join("/"), body ?? new Uint8Array());
-  return { key: await fingerprint(actor, idempotencyKey), request };
+  return { key: await fingerprint(key.owner, key.text), request };
 }
 
 /** Records a content with the coordinator before its upload. Errors: `unavailable`. */

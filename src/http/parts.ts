@@ -1,3 +1,4 @@
+import { rootOf } from "../crypto/token.ts";
 import { isId, parseId } from "../model/ids.ts";
 import { LIMITS } from "../model/limits.ts";
 import { notAVersion, parseQuery, parseVersion } from "../model/query.ts";
@@ -55,8 +56,16 @@ export async function parseCall(route: Route, caller: Caller, target: Target): P
   if (!ifMatch.ok) return ifMatch;
   if (!itemId.ok) return itemId;
   const key = parseIdempotencyKey(route.idempotent && c.req.header("Idempotency-Key"));
-  return key.ok ? ok({ call: { ...call, idempotencyKey: key.value }, input: input.value }) : key;
+  if (!key.ok) return key;
+  const idempotencyKey = key.value === undefined ? undefined : { owner: ownerOf(caller), text: key.value };
+  return ok({ call: { ...call, idempotencyKey }, input: input.value });
 }
+
+/** Returns whose Idempotency-Key it is: a token's, `admin` for ADMIN_TOKEN, and of an administrator the person's. */
+const ownerOf = ({ c, actor }: Caller): string => {
+  const admin = c.get("admin");
+  return admin ? rootOf(admin) : actor;
+};
 
 /** `Item-Id` (contract 10.23), in either form of an id. Out: the canonical id. Errors: 400, also for a text that can name nothing. */
 function parseItemId(header: string | undefined): Result<string | undefined> {

@@ -55,8 +55,8 @@ export interface ParseCall extends Caller, Target {
 
 /** A request with all its parts. */
 export interface Call extends ParseCall {
-  /** Only on idempotent routes. */
-  readonly idempotencyKey: string | undefined;
+  /** Only on idempotent routes. `owner` is whose key it is (contract 10.8): a key with the same text of someone else is another key. */
+  readonly idempotencyKey: { readonly owner: string; readonly text: string } | undefined;
 }
 
 /** The content of a successful answer: JSON, or a response that is complete, such as a stream, a 204 or a 304. */

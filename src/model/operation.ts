@@ -52,7 +52,7 @@ export const withoutRequest = (actor: string, operation: Pick<Operation, "id" | 
 });
 
 export interface Idempotency {
-  /** A hash of the actor and the Idempotency-Key. */
+  /** A hash of the Idempotency-Key and of whose it is. */
   readonly key: string;
   /** A hash of method, path and body. */
   readonly request: string;

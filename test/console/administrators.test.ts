@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { OPERATIONS } from "../../contract/operations.ts";
 import { ROWS } from "../../openapi/document.ts";
 import { LIMITS } from "../../src/model/limits.ts";
@@ -7,8 +7,9 @@ import { countingDatabase, limiterOf } from "../support/bindings.ts";
 import { signIn } from "../support/console.ts";
 import { advanceClock } from "../support/faults.ts";
 import { authorize, newVerifier, redeem, servePeople } from "../support/logins.ts";
-import { admin, client, makeToken, makeVault, type Reply, send, withEachDenialLogged } from "../support/service.ts";
+import { admin, type Client, client, makeToken, makeVault, type Reply, send, withEachDenialLogged } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
+import { deleteIssuers, makeIssuer } from "../support/workloads.ts";
 
 /** Administrators and the tokens of the admin routes (contract 8.18, 8.19, 25.11). */
 
@@ -34,7 +35,7 @@ async function makeAdministrator(attributes: object = {}): Promise<Administrator
   const code_verifier = newVerifier();
   const { body } = await authorize(call, code_verifier, { admin: true, ...attributes });
   const issued = await redeem({ code: body.code, code_verifier });
-  expect([issued.status, issued.body]).toMatchObject([200, { admin: true, vaults: {}, parent: id }]);
+  expect([issued.status, issued.body]).toEqual([200, expect.objectContaining({ admin: true, vaults: {}, parent: id })]);
   return { id, email, token: issued.body.token, tokenId: issued.body.id };
 }
 
@@ -153,7 +154,7 @@ describe("a token of an administrator", () => {
   it("is in the list of tokens", async () => {
     const one = await makeAdministrator();
     const listed = (await admin("GET", "/v1/admin/tokens")).body.find(({ id }: { id: string }) => id === one.tokenId);
-    expect(listed).toMatchObject({ name: one.email, admin: true, parent: one.id, vaults: {} });
+    expect(listed).toEqual(expect.objectContaining({ name: one.email, admin: true, parent: one.id, vaults: {} }));
   });
 });
 
@@ -204,6 +205,47 @@ describe("administrators", () => {
     expect(kindOf(reply)).toEqual(FORBIDDEN);
     await expectDenied(one.id, { requestId: reply.headers.get("Request-Id") });
     expect((await as(other)("GET", "/v1/admin/vaults")).status).toBe(200);
+  });
+
+  describe("with the Idempotency-Key of ADMIN_TOKEN, or of another administrator, get their own answer", () => {
+    const vaults = {};
+    let vault: string, issuer: string;
+    beforeAll(async () => {
+      vault = await makeVault();
+      ({ id: issuer } = await makeIssuer());
+    });
+
+    afterAll(deleteIssuers);
+
+    it.each([
+      ["tokens", 3, () => ({ name: "keyed", vaults })],
+      ["vaults", 3, () => ({ name: "keyed" })],
+      ["rules", 3, () => ({ issuer, claims: { job: "deploy" }, vaults })],
+      ["vaults/:vault/webhooks", 3, () => ({ url: "https://example.com/" })],
+      // Of an email, and of an URL, there is one row only.
+      ["people", 1, () => ({ email: `${crypto.randomUUID()}@example.com`, vaults })],
+      ["issuers", 1, () => ({ name: "keyed", issuer: `https://${crypto.randomUUID()}.example.com` })],
+    ])("from POST /v1/admin/%s", async (path, made, bodyOf) => {
+      const request = { body: bodyOf(), headers: { "Idempotency-Key": crypto.randomUUID() } };
+      const ask = async (call: Client) => call("POST", `/v1/admin/${path.replace(":vault", vault)}`, request);
+      const texts: string[][] = [];
+      for (const call of [admin, as(one), as(other)]) {
+        const [first, again] = [await ask(call), await ask(call)];
+        expect([again.status, again.text]).toEqual([first.status, first.text]);
+        if (first.status === 200) texts.push([first.body.id, first.text]);
+      }
+      expect(new Set(texts.map(([id]) => id)).size).toBe(made);
+      if (path === "issuers") await admin("DELETE", `/v1/admin/issuers/${texts[0]![0]}`);
+    });
+
+    it("from PATCH and DELETE of a vault", async () => {
+      const path = `/v1/admin/vaults/${await makeVault()}`;
+      const headers = { "Idempotency-Key": crypto.randomUUID() };
+      const rename = (call: Client, name: string) => call("PATCH", path, { headers, body: { name } });
+      expect((await rename(admin, "first")).status).toBe(200);
+      expect(kindOf(await rename(admin, "second"))).toEqual([409, "idempotency"]);
+      expect((await rename(as(one), "third")).body.name).toBe("third");
+    });
   });
 
   it("add, change and remove other people", async () => {

@@ -88,7 +88,8 @@ describe("vaults that the admin opens to the token of a session", () => {
     const changed = { env: { ADMIN_TOKEN: "another-admin-token-of-32-characters" } as unknown as Partial<Env> };
     expect((await browser(opened)("GET", items, changed)).status).toBe(404);
     expect((await browser(opened)("POST", items, { body: LOGIN, ...changed })).status).toBe(403);
-    expect((await session(opened, changed)).body).toMatchObject({ admin: false, token: { id, vaults: {} } });
+    const { admin: isAdmin, token } = (await session(opened, changed)).body;
+    expect([isAdmin, token.id, token.vaults]).toEqual([false, id, {}]);
   });
 
   it("are closed when another token signs in", async () => {
@@ -96,7 +97,8 @@ describe("vaults that the admin opens to the token of a session", () => {
     const opened = await signIn({ vaults: { [vault]: "rw" } }, cookie);
     const other = await makeToken({});
     const replaced = await signIn({ token: other.token }, opened);
-    expect((await session(replaced)).body.token).toMatchObject({ id: other.id, vaults: {} });
+    const { token } = (await session(replaced)).body;
+    expect([token.id, token.vaults]).toEqual([other.id, {}]);
   });
 
   it("end with the token", async () => {

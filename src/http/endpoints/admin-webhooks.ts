@@ -37,7 +37,7 @@ export const updateWebhook = serveBy({
   async handle(call: Call, change: WebhookChange): ReplyTo<"updateWebhook"> {
     const { webhook: id, idempotencyKey: key } = call;
     const text = JSON.stringify(change);
-    const request = key === undefined ? crypto.randomUUID() : await fingerprint("webhook change", id, key, text);
+    const request = key === undefined ? crypto.randomUUID() : await fingerprint("webhook change", key.owner, id, key.text, text);
     return answerOne(call, { kind: "update", id, request, change });
   },
 });
