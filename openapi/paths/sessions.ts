@@ -30,7 +30,7 @@ export const sessionDescriptions = {
     description: "The session ends at once, and the cookie is removed. Without a session the answer is the same (contract 24.6).",
     answers: { 204: { description: "There is no session.", headers: ["SetCookie"] } },
     errors: ["database_full"],
-    never: ["unauthorized", "rate", "schema"],
+    never: ["unauthorized", "schema"],
   },
   createSignInCode: {
     tag,

@@ -3,8 +3,8 @@ import { fail, ok, type Result } from "../model/result.ts";
 import type { Store } from "../store/d1/database.ts";
 import { checkSchema } from "../store/d1/schema.ts";
 import { explainFailure } from "../store/keys/root-keys.ts";
-import { type ConsoleSession, findSession, loadSession } from "../store/tokens/sessions.ts";
-import { countFailure, limitToken } from "../requests/rate-limit.ts";
+import { type ConsoleSession, findSession, loadSession, wasAlive } from "../store/tokens/sessions.ts";
+import { countEndedSession, countFailure, isFlooding, limitToken } from "../requests/rate-limit.ts";
 import { isKnownRefused, rememberRefusal } from "../requests/refused.ts";
 import { addressOf, type Context, isLocal } from "./context.ts";
 import { digestOf } from "./secret.ts";
@@ -75,8 +75,8 @@ export async function sessionOf(c: Context, store: Store, known: boolean): Promi
 /**
  * As `sessionOf`, for a request that needs a session and was made by the console. A session that has ended is no failed authentication of
  * the address: a browser sends its cookie by itself, and behind a shared address the console has to learn that it ended, whatever others
- * send. So that such a cookie causes no load, requests are counted by session, and D1 is asked once a minute. A cookie that this service
- * did not make counts for the address.
+ * send. So that such a cookie causes no load, requests are counted by session, D1 is asked once a minute, and SESSION_RATE counts them for the
+ * address. A cookie that this service did not make counts as a failed authentication.
  */
 export async function requireSession(c: Context, store: Store, known = false): Promise<Result<ConsoleSession>> {
   const id = await sessionIdOf(c, store);
@@ -86,8 +86,22 @@ export async function requireSession(c: Context, store: Store, known = false): P
   }
   const limited = await limitToken(c.env, id, store.now);
   if (limited) return limited;
+  if (await isLimited(c, store, id)) return fail("rate");
   const schema = await checkSchema(store.db);
   return schema.ok ? sessionOfId(c, store, id, known) : schema;
+}
+
+/**
+ * Whether D1 is not asked about a session: its address floods this isolate with cookies of ended sessions, and the isolate has seen this one
+ * neither in use nor refused.
+ */
+export const isLimited = async (c: Context, store: Store, id: string): Promise<boolean> =>
+  isFlooding(addressOf(c), store.now) && !wasAlive(store, id) && !isKnownRefused(store, { id, admin: await adminFingerprint(c) });
+
+/** Remembers that a session has ended, and counts its cookie for the address. */
+export async function refuseEnded(c: Context, store: Store, id: string): Promise<void> {
+  rememberRefusal(store, { id, admin: await adminFingerprint(c) });
+  await countEndedSession(c.env, addressOf(c), store.now);
 }
 
 /**
@@ -98,6 +112,6 @@ export async function sessionOfId(c: Context, store: Store, id: string, known = 
   const admin = await adminFingerprint(c);
   if (isKnownRefused(store, { id, admin })) return fail("unauthorized");
   const session = await (known ? findSession : loadSession)(store, id, admin);
-  if (!session.ok && session.failure.kind === "unauthorized") rememberRefusal(store, { id, admin });
+  if (!session.ok && session.failure.kind === "unauthorized") await refuseEnded(c, store, id);
   return session;
 }

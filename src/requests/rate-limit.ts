@@ -3,6 +3,7 @@ import { NOWHERE } from "../crypto/seal.ts";
 import type { Activity, AdminResource } from "../model/activity.ts";
 import { network } from "../model/network.ts";
 import { fail, type Refusal } from "../model/result.ts";
+import { SECOND } from "../model/time.ts";
 import { logFailure } from "../log.ts";
 
 /** Rate limits, counted by the platform (the `ratelimits` of wrangler.toml): each Cloudflare location counts for itself. */
@@ -40,6 +41,21 @@ export async function limitToken(env: Env, token: string, now: number, cost = 1)
 export async function countFailure(env: Env, address: string | undefined, refusal: Refusal): Promise<Refusal> {
   if (!address || refusal.failure.kind !== "unauthorized") return refusal;
   return (await within(env.FAILURE_RATE, network(address))) ? refusal : fail("rate");
+}
+
+/** The networks that have sent too many cookies of ended sessions, for as long as a 429 tells them to wait. */
+const floods = createCache<true>(1024, 10 * SECOND);
+
+/** Whether an address has sent too many cookies of ended sessions lately. `now` is in Unix milliseconds. */
+export const isFlooding = (address: string | undefined, now: number): boolean =>
+  address !== undefined && floods.get(network(address), now) === true;
+
+/**
+ * Counts a cookie of an ended session for the client's address, after D1 has refused it. FAILURE_RATE does not count it: a browser sends its
+ * cookie by itself, and an office shares an address.
+ */
+export async function countEndedSession(env: Env, address: string | undefined, now: number): Promise<void> {
+  if (address && !(await within(env.SESSION_RATE, network(address)))) floods.set(network(address), true, now);
 }
 
 /**

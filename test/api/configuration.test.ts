@@ -255,6 +255,7 @@ describe("/health", () => {
     ["TOKEN_RATE", "rate limits"],
     ["FAILURE_RATE", "rate limits"],
     ["DENIAL_RATE", "rate limits"],
+    ["SESSION_RATE", "rate limits"],
   ])("names the binding or secret %s when it is missing", async (name, service) => {
     const bindings = { [name]: undefined } as Partial<Env>;
     expect(await readDependency(service, bindings)).toEqual({ service, status: "ERROR", message: `${name} is missing` });

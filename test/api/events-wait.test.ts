@@ -34,9 +34,10 @@ async function fresh() {
 /** A request that the platform has ended a minute ago, for example because its client has disconnected. */
 const endedListener = (): Listener => waitingListener(crypto.randomUUID(), Date.now() - 60_000);
 
-/** A request that waits, of this token. */
+/** A request that waits, of a token that the admin has issued. */
 const waitingListener = (id: string, now = Date.now()): Listener => ({
   token: { id, hash: "" },
+  family: id,
   vaults: () => [],
   woken: false,
   resolve: undefined,
@@ -243,6 +244,25 @@ describe("a request with `wait`", () => {
     expect([counts.get("one")!.length, counts.get("two")!.length].map((count) => count >= 666)).toEqual([true, true]);
     expect(admit("one").ok).toBe(false);
     listeners.clear();
+  });
+
+  it("shares the places of one token with the tokens below it, and with those of the same person", async () => {
+    const { vault } = await fresh();
+    const root = await makeToken({ [vault]: "r" }, { delegate: true });
+    const below = async (above: { token: string }) =>
+      (await client(above.token)("POST", "/v1/tokens", { body: { name: "x", vaults: { [vault]: "r" }, delegate: true } })).body;
+    const child = await below(root);
+    const tokens = [root, child, await below(child)];
+    const taken = Array.from({ length: LIMITS.tokenListeners }, () => waitingListener(root.id));
+    for (const listener of taken) listeners.add(listener);
+    const statusesOf = async (path: string, headers: Record<string, string> = {}) =>
+      Promise.all(tokens.map(async ({ token }) => (await client(token)("GET", path, { headers })).status));
+    const path = `/v1/vaults/${vault}/events`;
+    const waits = await statusesOf(`${path}?after=latest&wait=1`);
+    const streams = await statusesOf(path, { Accept: "text/event-stream" });
+    const all = await statusesOf("/v1/events", { Accept: "text/event-stream" });
+    listeners.clear();
+    expect([waits, streams, all]).toEqual([waits, streams, all].map(() => [429, 429, 429]));
   });
 
   it("keeps its place when another token asks for the head of a stream and all places are taken", async () => {

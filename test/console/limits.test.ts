@@ -1,11 +1,14 @@
+import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { addPerson, serveTeam } from "../support/access.ts";
+import { createConsoleSecret } from "../../src/crypto/console-secret.ts";
 import { NOWHERE } from "../../src/crypto/seal.ts";
 import { deliver, drainQueue, idOf, recordingQueue, segmentEntries } from "../support/activity.ts";
 import { countingDatabase, limiterOf, UNLIMITED } from "../support/bindings.ts";
 import { browser, signIn } from "../support/console.ts";
 import { advanceClock } from "../support/faults.ts";
 import { admin, client, freshVault, makeToken } from "../support/service.ts";
+import { keyringOf } from "../support/root-keys.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
 /** What limits sign-ins, and what they do not take from others (contract 12.1, 13.10 and 24.3). */
@@ -54,6 +57,61 @@ async function callsOf(cookies: readonly string[], path: string): Promise<number
     }
   return count.calls;
 }
+
+describe("behind an address that sends cookies of 5,000 ended sessions", () => {
+  it("they cost D1 some calls only, people sign in and out, and living sessions go on", async () => {
+    const { token } = await makeToken({});
+    const limiters = { SESSION_RATE: limiterOf(50), FAILURE_RATE: limiterOf(1), TOKEN_RATE: UNLIMITED };
+    const at = (address: string, more: Partial<Env> = {}) => ({
+      headers: { "CF-Connecting-IP": address },
+      env: { ...limiters, ...more } as Partial<Env>,
+    });
+    const [flooded, elsewhere] = [at("203.0.113.20"), at("203.0.113.21")];
+    const living = await signIn({ token }, undefined, flooded);
+    const { count, db } = countingDatabase();
+    const keyring = await keyringOf(env);
+    const cookies: string[] = [];
+    for (let made = 0; made < 5_000; made++) cookies.push((await createConsoleSecret(keyring, "session")).text);
+    const statuses = new Map<number, number>();
+    for (const cookie of cookies) {
+      const { status } = await browser(cookie)("GET", "/console/session", at("203.0.113.20", { DB: db }));
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    expect([statuses, count.calls]).toEqual([
+      new Map([
+        [401, 51],
+        [429, 4_949],
+      ]),
+      51,
+    ]);
+    // What was refused before is so again, and signing out asks no D1 either.
+    expect((await browser(cookies[0])("GET", "/v1/vaults", flooded)).status).toBe(401);
+    expect((await browser(cookies.at(-1))("DELETE", "/console/session", at("203.0.113.20", { DB: db }))).status).toBe(429);
+    expect(count.calls).toBe(51);
+    expect((await browser(cookies.at(-1))("GET", "/console/session", elsewhere)).status).toBe(401);
+    for (const path of ["/console/session", "/v1/vaults"]) expect((await browser(living)("GET", path, flooded)).status).toBe(200);
+    advanceClock(9_000);
+    const signedIn = await signIn({ token }, cookies.at(-2), flooded);
+    for (const path of ["/console/session", "/v1/vaults"])
+      expect((await browser(signedIn)("GET", path, flooded)).status).toBe(200);
+    expect((await browser(living)("DELETE", "/console/session", flooded)).status).toBe(204);
+    expect((await browser(living)("GET", "/console/session", flooded)).status).toBe(401);
+  });
+
+  it("a cookie of one is asked about again when the time of Retry-After is over", async () => {
+    const SESSION_RATE = { limit: async () => ({ success: false }) };
+    const keyring = await keyringOf(env);
+    const request = async () => {
+      const { text } = await createConsoleSecret(keyring, "session");
+      return browser(text)("GET", "/console/session", { headers: { "CF-Connecting-IP": "203.0.113.22" }, env: { SESSION_RATE } });
+    };
+    expect((await request()).status).toBe(401);
+    const limited = await request();
+    expect([limited.status, limited.headers.get("Retry-After")]).toEqual([429, "10"]);
+    advanceClock(10_000);
+    expect((await request()).status).toBe(401);
+  });
+});
 
 describe("a session that has ended", () => {
   it("is limited as a token is, because each request with it costs a D1 call", async () => {

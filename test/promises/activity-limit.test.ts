@@ -8,7 +8,7 @@ import { operationId, timeOf } from "../../src/model/ids.ts";
 import { deliver, deliverMessages, messageOf, segmentEntries } from "../support/activity.ts";
 import { countingDatabase, wrapBucket } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
-import { admin, freshVault, LOGIN, makeToken } from "../support/service.ts";
+import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
 /** ACTIVITY_MAX_MB: how many bytes of reads and denials a log keeps (contract 13.10). Here some 700 entries are a megabyte. */
 
@@ -86,6 +86,26 @@ describe("a flood of reads and denials", () => {
     const left = (await segmentEntries(vault)).map(({ id }) => id);
     expect(left).toEqual(sent.slice(-left.length));
     expect(await idsOf(vault)).toHaveLength(left.length + 7);
+  });
+
+  it("of a child token leaves its parent's and its sibling's entries, and the family together keeps no more than one log", async () => {
+    const parent = await makeToken({}, { delegate: true });
+    const child = async () =>
+      (await client(parent.token)("POST", "/v1/tokens", { body: { name: "child", vaults: {}, delegate: true } })).body;
+    const [noisy, sibling] = [await child(), await child()];
+    const below = (await client(noisy.token)("POST", "/v1/tokens", { body: { name: "below", vaults: {} } })).body;
+    const quiet = [reads(parent.id, 300), reads(sibling.id, 300)];
+    await deliver(quiet.flat(), bindings);
+    for (const { id } of [noisy, below]) await deliver(reads(id, 1_200), bindings);
+    const idsIn = async (log: string) => (await segmentEntries(log)).map(({ id }) => id);
+    for (const entries of quiet) expect(await idsIn(entries[0]!.log)).toEqual(entries.map(({ id }) => id));
+    const bytes = await Promise.all([parent, sibling, noisy, below].map(({ id }) => bytesOf(id)));
+    expect(bytes.reduce((sum, one) => sum + one)).toBeLessThan(MOST_BYTES + 200_000);
+    // The newest entries of both are there, and what left is in the archive.
+    expect([bytes[2]! > 0, bytes[3]! > 0]).toEqual([true, true]);
+    const other = await makeToken({});
+    await deliver(reads(other.id, 600), bindings);
+    expect(await idsIn(other.id)).toHaveLength(600);
   });
 
   it("of one log does not shorten another log", async () => {

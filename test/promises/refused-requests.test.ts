@@ -38,7 +38,12 @@ function countedService(more: Partial<Env> = {}) {
   const { count, db } = countingDatabase();
   const { rows, bindings: queue } = recordingQueue();
   const buckets = { FILES: countingBucket(env.FILES), BACKUPS: countingBucket(env.BACKUPS) };
-  const limits = { TOKEN_RATE: limiterOf(40), FAILURE_RATE: limiterOf(50), DENIAL_RATE: limiterOf(10) };
+  const limits = {
+    TOKEN_RATE: limiterOf(40),
+    FAILURE_RATE: limiterOf(50),
+    DENIAL_RATE: limiterOf(10),
+    SESSION_RATE: limiterOf(50),
+  };
   const bindings = {
     ...limits,
     ...more,

@@ -1,4 +1,5 @@
 import type { AnswerBody } from "../../../contract/answer.ts";
+import { rootOf } from "../../crypto/token.ts";
 import { type After, formatCursor, parseAfter } from "../../model/cursor.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { itemsIn } from "../../model/vault-scope.ts";
@@ -101,7 +102,7 @@ function presentPage({ c, dialect }: Call, { events, last }: Pick<EventPage, "ev
 /** Waits for events after an empty page. Errors: those of a page, when they come up meanwhile; `rate`. */
 async function waitForPage(call: Call, { last, more }: EventPage, limit: number, wait: number): Promise<Result<Reply<Page>>> {
   const { c, store, claims, vault } = call;
-  const admitted = admit(claims.id);
+  const admitted = admit(rootOf(claims));
   if (!admitted.ok) return admitted;
   const session = createSession({ env: c.env, store, claims }, new Map([[vault, last]]));
   try {
@@ -141,6 +142,6 @@ function streamEvents(call: Call, { events, start, last, more }: EventPage, seco
 export function openStream({ c, claims }: Call, open: () => ReadableStream): Result<Reply<never>> {
   const headers = { ...uncompressed(c), "Content-Type": "text/event-stream" };
   if (c.req.method === "HEAD") return ok({ response: c.body(null, 200, headers), action: "UNLOGGED" });
-  const admitted = admit(claims.id);
+  const admitted = admit(rootOf(claims));
   return admitted.ok ? ok({ response: c.body(open(), 200, headers), action: "UNLOGGED" }) : admitted;
 }

@@ -70,7 +70,7 @@ const DEPENDENCIES: readonly Dependency[] = [
   { service: "queue", needs: ["ACTIVITY"], message: "The queue of the activity log is bound", check: bound },
   {
     service: "rate limits",
-    needs: ["TOKEN_RATE", "FAILURE_RATE", "DENIAL_RATE"],
+    needs: ["TOKEN_RATE", "FAILURE_RATE", "DENIAL_RATE", "SESSION_RATE"],
     message: "The rate limiters are bound",
     check: bound,
   },

@@ -7,7 +7,16 @@ import { isKnownRefused, rememberRefusal } from "../../requests/refused.ts";
 import { openStore, type Store } from "../../store/d1/database.ts";
 import type { Grants, Lifetime } from "../../store/tokens/session-rows.ts";
 import { type ConsoleSession, deleteSession, insertSession } from "../../store/tokens/sessions.ts";
-import { adminFingerprint, requireConsole, requireSession, sessionIdOf, sessionOfId, setCookie } from "../console-session.ts";
+import {
+  adminFingerprint,
+  isLimited,
+  refuseEnded,
+  requireConsole,
+  requireSession,
+  sessionIdOf,
+  sessionOfId,
+  setCookie,
+} from "../console-session.ts";
 import type { Context } from "../context.ts";
 import type { Content } from "../route.ts";
 import { presentSession } from "../present/sessions.ts";
@@ -80,16 +89,18 @@ function merge(earlier: (Grants & Lifetime) | undefined, granted: Granted, now: 
   };
 }
 
-/** Signs out: 204, also without a session. Errors: those of `openForConsole`; `unavailable`. */
+/** Signs out: 204, also without a session. Fails as `openForConsole`, or with `rate`, `unavailable`. */
 export async function signOut(c: Context): Promise<Result<Content<never>>> {
   const store = await openForConsole(c);
   if (!store.ok) return store;
   const id = await sessionIdOf(c, store.value);
   const session = id === undefined ? undefined : { id, admin: await adminFingerprint(c) };
+  if (session && (await isLimited(c, store.value, session.id))) return fail("rate");
   if (session && !isKnownRefused(store.value, session)) {
     const deleted = await deleteSession(store.value, session.id);
     if (!deleted.ok) return deleted;
-    rememberRefusal(store.value, session);
+    if (deleted.value) rememberRefusal(store.value, session);
+    else await refuseEnded(c, store.value, session.id);
   }
   setCookie(c, "", 0);
   return ok({ response: c.body(null, 204) });

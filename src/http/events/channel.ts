@@ -29,6 +29,8 @@ export interface Channel {
 /** A request that waits for events. */
 export interface Listener {
   readonly token: TokenIdentity;
+  /** The token at the top of those that share the places of requests (`rootOf`). */
+  readonly family: string;
   readonly vaults: () => Iterable<string>;
   /** Whether something happened since the request looked at its channels. */
   woken: boolean;
@@ -38,7 +40,7 @@ export interface Listener {
   seenAt: number;
   checkedAt: number;
   revoked: boolean;
-  /** Whether the request has to end, because another token has less than its share of the requests. */
+  /** Whether the request has to end, because another family of tokens has less than its share of the requests. */
   displaced: boolean;
 }
 

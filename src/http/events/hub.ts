@@ -14,28 +14,29 @@ export const channels = new Map<string, Channel>();
 const LISTENER_LEASE_MS = 30 * SECOND;
 
 /**
- * Makes sure that another request of the token may wait in this isolate (contract 15.11). Errors: `rate`, when the token has
- * `tokenListeners` requests there, or all tokens together have `listeners` and this one has its share of them.
+ * Makes sure that another request of a family of tokens may wait in this isolate (contract 15.11). A family is named by the token at its top
+ * (`rootOf`). Fails with `rate` if the family has `tokenListeners` requests there, or if all families together have `listeners` and this one
+ * has its share of them.
  */
-export function admit(token: string): Result<undefined> {
+export function admit(family: string): Result<undefined> {
   // Only requests that wait remove the others: without this, an isolate in which all have ended would refuse every new one.
-  if (isFull(token)) removeEnded(Date.now());
-  if (!isFull(token)) return ok(undefined);
-  const byToken = Map.groupBy(listeners, (listener) => listener.token.id);
-  const own = byToken.get(token)?.length ?? 0;
-  const share = Math.floor(LIMITS.listeners / (byToken.size + (own > 0 ? 0 : 1)));
+  if (isFull(family)) removeEnded(Date.now());
+  if (!isFull(family)) return ok(undefined);
+  const byFamily = Map.groupBy(listeners, (listener) => listener.family);
+  const own = byFamily.get(family)?.length ?? 0;
+  const share = Math.floor(LIMITS.listeners / (byFamily.size + (own > 0 ? 0 : 1)));
   if (own >= Math.min(share, LIMITS.tokenListeners)) return fail("rate");
-  const [most] = [...byToken.values()].toSorted((a, b) => b.length - a.length);
+  const [most] = [...byFamily.values()].toSorted((a, b) => b.length - a.length);
   displace(most![0]!);
   return ok(undefined);
 }
 
-function isFull(token: string): boolean {
-  const own = [...listeners].filter((listener) => listener.token.id === token).length;
+function isFull(family: string): boolean {
+  const own = [...listeners].filter((listener) => listener.family === family).length;
   return listeners.size >= LIMITS.listeners || own >= LIMITS.tokenListeners;
 }
 
-/** Ends the wait of a request of another token. */
+/** Ends the wait of a request of another family. */
 function displace(listener: Listener): void {
   listener.displaced = true;
   leave(listener);

@@ -4,7 +4,7 @@ import type { VaultEvent } from "../../model/event.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { FailureKind } from "../../model/failure.ts";
 import { SECOND } from "../../model/time.ts";
-import type { VerifiedClaims } from "../../crypto/token.ts";
+import { rootOf, type VerifiedClaims } from "../../crypto/token.ts";
 import type { Store } from "../../store/d1/database.ts";
 import { loadEvents, loadPages } from "../../store/events/events.ts";
 import { type Channel, eventsAfter, type Listener, restart, wake } from "./channel.ts";
@@ -45,6 +45,7 @@ export function createSession(
   const own = new Map(positions);
   const listener: Listener = {
     token: { id: claims.id, hash: claims.hash, session: claims.session },
+    family: rootOf(claims),
     vaults: () => own.keys(),
     woken: false,
     resolve: undefined,

@@ -196,18 +196,26 @@ const SQL = {
   rows: `
     INSERT INTO activity (${ACTIVITY.columns}) SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?1) WHERE true
     ON CONFLICT (vault_id, id) DO NOTHING`,
-  /** Counted when a segment is begun: in between a log grows by less than a segment. */
+  /**
+   * Counted when a segment is begun: in between a log grows by less than a segment. The logs of a family of tokens count together, under the
+   * token at its top: only the log that has grown drops entries. A rule is the top of its own family (`rootOf`).
+   */
   full: `
-    SELECT vault_id AS log, sum(octet_length(lines)) AS bytes FROM log_segments
-    WHERE vault_id IN (
-      SELECT handed.log FROM (${HAND_OVERS}) AS handed
-      WHERE EXISTS (SELECT 1 FROM log_segments AS begun WHERE begun.vault_id = handed.log AND begun.id = handed.first))
-    GROUP BY vault_id HAVING bytes > ?2`,
+    SELECT log, (
+      SELECT sum(octet_length(lines)) FROM log_segments
+      WHERE vault_id IN (
+        SELECT begun.log UNION SELECT root UNION SELECT id FROM tokens WHERE ancestor_1 = root AND kind IS NOT 'rule')) AS bytes
+    FROM (
+      SELECT DISTINCT log, coalesce((SELECT ancestor_1 FROM tokens WHERE id = log AND kind IS NOT 'rule'), log) AS root
+      FROM (${HAND_OVERS}) AS handed
+      WHERE EXISTS (SELECT 1 FROM log_segments WHERE vault_id = handed.log AND log_segments.id = handed.first)) AS begun
+    WHERE bytes > ?2`,
   stored: `SELECT log, first FROM (${HAND_OVERS}) AS handed WHERE ${IS_STORED}`,
 };
 
 interface FullLog {
   readonly log: string;
+  /** Of the logs that count together with it. */
   readonly bytes: number;
 }
 

@@ -93,10 +93,10 @@ const SQL = {
         FROM logs CROSS JOIN log_segments ON vault_id = log AND id >= ?1 AND id < ?2 AND last_id < ?2
         WHERE ${HAS_DAY} AND (vault_id, id) > (?3, ?4) LIMIT ${SEGMENT_SLICE_MAX.rows}))
     CROSS JOIN log_segments ON vault_id = log AND id = segment WHERE earlier < ${SEGMENT_SLICE_MAX.bytes}`,
-  /** The oldest segments of a log that have so many bytes together. */
+  /** The oldest segments of a log that have so many bytes together. The newest one stays: other logs of its family may take all of the budget. */
   oldestSegments: `
     SELECT ${SEGMENT_COLUMNS} FROM log_segments WHERE vault_id = ?1
-      AND id IN (${keysOfSlice(["id"], "octet_length(lines)", OF_LOG, { rows: DROP_SEGMENTS_MAX, bytes: "?2" })})`,
+      AND id IN (${keysOfSlice(["id"], "octet_length(lines)", `${OF_LOG} AND id < (SELECT max(id) FROM ${OF_LOG})`, { rows: DROP_SEGMENTS_MAX, bytes: "?2" })})`,
   /** Not when a line was appended meanwhile. */
   deleteSegments: `
     DELETE FROM log_segments WHERE (vault_id, id) IN (${KEYS})

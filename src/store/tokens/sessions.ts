@@ -14,7 +14,7 @@ const COLUMNS = "id, root_key_id, sealed, (SELECT claims FROM tokens WHERE token
 const SQL = {
   load: `SELECT ${COLUMNS} FROM sessions WHERE id = ?1`,
   take: `DELETE FROM sessions WHERE id = ?1 RETURNING ${COLUMNS}`,
-  delete: "DELETE FROM sessions WHERE id = ?1",
+  delete: "DELETE FROM sessions WHERE id = ?1 RETURNING id",
   /** Deletes the rows that expire first, so that there is room for one more. */
   trim: `
     DELETE FROM sessions WHERE id IN (
@@ -32,19 +32,28 @@ export interface ConsoleSession extends Grants, Lifetime {
 /** Opened sessions by keyring and id. */
 const opened = createCache<ConsoleSession>(1024, MINUTE);
 
+/** The sessions that this isolate has made or loaded, and whether the last lookup found one in use. */
+const seen = createCache<boolean>(4096, LIMITS.session * SECOND);
+
+const nameOf = ({ keyring }: Store, id: string): string => `${keyring.id}.${id}`;
+
+/** Whether this isolate has made the session, or has loaded it and not found since that it ended. */
+export const wasAlive = (store: Store, id: string): boolean => seen.get(nameOf(store, id), store.now) === true;
+
 /**
  * Loads a session in one D1 call. In: its id, and the fingerprint of ADMIN_TOKEN, if the service has one.
  * Errors: `unauthorized`, whatever ended the session; `unavailable`.
  */
 export async function loadSession(store: Store, id: string, admin: string | undefined): Promise<Result<ConsoleSession>> {
-  const { db, keyring, now } = store;
+  const { db, now } = store;
   const read = await runBatch<[SessionRow]>(db, db.prepare(SQL.load).bind(id));
   if (!read.ok) return read;
   const [row] = read.value[0];
   const live = row && (await openLiveGrants(store, "session", row, admin));
+  if (live || wasAlive(store, id)) seen.set(nameOf(store, id), live !== undefined, now);
   if (!live) return fail("unauthorized");
   const session = { id, ...live };
-  opened.set(`${keyring.id}.${id}`, session, now);
+  opened.set(nameOf(store, id), session, now);
   return ok(session);
 }
 
@@ -53,7 +62,7 @@ export async function loadSession(store: Store, id: string, admin: string | unde
  * next D1 call compares the grant of the token with D1 (token-check.ts).
  */
 export async function findSession(store: Store, id: string, admin: string | undefined): Promise<Result<ConsoleSession>> {
-  const known = opened.get(`${store.keyring.id}.${id}`, store.now);
+  const known = opened.get(nameOf(store, id), store.now);
   // What the admin has opened ends with the grant of the admin, which no other call compares.
   const isLive = known && known.expiresAt > store.now && (known.opened === undefined || known.admin === admin);
   return isLive ? ok(known) : loadSession(store, id, admin);
@@ -89,6 +98,7 @@ async function insert(store: Store, kind: Kind, grants: Grants, lifetime: Lifeti
   ];
   if (replaced !== undefined) statements.unshift(db.prepare(SQL.delete).bind(replaced));
   const done = await runBatch(db, ...statements);
+  if (done.ok && kind === "session") seen.set(nameOf(store, id), true, store.now);
   return done.ok ? ok({ text, ...lifetime }) : done;
 }
 
@@ -109,10 +119,10 @@ export async function takeCode(
   return live ? ok({ admin: live.admin, token: live.token, login: live.login }) : fail("unauthorized");
 }
 
-/** Ends a session at once. Errors: `unavailable`. */
-export async function deleteSession({ db }: Store, id: string): Promise<Result<undefined>> {
-  const done = await runBatch(db, db.prepare(SQL.delete).bind(id));
-  return done.ok ? ok(undefined) : done;
+/** Ends a session at once, and returns whether there was one. Fails with `unavailable`. */
+export async function deleteSession({ db }: Store, id: string): Promise<Result<boolean>> {
+  const done = await runBatch<[{ id: string }]>(db, db.prepare(SQL.delete).bind(id));
+  return done.ok ? ok(done.value[0].length > 0) : done;
 }
 
 /**

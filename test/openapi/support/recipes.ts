@@ -1,10 +1,12 @@
 import { env } from "cloudflare:workers";
 import { failuresOf } from "../../../openapi/operation.ts";
 import { formatCursors } from "../../../src/model/cursors.ts";
+import { createConsoleSecret } from "../../../src/crypto/console-secret.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { backUp } from "../../support/backup.ts";
 import { rebindCoordinator, sizedDatabase, wrapDatabase } from "../../support/bindings.ts";
 import { COOKIE, signIn } from "../../support/console.ts";
+import { keyringOf } from "../../support/root-keys.ts";
 import { resealOf } from "../../support/reseals.ts";
 import { dataKeyOf } from "../../support/sealed-columns.ts";
 import { JOBS, serviceWith, startJob } from "../../support/jobs.ts";
@@ -189,6 +191,7 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "redeemLogin 507": (given) => changed({ env: fullD1() })(given),
   "signIn 400": changed({ body: { code: "x", token: "x" } }),
   "signIn 507": (given) => changed({ env: fullD1() })(given),
+  "signOut 429": tooManyEnded,
   "signOut 507": (given) => changed({ env: fullD1() })(given),
   "createSignInCode 507": (given) => changed({ env: fullD1() })(given),
   "createAdminSignInCode 507": (given) => changed({ env: fullD1() })(given),
@@ -228,6 +231,15 @@ const tooLarge: Recipe = (given) => {
 
 /** Signing in needs no session: what is wrong is in the body. */
 const WRONG_SIGN_IN: Readonly<Record<string, Request_>> = { signIn: { body: { token: "wrong" } } };
+
+const endedCookie = async (): Promise<string> => (await createConsoleSecret(await keyringOf(env), "session")).text;
+
+/** The cookie of a session that has ended, behind an address that has sent too many of them. */
+async function tooManyEnded({ row, target }: Case): Promise<Reply> {
+  const flood = { headers: { "CF-Connecting-IP": "203.0.113.77" }, env: { SESSION_RATE: REFUSING } };
+  await ask(row, target, await endedCookie(), flood);
+  return ask(row, target, await endedCookie(), flood);
+}
 
 /** A cookie is no failed authentication: its requests are counted by session. */
 async function tooManyOfSession(given: Case): Promise<Reply> {

@@ -69,5 +69,6 @@ export function createBindings(seed: number): Env {
     TOKEN_RATE: limiter,
     FAILURE_RATE: limiter,
     DENIAL_RATE: limiter,
+    SESSION_RATE: limiter,
   } as unknown as Env;
 }
