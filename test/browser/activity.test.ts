@@ -51,7 +51,7 @@ describe("the activity", () => {
           await today.getByRole("row", { name: /created Folded/ }).waitFor();
           return today.getByRole("row", { name: /read lists \d+ times node/ }).count();
         },
-        { timeout: 30_000 },
+        { timeout: 120_000 },
       )
       .toBeGreaterThan(0);
     expect(await today.getByText("Chrome on Linux").count()).toBeGreaterThan(0);

@@ -193,7 +193,7 @@ describe("an act on several Items", () => {
     await row(page, "Echo").click({ modifiers: ["Shift"] });
     await more(page, "Archive");
     const report = page.getByRole("dialog");
-    await report.getByText(/put into the archive\. 1 failed/).waitFor({ timeout: 40_000 });
+    await report.getByText(/put into the archive\. 1 failed/).waitFor({ timeout: 120_000 });
     const named = await report.getByRole("listitem").locator("strong").allInnerTexts();
     const archived = (await summaries(token, vault)).filter(({ state }) => state === "ARCHIVED").map(({ title }) => title);
     expect([...named, ...archived].toSorted((a, b) => (a < b ? -1 : 1))).toEqual(LETTERS);
@@ -254,7 +254,7 @@ it("an Item whose copy got no answer is named as maybe copied, and the move goes
   await confirm(page, "Move");
   const late = await asked;
   const report = page.getByRole("dialog");
-  await report.getByText("An incomplete copy may be left in the other vault.").waitFor({ timeout: 40_000 });
+  await report.getByText("An incomplete copy may be left in the other vault.").waitFor({ timeout: 120_000 });
   const made = await fetch(new URL(`v1/vaults/${other}/items`, inject("url")), {
     method: "POST",
     headers: { Authorization: `Bearer ${token}`, "Item-Id": (await late.headerValue("Item-Id"))! },
@@ -319,7 +319,7 @@ it("a tag is added once when the answer is lost, and the act goes on", async () 
   await bar(page).getByRole("button", { name: "Tag…" }).click();
   await page.getByRole("dialog").getByLabel("Tag").fill("new");
   await confirm(page, "Add the tag");
-  await page.getByRole("dialog").getByText("1 failed").waitFor({ timeout: 40_000 });
+  await page.getByRole("dialog").getByText("1 failed").waitFor({ timeout: 120_000 });
   fault.end();
   await page
     .getByRole("dialog")

@@ -18,7 +18,7 @@ const SIZES = [
 ] as const;
 
 /** Milliseconds. Some dialogs list all vaults of the service, of which other files have made a hundred where all run. */
-const DIALOGS_TIMEOUT = 240_000;
+const DIALOGS_TIMEOUT = 900_000;
 
 it(
   "every dialog fits into the window, has no fault that axe finds, and ends by Escape",

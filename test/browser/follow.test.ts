@@ -46,7 +46,7 @@ describe("while the page is open, another client's", () => {
     await page.getByRole("link", { name: "Before" }).waitFor();
     const list = await injectFault(page, "GET", "/v1/vaults/*/items", { status: 503, kind: "unavailable" });
     await makeItems(token, vault, [login("Arrives")]);
-    await expect.poll(() => list.requests.length, { timeout: 10_000 }).toBe(3); // all attempts of the first load
+    await expect.poll(() => list.requests.length, { timeout: 120_000 }).toBe(3); // all attempts of the first load
     list.end();
     await page.getByRole("link", { name: "Arrives" }).waitFor();
   });

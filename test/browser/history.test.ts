@@ -220,7 +220,7 @@ describe("the list of versions", () => {
     // The first of the four is the current one.
     await expect.poll(() => held.requests.length).toBe(3);
     held.end();
-    await page.getByText("The service did not answer.").waitFor({ timeout: 20_000 });
+    await page.getByText("The service did not answer.").waitFor({ timeout: 120_000 });
     expect(await wordsOf(page)).toEqual(Array.from({ length: 3 }, () => "Changed: Title."));
     lost.end();
     await page.getByRole("button", { name: "Try again" }).click();

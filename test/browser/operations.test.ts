@@ -20,7 +20,7 @@ const dialog = (page: Page) => page.getByRole("dialog");
 const press = (page: Page, name: string) => dialog(page).getByRole("button", { name, exact: true }).click();
 const rowOf = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
 /** A job may wait for others, and backups of a service with the vaults of all tests take some time. */
-const PATIENT = { timeout: 45_000 };
+const PATIENT = { timeout: 120_000 };
 
 /** Presses what starts a job, and waits for its end. */
 async function runJob(page: Page, start: () => Promise<void>): Promise<void> {

@@ -107,7 +107,7 @@ describe("the palette", () => {
     await revokeToken(own.tokenId);
     await page.evaluate(`fetch("/v1/token", { headers: { "Item-Vault-Console": "1" } })`);
     await page.evaluate("dispatchEvent(new Event('focus'))");
-    await page.getByRole("dialog", { name: "Your session has ended" }).waitFor({ timeout: 30_000 });
+    await page.getByRole("dialog", { name: "Your session has ended" }).waitFor({ timeout: 120_000 });
     expect(await page.getByText("Seen by nobody else").filter({ visible: true }).count()).toBe(0);
   });
 

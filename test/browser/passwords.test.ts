@@ -223,7 +223,7 @@ describe("the check of passwords", () => {
     await revokeToken(tokenId);
     await page.evaluate(`fetch("/v1/token", { headers: { "Item-Vault-Console": "1" } })`);
     await page.evaluate("dispatchEvent(new Event('focus'))");
-    await page.getByRole("dialog", { name: "Your session has ended" }).waitFor({ timeout: 30_000 });
+    await page.getByRole("dialog", { name: "Your session has ended" }).waitFor({ timeout: 120_000 });
     await expect.poll(() => page.locator(".findings").count()).toBe(0);
   });
 

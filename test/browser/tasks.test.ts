@@ -183,7 +183,7 @@ const TASKS: Readonly<Record<string, Task>> = {
       await dialog(page).getByRole("button", { name: "Open vaults" }).click();
       // The lists of a hundred vaults are loaded first.
       const vault = page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "New", exact: true });
-      await vault.waitFor({ timeout: 40_000 });
+      await vault.waitFor({ timeout: 120_000 });
     },
   },
 };

@@ -26,7 +26,7 @@ describe.each(ASKING.map((command) => [command.name, command] as const))("%s", (
       ITEM_VAULT_HOST: service.url,
       ITEM_VAULT_TOKEN: "token",
       ITEM_VAULT_ADMIN_TOKEN: "admin",
-      ITEM_VAULT_TIMEOUT: "5",
+      ITEM_VAULT_TIMEOUT: "120",
     };
     // By its name, most of what the service has is not found: it is archived, ended or there twice.
     const lines = [lineOf(command, HOSTILE), lineOf(command, HOSTILE, ID)];

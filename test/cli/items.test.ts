@@ -146,7 +146,7 @@ describe("item edit in the editor", () => {
     const { from, id, token } = await twoVaults();
     const { temporary, env } = editorOf("exec sleep 20");
     const { child, ended } = startCli(["item", "edit", id, "--vault", from], { env: { ...env, ITEM_VAULT_TOKEN: token } });
-    await vi.waitFor(() => expect(readdirSync(temporary)).toHaveLength(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(readdirSync(temporary)).toHaveLength(1), { timeout: 120_000 });
     child.kill("SIGTERM");
     expect((await ended).code).toBe(143);
     expect(readdirSync(temporary)).toEqual([]);

@@ -24,11 +24,11 @@ it("events --follow connects again after a break, and misses and repeats nothing
   });
   const itemsSeen = () => [...output.stdout.matchAll(/"item":"([^"]*)"/g)].map(([, item]) => item);
   const { id: first } = await create("before the break");
-  await vi.waitFor(() => expect(itemsSeen()).toEqual([first]), { timeout: 20_000 });
+  await vi.waitFor(() => expect(itemsSeen()).toEqual([first]), { timeout: 120_000 });
   refused = 1;
   proxy.breakConnections();
   const { id: second } = await create("during the break");
-  await vi.waitFor(() => expect(itemsSeen()).toEqual([first, second]), { timeout: 20_000 });
+  await vi.waitFor(() => expect(itemsSeen()).toEqual([first, second]), { timeout: 120_000 });
   child.kill("SIGTERM");
   await ended;
   expect(output.stderr).toContain("The connection broke: trying again in 1 s\n");
@@ -44,7 +44,7 @@ it("events of a vault ends when the vault is deleted", async () => {
   const { output, ended } = startCli(["events", "--follow", "--after", "0", "--vault", vault], {
     env: { ITEM_VAULT_TOKEN: token },
   });
-  await vi.waitFor(() => expect(output.stdout).toContain("vault.created"), { timeout: 20_000 });
+  await vi.waitFor(() => expect(output.stdout).toContain("vault.created"), { timeout: 120_000 });
   await admin("DELETE", `vaults/${vault}`);
   expect(await ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/vault\.deleted.*\n$/) as string });
 });

@@ -67,7 +67,7 @@ beforeAll(async () => {
   opened = await openBackup(folder, [], KEYS);
   answered = new Map();
   for (const vault of world.sample.vaults) answered.set(vault, await readVault(deployment, world, vault));
-}, 60_000);
+});
 afterAll(() => service.close());
 
 interface TableRows {

@@ -84,12 +84,10 @@ describe("a template", () => {
     expect(renderTemplate(parts, new Map([["op://a/b/c", "$A op://x/y/z"]]))).toBe("$A op://x/y/z");
   });
 
-  it("of 100,000 characters is parsed in linear time", () => {
+  it("of 2,000,000 characters is parsed, which quadratic time would not do within the time-out", () => {
     for (const part of ["abcdefg\n", "{{ ", "{{\n\n\n\n", '{{ "', "${a:-", "$b ", "{{op "]) {
-      const template = part.repeat(100_000 / part.length);
-      const start = performance.now();
+      const template = part.repeat(2_000_000 / part.length);
       expect(show(template)).toHaveLength(template.length);
-      expect([part, performance.now() - start < 5000]).toEqual([part, true]);
     }
   });
 

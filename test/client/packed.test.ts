@@ -31,7 +31,7 @@ beforeAll(async () => {
   await run("npm", ["install", "--offline", "--no-audit", "--no-fund", "--silent", ...files.map((name) => `./${name}`)], {
     cwd: folder,
   });
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const env = () => ({ PATH: process.env["PATH"], HOME: folder, ITEM_VAULT_HOST: inject("url"), ITEM_VAULT_TOKEN: made.token });

@@ -3,15 +3,13 @@ import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { parseEnv } from "node:util";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { WRANGLER_VERSION } from "../../cli/src/admin/deploy/wrangler.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { ACCOUNT, type Cloudflare, startCloudflare } from "./support/cloudflare.ts";
 import { deploy, deployCheckout, deployInTerminal, makeFolder, SECRETS, withEnv } from "./support/folder.ts";
 
 /** Deployments by the real wrangler, to a server that answers as Cloudflare's API documentation says. */
-
-vi.setConfig({ testTimeout: 120_000 }); // each start of wrangler takes a second of the processor
 
 /** Node has no pseudo-terminals; `script` of util-linux makes one. */
 const HAS_SCRIPT = spawnSync("script", ["--version"]).status === 0;

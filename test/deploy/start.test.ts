@@ -169,7 +169,7 @@ it("`wrangler dev` alone says what a fresh checkout lacks, and serves when it ha
             ({ status }) => status,
             () => 0,
           ),
-        { timeout: 60_000 },
+        { timeout: 120_000 },
       )
       .toBe(200);
     return child;

@@ -4,15 +4,13 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { parseEnv } from "node:util";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Release } from "../../cli/src/admin/verify-deployment/release.ts";
 import type { Binding, Version } from "./support/account.ts";
 import { type Cloudflare, startCloudflare, TOKEN, TOKEN_WITHOUT_RIGHTS } from "./support/cloudflare.ts";
 import { deploy, makeFolder, SECRETS, verifyDeployment, verifyDeploymentInProcess, withEnv } from "./support/folder.ts";
 
 /** `admin verify-deployment` of a deployment by the real wrangler, after each change that somebody may have made to it. */
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const NAME = "item-vault";
 

@@ -257,5 +257,5 @@ describe.each(SEEDS)("the history of seed %i", (seed) => {
     for (let run = 0; run < 3; run++) await history.clean();
     for (const log of history.logs) expect(await history.kept(log)).toEqual([]);
     expect(await history.exported(1000)).toEqual(all);
-  }, 120_000);
+  });
 });

@@ -62,7 +62,7 @@ describe(`a vault of ${MANY.toLocaleString("en")} Items`, () => {
     expect(callsAtFirstChunk).toBeLessThan(5);
     // Each call also returns the row of the authorization and that of the last id.
     expect(Math.max(...calls.map(({ rows }) => rows))).toBeLessThanOrEqual(SLICE + 2);
-  }, 120_000);
+  });
 });
 
 describe("a list", () => {

@@ -63,7 +63,7 @@ const deliveries = (receiver: Receiver, count: number, ahead?: string): Promise<
       expect(received.length).toBeGreaterThanOrEqual(count);
       return received;
     },
-    { timeout: 15_000, interval: 20 },
+    { timeout: 120_000, interval: 20 },
   );
 
 const idOf = ({ headers }: Delivery) => headers["webhook-id"]!;
@@ -78,7 +78,7 @@ const progressWith = (vault: string, fulfils: (progress: Progress) => boolean): 
       expect(progress).toBeDefined();
       return progress!;
     },
-    { timeout: 15_000, interval: 20 },
+    { timeout: 120_000, interval: 20 },
   );
 
 /**
@@ -129,10 +129,11 @@ describe("a message", () => {
 
   it("is signed with the secret: id, time of the attempt and body", async () => {
     const { items, call, receiver, secret } = await hookedVault();
+    const before = Math.floor(Date.now() / 1000);
     await call("POST", items, { body: LOGIN });
     const [{ body, headers }] = (await deliveries(receiver, 1)) as [Delivery];
     const timestamp = Number(headers["webhook-timestamp"]);
-    expect(Math.abs(timestamp - Date.now() / 1000)).toBeLessThan(60);
+    expect([before <= timestamp, timestamp <= Date.now() / 1000]).toEqual([true, true]);
     const id = headers["webhook-id"]!;
     expect(id).toMatch(/^msg_[a-z2-7]{26}$/);
     expect(headers["webhook-signature"]).toBe(await signWebhook([secret], { id, timestamp, body }));
@@ -186,11 +187,12 @@ describe("a webhook", () => {
 
   it("shows its last delivery", async () => {
     const { vault, items, call, hook } = await hookedVault();
+    const before = Date.now();
     await call("POST", items, { body: LOGIN });
     await progressWith(vault, ({ lastDelivery }) => lastDelivery !== null);
     const { body } = await admin("GET", hook);
     expect([body.failures, body.pending, body.lastError]).toEqual([0, 0, undefined]);
-    expect(Date.now() - Date.parse(body.lastDelivery)).toBeLessThan(MINUTE);
+    expect(Date.parse(body.lastDelivery)).toBeGreaterThanOrEqual(before);
   });
 
   it("gets nothing while it is disabled, and afterwards what it has missed", async () => {

@@ -95,7 +95,6 @@ describe("a vault that is resealed row by row, with a write after each row", () 
       expect(await faultsIn(full)).toEqual([]);
       await expectNothingUnder(old, full.vault);
     },
-    60_000,
   );
 });
 
@@ -286,6 +285,5 @@ describe("clients of a vault that gets new keys again and again, with two coordi
       const texts = await sealedTexts(vault);
       expect(await openUnder(await newestKeyOf(vault), texts)).toHaveLength(texts.length);
     },
-    120_000,
   );
 });

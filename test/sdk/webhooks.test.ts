@@ -22,7 +22,7 @@ it("a write through the SDK reaches the receiver, with a signature that Standard
       expect(first).toBeDefined();
       return first!;
     },
-    { timeout: 10_000, interval: 50 },
+    { timeout: 120_000, interval: 50 },
   );
   expect(JSON.parse(body)).toMatchObject({ type: "item.created", data: { vault: { id: canonical }, sequence: 2 } });
   const content = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`;

@@ -1,5 +1,5 @@
-import fc from "fast-check";
+import { configureGlobal } from "fast-check";
 import { isLong } from "./runs.ts";
 
 // `npm test` has the same cases on every day. The long runs have others each time, and print the seed of a failure.
-if (!isLong) fc.configureGlobal({ seed: 1 });
+if (!isLong) configureGlobal({ seed: 1 });

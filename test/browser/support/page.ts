@@ -84,7 +84,7 @@ async function makePage(browser: Browser, options: BrowserContextOptions = {}): 
     ...options,
   });
   // A test that waits for what does not come fails with Playwright's message, and before vitest ends it.
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(120_000);
   return context.newPage();
 }
 

@@ -3,10 +3,11 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text as textIn } from "node:stream/consumers";
-import { describe, expect, inject, it, onTestFinished } from "vitest";
+import { describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { parseDocument, publicKeyOf, textOf } from "../../../cli/src/admin/keys/document.ts";
 import { wranglerIn } from "../../../cli/src/admin/deploy/wrangler.ts";
 import { runHere } from "../support/here.ts";
+import { recordSleeps } from "../support/hurry.ts";
 import { runCli } from "../support/process.ts";
 
 /** `admin keys` (docs/cli.md). What the service answers after an upload comes from a server of the test: its ROOT_KEYS change. */
@@ -221,9 +222,11 @@ describe("admin keys rewrap", () => {
   it("starts a job, waits for its end with one request a second, and says how many rows are left", async () => {
     const { env, asked } = await serve(KEYS, [job("waiting", 0, 0), job("running", 2, 5), job("done", 5, 5)], REWRAPPED);
     expect((await keys("rewrap --dry-run", { env })).stderr).toContain("Would rewrap 5 rows");
-    const begun = Date.now();
+    const delays = recordSleeps();
+    const now = vi.spyOn(Date, "now").mockReturnValue(0);
+    onTestFinished(() => now.mockRestore());
     const ran = await keys("rewrap", { env });
-    expect(Date.now() - begun).toBeGreaterThan(950);
+    expect(delays).toEqual([1_000]);
     const words = "Rewrapped 5 rows under the active key k2; left under others: 0";
     expect([ran.code, ran.stderr]).toEqual([0, expect.stringContaining(words)]);
     expect(asked.filter((line) => line.includes("jobs"))).toEqual([

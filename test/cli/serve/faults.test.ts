@@ -62,7 +62,7 @@ async function readOften(op: OPConnect, count: number): Promise<void> {
 describe("while the service", () => {
   it.each([...faults, ["nobody listens", undefined] as const])("answers with %s, no read fails", async (_, fault) => {
     const service = await startSwitch();
-    const served = await startServe({ token: world.token, host: service.url });
+    const served = await startServe({ token: world.token, host: service.url, timeout: "1" });
     if (fault) service.set(fault);
     else service.close();
     await readOften(sdk(served.url, world.token), READS);
@@ -92,26 +92,11 @@ describe("while the service", () => {
     ["another protocol", "HTTP/1.1 101 Odd\r\nRequest-Id: 1\r\nConnection: upgrade\r\nUpgrade: odd\r\n\r\n"],
   ])("answers with %s, what is passed on is 503", async (_, text) => {
     const service = await startSwitch();
-    const served = await startServe({ token: world.token, host: service.url });
+    const served = await startServe({ token: world.token, host: service.url, timeout: "1" });
     service.set((socket) => void socket.end(text));
     const path = `${served.url}/v1/vaults/${world.vault}/items/${world.item}`;
-    expect((await get(`${path}/versions`, world.token, { signal: AbortSignal.timeout(10_000) })).status).toBe(503);
+    expect((await get(`${path}/versions`, world.token)).status).toBe(503);
     expect((await get(path, world.token)).status).toBe(200);
-  });
-
-  it("says how long to wait, its events are asked for no earlier", async () => {
-    const service = await startInterceptor({ headers: { "Retry-After": "1" } });
-    await startServe({ token: world.token, host: service.url });
-    service.fail(429);
-    service.breakConnections();
-    const nextRequest = () => {
-      const before = service.requests.length;
-      return expect.poll(() => service.requests.length, PATIENT).toBeGreaterThan(before);
-    };
-    await nextRequest();
-    const refused = performance.now();
-    await nextRequest();
-    expect(performance.now() - refused).toBeGreaterThan(990);
   });
 
   it("says that its newest cursor is gone, it is not asked without a pause", async () => {
@@ -124,7 +109,7 @@ describe("while the service", () => {
 
   it("is away for longer than the age, reads are 503 in words, and work again after it is back", async () => {
     const service = await startSwitch();
-    const served = await startServe({ token: world.token, host: service.url, args: ["--max-age", "2s"] });
+    const served = await startServe({ token: world.token, host: service.url, timeout: "1", args: ["--max-age", "2s"] });
     const op = sdk(served.url, world.token);
     service.set(FAULTS["a silent host"]);
     const path = `${served.url}/v1/vaults/${world.vault}/items/${world.item}`;
@@ -145,7 +130,7 @@ describe("while the service", () => {
 
   it("is away, what the copy does not have is 503, and writes are", async () => {
     const service = await startSwitch();
-    const served = await startServe({ token: world.token, host: service.url });
+    const served = await startServe({ token: world.token, host: service.url, timeout: "1" });
     service.close();
     const vault = `${served.url}/v1/vaults/${world.vault}`;
     const reads = ["items?limit=1", `items/${world.item}/versions`, "items/aaaaaaaaaaaaaaaaaaaaaaaaae"];
@@ -163,13 +148,13 @@ describe("while the service", () => {
   it("is away at the start, the stored copy is served, but not with another token", async () => {
     const service = await startSwitch();
     const { token: other } = await makeToken({ [world.canonical]: "r" });
-    const first = await startServe({ token: world.token, host: service.url });
+    const first = await startServe({ token: world.token, host: service.url, timeout: "1" });
     await first.stop("SIGTERM");
     service.set(FAULTS["a silent host"]);
-    const second = await startServe({ token: world.token, host: service.url, folder: first.folder });
+    const second = await startServe({ token: world.token, host: service.url, timeout: "1", folder: first.folder });
     await readOften(sdk(second.url, world.token), 16);
     await second.stop("SIGTERM");
-    const third = await startServe({ token: other, host: service.url, folder: first.folder, filled: false });
+    const third = await startServe({ token: other, host: service.url, timeout: "1", folder: first.folder, filled: false });
     expect((await get(`${third.url}/v1/vaults`, other)).status).toBe(503);
     service.set(undefined);
     await expect.poll(async () => (await get(`${third.url}/v1/vaults`, other)).age, PATIENT).toBeTypeOf("number");
@@ -338,11 +323,9 @@ describe("tokens", () => {
     await expect.poll(() => existsSync(join(served.folder, "copy")), PATIENT).toBe(true);
     expect((await get(path, token)).status).toBe(200);
     await admin("DELETE", `tokens/${id}`);
-    const revoked = performance.now();
     await expect.poll(async () => (await get(path, token)).status, PATIENT).toBe(401);
     await expect.poll(() => existsSync(join(served.folder, "copy")), PATIENT).toBe(false);
     expect(served.output.stderr).toContain("refuses the token");
-    expect(performance.now() - revoked).toBeLessThan(16_000);
     const secret = readFileSync(join(served.folder, "client"), "utf8").trim();
     expect((await get(path, secret)).status).toBe(401);
   });
@@ -380,12 +363,19 @@ describe("the stored copy", () => {
 
   it("from the future of the clock is not served until the service has confirmed it", async () => {
     const service = await startSwitch();
-    const first = await startServe({ token: world.token, host: service.url });
+    const first = await startServe({ token: world.token, host: service.url, timeout: "1" });
     await first.stop("SIGTERM");
     service.set(FAULTS["a closed socket"]);
     const earlier = "const{now}=Date;Date.now=()=>now()-60_000";
     const through = ["env", `NODE_OPTIONS=--import=data:text/javascript,${earlier}`];
-    const second = await startServe({ token: world.token, host: service.url, folder: first.folder, filled: false, through });
+    const second = await startServe({
+      token: world.token,
+      host: service.url,
+      timeout: "1",
+      folder: first.folder,
+      filled: false,
+      through,
+    });
     const path = `${second.url}/v1/vaults/${world.vault}/items/${world.item}`;
     expect((await get(path, world.token)).status).toBe(503);
     expect(await copyStatus(second.url)).toBe("ERROR");

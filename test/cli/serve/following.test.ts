@@ -6,37 +6,17 @@ import { copyStatus, get, PATIENT, startServe, untilHeld } from "../support/serv
 
 /** How `serve` follows the service after a failure, and after changes of which no event tells. */
 
-/** Seconds between two attempts. */
-const pausesOf = (times: readonly number[]): number[] => times.slice(1).map((time, at) => (time - times[at]!) / 1000);
-
 describe("while the service fails", () => {
-  it("from the start on, the pauses between attempts grow", async () => {
-    const times: number[] = [];
-    const before = (name: string) => {
-      if (name === "GET /v1/token") times.push(performance.now());
-      return false;
-    };
-    const service = await startInterceptor({ before });
-    const { token } = await freshVault();
-    await startServe({ token, host: service.url, filled: false });
-    await expect.poll(() => times.length, PATIENT).toBeGreaterThanOrEqual(5);
-    const pauses = pausesOf(times);
-    // 0.8 to 1.6 s, and 0.1 to 0.2 s; each with the time of a request.
-    expect(pauses[3]).toBeGreaterThan(2 * pauses[0]!);
-  });
-
   it("a pause ends early when it has answered a client", async () => {
     const fresh = await freshVault();
     const service = await startInterceptor();
     service.fail(503);
-    const through = ["env", "NODE_OPTIONS=--import=data:text/javascript,Math.random=()=>99"]; // a pause of 10 s
+    const through = ["env", "NODE_OPTIONS=--import=data:text/javascript,Math.random=()=>99999"]; // pauses of hours
     const served = await startServe({ token: fresh.token, host: service.url, filled: false, through });
     await expect.poll(() => served.output.stderr, PATIENT).toContain("trying again");
-    const began = performance.now();
     service.fail(undefined);
     expect((await get(`${served.url}/v1/vaults`, fresh.token)).status).toBe(200);
     await untilHeld(served.url);
-    expect(performance.now() - began).toBeLessThan(8_000);
   });
 
   it("within the first reading of a vault, only the Items that are missing are asked for again", async () => {

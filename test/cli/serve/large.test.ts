@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { seeded } from "../../support/seeded.ts";
 import { VAULT, startLargeService } from "../support/large-service.ts";
 import { copyStatus, get, newFolder, PATIENT, startServe } from "../support/serve.ts";
 
@@ -25,7 +26,7 @@ it(`a copy of ${ITEMS} Items is read from disk when the service is gone, and ans
   const first = await startServe({ token: TOKEN, host: service.url, folder, filled: false });
   await expect.poll(() => copyStatus(first.url), { timeout: 120_000, interval: 100 }).toBe("ACTIVE");
   const filled = performance.now() - filling;
-  await expect.poll(() => existsSync(join(folder, "copy")), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(folder, "copy")), { timeout: 120_000 }).toBe(true);
   await first.stop("SIGTERM");
   service.close();
   const starting = performance.now();
@@ -69,17 +70,18 @@ it(`a kill while the copy is written leaves one that opens, ${KILLS} times`, asy
   const first = await startServe({ ...options, filled: false });
   await expect.poll(() => copyStatus(first.url), { timeout: 120_000, interval: 20 }).toBe("ACTIVE");
   await first.stop("SIGTERM");
+  const random = seeded(1);
   let unfinished = 0;
   let written = 1;
   for (let kill = 0; kill < KILLS; kill++) {
     const served = await startServe({ ...options, filled: false });
     await expect.poll(() => copyStatus(served.url), { timeout: 120_000, interval: 20 }).toBe("ACTIVE");
     expect(served.output.stderr).not.toContain("damaged");
-    const stopAt = performance.now() + 1100 + Math.random() * 200;
+    const stopAt = performance.now() + 1100 + random() * 200;
     while (performance.now() < stopAt) {
       written = service.write();
       await sleep(5);
-      if (existsSync(join(folder, "copy.new")) && Math.random() < 0.5) break;
+      if (existsSync(join(folder, "copy.new")) && random() < 0.5) break;
     }
     await served.stop("SIGKILL");
     if (existsSync(join(folder, "copy.new"))) unfinished++;

@@ -29,12 +29,12 @@ async function sendRaw(url: string, options: { method?: string; headers?: Readon
 }
 
 it("SIGTERM ends a process at once that has refused a request", async () => {
-  const served = await startServe({ token: world.token, host: "http://127.0.0.1:9", filled: false });
+  // The rest of a body is read for 30 s, which are hours here.
+  const slow = "const start=setTimeout;globalThis.setTimeout=(run,delay,...rest)=>start(run,delay===30000?9e7:delay,...rest)";
+  const through = ["env", `NODE_OPTIONS=--import=data:text/javascript,${encodeURIComponent(slow)}`];
+  const served = await startServe({ token: world.token, host: "http://127.0.0.1:9", filled: false, through });
   expect((await get(`${served.url}/v1/vaults`, world.token)).status).toBe(503);
-  const began = performance.now();
   await served.stop("SIGTERM");
-  // The rest of a body is read for 30 s.
-  expect(performance.now() - began).toBeLessThan(10_000);
 });
 
 describe("TRACE, which a proxy could answer with the token of the copy,", () => {
@@ -93,7 +93,7 @@ async function startBehind(act: (name: string) => Promise<boolean | void> | void
   const connection = await startSwitch(service.url);
   const fresh = await freshVault();
   const [id] = await makeItems(fresh, "Old");
-  const served = await startServe({ token: fresh.token, host: connection.url });
+  const served = await startServe({ token: fresh.token, host: connection.url, timeout: "1" });
   isBehind = true;
   service.breakConnections();
   const path = `/v1/vaults/${fresh.vault}/items/${id}`;
@@ -211,5 +211,5 @@ describe("a connection, with a clock that is 100 times as fast,", () => {
       }),
     );
     expect([closed.length, child.exitCode]).toEqual([texts.length, null]);
-  }, 10_000);
+  });
 });

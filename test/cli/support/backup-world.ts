@@ -57,7 +57,7 @@ export async function plantWorld({ base, adminToken, database }: Deployment): Pr
   return { sample, keeper };
 }
 
-const STORED_WITHIN_MS = 20_000;
+const STORED_WITHIN_MS = 120_000;
 
 async function untilStored(database: Database, logs: readonly string[]): Promise<void> {
   const sql = "SELECT DISTINCT substr(vault_id, 1, 36) AS log FROM log_segments";

@@ -1,3 +1,5 @@
+import { syncBuiltinESMExports } from "node:module";
+import timers from "node:timers/promises";
 import { onTestFinished, vi } from "vitest";
 
 /** Time runs so many times faster for timers: the waits of the command line are those of its users. */
@@ -10,4 +12,21 @@ export function hurryTime(): void {
     start(run, milliseconds / FASTER, ...args);
   const spy = vi.spyOn(globalThis, "setTimeout").mockImplementation(faster as typeof setTimeout);
   onTestFinished(() => spy.mockRestore());
+}
+
+/** Ends each `sleep` of node:timers/promises at once until the end of the test. Returns the milliseconds of each, in their order. */
+export function recordSleeps(): number[] {
+  const delays: number[] = [];
+  const { setTimeout: sleep } = timers;
+  replaceSleep((delay = 0, ...rest) => {
+    delays.push(delay);
+    return sleep(0, ...rest);
+  });
+  onTestFinished(() => replaceSleep(sleep));
+  return delays;
+}
+
+function replaceSleep(sleep: typeof timers.setTimeout): void {
+  timers.setTimeout = sleep;
+  syncBuiltinESMExports();
 }

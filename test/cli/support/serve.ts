@@ -21,13 +21,15 @@ export interface ServeOptions {
   readonly host?: string;
   readonly folder?: string;
   readonly args?: readonly string[];
+  /** Seconds that the service may be silent: fewer for a test in which it is. */
+  readonly timeout?: string;
   /** Whether to wait until everything is held. Default `true`. */
   readonly filled?: boolean;
   readonly through?: readonly string[];
 }
 
 /** Waits longer than a process takes to start on a machine under load. */
-export const PATIENT = { timeout: 20_000, interval: 20 };
+export const PATIENT = { timeout: 120_000, interval: 20 };
 
 /** A new folder, with a path that is short enough for a socket. */
 export const newFolder = (): string => mkdtempSync(join(tmpdir(), "iv-"));
@@ -38,6 +40,7 @@ export async function startServe({
   host,
   folder = newFolder(),
   args = [],
+  timeout = "120",
   filled = true,
   through = [],
 }: ServeOptions): Promise<Served> {
@@ -47,7 +50,7 @@ export async function startServe({
     "--listen",
     "127.0.0.1:0",
     "--timeout",
-    "1",
+    timeout,
     ...files,
     "--client-token-file",
     join(folder, "client"),

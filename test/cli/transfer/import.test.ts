@@ -45,7 +45,7 @@ let first: Ran;
 beforeAll(async () => {
   full = await emptyVault();
   first = await runHere(["import", all, "--vault", full.name], { env: full.env });
-}, 60_000);
+});
 
 describe("import of 1PUX", () => {
   it("makes the Items with their Files, earlier passwords and archive, and changes nothing when it runs again", async () => {

@@ -12,13 +12,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Release } from "../../../cli/src/admin/verify-deployment/release.ts";
 import { loadCommit } from "../../../scripts/build/release.ts";
 
 /** What is deployed and installed depends on the sources alone: not on the folder, the time, the language or the time zone of the build. */
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** On the file system of the checkout, so that its packages can be linked. The copies lie at different depths. */
 const ROOT = resolve("dist", `reproducible-${process.pid}`);

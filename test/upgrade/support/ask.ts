@@ -27,7 +27,7 @@ export async function ask(base: string, { method = "GET", path, token, headers, 
     method,
     body: raw ? body : JSON.stringify(body),
     headers: { ...(raw ? {} : { "Content-Type": JSON_TYPE }), ...headers, Authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(120_000),
   });
   const bytes = Buffer.from(await response.arrayBuffer());
   const isJson = response.headers.get("Content-Type")?.startsWith(JSON_TYPE) ?? false;
