@@ -41,6 +41,7 @@ beforeAll(async () => {
   seeded = await seed(ITEMS, { name: "Team" });
 });
 
+const boxOf = async (locator: Locator) => (await locator.boundingBox())!;
 const rows = (page: Page) => page.getByRole("list", { name: "Items" }).getByRole("link");
 const openGrafana = async (page: Page): Promise<void> => {
   await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}`);
@@ -216,7 +217,6 @@ describe("one Item", () => {
     const page = await openPage({ token });
     await page.goto("/console/");
     await page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "Empty" }).click();
-    const boxOf = async (locator: Locator) => (await locator.boundingBox())!;
     const buttons = page.locator(".empty :is(button, .button)");
     await buttons.nth(count - 1).waitFor();
     for (const width of [390, 1024, 1440]) {
