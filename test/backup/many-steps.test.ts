@@ -37,28 +37,28 @@ async function writtenVault(seed: number) {
     ids.map((id) => login(vault, id, { id })),
   );
   const live = [kept, ...ids];
-  const deleted = [full.deleted];
   for (let n = 0; n < 12; n++) await upload("POST", `${items}/${n < 8 ? ids[0] : ids[n - 4]}/files?name=${n}`, 60);
-  const take = (list: string[]): string => list.splice(Math.floor(random() * list.length), 1)[0]!;
   const pick = (): string => live[Math.floor(random() * live.length)]!;
-  const remove = async () => {
-    const id = take(live);
-    deleted.push(id);
-    return call("DELETE", `${items}/${id}`);
-  };
   const writes: readonly (() => Promise<{ readonly status: number }>)[] = [
     async () => call("PATCH", `${items}/${pick()}`, { body: [{ op: "replace", path: "/title", value: `${random()}` }] }),
     async () => (live.push(await make(`${random()}`)), call("GET", items)),
-    remove,
-    async () => (await remove(), call("DELETE", `/v1/vaults/${vault}/deleted-items/${take(deleted)}`)),
+    // The first Items are read, and written as parts, before the others.
+    async () => {
+      const [first] = live.toSorted();
+      await call("DELETE", `${items}/${live.splice(live.indexOf(first!), 1)[0]}`);
+      return call("DELETE", `/v1/vaults/${vault}/deleted-items/${first}`);
+    },
+    async () => call("DELETE", `${items}/${live.splice(Math.floor(random() * live.length), 1)[0]}`),
     async () => upload("POST", `${items}/${pick()}/files?name=new`, 70),
     async () => admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: `${random()}` } }),
   ];
   let written = 0;
+  /** Two writes: after three calls there was one of each kind. */
   const write = async () => {
-    // One of each kind, and then again.
-    const { status } = await writes[written++ % writes.length]!();
-    expect([written, status < 300]).toEqual([written, true]);
+    for (const _ of [1, 2]) {
+      const { status } = await writes[written++ % writes.length]!();
+      expect([written, status < 300]).toEqual([written, true]);
+    }
   };
   return { vault, write };
 }
@@ -75,8 +75,7 @@ async function stateOf(vault: string) {
 describe("a snapshot whose stages take several steps each", () => {
   it.each([
     [1, 1],
-    [2, 1],
-    [3, 800],
+    [2, 800],
   ])("is that of one moment beside writes of every kind, and a restore gives that moment: seed %i", async (seed, characters) => {
     const { vault, write } = await writtenVault(seed);
     PART_MAX.characters = characters;

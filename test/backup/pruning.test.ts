@@ -63,7 +63,7 @@ describe("the snapshots that are kept", () => {
       const times = [Date.now()];
       for (let n = 1; n <= 6; n++) {
         await change(call, path);
-        await backUpLater(0.2 + random() * 1.3, kept(count));
+        await backUpLater(0.1 + random() * 2.6, kept(count));
         times.push(Date.now());
         const stay = times.flatMap((at, index) => (index > n - count || at >= Date.now() - count * DAY ? [index] : []));
         expect([count, n, await numbersFrom(REGISTRY, first)]).toEqual([count, n, stay]);

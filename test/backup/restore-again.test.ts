@@ -136,16 +136,23 @@ describe("a late step of `purge`", () => {
     expect(await restore({ vault }, { DB })).toMatchObject({ status: 200, body: { state: "done" } });
     expect(purges).toBeGreaterThan(8);
     expect(await stateOf(vault)).toEqual(before);
+    expect(await env.DB.prepare("SELECT 1 FROM deleted_vaults WHERE id = ?").bind(vault).first()).toBeNull();
   });
 
-  it("deletes no row of a vault that has its row, as in a database that was restored to before the deletion", async () => {
+  const DELETED = "INSERT OR IGNORE INTO deleted_vaults VALUES (?, 1)";
+  const LOST = "DELETE FROM vaults WHERE id = ?";
+
+  it.each([
+    ["has its row, as in a database that was restored to before the deletion", [DELETED]],
+    ["is being restored", [DELETED, LOST, "INSERT INTO restores VALUES (?, 1, 'x')"]],
+    ["is missing without a deletion", [LOST]],
+  ])("deletes no row of a vault that %s", async (_, changes) => {
     const { vault } = await fullVault();
-    const before = await stateOf(vault);
-    await env.DB.prepare("INSERT INTO deleted_vaults VALUES (?, 1)").bind(vault).run();
+    const { rows } = await stateOf(vault);
+    await env.DB.batch(changes.map((sql) => env.DB.prepare(sql).bind(vault)));
     await (
       await latePurge(vault)
     )();
-    await env.DB.prepare("DELETE FROM deleted_vaults WHERE id = ?").bind(vault).run();
-    expect(await stateOf(vault)).toEqual(before);
+    expect((await stateOf(vault)).rows).toEqual(rows);
   });
 });

@@ -99,26 +99,28 @@ export async function readRegistryRows(
     if (!read.ok) return read;
     const slice = read.value;
     if (!slice) return ok({ state, isRead: true });
-    const written = await writeRows(writing, state, slice, [...waiting, ...slice.rows]);
+    const written = await writeRows(writing, state, slice, [...waiting, ...slice.rows], isSpent);
     if (!written.ok) return written;
-    waiting = written.value.waiting;
-    state = written.value.state;
-    if (slice.isEnd) state = { ...state, position: { table: state.position.table + 1, key: [] } };
-  } while (!isSpent() || waiting.length > 0);
+    ({ waiting, state } = written.value);
+    if (slice.isEnd && waiting.length === 0) state = { ...state, position: { table: state.position.table + 1, key: [] } };
+    // A step that has reached nothing would be repeated for ever.
+  } while (!isSpent() || state.position === begun.position);
   return ok({ state, isRead: false });
 }
 
-/** Writes the parts of some rows whose cuts are known. Out: also the rows that wait for those that follow. */
+/** Writes the parts of some rows whose cuts are known, one at least, until the step is spent. Returns the rows that are left, too. */
 async function writeRows(
   writing: PartWriting,
   begun: RegistryBackup,
   { table, columns, isEnd }: RegistrySlice,
   rows: readonly RegistryRow[],
+  isSpent: () => boolean,
 ): Promise<Result<{ readonly state: RegistryBackup; readonly waiting: readonly RegistryRow[] }>> {
   let [waiting, rootKeys, position] = [rows, begun.rootKeys, begun.position];
   const parts = [...begun.parts];
   for (;;) {
-    const count = cutGroups(waiting, areOfOnePart(table), isEnd);
+    const isOver = isSpent() && parts.length > begun.parts.length;
+    const count = isOver ? undefined : cutGroups(waiting, areOfOnePart(table), isEnd);
     if (count === undefined) return ok({ state: { ...begun, parts, rootKeys, position }, waiting });
     const some = waiting.slice(0, count);
     const part = { tables: [{ table: table.name, columns, rows: some.map(({ cells }) => cells) }] };
