@@ -58,6 +58,8 @@ export interface Endpoint {
   readonly identified?: true;
   /** Whether it reads `Idempotency-Key`. */
   readonly idempotent?: true;
+  /** Whether `item-vault serve` lets a client use it that has the secret of `--client-token-file` only. Never an operation that gives a credential. */
+  readonly local?: true;
 }
 
 /** An operation that the pipeline serves: authentication, authorization and log are the same for all of them. */

@@ -51,7 +51,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   logs: [...COMMON, "api", "items", "output"],
   read: [...COMMON, "fallback", MODEL],
   run: [...COMMON, MODEL, TRANSFER, "fallback", "read"],
-  serve: [...COMMON, "output", "workload", MODEL],
+  serve: [...COMMON, "output", "workload", MODEL, "contract"],
   settings: [...COMMON, "api", "output"],
   tokens: [...COMMON, "api", "items", "output", MODEL],
   transfer: [...COMMON, "output", MODEL, TRANSFER],
@@ -98,8 +98,8 @@ const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** They cost every start of the program, or every visit of the page, what few commands or views need. */
 const LIBRARIES = /^(fflate|hash-wasm|kdbxweb|papaparse|qr|smol-toml|yaml)$/;
 
-/** Whether an import names a file by its path, and no package. */
-const isFile = (name: string): boolean => /^(src|contract|openapi|client|transfer|cli|console|scripts|bench|test)\//.test(name);
+/** Whether an import names a file of a package or of the service by its path. `contract/` is neither: the tables name who imports it. */
+const isFile = (name: string): boolean => /^(src|openapi|client|transfer|cli|console|scripts|bench|test)\//.test(name);
 
 const known = new Map(sources.map((source) => [source.path, source]));
 

@@ -9,6 +9,7 @@ import { type Content, type Exchange, isRead, openExchange, refuse, send } from 
 import { healthOf } from "./health.ts";
 import { isAddress } from "./listen.ts";
 import type { LocalLog } from "./local-log.ts";
+import { operationOf } from "./operations.ts";
 import { longestSilenceOf, passOn, type Reply, type Target } from "./pass-on.ts";
 import type { Answer, LocalRequest } from "./request.ts";
 import type { Saver } from "./save.ts";
@@ -33,6 +34,7 @@ const CONNECTIONS_MAX = 1024;
 /** How much longer a connection may be idle than the service may be silent. In milliseconds. */
 const IDLE_MARGIN_MS = 30_000;
 const NOT_IN_COPY = "The service did not answer, and the local copy does not have this or is too old";
+const NOT_WITH_SECRET = "The secret of local clients is for vaults and what they hold; this needs the token of the copy";
 const NO_WRITES = "The service did not answer, and a local copy takes no writes";
 
 export function createLocalServer(served: Served): Server {
@@ -67,6 +69,8 @@ async function serve(served: Served, exchange: Exchange): Promise<void> {
   // A proxy may answer a TRACE with what it got, and so show the token of the copy to a client that has the secret only.
   if (incoming.method === "TRACE") return refuseMethod(exchange, "GET, HEAD, POST, PUT, PATCH, DELETE");
   if (!client) return refuseToken(exchange);
+  if (client === "secret" && !operationOf(incoming.method!, path)?.local)
+    return refuse(exchange, "out_of_scope", { message: NOT_WITH_SECRET });
   const resolves = incoming.method === "POST" && path === "/v1/resolve" && incoming.headers["content-encoding"] === undefined;
   const body = resolves ? await readBody(incoming) : undefined;
   if (resolves && !body) return refuse(exchange, "body_too_large", { detail: String(LIMITS.body) });
