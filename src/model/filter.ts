@@ -3,7 +3,7 @@ import { CATEGORIES, type Summary } from "./item.ts";
 import { fits, LIMITS } from "./limits.ts";
 import { decodeFilter } from "./query.ts";
 import { fail, invalid, ok, type Result } from "./result.ts";
-import type { Vault } from "./vault.ts";
+import type { NamedVault } from "./vault.ts";
 
 /** The filters of lists (contract 5): terms such as `title eq "…"`, joined by `and`, which all have to match; or ids, joined by `or`. */
 
@@ -40,7 +40,7 @@ const ITEMS: Readonly<Record<string, Rule<FilteredItem>>> = {
 const ID = "id eq";
 
 /** What a filter needs to know of a Vault. `id`: a canonical UUID. */
-type FilteredVault = Pick<Vault, "id" | "name">;
+type FilteredVault = Pick<NamedVault, "id" | "name">;
 
 const isNamed = (vault: FilteredVault, value: string) => vault.name.toLowerCase() === value.toLowerCase();
 const VAULTS: Readonly<Record<string, Rule<FilteredVault>>> = {

@@ -4,7 +4,7 @@ import type { Item, Precondition } from "./item.ts";
 import type { ItemInput } from "./item-input.ts";
 import type { Edit } from "./patch-input.ts";
 import type { QuotaChange } from "./quota.ts";
-import type { Vault } from "./vault.ts";
+import type { NamedVault } from "./vault.ts";
 
 /**
  * The newest format of operations that the coordinators of this release accept. A release that adds a kind of change increments
@@ -137,7 +137,7 @@ export interface Answer {
   readonly item?: Item | undefined;
   /** The name of the vault of `item`, at the moment of this write. */
   readonly vaultName?: string | undefined;
-  readonly vault?: Vault | undefined;
+  readonly vault?: NamedVault | undefined;
   /** The Item had the requested state already: nothing was written, and the log has no entry. */
   readonly unchanged?: true;
   /** The bookmark of a state of the database that has the write. */

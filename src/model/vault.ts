@@ -3,8 +3,9 @@ import type { Reseal } from "./reseal.ts";
 /** A Vault: a set of Items, and the unit of a token's permissions. */
 export interface Vault {
   readonly id: string;
-  readonly name: string;
-  readonly description: string;
+  /** `undefined`: the text cannot be decrypted. Only requests that show it or need it fail. */
+  readonly name: string | undefined;
+  readonly description: string | undefined;
   /** +1 for each change of name, description or quota, and when it gets new keys. */
   readonly attributeVersion: number;
   /** +1 for each write to an Item. */
@@ -34,6 +35,11 @@ export interface Vault {
   /** While its rows are sealed again under new keys. */
   readonly reseal?: Reseal | undefined;
 }
+
+/** A vault of which both texts are known. */
+export type NamedVault = Vault & { readonly name: string; readonly description: string };
+
+export const isNamed = (vault: Vault): vault is NamedVault => vault.name !== undefined && vault.description !== undefined;
 
 /** What a vault may hold (contract 12.6). */
 export interface Quota {

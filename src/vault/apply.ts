@@ -11,7 +11,7 @@ import { applyChange } from "./changes.ts";
 import type { Random } from "./complete.ts";
 import type { Growth } from "./growth.ts";
 import { copySnapshot, type Retention, type WorkingVault } from "./working.ts";
-import type { Vault } from "../model/vault.ts";
+import { isNamed, type Vault } from "../model/vault.ts";
 
 /** The input of a group of operations besides the snapshot. */
 export interface GroupContext {
@@ -217,7 +217,10 @@ function rebuildAnswer(
   vault: Vault | undefined,
 ): Result<Answer> {
   if (DELETIONS.has(kind)) return ok({});
-  if (id === null) return vault ? ok({ vault }) : fail("overtaken");
+  if (id === null) {
+    if (!vault) return fail("overtaken");
+    return isNamed(vault) ? ok({ vault }) : fail("integrity");
+  }
   const isWritten = (item: Item): boolean => item.version === version && (nonce === undefined || item.nonce === nonce);
   const item = items.get(id);
   if (item?.ok && isWritten(item.value)) return ok({ item: item.value, file });

@@ -3,7 +3,7 @@ import { editorOf } from "../model/editor.ts";
 import { operationId } from "../model/ids.ts";
 import type { Change } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
-import type { CountChange } from "../model/vault.ts";
+import { type CountChange, isNamed } from "../model/vault.ts";
 import { START } from "../model/reseal.ts";
 import { changeQuota, DEFAULT_QUOTA } from "../model/quota.ts";
 import { complete } from "./complete.ts";
@@ -106,6 +106,7 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
 
   "reseal-vault": (working, { dataKeyId }, { now, random }) => {
     const vault = working.vault!;
+    if (!isNamed(vault)) return fail("integrity");
     // The request is repeated, or another reseal is under way. That reseal continues.
     if (vault.dataKeyId !== dataKeyId || vault.reseal) return ok({ answer: { vault, unchanged: true } });
     if (vault.keyNumber >= KEY_NUMBER_MAX) return fail("keys_used_up");

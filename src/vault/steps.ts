@@ -6,7 +6,7 @@ import type { ItemInput } from "../model/item-input.ts";
 import { editorOf } from "../model/editor.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { NOTHING_STORED, type StoredFile } from "../model/stored.ts";
-import type { Vault } from "../model/vault.ts";
+import { isNamed, type Vault } from "../model/vault.ts";
 import { sealedFileSize } from "../store/items/files.ts";
 import { complete, type Random } from "./complete.ts";
 import type { FileEdit } from "./file-changes.ts";
@@ -111,7 +111,9 @@ export function currentItem(working: WorkingVault, id: string, ifMatch: Precondi
   return fail("precondition");
 }
 
+/** Puts a vault whose texts are sealed again. Fails with `integrity` if a text is damaged and the change does not replace it. */
 export function putVault(working: WorkingVault, action: Action, vault: Vault): Result<ChangeResult> {
+  if (!isNamed(vault)) return fail("integrity");
   working.vault = vault;
   return ok({ answer: { vault }, action });
 }

@@ -247,7 +247,7 @@ describe("a reference that has no value", () => {
     await env.DB.prepare("UPDATE vaults SET name = substr(name, 9) || '=' WHERE id = ?").bind(broken).run();
     expect(await values(["op://broken/x/y", `op://${broken}/x/y`, "op://damaged/good/password"], own)).toEqual([
       integrity,
-      integrity,
+      [404, expect.any(String)], // by its id, the name of the vault is not needed
       "password of Good",
     ]);
   });

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { itemPasses, parseFilter, passingVaults } from "../../src/model/filter.ts";
 import type { Summary } from "../../src/model/item.ts";
-import type { Vault } from "../../src/model/vault.ts";
+import type { NamedVault } from "../../src/model/vault.ts";
 import { runs } from "../support/runs.ts";
 import { readingsOf } from "./reference/filter.ts";
 
@@ -126,7 +126,7 @@ describe("a Vault", () => {
     fc.assert(
       fc.property(letters, letters, fc.constantFrom("name", "Title"), (name, filterValue, attribute) => {
         const parsed = parseFilter(encodeURIComponent(`${attribute} eq "${filterValue}"`), "vaults");
-        const passing = parsed.ok && passingVaults(parsed.value, [{ name } as Vault]);
+        const passing = parsed.ok && passingVaults(parsed.value, [{ name } as NamedVault]);
         expect(passing && passing.length > 0).toBe(name.toLowerCase() === filterValue.toLowerCase());
       }),
       { numRuns: runs(500) },

@@ -6,7 +6,7 @@ import type { Descriptions } from "../../openapi/operation.ts";
 import { type Handler, serveBy } from "../../src/http/route.ts";
 import { ok } from "../../src/model/result.ts";
 import { presentVault } from "../../src/http/present/vaults.ts";
-import type { Vault as VaultRow } from "../../src/model/vault.ts";
+import type { NamedVault as VaultRow } from "../../src/model/vault.ts";
 
 /** What tsc refuses (decisions 0048 and 0049). `npm run check` fails when a line below an expected error compiles. */
 

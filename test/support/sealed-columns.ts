@@ -4,7 +4,7 @@ import { openKeyring } from "../../src/crypto/keyring.ts";
 import { blindIndex } from "../../src/crypto/seal.ts";
 import { addVaultKey, unwrapVaultKeys, type VaultKey, type VaultKeys } from "../../src/crypto/vault-keys.ts";
 import { openText } from "../../src/crypto/vault-texts.ts";
-import type { Vault } from "../../src/model/vault.ts";
+import type { NamedVault } from "../../src/model/vault.ts";
 import type { AssociatedData } from "../../src/crypto/seal.ts";
 import { type NamedTable, tableOf, TABLES_OF_VAULT } from "../../src/store/tables/tables.ts";
 import { sealVault, type VaultRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
@@ -39,7 +39,12 @@ export async function giveLastKey(vault: string): Promise<void> {
   const before = { keys: { newest, all: [] }, wrapped: wrappedKeys(await rowOf(vault)) };
   const { keys, wrapped } = await addVaultKey(keyring, vault, crypto.randomUUID(), before);
   const { attribute_version: attributeVersion } = await rowOf(vault);
-  const { name, description } = await sealVault(keys, { id: vault, name: "Last", description: "", attributeVersion } as Vault);
+  const { name, description } = await sealVault(keys, {
+    id: vault,
+    name: "Last",
+    description: "",
+    attributeVersion,
+  } as NamedVault);
   await env.DB.prepare("UPDATE vaults SET keys = ?2, name = ?3, description = ?4 WHERE id = ?1")
     .bind(vault, wrapped.list.split("\n")[0], name, description)
     .run();

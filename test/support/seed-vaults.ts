@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { type Claims, hashToken, signToken } from "../../src/crypto/token.ts";
 import { addVaultKey } from "../../src/crypto/vault-keys.ts";
-import type { Vault } from "../../src/model/vault.ts";
+import type { NamedVault } from "../../src/model/vault.ts";
 import { sealToken } from "../../src/store/tokens/token-rows.ts";
 import { sealVault, vaultRow } from "../../src/store/vaults/rows.ts";
 import { keyringOf } from "./root-keys.ts";
@@ -42,7 +42,7 @@ export async function seedVaults(count: number): Promise<Seeded[]> {
     const id = crypto.randomUUID();
     const dataKeyId = crypto.randomUUID();
     const { keys, wrapped } = await addVaultKey(keyring, id, dataKeyId);
-    const vault: Vault = {
+    const vault: NamedVault = {
       ...EMPTY,
       id,
       dataKeyId,

@@ -4,7 +4,7 @@ import { type Dialect, writeId } from "../../model/dialect.ts";
 import { isId, isOperationId, timeOf } from "../../model/ids.ts";
 import { quotaOf, usageOf } from "../../model/quota.ts";
 import { countsOf } from "../../model/reseal.ts";
-import type { Vault } from "../../model/vault.ts";
+import type { NamedVault, Vault } from "../../model/vault.ts";
 import type { ListedVault } from "../../store/vaults/vaults.ts";
 import { presentTime } from "./time.ts";
 
@@ -20,7 +20,7 @@ const presentRow = ({ attributeVersion, contentVersion, items, createdAt, update
   updatedAt: presentTime(updatedAt),
 });
 
-export function presentVault(vault: Vault, dialect: Dialect): Presented<Schemas.Vault> {
+export function presentVault(vault: NamedVault, dialect: Dialect): Presented<Schemas.Vault> {
   const { id, name, description } = vault;
   return { id: writeId(id, dialect), name, description, ...presentRow(vault) };
 }
@@ -34,7 +34,7 @@ const presentUse = (vault: Vault) => ({
 });
 
 /** A vault for the admin. */
-export const presentAdminVault = (vault: Vault): Presented<Schemas.AdminVault> => ({
+export const presentAdminVault = (vault: NamedVault): Presented<Schemas.AdminVault> => ({
   ...presentVault(vault, "uuid"),
   ...presentUse(vault),
 });
@@ -52,8 +52,9 @@ function presentReseal({ reseal }: Vault): Presented<Schemas.Reseal> | undefined
 }
 
 /** As `presentAdminVault`: a vault whose row does not open has no name and no description, but the kind of the failure. */
-export function presentListedVault({ vault, refusal }: ListedVault): Presented<Schemas.AdminVault | Schemas.BrokenVault> {
-  if (!refusal) return presentAdminVault(vault);
-  const broken = refusal.failure.kind === "misconfigured" ? "misconfigured" : "integrity";
+export function presentListedVault(listed: ListedVault): Presented<Schemas.AdminVault | Schemas.BrokenVault> {
+  const { vault } = listed;
+  if (!("refusal" in listed)) return presentAdminVault(listed.vault);
+  const broken = listed.refusal.failure.kind === "misconfigured" ? "misconfigured" : "integrity";
   return { id: vault.id, ...presentRow(vault), ...presentUse(vault), broken };
 }

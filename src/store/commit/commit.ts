@@ -1,7 +1,7 @@
 import { addVaultKey, type VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Activity } from "../../model/activity.ts";
 import type { ContentAddress } from "../../model/file.ts";
-import { type Vault, writesOf } from "../../model/vault.ts";
+import { type NamedVault, type Vault, writesOf } from "../../model/vault.ts";
 import { type ActivityRow, sealActivity } from "../activity/entries.ts";
 import { type BatchOutcome, type Store, tryBatch } from "../d1/database.ts";
 import { proofStatement } from "../keys/root-keys.ts";
@@ -103,7 +103,8 @@ async function updateBatch(store: Store, commit: Commit, rows: readonly Activity
   const hasNewKey = before?.vault.dataKeyId !== after.dataKeyId;
   const { keys, wrapped } = before && !hasNewKey ? before : await addVaultKey(store.keyring, after.id, after.dataKeyId, before);
   const unchanged = before?.vault.attributeVersion === after.attributeVersion;
-  const texts = unchanged ? before.row : await sealVault(keys, after);
+  // A change of the version shows both texts (vault/steps.ts).
+  const texts = unchanged ? before.row : await sealVault(keys, after as NamedVault);
   const row = vaultRow(after, texts, wrapped, hasNewKey ? null : before.row.resealed);
   const keptMax = Math.max(0, ...commit.items.map(countKept));
   const update = () => [updateVault(db, row, commit.sealedGrowth, keptMax), ...(hasNewKey ? [writeKeys(db, row)] : [])];

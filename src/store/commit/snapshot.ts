@@ -5,7 +5,7 @@ import type { Store } from "../d1/database.ts";
 import { type FileRow, openFiles, withoutKeys } from "../items/files.ts";
 import { openItem } from "../items/items.ts";
 import { checkRootKeys } from "../keys/root-keys.ts";
-import { type BrokenVault, brokenVault, type OpenVault, openVault } from "../vaults/rows.ts";
+import { type BrokenVault, brokenVault, type OpenVault, openForWrite } from "../vaults/rows.ts";
 import type { RowCache } from "./cache.ts";
 import { type IdempotencyRecord, openRecord } from "./idempotency.ts";
 import { type KeptTexts, NOTHING_KEPT, type VersionRef } from "./kept-rows.ts";
@@ -88,7 +88,7 @@ export async function cachedSnapshot(store: Store, cache: RowCache, request: Row
 
 async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
   const { vault, filesOf } = rows;
-  const opened = vault && (await openVault(store, vault));
+  const opened = vault && (await openForWrite(store, vault));
   const broken = vault && opened && !opened.ok ? brokenVault(vault, opened) : undefined;
   // With wrong root keys no vault opens, and none is broken: it must not be deleted as such.
   const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);

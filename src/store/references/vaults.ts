@@ -2,7 +2,7 @@ import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { fold } from "../../model/fold.ts";
 import { parseId } from "../../model/ids.ts";
 import { namesNone, namesSeveral } from "../../model/reference.ts";
-import { ok, type Refusal, type Result } from "../../model/result.ts";
+import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import type { ListedRow } from "./rows.ts";
 import { openKeys, openName } from "../vaults/rows.ts";
@@ -11,8 +11,8 @@ import { openKeys, openName } from "../vaults/rows.ts";
 
 export interface ReferencedVault {
   readonly id: string;
-  /** Its name, folded. */
-  readonly name: string;
+  /** Its name, folded; `undefined` if it cannot be decrypted. */
+  readonly name: string | undefined;
   readonly keys: VaultKeys;
 }
 
@@ -28,8 +28,7 @@ export async function openVaults(store: Store, rows: readonly ListedRow[]): Prom
         const keys = await openKeys(store, row);
         if (!keys.ok) return [id, keys];
         const name = await openName(keys.value, row);
-        if (!name.ok) return [id, name];
-        return [id, ok({ id, name: fold(name.value), keys: keys.value })];
+        return [id, ok({ id, name: name.ok ? fold(name.value) : undefined, keys: keys.value })];
       }),
     ),
   );
@@ -45,7 +44,9 @@ export function findVault(vaults: ReferencedVaults, part: string): Result<Refere
   const folded = fold(part);
   const named = [...vaults.values()].filter((vault) => vault.ok && vault.value.name === folded);
   if (named.length > 1) return namesSeveral("vaults");
-  // It may be one that does not open.
+  if (named[0]) return named[0];
+  // It may be one whose name is unknown.
   const broken = [...vaults.values()].find((vault): vault is Refusal => !vault.ok);
-  return named[0] ?? broken ?? namesNone("vault that the token reads");
+  const hasUnknown = [...vaults.values()].some((vault) => vault.ok && vault.value.name === undefined);
+  return broken ?? (hasUnknown ? fail("integrity") : namesNone("vault that the token reads"));
 }

@@ -5,8 +5,8 @@ import { openText, sealText } from "../../crypto/vault-texts.ts";
 import { parsePosition, START } from "../../model/reseal.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { isTime, possibleTime } from "../../model/time.ts";
-import type { Vault } from "../../model/vault.ts";
-import type { Store } from "../d1/database.ts";
+import { isNamed, type NamedVault, type Vault } from "../../model/vault.ts";
+import { runBatch, type Store } from "../d1/database.ts";
 import { refuseMissingKey } from "../keys/root-keys.ts";
 import { type RowOf, TABLES } from "../tables/tables.ts";
 
@@ -51,8 +51,8 @@ export type NameRow = Pick<VaultRow, "id" | "name" | "attribute_version">;
 export type VaultTexts = Pick<VaultRow, "name" | "description">;
 
 /** A vault with its keys. */
-export interface OpenVault {
-  readonly vault: Vault;
+export interface OpenVault<V extends Vault = Vault> {
+  readonly vault: V;
   readonly keys: VaultKeys;
   readonly wrapped: WrappedKeys;
   readonly row: VaultRow;
@@ -61,7 +61,7 @@ export interface OpenVault {
 const { associatedData } = TABLES.vaults;
 
 /** Seals the name and the description of a vault as two texts, because answers with its Items need the name only. */
-export async function sealVault(keys: VaultKeys, vault: Vault): Promise<VaultTexts> {
+export async function sealVault(keys: VaultKeys, vault: NamedVault): Promise<VaultTexts> {
   const bound = { attribute_version: vault.attributeVersion };
   const [name, description] = await Promise.all([
     sealText(keys, associatedData.name(vault.id, bound), vault.name),
@@ -76,16 +76,44 @@ export const openKeys = (store: Store, row: KeyRow): Promise<Result<VaultKeys>> 
     ? unwrapVaultKeys(store.keyring, row.id, wrappedKeys(row), store.now)
     : refuseMissingKey(store, row.root_key_id);
 
-/** Opens a row. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
-export async function openVault(store: Store, row: VaultRow): Promise<Result<OpenVault>> {
+/** Opens a row to show it. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
+export async function openVault(store: Store, row: VaultRow): Promise<Result<OpenVault<NamedVault>>> {
+  const opened = await openRow(store, row);
+  if (!opened.ok) return opened;
+  const { vault } = opened.value;
+  return isNamed(vault) ? ok({ ...opened.value, vault }) : fail("integrity");
+}
+
+/**
+ * Opens a row for writes, which need neither its name nor its description. If neither text can be decrypted, the version that both are bound
+ * to may be what is damaged. Then the newest entry of the log decides. Errors: as `openVault`; `unavailable`.
+ */
+export async function openForWrite(store: Store, row: VaultRow): Promise<Result<OpenVault>> {
+  const opened = await openRow(store, row);
+  if (!opened.ok) return opened;
+  const { name, description } = opened.value.vault;
+  if (name !== undefined || description !== undefined) return opened;
+  const logged = await runBatch<[unknown]>(store.db, store.db.prepare(IS_HEAD_LOGGED).bind(row.id));
+  if (!logged.ok) return logged;
+  return logged.value[0].length > 0 ? opened : fail("integrity");
+}
+
+async function openRow(store: Store, row: VaultRow): Promise<Result<OpenVault>> {
   const keys = await openKeys(store, row);
   if (!keys.ok) return keys;
   if (wrongVaultColumns(row).length > 0) return fail("integrity");
-  const texts = await openTexts(keys.value, row);
-  if (!texts.ok) return texts;
+  const [name, description] = await Promise.all([openName(keys.value, row), openDescription(keys.value, row)]);
   const counted = withCounts(row, COUNTED_COLUMNS);
-  return ok({ row: counted, keys: keys.value, wrapped: wrappedKeys(row), vault: { ...plainVault(counted), ...texts.value } });
+  const texts = { name: valueOf(name), description: valueOf(description) };
+  return ok({ row: counted, keys: keys.value, wrapped: wrappedKeys(row), vault: { ...plainVault(counted), ...texts } });
 }
+
+const valueOf = (text: Result<string>): string | undefined => (text.ok ? text.value : undefined);
+
+/** SQL: a row if the versions of the vault ?1 add up to the number of the newest write in its log. */
+const IS_HEAD_LOGGED = `
+  SELECT 1 FROM vaults WHERE id = ?1 AND content_version + attribute_version = coalesce(
+    (SELECT max(sequence) FROM activity WHERE vault_id = ?1), (SELECT expired FROM logs WHERE vault_id = ?1))`;
 
 /** Opens the name of a vault, and nothing else of its row. Errors: `integrity`. */
 export const openName = (keys: VaultKeys, row: NameRow): Promise<Result<string>> =>
@@ -94,12 +122,6 @@ export const openName = (keys: VaultKeys, row: NameRow): Promise<Result<string>>
 /** Opens the description of a vault. Errors: `integrity`. */
 export const openDescription = (keys: VaultKeys, row: VaultRow): Promise<Result<string>> =>
   openText(keys, associatedData.description(row.id, row), row.description);
-
-async function openTexts(keys: VaultKeys, row: VaultRow): Promise<Result<Pick<Vault, "name" | "description">>> {
-  const [name, description] = await Promise.all([openName(keys, row), openDescription(keys, row)]);
-  if (!name.ok) return name;
-  return description.ok ? ok({ name: name.value, description: description.value }) : description;
-}
 
 /** Counts. An impossible value is read as 0, so that no request fails. `verify --repair` repairs the counts that follow from the rows. */
 const COUNTED_COLUMNS = ["items", "created", "deleted", "restored", "destroyed", "files", "file_bytes", "sealed_bytes"] as const;
@@ -165,14 +187,14 @@ function keyStateOf({ keys, resealed }: VaultRow): Pick<Vault, "dataKeyId" | "ke
 
 /** A vault whose row does not open. It can only be listed and deleted. */
 export interface BrokenVault {
-  /** The attributes of the plaintext columns; name and description are empty. */
+  /** The attributes of the plaintext columns. */
   readonly vault: Vault;
   /** Why the row does not open: `misconfigured` (a root key is missing or wrong) or `integrity`. */
   readonly refusal: Refusal;
 }
 
 export const brokenVault = (row: VaultRow, refusal: Refusal): BrokenVault => ({
-  vault: { ...plainVault(possibleRow(row)), name: "", description: "" },
+  vault: { ...plainVault(possibleRow(row)), name: undefined, description: undefined },
   refusal,
 });
 

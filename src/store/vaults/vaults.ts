@@ -1,15 +1,15 @@
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
-import type { Vault } from "../../model/vault.ts";
+import type { NamedVault } from "../../model/vault.ts";
 import { loadForToken, loadFromVault, NOTHING, type VaultAccess } from "./authorized.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { checkRootKeys } from "../keys/root-keys.ts";
 import type { TokenIdentity } from "./token-check.ts";
-import { brokenVault, openVault, type VaultRow } from "./rows.ts";
+import { type BrokenVault, brokenVault, openVault, type VaultRow } from "./rows.ts";
 
 /** Loads vaults. commit/commit.ts writes them. */
 
 /** One vault. Errors: `unauthorized` (revoked), `vault_not_found`. */
-export async function loadVault(store: Store, access: VaultAccess): Promise<Result<Vault>> {
+export async function loadVault(store: Store, access: VaultAccess): Promise<Result<NamedVault>> {
   const read = await loadFromVault<VaultRow, []>(store, access, { ...NOTHING, columns: "vaults.*" });
   if (!read.ok) return read;
   const opened = await openVault(store, read.value.joined);
@@ -24,7 +24,7 @@ export async function requireVault(db: D1Database, vault: string): Promise<Resul
 
 /** The vaults of a token that open, and why the others do not. */
 export interface ReadableVaults {
-  readonly vaults: readonly Vault[];
+  readonly vaults: readonly NamedVault[];
   readonly refusals: readonly Refusal[];
 }
 
@@ -41,17 +41,12 @@ export async function loadVaults(store: Store, token: TokenIdentity, ids: readon
   if (!read.ok) return read;
   const listed = await openListed(store, read.value[0]);
   if (!listed.ok) return listed;
-  const vaults = listed.value.flatMap(({ vault, refusal }) => (refusal ? [] : [vault]));
-  return ok({ vaults, refusals: listed.value.flatMap(({ refusal }) => refusal ?? []) });
+  const vaults = listed.value.flatMap((one) => ("refusal" in one ? [] : [one.vault]));
+  return ok({ vaults, refusals: listed.value.flatMap((one) => ("refusal" in one ? [one.refusal] : [])) });
 }
 
 /** A vault of a list. */
-export interface ListedVault {
-  /** Without name and description when its row does not open. */
-  readonly vault: Vault;
-  /** Why its row does not open. */
-  readonly refusal?: Refusal;
-}
+export type ListedVault = { readonly vault: NamedVault } | BrokenVault;
 
 /**
  * Every vault, for the admin routes, also those whose rows do not open. Errors: `unavailable`; `misconfigured`, when the root keys
@@ -64,7 +59,7 @@ export async function loadAllVaults(store: Store): Promise<Result<readonly Liste
 
 async function openListed(store: Store, rows: readonly VaultRow[]): Promise<Result<readonly ListedVault[]>> {
   const listed = await openAll(store, rows);
-  const broken = listed.some(({ refusal }) => refusal !== undefined);
+  const broken = listed.some((one) => "refusal" in one);
   // With wrong root keys no row opens, and no vault is broken.
   const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
   return checked.ok ? ok(listed) : checked;
