@@ -10,6 +10,7 @@ export type Table = keyof typeof KEYS;
 /** Takes the rows of a vault out of D1. Out: a function that puts them back. */
 export async function removeRows(vault: string, tables: readonly Table[]): Promise<() => Promise<void>> {
   const saved: D1PreparedStatement[] = [];
+  if (tables.includes("files") && !tables.includes("vaults")) saved.push(await setCounts(vault, 0, 0));
   for (const table of tables) {
     const where = `FROM ${table} WHERE ${KEYS[table]} = ?`;
     const { results } = await env.DB.prepare(`SELECT * ${where}`).bind(vault).all();
@@ -23,6 +24,17 @@ export async function removeRows(vault: string, tables: readonly Table[]): Promi
   return async () => {
     if (saved.length > 0) await env.DB.batch(saved);
   };
+}
+
+/** Sets the counts of Files of a vault, as a D1 of an earlier minute has them. Out: the statement that sets them back. */
+async function setCounts(vault: string, files: number, bytes: number): Promise<D1PreparedStatement> {
+  const set = env.DB.prepare("UPDATE vaults SET files = ?2, file_bytes = ?3 WHERE id = ?1");
+  const { results } = await env.DB.prepare("SELECT files, file_bytes FROM vaults WHERE id = ?")
+    .bind(vault)
+    .all<Record<string, number>>();
+  await set.bind(vault, files, bytes).run();
+  const [before] = results;
+  return set.bind(vault, before?.["files"] ?? 0, before?.["file_bytes"] ?? 0);
 }
 
 /** Advances the clock by days. After each day the alarms of the coordinator of that name run. */

@@ -1,16 +1,16 @@
 import type { Result } from "../../model/result.ts";
 import type { Segment } from "../activity/segments.ts";
-import { COUNTED, missesRowsSql } from "../vaults/counted-rows.ts";
+import { COUNTED, type CountOfLoss, missesRowsSql } from "../vaults/counted-rows.ts";
 import { runBatch } from "../d1/database.ts";
 import { TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
 
 /** The statements by which `verify` repairs what can be computed again from other rows (decision 0035). */
 
 /**
- * SQL: the count of a kind of Items. While rows are missing the count is not changed, unless the loss is accepted (?2), because only the
+ * SQL: the count after a repair. While rows are missing the count is not changed, unless the loss is accepted (?2), because only the
  * count tells how many are missing.
  */
-const leaving = (name: "items" | "deleted"): string =>
+const leaving = (name: CountOfLoss): string =>
   `CASE WHEN NOT ?2 AND ${missesRowsSql(name, `counted.${name}`)} THEN vaults.${name} ELSE counted.${name} END`;
 
 const USES = TABLES_BY_ROOT_KEY.map(({ name }) => name);
@@ -21,8 +21,8 @@ const SQL = {
     WHERE vault_id = ?1 AND id = ?2 AND version = ?3 AND overview = ?6`,
   vault: `
     UPDATE vaults SET (items, deleted, created, files, file_bytes, sealed_bytes, versions_kept) = (
-      SELECT ${leaving("items")}, ${leaving("deleted")}, max(vaults.created, counted.items + counted.deleted), counted.files,
-        counted.file_bytes, counted.sealed_bytes, max(vaults.versions_kept, counted.versions_kept)
+      SELECT ${leaving("items")}, ${leaving("deleted")}, max(vaults.created, counted.items + counted.deleted), ${leaving("files")},
+        ${leaving("file_bytes")}, counted.sealed_bytes, max(vaults.versions_kept, counted.versions_kept)
       FROM (${COUNTED}) AS counted)
     WHERE id = ?1`,
   uses: `
@@ -68,7 +68,7 @@ export const relistDeletion = (db: D1Database, vault: string, now: number): D1Pr
 export const unlistDeletion = (db: D1Database, vault: string): D1PreparedStatement => db.prepare(SQL.existing).bind(vault);
 
 /**
- * The statement that counts the rows of a vault again. In: whether the loss of Items is accepted, so that their counts are those of the
+ * The statement that counts the rows of a vault again. In: whether the loss of Items and Files is accepted, so that their counts are those of the
  * rows.
  */
 export const recount = (db: D1Database, vault: string, acceptLoss = false): D1PreparedStatement =>

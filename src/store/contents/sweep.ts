@@ -4,16 +4,18 @@ import { logFailure } from "../../log.ts";
 import { recordCounts } from "../health/counters.ts";
 import { type NamedTable, TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { runBatch, type Store } from "../d1/database.ts";
+import { MISSES_FILES } from "../vaults/counted-rows.ts";
 import { knownVaults } from "./known-vaults.ts";
 import { type PendingRecord, postponed, type Schedule, UNKNOWN_ITEM } from "./pending.ts";
-import { referencedStatement } from "./without-row.ts";
+import { isReferencedBy, type Reference, referencedStatement } from "./without-row.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { deleteWhere, tryBucket } from "../buckets/calls.ts";
 
 /**
  * The sweep of pending contents. D1 may be an empty database, or one that was restored to an earlier time, perhaps only for a while. So a
  * sweep that finds no row only marks the content. It is deleted when no sweep during the retention has found a row. A missing row proves
- * nothing when D1 knows neither the vault nor its deletion, or when a restore has deleted the row of the vault.
+ * nothing when D1 knows neither the vault nor its deletion, when a restore has deleted the row of the vault, or when the vault counts more
+ * Files than it has rows. All records of a sweep are of one vault.
  */
 
 /** The result of a sweep for a record. */
@@ -23,7 +25,7 @@ export interface Swept {
   readonly next: Schedule | undefined;
 }
 
-const isReferencedBy = ({ name }: NamedTable) => `
+const hasRowIn = ({ name }: NamedTable) => `
   OR EXISTS (
     SELECT 1 FROM ${name}
     WHERE vault_id = value ->> 'vault' AND item_id = value ->> 'item' AND id = value ->> 'file' AND generation = value ->> 'generation')`;
@@ -32,7 +34,7 @@ const SQL = {
   referenced: `
     SELECT value ->> 'key' AS key FROM json_each(?1)
     WHERE (value ->> 'item' = '' AND EXISTS (SELECT 1 FROM vaults WHERE id = value ->> 'vault'))
-       ${TABLES_OF_CONTENTS.map(isReferencedBy).join(" ")}`,
+       ${TABLES_OF_CONTENTS.map(hasRowIn).join(" ")}`,
 };
 
 /** Deletes the objects that have had no row for the retention. Out: the result for each record. Errors: `unavailable`. */
@@ -42,27 +44,39 @@ export async function sweep(store: Store, bucket: Bucket, records: readonly Pend
     return { key, item, vault: vault!, file, generation };
   });
   const unknown = records.filter(({ item }) => item === UNKNOWN_ITEM).map(({ key }) => key);
-  const answer = await runBatch<[{ key: string }, { vault: string }, ...{ key: string }[]]>(
+  const answer = await runBatch<[{ key: string }, { vault: string }, ...Reference[]]>(
     store.db,
     store.db.prepare(SQL.referenced).bind(JSON.stringify(keys)),
     knownVaults(store.db, [...new Set(keys.map(({ vault }) => vault))]),
     ...(unknown.length > 0 ? [referencedStatement(store.db, unknown)] : []),
   );
   if (!answer.ok) return answer;
-  const referenced = new Set([...answer.value[0], ...(answer.value[2] ?? [])].map(({ key }) => key));
+  const referenced = new Set(answer.value[0].map(({ key }) => key));
+  const isReferenced = isReferencedBy(answer.value[2] ?? []);
   const known = new Set(answer.value[1].map(({ vault }) => vault));
   const deleted: PendingRecord[] = [];
   const swept = records.map((record, index): Swept => {
-    if (referenced.has(record.key)) return { record, next: nextOfReferenced(record, store.now) };
+    if (referenced.has(record.key) || (record.item === UNKNOWN_ITEM && isReferenced(record.key)))
+      return { record, next: nextOfReferenced(record, store.now) };
     if (!known.has(keys[index]!.vault)) return { record, next: nextOfUnknown(record, store.now) };
     const next = nextOfMissing(record, store.now, store.settings.fileRetention);
     if (!next) deleted.push(record);
     return { record, next };
   });
+  if (deleted.length === 0) return ok(swept);
+  const damaged = await missesFiles(store.db, keys[0]!.vault);
+  if (!damaged.ok) return damaged;
+  if (damaged.value) return ok(swept.map(({ record, next }) => ({ record, next: next ?? postponed(record, store.now + DAY) })));
   const count = await tryBucket(() => deleteObjects(bucket, deleted));
   if (!count.ok) return count;
   await countDeleted(store.db, count.value);
   return ok(swept);
+}
+
+/** Returns whether rows of Files of a vault are missing. Then any of its contents may be that of a missing row, and the last copy. */
+async function missesFiles(db: D1Database, vault: string): Promise<Result<boolean>> {
+  const read = await runBatch<[unknown]>(db, db.prepare(MISSES_FILES).bind(vault));
+  return read.ok ? ok(read.value[0].length > 0) : read;
 }
 
 /** Counts the deleted objects. A count that fails is not repeated; a sweep that is repeated counts the same objects again. */

@@ -30,13 +30,30 @@ const CONTENT = /^[0-9a-f-]{36}\/[0-9a-f-]{36}\/[0-9a-f-]{36}$/;
  */
 const REFERENCED = TABLES_OF_CONTENTS.map(
   ({ name }) => `
-      SELECT vault_id || '/' || id || '/' || generation AS key FROM ${name}
-      WHERE vault_id IN (SELECT substr(value, 1, 36) FROM json_each(?1)) AND generation IN (SELECT substr(value, 75) FROM json_each(?1))`,
+      SELECT vault_id AS vault, id AS file, generation FROM ${name}
+      WHERE vault_id IN (SELECT substr(value, 1, 36) FROM json_each(?1))
+        AND (generation IN (SELECT substr(value, 75) FROM json_each(?1)) OR id IN (SELECT substr(value, 38, 36) FROM json_each(?1)))`,
 ).join(" UNION ");
 
-/** The statement that reads which of the keys of contents have a row: `{key}`, and maybe keys of others. */
+/** A row of a File, as `referencedStatement` reads it. */
+export interface Reference {
+  readonly vault: string;
+  readonly file: string;
+  readonly generation: string;
+}
+
+/** The statement that reads the rows that may need one of these contents. */
 export const referencedStatement = (db: D1Database, keys: readonly string[]): D1PreparedStatement =>
   db.prepare(REFERENCED).bind(JSON.stringify(keys));
+
+/**
+ * Returns whether a row may need a content. It may if it has the content's File or its generation, because the other one of the two may be
+ * damaged.
+ */
+export function isReferencedBy(rows: readonly Reference[]): (key: string) => boolean {
+  const names = new Set(rows.flatMap(({ vault, file, generation }) => [`${vault}/${file}`, `${vault} ${generation}`]));
+  return (key) => names.has(key.slice(0, 73)) || names.has(`${key.slice(0, 36)} ${key.slice(74)}`);
+}
 
 /**
  * Looks through the next part of the bucket, and hands the keys of contents without a row to `watch`, vault by vault. A vault that D1 does
@@ -76,10 +93,10 @@ export async function findContentsWithoutRow(
 async function withoutRow(db: D1Database, keys: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
   if (keys.length === 0) return new Map();
   const vaults = [...new Set(keys.map((key) => key.slice(0, 36)))];
-  const read = await runBatch<[{ key: string }, { vault: string }]>(db, referencedStatement(db, keys), knownVaults(db, vaults));
+  const read = await runBatch<[Reference, { vault: string }]>(db, referencedStatement(db, keys), knownVaults(db, vaults));
   const [references, vaultRows] = must("read the rows of contents", read);
-  const referenced = new Set(references.map(({ key }) => key));
+  const isReferenced = isReferencedBy(references);
   const known = new Set(vaultRows.map(({ vault }) => vault));
-  const missing = keys.filter((key) => !referenced.has(key) && known.has(key.slice(0, 36)));
+  const missing = keys.filter((key) => !isReferenced(key) && known.has(key.slice(0, 36)));
   return Map.groupBy(missing, (key) => key.slice(0, 36));
 }

@@ -16,16 +16,19 @@ export interface Counted {
 
 type CountOfItems = "items" | "deleted";
 
+/** Counts of which a higher value than that of the rows shows that rows are missing. */
+export type CountOfLoss = CountOfItems | "files" | "file_bytes";
+
 /**
- * Whether the count of a vault shows that rows of Items are missing: it is higher than the number of rows, and not higher than the number
- * of Items ever created. A still higher count is damaged.
+ * Whether the count of a vault shows that rows are missing: it is higher than that of the rows. A count of Items that is higher than the
+ * number of Items ever created is damaged.
  */
-export const missesRows = (name: CountOfItems, row: Readonly<Record<CountOfItems | "created", number>>, found: number): boolean =>
-  row[name] > found && row[name] <= row.created;
+export const missesRows = (name: CountOfLoss, row: Readonly<Record<CountOfLoss | "created", number>>, found: number): boolean =>
+  row[name] > found && (name === "files" || name === "file_bytes" || row[name] <= row.created);
 
 /** SQL: the same, for a row of `vaults`. In: the expression for the number of rows. */
-export const missesRowsSql = (name: CountOfItems, found: string): string =>
-  `(vaults.${name} > ${found} AND vaults.${name} <= vaults.created)`;
+export const missesRowsSql = (name: CountOfLoss, found: string): string =>
+  `(vaults.${name} > ${found}${name === "files" || name === "file_bytes" ? "" : ` AND vaults.${name} <= vaults.created`})`;
 
 /** A larger size is damaged and counts as nothing: a sum with it would fail the query, or exceed every quota. */
 const FILE_BYTES_MAX = 2 ** 40;
@@ -39,15 +42,26 @@ export const SEALED_BYTES = ALL_TABLES.filter(({ counters }) => counters?.includ
   .map(bytesIn)
   .join(" + ");
 
+/** SQL: the number of Files of the vault ?1, and the bytes of its contents. */
+const FILES = `(SELECT count(*) FROM files AS counted WHERE vault_id = ?1
+  AND EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND items.id = counted.item_id))`;
+const FILE_BYTES = `
+  (SELECT coalesce(sum(CASE WHEN size BETWEEN 0 AND ${FILE_BYTES_MAX} THEN size ELSE 0 END), 0) FROM (
+    ${TABLES_OF_CONTENTS.map(({ name }) => `SELECT item_id, id, generation, size FROM ${name} WHERE vault_id = ?1`).join(" UNION ")}))`;
+
+/** SQL: whether the count of Files in a row of the vault ?1 is higher than their number. */
+export const COUNTS_MISSING_FILES = `vaults.files > ${FILES}`;
+
+/** SQL: a row if rows of Files of the vault ?1 are missing: its counts are higher than what the rows give. */
+export const MISSES_FILES = `SELECT 1 FROM vaults WHERE id = ?1 AND (${COUNTS_MISSING_FILES} OR vaults.file_bytes > ${FILE_BYTES})`;
+
 /** SQL: the counts of the vault ?1, each row of it read once for each count that it is part of. */
 export const COUNTED = `
   SELECT
     (SELECT count(*) FROM items WHERE vault_id = ?1) AS items,
     (SELECT count(*) FROM deleted_items WHERE vault_id = ?1) AS deleted,
-    (SELECT count(*) FROM files WHERE vault_id = ?1
-      AND EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND items.id = files.item_id)) AS files,
-    (SELECT coalesce(sum(CASE WHEN size BETWEEN 0 AND ${FILE_BYTES_MAX} THEN size ELSE 0 END), 0) FROM (
-      ${TABLES_OF_CONTENTS.map(({ name }) => `SELECT item_id, id, generation, size FROM ${name} WHERE vault_id = ?1`).join(" UNION ")})) AS file_bytes,
+    ${FILES} AS files,
+    ${FILE_BYTES} AS file_bytes,
     ${SEALED_BYTES} AS sealed_bytes,
     (SELECT coalesce(max(kept), 0) FROM (
       SELECT count(*) - NOT EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND id = item_id) AS kept

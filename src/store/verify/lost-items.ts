@@ -1,4 +1,4 @@
-import { missesRowsSql } from "../vaults/counted-rows.ts";
+import { COUNTS_MISSING_FILES, missesRowsSql } from "../vaults/counted-rows.ts";
 import { RESTORE } from "../checks/items.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 
@@ -74,13 +74,6 @@ export const namedItems = (entries: string): string => `
   FROM named LEFT JOIN newest ON newest.item_id = item`;
 
 /**
- * SQL: whether the count of Files of the vault ?1 is higher than the number of its Files, so that it still includes those of lost Items.
- */
-const COUNTS_LOST_FILES = `
-  files > (SELECT count(*) FROM files AS found WHERE vault_id = ?1
-    AND EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND items.id = found.item_id))`;
-
-/**
  * SQL. `counted`: the count of the vault ?1 that still includes the Item ?2, which has no row; NULL when none does. It follows from the
  * last write of the Item in the log; an Item without an entry is taken for one of those that are missing. `filesCounted`: whether the
  * count of Files includes those of lost Items.
@@ -91,7 +84,7 @@ export const COUNTED_AS = `
     WHEN last.action IS 'DELETE' AND last.event IS NULL THEN CASE WHEN ${MISSES_DELETED} THEN 'deleted' END
     WHEN ${missesRowsSql("items", "(SELECT count(*) FROM items WHERE vault_id = ?1)")} THEN 'items'
     WHEN last.action IS NULL AND ${MISSES_DELETED} THEN 'deleted'
-  END AS counted, ${COUNTS_LOST_FILES} AS filesCounted
+  END AS counted, ${COUNTS_MISSING_FILES} AS filesCounted
   FROM vaults LEFT JOIN (
     SELECT action, event FROM activity WHERE vault_id = ?1 AND item_id = ?2 AND sequence IS NOT NULL ORDER BY sequence DESC LIMIT 1
   ) AS last ON true

@@ -73,14 +73,18 @@ function checkCounters(vault: string, row: Counters, counted: Counted, repair?: 
       by ?? undefined,
     );
   const exact = EXACT.filter((name) => row[name] !== null && row[name] !== counted[name]);
-  const missing = (name: (typeof EXACT)[number]): boolean =>
-    (name === "items" || name === "deleted") && missesRows(name, row, counted[name]);
+  const missing = (name: (typeof EXACT)[number]): boolean => name !== "sealed_bytes" && missesRows(name, row, counted[name]);
   const created = counted.items + counted.deleted;
   const versionsKept = row.versions_kept ?? Infinity;
   return [
     ...exact.map((name) =>
       missing(name)
-        ? wrong(name, row[name], `${counted[name]}: ${row[name] - counted[name]} rows are missing. ${NAMED}`, loss)
+        ? wrong(
+            name,
+            row[name],
+            `${counted[name]}: ${row[name] - counted[name]} ${name === "file_bytes" ? "bytes" : "rows"} are missing. ${NAMED}`,
+            loss,
+          )
         : wrong(name, row[name], String(counted[name])),
     ),
     ...(row.created < created ? [wrong("created", row.created, `at least ${created}`)] : []),

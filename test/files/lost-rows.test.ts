@@ -1,0 +1,97 @@
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { TABLES } from "../../src/store/tables/tables.ts";
+import { renewCoordinator } from "../support/bindings.ts";
+import { advanceClock, DAY } from "../support/faults.ts";
+import { bytesOf, freshItem, objectsOf, pattern } from "../support/files.ts";
+import { runHourly } from "../support/jobs.ts";
+import { ignoreChecks } from "../support/migrate.ts";
+import { passDaysQuickly } from "../support/restore.ts";
+import { run, verifyAll } from "../verify/support/verify.ts";
+
+/** The content of a File whose row is lost or damaged may be the last copy: it is named, and never swept (contract 22.5, 23.7). */
+
+beforeAll(() => ignoreChecks(true)); // rows are damaged as only a damage of the file does it
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A File of which both contents are kept: the current one, and that of an earlier version. */
+async function freshContents() {
+  const at = await freshItem();
+  const { id: file } = (await at.upload(pattern(30))).body;
+  const body = pattern(20);
+  await at.call("PUT", `${at.files}/${file}/content`, { body, headers: { "Content-Length": "20" } });
+  return { ...at, file: file as string, objects: await objectsOf(at.vault) };
+}
+
+const OTHER = "0b0b0b0b-0000-4000-8000-000000000000";
+
+/** Each way to lose or damage a row of a File: its deletion, and another value in each column. */
+const LOSSES = (["files", "file_versions"] as const).flatMap((table) => [
+  [table, "the row", `DELETE FROM ${table} WHERE vault_id = ?1`] as const,
+  ...Object.entries(TABLES[table].columns).map(([column, kind]) => {
+    const value = kind === "number" ? `${column} + 1` : `'${OTHER}'`;
+    return [table, column, `UPDATE ${table} SET ${column} = ${value} WHERE vault_id = ?1`] as const;
+  }),
+]);
+
+describe.each(LOSSES)("when %s loses %s of a File", (_table, _column, sql) => {
+  it("`verify --repair` names it twice, and no content is deleted in 40 days", async () => {
+    const { vault, item, call, path, objects } = await freshContents();
+    await run(sql, vault);
+    await renewCoordinator(vault, {});
+    const named = async () => (await verifyAll({ repair: true })).findings.filter(({ repaired }) => repaired !== true);
+    const findings = await named();
+    expect([findings.length > 0, (await named()).length]).toEqual([true, findings.length]);
+    advanceClock(3 * DAY);
+    await runHourly();
+    expect((await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: item }] })).status).toBe(200);
+    await passDaysQuickly(vault, 40);
+    expect(await objectsOf(vault)).toEqual(objects);
+    await run("DELETE FROM files WHERE vault_id = ?1", OTHER);
+    await run("DELETE FROM file_versions WHERE vault_id = ?1", OTHER);
+  });
+});
+
+describe("a lost row of a File", () => {
+  it("is a count that no repair changes, and a content that is named as lost; the row, when it comes back, has its content", async () => {
+    const { vault, file, download } = await freshContents();
+    const { results } = await env.DB.prepare("SELECT * FROM files WHERE vault_id = ?").bind(vault).all();
+    await run("DELETE FROM files WHERE vault_id = ?1", vault);
+    await renewCoordinator(vault, {});
+    const { findings } = await verifyAll({ vault, repair: true });
+    expect(findings.filter(({ repairable }) => !repairable)).toMatchObject([
+      {
+        kind: "counter_wrong",
+        vault,
+        id: "files",
+        detail:
+          "files is 1, and the rows give 0: 1 rows are missing. Those that the log names are findings of their own, the others cannot be named",
+      },
+      { kind: "counter_wrong", vault, id: "file_bytes" },
+      { kind: "content_orphaned", vault, file, detail: expect.stringContaining("may be lost or damaged") },
+    ]);
+    advanceClock(3 * DAY);
+    await runHourly();
+    await passDaysQuickly(vault, 40);
+    const row = results[0]!;
+    const values = Object.keys(row).map(() => "?");
+    await run(`INSERT INTO files (${Object.keys(row).join()}) VALUES (${values.join()})`, ...Object.values(row));
+    expect(await bytesOf(await download(file))).toEqual(pattern(20));
+  });
+
+  it("whose loss is accepted releases its content, which goes after the retention", async () => {
+    const { vault, call, files, file } = await freshContents();
+    const [, other] = [await call("DELETE", `${files}/${file}`), await freshContents()];
+    await run("DELETE FROM files WHERE vault_id = ?1", other.vault);
+    await run("DELETE FROM file_versions WHERE vault_id = ?1", other.vault);
+    await renewCoordinator(other.vault, {});
+    await verifyAll({ vault: other.vault, repair: true, acceptLoss: true });
+    await verifyAll({ vault: other.vault, repair: true });
+    expect((await verifyAll({ vault: other.vault })).findings).toEqual([]);
+    await passDaysQuickly(other.vault, 32);
+    expect([await objectsOf(other.vault), (await objectsOf(vault)).length]).toEqual([[], 2]);
+  });
+});
