@@ -3,6 +3,7 @@ import { brokenRowsOf, REGISTRY } from "../model/backup.ts";
 import type { Finding } from "../model/finding.ts";
 import type { BackupInput, BackupResult } from "../model/job.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import { ensureDeployment } from "../store/backup/deployment.ts";
 import { listBackupNumbers, loadNewest } from "../store/backup/load.ts";
 import { countVaults, listVaultIds } from "../store/backup/vault-ids.ts";
 import { type BackupStore, withBuckets } from "../store/backup/ports.ts";
@@ -142,14 +143,20 @@ async function spaceCommits({ COORDINATOR }: JobPorts["bindings"], vault: string
 
 /** Errors: `not_restored`, when the database was never used and the bucket has backups: those have to be restored first. */
 async function startJob({ store }: Ports, state: BackupState): Promise<Result<BackupState>> {
-  if (state.input.vault !== undefined) return ok({ ...state, hasBegun: true });
+  if (state.input.vault !== undefined) return beginNamed(store, { ...state, hasBegun: true });
   const numbers = await listBackupNumbers(store.backups, REGISTRY);
   if (!numbers.ok) return numbers;
   const used = numbers.value.length === 0 ? ok(true) : await isInUse(store.db);
   if (!used.ok) return used;
   if (!used.value) return fail("not_restored");
   const total = await countVaults(store.db);
-  return total.ok ? ok({ ...state, hasBegun: true, total: total.value }) : total;
+  return total.ok ? beginNamed(store, { ...state, hasBegun: true, total: total.value }) : total;
+}
+
+/** Begins when the deployment has its id. Errors: those of `ensureDeployment`. */
+async function beginNamed(store: BackupStore, state: BackupState): Promise<Result<BackupState>> {
+  const ensured = await ensureDeployment(store);
+  return ensured.ok ? ok(state) : ensured;
 }
 
 /** Carries out the smallest part of the job. What a part throws is a failure of its vault. */

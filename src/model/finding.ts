@@ -2,7 +2,7 @@
 
 /** The closed list of kinds, with what each means. A kind is never renamed. */
 export const FINDINGS = {
-  schema_incomplete: "The database lacks a table, an index or a trigger",
+  schema_incomplete: "The database lacks a table, an index, a trigger or the id of its deployment",
   root_key_wrong: "The proof of a root key does not open: the row is damaged, or ROOT_KEYS has another key of this id",
   root_key_missing: "Rows need a root key that ROOT_KEYS does not have",
   vault_keys_wrong: "The keys of a vault do not open, so no row of the vault does",

@@ -1,7 +1,8 @@
 import type { Cell, TableRows } from "../../model/backup.ts";
 import type { Cursor } from "../../model/cursor.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
+import { DEPLOYMENT_ID, DEPLOYMENT_LOST } from "../d1/deployment.ts";
 import {
   columnsInVault,
   firstKey,
@@ -138,7 +139,7 @@ const AFTER_ALL = "\u{10FFFF}";
 
 const SQL = {
   vault: "SELECT * FROM vaults WHERE id = ?1",
-  deployment: "SELECT id FROM deployment",
+  deployment: `SELECT ${DEPLOYMENT_ID} AS id`,
   log: `
     SELECT count(*) AS entries, EXISTS (SELECT 1 FROM activity WHERE vault_id = ?1 AND sequence = ?2 AND at = ?3) AS known
     FROM activity WHERE vault_id = ?1 AND sequence > ?2
@@ -201,13 +202,15 @@ export async function readSlice(
   if (!answers.ok) return answers;
   const [[row], [deployment], [log], ...others] = answers.value as [Row[], Row[], Row[], ...Row[][]];
   if (!row) return ok(undefined);
+  const id = deployment!["id"];
+  if (typeof id !== "string") return fail("misconfigured", DEPLOYMENT_LOST);
   const slices = others.slice(OF_VAULT.length);
   const slice = (index: number): readonly Row[] | undefined => slices[read.findIndex((one) => one.index === index)];
   const head = headOf(row);
   return ok({
     row,
     head,
-    deployment: String(deployment!["id"]),
+    deployment: id,
     isComplete: !since || isComplete(since, head, Number(log!["entries"]), log!["known"] === 1),
     rows: sources.map(({ columns }, index) => cellsOf(columns, slice(index) ?? [])),
     ofVault: OF_VAULT.map((table, index) => {

@@ -9,8 +9,9 @@ import {
   type VaultBackupRef,
 } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
+import { DEPLOYMENT_ID, DEPLOYMENT_LOST } from "../d1/deployment.ts";
 import { recordBackup } from "../health/backup-figures.ts";
 import { type ProofRow, proofsStatement } from "../keys/root-keys.ts";
 import { SCHEMA } from "../d1/schema.ts";
@@ -79,8 +80,10 @@ export async function beginRegistry(
 }
 
 async function loadDeployment({ db }: BackupStore): Promise<Result<string>> {
-  const read = await runBatch<[{ id: string }]>(db, db.prepare("SELECT id FROM deployment"));
-  return read.ok ? ok(read.value[0][0]!.id) : read;
+  const read = await runBatch<[{ id: string | null }]>(db, db.prepare(`SELECT ${DEPLOYMENT_ID} AS id`));
+  if (!read.ok) return read;
+  const { id } = read.value[0][0]!;
+  return id === null ? fail("misconfigured", DEPLOYMENT_LOST) : ok(id);
 }
 
 /** Reads rows and writes their parts, until the step is spent. Out: whether all rows are read. Errors: `unavailable`. */

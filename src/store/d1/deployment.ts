@@ -1,7 +1,17 @@
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "./database.ts";
 
-/** Whether the database was ever used. */
+/** The id of the deployment, and whether the database was ever used. */
+
+/** SQL: whether a row of `deployment` has an id as a migration makes it. */
+export const IS_DEPLOYMENT = "(length(id) = 32 AND id NOT GLOB '*[^0-9a-f]*')";
+
+/** SQL: the id of the deployment; NULL when its row is lost or damaged. */
+export const DEPLOYMENT_ID = `(SELECT id FROM deployment WHERE ${IS_DEPLOYMENT})`;
+
+/** What /health and `verify` say of a lost row. */
+export const DEPLOYMENT_LOST =
+  "the row of the table deployment is lost or damaged: the next backup takes its id from the newest manifest of BACKUPS";
 
 /** SQL: whether the deployment has or had vaults or tokens. */
 export const IN_USE =

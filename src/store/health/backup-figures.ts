@@ -1,5 +1,6 @@
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
+import { DEPLOYMENT_ID } from "../d1/deployment.ts";
 
 /** The figures of the last nightly backup, for /health and /metrics: rows of the table `counters`. */
 
@@ -22,6 +23,8 @@ export interface BackupFigures {
   readonly fault: number;
   /** When the oldest vault was created; absent without vaults, and when there is a backup. */
   readonly oldestVault?: number | undefined;
+  /** Whether the database has the id of its deployment. */
+  readonly isNamed?: boolean;
 }
 
 const NAMES = {
@@ -43,7 +46,9 @@ const SQL = {
   load: `SELECT name, value FROM counters WHERE name IN (${Object.values(NAMES)
     .map((name) => `'${name}'`)
     .join(", ")})`,
-  oldest: `SELECT min(created_at) AS at FROM vaults WHERE NOT EXISTS (SELECT 1 FROM counters WHERE name = '${NAMES.at}')`,
+  oldest: `
+    SELECT min(created_at) AS at, ${DEPLOYMENT_ID} IS NOT NULL AS named FROM vaults
+    WHERE NOT EXISTS (SELECT 1 FROM counters WHERE name = '${NAMES.at}')`,
 };
 
 type Recorded = Pick<BackupFigures, "vaults" | "bytes" | "behind" | "broken" | "damaged"> & { readonly number: number };
@@ -81,7 +86,7 @@ export interface FigureRow {
   readonly value: number;
 }
 
-/** The statement that reads the figures, without `oldestVault`. */
+/** The statement that reads the figures, without `oldestVault` and `isNamed`. */
 export const figuresStatement = (db: D1Database): D1PreparedStatement => db.prepare(SQL.load);
 
 /** In: the rows of the statement. */
@@ -104,8 +109,12 @@ export function figuresOf(rows: readonly FigureRow[]): BackupFigures {
 
 /** Loads the figures in one D1 call. Errors: `unavailable`. */
 export async function loadBackupFigures(db: D1Database): Promise<Result<BackupFigures>> {
-  const read = await runBatch<[FigureRow, { at: number | null }]>(db, figuresStatement(db), db.prepare(SQL.oldest));
+  const read = await runBatch<[FigureRow, { at: number | null; named: number }]>(
+    db,
+    figuresStatement(db),
+    db.prepare(SQL.oldest),
+  );
   if (!read.ok) return read;
   const [rows, [oldest]] = read.value;
-  return ok({ ...figuresOf(rows), oldestVault: oldest?.at ?? undefined });
+  return ok({ ...figuresOf(rows), oldestVault: oldest?.at ?? undefined, isNamed: oldest?.named === 1 });
 }

@@ -30,6 +30,10 @@ const SQL = {
     UPDATE vaults SET ${name} = max(0, coalesce((
       SELECT max(sequence) FROM activity WHERE vault_id = ?1 AND sequence <= ${Number.MAX_SAFE_INTEGER}), 0) - ${other})
     WHERE id = ?1`,
+  /** The vault is older than its deletions (vault/deletions.ts). */
+  created: `
+    UPDATE vaults SET created_at = min(created_at, coalesce(
+      (SELECT min(deleted_at) FROM deleted_items WHERE vault_id = ?1 AND deleted_at > 0), created_at)) WHERE id = ?1`,
   /** The first version of a File whose number was damaged: the one at which the row of the File before it ends. */
   since: `
     UPDATE files SET since = coalesce((
@@ -79,6 +83,7 @@ async function finishStatements(
     ...VERSIONS.filter(([name]) => row[name] !== damaged[name]).map(([name, other]) =>
       db.prepare(SQL.version(name, other)).bind(row.id),
     ),
+    ...(row.created_at === damaged.created_at ? [] : [db.prepare(SQL.created).bind(row.id)]),
     db.prepare(SQL.since).bind(row.id),
     db.prepare(SQL.entry).bind(row.id, JSON.stringify([entry])),
     db.prepare(SQL.expired).bind(row.id),

@@ -1,0 +1,49 @@
+import { REGISTRY } from "../../model/backup.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { runBatch } from "../d1/database.ts";
+import { DEPLOYMENT_ID, IS_DEPLOYMENT } from "../d1/deployment.ts";
+import { findOpen, listBackupNumbers, listFolders, loadManifest } from "./load.ts";
+import type { BackupStore } from "./ports.ts";
+
+/** The id of the deployment, which each backup names. A migration has made it, and the row may be lost. */
+
+const SQL = {
+  clear: `DELETE FROM deployment WHERE NOT ${IS_DEPLOYMENT}`,
+  insert:
+    "INSERT INTO deployment (id) SELECT coalesce(?1, lower(hex(randomblob(16)))) WHERE NOT EXISTS (SELECT 1 FROM deployment)",
+};
+
+/** The most folders of vaults, and the newest backups of each, in which a manifest is looked for. */
+const TRIED_MAX = { folders: 3, backups: 8 };
+
+/**
+ * Puts a lost id of the deployment back, from the newest manifest of the bucket. Without any backup the deployment gets a new id. Errors:
+ * `misconfigured`, when no manifest can be decrypted; `unavailable`.
+ */
+export async function ensureDeployment(store: BackupStore): Promise<Result<unknown>> {
+  const { db } = store;
+  const read = await runBatch<[{ id: string | null }]>(db, db.prepare(`SELECT ${DEPLOYMENT_ID} AS id`));
+  if (!read.ok || read.value[0][0]!.id !== null) return read;
+  const known = await findDeployment(store);
+  return known.ok ? runBatch(db, db.prepare(SQL.clear), db.prepare(SQL.insert).bind(known.value)) : known;
+}
+
+/** The deployment of the newest manifest; `null` when the bucket has no backup. Errors: as `ensureDeployment`. */
+async function findDeployment({ backups, keyring }: BackupStore): Promise<Result<string | null>> {
+  const folders = await listFolders(backups, "", TRIED_MAX.folders);
+  if (!folders.ok) return folders;
+  let isEmpty = true;
+  for (const vault of [REGISTRY, ...folders.value.vaults]) {
+    const numbers = await listBackupNumbers(backups, vault);
+    if (!numbers.ok) return numbers;
+    isEmpty &&= numbers.value.length === 0;
+    const found = await findOpen(numbers.value.slice(-TRIED_MAX.backups), (number) =>
+      loadManifest(backups, keyring, { vault, number }),
+    );
+    if (!found.ok) return found;
+    if (found.value.newest) return ok(found.value.newest.manifest.deployment);
+  }
+  return isEmpty ? ok(null) : fail("misconfigured", DEPLOYMENT_UNKNOWN);
+}
+
+const DEPLOYMENT_UNKNOWN = "the database has lost the id of its deployment, and ROOT_KEYS opens no manifest that has it";
