@@ -202,9 +202,10 @@ const ofContents: Readonly<Record<string, Damage>> = {
     group: 3,
   },
   "an object without a row": {
-    plant: ({ vault, file }) => env.FILES.put(`${vault}/${file}/${GENERATION}`, "content"),
-    found: ({ vault, file }) => [{ kind: "content_orphaned", vault, file, id: GENERATION }],
+    plant: ({ vault }) => env.FILES.put(`${vault}/${UNKNOWN}/${GENERATION}`, "content"),
+    found: ({ vault }) => [{ kind: "content_orphaned", vault, file: UNKNOWN, id: GENERATION }],
     repairable: true,
+    group: 2,
   },
   "objects of a vault that never existed": {
     plant: ({ file }) => env.FILES.put(`${UNKNOWN}/${file}/${GENERATION}`, "content"),
