@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { KEEP_NOTHING, setVariables } from "../support/bindings.ts";
+import { lengthOf, pattern } from "../support/files.ts";
 import { client, freshVault, LOGIN, makeToken, makeVault, type Reply } from "../support/service.ts";
 
 /** `Item-Id`, the id that a client chooses for a new Item (contract 10.23 to 10.26). */
@@ -187,4 +188,42 @@ describe("an Idempotency-Key with an Item-Id", () => {
     await post(ID, "Chosen", "other key");
     expect(refusal(await post(ID, "Chosen", "key"))).toEqual([409, "overtaken"]);
   });
+
+  const TAG = [{ op: "add", path: "/tags/-", value: "tag" }];
+  const bytes = { body: pattern(3), headers: lengthOf(pattern(3)) };
+
+  it.each([
+    ["POST", "", { ...LOGIN, title: "Chosen" }],
+    ["PUT", `/${ID}`, undefined],
+    ["PATCH", `/${ID}`, TAG],
+    ["POST", `/${ID}/archive`, undefined],
+    ["POST", `/${ID}/files?name=x`, bytes.body],
+  ])(
+    "of %s …/items%s gets neither the current nor a kept version of an Item that was destroyed and made again",
+    async (...write) => {
+      const { vault, items, path, deleted, call } = await vaultForIds();
+      const [method, end, body] = write;
+      const send = (key: string) =>
+        call(method, `${items}${end}`, {
+          body: method === "PUT" ? { ...LOGIN, title: "Put", vault: { id: vault } } : body,
+          headers: {
+            "Idempotency-Key": key,
+            ...(method === "POST" && end === "" && { "Item-Id": ID }),
+            ...(body === bytes.body && bytes.headers),
+          },
+        });
+      /** Makes the Item, if the write itself does not, and sends the write. */
+      const make = async (key: string) => {
+        if (end !== "") await call("POST", items, { body: LOGIN, headers: { "Item-Id": ID } });
+        return send(key);
+      };
+      const first = await make("first");
+      expect([first.status, (await send("first")).text]).toEqual([200, first.text]);
+      for (const destroyed of [path, deleted]) expect((await call("DELETE", destroyed)).status).toBe(204);
+      expect((await make("again")).status).toBe(200);
+      expect(refusal(await send("first"))).toEqual([409, "overtaken"]);
+      await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Later" }] });
+      expect(refusal(await send("first"))).toEqual([409, "overtaken"]);
+    },
+  );
 });

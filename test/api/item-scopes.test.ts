@@ -6,6 +6,7 @@ import { flushBatch } from "../../src/store/activity/flush.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { advanceClock, HOUR } from "../support/faults.ts";
 import { lengthOf, pattern } from "../support/files.ts";
+import { listening } from "../support/listening.ts";
 import { admin, type Client, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
 
 /** Tokens with some Items of a vault in their scope (contract 8.15). The matrix has every operation on the path of an Item. */
@@ -22,6 +23,8 @@ let tokens: Record<(typeof DIALECTS)[number], string>;
 
 /** The last id of a stream. */
 const idIn = (text: string): string => [...text.matchAll(/^id: (.*)$/gm)].at(-1)![1]!;
+
+const numbersOf = (events: readonly { sequence: number }[]): number[] => events.map(({ sequence }) => sequence);
 
 /** A word in everything that the Items outside of the scope have. */
 const OUTSIDE = "outsider";
@@ -251,6 +254,47 @@ describe("a token with some Items", () => {
     }
     expect(types).toEqual(["vault.created", "item.created", "item.updated"]);
   });
+
+  it.each([1, 2, 3])(
+    "gets each of its events once by pages with limit=%i, also when many of them follow those of others",
+    async (limit) => {
+      const fresh = await freshVault();
+      const make = async (): Promise<string> => (await fresh.call("POST", fresh.items, { body: LOGIN })).body.id;
+      const tag = (id: string) =>
+        fresh.call("PATCH", `${fresh.items}/${id}`, {
+          body: [{ op: "add", path: "/tags/-", value: crypto.randomUUID() }],
+        });
+      const [own, other] = [await make(), await make()];
+      for (let count = 0; count < 4; count++) await tag(other);
+      for (let count = 0; count < 5; count++) await tag(own);
+      await tag(other);
+      await tag(own);
+      const call = client((await makeToken({ [fresh.vault]: { permissions: "r", items: [own] } })).token);
+      const path = `/v1/vaults/${fresh.vault}/events`;
+      const all = numbersOf((await call("GET", `${path}?after=0`)).body.events);
+      expect(all).toHaveLength(8);
+      const read: number[] = [];
+      let after = "0";
+      const readOn = async (query = "") => {
+        for (let isFull = true; isFull;) {
+          const { body } = await call("GET", `${path}?limit=${limit}&after=${after}${query}`);
+          read.push(...numbersOf(body.events));
+          after = body.last;
+          isFull = body.events.length === limit;
+        }
+      };
+      await readOn();
+      expect(read).toEqual(all);
+      // One commit, which wakes the request that waits.
+      const waiting = readOn("&wait=1");
+      await listening(fresh.vault);
+      await Promise.all([tag(other), tag(own), tag(own), tag(other), tag(own), tag(own)]);
+      await waiting;
+      await readOn();
+      expect(read).toEqual(numbersOf((await call("GET", `${path}?after=0`)).body.events));
+      expect(read).toHaveLength(12);
+    },
+  );
 
   it("reaches its events behind those of others by streams that end at once, of a vault and of many", async () => {
     const fresh = await freshVault();

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { rebindCoordinator } from "../support/bindings.ts";
+import { browser, signIn } from "../support/console.ts";
 import { lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { createReplicatedDatabase, type ReplicatedDatabase } from "../support/replica.ts";
 import { resealBy } from "../support/reseals.ts";
@@ -50,6 +51,23 @@ const shown = ({ status, body, headers }: Reply) => [
   headers.get("Item-Vault-Served-By"),
   headers.get("Item-Vault-Age"),
 ];
+
+describe("a read by a session", () => {
+  it("is answered by the primary, although its token has `stale`: who has signed out reads nothing any more", async () => {
+    const cookie = await signIn({ token: token.token });
+    await replicated.replicate();
+    const asked = through(browser(cookie));
+    expect(shown(await near("GET", item)).slice(0, 3)).toEqual([200, "Login", "replica"]);
+    const { replica } = replicated.calls;
+    for (const path of [item, `/v1/vaults/${vault}/items`, `/v1/vaults/${vault}`, "/v1/vaults", "/v1/token"]) {
+      const { status, headers } = await asked("GET", path);
+      expect([path, status, headers.get("Item-Vault-Served-By")]).toEqual([path, 200, null]);
+    }
+    await browser(cookie)("DELETE", "/console/session");
+    expect((await asked("GET", item)).status).toBe(401);
+    expect(replicated.calls.replica).toBe(replica);
+  });
+});
 
 describe("a read of a token with `stale`", () => {
   it("is answered by the replica after a write through this isolate, as old as it may be", async () => {

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { flushBatch } from "../../src/store/activity/flush.ts";
 import { cleanUp } from "../../src/scheduled.ts";
 import { countingDatabase, limiterOf, sizedDatabase, UNLIMITED } from "../support/bindings.ts";
@@ -330,6 +330,25 @@ describe("the end of a rule or an issuer", () => {
     expect(left).toEqual({ rows: 0 });
     vi.useRealTimers();
   });
+
+  it("keeps that a token of 24 hours was used for as long as it lasts, also one of a clock that is 60 s ahead", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    onTestFinished(() => void vi.useRealTimers());
+    const workload = await makeWorkload();
+    await makeRule(workload.issuer, {});
+    const now = Math.floor(Date.now() / 1000);
+    const tokens = [
+      await workload.token({ iat: now, exp: now + 86_400 }),
+      await workload.token({ iat: now + 60, exp: now + 60 + 86_400 }),
+    ];
+    for (const token of tokens) expect((await exchange(token)).status).toBe(200);
+    for (const last of [0, 60]) {
+      vi.setSystemTime((now + 86_400 + last) * 1000 - 1);
+      await cleanUp(env, Date.now());
+      const repeated = await exchange(tokens[last === 0 ? 0 : 1]!);
+      expect([statusOf(repeated), await reasonsOf([repeated])]).toEqual([REFUSED, ["used"]]);
+    }
+  });
 });
 
 describe("a row that was changed in D1", () => {
@@ -338,6 +357,23 @@ describe("a row that was changed in D1", () => {
     const rule = await makeRule(one.issuer, { vaults: {} });
     await env.DB.prepare("UPDATE tokens SET ancestor_1 = ?1 WHERE id = ?2").bind(other.issuer, rule.id).run();
     expect(statusOf(await exchange(await other.token()))).toEqual(REFUSED);
+  });
+
+  it.each([
+    ["of an issuer", "issuer", "created_at = created_at + 1000"],
+    ["of an issuer", "issuer", "expires_at = expires_at - 1000"],
+    ["of an issuer", "issuer", "claims = 'x'"],
+    ["of a rule", "rule", "created_at = created_at + 1000"],
+    ["of a rule", "rule", "expires_at = expires_at - 1000"],
+    ["of a rule", "rule", "claims = 'x'"],
+  ])("%s gives no token: %s with %s", async (_, kind, change) => {
+    const workload = await makeWorkload();
+    const rule = await makeRule(workload.issuer, {});
+    expect((await exchange(await workload.token())).status).toBe(200);
+    const id = kind === "issuer" ? workload.issuer : rule.id;
+    await env.DB.prepare(`UPDATE tokens SET ${change} WHERE id = ?1`).bind(id).run();
+    const reply = await exchange(await workload.token());
+    expect([statusOf(reply), await reasonsOf([reply])]).toEqual([REFUSED, ["old_rule"]]);
   });
 
   it("of an earlier set of keys brings none of them back", async () => {

@@ -1,9 +1,12 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { browser, signIn } from "../support/console.ts";
+import { addPerson, newKey, newTeam, serveTeams, signInByAccess, tokenOf } from "../support/access.ts";
+import { browser, cookieOf, signIn } from "../support/console.ts";
 import { admin, type Client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
 /** The admin opens vaults to the token of the session (contract 24.12). */
+
+serveTeams();
 
 let vault: string;
 let items: string;
@@ -99,6 +102,23 @@ describe("vaults that the admin opens to the token of a session", () => {
     const replaced = await signIn({ token: other.token }, opened);
     const { token } = (await session(replaced)).body;
     expect([token.id, token.vaults]).toEqual([other.id, {}]);
+  });
+
+  it("to one person are closed to the next one who signs in with the same cookie, and to the same one", async () => {
+    const key = await newKey();
+    const team = newTeam(key);
+    const [one, next] = [await addPerson(), await addPerson()];
+    const signInAs = async (email: string, cookie?: string): Promise<string> =>
+      cookieOf(await signInByAccess(team, await tokenOf(team, key, email), cookie));
+    for (const person of [next, one]) {
+      const both = await signIn({ token: env.ADMIN_TOKEN }, await signInAs(one.email));
+      const opened = await signIn({ vaults: { [vault]: "rw" } }, both);
+      expect((await browser(opened)("GET", items)).status).toBe(200);
+      const after = await signInAs(person.email, opened);
+      const { admin: isAdmin, token } = (await session(after)).body;
+      expect([isAdmin, token.id, token.vaults]).toEqual([true, person.id, {}]);
+      expect((await browser(after)("GET", items)).status).toBe(404);
+    }
   });
 
   it("end with the token", async () => {
