@@ -17,6 +17,24 @@ const DEPLOY = "test/deploy";
 const SIMULATOR = "test/proof/simulator";
 const OPENAPI = "test/openapi/node";
 const BROWSER = "test/browser";
+const PURE = "test/pure";
+/** Files of test/pure/ that need bindings, or what only the Web Crypto of workerd has. */
+const PURE_IN_WORKERD = [
+  "activity-merge",
+  "chunked",
+  "entropy",
+  "event-page",
+  "generated-values",
+  "ids",
+  "keyring",
+  "newer-release",
+  "recipe",
+  "seal",
+  "token",
+  "vectors",
+  "workload-keys",
+  "workload-token",
+].map((name) => `${PURE}/${name}.test.ts`);
 const isLong = process.env["LONG_RUN"] === "1";
 const SEEDS = "./test/support/seeds.ts";
 /** Time-outs catch only hangs: a machine under load takes 8 times as long as an idle one. In the long runs, a test has hours of cases. */
@@ -111,8 +129,20 @@ export default defineConfig({
           exclude: [
             ...configDefaults.exclude,
             ...[SDK, CLI, CLIENT, UPGRADE, DEPLOY, SIMULATOR, OPENAPI, BROWSER].map((folder) => `${folder}/**`),
+            `${PURE}/!(${PURE_IN_WORKERD.map((path) => path.slice(PURE.length + 1)).join("|")})`,
           ],
           setupFiles: ["./test/support/setup.ts", SEEDS],
+        },
+      },
+      {
+        // In Node, which starts many times as fast as workerd.
+        test: {
+          name: "pure",
+          isolate: false,
+          include: [`${PURE}/**/*.test.ts`],
+          exclude: [...configDefaults.exclude, ...PURE_IN_WORKERD],
+          setupFiles: [SEEDS],
+          execArgv: ["--js-base-64"], // as in workerd
         },
       },
       {
