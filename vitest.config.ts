@@ -5,6 +5,7 @@ import { startReceiver } from "./scripts/webhook-receiver.ts";
 import { LOCAL } from "./scripts/wrangler.ts";
 import { type Found, findChromium } from "./test/browser/support/chromium.ts";
 import { useCompileCache } from "./vitest.compile-cache.ts";
+import { writePoolConfiguration } from "./vitest.pool.ts";
 import { ByHarm, slowestFiles } from "./vitest.slowest.ts";
 import { useUncompressedSockets } from "./vitest.sockets.ts";
 import { useTemporaryFolder } from "./vitest.temporary.ts";
@@ -112,7 +113,7 @@ export default defineConfig({
             // With `verbose`, workerd prints errors of its own simulators when a test aborts a stream. vitest itself reports
             // unhandled rejections of the tests and of the service, and they fail the run.
             verbose: false,
-            wrangler: { configPath: "./wrangler.toml" },
+            wrangler: { configPath: writePoolConfiguration() },
             miniflare: {
               bindings: { ...SECRETS, MIGRATIONS, BACKUP_HOUR, WEBHOOK_TEST_ORIGIN },
               // A second database, which test/support/replica.ts makes a replica of the first one.

@@ -167,7 +167,7 @@ const CHANGES: Readonly<Record<string, readonly [version: () => Version, row: st
   ],
   "a compatibility flag": [
     () => ({ ...deployed, compatibilityFlags: ["nodejs_compat"] }),
-    "changed setting compatibility_flags nodejs_compat (release: none)",
+    "changed setting compatibility_flags nodejs_compat (release: disallow_importable_env,no_nodejs_compat,no_nodejs_compat_v2)",
   ],
   "a Worker that gets its requests and logs": [
     () => ({ ...deployed, tails: ["thief"] }),
