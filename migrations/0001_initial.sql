@@ -1,10 +1,10 @@
--- The schema of D1. Every text that a user typed is sealed (src/crypto/seal.ts, docs/security.md); in the clear are ids, versions,
+-- The schema of D1. Every text that a user typed is sealed (src/crypto/seal.ts, docs/security.md). In the clear are ids, versions,
 -- times, key ids, the blind indexes of titles, and operation ids.
 -- Since release 1.0 this file stays as it is, and a change is a new file (docs/decisions, 0010). It can be run again: it then creates what was dropped, and changes nothing else.
 -- CHECK refuses what no number or word of the service is (model/time.ts, vaults/rows.ts, store/tables), one column at a time: SQLite
 -- looks at those of the columns that a statement writes, so a damaged one hinders no other. A statement that computes a number from the
 -- one before brings it into the range first. Tables into which rows are copied (ended_tokens, item_versions, file_versions) have none: a
--- damaged row is to be ended or deleted too. Words are compared one by one, because SQLite reads a row for each IN of more than two; those
+-- damaged row is to be ended or deleted too. Words are compared one by one, because SQLite reads a row for each IN of more than two. Those
 -- of a list that grows (kinds of tokens, what an entry is about, types of events) are not compared, because SQLite cannot change a CHECK.
 
 -- A row proves that the root key of this id is the right one: a known text, sealed under it.
@@ -59,7 +59,7 @@ CREATE TABLE IF NOT EXISTS tokens (
   expires_at  INTEGER NOT NULL CHECK (expires_at BETWEEN 0 AND 253402300799999),
   claims      TEXT    NOT NULL, -- a hash of the token, and so of its claims
   signed_by   TEXT    NOT NULL, -- the root key that signed the token
-  -- What the row is; NULL: a token that the admin or another token has issued. Nobody has the text of the token of a person, issuer or rule.
+  -- What the row is. NULL: a token that the admin or another token has issued. Nobody has the text of the token of a person, issuer or rule.
   kind        TEXT,
   name_index  TEXT,             -- of a person or an issuer: the blind index of the email or the URL under root_key_id
   ancestor_1  TEXT,             -- the tokens that end this one with them: the one at the top, one that it has issued, one that this one has issued
@@ -78,7 +78,7 @@ CREATE INDEX IF NOT EXISTS tokens_ending ON tokens (expires_at)
 -- The keys of issuers of workload tokens, as they were fetched (src/requests/jwks.ts).
 CREATE TABLE IF NOT EXISTS issuer_keys (
   issuer_id   TEXT    NOT NULL PRIMARY KEY,
-  fetched_at  INTEGER NOT NULL CHECK (fetched_at BETWEEN 0 AND 253402300799999), -- Unix milliseconds; 0: never
+  fetched_at  INTEGER NOT NULL CHECK (fetched_at BETWEEN 0 AND 253402300799999), -- Unix milliseconds. 0: never
   tried_at    INTEGER NOT NULL CHECK (tried_at BETWEEN 0 AND 253402300799999),
   root_key_id TEXT    NOT NULL,
   sealed      TEXT    NOT NULL
@@ -86,13 +86,13 @@ CREATE TABLE IF NOT EXISTS issuer_keys (
 
 -- Workload tokens with a right signature that were presented in the last day: how often each was exchanged.
 CREATE TABLE IF NOT EXISTS exchanges (
-  id          TEXT    NOT NULL PRIMARY KEY, -- a hash of the issuer's id and of the token's identity
+  id          TEXT    NOT NULL PRIMARY KEY, -- a hash of the id of the issuer and of the identity of the token
   issuer_id   TEXT    NOT NULL,
   at          INTEGER NOT NULL CHECK (at BETWEEN 0 AND 253402300799999), -- Unix milliseconds, of the last time
   exchanges   INTEGER NOT NULL CHECK (exchanges BETWEEN 0 AND 9007199254740991),
-  token_id    TEXT,                         -- the token that it was exchanged for the last time; NULL: it was refused
+  token_id    TEXT,                         -- the token that it was exchanged for the last time. NULL: it was refused
   root_key_id TEXT    NOT NULL,
-  sealed      TEXT    NOT NULL              -- the claims, for the test of rules; empty when there are newer ones
+  sealed      TEXT    NOT NULL              -- the claims, for the test of rules. Empty when there are newer ones
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX IF NOT EXISTS exchanges_by_issuer ON exchanges (issuer_id, at) WHERE sealed <> '';
@@ -112,8 +112,8 @@ CREATE TABLE IF NOT EXISTS ended_tokens (
 
 -- Sessions of the console, one-time codes that sign in, and those of logins in a browser. No rotation seals them again: they end with their root key.
 CREATE TABLE IF NOT EXISTS sessions (
-  id          TEXT    NOT NULL PRIMARY KEY, -- the SHA-256 of the cookie's 32 bytes, or of the code's, in hexadecimal
-  token_id    TEXT,                         -- the token that it acts as; NULL: it is of the admin alone
+  id          TEXT    NOT NULL PRIMARY KEY, -- the SHA-256 of the 32 bytes of the cookie or the code, in hexadecimal
+  token_id    TEXT,                         -- the token that it acts as. NULL: it is of the admin alone
   expires_at  INTEGER NOT NULL CHECK (expires_at BETWEEN 0 AND 253402300799999), -- Unix milliseconds
   root_key_id TEXT    NOT NULL,             -- seals the row
   sealed      TEXT    NOT NULL,             -- what it grants, and when it expires
@@ -126,7 +126,7 @@ CREATE INDEX IF NOT EXISTS sessions_by_token ON sessions (token_id, expires_at);
 
 -- Devices that wait for a person to confirm their login. They end with their root key, as sessions do.
 CREATE TABLE IF NOT EXISTS device_codes (
-  id          TEXT    NOT NULL PRIMARY KEY, -- the SHA-256 of the device code's 32 bytes, in hexadecimal
+  id          TEXT    NOT NULL PRIMARY KEY, -- the SHA-256 of the 32 bytes of the device code, in hexadecimal
   user_code   TEXT    NOT NULL,             -- the blind index of what the person types, under root_key_id
   address     TEXT    NOT NULL,             -- that of the address of the device
   expires_at  INTEGER NOT NULL CHECK (expires_at BETWEEN 0 AND 253402300799999), -- Unix milliseconds
@@ -144,7 +144,7 @@ CREATE INDEX IF NOT EXISTS device_codes_by_expiry ON device_codes (expires_at);
 CREATE TABLE IF NOT EXISTS vaults (
   id                TEXT    NOT NULL PRIMARY KEY,
   root_key_id       TEXT    NOT NULL, -- the root key that wraps the keys below
-  keys              TEXT    NOT NULL, -- the list of the vault's keys, the newest first (src/crypto/key-list.ts)
+  keys              TEXT    NOT NULL, -- the list of the keys of the vault, the newest first (src/crypto/key-list.ts)
   name              TEXT    NOT NULL, -- sealed, apart from the description: every answer with an Item has it
   description       TEXT    NOT NULL, -- sealed
   attribute_version INTEGER NOT NULL CHECK (attribute_version BETWEEN 0 AND 9007199254740991),
@@ -156,14 +156,14 @@ CREATE TABLE IF NOT EXISTS vaults (
   created_at        INTEGER NOT NULL CHECK (created_at BETWEEN 0 AND 253402300799999),
   updated_at        INTEGER NOT NULL CHECK (updated_at BETWEEN 0 AND 253402300799999),
   sealed_bytes      INTEGER NOT NULL CHECK (sealed_bytes BETWEEN 0 AND 9007199254740991), -- of the sealed columns of its Items and Files
-  quota_items       INTEGER CHECK (quota_items BETWEEN 0 AND 9007199254740991), -- the vault's own quotas; NULL: the default
+  quota_items       INTEGER CHECK (quota_items BETWEEN 0 AND 9007199254740991), -- the own quotas of the vault. NULL: the default
   quota_bytes       INTEGER CHECK (quota_bytes BETWEEN 0 AND 9007199254740991),
   quota_file_bytes  INTEGER CHECK (quota_file_bytes BETWEEN 0 AND 9007199254740991),
   deleted           INTEGER NOT NULL DEFAULT 0 CHECK (deleted BETWEEN 0 AND 9007199254740991), -- deleted Items that are kept
   restored          INTEGER NOT NULL DEFAULT 0 CHECK (restored BETWEEN 0 AND 9007199254740991), -- deleted Items that were ever restored
   destroyed         INTEGER NOT NULL DEFAULT 0 CHECK (destroyed BETWEEN 0 AND 9007199254740991), -- writes that destroyed versions or deleted Items
   versions_kept     INTEGER NOT NULL DEFAULT 0 CHECK (versions_kept >= 0), -- no Item keeps more earlier versions
-  resealed          TEXT              -- of a vault with several keys: how far its rows are sealed again under the newest; NULL: from the start
+  resealed          TEXT              -- of a vault with several keys: how far its rows are sealed again under the newest. NULL: from the start
 ) STRICT, WITHOUT ROWID;
 
 -- Deleted vaults whose rows are still being deleted, in slices.
@@ -208,7 +208,7 @@ CREATE TABLE IF NOT EXISTS deleted_items (
   id         TEXT    NOT NULL,
   version    INTEGER NOT NULL, -- the last one
   deleted_at INTEGER NOT NULL CHECK (deleted_at BETWEEN 0 AND 253402300799999), -- Unix milliseconds
-  deleted_by TEXT    NOT NULL, -- a token's id
+  deleted_by TEXT    NOT NULL, -- the id of a token
   PRIMARY KEY (vault_id, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -221,8 +221,8 @@ CREATE TABLE IF NOT EXISTS files (
   id         TEXT    NOT NULL,
   generation TEXT    NOT NULL,
   size       INTEGER NOT NULL CHECK (size BETWEEN 0 AND 9007199254740991), -- bytes, before sealing
-  sealed     TEXT    NOT NULL, -- name, section, the content's key
-  since      INTEGER NOT NULL CHECK (since BETWEEN 0 AND 9007199254740991), -- the Item's first version with this row
+  sealed     TEXT    NOT NULL, -- name, section, the key of the content
+  since      INTEGER NOT NULL CHECK (since BETWEEN 0 AND 9007199254740991), -- the first version of the Item with this row
   PRIMARY KEY (vault_id, item_id, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -239,18 +239,18 @@ CREATE TABLE IF NOT EXISTS file_versions (
   PRIMARY KEY (vault_id, item_id, id, until)
 ) STRICT, WITHOUT ROWID;
 
--- One row a request. A write's is inserted in the batch that has its effect; its id is the operation's UUIDv7, so one
--- B-tree answers both "did this operation happen?" and "what happened last?". Reads and denials are in log_segments.
+-- One row a request. That of a write is inserted in the batch that has its effect. Its id is the UUIDv7 of the operation, so one
+-- B-tree answers both whether this operation happened and what happened last. Reads and denials are in log_segments.
 CREATE TABLE IF NOT EXISTS activity (
   vault_id    TEXT NOT NULL, -- of the list of vaults, which is in none: the token that asked for it
   id          TEXT NOT NULL,
   action      TEXT NOT NULL CHECK (action = 'READ' OR action = 'CREATE' OR action = 'UPDATE' OR action = 'DELETE'),
   result      TEXT NOT NULL CHECK (result = 'SUCCESS' OR result = 'DENY'),
-  actor       TEXT NOT NULL, -- a token's id, or "admin"
+  actor       TEXT NOT NULL, -- the id of a token, or the word admin
   item_id     TEXT,          -- NULL: the vault itself
-  version     INTEGER CHECK (version BETWEEN 1 AND 9007199254740991), -- the Item's: after the write, or as it was read
+  version     INTEGER CHECK (version BETWEEN 1 AND 9007199254740991), -- of the Item: after the write, or as it was read
   root_key_id TEXT NOT NULL,
-  sealed      TEXT NOT NULL, -- the client's name and address
+  sealed      TEXT NOT NULL, -- the name and the address of the client
   -- what the entry is about, unless that is an Item or the vault
   resource    TEXT,
   sequence    INTEGER CHECK (sequence BETWEEN 0 AND 9007199254740991), -- of a write: content_version + attribute_version of the vault after it
@@ -265,7 +265,7 @@ CREATE INDEX IF NOT EXISTS activity_by_sequence ON activity (vault_id, sequence)
 -- Reads, denials and sign-ins: segments of logs, of one day (UTC) each (docs/decisions, 0044). A flush appends a line to the newest segment
 -- with a lower id that has room, or begins one.
 CREATE TABLE IF NOT EXISTS log_segments (
-  vault_id TEXT    NOT NULL, -- the log; with :denials or :sign-ins those of the admin's log
+  vault_id TEXT    NOT NULL, -- the log. With :denials or :sign-ins: those of the log of the admin
   id       TEXT    NOT NULL, -- no entry of the segment has a lower id
   last_id  TEXT    NOT NULL, -- no entry of the segment, or of an earlier one of the day, has a higher id
   entries  INTEGER NOT NULL,
@@ -289,15 +289,15 @@ CREATE TABLE IF NOT EXISTS archived_days (
 -- Idempotency records: what a write with an Idempotency-Key did, at most 1 KiB. They are kept for a day.
 CREATE TABLE IF NOT EXISTS replays (
   vault_id TEXT NOT NULL,
-  key      TEXT NOT NULL, -- a hash of the token's id and the Idempotency-Key
-  id       TEXT NOT NULL, -- the operation's
+  key      TEXT NOT NULL, -- a hash of the id of the token and the Idempotency-Key
+  id       TEXT NOT NULL, -- of the operation
   sealed   TEXT NOT NULL, -- a hash of the request, and what was written
   PRIMARY KEY (vault_id, key)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX IF NOT EXISTS replays_by_id ON replays (id);
 
--- The webhooks of a vault. The state and the cursor of each are in the coordinator's storage.
+-- The webhooks of a vault. The state and the cursor of each are in the storage of the coordinator.
 CREATE TABLE IF NOT EXISTS webhooks (
   vault_id   TEXT    NOT NULL,
   id         TEXT    NOT NULL,

@@ -3,6 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
+import { splitLikeD1 } from "./split.ts";
 import { type Database, refused, type Request, type Route, type State } from "./account.ts";
 
 /** D1: databases, queries, and Time Travel. */
@@ -24,9 +25,11 @@ const json = ({ bytes }: Request) => JSON.parse(bytes.toString("utf8")) as Recor
 /** One row of results for each statement, as D1 has it. */
 function query(database: Database, sql: string) {
   try {
-    // SQLite tells no number of statements. wrangler sends several of a migration, and one that reads alone.
+    // wrangler sends all statements of a migration as one text, and one that reads alone.
     const reads = /^\s*(SELECT|PRAGMA)\b/i.test(sql);
-    const results = reads ? database.sqlite.prepare(sql).all() : (database.sqlite.exec(`BEGIN;${sql};COMMIT`) ?? []);
+    const results = reads
+      ? database.sqlite.prepare(sql).all()
+      : (database.sqlite.exec(`BEGIN;${splitLikeD1(sql).join("\n;")}\n;COMMIT`) ?? []);
     return {
       result: [{ results, success: true, meta: { duration: 0.1, changes: 0, rows_read: 0, rows_written: 0, size_after: 0 } }],
     };
