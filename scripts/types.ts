@@ -1,18 +1,20 @@
 /**
- * `npm run types` writes client/src/schema.ts, the types of the API's document. With `--check` it writes nothing, and fails when the
- * file is not what the document gives.
+ * `npm run types` writes what is generated: client/src/schema.ts, the types of the API's document, and schema.sql, the schema of D1. With
+ * `--check` it writes nothing, and fails if a file differs from its source.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { document } from "../openapi/document.ts";
+import { schemaText } from "./build/schema.ts";
 import { typesOf } from "./build/types.ts";
 import { writeFile } from "./build/write.ts";
 
-const FILE = "client/src/schema.ts";
+const FILES = { "client/src/schema.ts": typesOf(document), "schema.sql": schemaText() };
 
-const text = typesOf(document);
-if (!process.argv.includes("--check")) {
-  writeFile(FILE, text);
-} else if (!existsSync(FILE) || readFileSync(FILE, "utf8") !== text) {
-  console.error(`${FILE} is not up to date: npm run types`);
-  process.exit(1);
+for (const [file, text] of Object.entries(FILES)) {
+  if (!process.argv.includes("--check")) {
+    writeFile(file, text);
+  } else if (!existsSync(file) || readFileSync(file, "utf8") !== text) {
+    console.error(`${file} is not up to date: npm run types`);
+    process.exitCode = 1;
+  }
 }
