@@ -7,7 +7,8 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { bundleCode } from "./build/worker.ts";
 
-const BUDGET = 224; // KiB of gzip
+/** KiB of gzip: 5 % more than the bundle had when the budget was set. */
+const BUDGET = 236;
 
 const args = ["node_modules/wrangler/bin/wrangler.js", "deploy", "--dry-run", "--outdir=dist"];
 const { stdout, stderr } = spawnSync(process.execPath, args, {
@@ -21,4 +22,11 @@ const { code } = await bundleCode();
 if (hash("sha256", code) !== sha256)
   throw new Error("wrangler and scripts/build/worker.ts make different scripts: their options of esbuild differ");
 console.log(process.argv.includes("--hash") ? sha256 : `${line} (budget ${BUDGET} KiB)`);
-if (Number(size) > BUDGET) process.exit(1);
+const over = Number(size) - BUDGET;
+if (over > 0) {
+  const share = ((over / BUDGET) * 100).toFixed(1);
+  console.error(
+    `The bundle is ${over.toFixed(2)} KiB (${share} %) over its budget of ${BUDGET} KiB: make it smaller, or raise BUDGET in scripts/bundle.ts`,
+  );
+  process.exit(1);
+}
