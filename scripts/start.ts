@@ -71,16 +71,17 @@ async function startDemo(): Promise<void> {
 }
 
 /**
- * wrangler reads from .dev.vars the required secrets and what its configuration has, so one with the names of the other variables is written
- * beside its own. As arguments, the values would be in the list of processes.
+ * Writes a configuration beside wrangler.toml. Returns the option that names it. The code is not minified, so that the frames in log lines
+ * have the names of functions and files. wrangler reads from .dev.vars only what its configuration names, so the names of all variables are
+ * added. As arguments, the values would be in the list of processes.
  */
 function configurationOf(names: readonly string[]): string[] {
-  const text = readFileSync("wrangler.toml", "utf8");
+  const text = readFileSync("wrangler.toml", "utf8").replace(/^minify = .*\n/m, "");
   const missing = names.filter((name) => !new RegExp(`^${RegExp.escape(name)} = `, "m").test(text));
-  if (missing.length === 0) return [];
   const added = missing.map((name) => `${JSON.stringify(name)} = ""\n`).join("");
   const written = text.replace(/^\[vars\]\n/m, (line) => line + added);
-  if (written === text) exit(`wrangler.toml has no [vars], so ${missing.join(", ")} of .dev.vars cannot be set`);
+  if (written === text && missing.length > 0)
+    exit(`wrangler.toml has no [vars], so ${missing.join(", ")} of .dev.vars cannot be set`);
   writeFileSync(CONFIGURATION, written);
   return [`--config=${CONFIGURATION}`];
 }

@@ -1,26 +1,73 @@
-import { fail, type Result } from "./model/result.ts";
+import type { FailureKind } from "./model/failure.ts";
+import { type Cause, causeOfDefect, fail, isDefect, type Refusal, type Result } from "./model/result.ts";
 
-/**
- * Logs that something failed, without what the error may quote. The messages of D1 name tables and constraints, never
- * bound values (except its type errors, which are bugs). Every other message may hold a part of the input, so only the
- * name and the stack frames of the error are logged. In: what failed, as the subject of a sentence.
- */
-export function logFailure(subject: string, error: unknown): void {
-  console.warn(`${subject} failed: ${error instanceof Error ? describe(error) : "not an Error"}`);
+/** Where a failure happened. */
+export interface Trace {
+  /** The `Request-Id` of the answer. */
+  readonly request?: string;
+  /** The operationId of the document. */
+  readonly operation?: string;
+  readonly job?: string;
 }
 
-/** Runs what may throw. Errors: also `internal`, when it has thrown, which is logged. In: what it is, as the subject of a sentence. */
-export async function catchDefect<T>(subject: string, run: () => Promise<Result<T>>): Promise<Result<T>> {
+/** Logs one failure as one line of JSON. */
+function logLine(kind: FailureKind, cause: Cause | undefined, { request, operation, job }: Trace): void {
+  console.warn(JSON.stringify({ request, operation, job, kind, ...cause }));
+}
+
+/** Logs an error that nobody is told about. `what` is the subject of a sentence. */
+export function logFailure(what: string, error: unknown, trace: Trace = {}): void {
+  logLine("internal", causeOf(what, error), trace);
+}
+
+/** Logs a refusal where it ends: at the answer to a request, or in work that no client waits for. */
+export function logRefusal({ failure, cause }: Refusal, trace: Trace = {}): void {
+  logLine(failure.kind, cause, trace);
+}
+
+/** Returns the refusal for an error that was caught. The log line of the refusal shows the error. */
+export const failedBy = (what: string, error: unknown, kind: FailureKind = "internal"): Refusal => ({
+  ...fail(kind),
+  cause: causeOf(what, error),
+});
+
+/** Runs what may throw. Fails with `internal` if it throws. */
+export async function catchDefect<T>(what: string, run: () => Promise<Result<T>>): Promise<Result<T>> {
   try {
     return await run();
   } catch (error) {
-    logFailure(subject, error);
-    return fail("internal");
+    return failedBy(what, error);
   }
 }
 
-function describe({ name, message, stack = "" }: Error): string {
-  if (message.startsWith("D1_ERROR")) return message.slice(0, 200);
-  const frames = stack.split("\n").filter((line) => /^\s+at /.test(line));
-  return [name, ...frames].join("\n");
+/** The frames of an error that are logged. */
+const FRAMES_MAX = 20;
+
+/**
+ * Describes an error without what it may quote. D1's messages name tables and constraints, never bound values (its type errors start with
+ * other words). Our own messages are constant. Every other message may quote the input, as V8 does for a body that is no JSON.
+ */
+export function causeOf(what: string, error: unknown): Cause {
+  if (!(error instanceof Error)) return { what, class: typeof error, frames: [] };
+  const origin = causeOfDefect(error);
+  if (origin) return { ...origin, what: `${what}: ${error.message}` };
+  const isSafe = isDefect(error) || error.message.startsWith("D1_ERROR");
+  // The callers that wait for a D1 call are in the stack of this function, and not in that of D1's error.
+  const frames = [...framesOf(error), ...framesOf(new Error("here")).slice(2)];
+  return {
+    what,
+    class: error.name,
+    ...(isSafe && { message: error.message.slice(0, 200) }),
+    frames: [...new Set(frames)].slice(0, FRAMES_MAX),
+  };
+}
+
+/** Returns the frames of a stack. The lines before them repeat the message, which may itself look like frames. */
+function framesOf({ message, stack = "" }: Error): string[] {
+  const header = message === "" ? 0 : stack.indexOf(`: ${message}`);
+  if (header === -1) return [];
+  return stack
+    .slice(header + (message === "" ? 0 : message.length + 2))
+    .split("\n")
+    .flatMap((line) => /^\s+at (.*)$/.exec(line)?.[1] ?? []);
 }

@@ -1,4 +1,4 @@
-import { logFailure } from "./log.ts";
+import { failedBy, logFailure } from "./log.ts";
 import { describe, type Failure, type FailureKind } from "./model/failure.ts";
 import { fail, type Result } from "./model/result.ts";
 
@@ -27,11 +27,13 @@ export async function tryObject<C, T>(
   for (let tries = 1; ; tries++) {
     try {
       const answer = await method(connect());
-      return { answer: tries > 1 && !answer.ok && !isFinal(answer.failure, lost) ? fail(lost) : answer, tries };
+      return { answer: tries > 1 && !answer.ok && !isFinal(answer.failure, lost) ? { ...answer, ...fail(lost) } : answer, tries };
     } catch (error) {
-      logFailure("A call of a Durable Object", error);
-      if ((error as { overloaded?: boolean }).overloaded) return { answer: fail(tries === 1 ? "unavailable" : lost), tries };
-      if (tries === TRIES_MAX) return { answer: fail(lost), tries };
+      const what = "A call of a Durable Object";
+      const isOverloaded = (error as { overloaded?: boolean }).overloaded === true;
+      if (isOverloaded || tries === TRIES_MAX)
+        return { answer: failedBy(what, error, tries === 1 ? "unavailable" : lost), tries };
+      logFailure(what, error);
     }
   }
 }

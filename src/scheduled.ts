@@ -1,3 +1,4 @@
+import { logFailure } from "./log.ts";
 import { startBackup } from "./nightly.ts";
 import { must } from "./model/result.ts";
 import { startJob } from "./operator.ts";
@@ -57,8 +58,9 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     watchContents(env, now),
   ]);
   await recordCounts(env.DB, Object.assign({}, ...parts.map((part) => (part.status === "fulfilled" ? part.value : {}))));
-  const failed = parts.find((part) => part.status === "rejected");
-  if (failed) throw failed.reason;
+  const failed = parts.filter((part) => part.status === "rejected");
+  for (const { reason } of failed) logFailure("The hourly run", reason);
+  if (failed[0]) throw failed[0].reason;
 }
 
 /** A device that waits for a login counts as a session. */

@@ -67,7 +67,12 @@ export function parseSettings(env: Env): Result<Settings> {
   return cached;
 }
 
+/** D1's Sessions API, which every commit uses, hangs under this flag as soon as the database has read replicas. */
+const HANGING_FLAG = "global_fetch_strictly_public";
+
 function parseAll(env: Env): Result<Settings> {
+  if (Cloudflare.compatibilityFlags[HANGING_FLAG])
+    return fail("misconfigured", `compatibility_flags has ${HANGING_FLAG}, under which writes to D1 can hang: remove it`);
   for (const name of ["ADMIN_TOKEN", "METRICS_TOKEN"] as const) {
     const weakness = weaknessOf(env[name]);
     if (weakness) return fail("misconfigured", `${name} ${weakness}: set it to the output of openssl rand -base64 32`);

@@ -9,7 +9,7 @@ import {
   presentAnswer,
   type Presented,
 } from "../requests/references.ts";
-import { logFailure } from "../log.ts";
+import { failedBy, logRefusal } from "../log.ts";
 import { isId, parseId } from "../model/ids.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { type Entry, readEntries, sendEntry } from "../requests/entries.ts";
@@ -42,7 +42,9 @@ export class Secrets extends WorkerEntrypoint<Env> {
     const call = { env: this.env, props: this.ctx.props, now: Date.now(), waitUntil };
     const answers = await answerCall(call, references);
     if (answers.ok) return answers.value;
-    throw errorOf(describe(answers.failure));
+    const refused = describe(answers.failure);
+    if (refused.status >= 500) logRefusal(answers);
+    throw errorOf(refused);
   }
 }
 
@@ -80,8 +82,7 @@ async function answerCall(call: BindingCall, references: unknown): Promise<Resul
     const store = await openStore(call.env, call.now);
     return store.ok ? await answer(call, store.value, references) : store;
   } catch (error) {
-    logFailure("A call of a service binding", error);
-    return fail("internal");
+    return failedBy("A call of a service binding", error);
   }
 }
 

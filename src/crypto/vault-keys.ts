@@ -1,4 +1,4 @@
-import { fail, ok, type Result } from "../model/result.ts";
+import { defect, fail, ok, type Result } from "../model/result.ts";
 import { MINUTE } from "../model/time.ts";
 import { createCache } from "./cache.ts";
 import { formatKeyList, KEY_NUMBER_MAX, parseKeyList, type WrappedKey } from "./key-list.ts";
@@ -68,7 +68,7 @@ export async function addVaultKey(
   if (number > KEY_NUMBER_MAX) throw new RangeError("the numbers of the vault's keys are used up");
   const earlier =
     before && (await rewrapVaultKeys(keyring.keys.get(before.wrapped.rootKeyId)!, root, vault, before.wrapped.list));
-  if (earlier && !earlier.ok) throw new Error("the keys of the vault do not open");
+  if (earlier && !earlier.ok) throw defect("the keys of the vault do not open");
   const [data, index] = [random(32), random(32)];
   const key = await importKey({ id, number }, data, index);
   const wrapped = {

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { logFailure } from "../log.ts";
+import { failedBy } from "../log.ts";
 import { COMMON_HEADERS } from "../model/common-headers.ts";
 import { fail } from "../model/result.ts";
 import { type App, setRequestId } from "./context.ts";
@@ -27,11 +27,16 @@ app.use("/v1/admin/*", async (c, next) => (c.env.ADMIN_TOKEN ? next() : c.notFou
 
 for (const route of OPEN_ROUTES) {
   app.on(route.method, route.path, async (c) => {
+    c.set("operation", route.id);
     const result = await route.open(c);
-    return result.ok ? respond(c, result.value) : refuse(c, result.failure);
+    return result.ok ? respond(c, result.value) : refuse(c, result);
   });
 }
-for (const route of ROUTES) app.on(route.method, route.path, (c) => serve(route, c));
+for (const route of ROUTES)
+  app.on(route.method, route.path, (c) => {
+    c.set("operation", route.id);
+    return serve(route, c);
+  });
 
 // A person who opens the address of the service wants the console. Every other client gets the 404 of a path that does not exist.
 app.get("/", (c) => (/\btext\/html\b/i.test(c.req.header("Accept") ?? "") ? c.redirect("/console/") : c.notFound()));
@@ -39,12 +44,9 @@ app.get("/", (c) => (/\btext\/html\b/i.test(c.req.header("Accept") ?? "") ? c.re
 // Every other method on a path of the table is a 405 (RFC 9110 section 15.5.6).
 for (const [path, routes] of Map.groupBy([...OPEN_ROUTES, ...ROUTES], (route) => route.path)) {
   const served = routes.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
-  app.all(path, (c) => refuse(c, fail("method_not_allowed", served.join(", ")).failure));
+  app.all(path, (c) => refuse(c, fail("method_not_allowed", served.join(", "))));
 }
 
-app.notFound((c) => refuse(c, fail("route_not_found").failure));
+app.notFound((c) => refuse(c, fail("route_not_found")));
 
-app.onError((error, c) => {
-  logFailure("A request", error);
-  return refuse(c, fail("internal").failure);
-});
+app.onError((error, c) => refuse(c, failedBy("A request", error)));

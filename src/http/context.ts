@@ -1,14 +1,22 @@
 import type { Context as HonoContext } from "hono";
+import type { OperationId } from "../../contract/operations.ts";
 import type { VerifiedClaims } from "../crypto/token.ts";
+import type { Trace } from "../log.ts";
 import { createRequestId } from "../request-id.ts";
 
 /** What Hono carries through a request. `requestId` is set before any handler runs. */
 export type App = {
   Bindings: Env;
-  /** `admin`: the token of the admin routes that the request has in place of ADMIN_TOKEN (contract 8.18). */
-  Variables: { requestId: string; admin?: VerifiedClaims };
+  /** `operation`: absent on a path of no operation. `admin`: the token of the admin routes that the request has in place of ADMIN_TOKEN (contract 8.18). */
+  Variables: { requestId: string; operation?: OperationId; admin?: VerifiedClaims };
 };
 export type Context = HonoContext<App>;
+
+/** What a log line shows of a request. */
+export function traceOf(c: Context): Trace {
+  const operation = c.get("operation");
+  return { request: c.get("requestId"), ...(operation && { operation }) };
+}
 
 /** The client's address; absent where the platform gives none. */
 export const addressOf = (c: Context): string | undefined => c.req.header("CF-Connecting-IP");

@@ -4,7 +4,7 @@ import { hasTag } from "../model/item.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { logFailure } from "../log.ts";
 import { type ByteRange, openContent } from "../store/contents/download.ts";
-import type { Context } from "./context.ts";
+import { type Context, traceOf } from "./context.ts";
 import { pump } from "../streams.ts";
 import { filesOf } from "../store/buckets/r2.ts";
 
@@ -34,7 +34,7 @@ export async function sendContent(c: Context, address: ContentAddress, file: Key
   if (!content.ok) return content;
   const { readable, writable } = new FixedLengthStream(size);
   // The status can no longer change: on a failure the stream ends before the declared length.
-  pump(content.value, writable).catch((error: unknown) => logFailure("A download", error));
+  pump(content.value, writable).catch((error: unknown) => logFailure("A download", error, traceOf(c)));
   return ok(c.body(readable, status, { ...headers, ...lengths }));
 }
 

@@ -1,6 +1,6 @@
-import type { Context } from "hono";
 import { logFailure } from "../log.ts";
 import { pump } from "../streams.ts";
+import { type Context, traceOf } from "./context.ts";
 
 /** Answers that are a JSON list and are written in pieces, so that they are never whole in memory. */
 
@@ -11,7 +11,7 @@ export function streamList(c: Context, groups: Iterable<readonly string[]> | Asy
   const type = { "Content-Type": "application/json" };
   if (c.req.method === "HEAD") return c.body(null, 200, type);
   const { readable, writable } = new IdentityTransformStream();
-  pump(piecesOf(groups), writable).catch((error: unknown) => logFailure("A list", error));
+  pump(piecesOf(groups), writable).catch((error: unknown) => logFailure("A list", error, traceOf(c)));
   return c.body(readable, 200, type);
 }
 

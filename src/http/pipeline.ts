@@ -30,17 +30,17 @@ export async function serve(route: Route, c: Context): Promise<Response> {
   const caller = await authenticate(route, c);
   if (!caller.ok) {
     auditRefusal(route, c, caller.failure);
-    return refuse(c, caller.failure);
+    return refuse(c, caller);
   }
   const target = parseTarget(c);
-  if (!target.ok) return refuse(c, target.failure);
+  if (!target.ok) return refuse(c, target);
   const allowed = isAllowed(route.access, caller.value, target.value);
   const result = allowed
     ? await answerCaller(route, caller.value, withinScope(caller.value, target.value))
     : refuseOutsider(route, caller.value, target.value);
   audit(route, caller.value, target.value, allowed, result);
   if (showsDamage(result)) reportDamage(route, caller.value, target.value, result.ok ? "integrity" : result.failure.kind);
-  return result.ok ? respond(c, result.value) : refuse(c, result.failure);
+  return result.ok ? respond(c, result.value) : refuse(c, result);
 }
 
 /** As `answer`. A token that D1 refuses is refused again for a minute without a D1 call. */

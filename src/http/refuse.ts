@@ -1,11 +1,18 @@
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { describe, type Failure } from "../model/failure.ts";
-import type { Context } from "./context.ts";
+import { logRefusal } from "../log.ts";
+import { describe } from "../model/failure.ts";
+import type { Refusal } from "../model/result.ts";
+import { type Context, traceOf } from "./context.ts";
 import { NEAR_HEADERS } from "./near.ts";
 
-/** Writes the response of a failure (contract 4). No other function writes an error body. */
-export function refuse(c: Context, failure: Failure): Response {
+/** Whether the fault is the service's, and not a quota's or the client's. */
+const isFault = (status: number): boolean => status >= 500 && status !== 507;
+
+/** Writes the response of a failure (contract 4), and logs it if the fault is the service's. No other function writes an error body. */
+export function refuse(c: Context, refusal: Refusal): Response {
+  const { failure } = refusal;
   const { kind, status, message, retryAfterSeconds } = describe(failure, c.req.param());
+  if (isFault(status)) logRefusal(refusal, traceOf(c));
   c.header("Item-Vault-Error", kind);
   if (status === 401) c.header("WWW-Authenticate", "Bearer");
   if (status === 401) c.header("Token-Expires", undefined);

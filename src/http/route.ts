@@ -110,5 +110,6 @@ export const servePath = (handle: PathHandler): Handler => ({ parse: () => ok(un
 /** Serves an operation without a guard. */
 export type OpenHandler<Body = unknown> = (c: Context) => Promise<Result<Content<Body>>>;
 
-export type Route = GuardedOperation & Handler;
-export type OpenRoute = OpenOperation & { readonly open: OpenHandler };
+/** `id`: the operationId of the document. */
+export type Route = GuardedOperation & Handler & { readonly id: OperationId };
+export type OpenRoute = OpenOperation & { readonly id: OperationId; readonly open: OpenHandler };

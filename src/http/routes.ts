@@ -82,11 +82,11 @@ const ids = Object.keys(OPERATIONS) as OperationId[];
 export const ROUTES: readonly Route[] = ids.flatMap((id) => {
   const operation = OPERATIONS[id];
   const handler = HANDLERS[id] as Handler | PathHandler;
-  return "action" in operation ? [{ ...operation, ...(typeof handler === "function" ? servePath(handler) : handler) }] : [];
+  return "action" in operation ? [{ id, ...operation, ...(typeof handler === "function" ? servePath(handler) : handler) }] : [];
 });
 
 /** The routes without a guard. */
 export const OPEN_ROUTES: readonly OpenRoute[] = ids.flatMap((id) => {
   const operation = OPERATIONS[id];
-  return "action" in operation ? [] : [{ ...operation, open: HANDLERS[id] as OpenHandler }];
+  return "action" in operation ? [] : [{ id, ...operation, open: HANDLERS[id] as OpenHandler }];
 });

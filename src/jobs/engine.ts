@@ -1,4 +1,4 @@
-import { catchDefect, logFailure } from "../log.ts";
+import { catchDefect, logFailure, logRefusal } from "../log.ts";
 import type { Failure, FailureKind } from "../model/failure.ts";
 import { isPassing } from "../model/job.ts";
 import { fail, ok, type Result } from "../model/result.ts";
@@ -57,6 +57,7 @@ export async function runStep(context: EngineContext): Promise<void> {
   beginStep(sql, row.id, clock() + retryDelay(tries));
   await setNextAlarm(storage);
   const made = tries > STEP_TRIES_MAX ? fail(row.reason ?? "internal") : await tryStep(row, context);
+  if (!made.ok) logRefusal(made, { job: row.id, operation: row.kind });
   const reason = keepOutcome({ sql, row, tries, now: clock() }, made);
   if (reason === undefined) return;
   await voidLateWrites(row, context);

@@ -1,3 +1,4 @@
+import { defect } from "./result.ts";
 /** Ids: 128 bits, stored as the canonical text of a UUID (RFC 9562), written in one of two forms (contract 3). */
 
 const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -56,7 +57,7 @@ export function base32Bytes(digits: string): Uint8Array<ArrayBuffer> {
   let [buffer, bits, length] = [0, 0, 0];
   for (const digit of digits) {
     const value = BASE32.indexOf(digit);
-    if (value < 0) throw new Error("not a digit of base32");
+    if (value < 0) throw defect("not a digit of base32");
     buffer = (buffer << 5) | value;
     bits += 5;
     if (bits >= 8) bytes[length++] = buffer >> (bits -= 8);
@@ -70,7 +71,7 @@ export const NAMES_NOTHING = "0".repeat(26);
 
 /** The 32 digits of a canonical UUID. Throws on any other spelling: two texts must not give the same bytes. */
 export function idDigits(id: string): string {
-  if (!isId(id)) throw new Error("not a canonical id");
+  if (!isId(id)) throw defect("not a canonical id");
   return id.replaceAll("-", "");
 }
 
@@ -82,7 +83,7 @@ export const idBytes = (id: string): Uint8Array => Uint8Array.fromHex(idDigits(i
  * In: Unix milliseconds, a non-negative integer, and 10 random bytes. Throws on any other time: its id would have no order.
  */
 export function operationId(now: number, random: Uint8Array): string {
-  if (!Number.isSafeInteger(now) || now < 0) throw new Error("not a time in milliseconds");
+  if (!Number.isSafeInteger(now) || now < 0) throw defect("not a time in milliseconds");
   let hex = now.toString(16).padStart(12, "0");
   for (const byte of random) hex += HEX[byte]!; // without `toHex`, which Node 20 lacks, under which the command line runs
   return stamped(hex, 7);

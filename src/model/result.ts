@@ -7,7 +7,35 @@ export type Refusal = {
   readonly failure: Failure;
   /** `false`: the same call would fail again, or add to the load of an overloaded D1. */
   readonly retry?: false;
+  /** The error behind the failure, for the log. */
+  readonly cause?: Cause;
 };
+
+/** What the log shows of an error. Plain data, so that it crosses Durable Object RPC. */
+export interface Cause {
+  /** What failed: the subject of a sentence. */
+  readonly what: string;
+  /** The class of the error. */
+  readonly class: string;
+  /** Only of D1 and of our own errors: other messages may quote the input. */
+  readonly message?: string;
+  readonly frames: readonly string[];
+}
+
+/** The errors of our own code, and the cause of the failure that one of them throws. */
+const defects = new WeakMap<Error, Cause | undefined>();
+
+/** Returns an error of our own code. Its message is constant: the log shows it. */
+export function defect(message: string, cause?: Cause): Error {
+  const error = new Error(message);
+  defects.set(error, cause);
+  return error;
+}
+
+export const isDefect = (error: Error): boolean => defects.has(error);
+
+/** Returns the cause of the failure that an error of our own code throws. */
+export const causeOfDefect = (error: Error): Cause | undefined => defects.get(error);
 
 export const ok = <T>(value: T): Result<T> => ({ ok: true, value });
 
@@ -22,7 +50,7 @@ export const fail = (kind: FailureKind, detail?: string): Refusal => ({
  */
 export function must<T>(what: string, result: Result<T>): T {
   if (result.ok) return result.value;
-  throw new Error(`could not ${what}: ${result.failure.detail ?? result.failure.kind}`);
+  throw defect(`could not ${what}: ${result.failure.detail ?? result.failure.kind}`, result.cause);
 }
 
 /** A 400. In: the fault and where it is, never a value of the client's. */

@@ -1,4 +1,4 @@
-import { logFailure } from "../log.ts";
+import { logFailure, logRefusal } from "../log.ts";
 import { HOUR } from "../model/time.ts";
 import * as pending from "../store/contents/pending.ts";
 import { sweep, type Swept } from "../store/contents/sweep.ts";
@@ -70,6 +70,7 @@ async function trySweep(env: Env, records: readonly pending.PendingRecord[]): Pr
   const store = await openStore(env, Date.now());
   const swept = store.ok ? await sweep(store.value, filesOf(env), records) : store;
   if (swept.ok) return swept.value;
+  logRefusal(swept);
   const until = Date.now() + HOUR;
   return records.map((record) => ({ record, next: pending.postponed(record, until) }));
 }
@@ -77,8 +78,11 @@ async function trySweep(env: Env, records: readonly pending.PendingRecord[]): Pr
 /** Delivers events. After a defect the webhooks are due again in a minute. */
 async function deliverWebhooks({ storage: { sql }, env }: AlarmContext): Promise<void> {
   const store = await openStore(env, Date.now());
-  const ports = store.ok ? webhookPorts(sql, store.value, () => Date.now()) : undefined;
-  if (!ports) return postponeAll({ sql, clock: () => Date.now() });
+  if (!store.ok) {
+    logRefusal(store);
+    return postponeAll({ sql, clock: () => Date.now() });
+  }
+  const ports = webhookPorts(sql, store.value, () => Date.now());
   try {
     await runWebhooks(ports);
   } catch (error) {

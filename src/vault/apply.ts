@@ -2,7 +2,7 @@ import type { Activity } from "../model/activity.ts";
 import { sequenceOf } from "../model/event.ts";
 import type { Item } from "../model/item.ts";
 import { type Answer, type Change, isChosen, type Operation, WITHOUT_TOKEN } from "../model/operation.ts";
-import { fail, ok, type Result } from "../model/result.ts";
+import { fail, ok, type Refusal, type Result } from "../model/result.ts";
 import type { Commit } from "../store/commit/commit.ts";
 import type { FileChange } from "../store/commit/file-rows.ts";
 import type { Effect, IdempotencyRecord } from "../store/commit/idempotency.ts";
@@ -24,7 +24,7 @@ export interface GroupContext {
   readonly growth: (operation: string) => Growth;
   readonly retention: Retention;
   /** Receives an error that an operation throws, which is a defect of the service. */
-  readonly onDefect: (error: unknown) => void;
+  readonly onDefect: (error: unknown) => Refusal;
 }
 
 export interface Plan {
@@ -39,7 +39,7 @@ export interface Plan {
  * An operation that throws is answered `internal` alone: the others are applied again without it, to a new copy.
  */
 export function applyGroup(vault: string, snapshot: Snapshot, operations: readonly Operation[], context: GroupContext): Plan {
-  const defective = new Set<string>();
+  const defective = new Map<string, Refusal>();
   for (;;) {
     const plan = applyAll(vault, snapshot, operations, context, defective);
     if (plan) return plan;
@@ -61,19 +61,18 @@ function applyAll(
   snapshot: Snapshot,
   operations: readonly Operation[],
   context: GroupContext,
-  defective: Set<string>,
+  defective: Map<string, Refusal>,
 ): Plan | undefined {
   const progress: Progress = { working: copySnapshot(snapshot), activities: [], records: new Map(), answered: new Map() };
   const answers: Result<Answer>[] = [];
   for (const operation of operations) {
     try {
-      const applied = defective.has(operation.id) ? fail("internal") : applyOne(vault, snapshot, progress, operation, context);
+      const applied = defective.get(operation.id) ?? applyOne(vault, snapshot, progress, operation, context);
       const answer = withVaultName(applied, progress.working);
       progress.answered.set(operation.id, answer);
       answers.push(answer);
     } catch (error) {
-      context.onDefect(error);
-      defective.add(operation.id);
+      defective.set(operation.id, context.onDefect(error));
       return undefined;
     }
   }

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { logFailure } from "../log.ts";
+import { failedBy } from "../log.ts";
 import type { ContentAddress } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
@@ -53,10 +53,7 @@ export class VaultCoordinator extends DurableObject<Env> {
   readonly #queue = createQueue<Operation, Result<Answer>>({
     commit: (group) => this.#turn(() => this.#commit(group)),
     busy: fail("busy"),
-    failed: (error) => {
-      logFailure("A commit", error);
-      return fail("internal");
-    },
+    failed: (error) => failedBy("A commit", error),
     waiting: LIMITS.waitingWrites,
     waitingBytes: LIMITS.waitingBytes,
     group: GROUP_OPERATIONS_MAX,

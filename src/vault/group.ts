@@ -1,7 +1,7 @@
-import type { FailureKind } from "../model/failure.ts";
+import { logRefusal } from "../log.ts";
 import type { Answer, Operation } from "../model/operation.ts";
-import { fail, type Result } from "../model/result.ts";
-import type { BatchOutcome } from "../store/d1/database.ts";
+import { fail, type Refusal, type Result } from "../model/result.ts";
+import type { BatchResult } from "../store/d1/database.ts";
 import type { Commit } from "../store/commit/commit.ts";
 import type { Snapshot } from "../store/commit/snapshot.ts";
 import { applyGroup, type Plan } from "./apply.ts";
@@ -44,6 +44,7 @@ async function commitFromD1(ports: CommitPorts, group: Group): Promise<Answers> 
     if (!snapshot.ok) {
       if (group.uncertain) continue; // only a snapshot tells whether the attempt took effect
       if (snapshot.failure.kind !== "unavailable") return answersOf(group, () => snapshot);
+      group.refusal = snapshot;
       if (snapshot.retry === false) break;
       continue;
     }
@@ -69,32 +70,32 @@ function planFor({ now, random, retention, onDefect, databaseLevel }: CommitPort
 
 /** Writes a commit. Out: the answers; `undefined` when the group needs a new snapshot. */
 async function commitPlan(ports: CommitPorts, group: Group, plan: Plan, commit: Commit): Promise<Answers | undefined> {
-  switch (await writeCommit(ports, group, plan, commit)) {
+  const { outcome, refusal } = await writeCommit(ports, group, plan, commit);
+  switch (outcome) {
     case "committed":
       await deleteCommitted(ports, commit);
       return answersOf(group, (index) => plan.answers[index]!);
     case "refused":
-      return group.uncertain ? readOnly(group) : splitGroup(ports, group, "internal");
+      return group.uncertain ? readOnly(group) : splitGroup(ports, group, refusal ?? fail("internal"));
     case "full":
-      return group.uncertain ? readOnly(group) : splitGroup(ports, group, "database_full");
+      return group.uncertain ? readOnly(group) : splitGroup(ports, group, refusal ?? fail("database_full"));
     case "unavailable":
-      return group.uncertain ? readOnly(group) : unavailable(group);
+      return group.uncertain ? readOnly(group) : answersOf(group, () => refusal ?? fail("unavailable"));
     default: // stale, unknown
       return undefined;
   }
 }
 
 /** Out: the outcome. An unknown one is recorded in the group. What throws before D1 is called counts as refused. */
-async function writeCommit(ports: CommitPorts, group: Group, plan: Plan, commit: Commit): Promise<BatchOutcome> {
+async function writeCommit(ports: CommitPorts, group: Group, plan: Plan, commit: Commit): Promise<BatchResult> {
   try {
     await ports.recordReleased(commit);
-    const { outcome, entries } = await ports.write(commit);
-    if (outcome !== "unknown") return outcome;
-    recordAttempt(group, { commit, answers: plan.answers, entries, time: ports.clock() });
-    return outcome;
+    const { outcome, entries, refusal } = await ports.write(commit);
+    group.refusal = refusal ?? group.refusal;
+    if (outcome === "unknown") recordAttempt(group, { commit, answers: plan.answers, entries, time: ports.clock() });
+    return refusal ? { outcome, refusal } : { outcome };
   } catch (error) {
-    ports.onDefect(error);
-    return "refused";
+    return { outcome: "refused", refusal: ports.onDefect(error) };
   }
 }
 
@@ -103,7 +104,7 @@ async function deleteCommitted(ports: CommitPorts, commit: Commit): Promise<void
   try {
     await ports.deleteCommitted(commit);
   } catch (error) {
-    ports.onDefect(error);
+    logRefusal(ports.onDefect(error));
   }
 }
 
@@ -119,9 +120,9 @@ function readOnly(group: Group): undefined {
  * D1 refuses a row of the group, or has no room for its rows: each half is carried out on its own, so that one operation fails
  * alone in the end. In: the failure of that operation.
  */
-async function splitGroup(ports: CommitPorts, group: Group, kind: FailureKind): Promise<Answers> {
+async function splitGroup(ports: CommitPorts, group: Group, refusal: Refusal): Promise<Answers> {
   const { operations } = group;
-  if (operations.length === 1) return answersOf(group, () => fail(kind));
+  if (operations.length === 1) return answersOf(group, () => refusal);
   const middle = Math.ceil(operations.length / 2);
   const answers: Result<Answer>[] = [];
   for (const half of [operations.slice(0, middle), operations.slice(middle)]) {
@@ -130,7 +131,12 @@ async function splitGroup(ports: CommitPorts, group: Group, kind: FailureKind): 
   return answers;
 }
 
-const unavailable = (group: Group): Answers => answersOf(group, () => fail(group.uncertain ? "uncertain" : "unavailable"));
+/** The answers to operations that no read or write has answered. The log line of each shows the last error of D1. */
+function unavailable(group: Group): Answers {
+  const { cause } = group.refusal ?? {};
+  const refusal = fail(group.uncertain ? "uncertain" : "unavailable");
+  return answersOf(group, () => (cause ? { ...refusal, cause } : refusal));
+}
 
 /** The state of a group on its way through the commit loop. */
 
@@ -148,6 +154,8 @@ interface Group extends PacedGroup {
   /** The vaults in the snapshots of the attempts whose outcome is still unknown; `undefined` for a vault that was new. */
   open: readonly (Vault | undefined)[];
   uncertain: boolean;
+  /** The last failure of a D1 call. */
+  refusal: Refusal | undefined;
   /** The time after which the group begins no D1 call: Unix milliseconds. */
   until: number;
   /** How often the group may still be written from a loaded snapshot. */
@@ -163,6 +171,7 @@ const startGroup = (operations: readonly Operation[], time: number): Group => ({
   admitted: new Set(),
   open: [],
   uncertain: false,
+  refusal: undefined,
   until: time + GROUP_PATIENCE_MS,
   writesLeft: SNAPSHOT_WRITES_MAX,
 });

@@ -1,6 +1,6 @@
-import { logFailure } from "../log.ts";
+import { failedBy } from "../log.ts";
 import { type ContentAddress, addressOf } from "../model/file.ts";
-import type { Result } from "../model/result.ts";
+import type { Refusal, Result } from "../model/result.ts";
 import type { Store } from "../store/d1/database.ts";
 import { databaseLevel, type DatabaseLevel } from "../store/d1/size.ts";
 import type { RowCache } from "../store/commit/cache.ts";
@@ -27,8 +27,8 @@ export interface CommitPorts extends PacingPorts {
   readonly deleteCommitted: (commit: Commit) => Promise<void> | void;
   /** Writes the commit if nothing has changed since its snapshot. */
   readonly write: (commit: Commit) => Promise<CommitAttempt>;
-  /** Receives what an operation or a port throws: a defect of the service. */
-  readonly onDefect: (error: unknown) => void;
+  /** Returns the failure for what an operation or a port throws: a defect of the service. */
+  readonly onDefect: (error: unknown) => Refusal;
   /** How full the database is now. */
   readonly databaseLevel: () => DatabaseLevel;
   /** The time of the group, which its Items get: Unix milliseconds. */
@@ -47,7 +47,7 @@ export const databasePorts = (store: Store, cache: RowCache, storage: StoragePor
   load: (request) => loadSnapshot(store, cache, request),
   write: (commit) => writeCommit(store, cache, commit),
   backOff,
-  onDefect: (error) => logFailure("A write", error),
+  onDefect: (error) => failedBy("A write", error),
   databaseLevel: () => databaseLevel(store.settings),
   now: store.now,
   retention: store.settings,

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { cleanUp } from "../../src/scheduled.ts";
 import { parseSettings } from "../../src/settings.ts";
 import { rebindCoordinator } from "../support/bindings.ts";
@@ -67,6 +67,24 @@ describe("a malformed setting", () => {
     expect((await fresh.call("GET", fresh.one)).status).toBe(200);
     const due = (await pendingRecordsOf(fresh.vault)).map((record) => record.due);
     expect(Math.min(...due)).toBeGreaterThan(Date.now());
+  });
+});
+
+describe("the flag global_fetch_strictly_public, under which D1 sessions can hang", () => {
+  it("makes data routes a 503 that names it, and /health an error of settings", async () => {
+    const { items, call } = await sharedVault();
+    vi.stubGlobal("Cloudflare", { compatibilityFlags: { global_fetch_strictly_public: true } });
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const under = { env: {} }; // a new object of bindings, whose settings are parsed anew
+    const reply = await call("GET", items, under);
+    expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([503, "misconfigured"]);
+    expect(reply.body.message).toContain("global_fetch_strictly_public");
+    expect((await call("POST", items, { ...under, body: LOGIN })).status).toBe(503);
+    const { dependencies } = (await admin("GET", "/health", under)).body;
+    expect(dependencies.find(({ service }: { service: string }) => service === "settings")).toMatchObject({
+      status: "ERROR",
+      message: expect.stringContaining("global_fetch_strictly_public"),
+    });
   });
 });
 

@@ -15,7 +15,7 @@ const SECRETS = { ADMIN_TOKEN: "an-admin-token", METRICS_TOKEN: "a-metrics-token
 /** Starts the built Worker with a route that shows which names its code can read. `flags`: in place of those of wrangler.toml. */
 async function startProbe(flags?: readonly string[]) {
   const path = join(mkdtempSync(join(tmpdir(), "probe-")), "wrangler.toml");
-  const text = standaloneConfiguration().replace(/^main = .*$/m, `main = "${resolve("test/deploy/support/probe.ts")}"`);
+  const text = standaloneConfiguration().replace(/^main = .*$/m, `main = "${resolve("test/support/probe.ts")}"`);
   writeFileSync(
     path,
     flags ? text.replace(/^compatibility_flags = .*$/m, `compatibility_flags = ${JSON.stringify(flags)}`) : text,

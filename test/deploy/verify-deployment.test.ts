@@ -67,6 +67,7 @@ describe("of an unchanged deployment", () => {
       [
         `version ${release.version}`,
         `deployment ${deployed.id}`,
+        "setting observability.logs",
         "setting compatibility_date",
         "setting compatibility_flags",
         ...Object.keys(modules).map((name) => `module ${name}`),
@@ -135,6 +136,10 @@ const withModules = (...modules: readonly (readonly [string, string])[]): Versio
   modules: new Map([...deployed.modules, ...modules]),
 });
 const withSettings = (more: Readonly<Record<string, unknown>>): Version => ({ ...deployed, more });
+const LOGS = { enabled: true, invocation_logs: false, head_sampling_rate: 1 };
+const withLogs = (changed: object) => withSettings({ observability: { enabled: false, logs: { ...LOGS, ...changed } } });
+const logsChanged = (changed: object) =>
+  `changed setting observability.logs ${JSON.stringify({ ...LOGS, ...changed })} (release: ${JSON.stringify(LOGS)})`;
 const GETS = "it gets the requests and logs of the Worker";
 const code = () => deployed.modules.get("index.js")!;
 
@@ -174,18 +179,18 @@ const CHANGES: Readonly<Record<string, readonly [version: () => Version, row: st
     "unexpected setting tail_consumers: thief it gets the requests and logs of the Worker",
   ],
   Logpush: [() => ({ ...deployed, logpush: true }), "unexpected setting logpush it gets the requests and logs of the Worker"],
-  "logs that Cloudflare keeps": [
+  "logs that are kept by no own setting": [
     () => withSettings({ observability: { enabled: true } }),
-    `unexpected setting observability ${GETS}`,
+    `changed setting observability.logs {} (release: ${JSON.stringify(LOGS)})`,
   ],
+  "logs of invocations, which have URLs": [() => withLogs({ invocation_logs: true }), logsChanged({ invocation_logs: true })],
+  "logs of some requests only": [() => withLogs({ head_sampling_rate: 0.1 }), logsChanged({ head_sampling_rate: 0.1 })],
+  "logs that are not kept": [() => withLogs({ enabled: false }), logsChanged({ enabled: false })],
   "traces that Cloudflare keeps": [
-    () => withSettings({ observability: { enabled: false, traces: { enabled: true } } }),
+    () => withSettings({ observability: { enabled: false, logs: LOGS, traces: { enabled: true } } }),
     `unexpected setting observability ${GETS}`,
   ],
-  "a destination of its logs": [
-    () => withSettings({ observability: { enabled: false, logs: { destinations: [VALUE] } } }),
-    `unexpected setting observability ${GETS}`,
-  ],
+  "a destination of its logs": [() => withLogs({ destinations: [VALUE] }), `unexpected setting observability ${GETS}`],
   "a Worker that gets its requests and logs as they come": [
     () => withSettings({ streaming_tail_consumers: [{ service: "thief" }] }),
     `unexpected setting streaming_tail_consumers: thief ${GETS}`,

@@ -1,3 +1,4 @@
+import { logRefusal } from "../../log.ts";
 import type * as Schemas from "../../../client/src/schema.ts";
 import type { AnswerBody } from "../../../contract/answer.ts";
 import { version } from "../../../package.json";
@@ -122,6 +123,7 @@ async function makeReport(env: Env): Promise<HealthReport> {
 async function probe(env: Env, { service, needs, message, check, figures }: Dependency): Promise<Schemas.Dependency> {
   const missing = needs.find((name) => !(env[name] as unknown));
   const result = missing === undefined ? await check(env) : fail("misconfigured", `${missing} is missing`);
+  if (!result.ok && result.cause) logRefusal(result, { operation: "getHealth" });
   const report: Reported = result.ok ? reportOf(result.value, message) : errorOf(result);
   const { at, ...shown } = report;
   return { service, ...shown, ...(at !== undefined && { at: presentTime(at) }), ...figures?.(env) };
@@ -166,7 +168,7 @@ const OPERATOR_ANSWER_MS_MAX = 3_000;
 async function checkJobs(env: Env): Promise<Result<string | undefined>> {
   const asked = callOperator(env, "unavailable", async (operator) => ok(await operator.failed()));
   const failed = await withDeadline(asked, OPERATOR_ANSWER_MS_MAX).catch(() => fail("unavailable"));
-  if (!failed.ok) return fail("unavailable", "The operator does not answer");
+  if (!failed.ok) return { ...failed, ...fail("unavailable", "The operator does not answer") };
   if (failed.value.length === 0) return ok(undefined);
   const messages = failed.value.map(
     ({ kind, reason }) => `The newest job of the kind ${kind} ${reason === null ? "left vaults out" : `failed: ${reason}`}`,

@@ -6,7 +6,7 @@ import { hasTag } from "../../model/item.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { listTag, stateIn } from "../../model/list-state.ts";
 import { type Page, parseBoolean, parsePage, writeCursor } from "../../model/query.ts";
-import { invalid, ok, type Result } from "../../model/result.ts";
+import { defect, invalid, ok, type Result } from "../../model/result.ts";
 import { loadSlice, type Slice, type SliceOptions } from "../../store/items/list.ts";
 import { recordDamage } from "../../store/health/damages.ts";
 import { brokenHeader, nextPage } from "../headers.ts";
@@ -171,7 +171,7 @@ async function* textsOfSlices(call: Call, list: ListInput, first: Slice): AsyncG
     yield textsOf(entries);
     if (slice.next === undefined) return;
     const following = await load(call, list.readings, slice.next);
-    if (!following.ok) throw new Error(following.failure.kind);
+    if (!following.ok) throw defect(following.failure.kind, following.cause);
     slice = following.value;
   }
 }

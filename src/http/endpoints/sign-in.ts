@@ -2,7 +2,7 @@ import { signIn } from "../../../contract/bodies.ts";
 import { parseConsoleSecret } from "../../crypto/console-secret.ts";
 import { actorOf, type Claims, rootOf, verifyToken } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { type Cause, fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { countFailure, limitToken } from "../../requests/rate-limit.ts";
 import { isKnownRefused, rememberRefusal } from "../../requests/refused.ts";
@@ -21,7 +21,7 @@ import { sendEntry } from "../../requests/entries.ts";
 import { adminEntry, originOfToken } from "../audit.ts";
 import { verifyAccessToken } from "../../crypto/access-token.ts";
 import { nameIndex } from "../../crypto/name-index.ts";
-import { logFailure } from "../../log.ts";
+import { causeOf } from "../../log.ts";
 import { SECOND } from "../../model/time.ts";
 import type { Grants } from "../../store/tokens/session-rows.ts";
 import { loadPersonByEmail } from "../../store/tokens/sign-in-person.ts";
@@ -110,8 +110,6 @@ export interface Granted extends Grants {
 /** Cloudflare Access sets it on each request to its application. The cookie with the same token is not read: it needs no such request. */
 const HEADER = "Cf-Access-Jwt-Assertion";
 
-const reportKeys = (error: unknown) => logFailure("The fetch of the keys of Cloudflare Access", error);
-
 /**
  * Signs in the person whom Cloudflare Access has authenticated (contract 25.6). Errors: `unauthorized`, without an Access application or
  * its token, and for every fault of the token; `access_unavailable`; `rate`; `schema`, `not_invited`, `misconfigured`, `unavailable`.
@@ -121,8 +119,11 @@ async function signInWithAccess(c: Context, store: Store): Promise<Result<Grante
   const token = c.req.header(HEADER);
   // No failed authentication: the console asks so at its start, also where there is no Access.
   if (!access || !token) return fail("unauthorized");
-  const identity = await verifyAccessToken(access, token, store.now, reportKeys);
-  if (!identity.ok) return refuseSignIn(c, identity);
+  let cause: Cause | undefined;
+  const identity = await verifyAccessToken(access, token, store.now, (error) => {
+    cause = causeOf("The fetch of the keys of Cloudflare Access", error);
+  });
+  if (!identity.ok) return refuseSignIn(c, cause ? { ...identity, cause } : identity);
   const { email, expiresAt } = identity.value;
   // Before the look-up, because Access also lets people through whom nobody has invited.
   const limited = await limitToken(c.env, await nameIndex(store.keyring.active, "person", email), store.now, LIMITS.signInCost);

@@ -5,7 +5,7 @@ import { logFailure } from "../../log.ts";
 import type { Activity } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ADMIN } from "../../model/operation.ts";
-import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { defect, fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import type { JsonObject } from "../../model/strict-json.ts";
 import { SECOND } from "../../model/time.ts";
 import { failedClaims } from "../../model/workload-rule.ts";
@@ -29,7 +29,7 @@ import {
 } from "../../store/workloads/issuers.ts";
 import { adminEntry } from "../audit.ts";
 import { isEncoded, readBytes } from "../body.ts";
-import { addressOf, type Context } from "../context.ts";
+import { addressOf, type Context, traceOf } from "../context.ts";
 import { type ExchangeForm, JWT, parseExchangeForm } from "../../model/exchange-form.ts";
 import type { Content } from "../route.ts";
 
@@ -158,7 +158,7 @@ async function keysOf(c: Context, store: Store, { issuer, stored }: LoadedIssuer
     claim: (now) => claimFetch(store, id, now),
     save: (fetched, at) => saveKeys(store, id, fetched, at),
     defer: (work) => c.executionCtx.waitUntil(work),
-    report: (fault) => logFailure("The fetch of the keys of an issuer", fault),
+    report: (fault) => logFailure("The fetch of the keys of an issuer", defect(fault), traceOf(c)),
   });
 }
 

@@ -1,3 +1,4 @@
+import { logRefusal } from "../../log.ts";
 import { type Cursor, isAt } from "../../model/cursor.ts";
 import { isForItem } from "../../model/vault-scope.ts";
 import type { VaultEvent } from "../../model/event.ts";
@@ -135,6 +136,7 @@ async function readBehind(session: Session, behind: readonly (readonly [string, 
   const pages = await loadPages(session.store, behind, limit, session.claims);
   if (!pages.ok) {
     session.listener.revoked ||= pages.failure.kind === "unauthorized";
+    if (!session.listener.revoked) logRefusal(pages);
     session.retryAt = Date.now() + SECOND * (1 + Math.random());
     return [];
   }
@@ -154,7 +156,10 @@ async function handleFailure(session: Session, vault: string, kind: FailureKind)
   if (kind === "vault_not_found") return [forget(session, vault)];
   session.calls++;
   const newest = await loadEvents(session.store, vault, "latest", LIMITS.page);
-  if (!newest.ok) return [];
+  if (!newest.ok) {
+    logRefusal(newest);
+    return [];
+  }
   session.positions.set(vault, newest.value.last);
   return [{ kind: "reset", vault, position: newest.value.last }];
 }

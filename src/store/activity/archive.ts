@@ -1,7 +1,7 @@
 import { NOWHERE } from "../../crypto/seal.ts";
 import { DAY, dayOf } from "../../model/time.ts";
 import { timeOf, timePrefix } from "../../model/ids.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { defect, fail, ok, type Result } from "../../model/result.ts";
 import type { ActivityRow } from "./entries.ts";
 import { HAND_OVER_START, type HandOver, lineKey, type Segment, splitLines } from "./segments.ts";
 import type { Bucket } from "../buckets/bucket.ts";
@@ -42,12 +42,12 @@ export async function archiveSegment(bucket: Bucket, { log, id, lines }: Segment
   const key = segmentKey(dayOf(timeOf(id)), log, id);
   if ((await bucket.put(key, lines, { onlyIf: { etag: undefined } })) === "stored") return 1;
   const object = await bucket.get(key);
-  if (!object) throw new Error("an archived segment was deleted meanwhile");
+  if (!object) throw defect("an archived segment was deleted meanwhile");
   const earlier = await object.text();
   const all = mergeLines(earlier, lines);
   if (all === earlier) return 2;
   const written = await bucket.put(key, all, { onlyIf: { etag: object.etag } });
-  if (written !== "stored") throw new Error("an archived segment was written meanwhile");
+  if (written !== "stored") throw defect("an archived segment was written meanwhile");
   return ARCHIVE_SEGMENT_CALLS_MAX;
 }
 

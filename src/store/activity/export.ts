@@ -1,8 +1,8 @@
-import { logFailure } from "../../log.ts";
+import { failedBy } from "../../log.ts";
 import type { ListedActivity } from "../../model/activity.ts";
 import { type ExportPosition, startOf } from "../../model/export-position.ts";
 import { timePrefix } from "../../model/ids.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { defect, ok, type Result } from "../../model/result.ts";
 import { DAY, dayOf } from "../../model/time.ts";
 import { loadNumbered } from "./archive.ts";
 import { completeObject } from "./archiving.ts";
@@ -70,8 +70,7 @@ export async function loadExportPage(
     }
     return await openPage(store, rows, position);
   } catch (error) {
-    logFailure("An export of the log", error);
-    return fail("unavailable");
+    return failedBy("An export of the log", error, "unavailable");
   }
 }
 
@@ -137,7 +136,7 @@ async function readRows(session: ExportSession, position: ExportPosition, room: 
 async function nextDay(session: ExportSession, from: string): Promise<ExportPosition | undefined> {
   session.calls++;
   const stored = await loadNextDay(session.store.db, from, session.lastDay, session.vault);
-  if (!stored.ok) throw new Error("the days of the log could not be read");
+  if (!stored.ok) throw defect("the days of the log could not be read");
   const archived = await loadArchivedDay(session, from);
   const day = [stored.value ?? "~", archived ?? "~"].toSorted()[0]!;
   return day > session.lastDay ? undefined : startOf(day);

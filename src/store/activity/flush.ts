@@ -2,7 +2,7 @@ import { type Keyring, openKeyring } from "../../crypto/keyring.ts";
 import { NOWHERE } from "../../crypto/seal.ts";
 import { logFailure } from "../../log.ts";
 import type { Activity } from "../../model/activity.ts";
-import { must } from "../../model/result.ts";
+import { defect, must } from "../../model/result.ts";
 import { parseSettings, type Settings } from "../../settings.ts";
 import { runBatch } from "../d1/database.ts";
 import { confirmLevel } from "../health/room.ts";
@@ -101,7 +101,10 @@ export async function consumeMessages(env: Env, messages: readonly Message<Flush
     const stored = parseMessage(keyring, message.body).then((body) => storeMessage(env, settings, body, true));
     await stored.then(
       () => message.ack(),
-      (error: unknown) => failures.push(error),
+      (error: unknown) => {
+        logFailure("A message of the log", error);
+        failures.push(error);
+      },
     );
   }
   if (failures.length > 0) throw failures[0];
@@ -113,7 +116,7 @@ export async function consumeMessages(env: Env, messages: readonly Message<Flush
  */
 async function parseMessage(keyring: Keyring, { handOvers, rows }: FlushMessage): Promise<FlushMessage> {
   const isMade = async (row: ActivityRow) => keyring.keys.has(row.root_key_id) && (await openActivity(keyring, row)).ok;
-  if (!(await Promise.all(rows.map(isMade))).every(Boolean)) throw new Error("a row that no flush has made");
+  if (!(await Promise.all(rows.map(isMade))).every(Boolean)) throw defect("a row that no flush has made");
   return { handOvers: await Promise.all(handOvers.map((handOver) => parseHandOver(keyring, handOver))), rows };
 }
 

@@ -3,7 +3,7 @@ import type { Keyring } from "../../crypto/keyring.ts";
 import { NOWHERE, open, seal } from "../../crypto/seal.ts";
 import { type Activity, type AdminResource, type ListedActivity, type Origin, UNKNOWN_ORIGIN } from "../../model/activity.ts";
 import { isId, timeOf, timePrefix } from "../../model/ids.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { defect, fail, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { isEntry } from "./entries.ts";
 
@@ -129,7 +129,7 @@ export async function parseHandOver(keyring: Keyring, { log, line }: HandOver): 
       (entry, index) => isCounted(entry) && segmentLogOf(entry) === log && (index === 0 || entry.id > entries[index - 1]!.id),
     );
   const handOver = handOverOf(log, entries, line);
-  if (!isMade || !(handOver.last < handOver.end)) throw new Error("a hand-over that no flush has made");
+  if (!isMade || !(handOver.last < handOver.end)) throw defect("a hand-over that no flush has made");
   return handOver;
 }
 

@@ -1,5 +1,5 @@
-import { logFailure } from "../../log.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { failedBy } from "../../log.ts";
+import { ok, type Result } from "../../model/result.ts";
 import type { Bucket, ListOptions, ObjectHead, ObjectPage } from "./bucket.ts";
 
 /** What several callers of buckets do. */
@@ -9,8 +9,7 @@ export async function tryBucket<T>(call: () => Promise<T>): Promise<Result<T>> {
   try {
     return ok(await call());
   } catch (error) {
-    logFailure("A bucket", error);
-    return fail("unavailable");
+    return failedBy("A bucket", error, "unavailable");
   }
 }
 

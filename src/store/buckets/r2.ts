@@ -1,3 +1,4 @@
+import { defect } from "../../model/result.ts";
 import { concat } from "../../crypto/bytes.ts";
 import { pump } from "../../streams.ts";
 import type { Bucket, ListOptions, ObjectContent, ObjectPage, PieceContent, PutOptions, PutOutcome } from "./bucket.ts";
@@ -114,7 +115,7 @@ async function list(bucket: R2Bucket, { prefix, folders, after, limit }: ListOpt
 /** R2 would list a folder again behind its own name: 0 is the character after the slash. */
 function nextOf(key: string | undefined, folder: string | undefined): string {
   const last = [...(key === undefined ? [] : [key]), ...(folder === undefined ? [] : [`${folder}0`])].toSorted().at(-1);
-  if (last === undefined) throw new Error("R2 gave an empty page that is not the last one");
+  if (last === undefined) throw defect("R2 gave an empty page that is not the last one");
   return last;
 }
 

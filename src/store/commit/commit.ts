@@ -3,7 +3,7 @@ import type { Activity } from "../../model/activity.ts";
 import type { ContentAddress } from "../../model/file.ts";
 import { type NamedVault, type Vault, writesOf } from "../../model/vault.ts";
 import { type ActivityRow, sealActivity } from "../activity/entries.ts";
-import { type BatchOutcome, type Store, tryBatch } from "../d1/database.ts";
+import { type BatchOutcome, type BatchResult, type Store, tryBatch } from "../d1/database.ts";
 import { proofStatement } from "../keys/root-keys.ts";
 import { type OpenVault, sealVault, vaultRow, type VaultRow } from "../vaults/rows.ts";
 import type { RowCache, WrittenRows } from "./cache.ts";
@@ -44,7 +44,7 @@ export interface Commit {
 }
 
 /** The result of one attempt to write a commit. */
-export interface CommitAttempt {
+export interface CommitAttempt extends BatchResult {
   /** `stale`: the fence refused the batch. `unknown`: D1 gave no answer, so the batch may have taken effect. */
   readonly outcome: BatchOutcome;
   /** By operation id, the sealed text of its log entry in this attempt: it identifies the attempt. */
@@ -76,9 +76,9 @@ export async function writeCommit(store: Store, cache: RowCache, commit: Commit)
   const { statements, written } = await (commit.after
     ? updateBatch(store, commit, rows, commit.after)
     : deleteBatch(store, commit, rows));
-  const outcome = await tryBatch(store.db, statements);
-  cache.update(outcome === "committed" ? written : undefined);
-  return { outcome, entries: new Map(rows.map(({ id, sealed }) => [id, sealed])) };
+  const result = await tryBatch(store.db, statements);
+  cache.update(result.outcome === "committed" ? written : undefined);
+  return { ...result, entries: new Map(rows.map(({ id, sealed }) => [id, sealed])) };
 }
 
 /**
@@ -93,8 +93,8 @@ async function writeRecords(store: Store, commit: Commit): Promise<CommitAttempt
     sealed: await sealRecord(keys, commit.vault, record),
   });
   const rows = await Promise.all(commit.records.map(seal));
-  const outcome = await tryBatch(store.db, [fencedRecords(store, vault, commit, rows)]);
-  return { outcome: outcome === "full" ? "committed" : outcome, entries: new Map() };
+  const result = await tryBatch(store.db, [fencedRecords(store, vault, commit, rows)]);
+  return { ...(result.outcome === "full" ? { outcome: "committed" } : result), entries: new Map() };
 }
 
 async function updateBatch(store: Store, commit: Commit, rows: readonly ActivityRow[], after: Vault): Promise<Batch> {

@@ -3,7 +3,7 @@ import { type ChunkCipher, recoverCipher } from "../../crypto/chunked.ts";
 import { CHUNK_BYTES, chunkOffset, HEADER_BYTES, SEALED_CHUNK_BYTES, sealedFileSize } from "../../model/chunk-sizes.ts";
 import { openStream, type Reader } from "../../crypto/pieces.ts";
 import type { ContentAddress, KeyedFile } from "../../model/file.ts";
-import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { defect, fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { contentKey, contextOf } from "./object-keys.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
@@ -102,7 +102,7 @@ async function* openRange(cipher: ChunkCipher, reader: Reader, { start, end }: B
       yield piece.subarray(Math.max(0, start - position), Math.max(0, end + 1 - position));
       position += piece.length;
     }
-    if (position <= end) throw new Error("the content ended early");
+    if (position <= end) throw defect("the content ended early");
   } finally {
     await reader.cancel().catch(() => undefined); // the client may have gone away
   }

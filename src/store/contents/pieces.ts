@@ -1,4 +1,4 @@
-import type { Result } from "../../model/result.ts";
+import { defect, type Result } from "../../model/result.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
 
@@ -29,5 +29,5 @@ export async function putPieces<R>(
 /** The pieces. After a refusal the stream fails before its end, so that nothing is stored. */
 async function* accepted<R>(pieces: UploadPieces<R>, returned: { value?: Result<R> }): AsyncGenerator<Uint8Array, void> {
   returned.value = yield* pieces;
-  if (!returned.value.ok) throw new Error("the pieces were refused");
+  if (!returned.value.ok) throw defect("the pieces were refused");
 }

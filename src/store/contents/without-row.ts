@@ -1,4 +1,4 @@
-import { must } from "../../model/result.ts";
+import { defect, must } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { runBatch } from "../d1/database.ts";
 import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
@@ -85,7 +85,7 @@ export async function findContentsWithoutRow(
     if (position === "") break;
   }
   await bucket.put(POSITION, position);
-  if (failed) throw new Error("a coordinator could not watch contents");
+  if (failed) throw defect("a coordinator could not watch contents");
   return found;
 }
 

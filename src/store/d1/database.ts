@@ -1,12 +1,12 @@
 import { type Keyring, openKeyring } from "../../crypto/keyring.ts";
-import { logFailure } from "../../log.ts";
+import { failedBy } from "../../log.ts";
 import type { FailureKind } from "../../model/failure.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseSettings, type Settings } from "../../settings.ts";
-import { classify, type D1Failure, isSchemaError } from "./errors.ts";
+import { classify, type D1Failure, isPermanent, isSchemaError } from "./errors.ts";
 import { recordDatabaseSize } from "./size.ts";
 import { withDeadline } from "./deadline.ts";
-import { forgetSchemaVersion } from "./schema.ts";
+import { explainSchemaError } from "./schema.ts";
 
 /** What every function of the store works with. */
 export interface Store {
@@ -29,8 +29,8 @@ export async function openStore(env: Env, now: number): Promise<Result<Store>> {
 
 /**
  * One D1 call that reads, or writes what may safely be written again: the statements run in one transaction.
- * Out: the rows of each statement, in order. Errors: `unavailable`, when D1 does not answer or refuses, with `retry: false` when
- * D1 did not run the call and would not run the next one either; `database_full`.
+ * Out: the rows of each statement, in order. Fails with `unavailable` if D1 does not answer, with `retry: false` if an overloaded D1 did not
+ * run the call; with `database_full`; with `internal` if D1 refuses the statements on every try; with `schema` if a migration is pending.
  * The caller names the row types, because only it knows its SQL.
  */
 export async function runBatch<Rows extends unknown[]>(
@@ -42,47 +42,45 @@ export async function runBatch<Rows extends unknown[]>(
     recordSize(results);
     return ok(results.map((result) => result.results) as { [K in keyof Rows]: Rows[K][] });
   } catch (error) {
-    handleError("A D1 call", error);
-    const failure = classify(error);
-    if (failure === "full") return fail("database_full");
-    const failed = fail("unavailable");
-    return failure === "unavailable" ? { ...failed, retry: false } : failed;
+    return refusalOf(db, "A D1 call", error);
   }
 }
 
 /** The refusal of a batch that writes: `uncertain` when D1 may have carried it out (contract 10.15), else its own failure. */
 export const refusalOfWrite = (refused: Refusal): Refusal =>
-  refused.failure.kind === "unavailable" && refused.retry !== false ? fail("uncertain") : refused;
+  refused.failure.kind === "unavailable" && refused.retry !== false ? { ...refused, ...fail("uncertain") } : refused;
 
 /** The outcome of a batch. All but `committed` and `unknown` did nothing. */
 export type BatchOutcome = "committed" | D1Failure;
 
+/** An outcome, and its failure unless the batch was committed or is stale. */
+export interface BatchResult {
+  readonly outcome: BatchOutcome;
+  readonly refusal?: Refusal;
+}
+
 /** One D1 call that writes behind a fence: see d1-errors.ts for its outcomes. */
-export async function tryBatch(db: D1Database, statements: D1PreparedStatement[]): Promise<BatchOutcome> {
+export async function tryBatch(db: D1Database, statements: D1PreparedStatement[]): Promise<BatchResult> {
   try {
     recordSize(await withDeadline(db.batch(statements)));
-    return "committed";
+    return { outcome: "committed" };
   } catch (error) {
-    const failure = classify(error);
-    if (failure !== "stale") handleError("A D1 batch", error);
-    return failure;
+    const outcome = classify(error);
+    return outcome === "stale" ? { outcome } : { outcome, refusal: await refusalOf(db, "A D1 batch", error) };
   }
 }
 
-const FAILURES = { refused: "internal", full: "database_full", unavailable: "unavailable", unknown: "unavailable" } as const;
-
 /**
  * As `tryBatch`, for a batch that may be repeated. In: the failure when the fence refuses it. Errors: that one; `database_full`; `internal`;
- * `unavailable`, also when it may have taken effect.
+ * `schema`; `unavailable`, also when it may have taken effect.
  */
 export async function writeFenced(
   db: D1Database,
   statements: D1PreparedStatement[],
   stale: FailureKind,
 ): Promise<Result<undefined>> {
-  const outcome = await tryBatch(db, statements);
-  if (outcome === "committed") return ok(undefined);
-  return fail(outcome === "stale" ? stale : FAILURES[outcome]);
+  const { outcome, refusal } = await tryBatch(db, statements);
+  return outcome === "committed" ? ok(undefined) : (refusal ?? fail(stale));
 }
 
 /** Each statement's answer has the size after it. */
@@ -91,7 +89,12 @@ function recordSize(results: readonly D1Result[]): void {
   if (size !== undefined) recordDatabaseSize(size);
 }
 
-function handleError(subject: string, error: unknown): void {
-  if (isSchemaError(error)) forgetSchemaVersion();
-  logFailure(subject, error);
+/** Returns the failure of a D1 call that threw. Statements that D1 refuses on every try are a defect, unless a migration is pending. */
+async function refusalOf(db: D1Database, what: string, error: unknown): Promise<Refusal> {
+  const failure = classify(error);
+  if (isSchemaError(error)) return failedBy(what, error, await explainSchemaError(db));
+  if (failure === "full") return failedBy(what, error, "database_full");
+  if (failure === "stale" || failure === "refused" || isPermanent(error)) return failedBy(what, error);
+  const refusal = failedBy(what, error, "unavailable");
+  return failure === "unavailable" ? { ...refusal, retry: false } : refusal;
 }

@@ -13,6 +13,9 @@ export type D1Failure =
 
 const SCHEMA_ERROR = /no such (table|column)|has no column/;
 
+/** Whether SQLite refuses a statement on every try: a defect of the service, or a pending migration. */
+export const isPermanent = (error: unknown): boolean => /SQLITE_ERROR\b/.test(String(error));
+
 /** Whether an error says that the SQL does not fit the schema of the database. */
 export const isSchemaError = (error: unknown): boolean => SCHEMA_ERROR.test(String(error));
 

@@ -1,4 +1,5 @@
-import { logFailure } from "../../log.ts";
+import { failedBy } from "../../log.ts";
+import type { FailureKind } from "../../model/failure.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { TABLES, TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
 import { isSchemaError } from "./errors.ts";
@@ -56,8 +57,7 @@ export async function loadSchema(db: D1Database): Promise<Result<SchemaState>> {
     return ok(version ? { version, missing: missingFrom(objects) } : WITHOUT_MIGRATIONS);
   } catch (error) {
     if (isSchemaError(error)) return ok(WITHOUT_MIGRATIONS); // wrangler's table does not exist
-    logFailure("The query for the schema", error);
-    return fail("unavailable");
+    return failedBy("The query for the schema", error, "unavailable");
   }
 }
 
@@ -91,6 +91,14 @@ export async function checkSchema(db: D1Database): Promise<Result<undefined>> {
   if (version < SCHEMA.oldest) return fail("schema");
   served = version;
   return ok(undefined);
+}
+
+/** Returns the failure for SQL that does not fit the schema. One D1 call. The next request reads the schema version again. */
+export async function explainSchemaError(db: D1Database): Promise<FailureKind> {
+  forgetSchemaVersion();
+  const schema = await loadSchema(db);
+  if (!schema.ok) return schema.failure.kind;
+  return schema.value.version < SCHEMA.newest ? "schema" : "internal";
 }
 
 /** Makes the next request read the schema version again. */

@@ -28,7 +28,7 @@ export interface Capacity {
 /** Out: the figures in words. Errors: `database_full`, with the same words; `unavailable`. */
 export async function probeCapacity(db: D1Database, settings: Settings): Promise<Result<Capacity>> {
   const read = await runBatch<[{ vaults: number; quotas: number }]>(db, db.prepare(SQL).bind(LIMITS.vaultBytes));
-  if (!read.ok) return fail("unavailable", "The database does not answer");
+  if (!read.ok) return { ...read, ...fail("unavailable", "The database does not answer") };
   const [{ vaults, quotas } = { vaults: 0, quotas: 0 }] = read.value[0];
   const level = databaseLevel(settings);
   const used = `The database takes ${inMegabytes(databaseSize() ?? 0)} of ${inMegabytes(settings.databaseLimit)} MB`;

@@ -1,3 +1,4 @@
+import { logRefusal } from "../../log.ts";
 import { createCache } from "../../crypto/cache.ts";
 import { HEADER_AND_NONCE_LENGTH } from "../../crypto/seal.ts";
 import { KEYS_DO_NOT_OPEN } from "../../crypto/vault-keys.ts";
@@ -72,7 +73,8 @@ export async function recordDamage(store: Store, vault: string, items: readonly 
   recorded.set(name, true, now);
   if (items.length === 0 && !(await checkRootKeys(db, store.keyring)).ok) return;
   const add = db.prepare(items.length > 0 ? SQL.items : SQL.vault).bind(vault, ids, now);
-  await runBatch(db, add, forgetStatement(db, now));
+  const added = await runBatch(db, add, forgetStatement(db, now));
+  if (!added.ok) logRefusal(added);
 }
 
 /**
@@ -87,7 +89,7 @@ export async function recordItemDamage(store: Store, vault: string, item: string
     db.prepare(SQL.item).bind(vault, item),
     db.prepare(FILES_OF_ITEM).bind(vault, item),
   );
-  if (!read.ok) return;
+  if (!read.ok) return logRefusal(read);
   const [[keyRow], [row], files] = read.value;
   const keys = keyRow && (await openKeys(store, keyRow));
   if (!keys?.ok || !row) return;
@@ -124,7 +126,7 @@ export const damagesOf = (rows: readonly DamageRow[]): Damages => new Map(rows.m
 /** For /health. Out: a warning where damaged rows were read. In: Unix milliseconds. */
 export async function probeDamages(db: D1Database, now: number): Promise<Result<string | undefined>> {
   const read = await runBatch<[DamageRow]>(db, damagesStatement(db, now));
-  if (!read.ok) return fail("unavailable", "The database does not answer");
+  if (!read.ok) return { ...read, ...fail("unavailable", "The database does not answer") };
   const damages = damagesOf(read.value[0]);
   const found = DAMAGED.flatMap((kind) => {
     const count = damages.get(kind) ?? 0;

@@ -28,7 +28,7 @@ export async function probeTokens(
   now: number,
 ): Promise<Result<{ readonly status: "WARNING"; readonly message: string; readonly count: number } | undefined>> {
   const read = await runBatch<[{ readonly ending: number }]>(db, db.prepare(SQL).bind(now));
-  if (!read.ok) return fail("unavailable", "The database does not answer");
+  if (!read.ok) return { ...read, ...fail("unavailable", "The database does not answer") };
   const count = read.value[0][0]?.ending ?? 0;
   if (count === 0) return ok(undefined);
   const [noun, verb] = count === 1 ? ["token", "expires"] : ["tokens", "expire"];

@@ -9,13 +9,13 @@ import { tryBucket } from "../buckets/calls.ts";
 
 export async function probeDatabase(db: D1Database): Promise<Result<undefined>> {
   const answer = await runBatch<[unknown]>(db, db.prepare("SELECT 1"));
-  return answer.ok ? ok(undefined) : fail("unavailable", "The database does not answer");
+  return answer.ok ? ok(undefined) : { ...answer, ...fail("unavailable", "The database does not answer") };
 }
 
 /** Out: a warning where the schema is served and is not the newest that this version knows. */
 export async function probeSchema(db: D1Database): Promise<Result<string | undefined>> {
   const schema = await loadSchema(db);
-  if (!schema.ok) return fail("unavailable", "The database does not answer");
+  if (!schema.ok) return { ...schema, ...fail("unavailable", "The database does not answer") };
   const { version, missing } = schema.value;
   const found = `The schema has version ${version}`;
   if (version < SCHEMA.oldest)
@@ -28,5 +28,5 @@ export async function probeSchema(db: D1Database): Promise<Result<string | undef
 
 export async function probeBucket(bucket: Bucket): Promise<Result<undefined>> {
   const answer = await tryBucket(() => bucket.head("health")); // there is no such object: every key has slashes
-  return answer.ok ? ok(undefined) : fail("unavailable", "The bucket does not answer");
+  return answer.ok ? ok(undefined) : { ...answer, ...fail("unavailable", "The bucket does not answer") };
 }

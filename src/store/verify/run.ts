@@ -1,4 +1,4 @@
-import { catchDefect } from "../../log.ts";
+import { catchDefect, logRefusal } from "../../log.ts";
 import { addChecked, type Checked, type Finding, NOTHING_CHECKED } from "../../model/finding.ts";
 import { ok, type Refusal, type Result } from "../../model/result.ts";
 import { type Fault, findingOf } from "../checks/fault.ts";
@@ -112,7 +112,11 @@ async function repairAll(faults: readonly Fault[], found: readonly Finding[], { 
   }
   const calls = new Map<string, boolean>();
   for (const { repair } of faults)
-    if (repair?.by === "call" && !calls.has(repair.key)) calls.set(repair.key, (await catchDefect("A repair", repair.run)).ok);
+    if (repair?.by === "call" && !calls.has(repair.key)) {
+      const repaired = await catchDefect("A repair", repair.run);
+      if (!repaired.ok) logRefusal(repaired);
+      calls.set(repair.key, repaired.ok);
+    }
   const isLeft = ({ repair }: Fault): boolean => !repair || !(repair.by === "call" ? calls.get(repair.key)! : written);
   const isRepaired = isNotIn(faults.filter(isLeft).map((one) => findingOf(one)));
   return ok([

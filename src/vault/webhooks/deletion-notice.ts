@@ -1,4 +1,4 @@
-import { logFailure } from "../../log.ts";
+import { logFailure, logRefusal } from "../../log.ts";
 import { SECOND } from "../../model/time.ts";
 import { errorOf } from "../../model/webhook.ts";
 import {
@@ -31,7 +31,7 @@ export async function prepareDeletionNotices(ports: WebhookPorts, vault: string)
 async function recordDeletionNotices({ sql, store, clock }: WebhookPorts, vault: string): Promise<void> {
   if (listProgress(sql).length === 0) return;
   const loaded = await loadWebhooks(store, vault);
-  if (!loaded.ok) return;
+  if (!loaded.ok) return logRefusal(loaded);
   const definitions = new Map(loaded.value.webhooks.map(({ id, definition }) => [id, definition]));
   for (const { id } of listProgress(sql)) {
     const definition = definitions.get(id);

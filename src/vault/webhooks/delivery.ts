@@ -1,4 +1,4 @@
-import { logFailure } from "../../log.ts";
+import { logFailure, logRefusal } from "../../log.ts";
 import { type Cursor, isAt } from "../../model/cursor.ts";
 import { MINUTE, SECOND } from "../../model/time.ts";
 import { type Attempt, errorOf } from "../../model/webhook.ts";
@@ -50,7 +50,10 @@ export async function runWebhooks(ports: WebhookPorts): Promise<void> {
   if (!any) return;
   const loaded = await loadWebhooks(store, any.vault);
   if (!loaded.ok && loaded.failure.kind === "vault_not_found") return sendDeletionNotices(ports);
-  if (!loaded.ok) return postponeAll(ports);
+  if (!loaded.ok) {
+    logRefusal(loaded);
+    return postponeAll(ports);
+  }
   const { vault } = any;
   reconcile(ports, vault, loaded.value);
   const run = {
@@ -160,6 +163,7 @@ function pageLoader({ store }: WebhookPorts, vault: string): Run["load"] {
 async function deliverEvents(run: Run, webhook: StoredWebhook, progress: Progress): Promise<void> {
   if (isAt(progress, run.head)) return void replaceProgress(run.sql, progress, idle(progress, run.clock()));
   const page = await nextSteps(run, progress);
+  if (!page.ok) logRefusal(page);
   if (!page.ok) return void replaceProgress(run.sql, progress, postponed(progress, run.clock()));
   let current: Progress | undefined = progress;
   for (const step of page.value.steps) {

@@ -62,6 +62,8 @@ export interface Version {
   /** Workers that get its requests and logs, and whether Logpush does. */
   readonly tails?: readonly string[];
   readonly logpush?: boolean;
+  /** What is uploaded of the setting. */
+  readonly observability: object | undefined;
   /** Other settings that the API shows. */
   readonly more?: Readonly<Record<string, unknown>>;
   /** The hashes of the static files, by their paths. */

@@ -9,6 +9,7 @@ interface Metadata {
   readonly migrations?: { readonly new_tag?: string };
   readonly compatibility_date?: string;
   readonly compatibility_flags?: readonly string[];
+  readonly observability?: object;
 }
 
 /** What the API shows of a binding: never the text of a secret. */
@@ -72,7 +73,8 @@ export async function loadVersion(
   if (broken) return refused(400, 10021, `binding ${broken.name} names nothing that exists`);
   const { compatibility_date: compatibilityDate = "", compatibility_flags: compatibilityFlags = [] } = metadata;
   const assets = manifests.get(request.params[0]!) ?? {};
-  return { id: randomUUID(), bindings, modules, compatibilityDate, compatibilityFlags, assets };
+  const { observability } = metadata;
+  return { id: randomUUID(), bindings, modules, compatibilityDate, compatibilityFlags, observability, assets };
 }
 
 export function serve(worker: Worker, version: Version): void {

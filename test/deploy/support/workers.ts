@@ -46,7 +46,7 @@ export function workerRoutes(state: State): Route[] {
     [
       "GET",
       /^\/workers\/scripts\/([^/]+)\/settings$/,
-      of(({ active: { bindings, compatibilityDate, compatibilityFlags, tails, logpush = false, more } }) => ({
+      of(({ active: { bindings, compatibilityDate, compatibilityFlags, observability, tails, logpush = false, more } }) => ({
         result: {
           bindings: bindings.map(shown),
           compatibility_date: compatibilityDate,
@@ -55,7 +55,7 @@ export function workerRoutes(state: State): Route[] {
           logpush,
           usage_model: "standard",
           placement: {},
-          observability: {
+          observability: observability ?? {
             enabled: false,
             head_sampling_rate: 1,
             logs: { enabled: false, head_sampling_rate: 1, destinations: [] },

@@ -56,9 +56,13 @@ function compareModules(wanted: Hashes, found: ReadonlyMap<string, string>): Res
 }
 
 function compareSettings({ compatibilityDate, compatibilityFlags }: Release["worker"], { settings }: Deployed): Result[] {
-  const { compatibility_date: date = "", compatibility_flags: flags = [] } = settings;
-  const others = Object.entries(settings).filter(([name, value]) => !HARMLESS.has(name) && isSet(value));
+  const { compatibility_date: date = "", compatibility_flags: flags = [], observability, ...rest } = settings;
+  const { logs, others: observed } = splitLogs(observability);
+  const others = Object.entries({ ...rest, observability: observed }).filter(
+    ([name, value]) => !HARMLESS.has(name) && isSet(value),
+  );
   return [
+    compareSetting("observability.logs", JSON.stringify(LOGS_KEPT), JSON.stringify(logs)),
     ...others.flatMap(([name, value]) => unexpectedSettings(name, value)),
     compareSetting("compatibility_date", compatibilityDate, date),
     compareSetting("compatibility_flags", compatibilityFlags.toSorted().join(), flags.toSorted().join()),
@@ -72,6 +76,19 @@ const HARMLESS: ReadonlySet<string> = new Set(
     "annotations limits migration_tag migrations placement placement_mode tags usage_model"
   ).split(" "),
 );
+
+/** Which logs a deployment keeps. Logs of invocations have URLs; sampling would drop the line of a failure. */
+const LOGS_KEPT = { enabled: true, invocation_logs: false, head_sampling_rate: 1 };
+
+/** Splits a setting into the values that LOGS_KEPT names, and all others. */
+function splitLogs(observability: unknown): { logs: object; others: object } {
+  const { enabled: _, head_sampling_rate: __, logs = {}, ...others } = (observability ?? {}) as Record<string, any>;
+  const { enabled, invocation_logs, head_sampling_rate, persist, ...rest } = logs as Record<string, unknown>;
+  return {
+    logs: { enabled, invocation_logs, head_sampling_rate, ...(persist === false && { persist }) },
+    others: { ...others, logs: rest },
+  };
+}
 
 /** Settings by which requests and logs are kept or go elsewhere. No release has one. */
 const LOGS: ReadonlySet<string> = new Set(["logpush", "observability", "streaming_tail_consumers", "tail_consumers"]);

@@ -1,7 +1,7 @@
 import * as workers from "cloudflare:workers";
-import service from "../../../src/index.ts";
+import service from "../../src/index.ts";
 
-export * from "../../../src/index.ts";
+export * from "../../src/index.ts";
 
 /** The service, and a route that shows what any code in its bundle can read without being handed it. */
 export default {
