@@ -27,10 +27,11 @@ async function startProbe(flags?: readonly string[]) {
 
 const NAMES = Object.keys(SECRETS);
 
+const secretsIn = (names: readonly string[]) => NAMES.filter((name) => names.includes(name));
+
 /** The secrets that the probe reads in each place, and the type of Node's `Buffer`. */
 async function readableIn(server: Awaited<ReturnType<typeof startProbe>>) {
   const shown = (await (await server.fetch("/probe")).json()) as Record<"process" | "importable" | "given", string[]> & Text;
-  const secretsIn = (names: readonly string[]) => NAMES.filter((name) => names.includes(name));
   const [process, importable, given] = [shown.process, shown.importable, shown.given].map(secretsIn);
   return { process, importable, given, buffer: shown.buffer };
 }

@@ -29,13 +29,14 @@ const TABLES = "CREATE TABLE a (id TEXT); -- COMMENT\nCREATE TABLE b (id TEXT DE
 const TRIGGER =
   "CREATE TRIGGER c AFTER INSERT ON a BEGIN\n  -- COMMENT\n  DELETE FROM b; DELETE FROM a; END;\nCREATE TABLE d (id TEXT);";
 
+const both = (text: string) => [splitLikeD1, splitCorrectly].map((split) => statementsOf(split, text));
+
 it.each([
   ["an apostrophe", TABLES, "the vault's"],
   ["a quotation mark", TABLES, 'or "admin'],
   ["a semicolon", TABLES, "a; b"],
   ["the word that ends a trigger, in a trigger", TRIGGER, "until the end"],
 ])("a migration with %s in a comment is found", (_, sql, comment) => {
-  const both = (text: string) => [splitLikeD1, splitCorrectly].map((split) => statementsOf(split, text));
   const [d1, correct] = both(sql.replace("COMMENT", "a comment"));
   expect(d1).toEqual(correct);
   const [found, expected] = both(sql.replace("COMMENT", comment));

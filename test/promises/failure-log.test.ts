@@ -82,6 +82,12 @@ describe("a failure is one line with its request", () => {
   });
 });
 
+/** SQL for a table that no migration was applied for. */
+const withPendingMigration = (sql: string) =>
+  sql
+    .replace("LEFT JOIN vaults", "LEFT JOIN no_such_table AS vaults")
+    .replace(/SELECT max\(.* FROM d1_migrations/s, "SELECT 0 AS version");
+
 describe("statements that D1 refuses on every try", () => {
   it.each([
     ["a column that does not exist", "D1_ERROR: no such column: titel at offset 7: SQLITE_ERROR"],
@@ -102,11 +108,7 @@ describe("statements that D1 refuses on every try", () => {
 
   it("are a 503 `schema` while a migration is pending", async () => {
     const { items, call } = await freshVault();
-    const rewrite = (sql: string) =>
-      sql
-        .replace("LEFT JOIN vaults", "LEFT JOIN no_such_table AS vaults")
-        .replace(/SELECT max\(.* FROM d1_migrations/s, "SELECT 0 AS version");
-    const reply = await call("GET", items, { env: { DB: wrapDatabase(env.DB, { rewrite }) } });
+    const reply = await call("GET", items, { env: { DB: wrapDatabase(env.DB, { rewrite: withPendingMigration }) } });
     expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([503, "schema"]);
   });
 });
@@ -136,6 +138,9 @@ describe("the description of an error", () => {
   });
 });
 
+const filterOfCanaries = () => `filter=${encodeURIComponent(`title eq "${canary()}"`)}&${canary()}=${canary()}&name=${canary()}`;
+const headersOfCanaries = () => ({ "Content-Length": "9", "Idempotency-Key": canary(), "If-Match": canary() });
+
 describe("no line has what a client sent", () => {
   const ids = Object.keys(OPERATIONS) as OperationId[];
   let clients: readonly Client[];
@@ -148,15 +153,14 @@ describe("no line has what a client sent", () => {
   /** Sends a canary as each part of a request to an operation. */
   async function sendCanaries(id: OperationId, bindings: () => Partial<Env>): Promise<Reply[]> {
     const { method, path } = OPERATIONS[id];
-    const known = (text: string) => text.replaceAll(":vault", vault).replaceAll(/:\w+/g, () => crypto.randomUUID());
+    const known = path.replaceAll(":vault", vault).replaceAll(/:\w+/g, () => crypto.randomUUID());
     const unknown = path.replaceAll(/:\w+/g, () => canary());
-    const filter = () => `filter=${encodeURIComponent(`title eq "${canary()}"`)}&${canary()}=${canary()}&name=${canary()}`;
     const body = () => (method === "GET" ? {} : { body: `\n    at ${canary()} ${canary()}` });
-    const headers = () => ({ "Content-Length": "9", "Idempotency-Key": canary(), "If-Match": canary() });
-    const paths = [`${known(path)}?${filter()}`, `${unknown}?${filter()}`, `${known(path)}/${canary()}`];
+    const paths = [`${known}?${filterOfCanaries()}`, `${unknown}?${filterOfCanaries()}`, `${known}/${canary()}`];
     const replies: Reply[] = [];
     for (const call of clients)
-      for (const one of paths) replies.push(await call(method, one, { ...body(), headers: headers(), env: bindings() }));
+      for (const one of paths)
+        replies.push(await call(method, one, { ...body(), headers: headersOfCanaries(), env: bindings() }));
     return replies;
   }
 
