@@ -67,6 +67,7 @@ const others: Readonly<Record<string, string>> = import.meta.glob(
     "../openapi/counts.json",
     "../../scripts/check-document/package.json",
     "../../vitest.*.ts",
+    "../../schema.sql",
   ],
   { query: "?raw", import: "default", eager: true },
 );
