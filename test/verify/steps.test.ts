@@ -38,10 +38,11 @@ afterEach(() => undo());
 
 /** Damages of all kinds that can be repaired. */
 async function damage(): Promise<void> {
-  const { vault, file, other } = planted;
+  const { vault, other } = planted;
   for (const key of await objectsOf(vault)) await env.FILES.delete(key);
   // The coordinator keeps those that a repair has recorded.
-  for (let count = 0; count < 2; count++) await env.FILES.put(`${vault}/${file}/${crypto.randomUUID()}`, "content");
+  for (let count = 0; count < 2; count++)
+    await env.FILES.put(`${vault}/${crypto.randomUUID()}/${crypto.randomUUID()}`, "content");
   await run("UPDATE vaults SET items = items - 1, file_bytes = 1 WHERE id = ?1", vault);
   await run("UPDATE items SET title_index = 'AAAAAAAAAAAAAAAAAAAAAA==', folded_index = title_index WHERE id = ?1", other);
   await run("UPDATE root_key_uses SET tokens = tokens + 1");
@@ -147,7 +148,7 @@ describe("a repair", () => {
   it("whose coordinator fails is a finding that is not repaired, and the job goes on to the other vaults", async () => {
     const { vault } = planted;
     const next = [vault, await makeVault()];
-    for (const id of next) await run("UPDATE vaults SET file_bytes = file_bytes + 1 WHERE id = ?1", id);
+    for (const id of next) await run("UPDATE vaults SET sealed_bytes = sealed_bytes + 1 WHERE id = ?1", id);
     const { findings } = await verifyAll({ repair: true, quick: true }, { COORDINATOR });
     const wrong = findings.filter(({ kind }) => kind === "counter_wrong");
     expect(wrong.map((one) => [one.vault, one.repaired])).toEqual(next.toSorted().map((id) => [id, false]));
