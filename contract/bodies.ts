@@ -3,7 +3,7 @@ import { DIALECT_NAMES } from "../src/model/dialect.ts";
 import { emailInput } from "../src/model/email.ts";
 import { parseId } from "../src/model/ids.ts";
 import { LIMITS } from "../src/model/limits.ts";
-import { isCodeChallenge, isCodeVerifier, isLoopback, parseUserCode } from "../src/model/login.ts";
+import { isCodeChallenge, isCodeVerifier, isLoopback } from "../src/model/login.ts";
 import { oneOf, scope, tokenScope } from "../src/model/scope.ts";
 import { fault, optional, text } from "../src/model/text.ts";
 import { DAY, SECOND } from "../src/model/time.ts";
@@ -235,39 +235,14 @@ export const newAuthorization = z
     }),
   );
 
-/** A device that asks for a login (contract 28.5). */
-export const newDevice = z.object(loginInput);
+/** A login code that a person makes (contract 28.5). */
+export const newLoginCode = z.object({ ...loginInput, vaults: scope });
 
-/** A user code that a person has typed (contract 28.6). */
-export const typedDevice = z.object({
-  user_code: z.pipe(
-    z.string(),
-    z.transform((typed, { issues }): string => {
-      const code = parseUserCode(typed);
-      if (code !== undefined) return code;
-      issues.push({ code: "custom", message: "is not a code of 8 letters as the device shows it", input: typed });
-      return z.NEVER;
-    }),
+/** What redeems a login (contract 28.4, 28.6). */
+export const loginRequest = z.object({
+  code: z.string(),
+  code_verifier: optional(
+    z.string().check(z.refine(isCodeVerifier, "is not 43 to 128 letters, digits and signs of RFC 7636 section 4.1")),
   ),
-  confirm: optional(z.boolean()),
+  redirect_uri: optional(redirectUri),
 });
-
-/** What redeems a login (contract 28.4, 28.7). */
-export const loginRequest = z
-  .object({
-    code: optional(z.string()),
-    code_verifier: optional(
-      z.string().check(z.refine(isCodeVerifier, "is not 43 to 128 letters, digits and signs of RFC 7636 section 4.1")),
-    ),
-    redirect_uri: optional(redirectUri),
-    device_code: optional(z.string()),
-  })
-  .check(
-    z.refine(({ code, device_code }) => (code === undefined) !== (device_code === undefined), {
-      message: "has not one of code and device_code",
-    }),
-    z.refine(({ code, code_verifier }) => (code === undefined) === (code_verifier === undefined), {
-      path: ["code_verifier"],
-      message: "goes with code",
-    }),
-  );

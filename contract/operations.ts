@@ -80,14 +80,14 @@ export const OPERATIONS = {
   listChildTokens: {
     method: "GET",
     path: "/v1/tokens",
-    access: { by: "token", direct: true },
+    access: BY_TOKEN,
     resource: "TOKEN",
     action: "UNLOGGED",
   },
   revokeChildToken: {
     method: "DELETE",
     path: "/v1/tokens/:token",
-    access: { by: "token", direct: true },
+    access: BY_TOKEN,
     resource: "TOKEN",
     action: "DELETE",
   },
@@ -258,8 +258,7 @@ export const OPERATIONS = {
   },
 
   createAuthorization: { method: "POST", path: "/console/authorizations", access: CONSOLE, json: true },
-  confirmDevice: { method: "POST", path: "/console/devices", access: CONSOLE, json: true },
-  createDeviceCode: { method: "POST", path: "/v1/login/device", access: EVERYBODY, json: true },
+  createLoginCode: { method: "POST", path: "/console/login-codes", access: CONSOLE, json: true },
   redeemLogin: { method: "POST", path: "/v1/login/token", access: EVERYBODY, json: true },
 
   getHeartbeat: { method: "GET", path: "/heartbeat", access: EVERYBODY, local: true },

@@ -130,24 +130,9 @@ export const newAuthorization = {
   redirect_uri: "http://127.0.0.1:49152/",
   code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
 };
-export const authorization = { code: SECRET, expiresAt: "2026-11-22T09:31:00.000Z" };
-export const deviceCode = {
-  device_code: SECRET,
-  user_code: "WDJB-MJHT",
-  verification_uri: "https://vault.example.com/console/#/device",
-  expires_in: 600,
-  interval: 5,
-};
-export const loginRequest = { device_code: SECRET };
-export const waitingDevice = {
-  address: "203.0.113.7",
-  program: "item-vault/0.1.0",
-  vaults: newPerson.vaults,
-  expiresIn: 43_200,
-  createdAt: WRITTEN,
-  expiresAt: "2026-11-22T09:40:00.000Z",
-  confirmed: false,
-};
+export const loginCode = { id: CHILD_TOKEN, code: SECRET, expiresAt: "2026-11-22T09:31:00.000Z" };
+export const newLoginCode = { vaults: { [VAULT]: "r" } };
+export const loginRequest = { code: SECRET };
 export const loginToken = { ...childToken, name: newPerson.email };
 
 export const resolveRequest = { references: ["op://Production/Production database/password", "op://Production/none/password"] };

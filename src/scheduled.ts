@@ -16,7 +16,6 @@ import { hasDueVaults } from "./store/vaults/due-vaults.ts";
 import { moveExpiredTokens } from "./store/tokens/ended-tokens.ts";
 import { recordRootKeys } from "./store/keys/root-keys.ts";
 import { deleteExpiredSessions } from "./store/tokens/sessions.ts";
-import { deleteExpiredDevices } from "./store/tokens/device-codes.ts";
 import { deleteOldExchanges } from "./store/workloads/exchanges.ts";
 import { deleteOldKeys } from "./store/workloads/issuers.ts";
 import { DAY, HOUR } from "./model/time.ts";
@@ -63,10 +62,8 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
   if (failed[0]) throw failed[0].reason;
 }
 
-/** A device that waits for a login counts as a session. */
 async function cleanSessions({ DB }: Env, now: number, take: Take): Promise<Counts> {
-  const devices = await deleteExpiredDevices(DB, now, take);
-  return { session: devices + (await deleteExpiredSessions(DB, now, take)) };
+  return { session: await deleteExpiredSessions(DB, now, take) };
 }
 
 /** An hour after the tokens of workloads have expired, for a clock that is wrong. */

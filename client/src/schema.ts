@@ -546,6 +546,13 @@ export interface ListedToken {
   binding?: true;
   /** Whether it is a person, whose email is the name. */
   person?: true;
+  /** The terminal that has got the token by a login (contract 28.2). */
+  login?: {
+    /** Its address; empty where the platform gives none. */
+    address: string;
+    /** What the program says of itself: its `User-Agent`. */
+    program: string;
+  };
   /** When the token was revoked or expired; absent while it is in use. */
   endedAt?: Time;
 }
@@ -799,70 +806,31 @@ export interface NewAuthorization {
   code_challenge: string;
 }
 
-/** The code of a login in a browser (contract 28.3). */
-export interface Authorization {
+/** The code of a login (contract 28.3, 28.5). */
+export interface LoginCode {
+  /** The id of the token that the code gives. */
+  id: Id;
   /** The code. Only this answer contains it. */
   code: string;
   expiresAt: Time;
 }
 
-/** A device that asks for a login (contract 28.5). */
-export interface NewDevice {
-  /** The vaults of the token, with what it may do there. The person has each of these permissions. By default all of the person. */
-  vaults?: Record<string, Permission> | null;
+/** A login code that a person makes (contract 28.5). */
+export interface NewLoginCode {
+  /** The vaults of the token, with what it may do there. The person has each of these permissions. */
+  vaults: Record<string, Permission>;
   /** Seconds until the token expires. */
   expiresIn?: number | null;
 }
 
-/** The codes of a device that waits (contract 28.5). */
-export interface DeviceCode {
-  /** What the device sends to `/v1/login/token`. Only this answer contains it. */
-  device_code: string;
-  /** What the person types into the console. */
-  user_code: string;
-  /** Where the person types it. */
-  verification_uri: string;
-  /** Seconds until both codes expire. */
-  expires_in: number;
-  /** Seconds between two requests of the device. */
-  interval: number;
-}
-
-/** A user code that a person has typed (contract 28.6). */
-export interface TypedDevice {
-  /** The code, in any case; white space and hyphens do not count. */
-  user_code: string;
-  /** Whether the person confirms the login. Otherwise the answer only shows the device. */
-  confirm?: boolean | null;
-}
-
-/** A device that waits for a login (contract 28.6). */
-export interface WaitingDevice {
-  /** The address of its request; empty where the platform gives none. */
-  address: string;
-  /** What it says of itself: its `User-Agent`. */
-  program: string;
-  /** The permissions by vault id. */
-  vaults: Record<string, Permission>;
-  /** How many seconds its token would live. */
-  expiresIn: number;
-  createdAt: Time;
-  /** Until when it waits. */
-  expiresAt: Time;
-  /** Whether this request has confirmed the login. */
-  confirmed: boolean;
-}
-
-/** What redeems a login: `code` with `code_verifier`, or `device_code` (contract 28.4, 28.7). */
+/** What redeems a login (contract 28.4, 28.6). */
 export interface LoginRequest {
-  /** The code of a login in a browser. */
-  code?: string | null;
-  /** The text whose SHA-256 was the challenge (RFC 7636 section 4.1). */
+  /** The code. */
+  code: string;
+  /** Of a login in a browser: the text whose SHA-256 was the challenge (RFC 7636 section 4.1). A code that was pasted has none. */
   code_verifier?: string | null;
   /** Where the code was sent. When it is there, it has to be the same. */
   redirect_uri?: string | null;
-  /** The code of a device. */
-  device_code?: string | null;
 }
 
 /** Who sent the request, and from where. */
@@ -1573,9 +1541,6 @@ export type ErrorKind =
   | "missing_field"
   | "filter"
   | "bookmark"
-  | "authorization_pending"
-  | "slow_down"
-  | "expired_token"
   | "unauthorized"
   | "out_of_scope"
   | "not_invited"
@@ -2926,25 +2891,16 @@ export interface Operations {
     query: Record<string, never>;
     headers: Record<string, never>;
     body: NewAuthorization;
-    answer: Authorization;
+    answer: LoginCode;
   };
-  /** Show the device of a user code, or confirm its login */
-  "POST /console/devices": {
-    id: "confirmDevice";
+  /** Make a code that logs in a terminal */
+  "POST /console/login-codes": {
+    id: "createLoginCode";
     path: Record<string, never>;
     query: Record<string, never>;
     headers: Record<string, never>;
-    body: TypedDevice;
-    answer: WaitingDevice;
-  };
-  /** Begin the login of a device */
-  "POST /v1/login/device": {
-    id: "createDeviceCode";
-    path: Record<string, never>;
-    query: Record<string, never>;
-    headers: Record<string, never>;
-    body: NewDevice;
-    answer: DeviceCode;
+    body: NewLoginCode;
+    answer: LoginCode;
   };
   /** Get the token of a login */
   "POST /v1/login/token": {

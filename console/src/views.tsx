@@ -20,7 +20,7 @@ export const VIEW_COMPONENTS: Partial<Readonly<Record<ViewName, ComponentType>>>
   import: lazy(() => import("./import/import-view.tsx").then(({ ImportView }) => ImportView)),
   activity: lazy(() => import("./activity/activity-view.tsx").then(({ ActivityView }) => ActivityView)),
   authorize: lazy(() => import("./login/authorize-view.tsx").then(({ AuthorizeView }) => AuthorizeView)),
-  device: lazy(() => import("./login/device-view.tsx").then(({ DeviceView }) => DeviceView)),
+  terminal: lazy(() => import("./login/terminal-view.tsx").then(({ TerminalView }) => TerminalView)),
   health: lazy(() => import("./health/health-view.tsx").then(({ HealthView }) => HealthView)),
 };
 

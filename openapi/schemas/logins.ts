@@ -1,15 +1,13 @@
-import { loginRequest, newAuthorization, newDevice, typedDevice } from "../../contract/bodies.ts";
+import { loginRequest, newAuthorization, newLoginCode } from "../../contract/bodies.ts";
 import { LIMITS } from "../../src/model/limits.ts";
 import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
-import { closed, integer, permissions, ref } from "./shapes.ts";
+import { closed, ref } from "./shapes.ts";
 
 /** Logins of people from a terminal (contract 28). */
 
 const SECRET: Schema = { type: "string", pattern: "^[A-Za-z0-9_-]{43}$" };
-const LETTERS = "[BCDFGHJKLMNPQRSTVWXZbcdfghjklmnpqrstvwxz]{4}";
 const PATTERNS = {
-  user_code: `^${LETTERS}[ -]?${LETTERS}$`,
   redirect_uri: "^http://(127\\.0\\.0\\.1|\\[::1\\]):[1-9][0-9]{0,4}(/[A-Za-z0-9_./-]{0,100})?$",
   code_challenge: "^[A-Za-z0-9_-]{43}$",
   code_verifier: "^[A-Za-z0-9_.~-]{43,128}$",
@@ -39,48 +37,25 @@ export const loginSchemas: Readonly<Record<string, Schema>> = {
       pattern: PATTERNS.code_challenge,
     },
   }),
-  Authorization: closed("The code of a login in a browser (contract 28.3).", {
+  LoginCode: closed("The code of a login (contract 28.3, 28.5).", {
+    id: ref("Id", "The id of the token that the code gives."),
     code: { ...SECRET, description: "The code. Only this answer contains it." },
     expiresAt: ref("Time"),
   }),
-  NewDevice: body("A device that asks for a login (contract 28.5).", newDevice, asked),
-  DeviceCode: closed("The codes of a device that waits (contract 28.5).", {
-    device_code: { ...SECRET, description: "What the device sends to `/v1/login/token`. Only this answer contains it." },
-    user_code: {
-      type: "string",
-      pattern: "^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$",
-      description: "What the person types into the console.",
-    },
-    verification_uri: { type: "string", format: "uri", description: "Where the person types it." },
-    expires_in: integer("Seconds until both codes expire.", 1),
-    interval: integer("Seconds between two requests of the device.", 1),
+  NewLoginCode: body("A login code that a person makes (contract 28.5).", newLoginCode, {
+    vaults: "The vaults of the token, with what it may do there. The person has each of these permissions.",
+    expiresIn: { description: "Seconds until the token expires.", default: LIMITS.loginCodeLifetime },
   }),
-  TypedDevice: body("A user code that a person has typed (contract 28.6).", typedDevice, {
-    user_code: { description: "The code, in any case; white space and hyphens do not count.", pattern: PATTERNS.user_code },
-    confirm: {
-      description: "Whether the person confirms the login. Otherwise the answer only shows the device.",
-      default: false,
-    },
-  }),
-  WaitingDevice: closed("A device that waits for a login (contract 28.6).", {
-    address: { type: "string", description: "The address of its request; empty where the platform gives none." },
-    program: { type: "string", description: "What it says of itself: its `User-Agent`." },
-    vaults: permissions,
-    expiresIn: integer("How many seconds its token would live.", 1),
-    createdAt: ref("Time"),
-    expiresAt: ref("Time", "Until when it waits."),
-    confirmed: { type: "boolean", description: "Whether this request has confirmed the login." },
-  }),
-  LoginRequest: body("What redeems a login: `code` with `code_verifier`, or `device_code` (contract 28.4, 28.7).", loginRequest, {
-    code: "The code of a login in a browser.",
+  LoginRequest: body("What redeems a login (contract 28.4, 28.6).", loginRequest, {
+    code: "The code.",
     code_verifier: {
-      description: "The text whose SHA-256 was the challenge (RFC 7636 section 4.1).",
+      description:
+        "Of a login in a browser: the text whose SHA-256 was the challenge (RFC 7636 section 4.1). A code that was pasted has none.",
       pattern: PATTERNS.code_verifier,
     },
     redirect_uri: {
       description: "Where the code was sent. When it is there, it has to be the same.",
       pattern: PATTERNS.redirect_uri,
     },
-    device_code: "The code of a device.",
   }),
 };

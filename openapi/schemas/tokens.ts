@@ -35,6 +35,11 @@ const token: Readonly<Record<string, Schema>> = {
 };
 /** The attributes of every token that may be absent. */
 const optional = ["stale", "delegate", "admin", "backupsOnly", "parent"];
+/** Present for the token of a login only (contract 28.2). */
+const login: Schema = closed("The terminal that has got the token by a login (contract 28.2).", {
+  address: { type: "string", description: "Its address; empty where the platform gives none." },
+  program: { type: "string", description: "What the program says of itself: its `User-Agent`." },
+});
 const endedAt = ref("Time", "When the token was revoked or expired; absent while it is in use.");
 
 export const tokenSchemas: Readonly<Record<string, Schema>> = {
@@ -68,8 +73,8 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
   ),
   ListedToken: closed(
     "A token in a list, or one for the admin (contract 8.16, 13.15, 13.17), or a person (contract 25.8).",
-    { ...token, binding, person, endedAt },
-    [...optional, "binding", "person", "endedAt"],
+    { ...token, binding, person, login, endedAt },
+    [...optional, "binding", "person", "login", "endedAt"],
   ),
   BrokenToken: closed(
     "A token whose stored record does not open (contract 13.18).",

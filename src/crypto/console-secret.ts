@@ -10,7 +10,7 @@ import { deriveBits, type Keyring, type RootKey } from "./keyring.ts";
  * signature of a token does, so that invalid texts cause no load there.
  */
 
-export type Use = "session" | "sign-in-code" | "authorization-code" | "device-code";
+export type Use = "session" | "sign-in-code" | "authorization-code" | "login-code";
 
 export interface ConsoleSecret {
   /** 43 characters of base64url. */

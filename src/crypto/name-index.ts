@@ -1,18 +1,32 @@
-import { keyedIndex } from "./keyed-index.ts";
-import type { Keyring, RootKey } from "./keyring.ts";
+import { deriveBits, type Keyring, type RootKey } from "./keyring.ts";
+import { blindIndex } from "./seal.ts";
 
 /**
  * The blind indexes of what names a row of `tokens`: the email of a person, the URL of an issuer. D1 finds a row by it, and refuses the same
- * name twice.
+ * name twice. They are HMAC-SHA-256 (RFC 2104) under a key that HKDF derives from a root key for each use.
  */
 
-/** The kinds of rows that have an index, with the use of its key. */
-const USES = { person: "email-index", issuer: "issuer-index" } as const;
+export type IndexUse = "email-index" | "issuer-index";
+export type IndexedKind = "person" | "issuer";
 
-export type IndexedKind = keyof typeof USES;
+/** The kinds of rows that have an index, with the use of its key. */
+const USES: Readonly<Record<IndexedKind, IndexUse>> = { person: "email-index", issuer: "issuer-index" };
+
+const derived = new WeakMap<CryptoKey, Map<IndexedKind, Promise<CryptoKey>>>();
+
+const indexKey = async ({ base }: RootKey, kind: IndexedKind): Promise<CryptoKey> =>
+  crypto.subtle.importKey("raw", await deriveBits(base, USES[kind]), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+
+function keyOf(root: RootKey, kind: IndexedKind): Promise<CryptoKey> {
+  const keys = derived.get(root.base) ?? new Map<IndexedKind, Promise<CryptoKey>>();
+  const key = keys.get(kind) ?? indexKey(root, kind);
+  derived.set(root.base, keys.set(kind, key));
+  return key;
+}
 
 /** In: the root key that seals the row; a normalized email (model/email.ts), or a URL. Out: 16 bytes in base64. */
-export const nameIndex = (root: RootKey, kind: IndexedKind, name: string): Promise<string> => keyedIndex(root, USES[kind], name);
+export const nameIndex = async (root: RootKey, kind: IndexedKind, name: string): Promise<string> =>
+  blindIndex(await keyOf(root, kind), name);
 
 /** The indexes of a name under every root key: one of them is in the row, whichever key seals it. */
 export const nameIndexes = (keyring: Pick<Keyring, "keys">, kind: IndexedKind, name: string): Promise<string[]> =>

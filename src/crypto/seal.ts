@@ -33,7 +33,7 @@ export const KINDS = {
   issuerKeys: 17,
   exchange: 18,
   authorizationCode: 19,
-  deviceCode: 20,
+  loginCode: 20,
 } as const;
 
 /** What binds a sealed text to its row. The id of the key is added to it. */

@@ -45,8 +45,16 @@ export interface Claims {
   /** Of an issuer of workload tokens, and of a rule for them. Neither is in the text of a token. */
   readonly issuer?: IssuerPolicy | undefined;
   readonly rule?: RulePolicy | undefined;
+  /** Of the token of a login (contract 28): the terminal that has got it. It is not in the text of the token. */
+  readonly login?: Terminal | undefined;
   /** When the person was added, in Unix seconds; absent until the person is changed: then `issuedAt` is the time of the last change. */
   readonly since?: number | undefined;
+}
+
+/** A terminal that has got a token. The program may send any text as its name. */
+export interface Terminal {
+  readonly address: string;
+  readonly program: string;
 }
 
 /** Where a token that another one has issued comes from. */

@@ -41,9 +41,7 @@ const failures = {
   missing_field: [400, (_, detail) => `The item doesn't have a ${echo(detail)} field.`],
   filter: [400, text("Unsupported request filter")],
   bookmark: [400, text("Item-Vault-Bookmark: is not one that this service gave")],
-  authorization_pending: [400, text("Nobody has confirmed the login yet: ask again later")],
-  slow_down: [400, text("Asked too early: ask once in 5 seconds")],
-  expired_token: [400, text("The device_code has expired or was used: begin again")],
+
   unauthorized: [401, text("Invalid token signature")],
   out_of_scope: [
     403,

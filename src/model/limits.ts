@@ -49,11 +49,8 @@ export const LIMITS = {
   loginLifetime: 12 * 60 * 60, // how long a token lives that a person has got by a login
   adminLoginLifetime: 60 * 60, // the same of a token of the admin routes
   authorizationCode: 60, // how long the code of a login in a browser can be used
-  deviceCode: 10 * 60, // how long a device waits for a person
-  devicePoll: 5, // seconds between two questions of a device
-  devices: 1_000, // devices that wait
-  devicesOfAddress: 20, // of one address
-  userCodeTries: 5, // wrong codes of devices that end a session
+  loginCode: 2 * 60, // how long the code can be used that a person pastes into a terminal
+  loginCodeLifetime: 60 * 60, // how long its token lives by default
   wait: 30, // seconds that a request waits for an event, or for the end of a job
   stream: 60 * 60, // seconds that a stream lasts: then a Worker with new settings serves its reader
   listeners: 2_000, // requests that wait for events, in one isolate

@@ -104,40 +104,49 @@ it("somebody who signs in with a token confirms nothing", async () => {
   expect(await page.getByRole("button", { name: "Confirm" }).count()).toBe(0);
 });
 
-it("a person types the code of a device, sees the device, and logs it in", async () => {
-  const { email } = await service.addPerson();
-  const begun = await fetch(new URL("v1/login/device", service.url), {
+it("a person makes a code, sees the terminal that uses it, and ends its login", async () => {
+  const [read, own] = [
+    (await service.admin("POST", "vaults", { name: "Read" })).id,
+    (await service.admin("POST", "vaults", { name: "Own" })).id,
+  ];
+  const { email } = await service.addPerson({ [read]: "rw", [own]: "rwd" });
+  const page = await openService(email);
+  await page.goto("/console/#/terminal");
+  await page.getByLabel("Own").selectOption({ label: "read, write, destroy" });
+  expect(await checkLooks(page)).toBe("");
+  await page.getByRole("button", { name: "Make a code" }).press("Enter");
+  await page.getByText("Paste it only into a terminal that you opened.").waitFor();
+  expect(await checkLooks(page)).toBe("");
+  const code = await page.getByLabel("Code").inputValue();
+  const used = await fetch(new URL("v1/login/token", service.url), {
     method: "POST",
-    body: JSON.stringify({ expiresIn: 900 }),
+    body: JSON.stringify({ code }),
     headers: { "User-Agent": "printer/1" },
   });
-  const { device_code, user_code, verification_uri } = await begun.json();
-  const page = await openService(email);
-  await page.goto(new URL(verification_uri).pathname + new URL(verification_uri).hash);
-  await page.getByLabel("Code", { exact: true }).fill(user_code.toLowerCase());
-  await page.getByRole("button", { name: "Continue" }).click();
-  for (const text of ["printer/1", email, "15 minutes"]) await page.getByRole("definition").filter({ hasText: text }).waitFor();
+  const { token, vaults, createdAt, expiresAt } = (await used.json()) as Record<string, any>;
+  expect([vaults, Date.parse(expiresAt) - Date.parse(createdAt)]).toEqual([{ [read]: "r", [own]: "rwd" }, 3_600_000]);
+  await page
+    .getByRole("status")
+    .filter({ hasText: /^A terminal at .* uses it\.$/ })
+    .waitFor();
+  await page.getByText("Program: printer/1").waitFor();
   expect(await checkLooks(page)).toBe("");
-  expect((await redeem({ device_code })).status).toBe(400);
-  await page.getByRole("button", { name: "Confirm" }).click();
-  await page.getByText("The device is logged in.").waitFor();
-  expect((await redeem({ device_code })).status).toBe(200);
-  expect(page.url()).not.toContain(user_code);
+  expect([page.url(), await page.content()]).toEqual([expect.not.stringContaining(code), expect.not.stringContaining(code)]);
+  await page.getByRole("button", { name: "End it" }).click();
+  await page.getByText("The login has ended.").waitFor();
+  const headers = { Authorization: `Bearer ${token}` };
+  expect((await fetch(new URL("v1/token", service.url), { headers })).status).toBe(401);
+  await page.getByRole("button", { name: "Make another code" }).click();
+  await page.getByRole("button", { name: "Make a code" }).waitFor();
 });
 
-it("a person who types a code that no device shows is told so, and after five is signed out", async () => {
-  const { email } = await service.addPerson();
-  const page = await openService(email);
-  expectProblem(page, /400|401/);
-  await page.goto("/console/#/device");
-  for (const code of ["BBBB-BBBB", "CCCC-CCCC", "DDDD-DDDD", "FFFF-FFFF"]) {
-    await page.getByLabel("Code", { exact: true }).fill(code);
-    await page.getByRole("button", { name: "Continue" }).click();
-    await page.getByRole("alert").filter({ hasText: "No device waits with this code." }).waitFor();
-  }
-  await page.getByLabel("Code", { exact: true }).fill("GGGG-GGGG");
-  await page.getByRole("button", { name: "Continue" }).click();
-  await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
+it("somebody who signs in with a token makes no code", async () => {
+  const page = await openService();
+  await page.goto("/console/#/terminal");
+  await page.getByLabel("Token").fill(inject("secrets").ADMIN_TOKEN);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("alert").filter({ hasText: "Only a person can confirm a login" }).waitFor();
+  expect(await page.getByRole("button", { name: "Make a code" }).count()).toBe(0);
 });
 
 it("an administrator confirms a login for administration, and somebody else is refused", async () => {

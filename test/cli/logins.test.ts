@@ -10,7 +10,7 @@ import { runHere } from "./support/here.ts";
 import { startInterceptor } from "./support/interceptor.ts";
 import { startCli } from "./support/process.ts";
 
-/** `login --browser` and `login --device` (docs/cli.md), with people of a service with Cloudflare Access. */
+/** `login --browser` and `login --code` (docs/cli.md), with people of a service with Cloudflare Access. */
 
 let service: PeopleService;
 let vault: string;
@@ -152,30 +152,60 @@ describe("login --browser", () => {
   });
 });
 
-describe("login --device", () => {
-  it("shows a code, waits until a person types it, and stores the token", async () => {
-    const { email } = await service.addPerson({ [vault]: "r" });
+describe("login --code", () => {
+  const codeOf = async (email: string, body: object = { vaults: {} }): Promise<string> =>
+    ((await (await (await service.signIn(email))("POST", "console/login-codes", body)).json()) as { code: string }).code;
+
+  it("tells the host before it takes the code, stores the token, and prints neither", async () => {
+    const { email } = await service.addPerson({ [vault]: "rw" });
     const own = home();
-    const running = startCli(["login", "--device", "--expires-in", "1h"], { env: own.env });
-    const shown = await vi.waitFor(() => {
-      const found = /\/console\/#\/device in a browser and type the code ([A-Z]{4}-[A-Z]{4})\n/.exec(running.output.stderr);
-      expect(found).not.toBeNull();
-      return found![1]!;
-    }, UNDER_LOAD);
+    const pasted = await codeOf(email, { vaults: { [vault]: "r" } });
+    const { code, stdout, stderr } = await runHere(["login", "--code"], { env: own.env, input: `  ${pasted}\n` });
+    expect([code, stdout]).toEqual([0, ""]);
+    expect(stderr).toContain(`The code is sent to ${new URL(service.url).origin}. Make one at`);
+    expect(stderr).toContain("/console/#/terminal\n");
+    expect(stderr).toContain(`logged in as ${email}`);
+    const { token } = stored(own);
+    for (const secret of [pasted, token]) expect(stderr).not.toContain(secret);
+    const { body } = await tokenOf(token);
+    expect([body.vaults, Date.parse(body.expiresAt) - Date.parse(body.createdAt)]).toEqual([{ [vault]: "r" }, 3_600_000]);
+  });
+
+  it("names itself and its address to the person", async () => {
+    const { email } = await service.addPerson();
     const call = await service.signIn(email);
-    const response = await call("POST", "console/devices", { user_code: shown, confirm: true });
-    expect(response.status).toBe(200);
-    const { code, stderr } = await running.ended;
-    expect([code, stderr]).toEqual([0, expect.stringContaining(`logged in as ${email}`)]);
-    expect((await tokenOf(stored(own).token)).body.vaults).toEqual({ [vault]: "r" });
+    const { id, code } = (await (await call("POST", "console/login-codes", { vaults: {} })).json()) as Record<string, string>;
+    await runHere(["login", "--code"], { env: home().env, input: code! });
+    const [token] = (await (await call("GET", "v1/tokens")).json()) as { id: string; login: object }[];
+    expect(token).toMatchObject({ id, login: { program: expect.stringContaining("item-vault") } });
+  });
+
+  it.each([
+    [
+      "that was used",
+      async (email: string) => {
+        const used = await codeOf(email);
+        await runHere(["login", "--code"], { env: home().env, input: used });
+        return used;
+      },
+    ],
+    ["of nothing", async () => ""],
+    ["that is a token", async () => inject("secrets").ADMIN_TOKEN],
+  ])("with a code %s says to begin again, and stores nothing", async (_, given) => {
+    const { email } = await service.addPerson();
+    const own = home();
+    const { code, stderr } = await runHere(["login", "--code"], { env: own.env, input: await given(email) });
+    expect([code, stderr]).toEqual([3, expect.stringContaining("begin the login again")]);
+    expect(statSync(own.config, { throwIfNoEntry: false })).toBeUndefined();
   });
 });
 
 it.each([
-  [["--browser", "--device"], "do not go together"],
-  [["--admin", "--device"], "--admin"],
-  [["--vault", "x"], "need --browser or --device"],
-  [["--expires-in", "1h"], "need --browser or --device"],
+  [["--browser", "--code"], "do not go together"],
+  [["--admin", "--code"], "--admin"],
+  [["--vault", "x"], "need --browser"],
+  [["--code", "--expires-in", "1h"], "choose them in the console"],
+  [["--code", "abc"], "expected item-vault login [options]"],
   [["--browser", "--vault", "Work"], "takes the id of a vault"],
   [["--browser", "--expires-in", "soon"], "--expires-in takes a time"],
 ])("login %j is refused in words", async (options, words) => {

@@ -132,7 +132,7 @@ describe("a row in D1", () => {
     ] as const) {
       const { text, id: row } = await createConsoleSecret(keyring, "session");
       const sealed = await sealGrants(keyring.active, kind, row, grants);
-      await run("INSERT INTO sessions VALUES (?1, NULL, ?2, 'k1', ?3, 0)", row, grants.expiresAt, sealed);
+      await run("INSERT INTO sessions VALUES (?1, NULL, ?2, 'k1', ?3)", row, grants.expiresAt, sealed);
       expect(await statusesOf(text)).toEqual(statuses);
     }
   });
@@ -142,7 +142,7 @@ describe("a row in D1", () => {
     const { text, id: row } = await createConsoleSecret(keyring, "session");
     const expired = { createdAt: Date.now() - 60_000, expiresAt: Date.now() - 1, admin: await fingerprintOf(env.ADMIN_TOKEN) };
     const sealed = await sealGrants(keyring.active, "session", row, expired);
-    await run("INSERT INTO sessions VALUES (?1, NULL, ?2, 'k1', ?3, 0)", row, Date.now() + 60_000, sealed);
+    await run("INSERT INTO sessions VALUES (?1, NULL, ?2, 'k1', ?3)", row, Date.now() + 60_000, sealed);
     expect(await statusesOf(text)).toEqual([401, 401, 401]);
   });
 
@@ -228,7 +228,7 @@ describe("signing in", () => {
   it("leaves a token at most 100 sessions and codes: those that expire first end", async () => {
     const own = await makeToken({});
     const rows = JSON.stringify(Array.from({ length: 150 }, (_, place) => [crypto.randomUUID(), Date.now() + place]));
-    await env.DB.prepare("INSERT INTO sessions SELECT value ->> 0, ?2, value ->> 1, 'k1', '', 0 FROM json_each(?1)")
+    await env.DB.prepare("INSERT INTO sessions SELECT value ->> 0, ?2, value ->> 1, 'k1', '' FROM json_each(?1)")
       .bind(rows, own.id)
       .run();
     const session = await signIn({ token: own.token });

@@ -79,7 +79,7 @@ describe("the end of a session", () => {
     const { token } = await freshVault();
     const fingerprint = new Uint8Array(await digest(env.ADMIN_TOKEN)).toHex();
     const sealed = await sealGrants(keyring.active, "session", id, { createdAt: Date.now(), expiresAt, admin: fingerprint });
-    await env.DB.prepare("INSERT INTO sessions VALUES (?, NULL, ?, 'k1', ?, 0)").bind(id, expiresAt, sealed).run();
+    await env.DB.prepare("INSERT INTO sessions VALUES (?, NULL, ?, 'k1', ?)").bind(id, expiresAt, sealed).run();
     const merged = await signIn({ token }, text);
     expect((await browser(merged)("GET", "/console/session")).body).toMatchObject({
       expiresAt: new Date(expiresAt).toISOString(),
@@ -94,7 +94,7 @@ describe("the end of a session", () => {
     const [createdAt, expiresAt] = [Date.now() - 60_000, Date.now() + 60_000];
     const fingerprint = new Uint8Array(await digest(env.ADMIN_TOKEN)).toHex();
     const sealed = await sealGrants(keyring.active, "session", id, { createdAt, expiresAt, admin: fingerprint });
-    await env.DB.prepare("INSERT INTO sessions VALUES (?, NULL, ?, 'k1', ?, 0)").bind(id, expiresAt, sealed).run();
+    await env.DB.prepare("INSERT INTO sessions VALUES (?, NULL, ?, 'k1', ?)").bind(id, expiresAt, sealed).run();
     const { token } = await freshVault();
     const merged = browser(await signIn({ token }, text));
     const bindings = { TOKENS_NOT_BEFORE: new Date(Date.now() - 30_000).toISOString() };
@@ -103,7 +103,7 @@ describe("the end of a session", () => {
   });
 
   it("deletes its row within an hour", async () => {
-    await env.DB.prepare("INSERT INTO sessions SELECT 'expired ' || value, 'token ' || value, ?1, 'k1', '', 0 FROM json_each(?2)")
+    await env.DB.prepare("INSERT INTO sessions SELECT 'expired ' || value, 'token ' || value, ?1, 'k1', '' FROM json_each(?2)")
       .bind(Date.now() - 1, JSON.stringify(Array.from({ length: 1_500 }, (_, place) => place)))
       .run();
     const cookie = await signIn({ token: env.ADMIN_TOKEN });

@@ -1,25 +1,23 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/model/limits.ts";
-import { cleanUp } from "../../src/scheduled.ts";
 import { countingDatabase, limiterOf, sizedDatabase } from "../support/bindings.ts";
 import { browser, cookieOf, signIn } from "../support/console.ts";
 import { advanceClock } from "../support/faults.ts";
 import {
   authorize,
   authorized,
-  beginDevice,
-  confirmedDevice,
+  loginCode,
+  makeLoginCode,
   newVerifier,
+  pasted,
   redeem,
   REDIRECT,
   servePeople,
-  type SignedIn,
-  typeCode,
-  waiting,
 } from "../support/logins.ts";
 import {
   admin,
+  type Client,
   client,
   freshVault,
   LOGIN,
@@ -39,19 +37,24 @@ afterEach(() => void vi.useRealTimers());
 
 const kindOf = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
 const UNAUTHORIZED = [401, "unauthorized"];
-const EXPIRED = [400, "expired_token"];
 
 /** The two ways to a token, each up to the request that gets it. */
 const WAYS = [
-  ["in a browser", authorized, UNAUTHORIZED],
-  ["of a device", confirmedDevice, EXPIRED],
+  ["in a browser", authorized],
+  ["by a pasted code", pasted],
 ] as const;
 
-describe.each(WAYS)("a login %s", (_, confirm, refused) => {
-  it("gives a token below the person, with the person's vaults and their email as its name", async () => {
+/** The confirmations of both, as requests of a session. */
+const CONFIRMATIONS = [
+  ["in a browser", (call: Client, attributes: object = {}) => authorize(call, newVerifier(), attributes)],
+  ["by a pasted code", makeLoginCode],
+] as const;
+
+describe.each(WAYS)("a login %s", (_, confirm) => {
+  it("gives a token below the person, with their email as its name", async () => {
     const { vault, items } = await freshVault();
     const person = await signedIn({ [vault]: "rw" });
-    const { status, body } = await redeem(await confirm(person));
+    const { status, body } = await redeem(await confirm(person, { vaults: { [vault]: "rw" } }));
     expect([status, body]).toEqual([
       200,
       {
@@ -65,7 +68,6 @@ describe.each(WAYS)("a login %s", (_, confirm, refused) => {
         token: expect.any(String),
       },
     ]);
-    expect(Date.parse(body.expiresAt) - Date.parse(body.createdAt)).toBe(LIMITS.loginLifetime * 1000);
     const made = await client(body.token)("POST", items, { body: LOGIN });
     expect([made.status, made.body.lastEditedBy]).toEqual([200, body.id]);
   });
@@ -80,8 +82,8 @@ describe.each(WAYS)("a login %s", (_, confirm, refused) => {
   it("gives one token, also to several requests at the same moment", async () => {
     const login = await confirm(await signedIn());
     const replies = await Promise.all([1, 2, 3].map(() => redeem(login)));
-    expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, refused[0], refused[0]]);
-    expect(kindOf(await redeem(login))).toEqual(refused);
+    expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401, 401]);
+    expect(kindOf(await redeem(login))).toEqual(UNAUTHORIZED);
   });
 
   it.each([
@@ -100,7 +102,7 @@ describe.each(WAYS)("a login %s", (_, confirm, refused) => {
   ])("gives a token that ends when the person %s, which the log tells", async (__, change) => {
     const vault = await makeVault();
     const person = await signedIn({ [vault]: "r" });
-    const { id, token } = (await redeem(await confirm(person))).body;
+    const { id, token } = (await redeem(await confirm(person, { vaults: { [vault]: "r" } }))).body;
     const use = () => client(token)("GET", `/v1/vaults/${vault}`);
     expect((await use()).status).toBe(200);
     await change(person.id);
@@ -157,18 +159,6 @@ describe.each(WAYS)("a login %s", (_, confirm, refused) => {
     expect([(await redeem(login, { env: { DB: db } })).status, count.calls]).toEqual([200, 2]);
   });
 
-  it("asks for no more than the person has", async () => {
-    const [own, other] = [await makeVault(), await makeVault()];
-    const person = await signedIn({ [own]: "r" });
-    for (const vaults of [{ [own]: "rw" }, { [other]: "r" }] as const) {
-      const { code } = (await confirm(person, { vaults })) as { code?: string };
-      const [status, kind] = kindOf(
-        await (code === undefined ? lastTyped(person, vaults) : authorize(person.call, newVerifier(), { vaults })),
-      );
-      expect([status, kind]).toEqual([403, "out_of_scope"]);
-    }
-  });
-
   it("does not pass on a vault that the admin has opened to the session", async () => {
     const vault = await makeVault();
     const person = await signedIn();
@@ -179,14 +169,31 @@ describe.each(WAYS)("a login %s", (_, confirm, refused) => {
   });
 });
 
-/** Confirms a device that asks for these vaults. */
-const lastTyped = async ({ call }: SignedIn, vaults: object) => typeCode(call, (await waiting({ vaults })).user_code, true);
+/** How long a token lives, in seconds. */
+const lifetimeOf = ({ createdAt, expiresAt }: { createdAt: string; expiresAt: string }) =>
+  (Date.parse(expiresAt) - Date.parse(createdAt)) / 1000;
 
-describe("who confirms a login", () => {
-  const CONFIRMATIONS = [
-    ["in a browser", (cookie: string | undefined) => authorize(browser(cookie), newVerifier())],
-    ["of a device", async (cookie: string | undefined) => typeCode(browser(cookie), (await waiting()).user_code, true)],
-  ] as const;
+it("a login gives by default in a browser all of the person for 12 hours, and by a pasted code what was chosen for an hour", async () => {
+  const vault = await makeVault();
+  const person = await signedIn({ [vault]: "rwd" });
+  const browsed = (await redeem(await authorized(person))).body;
+  const { body } = await redeem(await pasted(person, { vaults: { [vault]: "r" } }));
+  expect([browsed.vaults, lifetimeOf(browsed)]).toEqual([{ [vault]: "rwd" }, 43_200]);
+  expect([body.vaults, lifetimeOf(body)]).toEqual([{ [vault]: "r" }, 3_600]);
+});
+
+describe.each(CONFIRMATIONS)("who confirms a login %s", (_, confirm) => {
+  it("asks for no more than they have", async () => {
+    const [own, other] = [await makeVault(), await makeVault()];
+    const { id, call } = await signedIn({ [own]: "r" });
+    const logged = withEachDenialLogged(call);
+    for (const vaults of [{ [own]: "rw" }, { [other]: "r" }])
+      expect(kindOf(await confirm(logged, { vaults }))).toEqual([403, "out_of_scope"]);
+    const denied = () => admin("GET", `/v1/admin/activity?actor=${id}&result=DENY`);
+    const entry = { resource: { type: "SESSION", session: { id } } };
+    await vi.waitFor(async () => expect((await denied()).body).toMatchObject([entry, entry]), UNDER_LOAD);
+  });
+
   const OTHERS = [
     ["nobody", async () => undefined, UNAUTHORIZED],
     ["the session of a token", async () => signIn({ token: (await makeToken({})).token }), [403, "out_of_scope"]],
@@ -215,18 +222,17 @@ describe("who confirms a login", () => {
       UNAUTHORIZED,
     ],
   ] as const;
-  const cases = CONFIRMATIONS.flatMap(([login, confirm]) =>
-    OTHERS.map(([who, cookie, expected]) => [`${login}: ${who} is refused`, confirm, cookie, expected] as const),
-  );
 
-  it.each(cases)("%s", async (_, confirm, cookie, expected) => {
-    expect(kindOf(await confirm(await cookie()))).toEqual(expected);
+  it.each(OTHERS)("is not %s", async (__, cookie, expected) => {
+    expect(kindOf(await confirm(browser(await cookie())))).toEqual(expected);
   });
+});
 
+describe("a confirmation", () => {
   it.each([
     ["/console/authorizations", { redirect_uri: REDIRECT, code_challenge: "A".repeat(43) }],
-    ["/console/devices", { user_code: "BCDFGHJK" }],
-  ])("%s refuses requests that another site makes, or that carry a token", async (path, body) => {
+    ["/console/login-codes", { vaults: {} }],
+  ])("to %s is refused when another site sends it, or with a token", async (path, body) => {
     const { cookie } = await signedIn();
     const { token } = await makeToken({});
     const Cookie = `__Host-item-vault-session=${cookie}`;
@@ -264,15 +270,6 @@ describe("the code of a login in a browser", () => {
     expect([(await redeem(first)).status, kindOf(await redeem(second))]).toEqual([200, UNAUTHORIZED]);
   });
 
-  it("does not sign in to the console, and a one-time code of the console redeems no login", async () => {
-    const person = await signedIn();
-    const { code, code_verifier } = (await authorized(person)) as { code: string; code_verifier: string };
-    const asSignIn = await browser(undefined)("POST", "/console/session", { body: { code } });
-    const { token } = await makeToken({});
-    const other = (await client(token)("POST", "/v1/sign-in-codes")).body.code;
-    expect([kindOf(asSignIn), kindOf(await redeem({ code: other, code_verifier }))]).toEqual([UNAUTHORIZED, UNAUTHORIZED]);
-  });
-
   it.each([
     "http://localhost:8000/",
     "http://127.0.0.1/",
@@ -302,178 +299,165 @@ describe("the code of a login in a browser", () => {
   );
 });
 
-describe("a device", () => {
-  it("gets two codes and the address where the person types one of them", async () => {
-    const { status, body } = await beginDevice();
+describe("a pasted code", () => {
+  it("is shown once, and names the token that it gives", async () => {
+    const { call } = await signedIn();
+    const { status, body } = await makeLoginCode(call);
     expect([status, body]).toEqual([
       200,
-      {
-        device_code: expect.stringMatching(/^[\w-]{43}$/),
-        user_code: expect.stringMatching(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/),
-        verification_uri: "https://vault.test/console/#/device",
-        expires_in: 600,
-        interval: 5,
-      },
+      { id: expect.any(String), code: expect.stringMatching(/^[\w-]{43}$/), expiresAt: expect.any(String) },
     ]);
+    expect((await redeem({ code: body.code })).body.id).toBe(body.id);
   });
 
-  it("is shown to the person before they confirm", async () => {
-    const vault = await makeVault();
-    const { call } = await signedIn({ [vault]: "rw" });
-    const headers = { "User-Agent": "printer/1", "CF-Connecting-IP": "203.0.113.77" };
-    const { user_code } = (await beginDevice({ vaults: { [vault]: "r" }, expiresIn: 900 }, { headers })).body;
-    const typed = ` ${user_code.toLowerCase().replace("-", " ")}`;
-    const { body } = await typeCode(call, typed);
-    const shown = { address: "203.0.113.77", program: "printer/1", vaults: { [vault]: "r" }, expiresIn: 900, confirmed: false };
-    expect(body).toMatchObject(shown);
-    expect(Date.parse(body.expiresAt) - Date.parse(body.createdAt)).toBe(600_000);
-  });
-
-  it("waits until the person confirms, and asks once in 5 seconds at most", async () => {
-    const { call } = await signedIn();
-    const { device_code, user_code } = await waiting();
-    const ask = () => redeem({ device_code });
-    expect(kindOf(await ask())).toEqual([400, "authorization_pending"]);
-    expect(kindOf(await ask())).toEqual([400, "slow_down"]);
-    advanceClock(5_000);
-    expect(kindOf(await ask())).toEqual([400, "authorization_pending"]);
-    await typeCode(call, user_code);
-    expect(kindOf(await ask())).toEqual([400, "slow_down"]);
-    await typeCode(call, user_code, true);
-    expect((await ask()).status).toBe(200);
-  });
-
-  it("is refused after 10 minutes, whether the person has confirmed or not", async () => {
+  it("is refused after 2 minutes", async () => {
     const person = await signedIn();
-    const [unconfirmed, confirmed] = [await waiting(), (await confirmedDevice(person)) as { device_code: string }];
-    advanceClock(600_001);
-    for (const { device_code } of [unconfirmed, confirmed]) expect(kindOf(await redeem({ device_code }))).toEqual(EXPIRED);
-    expect((await typeCode(person.call, unconfirmed.user_code)).body.message).toMatch(/no device waits|is not one that/);
+    const [first, second] = [await loginCode(person.call), await loginCode(person.call)];
+    advanceClock(119_000);
+    expect((await redeem({ code: first })).status).toBe(200);
+    advanceClock(2_000);
+    expect(kindOf(await redeem({ code: second }))).toEqual(UNAUTHORIZED);
   });
 
-  it("is confirmed by one person", async () => {
-    const people = [await signedIn(), await signedIn()];
-    const { device_code, user_code } = await waiting();
-    const replies = await Promise.all(people.map(({ call }) => typeCode(call, user_code, true)));
-    expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 400]);
-    const { parent } = (await redeem({ device_code })).body;
-    expect(parent).toBe(people[replies.findIndex(({ status }) => status === 200)]!.id);
+  it("gives no administration, whatever is asked for, also to an administrator", async () => {
+    const body = { email: `${crypto.randomUUID()}@example.com`, vaults: {}, admin: true };
+    await admin("POST", "/v1/admin/people", { body });
+    const { call } = await signedIn.again(body.email);
+    const issued = (await redeem({ code: await loginCode(call, { admin: true }) })).body;
+    expect([issued.admin, issued.vaults]).toEqual([undefined, {}]);
+    expect(kindOf(await client(issued.token)("GET", "/v1/admin/vaults"))).toEqual(UNAUTHORIZED);
   });
 
-  it("is confirmed by nobody else once a person has", async () => {
-    const [first, second] = [await signedIn(), await signedIn()];
-    const { device_code, user_code } = await waiting();
-    await typeCode(first.call, user_code, true);
-    expect((await typeCode(second.call, user_code, true)).status).toBe(400);
-    expect((await redeem({ device_code })).body.parent).toBe(first.id);
+  it("is not redeemed with a verifier, and is not used up by it", async () => {
+    const code = await loginCode((await signedIn()).call);
+    expect(kindOf(await redeem({ code, code_verifier: newVerifier() }))).toEqual(UNAUTHORIZED);
+    expect((await redeem({ code })).status).toBe(200);
   });
 
-  it("answers who has confirmed it alike when they repeat that, until it has its token", async () => {
-    const { call } = await signedIn();
-    const { device_code, user_code } = await waiting();
-    const confirm = () => typeCode(call, user_code, true);
-    const replies = [
-      ...(await Promise.all([1, 2, 3].map(confirm))),
-      await confirm(),
-      await confirm(),
-      await typeCode(call, user_code),
-    ];
-    expect(replies.map(({ status, body }) => [status, body.confirmed])).toEqual(replies.map(() => [200, true]));
-    expect((await redeem({ device_code })).status).toBe(200);
-    expect(kindOf(await confirm())).toEqual([400, "invalid"]);
-    expect((await call("GET", "/console/session")).status).toBe(200);
+  it("is of no other deployment: neither with other root keys, nor with the same ones and another database", async () => {
+    const code = await loginCode((await signedIn()).call);
+    const otherKeys = { ROOT_KEYS: `k1:${new Uint8Array(32).fill(7).toBase64()}` };
+    expect((await redeem({ code }, { env: otherKeys })).status).not.toBe(200);
+    await env.DB.prepare("CREATE TABLE elsewhere AS SELECT * FROM sessions").run();
+    await env.DB.prepare("DELETE FROM sessions").run();
+    expect(kindOf(await redeem({ code }))).toEqual(UNAUTHORIZED);
+    await env.DB.batch([env.DB.prepare("INSERT INTO sessions SELECT * FROM elsewhere"), env.DB.prepare("DROP TABLE elsewhere")]);
+    expect((await redeem({ code })).status).toBe(200);
   });
 
-  it("is logged in as a person who was changed after confirming, once they confirm again", async () => {
-    const vault = await makeVault();
-    const person = await signedIn();
-    const { device_code, user_code } = await waiting();
-    await typeCode(person.call, user_code, true);
-    await admin("PATCH", `/v1/admin/people/${person.id}`, { body: { vaults: { [vault]: "r" } } });
-    const { call } = await signedIn.again(person.email);
-    expect((await typeCode(call, user_code)).body).toMatchObject({ confirmed: false });
-    expect((await typeCode(call, user_code, true)).body).toMatchObject({ confirmed: true });
-    expect((await redeem({ device_code })).body.vaults).toEqual({ [vault]: "r" });
-  });
-
-  it("is not confirmed by whoever writes to the database", async () => {
-    const person = await signedIn();
-    const { device_code } = await waiting();
-    const other = await waiting();
-    await typeCode(person.call, other.user_code, true);
-    await env.DB.prepare("UPDATE device_codes SET person_id = ?1 WHERE person_id IS NULL").bind(person.id).run();
-    expect(kindOf(await redeem({ device_code }))).toEqual(EXPIRED);
+  it.each([
+    ["a character less", (code: string) => code.slice(0, -1)],
+    ["a character more", (code: string) => `${code}A`],
+    ["another first character", (code: string) => (code.startsWith("A") ? "B" : "A") + code.slice(1)],
+    ["another MAC", (code: string) => `${code.slice(0, 33)}${code[33] === "A" ? "B" : "A"}${code.slice(34)}`],
+    ["unused bits", (code: string) => code.slice(0, -1) + String.fromCharCode(code.charCodeAt(42) + 1)],
+    ["white space", (code: string) => ` ${code}`],
+    ["nothing in it", () => ""],
+  ])("with %s is refused without a D1 call, and is not used up", async (_, change) => {
+    const code = await loginCode((await signedIn()).call);
+    const { count, db } = countingDatabase();
+    expect([kindOf(await redeem({ code: change(code) }, { env: { DB: db } })), count.calls]).toEqual([UNAUTHORIZED, 0]);
+    expect((await redeem({ code })).status).toBe(200);
   });
 
   it("has nothing in the clear that tells of it", async () => {
-    const { device_code, user_code } = (
-      await beginDevice({}, { headers: { "User-Agent": "canary-3f", "CF-Connecting-IP": "203.0.113.99" } })
-    ).body;
-    const rows = JSON.stringify((await env.DB.prepare("SELECT * FROM device_codes").all()).results);
-    for (const text of [device_code, user_code, user_code.replace("-", ""), "canary-3f", "203.0.113.99"])
-      expect(rows).not.toContain(text);
-  });
-
-  it(`is one of ${LIMITS.devicesOfAddress} of its address at most`, async () => {
-    const headers = { "CF-Connecting-IP": "198.51.100.1" };
-    const replies = await Promise.all(Array.from({ length: LIMITS.devicesOfAddress + 1 }, () => beginDevice({}, { headers })));
-    expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([...replies.slice(1).map(() => 200), 429]);
-    expect((await beginDevice()).status).toBe(200);
-  });
-
-  it(`is one of ${LIMITS.devices} at most, and those that have expired make room`, async () => {
-    await env.DB.prepare(
-      `INSERT INTO device_codes SELECT value, 'code ' || value, 'address', ?1, 0, NULL, 'k1', '' FROM json_each(?2)`,
-    )
-      .bind(Date.now() + 60_000, JSON.stringify(Array.from({ length: LIMITS.devices }, (_, n) => String(n))))
-      .run();
-    expect(kindOf(await beginDevice())).toEqual([429, "rate"]);
-    advanceClock(60_001);
-    expect((await beginDevice()).status).toBe(200);
-    expect(await env.DB.prepare("SELECT count(*) AS n FROM device_codes WHERE address = 'address'").first("n")).toBe(0);
-  });
-
-  it("is deleted by the hourly clean-up after it has expired", async () => {
-    await waiting();
-    await cleanUp(env, Date.now() + 700_000);
-    expect(await env.DB.prepare("SELECT count(*) AS n FROM device_codes").first("n")).toBe(0);
+    const { call, email } = await signedIn();
+    const code = await loginCode(call);
+    const rows = JSON.stringify((await env.DB.prepare("SELECT * FROM sessions").all()).results);
+    for (const text of [code, email]) expect(rows).not.toContain(text);
   });
 });
 
-describe("a user code that no device waits with", () => {
-  it("is a 400, and the fifth ends the session", async () => {
-    const { call, id } = await signedIn();
-    const tries = ["BBBBBBBB", "CCCCCCCC", "DDDDDDDD", "FFFFFFFF", "GGGGGGGG"];
-    const logged = withEachDenialLogged(call);
-    const replies: unknown[] = [];
-    for (const code of tries) replies.push(kindOf(await typeCode(logged, code)));
-    expect(replies).toEqual([...tries.slice(1).map(() => [400, "invalid"]), UNAUTHORIZED]);
-    expect((await call("GET", "/console/session")).status).toBe(401);
-    const denied = () => admin("GET", `/v1/admin/activity?actor=${id}&result=DENY`);
-    const entries = tries.map(() => ({ resource: { type: "SESSION", session: { id } } }));
-    await vi.waitFor(async () => expect((await denied()).body).toMatchObject(entries), UNDER_LOAD);
+describe.each(WAYS)("the code of a login %s", (_, confirm) => {
+  it("ends when the person signs out, and no session of theirs elsewhere does", async () => {
+    const person = await signedIn();
+    const [elsewhere, another] = [await signedIn.again(person.email), await signedIn()];
+    const [login, other] = [await confirm(person), await confirm(another)];
+    await person.call("DELETE", "/console/session");
+    expect([kindOf(await redeem(login)), (await redeem(other)).status]).toEqual([UNAUTHORIZED, 200]);
+    expect((await elsewhere.call("GET", "/console/session")).status).toBe(200);
   });
 
-  it("does not count when a device waits with it", async () => {
-    const { call } = await signedIn();
-    for (let count = 0; count < 6; count++) expect((await typeCode(call, (await waiting()).user_code)).status).toBe(200);
+  it("gives no second token to whoever puts its row back, also after the first one has ended", async () => {
+    const login = await confirm(await signedIn());
+    const { results } = await env.DB.prepare("SELECT * FROM sessions").all<Record<string, unknown>>();
+    const putBack = () =>
+      env.DB.batch(
+        results.map((row) =>
+          env.DB.prepare(
+            `INSERT OR REPLACE INTO sessions (${Object.keys(row).join()}) VALUES (${Object.keys(row)
+              .map(() => "?")
+              .join()})`,
+          ).bind(...Object.values(row)),
+        ),
+      );
+    const { id } = (await redeem(login)).body;
+    await putBack();
+    expect(kindOf(await redeem(login))).toEqual(UNAUTHORIZED);
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    await putBack();
+    expect(kindOf(await redeem(login))).toEqual(UNAUTHORIZED);
   });
+});
 
-  it.each(["", "BCDF", "BCDFGHJKL", "AEIOUYBC", "BCDF-GHJ0", 7, null])(
-    "is refused without a D1 call when it is %j",
-    async (code) => {
-      const { call } = await signedIn();
-      const { count, db } = countingDatabase();
-      const { status } = await call("POST", "/console/devices", { body: { user_code: code }, env: { DB: db } });
-      expect([status, count.calls]).toEqual([400, 1]);
+describe("the codes of the service", () => {
+  /** What makes each kind of code, and what uses it. */
+  const KINDS = {
+    "sign-in code": {
+      make: async () => (await client((await makeToken({})).token)("POST", "/v1/sign-in-codes")).body.code,
+      use: (code: string) => browser(undefined)("POST", "/console/session", { body: { code } }),
     },
+    "code of a login in a browser": {
+      make: async () => ((await authorized(await signedIn())) as { code: string }).code,
+      use: (code: string) => redeem({ code, code_verifier: newVerifier() }),
+    },
+    "pasted code": { make: async () => loginCode((await signedIn()).call), use: (code: string) => redeem({ code }) },
+    cookie: {
+      make: async () => (await signedIn()).cookie,
+      use: (code: string) => browser(code)("GET", "/console/session"),
+    },
+  };
+  const pairs = Object.entries(KINDS).flatMap(([one, { make }]) =>
+    Object.entries(KINDS).flatMap(([other, { use }]) => (one === other ? [] : [[one, other, make, use] as const])),
   );
+
+  it.each(pairs)("a %s is refused as a %s, without a D1 call", async (_, __, make, use) => {
+    expect(kindOf(await use(await make()))).toEqual(UNAUTHORIZED);
+  });
+});
+
+describe("the terminal that has used a code", () => {
+  const headers = { "User-Agent": "item-vault/1", "CF-Connecting-IP": "203.0.113.77" };
+
+  it("is shown to the person, who ends its token by their session", async () => {
+    const { call } = await signedIn();
+    const { id, code } = (await makeLoginCode(call)).body;
+    expect((await call("GET", "/v1/tokens")).body).toEqual([]);
+    const { token } = (await redeem({ code }, { headers })).body;
+    const login = { address: "203.0.113.77", program: "item-vault/1" };
+    expect((await call("GET", "/v1/tokens")).body).toMatchObject([{ id, login }]);
+    expect((await call("DELETE", `/v1/tokens/${id}`)).status).toBe(204);
+    expect(kindOf(await client(token)("GET", "/v1/token"))).toEqual(UNAUTHORIZED);
+    expect((await call("GET", "/v1/tokens")).body).toEqual([]);
+  });
+
+  it("is shown to the admin, and to nobody else: neither to another person nor in the token", async () => {
+    const [{ call }, other] = [await signedIn(), await signedIn()];
+    const { body } = await redeem({ code: await loginCode(call) }, { headers });
+    expect(body.login).toBeUndefined();
+    expect((await client(body.token)("GET", "/v1/token")).body.login).toBeUndefined();
+    expect((await other.call("GET", "/v1/tokens")).body).toEqual([]);
+    expect(kindOf(await other.call("DELETE", `/v1/tokens/${body.id}`))).toEqual([404, "token_not_found"]);
+    expect((await admin("GET", `/v1/admin/tokens/${body.id}`)).body.login).toEqual({
+      address: "203.0.113.77",
+      program: "item-vault/1",
+    });
+  });
 });
 
 describe("a request that needs no credential", () => {
   const REQUESTS = [
-    ["/v1/login/device", {}],
-    ["/v1/login/token", { device_code: "A".repeat(43) }],
+    ["/v1/login/token", { code: "A".repeat(43) }],
     ["/v1/login/token", { code: "A".repeat(43), code_verifier: "A".repeat(43) }],
   ] as const;
 
@@ -485,33 +469,21 @@ describe("a request that needs no credential", () => {
     expect([kindOf(reply), count.calls]).toEqual([[429, "rate"], 0]);
   });
 
-  it.each(REQUESTS.slice(1))("to %s with a text that this service did not make takes no D1 call", async (path, body) => {
+  it.each(REQUESTS)("to %s with a text that this service did not make takes no D1 call", async (path, body) => {
     await send("POST", path, { body });
     const { count, db } = countingDatabase();
     expect([kindOf(await send("POST", path, { body, env: { DB: db } })), count.calls]).toEqual([UNAUTHORIZED, 0]);
   });
 
   it.each([
-    ["/v1/login/device", { expiresIn: LIMITS.loginLifetime + 1 }, "expiresIn"],
-    ["/v1/login/device", { expiresIn: 0 }, "expiresIn"],
-    ["/v1/login/device", { vaults: "all" }, "vaults"],
-    ["/v1/login/token", {}, "the login"],
-    ["/v1/login/token", { code: "x", device_code: "x", code_verifier: "A".repeat(43) }, "the login"],
-    ["/v1/login/token", { code: "x" }, "code_verifier"],
-    ["/v1/login/token", { device_code: "x", code_verifier: "A".repeat(43) }, "code_verifier"],
+    ["/v1/login/token", {}, "code"],
+    ["/v1/login/token", { code: 7 }, "code"],
+    ["/v1/login/token", { code: null }, "code"],
     ["/v1/login/token", { code: "x", code_verifier: "A".repeat(42) }, "code_verifier"],
     ["/v1/login/token", { code: "x", code_verifier: "A".repeat(129) }, "code_verifier"],
   ])("to %s with %j is a 400 that names %s", async (path, body, named) => {
     const { status, body: answer } = await send("POST", path, { body });
     expect([status, answer.message]).toEqual([400, expect.stringContaining(named)]);
-  });
-
-  it("takes one D1 call for a device that begins, and for one that waits", async () => {
-    const { count, db } = countingDatabase();
-    const { device_code } = (await beginDevice({}, { env: { DB: db } })).body;
-    expect(count.calls).toBe(1);
-    await redeem({ device_code }, { env: { DB: db } });
-    expect(count.calls).toBe(2);
   });
 });
 

@@ -99,8 +99,7 @@ describe("each rule in which they differ", () => {
       "NewAuthorization",
       { redirect_uri: "http://127.0.0.1:9/", code_challenge: "A".repeat(43), admin: true, vaults: {} },
     ],
-    [STRICTER[12]!.rule]: ["LoginRequest", { code: "c", device_code: "d", code_verifier: "v".repeat(43) }],
-    [STRICTER[13]!.rule]: ["NewAuthorization", { redirect_uri: "http://127.0.0.1:99999/", code_challenge: "A".repeat(43) }],
+    [STRICTER[12]!.rule]: ["NewAuthorization", { redirect_uri: "http://127.0.0.1:99999/", code_challenge: "A".repeat(43) }],
   };
 
   it.each(STRICTER.map(({ rule, refuses }) => [rule, refuses] as const))("is needed: %s", (rule, refuses) => {

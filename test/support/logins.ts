@@ -57,31 +57,15 @@ export async function authorized({ call }: Pick<SignedIn, "call">, attributes: o
 export const redeem = (body: object, options: Request_ = {}): Promise<Reply> =>
   send("POST", "/v1/login/token", { ...options, body });
 
-export interface Waiting {
-  readonly device_code: string;
-  readonly user_code: string;
-}
+/** The person makes a code to paste into a terminal. */
+export const makeLoginCode = (call: Client, attributes: object = {}): Promise<Reply> =>
+  call("POST", "/console/login-codes", { body: { vaults: {}, ...attributes } });
 
-/** Each device has an address of its own, because few devices of one address may wait. */
-let addresses = 0;
-export const newAddress = (): string => `2001:db8:77:${(++addresses).toString(16)}::1`;
+/** The text of such a code. */
+export const loginCode = async (call: Client, attributes: object = {}): Promise<string> =>
+  (await makeLoginCode(call, attributes)).body.code;
 
-export const beginDevice = (body: object = {}, options: Request_ = {}): Promise<Reply> =>
-  send("POST", "/v1/login/device", {
-    ...options,
-    body,
-    headers: { "CF-Connecting-IP": newAddress(), ...(options.headers as Record<string, string>) },
-  });
-
-/** A device that waits. */
-export const waiting = async (body: object = {}): Promise<Waiting> => (await beginDevice(body)).body;
-
-export const typeCode = (call: Client, user_code: string, confirm?: boolean): Promise<Reply> =>
-  call("POST", "/console/devices", { body: { user_code, confirm } });
-
-/** A device whose login the person has confirmed: what redeems it. */
-export async function confirmedDevice({ call }: Pick<SignedIn, "call">, attributes: object = {}): Promise<object> {
-  const { device_code, user_code } = await waiting(attributes);
-  await typeCode(call, user_code, true);
-  return { device_code };
-}
+/** A login by such a code: what redeems it. */
+export const pasted = async ({ call }: Pick<SignedIn, "call">, attributes: object = {}): Promise<object> => ({
+  code: await loginCode(call, attributes),
+});

@@ -1,5 +1,5 @@
 import { formatKeyList, parseKeyList } from "../../src/crypto/key-list.ts";
-import { type IndexUse, keyedIndex } from "../../src/crypto/keyed-index.ts";
+import { type IndexUse, nameIndex } from "../../src/crypto/name-index.ts";
 import { deriveBits } from "../../src/crypto/keyring.ts";
 import { isMacOf, macOf } from "../../src/crypto/manifest-mac.ts";
 import { blindIndex, foldedBlindIndex, openBytes } from "../../src/crypto/seal.ts";
@@ -24,12 +24,10 @@ const USES = [
   "activity/2025-11-26",
   "email-index",
   "issuer-index",
-  "user-code-index",
-  "address-index",
   "console/session",
   "console/sign-in-code",
   "console/authorization-code",
-  "console/device-code",
+  "console/login-code",
 ];
 
 async function readDerived({ rootKey, use }: Pick<DerivedKey, "rootKey" | "use">): Promise<string> {
@@ -103,7 +101,7 @@ interface Index extends Example {
 }
 
 async function readIndex({ key, use, foldVersion, text }: Omit<Index, "opens">): Promise<string> {
-  if (use !== undefined) return keyedIndex((await keyringOf(key)).active, use, text);
+  if (use !== undefined) return nameIndex((await keyringOf(key)).active, use === "email-index" ? "person" : "issuer", text);
   const index = await crypto.subtle.importKey("raw", Uint8Array.fromHex(key), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
   return foldVersion === undefined ? blindIndex(index, text) : foldedBlindIndex(index, foldVersion, fold(text));
 }

@@ -48,7 +48,7 @@ interface Code extends Example {
   readonly text: string;
 }
 
-const CODES: readonly Use[] = ["session", "sign-in-code", "authorization-code", "device-code"];
+const CODES: readonly Use[] = ["session", "sign-in-code", "authorization-code", "login-code"];
 
 export const CODE = form<Code>({
   examples: Object.fromEntries(

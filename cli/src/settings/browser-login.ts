@@ -4,13 +4,13 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { platform } from "node:os";
-import { type Client, ItemVaultError } from "@item-vault/client";
-import { CliError, failureOf } from "../frame/failure.ts";
+import type { Client } from "@item-vault/client";
+import { CliError } from "../frame/failure.ts";
 import { interruptible } from "../frame/interrupt.ts";
 import type { Io } from "../frame/io.ts";
 import { TOKEN_VARIABLES } from "../frame/settings.ts";
 import { tell } from "../output/format.ts";
-import type { LoginRequest, LoginToken } from "./login-request.ts";
+import { type LoginRequest, type LoginToken, redeemCode } from "./login-request.ts";
 
 /** `login --browser`: a code comes from the console to a port of this machine (RFC 8252), and is redeemed with its verifier (RFC 7636). */
 
@@ -34,21 +34,10 @@ export async function loginInBrowser(io: Io, client: Client, host: string, reque
       openBrowser(io.env, url);
       const code = await listener.code;
       const body = { code, code_verifier: verifier, redirect_uri: listener.redirectUri };
-      // A code works once, so a repetition after a lost answer would be refused.
-      return (await client.call("POST /v1/login/token", { body, signal, attempts: 1 }).catch(failLogin)).data;
+      return await redeemCode(client, body, signal);
     } finally {
       listener.close();
     }
-  });
-}
-
-/** Errors: throws a CliError that says to begin again; for a login that the service has no room for, what it says. */
-function failLogin(error: unknown): never {
-  if (!(error instanceof ItemVaultError) || error.status === 507) throw error;
-  const { message, exit } = failureOf(error)!;
-  throw new CliError(error.status === 401 ? "The service did not accept the code of the login" : message, {
-    exit,
-    hint: "A code works once, within a minute: begin the login again with the same command.",
   });
 }
 

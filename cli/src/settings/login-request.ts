@@ -1,5 +1,5 @@
-import type { Operations } from "@item-vault/client";
-import { CliError } from "../frame/failure.ts";
+import { type Client, ItemVaultError, type Operations } from "@item-vault/client";
+import { CliError, failureOf } from "../frame/failure.ts";
 import { secondsOf } from "../frame/duration.ts";
 import type { Values } from "../frame/command.ts";
 import type { LOGIN_OPTIONS } from "./options.ts";
@@ -8,6 +8,25 @@ import type { LOGIN_OPTIONS } from "./options.ts";
 
 export type LoginRequest = Pick<Operations["POST /console/authorizations"]["body"], "vaults" | "expiresIn" | "admin">;
 export type LoginToken = Operations["POST /v1/login/token"]["answer"];
+
+/** Redeems a code, once: a repetition after a lost answer would be refused. Throws what the client throws, with what to do next. */
+export async function redeemCode(
+  client: Client,
+  body: Operations["POST /v1/login/token"]["body"],
+  signal?: AbortSignal,
+): Promise<LoginToken> {
+  return (await client.call("POST /v1/login/token", { body, attempts: 1, ...(signal && { signal }) }).catch(failLogin)).data;
+}
+
+/** Throws a CliError that says to begin again; for a login that the service has no room for, what it says. */
+function failLogin(error: unknown): never {
+  if (!(error instanceof ItemVaultError) || error.status === 507) throw error;
+  const { message, exit } = failureOf(error)!;
+  throw new CliError(error.status === 401 ? "The service did not accept the code of the login" : message, {
+    exit,
+    hint: "A code works once, and for a short time: begin the login again with the same command.",
+  });
+}
 
 /** Errors: throws a CliError. The vaults have ids, because nothing is known of the person's vaults before the login. */
 export function loginRequestOf({ admin, vault = [], "expires-in": lifetime }: Values<typeof LOGIN_OPTIONS>): LoginRequest {

@@ -8,8 +8,10 @@ import { write } from "../frame/io.ts";
 import { printable } from "../frame/printable.ts";
 import { ask, askSecret } from "../frame/prompt.ts";
 import { hostOf, loadConfig } from "../frame/settings.ts";
+import { VERSION } from "../frame/version.ts";
+import { tell } from "../output/format.ts";
 import { changeConfig, NO_TOKENS } from "./config-file.ts";
-import { loginRequestOf, type LoginToken } from "./login-request.ts";
+import { loginRequestOf, type LoginToken, redeemCode } from "./login-request.ts";
 import type { LOGIN_OPTIONS } from "./options.ts";
 
 /**
@@ -23,7 +25,7 @@ export async function run(call: Call<typeof LOGIN_OPTIONS>): Promise<void> {
   const known = hostOf(io.env, options.host, config);
   const host = known ?? (await ask(io, "Host: ", { instead: "Add --host." }));
   checkScheme(io.env, host, options);
-  const isPerson = options.browser === true || options.device === true;
+  const isPerson = options.browser === true || options.code === true;
   const person = isPerson ? await loginAsPerson(call, host) : undefined;
   const token = person ? person.token! : await askToken(call, host);
   // The other token is for the host that was stored with it, and must not be sent to this one.
@@ -36,12 +38,12 @@ export async function run(call: Call<typeof LOGIN_OPTIONS>): Promise<void> {
 
 /** Each pair of options that do not go together, or that need others, as a function of which are there. */
 const FAULTS: readonly (readonly [words: string, isWrong: (given: Call<typeof LOGIN_OPTIONS>["options"]) => unknown])[] = [
-  ["--browser and --device do not go together", ({ browser, device }) => browser && device],
-  ["--admin does not go with --device", ({ admin, device }) => admin && device],
+  ["--browser and --code do not go together", ({ browser, code }) => browser && code],
+  ["--admin does not go with --code", ({ admin, code }) => admin && code],
   ["--admin does not go with --vault", ({ admin, vault }) => admin && vault],
   [
-    "--vault and --expires-in need --browser or --device",
-    ({ browser, device, vault, "expires-in": lifetime }) => (vault ?? lifetime) !== undefined && !browser && !device,
+    "--vault and --expires-in need --browser: for --code, choose them in the console",
+    ({ browser, vault, "expires-in": lifetime }) => (vault ?? lifetime) !== undefined && !browser,
   ],
 ];
 
@@ -59,9 +61,12 @@ async function askToken({ io, options }: Call<typeof LOGIN_OPTIONS>, host: strin
 }
 
 async function loginAsPerson({ io, options }: Call<typeof LOGIN_OPTIONS>, host: string): Promise<LoginToken> {
-  const request = loginRequestOf(options);
   // Without a token: nobody is authenticated yet.
-  const client = createClient({ host, fetch: createFetch(timeoutOf(io.env, options)) });
-  if (options.device) return (await import("./device-login.ts")).loginOnDevice(io, client, request);
-  return (await import("./browser-login.ts")).loginInBrowser(io, client, host, request);
+  const headers = { "User-Agent": `item-vault/${VERSION}` }; // the console shows it to the person
+  const client = createClient({ host, headers, fetch: createFetch(timeoutOf(io.env, options)) });
+  if (options.browser) return (await import("./browser-login.ts")).loginInBrowser(io, client, host, loginRequestOf(options));
+  // A code goes to this host only: the person sees which one it is before they paste.
+  const { origin, href } = new URL("/console/#/terminal", host);
+  await tell(io, `The code is sent to ${printable(origin)}. Make one at ${printable(href)}`);
+  return redeemCode(client, { code: (await askSecret(io, "Login code: ")).trim() });
 }

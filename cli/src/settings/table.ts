@@ -6,8 +6,7 @@ import { LOGIN_OPTIONS, NO_OPTIONS } from "./options.ts";
 export const SETTINGS_COMMANDS = [
   command({
     name: "login",
-    summary:
-      "store the host and a token in the config file: one that is typed or read from stdin, or one for a person who confirms",
+    summary: "store the host and a token in the config file: one that is typed or read from stdin, or one of a person",
     args: "",
     options: LOGIN_OPTIONS,
     examples: [
@@ -15,7 +14,7 @@ export const SETTINGS_COMMANDS = [
       "item-vault login < token.txt",
       "item-vault login --browser",
       "item-vault login --browser --admin",
-      "item-vault login --device --expires-in 1h",
+      "item-vault login --code",
     ],
     load: () => import("./login.ts"),
   }),

@@ -16,7 +16,6 @@ const BY_KIND: Readonly<Record<string, string>> = {
   precondition: "Somebody else has changed this Item in the meantime.",
   quota: "The vault is full: it has reached its quota. Deletions and smaller changes still work.",
   database_full: "The database is nearly full. Deletions and smaller changes still work.",
-  expired_token: "This login has expired. Begin it again.",
   rate: "Too many requests. Wait a few seconds and try again.",
   body_too_large: "This is larger than the service accepts.",
   busy: "The service is busy. Wait a few seconds and try again.",

@@ -42,7 +42,8 @@ export function Facts({ rows, vaults, admin = false, lifetime }: Props) {
   );
 }
 
-const ownVaults = () => session.value!.token!.vaults as Readonly<Record<string, Permission>>;
+/** Returns the permissions of the person by vault: those of people are for whole vaults. */
+export const ownVaults = () => session.value!.token!.vaults as Readonly<Record<string, Permission>>;
 
 function Vaults({ scope }: { readonly scope: Readonly<Record<string, Permission>> }) {
   const entries = Object.entries(scope).map(([id, permission]) => [parseId(id) ?? id, permission] as const);

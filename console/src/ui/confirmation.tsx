@@ -11,11 +11,13 @@ interface Props {
   readonly danger?: boolean;
   /** Does it, and shows what follows. Errors: a failure is shown, and the person may confirm again. */
   readonly onConfirm: () => Promise<void>;
+  /** What the other button says. */
+  readonly cancel?: string;
   readonly onCancel: () => void;
 }
 
 /** A question, with the button that cancels before the one that confirms. */
-export function Confirmation({ children, action, danger = false, onConfirm, onCancel }: Props) {
+export function Confirmation({ children, action, danger = false, onConfirm, cancel = "Cancel", onCancel }: Props) {
   const failure = useSignal<unknown>(undefined);
   const waiting = useSignal(false);
   const confirm = async () => {
@@ -34,7 +36,7 @@ export function Confirmation({ children, action, danger = false, onConfirm, onCa
       {failure.value !== undefined && <Failure error={failure.value} />}
       <div class="buttons">
         <button type="button" onClick={onCancel}>
-          Cancel
+          {cancel}
         </button>
         <button type="button" class={danger ? "danger" : "primary"} disabled={waiting.value} onClick={() => void confirm()}>
           {action}

@@ -56,7 +56,7 @@ export function presentToken(claims: Claims, dialect: Dialect): Presented<Schema
 /** In a list: also tokens that have ended, and those whose rows do not open. */
 export function presentListedToken(token: ListedToken, dialect: Dialect): Presented<Schemas.ListedToken | Schemas.BrokenToken> {
   const endedAt = token.endedAt === undefined ? undefined : presentTime(token.endedAt);
-  if (!("broken" in token)) return { ...presentToken(token, dialect), binding: token.binding, endedAt };
+  if (!("broken" in token)) return { ...presentToken(token, dialect), binding: token.binding, login: token.login, endedAt };
   const { id, broken, issuedAt } = token;
   return {
     id: isId(id) ? writeId(id, dialect) : id,

@@ -17,8 +17,7 @@ export const SCHEMA = { oldest: 1, newest: 1 };
 export const OBJECTS: Readonly<Record<"table" | "index" | "trigger", readonly string[]>> = {
   table: Object.keys(TABLES),
   index: (
-    "activity_by_sequence deleted_items_by_time device_codes_by_address device_codes_by_expiry device_codes_by_user_code " +
-    "exchanges_by_issuer exchanges_by_time exchanges_refused items_by_folded_title items_by_title replays_by_id sessions_by_expiry " +
+    "activity_by_sequence deleted_items_by_time exchanges_by_issuer exchanges_by_time exchanges_refused items_by_folded_title items_by_title replays_by_id sessions_by_expiry " +
     "sessions_by_token tokens_by_ancestor_1 tokens_by_ancestor_2 tokens_by_ancestor_3 tokens_by_name tokens_ending"
   ).split(" "),
   trigger: TABLES_BY_ROOT_KEY.flatMap(({ name }) => ["added", "removed", "rewrapped"].map((event) => `${name}_${event}`)),

@@ -103,27 +103,9 @@ export const DEPLOYMENT_TABLES = {
       expires_at: "time",
       root_key_id: "root key",
       sealed: "sealed",
-      tries: "number",
     },
-    // The text of a one-time code has the kind `signInCode`, that of a login in a browser `authorizationCode`.
+    // A one-time code has a kind of its own: `signInCode`, `authorizationCode` or `loginCode`.
     associatedData: { sealed: textOfSecret("session") },
-    backup: { not: "no backup signs anybody in" },
-    purge: { after: "it expires" },
-  },
-  device_codes: {
-    key: ["id"],
-    columns: {
-      id: "text",
-      user_code: "index",
-      address: "index",
-      expires_at: "time",
-      polled_at: "time",
-      person_id: "id?",
-      root_key_id: "root key",
-      sealed: "sealed",
-    },
-    associatedData: { sealed: textOfSecret("deviceCode") },
-    derived: { user_code: "sealed", address: "sealed" },
     backup: { not: "no backup signs anybody in" },
     purge: { after: "it expires" },
   },

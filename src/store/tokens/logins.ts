@@ -1,28 +1,16 @@
 import { type Claims, isCurrent, type VerifiedClaims } from "../../crypto/token.ts";
-import type { Activity } from "../../model/activity.ts";
+import type { Activity, Origin } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, type Result } from "../../model/result.ts";
-import type { Scope } from "../../model/vault-scope.ts";
 import type { Store } from "../d1/database.ts";
+import type { ConfirmedLogin } from "./session-rows.ts";
 import { insertToken, type IssuedToken } from "./tokens.ts";
 
 /** The tokens that people get by a login from a terminal (contract 28): each is a row of its own, below the person. */
 
-/** What a login asks for. */
-export interface LoginRequest {
-  /** Absent: all vaults of the person. */
-  readonly vaults?: Scope | undefined;
-  /** Seconds; absent: as long as possible. */
-  readonly expiresIn?: number | undefined;
-  /** Whether the token is one of the admin routes, which opens no vaults. */
-  readonly admin?: boolean | undefined;
-}
-
-/**
- * The claims of the token of a login. In: the person, what was asked for and confirmed, the id of the token, and Unix milliseconds. It has
- * the name of the person.
- */
-export function claimsOfLogin(person: Claims, { vaults, expiresIn, admin }: LoginRequest, id: string, now: number): Claims {
+/** Returns the claims of the token of a login: its name is that of the person. `now` is in Unix milliseconds. */
+export function claimsOfLogin(person: Claims, login: ConfirmedLogin, origin: Origin, now: number): Claims {
+  const { id, vaults, expiresIn, admin } = login;
   const issuedAt = Math.floor(now / 1000);
   return {
     id,
@@ -33,12 +21,13 @@ export function claimsOfLogin(person: Claims, { vaults, expiresIn, admin }: Logi
     issuedAt,
     expiresAt: issuedAt + (expiresIn ?? (admin ? LIMITS.adminLoginLifetime : LIMITS.loginLifetime)),
     descent: { ancestors: [person.id], issuedAt: person.issuedAt },
+    login: { address: origin.requestIp, program: origin.userAgent },
   };
 }
 
 /**
- * Issues the token of a confirmed login. In: the person as they were when they confirmed, and the entry of the admin's log. Errors:
- * `unauthorized`, when the person was changed or removed since; those of `insertToken`.
+ * Issues the token of a confirmed login, for the person as they were when they confirmed. Fails with `unauthorized` if the person was changed
+ * or removed since, or if the id is that of a token already: somebody has put the row of a used code back. Fails as `insertToken`.
  */
 export async function issueLogin(
   store: Store,
@@ -47,5 +36,7 @@ export async function issueLogin(
   entry: Activity,
 ): Promise<Result<IssuedToken>> {
   if (!isCurrent(person, store.now, store.settings.tokensNotBefore)) return fail("unauthorized");
-  return insertToken(store, claims, entry, person);
+  const issued = await insertToken(store, claims, entry, person);
+  const isUsed = issued.ok ? issued.value.claims !== claims : issued.failure.kind === "idempotency";
+  return isUsed ? fail("unauthorized") : issued;
 }

@@ -3,9 +3,9 @@ import { type Keyring, type RootKey } from "../../crypto/keyring.ts";
 import { open, seal } from "../../crypto/seal.ts";
 import { isCurrent, type VerifiedClaims } from "../../crypto/token.ts";
 import type { Permission } from "../../model/permission.ts";
+import type { Scope } from "../../model/vault-scope.ts";
 import type { Store } from "../d1/database.ts";
 import { TABLES } from "../tables/tables.ts";
-import type { LoginRequest } from "./logins.ts";
 
 /**
  * The rows of sessions, of one-time codes and of the codes of logins. The grants are sealed and bound to the id of the row. So write access to D1 is not enough to
@@ -29,16 +29,28 @@ export interface Grants {
   readonly token?: VerifiedClaims | undefined;
   /** What the admin has opened to the token for this session besides its own vaults (contract 24.12). It ends with the grant `admin`. */
   readonly opened?: Readonly<Record<string, Permission>> | undefined;
-  /** Of the code of a login in a browser (contract 28.3): what the person has confirmed. */
+  /** Of the code of a login (contract 28.3, 28.5): what the person has confirmed. */
   readonly login?: ConfirmedLogin | undefined;
 }
 
-/** A login in a browser that a person has confirmed. */
+/** What a login asks for. */
+export interface LoginRequest {
+  /** Absent: all vaults of the person. */
+  readonly vaults?: Scope | undefined;
+  /** Seconds; absent: as long as possible. */
+  readonly expiresIn?: number | undefined;
+  /** Whether the token is one of the admin routes, which opens no vaults. */
+  readonly admin?: boolean | undefined;
+}
+
+/** A login that a person has confirmed. */
 export interface ConfirmedLogin extends LoginRequest {
-  /** The SHA-256 of the verifier that redeems the code, in base64url (RFC 7636 section 4.2). */
-  readonly challenge: string;
-  /** Where the code was sent. */
-  readonly redirectUri: string;
+  /** The id of the token that the code gives: a code whose row comes back gives no second one. */
+  readonly id: string;
+  /** Of a login in a browser: the SHA-256 of the verifier that redeems the code, in base64url (RFC 7636 section 4.2). */
+  readonly challenge?: string;
+  /** Of a login in a browser: where the code was sent. */
+  readonly redirectUri?: string;
 }
 
 /** The claims of the token that a session acts as, with what the admin has opened to it. */
@@ -56,6 +68,7 @@ export const USES = {
   session: "session",
   signInCode: "sign-in-code",
   authorizationCode: "authorization-code",
+  loginCode: "login-code",
 } as const satisfies Readonly<Record<string, Use>>;
 
 export type Kind = keyof typeof USES;

@@ -15,6 +15,8 @@ const SQL = {
   load: `SELECT ${COLUMNS} FROM sessions WHERE id = ?1`,
   take: `DELETE FROM sessions WHERE id = ?1 RETURNING ${COLUMNS}`,
   delete: "DELETE FROM sessions WHERE id = ?1 RETURNING id",
+  /** What expires as soon as a code: the codes of logins, and sessions that end by themselves. */
+  deleteCodes: "DELETE FROM sessions WHERE token_id = (SELECT token_id FROM sessions WHERE id = ?1) AND expires_at <= ?2",
   /** Deletes the rows that expire first, so that there is room for one more. */
   trim: `
     DELETE FROM sessions WHERE id IN (
@@ -81,7 +83,11 @@ export const insertSession = (store: Store, grants: Grants, lifetime: Lifetime, 
   insert(store, "session", grants, lifetime, replaced);
 
 /** How long a code of each kind can be used, in seconds. */
-const SECONDS = { signInCode: LIMITS.signInCode, authorizationCode: LIMITS.authorizationCode } as const;
+const SECONDS = {
+  signInCode: LIMITS.signInCode,
+  authorizationCode: LIMITS.authorizationCode,
+  loginCode: LIMITS.loginCode,
+} as const;
 
 /** Makes a one-time code, in one D1 call. Errors: as `insertSession`. */
 export const insertCode = (store: Store, grants: Grants, kind: keyof typeof SECONDS = "signInCode"): Promise<Result<Made>> =>
@@ -119,10 +125,14 @@ export async function takeCode(
   return live ? ok({ admin: live.admin, token: live.token, login: live.login }) : fail("unauthorized");
 }
 
-/** Ends a session at once, and returns whether there was one. Fails with `unavailable`. */
-export async function deleteSession({ db }: Store, id: string): Promise<Result<boolean>> {
-  const done = await runBatch<[{ id: string }]>(db, db.prepare(SQL.delete).bind(id));
-  return done.ok ? ok(done.value[0].length > 0) : done;
+/**
+ * Ends a session at once, and the codes of logins that its token or person has confirmed. Returns whether there was a session. Fails with
+ * `unavailable`.
+ */
+export async function deleteSession({ db, now }: Store, id: string): Promise<Result<boolean>> {
+  const codes = db.prepare(SQL.deleteCodes).bind(id, now + LIMITS.loginCode * SECOND);
+  const done = await runBatch<[never, { id: string }]>(db, codes, db.prepare(SQL.delete).bind(id));
+  return done.ok ? ok(done.value[1].length > 0) : done;
 }
 
 /**

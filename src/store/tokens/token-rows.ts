@@ -31,6 +31,7 @@ const SEALED_CLAIMS = [
   "rule",
   "admin",
   "backupsOnly",
+  "login",
 ] as const satisfies readonly (keyof Claims)[];
 
 /** Seals what the row of a token holds besides its plaintext columns. */

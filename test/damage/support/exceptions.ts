@@ -118,14 +118,9 @@ const EXCEPTIONS: readonly Exception[] = [
     columns: ["root_key_uses.id", "root_keys.id", "root_keys.proof", "root_keys.fingerprint"],
   },
   {
-    reason: "a session that does not open has ended, and its person signs in again",
+    reason: "a session or code that does not open has ended, and its person signs in again",
     faults: ALL,
     columns: columnsOf("sessions"),
-  },
-  {
-    reason: "a device that waits with a row that does not open has expired, and begins again",
-    faults: ALL,
-    columns: columnsOf("device_codes"),
   },
   {
     reason: "keys of an issuer that do not open are fetched again",

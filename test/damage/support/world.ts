@@ -4,7 +4,7 @@ import { LIMITS } from "../../../src/model/limits.ts";
 import { formatPosition, START } from "../../../src/model/reseal.ts";
 import { backUpAll } from "../../support/backup.ts";
 import { browser, signIn } from "../../support/console.ts";
-import { typeCode, waiting } from "../../support/logins.ts";
+import { loginCode } from "../../support/logins.ts";
 import { personSession } from "../../support/person-session.ts";
 import { dataKeyOf } from "../../support/sealed-columns.ts";
 import { exchange, makeRule, makeWorkload } from "../../support/workloads.ts";
@@ -92,7 +92,7 @@ export async function plantWorld(): Promise<World> {
     await exchange(await workload.token());
     const email = `${name}@example.com`;
     await admin("POST", "/v1/admin/people", { body: { email, vaults: scope } });
-    await typeCode(browser(await personSession(env, email)), (await waiting()).user_code, true);
+    await loginCode(browser(await personSession(env, email)));
   }
   const { token, id: reader } = await makeToken(scope, { name: "uuid" });
   const { token: other, id: connect } = await makeToken(scope, { name: "connect", dialect: "connect" });

@@ -1,4 +1,4 @@
-import { loginRequest, newAuthorization, newChildToken, newDevice, signIn, typedDevice } from "../../../contract/bodies.ts";
+import { loginRequest, newAuthorization, newChildToken, newLoginCode, signIn } from "../../../contract/bodies.ts";
 import { createIssuer } from "../../../src/http/endpoints/admin-issuers.ts";
 import { createRule } from "../../../src/http/endpoints/admin-rules.ts";
 import { addPerson, changePerson } from "../../../src/http/endpoints/admin-people.ts";
@@ -47,8 +47,7 @@ export const PARSERS: Readonly<Record<string, (body: unknown) => Result<unknown>
   PersonChange: endpoint(changePerson),
   SignIn: (body) => parseValue(signIn, body, "the body"),
   NewAuthorization: (body) => parseValue(newAuthorization, body, "the login"),
-  NewDevice: (body) => parseValue(newDevice, body, "the login"),
-  TypedDevice: (body) => parseValue(typedDevice, body, "the device"),
+  NewLoginCode: (body) => parseValue(newLoginCode, body, "the login"),
   LoginRequest: (body) => parseValue(loginRequest, body, "the login"),
 };
 
@@ -175,16 +174,6 @@ export const STRICTER: readonly Stricter[] = [
     refuses: (body) => {
       const { admin, vaults, expiresIn } = (body ?? {}) as Named;
       return admin === true && ((vaults ?? null) !== null || Number(expiresIn ?? 0) > LIMITS.adminLoginLifetime);
-    },
-  },
-  {
-    rule: "a login is redeemed by a code with its verifier, or by a device code (contract 28.4, 28.7)",
-    reason: "one object with the attributes of both gives clients one type",
-    refuses: (body) => {
-      const [code, verifier, device] = ["code", "code_verifier", "device_code"].map(
-        (name) => (body as Named | null)?.[name] ?? null,
-      );
-      return (code === null) === (device === null) || (code === null) !== (verifier === null);
     },
   },
   {

@@ -6,7 +6,7 @@ import { lengthOf, pattern } from "../../support/files.ts";
 
 import { admin, client, LOGIN, makeToken, makeVault, type Reply, type Request_, send } from "../../support/service.ts";
 import { JOBS } from "../../support/jobs.ts";
-import { REDIRECT, typeCode, waiting } from "../../support/logins.ts";
+import { loginCode, REDIRECT } from "../../support/logins.ts";
 import { personSession } from "../../support/person-session.ts";
 import { newReceiver } from "../../support/webhooks.ts";
 import { formOf, newSigningKey, tokenOf } from "../../support/workload-tokens.ts";
@@ -71,14 +71,11 @@ async function prepare(world: World, row: Row): Promise<Record<string, string>> 
 }
 
 /** What only the session of a person may do, and what comes after it. */
-const PEOPLE_ONLY: ReadonlySet<string> = new Set(["createAuthorization", "confirmDevice", "redeemLogin"]);
+const PEOPLE_ONLY: ReadonlySet<string> = new Set(["createAuthorization", "createLoginCode", "redeemLogin"]);
 
 async function preparePerson({ operationId }: Row): Promise<Record<string, string>> {
   const session = await personSession(env, (await addPerson()).email);
-  if (operationId === "createAuthorization") return { session };
-  const { device_code, user_code } = await waiting();
-  if (operationId === "redeemLogin") await typeCode(browser(session), user_code, true);
-  return { session, device_code, user_code };
+  return operationId === "redeemLogin" ? { code: await loginCode(browser(session)) } : { session };
 }
 
 async function prepareItem({ vault, token }: World, { path }: Row): Promise<Record<string, string>> {
@@ -175,9 +172,8 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   getBackupObject: () => ({ query: `?key=${OBJECT}` }),
   putBackupObject: () => ({ query: `?key=contents/${vaultPath()}`, body: pattern(100) }),
   createAuthorization: () => ({ body: { redirect_uri: REDIRECT, code_challenge: "A".repeat(43) } }),
-  confirmDevice: ({ user_code }) => ({ body: { user_code } }),
-  createDeviceCode: () => ({ body: {} }),
-  redeemLogin: ({ device_code }) => ({ body: { device_code } }),
+  createLoginCode: () => ({ body: { vaults: {} } }),
+  redeemLogin: ({ code }) => ({ body: { code } }),
   signIn: ({ token }) => ({ body: { token } }),
   updateWebhook: () => ({ body: { rotateSecret: true } }),
 };

@@ -928,9 +928,6 @@ const CHALLENGE = "DwBzhbb51LfusnSGBa_hqYSgo7-j8BTQnip4TOnlzRo";
 const AUTHORIZATION = { redirect_uri: "http://127.0.0.1:49152/", code_challenge: CHALLENGE };
 const OF_PERSON = "the claims of the person are sealed in the row";
 
-/** Few devices of one address may wait. */
-const removeDevices = ({ env }: World) => env.DB.prepare("DELETE FROM device_codes").run();
-
 const logins: readonly WorstRequest[] = [
   {
     endpoint: "POST /console/authorizations",
@@ -939,23 +936,10 @@ const logins: readonly WorstRequest[] = [
     prepare: async (world) => ({ path: "/console/authorizations", headers: await personHeaders(world), body: AUTHORIZATION }),
   },
   {
-    endpoint: "POST /console/devices",
-    why: "a person with 100 vaults confirms",
+    endpoint: "POST /console/login-codes",
+    why: "a person with 100 vaults",
     stores: OF_PERSON,
-    prepare: async (world) => {
-      await removeDevices(world);
-      const { user_code } = await world.ask("POST", "/v1/login/device", "", {});
-      return { path: "/console/devices", headers: await personHeaders(world), body: { user_code, confirm: true } };
-    },
-  },
-  {
-    endpoint: "POST /v1/login/device",
-    why: "it asks for 100 vaults",
-    prepare: async (world) => {
-      await removeDevices(world);
-      const vaults = Object.fromEntries(times(LIMITS.tokenVaults, () => [crypto.randomUUID(), "rw"]));
-      return { path: "/v1/login/device", body: { vaults } };
-    },
+    prepare: async (world) => ({ path: "/console/login-codes", headers: await personHeaders(world), body: { vaults: {} } }),
   },
   {
     endpoint: "POST /v1/login/token",

@@ -1,0 +1,95 @@
+import { useSignal } from "@preact/signals";
+import type { ListedToken, LoginCode } from "@item-vault/client";
+import { useLayoutEffect } from "preact/hooks";
+import { call } from "../api/client.ts";
+import { copy } from "../ui/clipboard.ts";
+import { Confirmation } from "../ui/confirmation.tsx";
+
+/** A code that waits for a terminal, and then the terminal that uses it. The person can end that login. */
+
+const PAUSE = 2_000; // milliseconds
+
+type Terminal = NonNullable<ListedToken["login"]>;
+type State = "waiting" | "expired" | "ended" | Terminal;
+
+interface Props {
+  readonly code: LoginCode;
+  /** Shows the form again. */
+  readonly onAgain: () => void;
+}
+
+export function MadeCode({ code, onAgain }: Props) {
+  const state = useSignal<State>("waiting");
+  useLayoutEffect(() => {
+    let timer: ReturnType<typeof setTimeout>;
+    const poll = async (): Promise<void> => {
+      // Before the request, so that a code that is used at the last moment is found too.
+      const hasExpired = Date.now() > Date.parse(code.expiresAt);
+      const terminal = await loadTerminal(code.id).catch(() => undefined);
+      if (terminal || hasExpired) state.value = terminal ?? "expired";
+      else timer = setTimeout(() => void poll(), PAUSE);
+    };
+    timer = setTimeout(() => void poll(), PAUSE);
+    return () => clearTimeout(timer);
+  }, []);
+  const end = async () => {
+    await call("DELETE /v1/tokens/{token}", { path: { token: code.id } });
+    state.value = "ended";
+  };
+  const isUsed = typeof state.value === "object";
+  return (
+    <>
+      {state.value === "waiting" && <Steps code={code} />}
+      <output>{textOf(state.value)}</output>
+      {isUsed && (
+        <Confirmation action="End it" danger onConfirm={end} cancel="Make another code" onCancel={onAgain}>
+          <p class="quiet">Program: {(state.value as Terminal).program || "unknown"}</p>
+        </Confirmation>
+      )}
+      {!isUsed && state.value !== "waiting" && (
+        <div class="buttons">
+          <button type="button" class="primary" onClick={onAgain}>
+            Make another code
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Returns the terminal that uses a code, by the id of its token. */
+async function loadTerminal(id: string): Promise<Terminal | undefined> {
+  const { data } = await call("GET /v1/tokens");
+  const token = data.find((one) => one.id === id);
+  return token && !("broken" in token) ? token.login : undefined;
+}
+
+const TEXTS = {
+  waiting: "Waiting for the terminal…",
+  expired: "Nobody has used the code, and it has expired.",
+  ended: "The login has ended. Its terminal has no access any more.",
+};
+
+const textOf = (state: State): string =>
+  typeof state === "string" ? TEXTS[state] : `A terminal at ${state.address || "an unknown address"} uses it.`;
+
+function Steps({ code }: { readonly code: LoginCode }) {
+  return (
+    <>
+      <p>
+        Run this command in the terminal, and paste the code there within 2 minutes. It works once.{" "}
+        <strong>Paste it only into a terminal that you opened.</strong>
+      </p>
+      <pre class="token-text">{`item-vault login --code --host ${location.origin}`}</pre>
+      <label>
+        Code
+        <input readOnly value={code.code} spellcheck={false} />
+      </label>
+      <div class="buttons">
+        <button type="button" class="primary" onClick={() => void copy("Code", code.code)}>
+          Copy code
+        </button>
+      </div>
+    </>
+  );
+}
