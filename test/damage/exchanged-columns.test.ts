@@ -1,0 +1,80 @@
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it } from "vitest";
+import { ALL_TABLES, type NamedTable } from "../../src/store/tables/tables.ts";
+import { serveTeam } from "../support/access.ts";
+import { deleteIssuers } from "../support/workloads.ts";
+import { exchangeColumn, isPlain } from "./support/exchange.ts";
+import type { Row } from "./support/rows.ts";
+import { plantSubject, ROLES, type Subject, type Use } from "./support/subjects.ts";
+
+/**
+ * Whoever writes to D1 exchanges a plaintext column of two rows of a table that has sealed texts. A column only finds a row: no credential
+ * works for another subject, and no reader serves the content of the other row.
+ */
+
+const signInAs = serveTeam();
+
+/** The tables with sealed texts whose rows belong to no vault, but for that of root keys, each with its plaintext columns. */
+const OF_SUBJECTS = ALL_TABLES.filter(({ associatedData, owner, name }) => associatedData && !owner && name !== "root_keys");
+
+const loadRow = async ({ name, key }: NamedTable, id: string): Promise<Row> =>
+  (await env.DB.prepare(`SELECT * FROM ${name} WHERE ${key[0]!} = ?`).bind(id).first<Row>())!;
+
+/** Returns what a subject is answered about the other one, in words. */
+async function faultsOf({ uses }: Subject, other: Subject, isAsked: (use: Use) => boolean): Promise<string[]> {
+  const faults: string[] = [];
+  for (const { name, ask } of uses.filter(isAsked)) {
+    const { status, text } = await ask();
+    if (text.includes(other.mark)) faults.push(`${name}: ${status} ${text}`);
+  }
+  return faults;
+}
+
+const plantTwo = async () => [await plantSubject(signInAs), await plantSubject(signInAs)] as const;
+
+/** Exchanges a column of a row of each subject, and returns the faults of both. */
+async function tryExchange(
+  table: NamedTable,
+  column: string,
+  [a, b]: readonly [Subject, Subject],
+  [role, other]: readonly [string, string],
+  isAsked: (use: Use) => boolean = () => true,
+): Promise<string[]> {
+  const rows = [await loadRow(table, a.rows[table.name]![role]!), await loadRow(table, b.rows[table.name]![other]!)] as const;
+  if (rows[0][column] === rows[1][column]) return [];
+  const undo = await exchangeColumn(table, column, rows);
+  const faults = [...(await faultsOf(a, b, isAsked)), ...(await faultsOf(b, a, isAsked))];
+  await undo();
+  return faults.map((fault) => `${role} and ${other}: ${fault}`);
+}
+
+afterEach(deleteIssuers);
+
+const CASES = OF_SUBJECTS.flatMap((table) =>
+  Object.keys(table.columns)
+    .filter((column) => isPlain(table, column))
+    .map((column) => [`${table.name}.${column}`, table, column] as const),
+);
+
+describe("two rows of one role that exchange", () => {
+  it.each(CASES)("%s serve neither subject as the other one", async (_, table, column) => {
+    const faults: string[] = [];
+    for (const role of ROLES[table.name]!) faults.push(...(await tryExchange(table, column, await plantTwo(), [role, role])));
+    expect(faults).toEqual([]);
+  });
+});
+
+describe("two rows of different roles that exchange", () => {
+  // What a row of another role has too: its kind, its index, what it is below.
+  it.each(CASES.filter(([, { columns }, column]) => columns[column]!.endsWith("?")))(
+    "%s are listed to nobody else",
+    async (_, table, column) => {
+      const faults: string[] = [];
+      const two = await plantTwo();
+      for (const role of ROLES[table.name]!)
+        for (const other of ROLES[table.name]!.filter((one) => one !== role))
+          faults.push(...(await tryExchange(table, column, two, [role, other], ({ once }) => !once)));
+      expect(faults).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,94 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, expect, it } from "vitest";
+import { ALL_TABLES, type NamedTable } from "../../src/store/tables/tables.ts";
+import { LOGIN } from "../support/service.ts";
+import { copyStorage } from "../verify/support/restore.ts";
+import { exchangeColumn, isPlain } from "./support/exchange.ts";
+import { type Answer, answerOf, listProbes, type Probe } from "./support/probes.ts";
+import type { Row } from "./support/rows.ts";
+import { plantWorld, type World } from "./support/world.ts";
+
+/**
+ * Whoever writes to D1 exchanges a plaintext column of two rows of a table of vaults that has sealed texts. A column only finds a row: no reader
+ * serves the content of the other row as what it was asked for. exchanged-columns.test.ts does the same with everything that authenticates.
+ */
+
+let world: World;
+let probes: readonly Probe[];
+let before: ReadonlyMap<string, Answer>;
+let restore: () => Promise<void>;
+
+const ask = async () => new Map(await Promise.all(probes.map(async ({ name, ask: one }) => [name, await one()] as const)));
+
+/** The readers of the world, and those of contents and of repeated requests. */
+function readersOf({ vaults: [a, b] }: World): readonly Probe[] {
+  const more = [a, b].flatMap(({ call, items, item, file, replaced }, place): Probe[] => [
+    ...[file, replaced].map((id) => ({
+      name: `content ${id}`,
+      about: [],
+      ask: async () => answerOf(await call("GET", `${items}/${item}/files/${id}/content`)),
+    })),
+    ...["First", "Second"].map((title) => ({
+      name: `repeated request ${title} ${place}`,
+      about: [],
+      ask: async () => {
+        const body = { ...LOGIN, title, fields: [{ id: "username", purpose: "USERNAME", value: "robots" }] };
+        return answerOf(await call("POST", items, { body, headers: { "Idempotency-Key": title } }));
+      },
+    })),
+  ]);
+  return [...listProbes(world).filter(({ name }) => !name.startsWith("restore of")), ...more];
+}
+
+beforeAll(async () => {
+  world = await plantWorld();
+  probes = readersOf(world);
+  before = await ask();
+  restore = await copyStorage();
+});
+
+/** Columns that are served as they are: docs/security.md says that whoever writes D1 can change them. */
+const SERVED = new Set(["action", "result", "actor", "item_id", "resource", "event"].map((column) => `activity.${column}`));
+
+const CASES = ALL_TABLES.filter(({ associatedData, owner }) => associatedData && owner).flatMap((table) =>
+  Object.keys(table.columns)
+    .filter((column) => isPlain(table, column) && !/^(time|number)/.test(table.columns[column]!))
+    .filter((column) => !SERVED.has(`${table.name}.${column}`))
+    .map((column) => [`${table.name}.${column}`, table, column] as const),
+);
+
+/** Returns two pairs of rows that differ in a column: of one vault, and of two. */
+async function pairsOf({ name, key, owner }: NamedTable, column: string): Promise<(readonly [Row, Row])[]> {
+  const { results } = await env.DB.prepare(`SELECT * FROM ${name} ORDER BY ${key.join()}`).all<Row>();
+  const [of = ""] = Object.values(owner!);
+  const planted = results.filter((row) => world.vaults.some(({ vault }) => vault === row[of]));
+  const pairs = planted.flatMap((one, place) =>
+    planted.slice(place + 1).flatMap((other) => (one[column] === other[column] ? [] : [[one, other] as const])),
+  );
+  return [true, false].flatMap((isSame) => pairs.find(([one, other]) => (one[of] === other[of]) === isSame) ?? []) as never;
+}
+
+/** Returns what a reader serves in place of what it served before, in words. A refusal, an absent and a broken entry serve nothing. */
+async function faultsNow(): Promise<string[]> {
+  const faults: string[] = [];
+  for (const [name, { status, kind, entries }] of await ask()) {
+    if (kind === "internal") faults.push(`${name}: internal`);
+    const was = before.get(name)!.entries;
+    for (const [id, text] of status === 200 ? entries : []) {
+      const isLogged = was.get(id) === undefined && name.includes("activity");
+      if (text !== was.get(id) && !text.includes('"broken"') && !isLogged)
+        faults.push(`${name}: ${id}: ${was.get(id)?.slice(0, 300)} → ${text.slice(0, 300)}`);
+    }
+  }
+  return faults;
+}
+
+it.each(CASES)("two rows that exchange %s are not served as each other", async (_, table, column) => {
+  const faults: string[] = [];
+  for (const pair of await pairsOf(table, column)) {
+    await exchangeColumn(table, column, pair).catch(() => undefined);
+    faults.push(...(await faultsNow()));
+    await restore();
+  }
+  expect(faults).toEqual([]);
+});
