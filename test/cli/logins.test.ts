@@ -152,10 +152,11 @@ describe("login --browser", () => {
   });
 });
 
-describe("login --code", () => {
-  const codeOf = async (email: string, body: object = { vaults: {} }): Promise<string> =>
-    ((await (await (await service.signIn(email))("POST", "console/login-codes", body)).json()) as { code: string }).code;
+/** The text of a code that the person makes in the console. */
+const codeOf = async (email: string, body: object = { vaults: {} }): Promise<string> =>
+  ((await (await (await service.signIn(email))("POST", "console/login-codes", body)).json()) as { code: string }).code;
 
+describe("login --code", () => {
   it("tells the host before it takes the code, stores the token, and prints neither", async () => {
     const { email } = await service.addPerson({ [vault]: "rw" });
     const own = home();

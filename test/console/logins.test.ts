@@ -380,7 +380,7 @@ describe.each(WAYS)("the code of a login %s", (_, confirm) => {
 
   it("gives no second token to whoever puts its row back, also after the first one has ended", async () => {
     const login = await confirm(await signedIn());
-    const { results } = await env.DB.prepare("SELECT * FROM sessions").all<Record<string, unknown>>();
+    const { results } = await env.DB.prepare("SELECT * FROM sessions").all();
     const putBack = () =>
       env.DB.batch(
         results.map((row) =>

@@ -1,8 +1,9 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, it } from "vitest";
 import { ALL_TABLES, type NamedTable } from "../../src/store/tables/tables.ts";
-import { LOGIN } from "../support/service.ts";
+import { LOGIN, type Reply } from "../support/service.ts";
 import { copyStorage } from "../verify/support/restore.ts";
+import type { Planted } from "../verify/support/vault.ts";
 import { exchangeColumn, isPlain } from "./support/exchange.ts";
 import { type Answer, answerOf, listProbes, type Probe } from "./support/probes.ts";
 import type { Row } from "./support/rows.ts";
@@ -20,29 +21,29 @@ let restore: () => Promise<void>;
 
 const ask = async () => new Map(await Promise.all(probes.map(async ({ name, ask: one }) => [name, await one()] as const)));
 
-/** The readers of the world, and those of contents and of repeated requests. */
-function readersOf({ vaults: [a, b] }: World): readonly Probe[] {
-  const more = [a, b].flatMap(({ call, items, item, file, replaced }, place): Probe[] => [
-    ...[file, replaced].map((id) => ({
-      name: `content ${id}`,
-      about: [],
-      ask: async () => answerOf(await call("GET", `${items}/${item}/files/${id}/content`)),
-    })),
-    ...["First", "Second"].map((title) => ({
-      name: `repeated request ${title} ${place}`,
-      about: [],
-      ask: async () => {
-        const body = { ...LOGIN, title, fields: [{ id: "username", purpose: "USERNAME", value: "robots" }] };
-        return answerOf(await call("POST", items, { body, headers: { "Idempotency-Key": title } }));
-      },
-    })),
-  ]);
-  return [...listProbes(world).filter(({ name }) => !name.startsWith("restore of")), ...more];
-}
+const reader = (name: string, one: () => Promise<Reply>): Probe => ({
+  name,
+  about: [],
+  ask: async () => answerOf(await one()),
+});
+
+/** The readers of contents and of repeated requests. */
+const readersOf = ({ call, items, item, file, replaced }: Planted): Probe[] => {
+  const repeat = (title: string) => {
+    const body = { ...LOGIN, title, fields: [{ id: "username", purpose: "USERNAME", value: "robots" }] };
+    return call("POST", items, { body, headers: { "Idempotency-Key": title } });
+  };
+  return [
+    reader(`content ${file}`, () => call("GET", `${items}/${item}/files/${file}/content`)),
+    reader(`content ${replaced}`, () => call("GET", `${items}/${item}/files/${replaced}/content`)),
+    reader(`the first request to ${items}`, () => repeat("First")),
+    reader(`the second request to ${items}`, () => repeat("Second")),
+  ];
+};
 
 beforeAll(async () => {
   world = await plantWorld();
-  probes = readersOf(world);
+  probes = [...listProbes(world), ...world.vaults.flatMap(readersOf)].filter(({ name }) => !name.startsWith("restore of"));
   before = await ask();
   restore = await copyStorage();
 });

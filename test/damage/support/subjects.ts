@@ -37,6 +37,11 @@ async function secretId(text: string): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
 }
 
+const use = (name: string, call: Client, method: string, path: string, body?: object): Use => ({
+  name,
+  ask: () => call(method, path, body && { body }),
+});
+
 /** Signs in with Access, as the test file does. */
 export type SignIn = (email: string) => Promise<Reply>;
 
@@ -60,10 +65,6 @@ export async function plantSubject(signInAs: SignIn): Promise<Subject> {
   const [signInCode, pasted] = [(await asToken("POST", "/v1/sign-in-codes")).body.code, await loginCode(asPerson, { vaults })];
   const browserLogin = (await authorized({ call: asPerson })) as { code: string };
   const presented = await workload.token({ mark });
-  const use = (name: string, call: Client, method: string, path: string, body?: object): Use => ({
-    name,
-    ask: () => call(method, path, body && { body }),
-  });
   const uses: Use[] = [
     ...["/v1/token", "/v1/tokens", "/v1/vaults"].map((path) => use(`the token: ${path}`, asToken, "GET", path)),
     use("the child", client(child.token), "GET", "/v1/token"),
