@@ -107,38 +107,18 @@ CREATE TABLE ended_tokens (
   signed_by   TEXT    NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Sessions of the console, one-time codes that sign in, and those of logins in a browser. No rotation seals them again: they end with their root key.
+-- Sessions of the console, one-time codes that sign in, and the codes of logins. No rotation seals them again: they end with their root key.
 CREATE TABLE sessions (
   id          TEXT    NOT NULL PRIMARY KEY, -- the SHA-256 of the 32 bytes of the cookie or the code, in hexadecimal
   token_id    TEXT,                         -- the token that it acts as. NULL: it is of the admin alone
   expires_at  INTEGER NOT NULL CHECK (expires_at BETWEEN 0 AND 253402300799999), -- Unix milliseconds
   root_key_id TEXT    NOT NULL,             -- seals the row
-  sealed      TEXT    NOT NULL,             -- what it grants, and when it expires
-  -- of a session: the user codes of devices that were typed into it and that nobody waits for
-  tries       INTEGER NOT NULL DEFAULT 0 CHECK (tries BETWEEN 0 AND 9007199254740991)
+  sealed      TEXT    NOT NULL              -- what it grants, and when it expires
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX sessions_by_expiry ON sessions (expires_at);
 
 CREATE INDEX sessions_by_token ON sessions (token_id, expires_at);
-
--- Devices that wait for a person to confirm their login. They end with their root key, as sessions do.
-CREATE TABLE device_codes (
-  id          TEXT    NOT NULL PRIMARY KEY, -- the SHA-256 of the 32 bytes of the device code, in hexadecimal
-  user_code   TEXT    NOT NULL,             -- the blind index of what the person types, under root_key_id
-  address     TEXT    NOT NULL,             -- that of the address of the device
-  expires_at  INTEGER NOT NULL CHECK (expires_at BETWEEN 0 AND 253402300799999), -- Unix milliseconds
-  polled_at   INTEGER NOT NULL CHECK (polled_at BETWEEN 0 AND 253402300799999), -- when the device has asked last, unless it was too early
-  person_id   TEXT,                         -- the person who has confirmed
-  root_key_id TEXT    NOT NULL,             -- seals the row
-  sealed      TEXT    NOT NULL              -- the device, what it asks for, and who has confirmed
-) STRICT, WITHOUT ROWID;
-
-CREATE UNIQUE INDEX device_codes_by_user_code ON device_codes (user_code);
-
-CREATE INDEX device_codes_by_address ON device_codes (address);
-
-CREATE INDEX device_codes_by_expiry ON device_codes (expires_at);
 
 -- (content_version, attribute_version, updated_at) is the fence of every commit: see src/store/commit/fence.ts.
 CREATE TABLE vaults (
