@@ -28,6 +28,7 @@ export function installGlobals({ after, now }: Clock, random: () => number): () 
         crypto: seededCrypto(random),
         FixedLengthStream,
         IdentityTransformStream,
+        Cloudflare: { compatibilityFlags: {} },
       },
     ],
     [Date, { now: () => now() + (currentServing()?.clock.ahead ?? 0) }],
