@@ -70,6 +70,9 @@ async function exportedIds(log: string): Promise<string[]> {
 
 const runCron = () => worker.scheduled(createScheduledController({ scheduledTime: new Date() }), env);
 
+/** Returns the ids of the entries that the segments of a log have. */
+const segmentIds = async (log: string): Promise<string[]> => (await segmentEntries(log)).map(({ id }) => id);
+
 describe("a flood of reads and denials", () => {
   it("leaves the newest ones up to the maximum, and all writes", async () => {
     const { vault, items, call } = await freshVault();
@@ -83,7 +86,7 @@ describe("a flood of reads and denials", () => {
     }
     const bytes = await bytesOf(vault);
     expect([bytes > 0.8 * MOST_BYTES, bytes < MOST_BYTES + 100_000]).toEqual([true, true]);
-    const left = (await segmentEntries(vault)).map(({ id }) => id);
+    const left = await segmentIds(vault);
     expect(left).toEqual(sent.slice(-left.length));
     expect(await idsOf(vault)).toHaveLength(left.length + 7);
   });
@@ -97,15 +100,14 @@ describe("a flood of reads and denials", () => {
     const quiet = [reads(parent.id, 300), reads(sibling.id, 300)];
     await deliver(quiet.flat(), bindings);
     for (const { id } of [noisy, below]) await deliver(reads(id, 1_200), bindings);
-    const idsIn = async (log: string) => (await segmentEntries(log)).map(({ id }) => id);
-    for (const entries of quiet) expect(await idsIn(entries[0]!.log)).toEqual(entries.map(({ id }) => id));
+    for (const entries of quiet) expect(await segmentIds(entries[0]!.log)).toEqual(entries.map(({ id }) => id));
     const bytes = await Promise.all([parent, sibling, noisy, below].map(({ id }) => bytesOf(id)));
     expect(bytes.reduce((sum, one) => sum + one)).toBeLessThan(MOST_BYTES + 200_000);
     // The newest entries of both are there, and what left is in the archive.
     expect([bytes[2]! > 0, bytes[3]! > 0]).toEqual([true, true]);
     const other = await makeToken({});
     await deliver(reads(other.id, 600), bindings);
-    expect(await idsIn(other.id)).toHaveLength(600);
+    expect(await segmentIds(other.id)).toHaveLength(600);
   });
 
   it("of one log does not shorten another log", async () => {
