@@ -1,6 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { VaultCoordinator } from "../../src/index.ts";
 import type { Operation } from "../../src/model/operation.ts";
 import { KEEP_NOTHING, rebindCoordinator, setVariables, wrapDatabase } from "../support/bindings.ts";
 import { otherTag } from "../support/etags.ts";
@@ -47,6 +48,16 @@ const ringOnce = () => {
 };
 const alarmOf = () => runInDurableObject(coordinator(), (_, { storage }) => storage.getAlarm());
 
+/** A coordinator that uses the storage of another one, as one that follows after a reset while the reset one still goes on. */
+const besideOnSameStorage = {
+  getByName: (name: string) => ({
+    write: (operation: Operation) =>
+      runInDurableObject(env.COORDINATOR.getByName(name), (_, state) =>
+        new VaultCoordinator(state, { ...env, ...KEEP_NOTHING }).write(operation),
+      ),
+  }),
+} as unknown as Env["COORDINATOR"];
+
 describe("a pending record", () => {
   it("is deleted by the commit of the row", async () => {
     const { id } = (await at.upload(BYTES)).body;
@@ -62,6 +73,22 @@ describe("a pending record", () => {
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
     const live = await keyOf(at.vault, id);
     expect((await keysOf()).toSorted()).toEqual((await objectsOf(at.vault)).filter((key) => key !== live).toSorted());
+  });
+
+  it("stays for a content that another coordinator released before the commit that added the content has ended", async () => {
+    const [{ id: other }, { id }] = [(await at.upload(OTHER)).body, (await at.upload(BYTES)).body];
+    const [committed, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const after = (results: D1Result[]) => (wrote(results) ? (committed.resolve(), gate.promise) : undefined);
+    await rebindCoordinator(at.vault, { DB: wrapDatabase(env.DB, { after }) });
+    const replacement = put(id);
+    await committed.promise;
+    expect((await at.call("DELETE", `${at.files}/${id}`, { env: { COORDINATOR: besideOnSameStorage } })).status).toBe(204);
+    gate.resolve();
+    expect((await replacement).status).toBe(200);
+    await rebindCoordinator(at.vault, {});
+    expect(await objectsOf(at.vault)).toHaveLength(3);
+    await passDaysQuickly(at.vault, 31.1);
+    expect([await objectsOf(at.vault), await keysOf()]).toEqual([[await keyOf(at.vault, other)], []]);
   });
 
   it("that the coordinator could not delete is deleted by the alarm, and the content stays", async () => {

@@ -115,6 +115,18 @@ it("FILE_RETENTION_DAYS is the time for which the content of a deleted File stay
   expect(await exists()).toBe(false);
 });
 
+it("contents of a deleted vault stay for FILE_RETENTION_DAYS from its deletion, also those of Files that were deleted before", async () => {
+  await rebindCoordinator(at.vault, { FILE_RETENTION_DAYS: 3 });
+  await at.upload(BYTES);
+  await at.call("DELETE", `${at.files}/${file}`);
+  await passDays(at.vault, 2);
+  expect((await admin("DELETE", `/v1/admin/vaults/${at.vault}`)).status).toBe(204);
+  await passDays(at.vault, 2.9);
+  expect(await objectsOf(at.vault)).toHaveLength(2);
+  await passDays(at.vault, 0.2);
+  expect([await objectsOf(at.vault), await pendingRecordsOf(at.vault)]).toEqual([[], []]);
+});
+
 /** Out: the key of an object without a row, which the coordinator of that name has recorded as pending. */
 async function orphan(name = at.vault): Promise<string> {
   const place = { vault: at.vault, item: at.item, file: crypto.randomUUID(), generation: crypto.randomUUID() };

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { bytesOf, freshFile, pattern, stateOf } from "../support/files.ts";
+import { bytesOf, freshFile, pattern, stateOf, threePieces } from "../support/files.ts";
 import { wrapBucket } from "../support/bindings.ts";
 import type { Reply } from "../support/service.ts";
 
@@ -20,9 +20,14 @@ beforeAll(async () => {
 });
 
 /** Expects that the upload is refused with this status, and that rows, objects, Item and versions are unchanged. */
-async function expectRefused(method: (typeof UPLOADS)[number], headers: Record<string, string>, status: number): Promise<Reply> {
+async function expectRefused(
+  method: (typeof UPLOADS)[number],
+  headers: Record<string, string>,
+  status: number,
+  bytes = BYTES,
+): Promise<Reply> {
   const before = await stateOf(unchanged);
-  const reply = await unchanged.writes[method](headers, BYTES);
+  const reply = await unchanged.writes[method](headers, bytes);
   expect([reply.status, reply.body]).toEqual([status, { status, message: expect.any(String) }]);
   expect(await stateOf(unchanged)).toEqual(before);
   return reply;
@@ -50,6 +55,13 @@ describe("Content-Digest (RFC 9530)", () => {
     const [right, wrong] = [await digestOf("SHA-256", empty), await digestOf("SHA-256", BYTES)];
     expect((await writes.POST({ "Content-Digest": `sha-256=${right}` }, empty)).status).toBe(200);
     expect((await writes.POST({ "Content-Digest": `sha-256=${wrong}` }, empty)).status).toBe(400);
+  });
+
+  it("that is of a content with another byte in any of its pieces is answered 400, and nothing is stored", async () => {
+    const { bytes, others } = threePieces();
+    const headers = { "Content-Digest": `sha-256=${await digestOf("SHA-256", bytes)}` };
+    for (const other of others) await expectRefused("POST", headers, 400, other);
+    expect((await (await freshFile()).writes.POST(headers, bytes)).status).toBe(200);
   });
 
   it("may contain digests of other algorithms, too", async () => {

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { KEEP_NOTHING, setVariables } from "../support/bindings.ts";
 import type { VaultCoordinator } from "../../src/index.ts";
-import { bytesOf, freshFile, pattern, stateOf } from "../support/files.ts";
+import { bytesOf, freshFile, pattern, stateOf, threePieces } from "../support/files.ts";
 import type { Reply } from "../support/service.ts";
 
 /**
@@ -95,6 +95,15 @@ describe("another request with the same Idempotency-Key is answered 409 and stor
     await fixture.writes[method](KEY, pattern(5));
     const after = await stateOf(fixture);
     expect((await fixture.writes[method](KEY, pattern(6))).status).toBe(409);
+    expect(await stateOf(fixture)).toEqual(after);
+  });
+
+  it("when one byte of any of its pieces differs", async () => {
+    const { bytes, others } = threePieces();
+    const fixture = await freshFile();
+    await fixture.writes.POST(KEY, bytes);
+    const after = await stateOf(fixture);
+    for (const other of others) expect((await fixture.writes.POST(KEY, other)).status).toBe(409);
     expect(await stateOf(fixture)).toEqual(after);
   });
 

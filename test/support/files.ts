@@ -1,4 +1,5 @@
 import { env } from "cloudflare:workers";
+import { PIECE_BYTES } from "../../src/crypto/pieces.ts";
 import { watchBucket } from "./bindings.ts";
 import { type Client, fetchRaw, freshVault, LOGIN, type Reply, type Request_ } from "./service.ts";
 
@@ -39,6 +40,13 @@ export function pattern(size: number): Uint8Array {
   const bytes = new Uint8Array(size);
   for (let at = 0; at < size; at++) bytes[at] = (at * 31 + (at >> 8) * 7 + (at >> 16)) & 255;
   return bytes;
+}
+
+/** Bytes of three pieces, and for each piece bytes that differ in it alone: in its last byte. */
+export function threePieces(): { readonly bytes: Uint8Array; readonly others: readonly Uint8Array[] } {
+  const bytes = pattern(2 * PIECE_BYTES + 2);
+  const ends = [PIECE_BYTES, 2 * PIECE_BYTES, bytes.length];
+  return { bytes, others: ends.map((end) => bytes.with(end - 1, bytes[end - 1]! ^ 1)) };
 }
 
 export const bytesOf = async (response: Response): Promise<Uint8Array> => new Uint8Array(await response.arrayBuffer());
