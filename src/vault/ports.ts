@@ -63,12 +63,9 @@ const WAIT_MS_MAX = 2_000;
 const backOff = (retry: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(2 ** (retry + 1), WAIT_MS_MAX)));
 
-/** The contents that a row references because of the commit. A content that the commit also releases is none of them. */
-export function committedContents({ vault, files, released }: Commit): readonly ContentAddress[] {
-  const ended = new Set(released.map(({ generation }) => generation));
-  const written = files.flatMap((change) => (change.kind === "put" ? [addressOf(vault, change.item, change.file)] : []));
-  return written.filter(({ generation }) => !ended.has(generation));
-}
+/** The contents whose rows the commit has written. */
+export const committedContents = ({ vault, files }: Commit): readonly ContentAddress[] =>
+  files.flatMap((change) => (change.kind === "put" ? [addressOf(vault, change.item, change.file)] : []));
 
 /** The ports of webhooks. */
 export const webhookPorts = (sql: SqlStorage, store: Store, clock: () => number): WebhookPorts => ({

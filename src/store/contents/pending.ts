@@ -83,7 +83,7 @@ export function recordReleased(sql: SqlStorage, contents: readonly Pending[], no
   }
 }
 
-/** Deletes the records of uploads whose rows are committed. A content that another commit releases keeps its record. */
+/** Deletes the records of uploads whose rows are committed. A content that this commit or another one has released keeps its record. */
 export function deleteCommitted(sql: SqlStorage, contents: readonly ContentAddress[]): void {
   for (const address of contents) sql.exec("DELETE FROM watched WHERE key = ?1 AND missing_since IS NULL", contentKey(address));
 }
