@@ -54,7 +54,8 @@ const REQUESTS: Readonly<Record<string, (world: World) => Promise<{ readonly sta
   "a read": ({ call, item }) => call("GET", item),
   "a list": ({ call, items }) => call("GET", items),
   "the list of deleted Items": ({ call, vault }) => call("GET", `/v1/vaults/${vault}/deleted-items`),
-  "the events": ({ call, vault }) => call("GET", `/v1/events?vault=${vault}`),
+  "the events": ({ call, vault }) => call("GET", `/v1/vaults/${vault}/events?after=0`),
+  "the events of all vaults": ({ call }) => call("GET", "/v1/events"),
   "a webhook": ({ vault }) => admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: newReceiver().url } }),
   "the deletion of the vault": ({ vault }) => admin("DELETE", `/v1/admin/vaults/${vault}`),
 };

@@ -66,7 +66,8 @@ describe("a replaced content", () => {
 
   it("does not take name or section from the query", async () => {
     const { call, one, file } = await freshFile();
-    const { body } = await call("PUT", `${one}/content?name=other&section=other`, { body: pattern(100) });
+    const undocumented = "only an upload takes them";
+    const { body } = await call("PUT", `${one}/content?name=other&section=other`, { body: pattern(100), undocumented });
     expect(body).toEqual(file);
   });
 

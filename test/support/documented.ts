@@ -1,13 +1,22 @@
 import { dereference, type OutputUnit, type Schema as JsonSchema, validate } from "@cfworker/json-schema";
 import { document } from "../../openapi/document.ts";
 import { errorResponse } from "../../openapi/errors.ts";
-import type { Header, Method, OperationObject, Reference, Response as Described, Schema } from "../../openapi/types.ts";
+import type {
+  Header,
+  Method,
+  OperationObject,
+  Parameter,
+  Reference,
+  Response as Described,
+  Schema,
+} from "../../openapi/types.ts";
 import { plainPath } from "../../src/http/parts.ts";
+import { parseQuery } from "../../src/model/query.ts";
 import { fulfils } from "./fulfils.ts";
 
 /**
- * Compares answers with the OpenAPI document: status, headers, media type and body. `send` does so with every answer, so a test
- * fails when the service answers what the document does not have.
+ * Compares answers with the OpenAPI document: status, headers, media type and body. Compares successful requests too: path,
+ * query, headers and JSON body. `send` does both, so a test fails when the service accepts or answers what the document does not have.
  */
 
 /** Each operation and status that an answer had since the isolate started, for example `getItem 304`. */
@@ -29,9 +38,17 @@ export interface Checked {
   readonly schema: Schema | undefined;
 }
 
+interface Operation {
+  readonly name: string;
+  readonly answers: ReadonlyMap<number, Expected>;
+  /** The schema of `{ path, query, headers, body }`. */
+  readonly request: Schema;
+}
+
 interface Path {
+  /** Has a group for each parameter. */
   readonly pattern: RegExp;
-  readonly operations: ReadonlyMap<string, readonly [name: string, answers: ReadonlyMap<number, Expected>]>;
+  readonly operations: ReadonlyMap<string, Operation>;
 }
 
 const { components } = document;
@@ -59,14 +76,33 @@ function answersOf(method: string, path: string, { responses }: OperationObject)
   );
 }
 
+const closed = (properties: Readonly<Record<string, Schema>>): Schema => ({ properties, additionalProperties: false });
+
+const parametersIn = (place: Parameter["in"], parameters: readonly Parameter[]): Readonly<Record<string, Schema>> =>
+  Object.fromEntries(
+    parameters
+      .filter((parameter) => parameter.in === place)
+      .map(({ name, schema }) => [place === "header" ? name.toLowerCase() : name, schema]),
+  );
+
+function requestOf({ parameters = [], requestBody }: OperationObject): Schema {
+  const own = parameters.map((one) => ("$ref" in one ? components.parameters[nameOf(one)]! : one));
+  return closed({
+    path: closed(parametersIn("path", own)),
+    query: closed(parametersIn("query", own)),
+    headers: closed(parametersIn("header", own)),
+    ...(requestBody && { body: requestBody.content["application/json"]?.schema ?? {} }),
+  });
+}
+
 const paths = Object.entries(document.paths).map(([path, item]): Path => {
   const operations = Object.entries(item) as [Method, OperationObject][];
   return {
-    pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+    pattern: new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`),
     operations: new Map(
       operations.map(([method, operation]) => [
         method.toUpperCase(),
-        [operation.operationId, answersOf(method, path, operation)] as const,
+        { name: operation.operationId, answers: answersOf(method, path, operation), request: requestOf(operation) },
       ]),
     ),
   };
@@ -83,11 +119,18 @@ function withAllow(response: Described): Described {
   return { ...response, headers: { ...response.headers, Allow } };
 }
 
-/** The answer of the document. Throws when it has none of this status. */
-function find(request: Request, status: number): Expected {
+/** Returns the operation that serves a request, and the parameters of its path. */
+function operationOf(request: Request) {
   const path = plainPath(request);
   const method = request.method === "HEAD" ? "GET" : request.method;
-  const [name, answers] = paths.find(({ pattern }) => pattern.test(path))?.operations.get(method) ?? ["", UNSERVED];
+  const served = paths.find(({ pattern }) => pattern.test(path));
+  return { path, method, operation: served?.operations.get(method), inPath: served?.pattern.exec(path)?.groups ?? {} };
+}
+
+/** The answer of the document. Throws when it has none of this status. */
+function find(request: Request, status: number): Expected {
+  const { path, method, operation } = operationOf(request);
+  const { name, answers } = operation ?? { name: "", answers: UNSERVED };
   const expected = answers.get(status);
   if (!expected) throw new Error(`The document has no status ${status} of ${method} ${path}${name && ` (${name})`}`);
   if (name !== "") seen.add(`${name} ${status}`);
@@ -98,9 +141,7 @@ function find(request: Request, status: number): Expected {
 const unnamed: Schema[] = Object.values(components.headers).map(({ schema }) => schema);
 for (const { bodies } of described) unnamed.push(...bodies.values());
 
-for (const item of Object.values(document.paths))
-  for (const { requestBody } of Object.values(item))
-    unnamed.push(...Object.values(requestBody?.content ?? {}).map(({ schema }) => schema));
+for (const { operations } of paths) for (const { request } of operations.values()) unnamed.push(request);
 
 /** The schemas of the document by their URIs. The examples are left out: their ids would look like those of schemas. */
 const lookup = dereference({ components: { schemas: components.schemas }, unnamed: { ...unnamed } });
@@ -152,4 +193,40 @@ export function checkHead(request: Request, { status, headers }: Response): Chec
 export function checkBody({ place, schema }: Checked, body: unknown): void {
   const fault = schema && faultOf(schema, body);
   if (fault !== undefined) throw new Error(`The document differs from the body of ${place}: ${fault}`);
+}
+
+/** The headers that some operation documents. Clients send any others. */
+const HEADERS = new Set(Object.keys(parametersIn("header", Object.values(components.parameters))));
+
+/** Returns the texts of parameters by their names: as numbers and booleans where the schema has those. */
+const valuesOf = ({ properties = {} }: Schema, texts: Iterable<readonly [string, string]>): Record<string, unknown> =>
+  Object.fromEntries(
+    Array.from(texts, ([name, text]) => {
+      const type = properties[name]?.type;
+      const isJson = (type === "integer" && /^\d+$/.test(text)) || (type === "boolean" && /^(true|false)$/.test(text));
+      return [name, isJson ? JSON.parse(text) : text];
+    }),
+  );
+
+/** Throws if the document does not describe a request. A body that is not JSON is `undefined`. */
+export function checkRequest(request: Request, body: unknown): void {
+  const { path, method, operation, inPath } = operationOf(request);
+  if (!operation) return;
+  const { path: ofPath, query, headers } = operation.request.properties!;
+  // An `&` inside the quotes of a filter begins no parameter (contract 5.7).
+  const { filter, rest } = parseQuery(new URL(request.url).search.slice(1));
+  const sent = {
+    path: valuesOf(
+      ofPath!,
+      Object.entries(inPath).map(([name, text]) => [name, decodeURIComponent(text)]),
+    ),
+    query: { ...valuesOf(query!, rest), ...(filter !== undefined && { filter }) },
+    headers: valuesOf(
+      headers!,
+      [...request.headers].filter(([name]) => HEADERS.has(name)),
+    ),
+    ...(body !== undefined && { body }),
+  };
+  const fault = faultOf(operation.request, sent);
+  if (fault !== undefined) throw new Error(`The document differs from the request ${method} ${path}: ${fault}`);
 }

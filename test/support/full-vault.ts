@@ -34,15 +34,15 @@ export async function everythingIn({ vault, items, call, kept, deleted, file, ho
     `${items}/${kept}`,
     `${items}/${kept}/versions/1`,
     `${items}/${kept}/files/${file}?inline_files=true`,
-    `${items}/${kept}/files/${file}?inline_files=true&version=3`,
+    `${items}/${kept}/files/${file}/content?version=3`,
     `/v1/vaults/${vault}/deleted-items/${deleted}`,
   ];
   // New keys change the version of the vault, and with it the tags of its lists (contract 11.11).
   const lists = [`${items}?filter=${encodeURIComponent('title eq "Kept"')}`, items];
   const answers = [];
   for (const path of [...paths, ...lists]) {
-    const { status, body, headers } = await call("GET", path);
-    answers.push({ path, status, body, tag: lists.includes(path) ? null : headers.get("ETag") });
+    const { status, body, text, headers } = await call("GET", path);
+    answers.push({ path, status, body: body ?? text, tag: lists.includes(path) ? null : headers.get("ETag") });
   }
   const headers = { "Idempotency-Key": "change" };
   const repeated = await call("PATCH", `${items}/${kept}`, { body: passwordTo("two"), headers });

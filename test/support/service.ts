@@ -4,8 +4,9 @@ import worker from "../../src/index.ts";
 import type { Permission } from "../../src/model/permission.ts";
 import type { Scope } from "../../src/model/vault-scope.ts";
 import { flushBatch } from "../../src/store/activity/flush.ts";
+import { inSpelling } from "../openapi/support/requests.ts";
 import { UNLIMITED } from "./bindings.ts";
-import { checkBody, checkHead } from "./documented.ts";
+import { checkBody, checkHead, checkRequest } from "./documented.ts";
 
 /** Sends real requests to the real Worker. A test uses a new vault (`freshVault`), or one that the tests of its file share. */
 
@@ -25,34 +26,41 @@ export interface Request_ {
   readonly origin?: string;
   /** Bindings that replace the Worker's own, for example a wrapped D1. */
   readonly env?: Partial<Env>;
+  /** Why the service accepts this request, although the document does not describe it. */
+  readonly undocumented?: string;
 }
 
-function requestOf(method: string, path: string, { headers, body, origin = "https://vault.test" }: Request_): Request {
+/** Sends one request. Throws if the request succeeded and is not as in the OpenAPI document. */
+async function dispatch(
+  method: string,
+  path: string,
+  { headers, body, origin = "https://vault.test", env: bindings, undocumented }: Request_,
+): Promise<readonly [Request, Response]> {
   const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array || body instanceof ReadableStream;
-  return new Request(`${origin}${path}`, { method, headers, body: raw ? body : JSON.stringify(body) });
+  const sent = raw ? body : JSON.stringify(body);
+  const request = new Request(`${origin}${path}`, { method, headers, body: sent });
+  const response = await worker.fetch(request, { ...env, ...bindings }, createExecutionContext());
+  if (undocumented === undefined && (response.ok || response.status === 304))
+    checkRequest(request, typeof sent === "string" ? inSpelling(parse(sent)) : undefined);
+  return [request, response];
 }
-
-const dispatch = async (request: Request, bindings: Partial<Env> = {}): Promise<Response> =>
-  worker.fetch(request, { ...env, ...bindings }, createExecutionContext());
 
 /**
  * Sends one request. In: method, path (with query), headers and body. Out: the response with its body unread. Its status and headers,
  * and the body of an error, are as in the OpenAPI document.
  */
 export async function fetchRaw(method: string, path: string, options: Request_ = {}): Promise<Response> {
-  const request = requestOf(method, path, options);
-  const response = await dispatch(request, options.env);
+  const [request, response] = await dispatch(method, path, options);
   const expected = checkHead(request, response);
   if (response.status >= 400 && method !== "HEAD") checkBody(expected, await response.clone().json());
   return response;
 }
 
-/** Sends one request and reads the body of the answer, which is as in the OpenAPI document. */
+/** Sends one request and reads the body of the answer. Both are as in the OpenAPI document. */
 export async function send(method: string, path: string, options: Request_ = {}): Promise<Reply> {
-  const request = requestOf(method, path, options);
   // What the log has of earlier requests: their window would end two seconds after them.
   if (method === "GET" && /^\/v1\/(admin\/)?activity/.test(path)) await flushBatch(env);
-  const response = await dispatch(request, options.env);
+  const [request, response] = await dispatch(method, path, options);
   const expected = checkHead(request, response);
   const text = await response.text();
   const body = parse(text);

@@ -85,7 +85,9 @@ export function createFixtures(secret: string, name: string): Fixtures {
         allHeaders.set("Content-Length", String(bytes.length));
       const abortError = framing === "aborted" ? new Error(`the client closed the connection: ${secret}`) : undefined;
       const sent = streamed ? byteStream(abortError ? bytes.slice(1) : bytes, abortError, 100_000) : bytes;
-      return fetchRaw(method, await withValues(path), { headers: allHeaders, body: body === undefined ? undefined : sent });
+      const undocumented = "requests of attackers are no client's";
+      const request = { headers: allHeaders, body: body === undefined ? undefined : sent, undocumented };
+      return fetchRaw(method, await withValues(path), request);
     },
   };
 }
