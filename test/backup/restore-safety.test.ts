@@ -21,7 +21,7 @@ async function beginRestore(vault: string): Promise<void> {
   const DB = wrapDatabase(env.DB, {
     rewrite: (sql) => (sql.includes("INSERT INTO restores") ? "SELECT no_such_function()" : sql),
   });
-  expect(await restore({ vault }, { DB })).toMatchObject({ status: 503 });
+  expect(await restore({ vault }, { DB })).toMatchObject({ status: 500 });
   expect(await env.DB.prepare("SELECT 1 FROM vaults WHERE id = ?").bind(vault).first()).not.toBeNull();
 }
 
