@@ -11,6 +11,7 @@ import { countingDatabase, limiterOf, sizedDatabase, wrapDatabase } from "../sup
 import { CONSOLE, COOKIE, signIn } from "../support/console.ts";
 import { HOUR } from "../support/faults.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault, type Reply, send } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** Tokens that issue tokens (contract 8.16, 8.17). */
 
@@ -334,7 +335,7 @@ describe("the end of a token", () => {
       await flushBatch(env);
       const ends = await endsBy(by.startsWith("the admin") ? "admin" : chain[0].id);
       expect(ends.filter((id) => chain.some((one) => one.id === id)).toSorted()).toEqual(ended.toSorted());
-    });
+    }, UNDER_LOAD);
     for (const id of hasRoom ? ended : [])
       expect((await admin("GET", `/v1/admin/tokens/${id}`)).body).toMatchObject({
         name: expect.any(String),

@@ -7,6 +7,7 @@ import { createReplicatedDatabase, type ReplicatedDatabase } from "../support/re
 import { resealBy } from "../support/reseals.ts";
 import { dataKeyOf } from "../support/sealed-columns.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault, type Reply } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** Reads of a token with `stale`, which a replica may answer (contract 8.12 to 8.14). */
 
@@ -170,7 +171,7 @@ describe("a read of a token with `stale`", () => {
     // Which lets the time go on.
     await vi.waitFor(async () => {
       expect(shown(await near("GET", item)).slice(2)).toEqual(["replica", expect.toBeOneOf(["0", "1"])]);
-    });
+    }, UNDER_LOAD);
     expect(replicated.calls.primary).toBe(primary + 1);
   });
 

@@ -8,7 +8,7 @@ import { setOf } from "../support/issuers.ts";
 import { admin, client, LOGIN, makeVault, type Reply, send } from "../support/service.ts";
 import { CONSOLE } from "../support/console.ts";
 import { readRegistry } from "../../src/store/backup/registry-rows.ts";
-import { QUEUED } from "../support/waits.ts";
+import { QUEUED, UNDER_LOAD } from "../support/waits.ts";
 import { AUDIENCE, newSigningKey, tokenOf } from "../support/workload-tokens.ts";
 import { deleteIssuers, exchange, makeIssuer, makeRule, makeWorkload, type Workload } from "../support/workloads.ts";
 
@@ -493,7 +493,7 @@ describe("/v1/admin/issuers and /v1/admin/rules", () => {
       const reply = await admin("POST", "/v1/admin/rules/test", { body });
       expect(reply.body).toHaveLength(2);
       return reply;
-    });
+    }, UNDER_LOAD);
     const shown = { at: expect.any(String), issuer: workload.server.url };
     expect(answer.body).toEqual(
       expect.arrayContaining([
@@ -514,7 +514,7 @@ describe("/v1/admin/issuers and /v1/admin/rules", () => {
       const sql = "SELECT count(*) AS rows FROM exchanges WHERE token_id IS NULL AND issuer_id = ?1";
       const rows = [workload, other].map(({ issuer }) => env.DB.prepare(sql).bind(issuer).first<number>("rows"));
       expect(await Promise.all(rows)).toEqual([50, 1]);
-    });
+    }, UNDER_LOAD);
   });
 
   it("keep the claims of the newest 50 tokens of an issuer, and of all that were used that they were", async () => {

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { addPerson, newKey, newTeam, serveTeams, signInByAccess, tokenOf } from "../support/access.ts";
 import { browser, cookieOf, signIn } from "../support/console.ts";
 import { admin, type Client, freshVault, LOGIN, makeToken } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** The admin opens vaults to the token of the session (contract 24.12). */
 
@@ -56,7 +57,7 @@ describe("vaults that the admin opens to the token of a session", () => {
       const { body } = await admin("GET", "/v1/admin/activity?limit=1000&action=UPDATE");
       return body.filter(({ resource }: any) => resource.type === "SESSION" && resource.session?.id === id);
     };
-    await vi.waitFor(async () => expect(await opened()).toHaveLength(1));
+    await vi.waitFor(async () => expect(await opened()).toHaveLength(1), UNDER_LOAD);
     const [entry] = await opened();
     expect(entry).toMatchObject({ result: "SUCCESS", actor: { id: "admin" } });
     expect(entry.resource).toEqual({ type: "SESSION", session: { id }, vaults: [{ id: vault }] });
@@ -75,7 +76,7 @@ describe("vaults that the admin opens to the token of a session", () => {
         .map(({ action, actor }: any) => `${action} ${actor.id}`);
     };
     const expected = ["CREATE", "READ", "DELETE"].map((action) => `${action} ${id}`);
-    await vi.waitFor(async () => expect((await entries()).toSorted()).toEqual(expected.toSorted()));
+    await vi.waitFor(async () => expect((await entries()).toSorted()).toEqual(expected.toSorted()), UNDER_LOAD);
   });
 
   it("replace those that were opened before", async () => {

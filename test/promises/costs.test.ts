@@ -6,6 +6,7 @@ import { recordingQueue } from "../support/activity.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { inOneGroup } from "../support/group.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** A vault of `size` Items with the titles `Item 0` and so on, and a count of the later D1 calls of its coordinator. */
 async function countedVault(size: number) {
@@ -73,7 +74,7 @@ describe("the log entry of a read that comes alone", () => {
     const { items, call } = await countedVault(1);
     const { rows, bindings } = recordingQueue();
     for (const _ of [1, 2]) await call("GET", items, { env: bindings });
-    await vi.waitFor(() => expect(rows).toHaveLength(2));
+    await vi.waitFor(() => expect(rows).toHaveLength(2), UNDER_LOAD);
     const { count, db } = countingDatabase();
     const ACTIVITY = { send: () => Promise.reject(new Error("no message")) } as unknown as Env["ACTIVITY"];
     for (const entry of rows) {

@@ -9,6 +9,7 @@ import { advanceClock, DAY } from "../support/faults.ts";
 import { restore } from "../support/restores.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
 import { namesOf, run, verifyAll } from "./support/verify.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** Entries that a log has lost stay named, whatever is written or repaired later; those past the retention are none (contract 22.4). */
 
@@ -131,7 +132,10 @@ describe("the log of a vault", () => {
     await runCron(0);
     await backUp(vault);
     expect((await admin("DELETE", `/v1/admin/vaults/${vault}`)).status).toBe(204);
-    await vi.waitFor(async () => expect(await restore({ vault })).toMatchObject({ status: 200, body: { state: "done" } }));
+    await vi.waitFor(
+      async () => expect(await restore({ vault })).toMatchObject({ status: 200, body: { state: "done" } }),
+      UNDER_LOAD,
+    );
     expect(await lostOf(vault)).toEqual([]);
   });
 });

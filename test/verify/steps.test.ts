@@ -170,8 +170,15 @@ describe("a repair", () => {
   it("that has not been tried when the job fails is a finding that is not repaired", async () => {
     const { vault, other } = planted;
     await run("UPDATE items SET title_index = 'AAAAAAAAAAAAAAAAAAAAAA==' WHERE id = ?1", other);
+    let isWrite = false;
     const DB = wrapDatabase(env.DB, {
-      rewrite: (sql) => sql.replace("INSERT INTO job_writes", "INSERT INTO no_table"),
+      rewrite(sql) {
+        isWrite ||= /INSERT INTO job_writes/.test(sql);
+        return sql;
+      },
+      before() {
+        if (isWrite) throw new Error("D1_ERROR: Network connection lost.");
+      },
     });
     const job = await runJob(await serviceWith({ DB }), { kind: "verify", vault, quick: true, repair: true });
     expect(job).toMatchObject({ state: "failed", findings: [{ kind: "index_wrong", item: other, repaired: false }] });
