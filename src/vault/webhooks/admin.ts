@@ -56,7 +56,8 @@ const find = ({ webhooks }: VaultWebhooks, wanted: string) => webhooks.find(({ i
 function webhookOf(ports: WebhookPorts, { head }: VaultWebhooks, webhook: StoredWebhook, secret?: string): Webhook[] {
   const progress = findProgress(ports.sql, webhook.id);
   if (!progress || progress.state === "DELETED") return [];
-  const { id, state, createdAt, lastDelivery, lastError, failures, sequence } = progress;
+  const { state, lastDelivery, lastError, failures, sequence } = progress;
+  const { id, createdAt } = webhook;
   const times = { createdAt, lastDelivery: lastDelivery ?? undefined, lastError: lastError ?? undefined };
   return [
     {
