@@ -116,7 +116,7 @@ describe("a snapshot", () => {
     await backUp(vault, { env: { DB: db } });
     const alone = { ...count };
     // Whether it exists; the deployment; its state before; two slices, and what has changed since; its log, and its state at the end.
-    expect(alone.calls).toBe(7);
+    expect(alone.calls).toBe(8);
     await largeVault(1_000);
     await untilLogged();
     const again = countingDatabase();
