@@ -35,9 +35,16 @@ async function beginReseal(vault: string): Promise<void> {
 
 /** What a client reads. No idempotency record is in a backup, so nothing is written. */
 async function visibleIn({ vault, items, call, kept, deleted, file }: FullVault) {
-  const content = `${items}/${kept}/files/${file}?inline_files=true`;
+  const attributes = `${items}/${kept}/files/${file}`;
   const filter = `${items}?filter=${encodeURIComponent('title eq "Kept"')}`;
-  const paths = [`${items}/${kept}`, `${items}/${kept}/versions/1`, content, `${content}&version=3`, filter, items];
+  const paths = [
+    `${items}/${kept}`,
+    `${items}/${kept}/versions/1`,
+    `${attributes}?inline_files=true`,
+    `${attributes}/content?version=3`,
+    filter,
+    items,
+  ];
   const answers = [];
   for (const path of [...paths, `/v1/vaults/${vault}/deleted-items/${deleted}`]) {
     const { status, text } = await call("GET", path);
