@@ -32,16 +32,16 @@ async function faultsOf({ uses }: Subject, other: Subject, isAsked: (use: Use) =
 
 const plantTwo = async () => [await plantSubject(signInAs), await plantSubject(signInAs)] as const;
 
-/** Exchanges a column of a row of each subject, and returns the faults of both. */
+/** Exchanges a column of a row of each subject, and returns the faults of both, or undefined if the values are equal. */
 async function tryExchange(
   table: NamedTable,
   column: string,
   [a, b]: readonly [Subject, Subject],
   [role, other]: readonly [string, string],
   isAsked: (use: Use) => boolean = () => true,
-): Promise<string[]> {
+): Promise<string[] | undefined> {
   const rows = [await loadRow(table, a.rows[table.name]![role]!), await loadRow(table, b.rows[table.name]![other]!)] as const;
-  if (rows[0][column] === rows[1][column]) return [];
+  if (rows[0][column] === rows[1][column]) return undefined;
   const undo = await exchangeColumn(table, column, rows);
   const faults = [...(await faultsOf(a, b, isAsked)), ...(await faultsOf(b, a, isAsked))];
   await undo();
@@ -59,7 +59,13 @@ const CASES = OF_SUBJECTS.flatMap((table) =>
 describe("two rows of one role that exchange", () => {
   it.each(CASES)("%s serve neither subject as the other one", async (_, table, column) => {
     const faults: string[] = [];
-    for (const role of ROLES[table.name]!) faults.push(...(await tryExchange(table, column, await plantTwo(), [role, role])));
+    let two = await plantTwo();
+    for (const role of ROLES[table.name]!) {
+      const found = await tryExchange(table, column, two, [role, role]);
+      if (found === undefined) continue;
+      faults.push(...found);
+      two = await plantTwo(); // the last ones have used their codes up
+    }
     expect(faults).toEqual([]);
   });
 });
@@ -73,7 +79,7 @@ describe("two rows of different roles that exchange", () => {
       const two = await plantTwo();
       for (const role of ROLES[table.name]!)
         for (const other of ROLES[table.name]!.filter((one) => one !== role))
-          faults.push(...(await tryExchange(table, column, two, [role, other], ({ once }) => !once)));
+          faults.push(...((await tryExchange(table, column, two, [role, other], ({ once }) => !once)) ?? []));
       expect(faults).toEqual([]);
     },
   );
