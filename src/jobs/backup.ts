@@ -153,7 +153,7 @@ async function startJob({ store }: Ports, state: BackupState): Promise<Result<Ba
   return total.ok ? beginNamed(store, { ...state, hasBegun: true, total: total.value }) : total;
 }
 
-/** Begins when the deployment has its id. Errors: those of `ensureDeployment`. */
+/** Begins once the deployment has its id. Fails as `ensureDeployment`. */
 async function beginNamed(store: BackupStore, state: BackupState): Promise<Result<BackupState>> {
   const ensured = await ensureDeployment(store);
   return ensured.ok ? ok(state) : ensured;

@@ -17,8 +17,8 @@ const SQL = {
 const TRIED_MAX = { folders: 3, backups: 8 };
 
 /**
- * Puts a lost id of the deployment back, from the newest manifest of the bucket. Without any backup the deployment gets a new id. Errors:
- * `misconfigured`, when no manifest can be decrypted; `unavailable`.
+ * Restores a lost id of the deployment from the newest manifest of the bucket. Without any backup the deployment gets a new id. Fails with
+ * `misconfigured` if no manifest can be decrypted, and with `unavailable`.
  */
 export async function ensureDeployment(store: BackupStore): Promise<Result<unknown>> {
   const { db } = store;
@@ -28,7 +28,7 @@ export async function ensureDeployment(store: BackupStore): Promise<Result<unkno
   return known.ok ? runBatch(db, db.prepare(SQL.clear), db.prepare(SQL.insert).bind(known.value)) : known;
 }
 
-/** The deployment of the newest manifest; `null` when the bucket has no backup. Errors: as `ensureDeployment`. */
+/** Returns the deployment that the newest manifest names, or `null` if the bucket has no backup. Fails as `ensureDeployment`. */
 async function findDeployment({ backups, keyring }: BackupStore): Promise<Result<string | null>> {
   const folders = await listFolders(backups, "", TRIED_MAX.folders);
   if (!folders.ok) return folders;

@@ -76,7 +76,7 @@ export const openKeys = (store: Store, row: KeyRow): Promise<Result<VaultKeys>> 
     ? unwrapVaultKeys(store.keyring, row.id, wrappedKeys(row), store.now)
     : refuseMissingKey(store, row.root_key_id);
 
-/** Opens a row to show it. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
+/** Opens a row to show it. Fails with `misconfigured` if a root key is missing or wrong, or with `integrity`. */
 export async function openVault(store: Store, row: VaultRow): Promise<Result<OpenVault<NamedVault>>> {
   const opened = await openRow(store, row);
   if (!opened.ok) return opened;
