@@ -45,8 +45,10 @@ it("a page that was hidden loads the Items that it has missed when it is shown a
 it("a write of the page right after it has loaded the lists does not load them again", async () => {
   const { vault, token, items } = await seed([login("Own")]);
   const page = await openPage({ token });
+  const listsLoaded = page.waitForRequest("**/v1/events?*"); // sent after all lists
   await page.goto(`/console/#/items/${vault}/${items[0]}`);
   await page.getByRole("button", { name: "Favourite", exact: true }).waitFor();
+  await listsLoaded;
   const lists = recordLists(page);
   await page.getByRole("button", { name: "Favourite", exact: true }).click();
   await page.getByText("Added to the favourites.").waitFor();
