@@ -18,7 +18,7 @@ function countingCalls(bucket: R2Bucket) {
   return { bucket: watchBucket(bucket, () => calls++), take: () => [calls, (calls = 0)][0]! };
 }
 
-/** Backs up everything. Out: of each step its calls of R2. */
+/** Backs up everything. Returns the number of R2 calls of each step. */
 async function callsOfSteps(): Promise<number[]> {
   const { bucket, take } = countingCalls(env.BACKUPS);
   const steps: number[] = [];

@@ -19,7 +19,7 @@ import { admin } from "../support/service.ts";
 const CHARACTERS = PART_MAX.characters;
 afterEach(() => void (PART_MAX.characters = CHARACTERS));
 
-/** A vault with rows of every kind, Items of chosen ids with Files, and one with several. Out: also random writes of every kind. */
+/** A vault with rows of every kind, Items of chosen ids with Files, and one with several. Also returns random writes of every kind. */
 async function writtenVault(seed: number) {
   const random = seeded(seed);
   const full = await fullVault();

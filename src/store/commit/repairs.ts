@@ -68,7 +68,7 @@ export const relistDeletion = (db: D1Database, vault: string, now: number): D1Pr
 export const unlistDeletion = (db: D1Database, vault: string): D1PreparedStatement => db.prepare(SQL.existing).bind(vault);
 
 /**
- * The statement that counts the rows of a vault again. In: whether the loss of Items and Files is accepted, so that their counts are those of the
+ * Returns the statement that counts the rows of a vault again. With `acceptLoss` the counts of Items and Files also fall to those of their
  * rows.
  */
 export const recount = (db: D1Database, vault: string, acceptLoss = false): D1PreparedStatement =>

@@ -29,7 +29,7 @@ export async function openStore(env: Env, now: number): Promise<Result<Store>> {
 
 /**
  * One D1 call that reads, or writes what may safely be written again: the statements run in one transaction.
- * Out: the rows of each statement, in order. Fails with `unavailable` if D1 does not answer, with `retry: false` if an overloaded D1 did not
+ * Returns the rows of each statement, in order. Fails with `unavailable` if D1 does not answer, with `retry: false` if an overloaded D1 did not
  * run the call; with `database_full`; with `internal` if D1 refuses the statements on every try; with `schema` if a migration is pending.
  * The caller names the row types, because only it knows its SQL.
  */
