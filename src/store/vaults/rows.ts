@@ -86,7 +86,7 @@ export async function openVault(store: Store, row: VaultRow): Promise<Result<Ope
 
 /**
  * Opens a row for writes, which need neither its name nor its description. If neither text can be decrypted, the version that both are bound
- * to may be what is damaged. Then the newest entry of the log decides. Errors: as `openVault`; `unavailable`.
+ * to may be what is damaged. Then the newest entry of the log decides. Fails as `openVault`, or with `unavailable`.
  */
 export async function openForWrite(store: Store, row: VaultRow): Promise<Result<OpenVault>> {
   const opened = await openRow(store, row);
