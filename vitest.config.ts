@@ -5,6 +5,7 @@ import { startReceiver } from "./scripts/webhook-receiver.ts";
 import { LOCAL } from "./scripts/wrangler.ts";
 import { type Found, findChromium } from "./test/browser/support/chromium.ts";
 import { useCompileCache } from "./vitest.compile-cache.ts";
+import { hangs } from "./vitest.hangs.ts";
 import { writePoolConfiguration } from "./vitest.pool.ts";
 import { ByHarm, slowestFiles } from "./vitest.slowest.ts";
 import { useUncompressedSockets } from "./vitest.sockets.ts";
@@ -40,6 +41,8 @@ const isLong = process.env["LONG_RUN"] === "1";
 const SEEDS = "./test/support/seeds.ts";
 /** Time-outs catch only hangs: a machine under load takes 8 times as long as an idle one. In the long runs, a test has hours of cases. */
 const TIMEOUTS = { testTimeout: isLong ? 2 * 60 * 60 * 1000 : 180_000, hookTimeout: 300_000 };
+/** Longer than a test with its hooks. */
+const SILENCE_MS_MAX = 15 * 60_000;
 /** Tests that only the long run has. Each file would start a process to skip them. */
 const LONG_ONLY = isLong ? [] : ["failures", "releases", "runbook", "start"].map((name) => `${DEPLOY}/${name}.test.ts`);
 /** The secrets of the Worker in every project. */
@@ -101,7 +104,12 @@ export default defineConfig({
     // One more than the cores of a small machine, because some files wait most of their time. Each worker compiles everything anew.
     maxWorkers: 3,
     sequence: shuffled ? {} : { sequencer: ByHarm },
-    reporters: ["default", slowestFiles, ...(found === undefined ? [skippedBrowser] : [])],
+    reporters: [
+      "default",
+      slowestFiles,
+      ...(isLong ? [] : [hangs(SILENCE_MS_MAX)]),
+      ...(found === undefined ? [skippedBrowser] : []),
+    ],
     projects: [
       {
         // Inside workerd, with the bindings of wrangler.toml as wrangler runs them locally.
