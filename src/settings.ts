@@ -58,8 +58,8 @@ const NUMBERS = {
 const parsed = new WeakMap<object, Result<Settings>>();
 
 /**
- * Parses the variables. The result is cached per `env` object, which the platform keeps for the life of the isolate.
- * Errors: `misconfigured`, with a detail that names the variable and the rule, never its value.
+ * Parses the variables. The result is cached per `env` object, which the platform keeps for the life of the isolate. Fails with
+ * `misconfigured`. The detail names each variable that is malformed and its rule, never its value.
  */
 export function parseSettings(env: Env): Result<Settings> {
   const cached = parsed.get(env) ?? parseAll(env);
@@ -71,39 +71,41 @@ export function parseSettings(env: Env): Result<Settings> {
 const HANGING_FLAG = "global_fetch_strictly_public";
 
 function parseAll(env: Env): Result<Settings> {
+  const numbers = Object.entries<Numeric>(NUMBERS).map(([name, rule]) => [name, parseNumber(env[rule.variable], rule)] as const);
+  const results: Readonly<Record<string, Result<unknown>>> = {
+    tokensNotBefore: parseTime(env.TOKENS_NOT_BEFORE),
+    webhookTestOrigin: parseTestOrigin(env.WEBHOOK_TEST_ORIGIN),
+    workloadAudience: parseAudience(env.WORKLOAD_AUDIENCE),
+    access: parseAccess(env.ACCESS_TEAM, env.ACCESS_AUD),
+    backupHour: parseHour(env.BACKUP_HOUR),
+    ...Object.fromEntries(numbers),
+  };
+  const settings: Record<string, unknown> = {};
+  const faults = [...faultsAround(env)];
+  for (const [name, result] of Object.entries(results)) {
+    if (result.ok) settings[name] = result.value;
+    else faults.push(result.failure.detail!);
+  }
+  return faults.length === 0 ? ok(settings as unknown as Settings) : fail("misconfigured", faults.join("; "));
+}
+
+/** The faults of what is no setting, and is checked with them. */
+function* faultsAround(env: Env): Generator<string> {
   if (Cloudflare.compatibilityFlags[HANGING_FLAG])
-    return fail("misconfigured", `compatibility_flags has ${HANGING_FLAG}, under which writes to D1 can hang: remove it`);
+    yield `compatibility_flags has ${HANGING_FLAG}, under which writes to D1 can hang: remove it`;
   for (const name of ["ADMIN_TOKEN", "METRICS_TOKEN"] as const) {
     const weakness = weaknessOf(env[name]);
-    if (weakness) return fail("misconfigured", `${name} ${weakness}: set it to the output of openssl rand -base64 32`);
+    if (weakness) yield `${name} ${weakness}: set it to the output of openssl rand -base64 32`;
   }
   if (env.ADMIN_TOKEN && env.ADMIN_TOKEN === env.METRICS_TOKEN)
-    return fail("misconfigured", "METRICS_TOKEN is the ADMIN_TOKEN: whoever reads the metrics could do everything");
-  const tokensNotBefore = parseTime(env.TOKENS_NOT_BEFORE);
-  if (!tokensNotBefore.ok) return tokensNotBefore;
-  const webhookTestOrigin = parseTestOrigin(env.WEBHOOK_TEST_ORIGIN);
-  if (!webhookTestOrigin.ok) return webhookTestOrigin;
-  const workloadAudience = parseAudience(env.WORKLOAD_AUDIENCE);
-  if (!workloadAudience.ok) return workloadAudience;
-  const access = parseAccess(env.ACCESS_TEAM, env.ACCESS_AUD);
-  if (!access.ok) return access;
-  const backupHour = parseHour(env.BACKUP_HOUR);
-  if (!backupHour.ok) return backupHour;
-  const numbers: Record<string, number> = {};
-  for (const [name, rule] of Object.entries<Numeric>(NUMBERS)) {
-    const number = parseNumber(env[rule.variable], rule);
-    if (!number.ok) return number;
-    numbers[name] = number.value;
-  }
-  return ok({
-    tokensNotBefore: tokensNotBefore.value,
-    webhookTestOrigin: webhookTestOrigin.value,
-    workloadAudience: workloadAudience.value,
-    access: access.value,
-    backupHour: backupHour.value,
-    ...(numbers as Record<keyof typeof NUMBERS, number>),
-  });
+    yield "METRICS_TOKEN is the ADMIN_TOKEN: whoever reads the metrics could do everything";
 }
+
+/** The fault of a TOKENS_NOT_BEFORE that would refuse what is issued at a time. In: Unix seconds. */
+export const refusesNew = ({ tokensNotBefore }: Settings, issuedAt: number): string | undefined =>
+  issuedAt < tokensNotBefore
+    ? "TOKENS_NOT_BEFORE is in the future: until then every token and session is refused, and none is issued"
+    : undefined;
 
 /**
  * Why a secret may be known or guessed: it is still the one of `.dev.vars.example`, or it is short; or why nobody can send it as a bearer

@@ -24,11 +24,11 @@ export function parseAccess(team: string | undefined, audience: string | undefin
   if (!team) return fail("misconfigured", "ACCESS_AUD is set without ACCESS_TEAM");
   if (!audience) return fail("misconfigured", "ACCESS_TEAM is set without ACCESS_AUD");
   const issuer = issuerOf(team);
-  if (issuer === undefined)
-    return fail("misconfigured", "ACCESS_TEAM is not the name of a team, or its cloudflareaccess.com address");
-  return /^[0-9a-f]{64}$/.test(audience)
-    ? ok({ issuer, audience })
-    : fail("misconfigured", "ACCESS_AUD is not 64 hexadecimal digits in lower case");
+  const faults = [
+    issuer === undefined && "ACCESS_TEAM is not the name of a team, or its cloudflareaccess.com address",
+    !/^[0-9a-f]{64}$/.test(audience) && "ACCESS_AUD is not 64 hexadecimal digits in lower case",
+  ].filter((fault) => fault !== false);
+  return issuer !== undefined && faults.length === 0 ? ok({ issuer, audience }) : fail("misconfigured", faults.join("; "));
 }
 
 function issuerOf(team: string): string | undefined {

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import example from "../../.dev.vars.example?raw";
 import worker from "../../src/index.ts";
+import { CONSOLE } from "../support/console.ts";
 import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
 
@@ -191,6 +192,55 @@ describe("TOKENS_NOT_BEFORE", () => {
       expect((await call("GET", items, { env: notBefore(text) })).status).toBe(503);
     },
   );
+});
+
+describe("TOKENS_NOT_BEFORE in the future", () => {
+  const future = { env: notBefore("2099-01-01T00:00:00Z") };
+
+  it("is a warning of /health that names it", async () => {
+    expect(await readDependency("settings", future.env)).toEqual({
+      service: "settings",
+      status: "WARNING",
+      message: expect.stringContaining("TOKENS_NOT_BEFORE is in the future"),
+    });
+  });
+
+  it.each([
+    ["a token", "POST", "/v1/admin/tokens", { name: "late", vaults: {} }],
+    ["a person", "POST", "/v1/admin/people", { email: "late@example.com", vaults: {} }],
+    ["an issuer of workload tokens", "POST", "/v1/admin/issuers", { issuer: "https://late.example.com", name: "late" }],
+    ["a session of the admin", "POST", "/console/session", { token: env.ADMIN_TOKEN }],
+  ] as const)("refuses to issue %s that it would refuse, and names it", async (_, method, path, body) => {
+    const { status, headers, text } = await admin(method, path, { body, headers: CONSOLE, ...future });
+    expect([status, headers.get("Item-Vault-Error"), text]).toEqual([
+      503,
+      "misconfigured",
+      expect.stringContaining("TOKENS_NOT_BEFORE is in the future"),
+    ]);
+  });
+
+  it("refuses to change a person, who would stay refused", async () => {
+    const { body } = await admin("POST", "/v1/admin/people", { body: { email: "early@example.com", vaults: {} } });
+    const { status, text } = await admin("PATCH", `/v1/admin/people/${body.id}`, { body: { vaults: {} }, ...future });
+    expect([status, text]).toEqual([503, expect.stringContaining("TOKENS_NOT_BEFORE is in the future")]);
+  });
+});
+
+describe("several settings that are malformed", () => {
+  it.each([
+    [{ TOKENS_NOT_BEFORE: "soon", VERSIONS_KEPT: "1.5", BACKUP_HOUR: 24, ADMIN_TOKEN: "short" }],
+    [{ ACCESS_TEAM: "a.b", ACCESS_AUD: "c", FILE_RETENTION_DAYS: -1, BACKUPS_KEPT: "", DATABASE_LIMIT_MB: 0 }],
+  ])("are each named once by /health: %j", async (bindings) => {
+    const { body } = await send("GET", "/health", { env: bindings as unknown as Partial<Env> });
+    const messages = body.dependencies.map(({ message }: { message: string }) => message).join("\n");
+    for (const name of Object.keys(bindings)) expect(messages.match(new RegExp(`\\b${name}\\b`, "g"))).toEqual([name]);
+  });
+
+  it("are each named, when bindings are missing", async () => {
+    const bindings = { TOKEN_RATE: undefined, DENIAL_RATE: undefined } as unknown as Partial<Env>;
+    const { message } = await readDependency("rate limits", bindings);
+    expect(message).toBe("TOKEN_RATE is missing; DENIAL_RATE is missing");
+  });
 });
 
 describe("/health", () => {

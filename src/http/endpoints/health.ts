@@ -4,7 +4,7 @@ import type { AnswerBody } from "../../../contract/answer.ts";
 import { version } from "../../../package.json";
 import { openKeyring } from "../../crypto/keyring.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
-import { parseSettings } from "../../settings.ts";
+import { parseSettings, refusesNew } from "../../settings.ts";
 import { probeBackups } from "../../store/backup/probe.ts";
 import { probeCapacity } from "../../store/health/capacity.ts";
 import { probeDamages } from "../../store/health/damages.ts";
@@ -121,8 +121,8 @@ async function makeReport(env: Env): Promise<HealthReport> {
 }
 
 async function probe(env: Env, { service, needs, message, check, figures }: Dependency): Promise<Schemas.Dependency> {
-  const missing = needs.find((name) => !(env[name] as unknown));
-  const result = missing === undefined ? await check(env) : fail("misconfigured", `${missing} is missing`);
+  const missing = needs.filter((name) => !(env[name] as unknown)).map((name) => `${name} is missing`);
+  const result = missing.length === 0 ? await check(env) : fail("misconfigured", missing.join("; "));
   if (!result.ok && result.cause) logRefusal(result, { operation: "getHealth" });
   const report: Reported = result.ok ? reportOf(result.value, message) : errorOf(result);
   const { at, ...shown } = report;
@@ -145,9 +145,12 @@ function capacityFigures(env: Env): Figures | undefined {
   return settings.ok && used !== undefined ? { used, limit: settings.value.databaseLimit } : undefined;
 }
 
+/** In place of the faults of settings, which the report has once. */
+const SEE_SETTINGS = fail("misconfigured", "A setting is malformed: see settings");
+
 async function checkCapacity(env: Env): Promise<Result<Report>> {
   const settings = parseSettings(env);
-  return settings.ok ? probeCapacity(env.DB, settings.value) : settings;
+  return settings.ok ? probeCapacity(env.DB, settings.value) : SEE_SETTINGS;
 }
 
 async function checkKeys({ DB, ROOT_KEYS }: Env): Promise<Result<Checked>> {
@@ -157,7 +160,7 @@ async function checkKeys({ DB, ROOT_KEYS }: Env): Promise<Result<Checked>> {
 
 async function checkBackups(env: Env): Promise<Result<Report>> {
   const settings = parseSettings(env);
-  if (!settings.ok) return settings;
+  if (!settings.ok) return SEE_SETTINGS;
   return probeBackups(env.DB, backupsOf(env), settings.value.backupHour, Date.now());
 }
 
@@ -176,7 +179,7 @@ async function checkJobs(env: Env): Promise<Result<string | undefined>> {
   return ok(messages.join("; "));
 }
 
-function checkSettings(env: Env): Result<undefined> {
+function checkSettings(env: Env): Result<string | undefined> {
   const settings = parseSettings(env);
-  return settings.ok ? ok(undefined) : settings;
+  return settings.ok ? ok(refusesNew(settings.value, Math.floor(Date.now() / 1000))) : settings;
 }

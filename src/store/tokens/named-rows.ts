@@ -4,6 +4,7 @@ import type { Activity } from "../../model/activity.ts";
 import type { FailureKind } from "../../model/failure.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
+import { refusesNew } from "../../settings.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import { proofStatement } from "../keys/root-keys.ts";
@@ -44,7 +45,7 @@ type Id = Pick<TokenRow, "id">;
 /**
  * Adds a row, under the id of the claims. Out: the claims; when the id is in use for a row that the same request would have added, those of
  * that row. In: the entry of the admin's log. Errors: `person_exists` or `issuer_exists`, `quota`; `idempotency`, when the id is in use
- * otherwise; those of `refusalOfWrite`.
+ * otherwise; `misconfigured`, while TOKENS_NOT_BEFORE would refuse the row; those of `refusalOfWrite`.
  */
 export async function insertNamed(
   store: Store,
@@ -54,6 +55,8 @@ export async function insertNamed(
   const { db, keyring } = store;
   const { id, kind, issuedAt, expiresAt } = claims;
   const { nameOf, rowsMax, exists, plural } = NAMED[kind];
+  const refusal = refusesNew(store.settings, issuedAt);
+  if (refusal !== undefined) return fail("misconfigured", refusal);
   const root = keyring.active;
   const [sealed, token, derived, indexes] = await Promise.all([
     sealToken(root, claims),

@@ -2,6 +2,7 @@ import { nameIndex } from "../../crypto/name-index.ts";
 import { type Claims, hashToken, signToken } from "../../crypto/token.ts";
 import type { Activity } from "../../model/activity.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
+import { refusesNew } from "../../settings.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import { endBelowChanged } from "./ended-tokens.ts";
@@ -112,6 +113,8 @@ export async function updatePerson(
       since,
       issuedAt: Math.max(Math.floor(now / 1000), issuedAt + 1),
     };
+    const refusal = refusesNew(store.settings, claims.issuedAt);
+    if (refusal !== undefined) return fail("misconfigured", refusal);
     const { key, sealed, createdAt, hash, index } = await rowOf(store, claims);
     const done = await runBatch<[Id, never, never, never, never, never]>(
       db,

@@ -4,6 +4,7 @@ import { createConsoleSecret } from "../../crypto/console-secret.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, must, ok, type Result } from "../../model/result.ts";
 import { MINUTE, SECOND } from "../../model/time.ts";
+import { refusesNew } from "../../settings.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { type Grants, type Kind, type Lifetime, openLiveGrants, sealGrants, type SessionRow, USES } from "./session-rows.ts";
 
@@ -77,7 +78,7 @@ export interface Made extends Lifetime {
 
 /**
  * Makes a session, in one D1 call. In: what it grants, from when until when, and the id of the session that it replaces, if there is one.
- * Errors: `unavailable`, `database_full`.
+ * Errors: `unavailable`, `database_full`; `misconfigured`, while TOKENS_NOT_BEFORE would refuse it.
  */
 export const insertSession = (store: Store, grants: Grants, lifetime: Lifetime, replaced?: string): Promise<Result<Made>> =>
   insert(store, "session", grants, lifetime, replaced);
@@ -94,7 +95,9 @@ export const insertCode = (store: Store, grants: Grants, kind: keyof typeof SECO
   insert(store, kind, grants, { createdAt: store.now, expiresAt: store.now + SECONDS[kind] * SECOND });
 
 async function insert(store: Store, kind: Kind, grants: Grants, lifetime: Lifetime, replaced?: string): Promise<Result<Made>> {
-  const { db, keyring } = store;
+  const { db, keyring, settings } = store;
+  const refusal = refusesNew(settings, lifetime.createdAt / SECOND);
+  if (refusal !== undefined) return fail("misconfigured", refusal);
   const { id, text } = await createConsoleSecret(keyring, USES[kind]);
   const sealed = await sealGrants(keyring.active, kind, id, { ...lifetime, ...grants });
   const token = grants.token?.id ?? null;

@@ -3,6 +3,7 @@ import type { Activity } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { possibleTime } from "../../model/time.ts";
+import { refusesNew } from "../../settings.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import { checkRootKeys, proofStatement } from "../keys/root-keys.ts";
@@ -48,7 +49,7 @@ export interface IssuedToken {
  * would have issued, that token. In: the entry of the admin's log; what is above it, with its hash
  * where it may have changed since it was read.
  * Errors: `invalid`, when it would be too long; `idempotency`, when it is in use otherwise; `signer_removed`, when the key that signed it
- * is gone; `unauthorized`, when the parent has ended; `quota`; those of `refusalOfWrite`.
+ * is gone; `unauthorized`, when the parent has ended; `quota`; `misconfigured`, while TOKENS_NOT_BEFORE would refuse the token; those of `refusalOfWrite`.
  */
 export async function insertToken(
   store: Store,
@@ -58,6 +59,8 @@ export async function insertToken(
 ): Promise<Result<IssuedToken>> {
   const { db, keyring, now } = store;
   const { id, issuedAt, expiresAt } = claims;
+  const refusal = refusesNew(store.settings, issuedAt);
+  if (refusal !== undefined) return fail("misconfigured", refusal);
   const root = keyring.active;
   const token = await signToken(keyring, claims);
   if (token.length > TOKEN_CHARACTERS_MAX)
