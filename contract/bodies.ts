@@ -8,8 +8,7 @@ import { oneOf, scope, tokenScope } from "../src/model/scope.ts";
 import { fault, optional, text } from "../src/model/text.ts";
 import { DAY, SECOND } from "../src/model/time.ts";
 import { permissionIn } from "../src/model/vault-scope.ts";
-import { webhookUrlFault } from "../src/model/webhook-url.ts";
-import { issuerUrlFault } from "../src/model/issuer-url.ts";
+import { issuerUrlFault, publicUrlFault } from "../src/model/public-url.ts";
 import { givenKeys } from "../src/model/workload-keys.ts";
 import { PRESET_NAMES, presetOf } from "../src/model/workload-presets.ts";
 import { ruleClaims } from "../src/model/workload-rule.ts";
@@ -149,7 +148,7 @@ const webhookUrl = (testOrigin: string | undefined) =>
   z.pipe(
     z.string(),
     z.transform((value, { issues }): string => {
-      const wrong = webhookUrlFault(value, testOrigin);
+      const wrong = publicUrlFault(value, testOrigin);
       if (wrong === undefined) return new URL(value).href;
       issues.push({ code: "custom", message: wrong, input: value });
       return z.NEVER;

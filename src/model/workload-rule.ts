@@ -28,8 +28,17 @@ export interface WorkloadRule {
 /** Sizes are bytes of UTF-8. */
 export const RULE_LIMITS = { claims: 32, name: 255, value: 1024 } as const;
 
-/** Claims that say nothing about the workload: who issued the token, to whom, when, and which one it is (RFC 7519 section 4.1). */
-const OF_THE_TOKEN = new Set(["iss", "aud", "exp", "nbf", "iat", "jti"]);
+/**
+ * Claims that name nobody, because many workloads have the same value: those of the token itself (RFC 7519 section 4.1), of the sign-in and the
+ * program that it was issued to (OpenID Connect Core 1.0 sections 2 and 5.1, RFC 9068 section 2.2), and what platforms add to these.
+ */
+const NAMES_NOBODY = new Set(
+  (
+    "iss aud exp nbf iat jti typ ver alg kid cnf nonce events token_use token_type idtyp gty " +
+    "azp azpacr client_id cid appid appidacr auth_time acr amr sid at_hash c_hash s_hash session_state scope scp " +
+    "email_verified phone_number_verified updated_at locale zoneinfo gender birthdate"
+  ).split(" "),
+);
 
 /** The path of a claim in the payload, by the name that a rule has for it. Out: `undefined` for a pointer that is malformed. */
 function pathOf(name: string): readonly string[] | undefined {
@@ -98,9 +107,10 @@ export function ruleFault(
     if (typeof value !== "string" || value === "")
       return { attribute: "claims", fault: `has a ${name} that is not a string, or is empty` };
   }
-  const subjects = Object.keys(rule.claims).map((name) => pathOf(name)?.[0] ?? "");
-  const about = subjects.filter((name) => !OF_THE_TOKEN.has(name));
-  if (about.length === 0) return { attribute: "claims", fault: "has no claim about the workload" };
+  // True and false name nobody under whatever name.
+  const texts = Object.entries(rule.claims).filter(([, value]) => typeof value !== "boolean");
+  const about = texts.map(([name]) => pathOf(name)?.[0] ?? "").filter((name) => !NAMES_NOBODY.has(name));
+  if (about.length === 0) return { attribute: "claims", fault: "has no claim that names the workload" };
   return about.every((name) => name === "sub") && permit === undefined
     ? { attribute: "claims", fault: "has sub as its only claim about the workload: issuers change its form" }
     : undefined;

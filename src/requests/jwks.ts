@@ -1,4 +1,4 @@
-import { discoveryUrlOf, issuerUrlFault, keysUrlFault } from "../model/issuer-url.ts";
+import { discoveryUrlOf, issuerUrlFault, publicUrlFault } from "../model/public-url.ts";
 import { type JsonObject, parseStrictObject } from "../model/strict-json.ts";
 import { DAY, MINUTE, SECOND } from "../model/time.ts";
 import type { StoredKeys } from "../model/workload-identity.ts";
@@ -114,7 +114,7 @@ export async function fetchKeys(issuer: string, testOrigin: string | undefined):
     if (!description.ok) return description;
     const { issuer: described, jwks_uri: keysUrl } = description.value;
     if (described !== issuer) return refuse("issuer");
-    if (typeof keysUrl !== "string" || keysUrlFault(keysUrl, testOrigin) !== undefined) return refuse("keys_url");
+    if (typeof keysUrl !== "string" || publicUrlFault(keysUrl, testOrigin) !== undefined) return refuse("keys_url");
     const set = await fetchObject(keysUrl, controller.signal);
     if (!set.ok) return set;
     const keys = set.value["keys"];

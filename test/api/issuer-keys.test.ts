@@ -143,6 +143,9 @@ describe("an issuer is refused when it sends", () => {
       "https://127.0.0.1/keys",
       "https://metadata.google.internal/",
       "http://a.com/keys",
+      "https://a.com:8443/keys",
+      "https://keys.service.consul/",
+      "https://keys.docker/",
     ];
     for (const other of [
       ...others,

@@ -98,14 +98,67 @@ describe("a rule of the preset generic", () => {
     }
   });
 
-  it.each(["iss", "aud", "exp", "nbf", "iat", "jti"])("does not have %s as its only claim, whatever its permit", (name) => {
+  const NOBODY = [
+    "iss",
+    "aud",
+    "exp",
+    "nbf",
+    "iat",
+    "jti",
+    "azp",
+    "client_id",
+    "email_verified",
+    "nonce",
+    "auth_time",
+    "acr",
+    "scope",
+  ];
+  it.each(NOBODY)("needs a claim besides %s, which names nobody, whatever its permit", (name) => {
     for (const written of [name, `/${name}`, `/${name}/0`])
       for (const allowSubject of [true, false])
         expect(ruleFault("generic", { claims: { [written]: "x" }, allowSubject })?.attribute).toBe("claims");
   });
 
-  it("of an issuer that names none is that of its URL, or generic", () => {
-    expect(presetOf("https://issuer.example.com")).toBe("generic");
+  it("needs a claim with a value that is neither true nor false, because these name nobody", () => {
+    for (const name of ["email_verified", "/email_verified", "/address/verified", "https://acme.com/verified", "sub"])
+      expect(ruleFault("generic", { claims: { [name]: true }, allowSubject: true })?.attribute).toBe("claims");
+    expect(ruleFault("generic", { claims: { team: "a", email_verified: true } })).toBeUndefined();
+  });
+
+  it("needs the permit for sub beside claims that name nobody", () => {
+    const claims = { sub: "x", azp: "y", email_verified: true };
+    expect(ruleFault("generic", { claims })?.fault).toContain("sub");
+    expect(ruleFault("generic", { claims, allowSubject: true })).toBeUndefined();
+  });
+
+  it.each([
+    ["github", "https://token.actions.githubusercontent.com"],
+    ["github", "https://token.actions.githubusercontent.com/"],
+    ["github", "https://token.actions.githubusercontent.com/acme-corp"],
+    ["github", "https://token.actions.acme.ghe.com"],
+    ["github", "https://token.actions.acme.ghe.com/acme"],
+    ["github", "https://github.acme.com/_services/token"],
+    ["github", "https://10.1.2.3:8443/_services/token/acme"],
+    ["gitlab", "https://gitlab.com/"],
+    ["gitlab", "https://acme.gitlab-dedicated.com"],
+    ["buildkite", "https://agent.buildkite.com/"],
+    ["kubernetes", "https://oidc.eks.eu-central-1.amazonaws.com/id/EXAMPLED539D4633E53DE1B71EXAMPLE"],
+    ["kubernetes", "https://container.googleapis.com/v1/projects/acme/locations/europe-west1/clusters/one"],
+    ["kubernetes", "https://westeurope.oic.prod-aks.azure.com/8f5f6a52/72c6/"],
+    ["kubernetes", "https://kubernetes.default.svc"],
+    ["kubernetes", "https://kubernetes.default.svc.cluster.local"],
+    ["generic", "https://issuer.example.com"],
+    ["generic", "https://token.actions.githubusercontent.com.example.com"],
+    ["generic", "https://token.actions.a.b.ghe.com"],
+    ["generic", "https://example.com/token.actions.githubusercontent.com"],
+    ["generic", "https://example.com/a/_services/token"],
+    ["generic", "https://example.com/_services/tokens"],
+    ["generic", "https://storage.googleapis.com/v1/projects"],
+  ])("is not that of an issuer of another platform, which is known by its origin: %s %s", (preset, url) => {
+    expect(presetOf(url)).toBe(preset);
+  });
+
+  it("is not that of the issuer that everybody uses of a platform", () => {
     const known = PRESET_NAMES.filter((name) => PRESETS[name].url !== undefined);
     expect(known.map((name) => presetOf(PRESETS[name].url!))).toEqual(known);
   });

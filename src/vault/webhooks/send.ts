@@ -1,7 +1,7 @@
 import { signWebhook } from "../../crypto/webhook-signature.ts";
 import { SECOND } from "../../model/time.ts";
 import type { Attempt } from "../../model/webhook.ts";
-import { webhookUrlFault } from "../../model/webhook-url.ts";
+import { publicUrlFault } from "../../model/public-url.ts";
 import type { DeletionNotice } from "../../store/events/webhook-rows.ts";
 import type { Message } from "./message.ts";
 import type { WebhookPorts } from "./ports.ts";
@@ -19,7 +19,7 @@ export async function sendMessage(
 ): Promise<Attempt> {
   const at = clock();
   // The setting may have changed since the webhook was made.
-  if (webhookUrlFault(url, store.settings.webhookTestOrigin) !== undefined) return { at, milliseconds: 0, error: "url" };
+  if (publicUrlFault(url, store.settings.webhookTestOrigin) !== undefined) return { at, milliseconds: 0, error: "url" };
   const timestamp = Math.floor(at / SECOND);
   const secrets = previous && previous.until > at ? [secret, previous.secret] : [secret];
   const headers = {

@@ -14,10 +14,9 @@ import { LIMITS } from "../../../src/model/limits.ts";
 import { parsePatch } from "../../../src/model/patch-input.ts";
 import type { Result } from "../../../src/model/result.ts";
 import { parseValue } from "../../../src/model/text.ts";
-import { issuerUrlFault } from "../../../src/model/issuer-url.ts";
+import { issuerUrlFault, publicUrlFault } from "../../../src/model/public-url.ts";
 import { givenKeys } from "../../../src/model/workload-keys.ts";
 import { ruleClaims } from "../../../src/model/workload-rule.ts";
-import { webhookUrlFault } from "../../../src/model/webhook-url.ts";
 
 /** The bodies of requests: their schemas in the document, their parsers, and the rules in which the two differ. */
 
@@ -129,7 +128,7 @@ export const STRICTER: readonly Stricter[] = [
     rule: "the URL of a webhook is https, of a public domain name (contract 17.3)",
     reason: "the rules are those of the URL standard; the document has the characters and the length",
     refuses: (body) =>
-      has(body, (value, key) => key === "url" && isText(value) && webhookUrlFault(value, undefined) !== undefined),
+      has(body, (value, key) => key === "url" && isText(value) && publicUrlFault(value, undefined) !== undefined),
   },
   {
     rule: "an email is an address, and that of a person stays (contract 25.2, 25.4)",

@@ -1,0 +1,74 @@
+import { fits, LIMITS } from "./limits.ts";
+
+/**
+ * The URLs that admins give: those of webhooks, of issuers of workload tokens, and of the keys of these (OpenID Connect Discovery 1.0). One rule of
+ * hosts and ports holds for every URL to which the service sends requests of its own. A Worker cannot see the address of a name before it
+ * connects, so a name that resolves to a private address passes: see docs/security.md.
+ */
+
+/** In order: which URLs break a rule, and what is wrong with them. */
+type Rules = readonly (readonly [isBroken: (url: URL, text: string) => boolean, fault: string])[];
+
+/** Domains without public hosts: RFC 6761, 6762, 7686, 8375 and 9476, names that ICANN never delegates, and those of networks and clusters. */
+const LOCAL = new RegExp(
+  `(^|\\.)(${[
+    "localhost|local|localdomain|localnet|test|example|invalid|onion|alt|arpa|internal|corp|home|mail",
+    "intranet|intern|inner|private|priv|privat|lan|wlan|vpn|loc|lcl|dom|domain|workgroup|router|gateway|modem|dhcp|server|mdns",
+    "svc|cluster|k8s|kube|kubernetes|pod|default|node|service|docker|container|containers|podman|swarm|rancher|mesos|marathon",
+    "consul|nomad|lxd|lxc|incus|vm|vagrant|wsl|openstacklocal|novalocal",
+  ].join("|")})$`,
+);
+
+/** Two labels or more, of which the last one is no number: `URL` has turned every spelling of an IPv4 address into digits. */
+const NAME = /^([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)+[a-z]([a-z0-9-]*[a-z0-9])?$/;
+
+const HTTPS: Rules = [[({ protocol }) => protocol !== "https:", "does not begin with https://"]];
+
+/** Not for the origin for tests. */
+const PUBLIC: Rules = [
+  ...HTTPS,
+  [({ port }) => port !== "", "has a port other than 443"],
+  [({ hostname }) => !NAME.test(hostname), "names no host by its full domain name"],
+  [({ hostname }) => LOCAL.test(hostname), "names a host of a local network"],
+];
+
+const EVERY: Rules = [
+  [({ username, password }) => username !== "" || password !== "", "contains a user name or password"],
+  [({ href }) => href.includes("#"), "has a fragment"],
+];
+
+/** A token names its issuer by one text, so a URL has one spelling: as `URL` writes it, or without the path `/`. */
+const ISSUER: Rules = [
+  ...EVERY,
+  [({ href }) => href.includes("?"), "has a query"],
+  [({ href }, text) => href !== text && href !== `${text}/`, "is not spelled in its canonical form"],
+];
+
+/**
+ * Returns what is wrong with the URL of a webhook (contract 17.3) or with the `jwks_uri` of an issuer, or undefined if the service may send requests
+ * to it. No part of the URL is in the words, because it may contain a secret. `testOrigin` is allowed as it is.
+ */
+export const publicUrlFault = (text: string, testOrigin?: string): string | undefined =>
+  urlFault(text, testOrigin, PUBLIC, EVERY);
+
+/** Where the keys of an issuer come from: the service fetches them, or the admin gives them. */
+export type KeySource = "fetched" | "given";
+
+/**
+ * Returns what is wrong with the URL of an issuer (OpenID Connect Discovery 1.0 section 3), as `publicUrlFault` does. An issuer whose keys are given is
+ * never sent a request, so it may have any host and port, as in a Kubernetes cluster.
+ */
+export const issuerUrlFault = (text: string, source: KeySource, testOrigin?: string): string | undefined =>
+  urlFault(text, testOrigin, source === "given" ? HTTPS : PUBLIC, ISSUER);
+
+function urlFault(text: string, testOrigin: string | undefined, hosts: Rules, rules: Rules): string | undefined {
+  if (!fits(text, LIMITS.webhookUrl)) return `is longer than ${LIMITS.webhookUrl} bytes`;
+  // `URL` would drop some of the other characters, and what it parses would not be what was written.
+  if (!/^[\x21-\x7e]+$/.test(text) || text.includes("\\") || !URL.canParse(text)) return "is not a URL";
+  const url = new URL(text);
+  const applied = url.origin === testOrigin ? rules : [...hosts, ...rules];
+  return applied.find(([isBroken]) => isBroken(url, text))?.[1];
+}
+
+/** Where an issuer describes itself (OpenID Connect Discovery 1.0 section 4): a slash at the end of its path is removed before. */
+export const discoveryUrlOf = (issuer: string): string => `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
