@@ -115,7 +115,9 @@ export function failuresOf(row: Row): ReadonlySet<FailureKind> {
   const kinds = new Set<FailureKind>([
     ...BY[access.by],
     ...partsOf(row.path).flatMap((name) => OF_PATH[name]),
-    ...(access.by !== "everybody" && access.by !== "metrics" && !access.direct ? (["cross_site"] as const) : []),
+    ...((access.by === "everybody" || access.by === "metrics" ? row.method === "post" : !access.direct)
+      ? (["cross_site"] as const)
+      : []),
     ...(scoped ? (["out_of_scope"] as const) : []),
     ...implied,
     ...(row.errors ?? []),

@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { failedBy } from "../log.ts";
 import { COMMON_HEADERS } from "../model/common-headers.ts";
 import { fail } from "../model/result.ts";
+import { isFromOtherOrigin } from "./console-session.ts";
 import { type App, setRequestId } from "./context.ts";
 import { plainPath } from "./parts.ts";
 import { serve } from "./pipeline.ts";
@@ -28,7 +29,8 @@ app.use("/v1/admin/*", async (c, next) => (c.env.ADMIN_TOKEN ? next() : c.notFou
 for (const route of OPEN_ROUTES) {
   app.on(route.method, route.path, async (c) => {
     c.set("operation", route.id);
-    const result = await route.open(c);
+    // Before any limit of the address: a page must not use up what its visitor has.
+    const result = route.method === "POST" && isFromOtherOrigin(c) ? fail("cross_site") : await route.open(c);
     return result.ok ? respond(c, result.value) : refuse(c, result);
   });
 }

@@ -32,6 +32,10 @@ export const requireConsole = (c: Context): Result<undefined> =>
     ? ok(undefined)
     : fail("cross_site");
 
+/** Whether a page of another origin made the request in a browser, which says so itself (W3C Fetch Metadata). */
+export const isFromOtherOrigin = (c: Context): boolean =>
+  ["cross-site", "same-site"].includes(c.req.header("Sec-Fetch-Site") ?? "");
+
 const namesCookie = (c: Context): boolean => {
   const name = cookieAt(c)?.name;
   const names = (c.req.header("Cookie") ?? "").split(";").map((pair) => pair.split("=", 1)[0]!.trim());

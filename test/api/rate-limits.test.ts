@@ -1,5 +1,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import type { Operation } from "../../contract/operation.ts";
+import { OPERATIONS } from "../../contract/operations.ts";
+import { countingDatabase } from "../support/bindings.ts";
 import { admin, type Client, client, freshVault, makeToken, send } from "../support/service.ts";
 
 /** Rate limits (contract 12.1 and 12.4). The bindings are those of wrangler.toml, unless a test replaces one. */
@@ -127,5 +130,31 @@ describe("failed authentications from one address", () => {
     ["::1", "0:0:0:0"],
   ])("are counted for an IPv4 address and for the /64 of an IPv6 address: %s", async (address, network) => {
     expect(await keyOf(address)).toBe(network);
+  });
+});
+
+describe("a page of another origin, in the browser of somebody behind an address,", () => {
+  const OPEN = Object.values<Operation>(OPERATIONS).filter((row) => row.method === "POST" && !("action" in row));
+  const from = (site: string) => ({ "CF-Connecting-IP": "203.0.113.7", "Sec-Fetch-Site": site });
+
+  it.each(OPEN.flatMap(({ path }) => ["cross-site", "same-site"].map((site) => [path, site] as const)))(
+    "uses up nothing of its limits by POST %s, %s",
+    async (path, site) => {
+      const keys: string[] = [];
+      const limiter = refusing(keys);
+      const { db: DB, count } = countingDatabase();
+      const limits = { FAILURE_RATE: limiter, TOKEN_RATE: limiter, SESSION_RATE: limiter, DENIAL_RATE: limiter };
+      const { status, headers } = await send("POST", path, {
+        headers: from(site),
+        body: "grant_type=x",
+        env: { DB, ...limits },
+      });
+      expect([status, headers.get("Item-Vault-Error"), keys, count.calls]).toEqual([403, "cross_site", [], 0]);
+    },
+  );
+
+  it.each(["same-origin", "none"])("is another one than a page of this origin or a person: %s", async (site) => {
+    for (const path of ["/v1/token-exchange", "/v1/login/token"])
+      expect((await send("POST", path, { headers: from(site), body: "x" })).status).toBe(400);
   });
 });
