@@ -266,4 +266,10 @@ export const OPERATIONS = {
   getMetrics: { method: "GET", path: "/metrics", access: METRICS },
 } as const satisfies Readonly<Record<string, Operation>>;
 
+/** Other names of paths (contract 13.1): clients that add `/v1` to each path ask for them. */
+export const ALIASES: ReadonlyMap<string, string> = new Map([
+  ["/v1/heartbeat", OPERATIONS.getHeartbeat.path],
+  ["/v1/health", OPERATIONS.getHealth.path],
+]);
+
 export type OperationId = keyof typeof OPERATIONS;

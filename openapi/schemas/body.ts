@@ -10,7 +10,7 @@ import {
   sectionReference,
   urlInput,
 } from "../../src/model/item-input.ts";
-import { edit } from "../../src/model/patch-input.ts";
+import { edit, op, OPS } from "../../src/model/patch-input.ts";
 import { scope, tokenScope } from "../../src/model/scope.ts";
 import { anyId } from "../../src/model/text.ts";
 import { givenKeys } from "../../src/model/workload-keys.ts";
@@ -38,6 +38,7 @@ const KNOWN: ReadonlyMap<z.core.$ZodType, Schema> = new Map<z.core.$ZodType, Sch
   [fieldInput, ref("FieldInput")],
   [recipeInput, ref("Recipe")],
   [edit, ref("PatchOperation")],
+  [op, { type: "string", enum: OPS }],
   [fieldAttributes.type, wordInput("FieldType", Object.keys(FIELD_TYPE_ALIASES))],
   [fieldAttributes.purpose, wordInput("Purpose")],
 ]);

@@ -1,3 +1,4 @@
+import { ALIASES } from "../../contract/operations.ts";
 import { rootOf } from "../crypto/token.ts";
 import { isId, parseId } from "../model/ids.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -80,10 +81,14 @@ function parseIdempotencyKey(key: string | undefined): Result<string | undefined
     : invalid(`Idempotency-Key: is not 1 to ${LIMITS.idempotencyKey} visible ASCII characters`);
 }
 
-/** The path to route by: a doubled `//` and a trailing slash are served as the plain path (contract 1), never redirected. */
+/**
+ * The path to route by: a doubled `//` and a trailing slash are served as the plain path (contract 1), and so is another name of the path.
+ * Nothing is redirected.
+ */
 export function plainPath(request: Request): string {
   const path = getPath(request).replace(/\/{2,}/g, "/");
-  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+  const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+  return ALIASES.get(plain) ?? plain;
 }
 
 /** The query as the client wrote it, undecoded. */

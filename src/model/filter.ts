@@ -87,14 +87,14 @@ const UNESCAPED: readonly ((value: string) => string)[] = [
 ];
 
 /**
- * Parses a filter as the client wrote it into the query. Out: its readings, the preferred one first; without a filter one
+ * Parses a filter as the client wrote it into the query. Out: its readings, the preferred one first; of an absent or empty filter one
  * without terms. A filter without a backslash has one reading, or two: `title eq "a" and tag eq "b"` is first one title and then
  * two terms, because clients do not escape quotes in titles (contract 5.6). Three times as many are the most.
  * Errors: 400 `Unsupported request filter`, or the limit.
  */
 export function parseFilter(raw: string | undefined, list: keyof typeof LISTS): Result<readonly Filter[]> {
-  if (raw === undefined) return ok([[]]);
-  const text = decodeFilter(raw);
+  const text = decodeFilter(raw ?? "");
+  if (text.trim() === "") return ok([[]]);
   // The attribute and the operators of the terms take less than the limit of a value.
   if (text.length > 2 * LIMITS.filter) return tooLong;
   if (list === "items" && IDS.test(text)) return parseIds(text);

@@ -3,9 +3,17 @@ import { LIMITS } from "./limits.ts";
 import { invalid, ok, type Result } from "./result.ts";
 import { explain, fault } from "./text.ts";
 
+export const OPS = ["add", "remove", "replace"] as const;
+
+/** In any case: clients in Java send the name of a constant. */
+export const op = z.pipe(
+  z.transform((value) => (typeof value === "string" ? value.toLowerCase() : value)),
+  z.enum(OPS, fault("is not add, remove or replace")),
+);
+
 /** One edit of a PATCH: an operation of its body (RFC 6902 section 4). vault/patch.ts checks the value, which depends on the path. */
 export const edit = z.object({
-  op: z.enum(["add", "remove", "replace"], fault("is not add, remove or replace")),
+  op,
   path: z.string(),
   value: z.optional(z.unknown()), // `remove` has none
 });

@@ -97,13 +97,18 @@ export function parseVersionOf(rest: URLSearchParams, name: string): Result<numb
   return version === undefined ? notAVersion(name) : ok(version);
 }
 
-/**
- * Parses a parameter that is `true` or `false`, and `false` when it is absent. In: another name that the parameter has, which is
- * read when the first is absent. Errors: 400.
- */
-export function parseBoolean(rest: URLSearchParams, name: string, alias = name): Result<boolean> {
-  const text = rest.get(name) ?? rest.get(alias) ?? "false";
-  return text === "true" || text === "false" ? ok(text === "true") : invalid(`${name}: is not true or false`);
+/** The spellings of strconv.ParseBool in Go, which clients send. */
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ...["1", "t", "T", "true", "True", "TRUE"].map((text) => [text, true] as const),
+  ...["0", "f", "F", "false", "False", "FALSE"].map((text) => [text, false] as const),
+]);
+
+/** Parses the first of these parameters that is present, and returns `false` without one. Fails with a 400 that names the parameter. */
+export function parseBoolean(rest: URLSearchParams, ...names: string[]): Result<boolean> {
+  const name = names.find((one) => rest.has(one));
+  if (name === undefined) return ok(false);
+  const value = BOOLEANS.get(rest.get(name)!);
+  return value === undefined ? invalid(`${name}: is not true or false`) : ok(value);
 }
 
 /** `undefined` only where an absent parameter has no default. */

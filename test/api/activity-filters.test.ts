@@ -79,6 +79,15 @@ describe("a filter of the activity log", () => {
     );
   });
 
+  it("that is empty counts as absent, beside others and alone, also with offset", async () => {
+    const { reader, first, a } = world;
+    const undocumented = "an empty filter";
+    const read = async (query: string) => (await reader("GET", `${LOG}?${query}`, { undocumented })).body;
+    expect(await read(`vault=&actor=&item=${first}&action=&result=`)).toEqual(await read(`item=${first}`));
+    expect(await read(`item=&vault=${a}`)).toEqual(await read(`vault=${a}`));
+    expect(await read("vault=&actor=&item=&action=&result=&offset=1")).toEqual(await read("offset=1"));
+  });
+
   it("takes ids in either form", async () => {
     const { a, first, writer, reader } = world;
     const [vault, item, actor] = [a, first, writer].map((id) => writeId(id, "connect"));
@@ -121,12 +130,11 @@ describe("a filter of the activity log", () => {
 
   it.each([
     ["vault=x", "vault: is not the id of a vault"],
-    ["vault=", "vault: is not the id of a vault"],
     ["actor=nobody", "actor: is not the id of an actor"],
     ["actor=Admin", "actor: is not the id of an actor"],
     ["item=zzzzzzzzzzzzzzzzzzzzzzzzz1", "item: is not the id of an Item"],
     ["action=read", "action: is not one of READ, CREATE, UPDATE, DELETE"],
-    ["result=", "result: is not one of SUCCESS, DENY"],
+    ["result=deny", "result: is not one of SUCCESS, DENY"],
     ["result=DENY&offset=0", "offset: does not go with a filter"],
   ])("is refused with 400 when malformed or with offset: %s", async (query, message) => {
     const { status, body } = await world.reader("GET", `${LOG}?${query}`);
@@ -156,6 +164,12 @@ describe("a filter of the log of the admin", () => {
     }, UNDER_LOAD);
     // A token's id is not that of a vault, although the log has entries about it.
     expect((await readAll(admin, path(`vault=${world.writer}`))).entries).toEqual([]);
+  });
+
+  it("that is empty counts as absent", async () => {
+    const undocumented = "an empty filter";
+    const { status, body } = await admin("GET", path(`item=&actor=&vault=${world.a}`), { undocumented });
+    expect([status, body]).toEqual([200, (await admin("GET", path(`vault=${world.a}`))).body]);
   });
 
   it("is refused with 400 when it is of an Item", async () => {

@@ -126,7 +126,7 @@ describe("a list", () => {
     expect(await titlesOf(titleIs(title))).toEqual([title]);
   });
 
-  it.each(["1", "", "True", "yes"])("with archived=%s is a 400", async (value) => {
+  it.each(["2", "", "tRue", "yes", "on"])("with archived=%s is a 400", async (value) => {
     const { call, items } = await vaultWith();
     const { status, body } = await call("GET", `${items}?archived=${value}`);
     expect([status, body.message]).toEqual([400, "archived: is not true or false"]);

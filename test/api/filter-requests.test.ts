@@ -11,6 +11,9 @@ const sorted = (texts: string[]) => texts.toSorted((a, b) => (a < b ? -1 : 1));
 const idsOf = (items: { id: string }[]) => sorted(items.map((item) => item.id));
 const titlesOf = (items: { title: string }[]) => sorted(items.map((item) => item.title));
 
+/** Queries with a filter that a client sends although it has none. */
+const EMPTY = ["filter=", "filter", "filter=&archived=true", "archived=true&filter=", "filter=%20", "filter=+", "filter=%09%0A"];
+
 /** A vault with Items of these titles. `find` sends a raw filter, `findEncoded` encodes it; both return titles or the error. */
 async function vaultWith(...titles: string[]) {
   const { items, call } = await freshVault();
@@ -134,7 +137,7 @@ describe("the filter of Items", () => {
     'title eq "x',
     'title eq x"',
     "title eq x",
-    "",
+    '""',
     'name eq "x"',
     'title gt "x"',
     'tag co "x"',
@@ -143,6 +146,20 @@ describe("the filter of Items", () => {
   ])("that is %j is a 400", async (filter) => {
     const { findEncoded } = await vaultWith("x");
     expect(await findEncoded(filter)).toEqual(UNSUPPORTED);
+  });
+
+  it.each(EMPTY)("that is empty counts as absent: ?%s", async (query) => {
+    const { items, call, created } = await vaultWith("a", "b");
+    const { status, body } = await call("GET", `${items}?${query}`);
+    expect([status, idsOf(body)]).toEqual([200, idsOf(created)]);
+  });
+
+  it("that is empty stays so on the next page", async () => {
+    const { items, call, created } = await vaultWith("a", "b");
+    const first = await call("GET", `${items}?filter=&limit=1`);
+    const { pathname, search } = new URL(/<([^>]+)>/.exec(first.headers.get("Link")!)![1]!);
+    const second = await call("GET", pathname + search);
+    expect(idsOf([...first.body, ...second.body])).toEqual(idsOf(created));
   });
 
   it("with a value of more than 4 KiB is a 400 that names the limit", async () => {
@@ -202,6 +219,12 @@ describe("the filter of Vaults", () => {
       expect(await idsFound(`title eq "${"0".repeat(26)}"`, first)).toEqual([]);
     },
   );
+
+  it.each(["filter=", "filter", "filter=%20", "filter=+"])("that is empty counts as absent: ?%s", async (query) => {
+    const ids = [await makeVault("First"), await makeVault("Second")];
+    const { token } = await makeToken(Object.fromEntries(ids.map((id) => [id, "r"])));
+    expect(idsOf((await client(token)("GET", `/v1/vaults?${query}`)).body)).toEqual(sorted(ids));
+  });
 
   it.each(['name co "x"', 'tag eq "x"', "name eq 'x'", 'id eq "x"'])("that is %j is a 400", async (filter) => {
     expect(await (await vaultsNamed("x"))(filter)).toEqual(UNSUPPORTED);

@@ -88,6 +88,21 @@ describe("A path", () => {
     expect((await send("GET", path)).status).toBe(200);
   });
 
+  it.each(["heartbeat", "health"])(
+    "/v1/%s is another name of the path without /v1, with any slashes and method",
+    async (name) => {
+      const { status, body, text, headers } = await send("GET", `/${name}`);
+      for (const path of [`/v1/${name}`, `/v1/${name}/`, `//v1//${name}`, `/v1/%68${name.slice(1)}`]) {
+        const alias = await send("GET", path);
+        expect([path, alias.status, alias.headers.get("Content-Type")]).toEqual([path, status, headers.get("Content-Type")]);
+        if (body === undefined) expect(alias.text).toBe(text);
+        else expect(alias.body).toMatchObject({ name: "Item Vault", version: body.version });
+      }
+      const posted = await send("POST", `/v1/${name}`);
+      expect([posted.status, posted.headers.get("Allow")]).toEqual([405, "GET, HEAD"]);
+    },
+  );
+
   it.each([
     "/",
     "/v1",
@@ -97,7 +112,11 @@ describe("A path", () => {
     "/vaults/{v}/items",
     "/v2/vaults",
     "/V1/vaults",
-    "/v1/heartbeat",
+    "/v1/metrics",
+    "/v1/healths",
+    "/v1/health/x",
+    "/heartbeat/v1",
+    "/v1/v1/health",
     "/v1/vaults/{v}/x",
   ])("that is not served is a 404 with the body of an error: %s", async (path) => {
     const { vault, call } = await sharedVault();

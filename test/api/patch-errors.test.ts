@@ -140,6 +140,11 @@ describe("PATCH refuses", () => {
     expect([status, body.message]).toEqual([400, "operation 1: is not an object"]);
   });
 
+  it.each(["", "ADDS", " add", "add ", "test", "move", "copy", null, 1, ["add"]])("an op that is %j", async (op) => {
+    const { status, body } = await unchanged.patch({ op: "REMOVE", path: "/tags/0" }, { op, path: "/title", value: "x" });
+    expect([status, body.message]).toEqual([400, "operation 1: op: is not add, remove or replace"]);
+  });
+
   it("a long path with a message that contains only its first 64 characters", async () => {
     const { patch } = unchanged;
     const { status, body } = await patch({ op: "replace", path: `/${"x".repeat(1000)}`, value: "x" });

@@ -168,3 +168,21 @@ describe("PATCH with one operation", () => {
     expect([reply.status, after]).toEqual([200, reply.body]);
   });
 });
+
+describe("the op of an operation", () => {
+  it.each([
+    ["ADD", "REPLACE", "REMOVE"],
+    ["Add", "Replace", "Remove"],
+    ["aDD", "rEpLaCe", "removE"],
+  ])("is accepted in any case: %s, %s, %s", async (add, replace, remove) => {
+    const { items, call } = await sharedVault();
+    const { body: before } = await call("POST", items, { body: ITEM });
+    const body = [
+      { op: add, path: "/tags/-", value: "c" },
+      { op: replace, path: "/title", value: "New" },
+      { op: remove, path: "/urls" },
+    ];
+    const { status, body: after } = await call("PATCH", `${items}/${before.id}`, { body });
+    expect([status, after.tags, after.title, after.urls]).toEqual([200, ["a", "b", "c"], "New", []]);
+  });
+});

@@ -66,15 +66,34 @@ describe("a content without inline_files=true", () => {
   });
 });
 
-describe("a value of inline_files other than true and false", () => {
-  it.each(["TRUE", "1", "yes", "", "truefalse", "%00"])("is answered 400: %j", async (value) => {
-    const { call, one, files } = await freshFile();
+describe("a value of inline_files or inline_content", () => {
+  it.each(["1", "t", "T", "TRUE", "true", "True"])("is true in each spelling of Go: %s", async (value) => {
+    const { call, one } = await freshFile(pattern(10));
+    const undocumented = "a spelling of Go";
+    for (const parameter of PARAMETERS)
+      expect((await call("GET", `${one}?${parameter}=${value}`, { undocumented })).body.content).toBe(pattern(10).toBase64());
+  });
+
+  it.each(["0", "f", "F", "FALSE", "false", "False"])("is false in each spelling of Go: %s", async (value) => {
+    const { call, one } = await freshFile();
+    const undocumented = "a spelling of Go";
     for (const parameter of PARAMETERS) {
-      const refusal = { status: 400, message: expect.stringContaining("true or false") };
-      expect((await call("GET", `${one}?${parameter}=${value}`)).body).toEqual(refusal);
-      expect((await call("GET", `${files}?${parameter}=${value}`)).body).toEqual(refusal);
+      const { status, body } = await call("GET", `${one}?${parameter}=${value}`, { undocumented });
+      expect([status, body.content]).toEqual([200, undefined]);
     }
   });
+
+  it.each(["tRUE", "2", "01", "yes", "on", "", "truefalse", "%00"])(
+    "that is another is a 400 of its own name: %j",
+    async (value) => {
+      const { call, one, files } = await freshFile();
+      for (const parameter of PARAMETERS) {
+        const refusal = { status: 400, message: `${parameter}: is not true or false` };
+        expect((await call("GET", `${one}?${parameter}=${value}`)).body).toEqual(refusal);
+        expect((await call("GET", `${files}?${parameter}=${value}`)).body).toEqual(refusal);
+      }
+    },
+  );
 });
 
 const tooLargeMessage = (vault: string, item: string, file: string) =>

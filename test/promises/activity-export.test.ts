@@ -369,6 +369,12 @@ describe("the export", () => {
     expect(await exported("&since=2999-01-01T00:00:00Z&until=9999-12-31T23:59:59Z")).toEqual([]);
   });
 
+  it("counts an empty filter as absent", async () => {
+    const undocumented = "an empty filter";
+    const { status, body } = await admin("GET", `${EXPORT}?limit=1000&vault=&since=&until=`, { undocumented });
+    expect([status, body]).toEqual([200, (await admin("GET", `${EXPORT}?limit=1000`)).body]);
+  });
+
   it.each([
     "limit=0",
     "since=yesterday",

@@ -85,7 +85,7 @@ describe("parseFilter", () => {
   });
 
   it.each([
-    "",
+    '""',
     "x",
     "title eq 'x'",
     "title eq x",

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { ALIASES } from "../../../contract/operations.ts";
 import { COMMON_HEADERS } from "@item-vault/model/common-headers";
 import { describe, type FailureKind } from "@item-vault/model/failure";
 import { operationId } from "@item-vault/model/ids";
@@ -23,9 +24,10 @@ export function openExchange(incoming: IncomingMessage, answer: ServerResponse):
   const [requested = "", search = ""] = /^([^?#]*)([^#]*)/.exec(incoming.url!)!.slice(1);
   const target = `http://host${requested}`;
   const rawPath = requested.startsWith("/") && URL.canParse(target) ? new URL(target).pathname : "/";
-  const path = decoded(rawPath)
+  const plain = decoded(rawPath)
     .replaceAll(/\/{2,}/g, "/")
     .replace(/(?<=.)\/$/, "");
+  const path = ALIASES.get(plain) ?? plain;
   const requestId = operationId(Date.now(), randomBytes(10));
   for (const [name, value] of Object.entries(COMMON_HEADERS)) answer.setHeader(name, value);
   answer.setHeader("Request-Id", requestId);

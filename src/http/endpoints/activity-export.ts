@@ -25,7 +25,7 @@ const rfc3339 = z.iso.datetime({ offset: true });
 
 function parseTime(rest: URLSearchParams, name: "since" | "until", absent: number): Result<number> {
   const text = rest.get(name);
-  if (text === null) return ok(absent);
+  if (!text) return ok(absent);
   // A UUIDv7 has no time before 1970.
   return rfc3339.safeParse(text).success && Date.parse(text) >= 0 ? ok(Date.parse(text)) : invalid(`${name}: is not a time`);
 }
@@ -38,8 +38,8 @@ function parse({ query: { rest }, store: { now } }: ParseCall): Result<Export> {
   const until = parseTime(rest, "until", Infinity);
   if (!until.ok) return until;
   const [vault, cursor] = [rest.get("vault"), rest.get("cursor")];
-  const parsed = vault === null ? undefined : parseId(vault);
-  if (vault !== null && (parsed === undefined || !isId(parsed))) return invalid("vault: is not the id of a vault");
+  const parsed = vault ? parseId(vault) : undefined;
+  if (vault && (parsed === undefined || !isId(parsed))) return invalid("vault: is not the id of a vault");
   const from = cursor === null ? undefined : parsePosition(cursor);
   if (cursor !== null && from === undefined) return invalid("cursor: is not one that this service gave");
   return ok({

@@ -72,7 +72,7 @@ export const listActivity = serveBy({
 /** What the admin did, and who was refused as the admin. An entry is about no Item, so a filter of one is refused. */
 export const listAdminActivity = serveBy({
   parse(call: ParseCall): Result<Window> {
-    return call.query.rest.has("item") ? invalid("item: the log of the admin has no Items") : parse(call);
+    return call.query.rest.get("item") ? invalid("item: the log of the admin has no Items") : parse(call);
   },
   async handle(call: Call, window: Window): ReplyTo<"listAdminActivity"> {
     const { limit, before = NEWEST, filtered } = window;
@@ -159,7 +159,7 @@ function parseFilter(rest: URLSearchParams): Result<Filtered | undefined> {
   const filter: Record<string, string> = {};
   for (const [name, [what, parseValue]] of Object.entries(FILTERS)) {
     const text = rest.get(name);
-    if (text === null) continue;
+    if (!text) continue;
     const value = parseValue(text);
     if (value === undefined) return invalid(`${name}: ${what}`);
     filter[name] = value;

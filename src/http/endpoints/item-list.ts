@@ -21,6 +21,7 @@ interface ListInput {
   /** The readings of the filter, the preferred one first. */
   readonly readings: readonly Filter[];
   readonly page: Page;
+  readonly archived: boolean;
   /** Whether the summaries have the user name (contract 11.8). */
   readonly withUsername: boolean;
 }
@@ -29,8 +30,6 @@ interface ListInput {
 const USERNAME = "username";
 /** The parameter with which a list has the archived Items too (contract 14.15). */
 const ARCHIVED = "archived";
-
-const hasArchived = ({ query }: Call): boolean => query.rest.get(ARCHIVED) === "true";
 
 export const listItems = serveBy({
   parse({ query }: ParseCall): Result<ListInput> {
@@ -42,10 +41,11 @@ export const listItems = serveBy({
     if (!page.ok) return page;
     const included = query.rest.getAll("include");
     if (included.some((name) => name !== USERNAME)) return invalid(`include: is not ${USERNAME}`);
-    return ok({ readings: readings.value, page: page.value, withUsername: included.length > 0 });
+    const list = { readings: readings.value, page: page.value, archived: archived.value };
+    return ok({ ...list, withUsername: included.length > 0 });
   },
   async handle(call: Call, input: ListInput): ReplyTo<"listItems"> {
-    const chosen = await chooseReadings(call, input.readings);
+    const chosen = await chooseReadings(call, input);
     if (!chosen.ok) return chosen;
     const list = { ...input, readings: chosen.value };
     const first = await loadFirst(call, list);
@@ -68,13 +68,13 @@ async function loadFirst(
   const isTagged = titleOf(readings[0]!) === undefined;
   const header = call.c.req.header("If-None-Match");
   const options = { most: firstRowsMax(list), known: isTagged ? stateIn(header) : undefined };
-  const first = await load(call, readings, page.after, options);
+  const first = await load(call, list, page.after, options);
   if (!first.ok || !isTagged) return first.ok ? ok({ slice: first.value, tag: undefined }) : first;
   const { state, sign, unchanged } = first.value;
   const tag = listTag(state, await sign(signedOf(call)));
   // The client has the state of another request, or of a backup that was restored with other rows.
   if (!unchanged || hasTag(header, tag)) return ok({ slice: first.value, tag });
-  const again = await load(call, readings, page.after, { most: options.most });
+  const again = await load(call, list, page.after, { most: options.most });
   return again.ok ? ok({ slice: again.value, tag }) : again;
 }
 
@@ -88,12 +88,12 @@ const isComplete = ({ items, vaultName }: Slice): boolean =>
 
 async function load(
   call: Call,
-  readings: readonly Filter[],
+  { readings, archived }: Pick<ListInput, "readings" | "archived">,
   after: string,
   options: Pick<SliceOptions, "most" | "known"> = {},
 ): Promise<Result<Slice>> {
   const { store } = call;
-  const slice = await loadSlice(store, accessOf(call), readings, after, { ...options, archived: hasArchived(call) });
+  const slice = await loadSlice(store, accessOf(call), readings, after, { ...options, archived });
   if (slice.ok) reportName(call, slice.value);
   return slice;
 }
@@ -105,17 +105,18 @@ const firstRowsMax = ({ readings, page }: ListInput): number | undefined => (rea
  * The readings of the first title that an Item has, else those of the last. They differ in no title, so one slice serves all of
  * them. Each further title costs a D1 call; readings of one title, or without one, cost none.
  */
-async function chooseReadings(call: Call, readings: readonly Filter[]): Promise<Result<readonly Filter[]>> {
+async function chooseReadings(call: Call, list: ListInput): Promise<Result<readonly Filter[]>> {
+  const { readings } = list;
   const title = titleOf(readings[0]!);
   const others = readings.filter((reading) => titleOf(reading) !== title);
   // Archived Items that are left out may fill a slice.
   for (let after: string | undefined = ""; others.length > 0 && after !== undefined;) {
-    const slice: Result<Slice> = await load(call, [[{ words: "title eq", value: title! }]], after);
+    const slice: Result<Slice> = await load(call, { ...list, readings: [[{ words: "title eq", value: title! }]] }, after);
     if (!slice.ok) return slice;
     if (slice.value.items.length > 0) return ok(readings.filter((reading) => titleOf(reading) === title));
     after = slice.value.next;
   }
-  return others.length === 0 ? ok(readings) : chooseReadings(call, others);
+  return others.length === 0 ? ok(readings) : chooseReadings(call, { ...list, readings: others });
 }
 
 /** The header with the tag of a list, if all of its slices have opened. */
@@ -170,7 +171,7 @@ async function* textsOfSlices(call: Call, list: ListInput, first: Slice): AsyncG
     if (slice !== first) countBroken(call, entries);
     yield textsOf(entries);
     if (slice.next === undefined) return;
-    const following = await load(call, list.readings, slice.next);
+    const following = await load(call, list, slice.next);
     if (!following.ok) throw defect(following.failure.kind, following.cause);
     slice = following.value;
   }
@@ -200,7 +201,7 @@ async function sendPage(
     entries.push(...presented);
     if (slice.next === undefined || listed >= limit || size >= LIMITS.pageSize || rows >= LIMITS.pageRows) break;
     // Where archived Items are left out, two small slices usually fill the page; any further one is large.
-    const following = await load(call, list.readings, slice.next, { most: slices.length > 1 ? undefined : firstRowsMax(list) });
+    const following = await load(call, list, slice.next, { most: slices.length > 1 ? undefined : firstRowsMax(list) });
     if (!following.ok) return following;
     slice = following.value;
     slices.push(slice);
@@ -221,10 +222,10 @@ async function sendPage(
 }
 
 /** The query of the page after an Item. In: its id. */
-function queryAfter(call: Call, { withUsername }: ListInput, limit: number, cursor: string): string {
+function queryAfter(call: Call, { withUsername, archived }: ListInput, limit: number, cursor: string): string {
   const { query, dialect } = call;
   const { filter } = query;
-  const included = `${hasArchived(call) ? `${ARCHIVED}=true&` : ""}${withUsername ? `include=${USERNAME}&` : ""}`;
+  const included = `${archived ? `${ARCHIVED}=true&` : ""}${withUsername ? `include=${USERNAME}&` : ""}`;
   const kept = `${filter === undefined ? "" : `filter=${filter}&`}${included}`;
   return `${kept}limit=${limit}&cursor=${writeCursor(cursor, dialect)}`;
 }

@@ -121,6 +121,7 @@ const FILTERS = [
   'category eq "x"',
   "title eq 'single'",
   "",
+  " ",
   'name eq "PRODUCTION"',
   'title eq "production two"',
   'name eq "none"',
@@ -137,10 +138,11 @@ function variantsOf(operation: string, world: World): readonly { readonly query?
   const filters = filtersFor(world).map((filter) => ({ query: `filter=${encodeURIComponent(filter)}` }));
   const head = { init: { method: "HEAD" } };
   const conditional = ["*", '"1-0000000000000000"', "x"].map((tag) => ({ init: { headers: { "If-None-Match": tag } } }));
-  const inline = ["true", "false", "x"].map((value) => ({ query: `inline_files=${value}` }));
+  const inline = ["true", "false", "1", "F", "x"].map((value) => ({ query: `inline_files=${value}` }));
   const lists = [
     "archived=true",
     "archived=false",
+    "archived=T",
     "archived=x",
     "limit=2",
     "limit=0",

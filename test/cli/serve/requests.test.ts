@@ -76,10 +76,10 @@ describe("a Host", () => {
   it("that is a name other than localhost gets no answer without a token, because a page of any site may have it", async () => {
     const served = await startServe({ token: world.token });
     for (const [Host, isAnswered] of HOSTS)
-      for (const path of ["/health", "/heartbeat"]) {
+      for (const path of ["/health", "/heartbeat", "/v1/health", "/v1/heartbeat"]) {
         const { status, text } = await sendRaw(served.url + path, { headers: { Host } });
         const shows = text.includes("vaults");
-        expect([Host, path, status, shows]).toEqual([Host, path, isAnswered ? 200 : 401, isAnswered && path === "/health"]);
+        expect([Host, path, status, shows]).toEqual([Host, path, isAnswered ? 200 : 401, isAnswered && path.endsWith("/health")]);
         const named = await sendRaw(served.url + path, { headers: { Host, Authorization: `Bearer ${world.token}` } });
         expect(named.status).toBe(200);
       }

@@ -197,6 +197,11 @@ export const LOOSER: readonly Looser[] = [
     reason: "an enum gives clients a type, and a pattern for any case none",
     rewrite: (value, key) => (WORDS.has(key) && isText(value) && /^\w+$/.test(value) ? value.toUpperCase() : value),
   },
+  {
+    rule: "the op of a PATCH is accepted in any case (contract 6.1)",
+    reason: "an enum gives clients a type, and a pattern for any case none",
+    rewrite: (value, key) => (key === "op" && isText(value) ? value.toLowerCase() : value),
+  },
 ];
 
 /** A body with the spellings of the document. */
