@@ -1,4 +1,4 @@
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { lstat, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Token, Vault } from "@item-vault/client";
 import { CliError } from "../frame/failure.ts";
@@ -115,22 +115,41 @@ function momentOf(at: number | undefined): Moment | undefined {
 }
 
 /**
- * Out: the copy; `missing` or `damaged`, also when it is of another key or host. Errors: throws a CliError for a file that is no copy, which the next
- * one would replace.
+ * Returns the copy; `missing` or `damaged`, also when it is of another key or host. Throws a CliError for what is no file of a copy at the path,
+ * or at the one where the next copy is written: both would be replaced.
  */
 export async function loadCopy(path: string, sealer: Sealer): Promise<Copy | "missing" | "damaged"> {
+  for (const one of [path, unfinished(path)]) if (await isForeign(one)) throw foreign(one, "copy");
   const bytes = await readFile(path).catch(({ code }: NodeJS.ErrnoException) => (code === "ENOENT" ? "missing" : "damaged"));
   if (typeof bytes === "string") return bytes;
-  const beginning = bytes.subarray(0, MAGIC.length);
-  if (!beginning.equals(MAGIC.subarray(0, beginning.length)))
-    throw new CliError(`${path} is no copy of \`serve\``, {
-      exit: "usage",
-      hint: "Name another file with --copy, or delete this one.",
-    });
   try {
     return decodeCopy(bytes, sealer);
   } catch {
     return "damaged";
+  }
+}
+
+/** Returns the refusal of what `serve` did not make, in the place of one of its files. */
+export const foreign = (path: string, what: "copy" | "socket"): CliError =>
+  new CliError(`${path} is no ${what} of \`serve\``, {
+    exit: "usage",
+    hint: "Name another file with --copy, or delete this one.",
+  });
+
+/**
+ * Whether `serve` did not make what is at a path: it is no file, or cannot be read, or begins otherwise than a copy. An empty file is the
+ * beginning of one.
+ */
+async function isForeign(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  if (!found?.isFile()) return found !== undefined;
+  const file = await open(path, "r").catch(() => undefined);
+  if (!file) return true;
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
+    return !buffer.subarray(0, bytesRead).equals(MAGIC.subarray(0, bytesRead));
+  } finally {
+    await file.close();
   }
 }
 
@@ -139,13 +158,13 @@ const unfinished = (path: string): string => `${path}.new`;
 
 /**
  * Writes the file as a whole, with mode 0600: whenever the process or the machine stops, the file is the old one or the new one. One process
- * at a time may do this (lock.ts). Errors: throws what the file system says, and leaves no unfinished file.
+ * at a time may do this (lock.ts). Throws what the file system says, and leaves no unfinished file.
  */
 export async function writeCopy(path: string, bytes: Buffer): Promise<void> {
   const temporary = unfinished(path);
+  await removeOwn(temporary); // one of another mode would keep it
+  const file = await open(temporary, "wx", 0o600);
   try {
-    await rm(temporary, { force: true }); // one of another mode would keep it
-    const file = await open(temporary, "wx", 0o600);
     try {
       await file.writeFile(bytes);
       await file.sync();
@@ -161,7 +180,13 @@ export async function writeCopy(path: string, bytes: Buffer): Promise<void> {
 }
 
 export async function removeCopy(path: string): Promise<void> {
-  await Promise.all([path, unfinished(path)].map((one) => rm(one, { force: true })));
+  await Promise.all([path, unfinished(path)].map(removeOwn));
+}
+
+/** Removes a file that `serve` made. Throws what the file system says, and `EEXIST` for what it did not make. */
+async function removeOwn(path: string): Promise<void> {
+  if (await isForeign(path)) throw Object.assign(new Error("not a copy"), { code: "EEXIST" });
+  await rm(path, { force: true });
 }
 
 /** Makes the rename durable. Windows cannot open a folder. */

@@ -1,6 +1,7 @@
-import { rm } from "node:fs/promises";
+import { lstat, rm } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { CliError } from "../frame/failure.ts";
+import { foreign } from "./copy-file.ts";
 
 /**
  * The lock of a copy: a Unix socket beside it on which its process listens. The kernel closes it with the process, whichever way that ends, and
@@ -10,7 +11,10 @@ import { CliError } from "../frame/failure.ts";
 /** The longest path of a Unix socket that both Linux and macOS accept, in bytes. */
 const PATH_BYTES_MAX = 103;
 
-/** Out: a function that releases the lock. Errors: throws a CliError when another process has it, or when it cannot be made. */
+/**
+ * Returns a function that releases the lock. Throws a CliError when another process has it, when it cannot be made, and for what is no socket
+ * in its place.
+ */
 export async function lockCopy(copy: string): Promise<() => Promise<void>> {
   const path = process.platform === "win32" ? `\\\\.\\pipe\\${copy.replaceAll(/[\\/:]/g, "-")}` : `${copy}.lock`;
   if (Buffer.byteLength(path) > PATH_BYTES_MAX && process.platform !== "win32")
@@ -18,7 +22,8 @@ export async function lockCopy(copy: string): Promise<() => Promise<void>> {
   const taken = () => new CliError(`Another process uses ${copy}`, { exit: "conflict", hint: "Name another file with --copy." });
   let server = await listen(path);
   if (!server) {
-    if (await isAnswered(path)) throw taken();
+    if (await isNoSocket(path)) throw foreign(path, "socket");
+    if (await isUsed(path)) throw taken();
     // Its process has ended. Of two that find this at once, both may begin; each writes the copy as a whole, so it stays readable.
     await rm(path, { force: true });
     server = await listen(path);
@@ -40,12 +45,17 @@ function listen(path: string): Promise<Server | undefined> {
   });
 }
 
-function isAnswered(path: string): Promise<boolean> {
+/** A pipe of Windows is gone when its process is, so that nothing else has its name. */
+const isNoSocket = async (path: string): Promise<boolean> =>
+  process.platform !== "win32" && (await lstat(path).catch(() => undefined))?.isSocket() === false;
+
+/** Whether a process listens on a socket. What does not say that nobody does is another program's socket. */
+function isUsed(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path, () => {
       socket.destroy();
       resolve(true);
     });
-    socket.once("error", () => resolve(false));
+    socket.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code !== "ECONNREFUSED" && code !== "ENOENT"));
   });
 }

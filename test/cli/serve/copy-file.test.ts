@@ -1,7 +1,10 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import type { Token, Vault } from "@item-vault/client";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   ageOf,
   type Copy,
@@ -13,6 +16,7 @@ import {
   sealContent,
 } from "../../../cli/src/serve/copy.ts";
 import { decodeCopy, encodeCopy, loadCopy, writeCopy } from "../../../cli/src/serve/copy-file.ts";
+import { lockCopy } from "../../../cli/src/serve/lock.ts";
 import { createSaver } from "../../../cli/src/serve/save.ts";
 import { createSealer } from "../../../cli/src/serve/seal.ts";
 import { isExposed, loadSecretFile } from "../../../cli/src/serve/secret-file.ts";
@@ -129,7 +133,7 @@ describe("the file of a copy", () => {
 
   it("is written with mode 0600, over an unfinished file of another mode", async () => {
     const path = join(newFolder(), "copy");
-    writeFileSync(`${path}.new`, "left over");
+    writeFileSync(`${path}.new`, "IVCOPY01, left over");
     chmodSync(`${path}.new`, 0o644);
     await writeCopy(path, encodeCopy(copyOf())!);
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -186,4 +190,66 @@ it("a stored copy that cannot be removed is named, and does not end the process"
   await saver.save();
   expect(said[0]).toContain(`: delete ${path}`);
   expect(saver.fault()).toBeDefined();
+});
+
+/** What other programs may have made in the place of a file of `serve`. */
+const FOREIGN: Readonly<Record<string, (path: string) => void>> = {
+  "a text": (path) => writeFileSync(path, "ROOT_KEYS=the only copy\n"),
+  "a folder": (path) => mkdirSync(path),
+  "a link to a copy": (path) => {
+    writeFileSync(`${path}-elsewhere`, encodeCopy(copyOf())!);
+    symlinkSync(`${path}-elsewhere`, path);
+  },
+  "a link to nothing": (path) => symlinkSync(`${path}-nowhere`, path),
+  "a link to a device": (path) => symlinkSync("/dev/null", path),
+  "a pipe": (path) => void execFileSync("mkfifo", [path]),
+};
+
+const kindOf = (path: string) => {
+  const { ino, mode, size } = lstatSync(path);
+  return { ino, mode, size };
+};
+
+describe.each(Object.entries(FOREIGN))("%s", (_, make) => {
+  it.each([
+    ["the copy", ""],
+    ["the unfinished copy", ".new"],
+    ["the lock", ".lock"],
+  ])("in the place of %s is refused, and stays", async (_place, suffix) => {
+    const copy = join(newFolder(), "copy");
+    const path = copy + suffix;
+    make(path);
+    const before = kindOf(path);
+    const started = suffix === ".lock" ? lockCopy(copy) : loadCopy(copy, sealer);
+    await expect(started).rejects.toMatchObject({ exit: "usage", message: expect.stringContaining(`${path} is no `) });
+    expect(kindOf(path)).toEqual(before);
+  });
+
+  it("that comes to the place of the unfinished copy while the process runs stays, and is named", async () => {
+    const path = join(newFolder(), "copy");
+    const said: string[] = [];
+    const copy = copyOf();
+    const saver = createSaver(copy, { path, lagMax: MINUTE, say: (message) => void said.push(message) });
+    make(`${path}.new`);
+    const before = kindOf(`${path}.new`);
+    copy.changes++;
+    await saver.save();
+    await saver.remove();
+    expect(said).toEqual([
+      "the copy cannot be stored (EEXIST), and goes on in memory",
+      `the copy cannot be removed (EEXIST): delete ${path}`,
+    ]);
+    expect(kindOf(`${path}.new`)).toEqual(before);
+  });
+});
+
+it("a socket of another program in the place of the lock goes on, and the copy counts as used", async () => {
+  const copy = join(newFolder(), "copy");
+  const program = createServer((socket) => void socket.end()).listen(`${copy}.lock`);
+  onTestFinished(() => void program.close());
+  await once(program, "listening");
+  await expect(lockCopy(copy)).rejects.toMatchObject({ exit: "conflict" });
+  const client = connect(`${copy}.lock`);
+  await once(client, "connect");
+  client.destroy();
 });
