@@ -1,7 +1,7 @@
 import { type Client, ItemVaultError, type Policy, type VaultEvent } from "@item-vault/client";
 import { type Attempts, malformed, pause } from "./attempts.ts";
 import { type Credentials, hasEnded } from "./credentials.ts";
-import { ageOf, emptyCopy, type HeldVault, isCurrent, momentNow, setRow } from "./copy.ts";
+import { ageOf, dropItem, emptyCopy, type HeldVault, isCurrent, momentNow, setRow } from "./copy.ts";
 import { idOf, readAllItems, readBrokenItems, readItems, type Reading } from "./read-vault.ts";
 import { holdVaults, type Listing } from "./vault-list.ts";
 
@@ -156,7 +156,7 @@ async function followVault(sync: Sync, vault: HeldVault): Promise<void> {
 }
 
 interface EventPage {
-  readonly events: readonly Pick<VaultEvent, "item">[];
+  readonly events: readonly Pick<VaultEvent, "item" | "type">[];
   readonly last: string;
 }
 
@@ -214,7 +214,17 @@ async function poll(sync: Sync, vault: HeldVault): Promise<boolean> {
   const writes = numberOf(last) - numberOf(vault.cursor!);
   // There are writes without an event where the token has some Items of the vault only (contract 8.15).
   if (last !== vault.cursor) {
-    await readItems(sync, vault, itemsOf(events));
+    const isThere = itemsOf(events);
+    for (const id of isThere.keys()) {
+      if (isThere.get(id)) continue;
+      dropItem(copy, vault, id);
+      vault.broken.delete(id);
+    }
+    await readItems(
+      sync,
+      vault,
+      [...isThere.keys()].filter((id) => isThere.get(id)),
+    );
     const { data: row } = await client.call("GET /v1/vaults/{vault}", { path: { vault: vault.id }, signal });
     setRow(copy, vault, row);
   }
@@ -227,6 +237,17 @@ async function poll(sync: Sync, vault: HeldVault): Promise<boolean> {
 /** The number of a write with which a cursor begins (contract 15.3). */
 const numberOf = (cursor: string): number => Number.parseInt(cursor, 10);
 
-/** The ids of the Items that the events name. */
-const itemsOf = (events: EventPage["events"]): Set<string> =>
-  new Set(events.flatMap(({ item }) => (item === undefined ? [] : idOf(item))));
+/** Events after which the vault does not have the Item. */
+const DELETIONS: ReadonlySet<string> = new Set<VaultEvent["type"]>(["item.deleted", "item.destroyed"]);
+
+/** Returns the ids of the Items that the events name, each with whether the vault has the Item behind the last of them. */
+function itemsOf(events: EventPage["events"]): ReadonlyMap<string, boolean> {
+  const isThere = new Map<string, boolean>();
+  for (const { item, type } of events) {
+    if (item === undefined) continue;
+    const id = idOf(item);
+    // A deleted Item has versions too.
+    isThere.set(id, type === "item.version_destroyed" ? (isThere.get(id) ?? true) : !DELETIONS.has(type));
+  }
+  return isThere;
+}

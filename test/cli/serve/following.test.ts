@@ -1,6 +1,6 @@
 import { parseId } from "@item-vault/model/ids";
 import { describe, expect, it } from "vitest";
-import { admin, freshVault, makeItems, makeToken, sendRequest } from "../../sdk/support/vault.ts";
+import { admin, freshVault, login, makeItems, makeToken, sendRequest } from "../../sdk/support/vault.ts";
 import { startInterceptor } from "../support/interceptor.ts";
 import { copyStatus, get, PATIENT, startServe, untilHeld } from "../support/serve.ts";
 
@@ -148,6 +148,38 @@ it("a vault of --vault that is deleted while the process runs does not end it", 
   await runJob({ kind: "restore", vault: other.canonical });
   await expect.poll(lists, PATIENT).toBe(2);
   expect((await get(`${served.url}/v1/vaults/${other.vault}`, token)).status).toBe(200);
+});
+
+it("an Item that a later event of the same answer deletes is not asked for, and each other one is", async () => {
+  const fresh = await freshVault();
+  const names = ["Kept", "Of which a version is destroyed", "Deleted", "Destroyed", "Restored"];
+  const ids = (await makeItems(fresh, ...names)).map((id) => parseId(id)!);
+  const [kept, thinned, deleted, destroyed, restored] = ids;
+  let isHeld = false;
+  const service = await startInterceptor({ before: (name) => !(isHeld && name.endsWith("/events")) });
+  const { token } = await makeToken({ [fresh.canonical]: "rwd" });
+  const served = await startServe({ token, host: service.url });
+  isHeld = true;
+  service.breakConnections();
+  const before = service.requests.length;
+  const items = `v1/vaults/${fresh.canonical}/items`;
+  const send = (method: string, path: string, body?: object) => sendRequest(method, path, token, body);
+  const rename = (id: string) => send("PATCH", `${items}/${id}`, [{ op: "replace", path: "/title", value: `New ${id}` }]);
+  for (const id of ids) await rename(id);
+  await send("DELETE", `${items}/${thinned}/versions/1`);
+  for (const id of [deleted, destroyed, restored]) await send("DELETE", `${items}/${id}`);
+  const { id: fleeting } = (await send("POST", items, login("Fleeting"))) as { id: string };
+  await send("DELETE", `${items}/${fleeting}`);
+  await send("DELETE", `v1/vaults/${fresh.canonical}/deleted-items/${destroyed}`);
+  await send("POST", `v1/vaults/${fresh.canonical}/deleted-items/${restored}/restore`);
+  isHeld = false;
+  const titles = async () => {
+    const { text, age } = await get(`${served.url}/${items}`, token);
+    return age === undefined ? undefined : (JSON.parse(text) as { title: string }[]).map(({ title }) => title).toSorted();
+  };
+  await expect.poll(titles, PATIENT).toEqual([kept, thinned, restored].map((id) => `New ${id}`).toSorted());
+  const asked = service.requests.slice(before).filter((name) => name.startsWith(`GET /${items}/`));
+  expect(new Set(asked.map((name) => name.split("/").at(-1)))).toEqual(new Set([kept, thinned, restored]));
 });
 
 describe("a list of the dialect `connect`, which leaves out an Item that does not open,", () => {
