@@ -8,6 +8,7 @@ import {
   advanceJob,
   beginStep,
   deleteOldJobs,
+  endDamaged,
   endJob,
   findDue,
   type JobRow,
@@ -48,6 +49,7 @@ export interface EngineContext {
 export async function runStep(context: EngineContext): Promise<void> {
   const { storage, clock } = context;
   const { sql } = storage;
+  endDamaged(sql, clock());
   const row = findDue(sql, clock());
   if (!row) return;
   const kind = kindOf(row);
@@ -83,6 +85,7 @@ const writesOf = (row: JobRow): JobWrites => ({ job: row.id, createdAt: row.crea
  * between takes effect together, so that no job is left without an alarm.
  */
 export async function setNextAlarm(storage: DurableObjectStorage): Promise<void> {
+  endDamaged(storage.sql, Date.now());
   const due = nextDue(storage.sql);
   if (due !== undefined) await storage.setAlarm(due);
 }

@@ -6,6 +6,7 @@ import { openStore } from "../store/d1/database.ts";
 import { migrateObject, OPERATOR_MIGRATIONS } from "../store/d1/object-schema.ts";
 import {
   deleteOldJobs,
+  endDamaged,
   endJob,
   type FailedJob,
   findHolder,
@@ -36,12 +37,19 @@ export class Operator extends DurableObject<Env> {
     migrateObject(ctx.storage.sql, OPERATOR_MIGRATIONS);
   }
 
+  /** The SQLite of the object, without damaged rows of jobs that have not ended. */
+  get #rows(): SqlStorage {
+    const { sql } = this.ctx.storage;
+    endDamaged(sql, Date.now());
+    return sql;
+  }
+
   /**
    * Creates a job, once however often it is asked for. Errors: `idempotency`, when the id belongs to another request; `job_exists`, with
    * the id of the job that holds what this one would; `version_skew`.
    */
   async create(job: NewJob): Promise<Result<Job>> {
-    const { sql } = this.ctx.storage;
+    const sql = this.#rows;
     const existing = this.#find(job);
     if (!existing.ok) return existing;
     if (existing.value) return ok(existing.value);
@@ -84,19 +92,19 @@ export class Operator extends DurableObject<Env> {
 
   /** Out: jobs, the newest first. In: the place of the job after which they begin. */
   async list(limit: number, after: JobPlace | undefined): Promise<Job[]> {
-    const { sql } = this.ctx.storage;
+    const sql = this.#rows;
     return listJobRows(sql, limit, after).map((row) => jobOf(sql, row));
   }
 
   /** In: the number of the finding after which the page begins. Errors: `job_not_found`. */
   async findings(id: string, after: number, limit: number): Promise<Result<FindingPage>> {
-    const { sql } = this.ctx.storage;
+    const sql = this.#rows;
     return loadJob(sql, id) ? ok(loadFindings(sql, id, after, limit)) : fail("job_not_found");
   }
 
   /** Out: the newest job of each kind, where that has failed or has left a vault out. */
   async failed(): Promise<FailedJob[]> {
-    return listFailed(this.ctx.storage.sql);
+    return listFailed(this.#rows);
   }
 
   /**
@@ -104,7 +112,7 @@ export class Operator extends DurableObject<Env> {
    * stop where it is.
    */
   async stop(id: string): Promise<Result<Job>> {
-    const { sql } = this.ctx.storage;
+    const sql = this.#rows;
     const row = loadJob(sql, id);
     if (row && !hasEnded(row.state) && !mayStop(row)) return fail("job_unstoppable");
     endJob(sql, id, "stopped", Date.now());
@@ -115,7 +123,7 @@ export class Operator extends DurableObject<Env> {
 
   /** Lets a job wait until `resume`. A job that has ended stays as it is. Errors: `job_not_found`; `job_unstoppable`, when its kind never waits. */
   async pause(id: string): Promise<Result<Job>> {
-    const { sql } = this.ctx.storage;
+    const sql = this.#rows;
     const row = loadJob(sql, id);
     if (row && !hasEnded(row.state) && !kindOf(row)?.mayPause) return fail("job_unstoppable");
     pauseJob(sql, id);
@@ -124,7 +132,7 @@ export class Operator extends DurableObject<Env> {
 
   /** Lets a paused job go on. Another one stays as it is. Errors: `job_not_found`. */
   async resume(id: string): Promise<Result<Job>> {
-    resumeJob(this.ctx.storage.sql, id, Date.now());
+    resumeJob(this.#rows, id, Date.now());
     await setNextAlarm(this.ctx.storage);
     return this.#load(id);
   }
@@ -148,14 +156,14 @@ export class Operator extends DurableObject<Env> {
   }
 
   #find({ id, request }: JobRequestId): Result<Job | undefined> {
-    const { sql } = this.ctx.storage;
+    const sql = this.#rows;
     const row = loadJob(sql, id);
     if (!row) return ok(undefined);
     return row.request === request ? ok(jobOf(sql, row)) : fail("idempotency");
   }
 
   #load(id: string): Result<Job> {
-    const { sql } = this.ctx.storage;
+    const sql = this.#rows;
     const row = loadJob(sql, id);
     return row ? ok(jobOf(sql, row)) : fail("job_not_found");
   }

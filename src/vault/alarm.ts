@@ -1,5 +1,5 @@
 import { logFailure, logRefusal } from "../log.ts";
-import { HOUR } from "../model/time.ts";
+import { HOUR, YEAR } from "../model/time.ts";
 import * as pending from "../store/contents/pending.ts";
 import { sweep, type Swept } from "../store/contents/sweep.ts";
 import { openStore } from "../store/d1/database.ts";
@@ -55,7 +55,9 @@ export async function setAlarm(storage: DurableObjectStorage): Promise<void> {
   const next = TASKS.flatMap((task) => task.next(storage.sql) ?? []).reduce((first, due) => Math.min(first, due), Infinity);
   if (next === Infinity) return;
   const alarm = await storage.getAlarm();
-  if (alarm === null || next < alarm) await storage.setAlarm(next);
+  // A damaged row may be due at a time that `setAlarm` refuses.
+  const possible = Math.min(Math.max(next, 1), Date.now() + YEAR);
+  if (alarm === null || next < alarm) await storage.setAlarm(possible);
 }
 
 /** Sweeps the pending contents that are due. After an error they are due again in an hour. */

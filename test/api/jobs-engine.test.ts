@@ -61,6 +61,42 @@ describe("one damaged row never costs more than itself", () => {
     });
   });
 
+  const IMPOSSIBLE = ["0", "-1", "-9223372036854775808", "9007199254740993", "9223372036854775807"];
+
+  it.each(IMPOSSIBLE)("a job that is due at %s is due now, and keeps no other job from its steps", async (due) => {
+    const service = await serviceWith({});
+    const id = await startHeld(service, { kind: "verify" });
+    await inOperator(service, (sql) => sql.exec(`UPDATE jobs SET due = ${due} WHERE id = ?`, id));
+    const other = await runJob(service, { kind: "verify" });
+    expect([other.state, (await endOfJob(service, id)).state]).toEqual(["done", "done"]);
+  });
+
+  it.each(
+    ["created_at", "writes", "data_format", "tries", "steps", "done", "total", "ended_at"].flatMap((column) =>
+      IMPOSSIBLE.filter((value) => value !== "0" || /_at$/.test(column)).map((value) => [column, value]),
+    ),
+  )("a job with %s = %s ends as failed, is listed, and keeps no other job from its steps", async (column, value) => {
+    const service = await serviceWith({});
+    const [id, ended] = [await startHeld(service, { kind: "verify" }), (await runJob(service, { kind: "verify" })).id];
+    await inOperator(service, (sql) => {
+      sql.exec(`UPDATE jobs SET ${column} = ${value}, holds = 'vaults' WHERE id = ?`, id);
+      sql.exec(`UPDATE jobs SET ${column} = ${value} WHERE id = ?`, ended);
+    });
+    const other = await runJob(service, { kind: "verify", repair: true });
+    expect([other.state, await stateAndReason(service, id)]).toEqual(["done", { state: "failed", reason: "internal" }]);
+    const { status, body } = await admin("GET", JOBS, { env: service.bindings });
+    expect([status, body.map((one: { id: string }) => one.id).toSorted()]).toEqual([200, [id, ended, other.id].toSorted()]);
+    expect(await stateOf(service, ended)).toBe("done");
+  });
+
+  it("a job that has ended without a time keeps no other job from its steps", async () => {
+    const service = await serviceWith({});
+    const { id } = await runJob(service, { kind: "verify", repair: true });
+    await inOperator(service, (sql) => sql.exec("UPDATE jobs SET ended_at = NULL WHERE id = ?", id));
+    expect((await runJob(service, { kind: "verify", repair: true })).state).toBe("done");
+    expect(await stateOf(service, id)).toBe("done");
+  });
+
   it("a restore whose state is damaged can be stopped", async () => {
     const service = await serviceWith({});
     const id = await startHeld(service, { kind: "verify" });

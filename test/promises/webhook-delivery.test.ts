@@ -386,6 +386,19 @@ describe("a receiver that fails", () => {
     expect(due).toEqual([]);
     await crash(vault);
   });
+
+  it.each([0, -1, 9_007_199_254_740_991])(
+    "is made, and writes are answered, also when the row of a webhook or of a content is due at %i",
+    async (due) => {
+      const { vault, items, call, receiver } = await hookedVault();
+      await withStorage(vault, ({ sql }) => {
+        sql.exec("INSERT INTO watched (key, item, due, next_sweep) VALUES ('v/f/g', 'i', ?1, ?1)", due);
+        sql.exec("UPDATE webhooks SET due = ?1", due);
+      });
+      expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
+      await deliveries(receiver, 1);
+    },
+  );
 });
 
 describe("a restart of the coordinator", () => {

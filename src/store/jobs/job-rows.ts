@@ -10,7 +10,7 @@ import {
   SERVICE_KINDS,
   SHOWN_FINDINGS_MAX,
 } from "../../model/job.ts";
-import { DAY } from "../../model/time.ts";
+import { DAY, YEAR } from "../../model/time.ts";
 import { loadFindings, readObject, removeFindings } from "./job-findings.ts";
 
 /** The rows of jobs in the SQLite of the Durable Object that runs them. */
@@ -52,7 +52,19 @@ interface JobData {
   readonly format: number;
 }
 
-const UNENDED = "ended_at IS NULL";
+const UNENDED = "state IN ('waiting', 'running', 'paused')";
+
+const COUNTS = ["writes", "data_format", "tries", "done", "total", "steps"];
+
+/** SQL: whether a column has a time that a job can have had. In: ?1, Unix milliseconds. */
+const isPast = (column: string): string => `(${column} BETWEEN 1 AND ?1 + ${YEAR})`;
+
+/** SQL: whether a row has only numbers that a job can have. */
+const SOUND = [
+  ...COUNTS.map((column) => `${column} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`),
+  isPast("created_at"),
+  `CASE WHEN ${UNENDED} THEN ended_at IS NULL ELSE coalesce(${isPast("ended_at")}, false) END`,
+].join(" AND ");
 
 /** SQL: whether two things that jobs hold are the same, or one is a part of the other: `vaults` has the part `vaults/<id>`. */
 const overlap = (a: string, b: string): string => `(${a} || '/' LIKE ${b} || '/%' OR ${b} || '/' LIKE ${a} || '/%')`;
@@ -67,6 +79,12 @@ const MAY_STEP = `
       AND (other.state IN ('running', 'paused') OR (other.created_at, other.id) < (jobs.created_at, jobs.id))))`;
 
 const SQL = {
+  endDamaged: `
+    UPDATE jobs SET ${COUNTS.map((column) => `${column} = 0`).join(", ")},
+      reason = CASE WHEN ${UNENDED} THEN 'internal' ELSE reason END, state = CASE WHEN ${UNENDED} THEN 'failed' ELSE state END,
+      created_at = CASE WHEN ${isPast("created_at")} THEN created_at ELSE ?1 END, ended_at = ?1
+    WHERE NOT (${SOUND})`,
+  makeDue: `UPDATE jobs SET due = ?1 WHERE due NOT BETWEEN ?1 - ${YEAR} AND ?1 + ${YEAR}`,
   insert: `
     INSERT INTO jobs (id, request, kind, dry_run, holds, state, writes, data, data_format, tries, due, done, total, created_at)
     VALUES (?1, ?2, ?3, ?4, ?5, 'waiting', 0, ?6, ?7, 0, ?8, 0, 0, ?8)`,
@@ -113,6 +131,15 @@ interface JobEffect {
   readonly holds: string | undefined;
   /** Whether it only tells what it would do. */
   readonly dryRun: boolean;
+}
+
+/**
+ * Ends the jobs whose rows have a number that no job can have, and makes due now what is due at an impossible time. Each reader calls it first,
+ * so that one damaged row keeps no other job from its steps. In: Unix milliseconds.
+ */
+export function endDamaged(sql: SqlStorage, now: number): void {
+  sql.exec(SQL.endDamaged, now);
+  sql.exec(SQL.makeDue, now);
 }
 
 /** Adds a job, which is due at once. In: Unix milliseconds. */
