@@ -2835,7 +2835,10 @@ export interface Operations {
       /** The key of the object (contract 21.9). */
       key?: string;
     };
-    headers: Record<string, never>;
+    headers: {
+      /** `bytes <first>-<last>/<size>`: which part of the object the body is (contract 21.21). */
+      "Content-Range"?: string;
+    };
     body: Bytes;
     answer: StoredObject;
   };

@@ -20,6 +20,7 @@ export const LIMITS = {
   pageRows: 4_000, // Items that a page with a filter looks at
   item: 512 * 1024, // sealed, as stored
   file: 100_000_000, // what Cloudflare lets through in one request
+  objectPart: 50_000_000, // of an object of a backup in one request: a sealed File is larger than what Cloudflare lets through
   fileName: 1024,
   inlined: 1024 * 1024, // the contents in one answer together
   references: 100, // of one request

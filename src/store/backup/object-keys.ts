@@ -36,3 +36,9 @@ export const CONTENTS = "contents/";
 
 /** In: the key of the content in FILES. */
 export const backupContent = (key: string): string => CONTENTS + key;
+
+/** The prefix of the parts of objects that are uploaded (contract 21.21). No object of a backup has it. */
+export const INCOMING = "incoming/";
+
+/** The part of an object of `size` bytes that begins at the offset `first`. */
+export const incomingKey = (key: string, size: number, first: number): string => `${INCOMING}${key}/${size}/${first}`;

@@ -6,7 +6,7 @@ import { deleteWhere, listAll, tryBucket } from "../buckets/calls.ts";
 import { runBatch } from "../d1/database.ts";
 import { listFolders, listBackupNumbers, loadManifest, loadNewest } from "./load.ts";
 import { readDeployment } from "./manifest.ts";
-import { backupContent, folderOf, manifestKey, manifestPrefix, partKey } from "./object-keys.ts";
+import { backupContent, folderOf, INCOMING, manifestKey, manifestPrefix, partKey } from "./object-keys.ts";
 import type { BackupStore } from "./ports.ts";
 import { addManifest, NOTHING_KEPT, type KeptParts, sweepParts } from "./sweep-parts.ts";
 
@@ -41,8 +41,13 @@ interface FolderPruning {
 
 export const PRUNING_START: Pruning = { looked: 0, after: "" };
 
-/** Deletes old backups, until the step is spent. Out: `undefined` when all are done. Errors: `unavailable`. */
+/** Deletes old backups, until the step is spent. Returns `undefined` when all are done. Errors: `unavailable`. */
 export async function prune(store: BackupStore, begun: Pruning, isSpent: () => boolean): Promise<Result<Pruning | undefined>> {
+  if (begun.looked === 0) {
+    const since = store.now - DAY;
+    const swept = await tryBucket(() => deleteWhere(store.backups, INCOMING, ({ uploaded }) => uploaded.getTime() < since));
+    if (!swept.ok) return swept;
+  }
   if (begun.looked !== undefined) return findFirstKept(store, begun, begun.looked, isSpent);
   if (begun.folder) return pruneFolder(store, begun, begun.folder, isSpent);
   return findFolder(store, begun, isSpent);

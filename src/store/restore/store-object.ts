@@ -1,20 +1,31 @@
 import { concat } from "../../crypto/bytes.ts";
-import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { defect, fail, invalid, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { parseManifest } from "../backup/manifest.ts";
 import { isBackupKey } from "../../model/backup.ts";
-import { CONTENTS } from "../backup/object-keys.ts";
+import { CONTENTS, incomingKey } from "../backup/object-keys.ts";
 import type { BackupStore } from "../backup/ports.ts";
-import type { ObjectHead, PutOptions, PutOutcome } from "../buckets/bucket.ts";
+import type { Bucket, ObjectHead, PieceContent, PutOptions, PutOutcome } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
 
 /** Stores an object of a backup that the operator's command line uploads from a folder. */
 
-/** An object as it is uploaded, with its length in bytes. */
+/** An object, or a part of one, as it is uploaded, with its length in bytes. */
 interface Incoming {
   readonly length: number;
-  readonly body: ReadableStream<Uint8Array>;
+  readonly body: PieceContent["pieces"];
 }
+
+/** Where the uploaded bytes are in their object. */
+export interface Place {
+  /** The offset of the first byte. */
+  readonly first: number;
+  /** Bytes of the whole object. */
+  readonly size: number;
+}
+
+/** The most parts in which an object is uploaded. */
+const PARTS_MAX = 10;
 
 /** A manifest is read as a whole: it names each part in about 150 bytes. */
 const MANIFEST_BYTES_MAX = 16 * 1024 * 1024;
@@ -29,7 +40,7 @@ const PART_AGE_MAX_MS = DAY / 2;
  * Whether an object that the bucket has is replaced. A content cannot be authenticated here, so it is replaced only where FILES has it with
  * the length of the new one and not of the old one: nobody replaces a good copy. A part or a manifest of the bucket was checked when it was stored.
  */
-async function isReplaced({ files, now }: BackupStore, key: string, old: ObjectHead, { length }: Incoming): Promise<boolean> {
+async function isReplaced({ files, now }: BackupStore, key: string, old: ObjectHead, length: number): Promise<boolean> {
   if (isPart(key)) return old.uploaded.getTime() < now - PART_AGE_MAX_MS;
   if (!key.startsWith(CONTENTS) || old.size === length) return false;
   return (await files.head(key.slice(CONTENTS.length)))?.size === length;
@@ -52,24 +63,65 @@ const KINDS: readonly (readonly [pattern: RegExp, put: Put])[] = [
 ];
 
 /**
- * Stores an object unless the bucket has it; a content is replaced where FILES tells that its copy has a wrong length. Out: whether it was stored. Errors: 400, for a key
- * that no object of a backup has; `backup_damaged`, for a part whose hash is not its name, and for a manifest that is not authentic;
- * `unavailable`.
+ * Stores an object unless the bucket has it; a content is replaced where FILES tells that its copy has a wrong length. A part is kept until the last
+ * part of its object comes, and the object is stored then. Returns whether something was stored. Errors: 400, for a key that no object of a backup
+ * has, and for a part without the parts before it; `backup_damaged`, for an object whose hash is not its name, and for a manifest that is not
+ * authentic; `unavailable`.
  */
-export async function storeObject(store: BackupStore, key: string, incoming: Incoming): Promise<Result<boolean>> {
+export async function storeObject(
+  store: BackupStore,
+  key: string,
+  { length, body }: Incoming,
+  { first, size }: Place,
+): Promise<Result<boolean>> {
+  const { backups } = store;
   const kind = isBackupKey(key) ? KINDS.find(([pattern]) => pattern.test(key)) : undefined;
   if (!kind) return invalid("key: is not the key of an object of a backup");
   const stored = await tryBucket(async () => {
-    const old = await store.backups.head(key);
-    return { etag: old?.etag, isKept: old !== undefined && !(await isReplaced(store, key, old, incoming)) };
+    const old = await backups.head(key);
+    return { etag: old?.etag, isKept: old !== undefined && !(await isReplaced(store, key, old, size)) };
   });
   if (!stored.ok) return stored;
   if (stored.value.isKept) return ok(false);
-  const outcome = await kind[1](store, key, incoming, stored.value.etag);
+  if (first + length < size) {
+    const part = await tryBucket(() => backups.put(incomingKey(key, size, first), { pieces: body, length }));
+    return part.ok ? ok(true) : part;
+  }
+  const parts = await tryBucket(() => partsBefore(backups, key, { first, size }));
+  if (!parts.ok) return parts;
+  if (!parts.value)
+    return invalid(`Content-Range: the ${first} bytes before it were not uploaded, or in more than ${PARTS_MAX - 1} parts`);
+  const whole = parts.value.length === 0 ? body : joined(backups, parts.value, body);
+  const outcome = await kind[1](store, key, { length: size, body: whole }, stored.value.etag);
+  // Parts that are left are deleted with old backups.
+  if (parts.value.length > 0) await tryBucket(() => backups.delete(parts.value!));
   if (!outcome.ok) return outcome;
   return outcome.value === "damaged"
     ? fail("backup_damaged", `${key} has another content than its name says`)
     : ok(outcome.value === "stored");
+}
+
+/** Returns the keys of the parts that follow each other up to the offset `first`; `undefined` when one is missing. */
+async function partsBefore(backups: Bucket, key: string, { first, size }: Place): Promise<string[] | undefined> {
+  const keys: string[] = [];
+  let at = 0;
+  while (at < first && keys.length < PARTS_MAX - 1) {
+    const part = await backups.head(incomingKey(key, size, at));
+    if (!part) return undefined;
+    keys.push(part.key);
+    at += part.size;
+  }
+  return at === first ? keys : undefined;
+}
+
+/** The bytes of the parts, and then those of the body. Throws when the bucket fails. */
+async function* joined(backups: Bucket, parts: readonly string[], body: Incoming["body"]): AsyncGenerator<Uint8Array, void> {
+  for (const key of parts) {
+    const part = await backups.get(key);
+    if (!part) throw defect("a part of an upload was deleted meanwhile");
+    yield* part.body;
+  }
+  yield* body;
 }
 
 async function putManifest({ backups, keyring }: BackupStore, key: string, { length, body }: Incoming): ReturnType<Put> {

@@ -1,4 +1,6 @@
-import { mkdirSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
+import { sealedFileSize } from "@item-vault/model/chunk-sizes";
+import { LIMITS } from "@item-vault/model/limits";
+import { mkdirSync, mkdtempSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -55,10 +57,16 @@ async function serve(
   known: readonly string[] = [],
   restored: (body: { vault?: string; dryRun?: boolean; snapshot?: number }) => Answer = () => ({}),
   refuses: (key: string) => boolean = () => false,
-): Promise<{ env: Record<string, string>; stored: string[] }> {
+): Promise<{ env: Record<string, string>; stored: string[]; bodies: [range: string | undefined, bytes: number][] }> {
   const stored: string[] = [];
+  const bodies: [range: string | undefined, bytes: number][] = [];
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url!, "http://host");
+    if (request.method === "PUT") {
+      let bytes = 0;
+      for await (const chunk of request) bytes += (chunk as Buffer).length;
+      bodies.push([request.headers["content-range"], bytes]);
+    }
     if (pathname === "/v1/admin/jobs" && request.method === "POST") {
       const answer = restored(JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()));
       response.statusCode = answer.status ?? 202;
@@ -86,7 +94,7 @@ async function serve(
       .setHeader("Content-Type", "application/json")
       .end(JSON.stringify(answers[`${request.method} ${pathname}`]!()));
   });
-  return { env: await envOf(server), stored };
+  return { env: await envOf(server), stored, bodies };
 }
 
 /** Starts a server until the end of the test. Out: the settings of a command that calls it. */
@@ -98,6 +106,24 @@ async function envOf(server: Server): Promise<Record<string, string>> {
 }
 
 describe("admin restore --from", () => {
+  it("sends the content of the largest File in parts of at most 50 MB, and each other object as a whole", async () => {
+    const { env, bodies } = await serve();
+    const folder = folderOf([[VAULT, 1, "k2"]]);
+    const [content, manifest] = [join(folder, `contents/${VAULT}/${REGISTRY}/${REGISTRY}`), join(folder, nameOf(VAULT, 1))];
+    mkdirSync(dirname(content), { recursive: true });
+    const size = sealedFileSize(LIMITS.file);
+    writeFileSync(content, "");
+    truncateSync(content, size);
+    const ran = await runHere(["admin", "restore", "--from", folder, "--vault", VAULT, "--yes"], { env });
+    expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining("Copied 2 objects") });
+    const parts = bodies.slice(0, -1);
+    expect(bodies.at(-1)).toEqual([undefined, statSync(manifest).size]);
+    expect(Math.max(...parts.map(([, bytes]) => bytes))).toBeLessThanOrEqual(50_000_000);
+    let first = 0;
+    const ranges = parts.map(([, bytes]) => `bytes ${first}-${(first += bytes) - 1}/${size}`);
+    expect([parts.map(([range]) => range), first]).toEqual([ranges, size]);
+  });
+
   it("leaves out older snapshots of a root key that was removed, and restores the newest", async () => {
     const { env, stored } = await serve();
     const folder = folderOf([

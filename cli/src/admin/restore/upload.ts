@@ -1,9 +1,7 @@
 import type { Client } from "@item-vault/client";
 import { isBackupKey } from "@item-vault/model/backup";
-import { createReadStream } from "node:fs";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { open, readdir, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { Readable } from "node:stream";
 import { CliError } from "../../frame/failure.ts";
 import { listObjects, orderOf, type StoredObject } from "../backup/mirror.ts";
 
@@ -30,13 +28,23 @@ export async function listKnown(client: Client): Promise<Set<string>> {
   return known;
 }
 
-/** Larger objects are streamed, and sent once; the others can be sent again. */
-const BUFFERED_BYTES_MAX = 8 * 1024 * 1024;
+/** Bytes of a request at most: Cloudflare ends bodies of more than 100 MB, and a part that failed is sent again. */
+const PART_BYTES_MAX = 32 * 1024 * 1024;
 
+/** Sends an object, in parts where it is large. Throws an ItemVaultError, and what the file system says. */
 export async function uploadObject(client: Client, folder: string, { key, size }: StoredObject): Promise<void> {
-  const path = join(folder, key);
-  const body =
-    size > BUFFERED_BYTES_MAX ? (Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>) : await readFile(path);
-  const headers = { "Content-Length": String(size) };
-  await client.call("PUT /v1/admin/backups/object", { query: { key }, body, headers });
+  const file = await open(join(folder, key), "r");
+  try {
+    for (let first = 0; first === 0 || first < size; first += PART_BYTES_MAX) {
+      const body = Buffer.alloc(Math.min(PART_BYTES_MAX, size - first));
+      const { bytesRead } = await file.read(body, 0, body.length, first);
+      if (bytesRead < body.length) throw new CliError(`${join(folder, key)} was changed while it was read`, { exit: "conflict" });
+      const range = { "Content-Range": `bytes ${first}-${first + body.length - 1}/${size}` };
+      const headers = { "Content-Length": String(body.length), ...(body.length < size && range) };
+      const { data } = await client.call("PUT /v1/admin/backups/object", { query: { key }, body, headers });
+      if (!data.stored) return;
+    }
+  } finally {
+    await file.close();
+  }
 }
