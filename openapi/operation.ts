@@ -3,7 +3,7 @@ import { type OperationId, OPERATIONS } from "../contract/operations.ts";
 import type { FailureKind } from "../src/model/failure.ts";
 import { errorsOf } from "./errors.ts";
 import { EVERYWHERE, headersOf, type HeaderName } from "./headers.ts";
-import { type ParameterName, type pathParameters } from "./parameters.ts";
+import { type ParameterName, pathComponent, type pathParameters } from "./parameters.ts";
 import type { MediaType, Method, OperationObject, Reference, RequestBody, Response } from "./types.ts";
 
 /** Turns the operations of the API (contract/operations.ts) and their descriptions (paths/) into OpenAPI. */
@@ -154,7 +154,7 @@ function parametersOf({ path, parameters: names = [], identified, conditional, i
     ...(idempotent ? (["IdempotencyKey"] as const) : []),
     ...(near ? (["Bookmark"] as const) : []),
   ];
-  return [...partsOf(path), ...own].map((name) => ({ $ref: `#/components/parameters/${name}` }));
+  return [...partsOf(path).map(pathComponent), ...own].map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
 /** The OpenAPI operation of a row. */

@@ -20,13 +20,17 @@ const inHeader = (name: string, description: string, schema: Schema): Parameter 
 const text: Schema = { type: "string" };
 /** The id of an entry of the log; after `~` one that is damaged, as the `Link` of a page has it. */
 const entry: Schema = { anyOf: [ref("IdInput"), { type: "string", pattern: "^~" }] };
-const flag: Schema = { type: "boolean", default: false };
+const flag: Schema = { type: "boolean" };
 
 /** A parameter of the query that is an integer, as `parseCount` takes it. In: the name of its component. */
-function count(component: keyof typeof COUNTS, description: string, more: Pick<Schema, "default"> = {}): Parameter {
-  const { name, ...schema } = COUNTS[component];
-  return inQuery(name, description, { type: "integer", ...schema, ...more });
+function count(component: keyof typeof COUNTS, description: string): Parameter {
+  const { name, minimum, maximum, ...rest } = COUNTS[component];
+  const absent = "default" in rest ? ` The default is ${rest.default}.` : "";
+  return inQuery(name, description + absent, { type: "integer", minimum, maximum });
 }
+
+/** Returns the name of the component of a parameter of paths. A schema is named as the thing itself, so the parameter is not. */
+export const pathComponent = (name: string): string => `${name[0]!.toUpperCase()}${name.slice(1)}Path`;
 
 /** The parameters of paths, by their names there. */
 export const pathParameters = {
@@ -86,9 +90,13 @@ export const parameters = {
   OfVault: inQuery("vault", "Only the log of this vault, also of a deleted one (contract 23.3).", ref("IdInput")),
   Since: inQuery("since", "Only entries from this time on (contract 23.3).", { type: "string", format: "date-time" }),
   Until: inQuery("until", "Only entries before this time (contract 23.3).", { type: "string", format: "date-time" }),
-  Archived: inQuery("archived", "Whether the list has the archived Items too (contract 14.15).", flag),
+  Archived: inQuery("archived", "Whether the list has the archived Items too (contract 14.15). The default is false.", flag),
   Include: inQuery("include", "`username` adds the user names (contract 11.8).", { type: "string", const: "username" }),
-  InlineFiles: inQuery("inline_files", "Adds the contents, up to the inline limit (contract 9.8, 9.9).", flag),
+  InlineFiles: inQuery(
+    "inline_files",
+    "Adds the contents, up to the inline limit (contract 9.8, 9.9). The default is false.",
+    flag,
+  ),
   InlineContent: inQuery(
     "inline_content",
     "Another name of `inline_files`, which counts when both are there (contract 9.8).",
@@ -126,8 +134,7 @@ export const parameters = {
   Wait: count(
     "StreamWait",
     `Seconds that a request without events waits for one, at most ${LIMITS.wait} (contract 15.6). Of a stream: how long it lasts, ` +
-      `at most ${LIMITS.stream} seconds, which is its default (contract 15.8).`,
-    { default: 0 },
+      `at most ${LIMITS.stream} seconds, which is its default (contract 15.8). The default of other requests is 0.`,
   ),
   JobWait: count("JobWait", "Seconds for which the answer waits for the end of the job (contract 26.4)."),
   StreamWait: count(
@@ -173,4 +180,7 @@ export const parameters = {
 export type ParameterName = keyof typeof parameters;
 
 /** All parameters, by the names of their components. */
-export const parameterComponents = { ...pathParameters, ...parameters };
+export const parameterComponents: Readonly<Record<string, Parameter>> = {
+  ...Object.fromEntries(Object.entries(pathParameters).map(([name, parameter]) => [pathComponent(name), parameter])),
+  ...parameters,
+};

@@ -16,7 +16,6 @@ export interface Schema {
   readonly type?: JsonType | readonly JsonType[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
-  readonly default?: unknown;
   readonly examples?: readonly unknown[];
   readonly format?: string;
   readonly pattern?: string;

@@ -254,7 +254,7 @@ export interface SectionReferenceInput {
 
 /** How a value is generated (contract 7.2). A recipe that leaves no character is a 400. */
 export interface Recipe {
-  /** Characters. */
+  /** Characters; by default 32. */
   length?: number | null;
   /** Empty means all sets. */
   characterSets?: Array<CharacterSet | "" | null> | null;
@@ -276,7 +276,7 @@ export interface FieldInput {
   label?: string | null;
   /** The value. Types DATE, MONTH_YEAR and OTP check it (contract 2.10, 2.11). At most 65536 bytes of UTF-8. */
   value?: string | null;
-  /** Gives the field a random value if it has none; at most 64 values per request (contract 7.1, 7.8). */
+  /** Gives the field a random value if it has none, by default no; at most 64 values per request (contract 7.1, 7.8). */
   generate?: boolean | null;
   /** How the value is generated. */
   recipe?: Recipe | null;
@@ -286,6 +286,7 @@ export interface FieldInput {
 export interface NewItem {
   /** The title. At most 1024 bytes of UTF-8. */
   title?: string | null;
+  /** By default false. */
   favorite?: boolean | null;
   /** The tags, in this order. Each has at most 65536 bytes of UTF-8, and all together 16384 (contract 12.1). */
   tags?: string[] | null;
@@ -307,6 +308,7 @@ export interface NewItem {
 export interface ItemReplacement {
   /** The title. At most 1024 bytes of UTF-8. */
   title?: string | null;
+  /** By default false. */
   favorite?: boolean | null;
   /** The tags, in this order. Each has at most 65536 bytes of UTF-8, and all together 16384 (contract 12.1). */
   tags?: string[] | null;
@@ -576,15 +578,15 @@ export interface NewToken {
   vaults?: Record<string, Permission | ItemScope> | null;
   /** `uuid` by default. */
   dialect?: Dialect | null;
-  /** Seconds until the token expires. */
+  /** Seconds until the token expires; by default 7776000. */
   expiresIn?: number | null;
-  /** Whether the token is for service bindings; then every permission is `r` (contract 18.5). */
+  /** Whether the token is for service bindings, by default no; then every permission is `r` (contract 18.5). */
   binding?: boolean | null;
   /** Seconds by which the reads of the token may be old, and so its revocation (contract 8.12). Not with `binding`. */
   stale?: number | null;
-  /** Whether the token only reads backups (contract 8.19). Then it has none of the others but `name` and `expiresIn`. */
+  /** Whether the token only reads backups (contract 8.19); by default no. Then it has none of the others but `name` and `expiresIn`. */
   backupsOnly?: boolean | null;
-  /** Whether the token may issue others (contract 8.16). Not with `binding`. */
+  /** Whether the token may issue others (contract 8.16); by default no. Not with `binding`. */
   delegate?: boolean | null;
 }
 
@@ -600,7 +602,7 @@ export interface NewChildToken {
   expiresIn?: number | null;
   /** Seconds by which the reads of the token may be old (contract 8.12): at most those of the token of the request. */
   stale?: number | null;
-  /** Whether the token may issue others. */
+  /** Whether the token may issue others; by default no. */
   delegate?: boolean | null;
   /** Only the admin issues tokens of service bindings. */
   binding?: false | null;
@@ -634,7 +636,7 @@ export interface NewPerson {
   email: string;
   /** The permission in each vault, by the vault's id in either form. Each vault once. */
   vaults: Record<string, Permission>;
-  /** Whether the person is an administrator. Only ADMIN_TOKEN makes one (contract 25.11). */
+  /** Whether the person is an administrator; by default no. Only ADMIN_TOKEN makes one (contract 25.11). */
   admin?: boolean | null;
 }
 
@@ -740,13 +742,13 @@ export interface NewRule {
   issuer: IdInput;
   /** The values that claims need, by their names or JSON pointers (RFC 6901): strings, integers or booleans. */
   claims: Record<string, string | number | boolean>;
-  /** Whether it is for every repository of the owner (preset `github`). */
+  /** Whether it is for every repository of the owner (preset `github`); by default no. */
   anyRepository?: boolean | null;
-  /** Whether `sub` may be the only claim (preset `generic`). */
+  /** Whether `sub` may be the only claim (preset `generic`); by default no. */
   allowSubject?: boolean | null;
   /** What its tokens may do, as in NewToken. */
   vaults: Record<string, Permission | ItemScope>;
-  /** Seconds of its tokens. */
+  /** Seconds of its tokens; by default 900. */
   lifetime?: number | null;
   /** `uuid` by default. */
   dialect?: Dialect | null;
@@ -796,9 +798,9 @@ export interface SignInCode {
 export interface NewAuthorization {
   /** The vaults of the token, with what it may do there. The person has each of these permissions. By default all of the person. */
   vaults?: Record<string, Permission> | null;
-  /** Seconds until the token expires. */
+  /** Seconds until the token expires; by default 43200. */
   expiresIn?: number | null;
-  /** Whether the token is for the admin routes (contract 8.18): the person is an administrator, and it lives for an hour at most. */
+  /** Whether the token is for the admin routes (contract 8.18); by default no. The person is an administrator, and it lives for an hour at most. */
   admin?: boolean | null;
   /** Where the code goes: an IP literal of this machine with a port (RFC 8252 section 7.3). */
   redirect_uri: string;
@@ -819,7 +821,7 @@ export interface LoginCode {
 export interface NewLoginCode {
   /** The vaults of the token, with what it may do there. The person has each of these permissions. */
   vaults: Record<string, Permission>;
-  /** Seconds until the token expires. */
+  /** Seconds until the token expires; by default 3600. */
   expiresIn?: number | null;
 }
 
@@ -1692,11 +1694,11 @@ export interface Operations {
     id: "listActivity";
     path: Record<string, never>;
     query: {
-      /** The most entries of a page (contract 13.9). */
+      /** The most entries of a page (contract 13.9). The default is 50. */
       limit?: number;
       /** The page has the entries before the one with this `requestId`. Not with `offset` (contract 13.19). */
       before?: IdInput | string;
-      /** How many entries to skip (contract 13.9). */
+      /** How many entries to skip (contract 13.9). The default is 0. */
       offset?: number;
       /** Only entries about this vault. Not with `offset` (contract 13.25). */
       vault?: IdInput;
@@ -1726,7 +1728,7 @@ export interface Operations {
     query: {
       /** Terms joined by `and`, which all have to hold (contract 5.1, 5.2), or up to 100 ids joined by `or` (contract 5.11). A value has at most 4 KiB. */
       filter?: string;
-      /** Whether the list has the archived Items too (contract 14.15). */
+      /** Whether the list has the archived Items too (contract 14.15). The default is false. */
       archived?: boolean;
       /** `username` adds the user names (contract 11.8). */
       include?: "username";
@@ -1885,7 +1887,7 @@ export interface Operations {
       item: IdInput;
     };
     query: {
-      /** Adds the contents, up to the inline limit (contract 9.8, 9.9). */
+      /** Adds the contents, up to the inline limit (contract 9.8, 9.9). The default is false. */
       inline_files?: boolean;
       /** Another name of `inline_files`, which counts when both are there (contract 9.8). */
       inline_content?: boolean;
@@ -1937,7 +1939,7 @@ export interface Operations {
       file: string;
     };
     query: {
-      /** Adds the contents, up to the inline limit (contract 9.8, 9.9). */
+      /** Adds the contents, up to the inline limit (contract 9.8, 9.9). The default is false. */
       inline_files?: boolean;
       /** Another name of `inline_files`, which counts when both are there (contract 9.8). */
       inline_content?: boolean;
@@ -2031,7 +2033,7 @@ export interface Operations {
       item: IdInput;
     };
     query: {
-      /** The most versions of a page (contract 11.9). */
+      /** The most versions of a page (contract 11.9). The default is 100. */
       limit?: number;
       /** Where the page begins: opaque, from the `Link` of the page before (contract 11.3). */
       cursor?: string;
@@ -2112,7 +2114,7 @@ export interface Operations {
       vault: IdInput;
     };
     query: {
-      /** The most deleted Items of a page (contract 11.9). */
+      /** The most deleted Items of a page (contract 11.9). The default is 1000. */
       limit?: number;
       /** Where the page begins: opaque, from the `Link` of the page before (contract 11.3). */
       cursor?: string;
@@ -2212,9 +2214,9 @@ export interface Operations {
     query: {
       /** Where to begin: `0`, `latest`, or a cursor (contract 15.4). */
       after?: string;
-      /** The most events of a page. A stream ignores it (contract 15.3). */
+      /** The most events of a page. A stream ignores it (contract 15.3). The default is 100. */
       limit?: number;
-      /** Seconds that a request without events waits for one, at most 30 (contract 15.6). Of a stream: how long it lasts, at most 3600 seconds, which is its default (contract 15.8). */
+      /** Seconds that a request without events waits for one, at most 30 (contract 15.6). Of a stream: how long it lasts, at most 3600 seconds, which is its default (contract 15.8). The default of other requests is 0. */
       wait?: number;
     };
     headers: {
@@ -2345,7 +2347,7 @@ export interface Operations {
       token: IdInput;
     };
     query: {
-      /** The most entries of a page (contract 13.9). */
+      /** The most entries of a page (contract 13.9). The default is 50. */
       limit?: number;
       /** The page has the entries before the one with this `requestId` (contract 13.21). */
       before?: IdInput | string;
@@ -2367,7 +2369,7 @@ export interface Operations {
     id: "listAdminActivity";
     path: Record<string, never>;
     query: {
-      /** The most entries of a page (contract 13.9). */
+      /** The most entries of a page (contract 13.9). The default is 50. */
       limit?: number;
       /** The page has the entries before the one with this `requestId` (contract 13.21). */
       before?: IdInput | string;
@@ -2395,7 +2397,7 @@ export interface Operations {
       since?: string;
       /** Only entries before this time (contract 23.3). */
       until?: string;
-      /** The most entries of a page (contract 13.9). */
+      /** The most entries of a page (contract 13.9). The default is 50. */
       limit?: number;
       /** Where the page begins: opaque, from the `Link` of the page before (contract 11.3). */
       cursor?: string;
@@ -2447,7 +2449,7 @@ export interface Operations {
       job: IdInput;
     };
     query: {
-      /** Seconds for which the answer waits for the end of the job (contract 26.4). */
+      /** Seconds for which the answer waits for the end of the job (contract 26.4). The default is 0. */
       wait?: number;
     };
     headers: Record<string, never>;

@@ -21,7 +21,7 @@ import { arrayOf, nullable, ref, wordInput } from "./shapes.ts";
 const item = (description: string, more: Readonly<Record<string, Schema>>, required: readonly string[]): Schema => {
   const { properties, ...schema } = body(description, z.object(itemAttributes), {
     title: "The title.",
-    favorite: { default: false },
+    favorite: "By default false.",
     tags: `The tags, in this order. Each has at most ${LIMITS.string} bytes of UTF-8, and all together ${LIMITS.tags} (contract 12.1).`,
     urls: "The URLs, in this order.",
     sections: "The sections, in this order.",
@@ -44,7 +44,7 @@ export const itemInputSchemas: Readonly<Record<string, Schema>> = {
     { id: "An empty id means no section.", label: "The label of a section that is not declared." },
   ),
   Recipe: body("How a value is generated (contract 7.2). A recipe that leaves no character is a 400.", recipeInput, {
-    length: { description: "Characters.", default: RECIPE_LENGTH.default },
+    length: `Characters; by default ${RECIPE_LENGTH.default}.`,
     characterSets: nullable(
       arrayOf(
         { ...wordInput("CharacterSet"), description: "A set of characters." },
@@ -60,10 +60,7 @@ export const itemInputSchemas: Readonly<Record<string, Schema>> = {
     purpose: "The purpose; an Item has at most one field of each (contract 2.8).",
     label: "The label.",
     value: "The value. Types DATE, MONTH_YEAR and OTP check it (contract 2.10, 2.11).",
-    generate: {
-      description: `Gives the field a random value if it has none; at most ${LIMITS.generated} values per request (contract 7.1, 7.8).`,
-      default: false,
-    },
+    generate: `Gives the field a random value if it has none, by default no; at most ${LIMITS.generated} values per request (contract 7.1, 7.8).`,
     recipe: "How the value is generated.",
   }),
   NewItem: item(

@@ -17,17 +17,14 @@ const PATTERNS = {
 const asked = {
   vaults:
     "The vaults of the token, with what it may do there. The person has each of these permissions. By default all of the person.",
-  expiresIn: { description: "Seconds until the token expires.", default: LIMITS.loginLifetime },
+  expiresIn: `Seconds until the token expires; by default ${LIMITS.loginLifetime}.`,
 };
 
 export const loginSchemas: Readonly<Record<string, Schema>> = {
   NewAuthorization: body("A login in a browser that a person confirms (contract 28.3).", newAuthorization, {
     ...asked,
-    admin: {
-      description:
-        "Whether the token is for the admin routes (contract 8.18): the person is an administrator, and it lives for an hour at most.",
-      default: false,
-    },
+    admin:
+      "Whether the token is for the admin routes (contract 8.18); by default no. The person is an administrator, and it lives for an hour at most.",
     redirect_uri: {
       description: "Where the code goes: an IP literal of this machine with a port (RFC 8252 section 7.3).",
       pattern: PATTERNS.redirect_uri,
@@ -44,7 +41,7 @@ export const loginSchemas: Readonly<Record<string, Schema>> = {
   }),
   NewLoginCode: body("A login code that a person makes (contract 28.5).", newLoginCode, {
     vaults: "The vaults of the token, with what it may do there. The person has each of these permissions.",
-    expiresIn: { description: "Seconds until the token expires.", default: LIMITS.loginCodeLifetime },
+    expiresIn: `Seconds until the token expires; by default ${LIMITS.loginCodeLifetime}.`,
   }),
   LoginRequest: body("What redeems a login (contract 28.4, 28.6).", loginRequest, {
     code: "The code.",

@@ -34,10 +34,7 @@ export const personSchemas: Readonly<Record<string, Schema>> = {
       examples: ["ada@example.com"],
     },
     vaults: "The permission in each vault, by the vault's id in either form. Each vault once.",
-    admin: {
-      description: "Whether the person is an administrator. Only ADMIN_TOKEN makes one (contract 25.11).",
-      default: false,
-    },
+    admin: "Whether the person is an administrator; by default no. Only ADMIN_TOKEN makes one (contract 25.11).",
   }),
   PersonChange: body("A change of a person (contract 25.4).", personChange, {
     vaults: "The permissions that replace those before.",

@@ -90,18 +90,12 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
     name: "The name.",
     vaults: "The permission in each vault, by the vault's id in either form. Each vault once.",
     dialect: "`uuid` by default.",
-    expiresIn: { description: "Seconds until the token expires.", default: LIMITS.tokenLifetimeDefault },
-    binding: {
-      description: "Whether the token is for service bindings; then every permission is `r` (contract 18.5).",
-      default: false,
-    },
+    expiresIn: `Seconds until the token expires; by default ${LIMITS.tokenLifetimeDefault}.`,
+    binding: "Whether the token is for service bindings, by default no; then every permission is `r` (contract 18.5).",
     stale: "Seconds by which the reads of the token may be old, and so its revocation (contract 8.12). Not with `binding`.",
-    backupsOnly: {
-      description:
-        "Whether the token only reads backups (contract 8.19). Then it has none of the others but `name` and `expiresIn`.",
-      default: false,
-    },
-    delegate: { description: "Whether the token may issue others (contract 8.16). Not with `binding`.", default: false },
+    backupsOnly:
+      "Whether the token only reads backups (contract 8.19); by default no. Then it has none of the others but `name` and `expiresIn`.",
+    delegate: "Whether the token may issue others (contract 8.16); by default no. Not with `binding`.",
   }),
   NewChildToken: body("A token that a token issues (contract 8.16).", newChildToken, {
     name: "The name.",
@@ -109,7 +103,7 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
     dialect: "By default that of the token of the request.",
     expiresIn: "Seconds until the token expires. By default 90 days, and at most what the token of the request has left.",
     stale: "Seconds by which the reads of the token may be old (contract 8.12): at most those of the token of the request.",
-    delegate: { description: "Whether the token may issue others.", default: false },
+    delegate: "Whether the token may issue others; by default no.",
     binding: "Only the admin issues tokens of service bindings.",
   }),
 };

@@ -80,10 +80,10 @@ export const workloadSchemas: Readonly<Record<string, Schema>> = {
     name: "The name of its tokens; by default that of the issuer.",
     issuer: "The id of the issuer.",
     claims: "The values that claims need, by their names or JSON pointers (RFC 6901): strings, integers or booleans.",
-    anyRepository: { description: "Whether it is for every repository of the owner (preset `github`).", default: false },
-    allowSubject: { description: "Whether `sub` may be the only claim (preset `generic`).", default: false },
+    anyRepository: "Whether it is for every repository of the owner (preset `github`); by default no.",
+    allowSubject: "Whether `sub` may be the only claim (preset `generic`); by default no.",
     vaults: "What its tokens may do, as in NewToken.",
-    lifetime: { description: "Seconds of its tokens.", default: LIMITS.ruleLifetimeDefault },
+    lifetime: `Seconds of its tokens; by default ${LIMITS.ruleLifetimeDefault}.`,
     dialect: "`uuid` by default.",
   }),
 };

@@ -88,20 +88,15 @@ describe("A path", () => {
     expect((await send("GET", path)).status).toBe(200);
   });
 
-  it.each(["heartbeat", "health"])(
-    "/v1/%s is another name of the path without /v1, with any slashes and method",
-    async (name) => {
-      const { status, body, text, headers } = await send("GET", `/${name}`);
-      for (const path of [`/v1/${name}`, `/v1/${name}/`, `//v1//${name}`, `/v1/%68${name.slice(1)}`]) {
-        const alias = await send("GET", path);
-        expect([path, alias.status, alias.headers.get("Content-Type")]).toEqual([path, status, headers.get("Content-Type")]);
-        if (body === undefined) expect(alias.text).toBe(text);
-        else expect(alias.body).toMatchObject({ name: "Item Vault", version: body.version });
-      }
-      const posted = await send("POST", `/v1/${name}`);
-      expect([posted.status, posted.headers.get("Allow")]).toEqual([405, "GET, HEAD"]);
-    },
-  );
+  it.each([
+    ["heartbeat", /^\.$/],
+    ["health", /^{"name":"Item Vault",/],
+  ])("/v1/%s is another name of the path without /v1, with any slashes and method", async (name, text) => {
+    for (const path of [`/${name}`, `/v1/${name}`, `/v1/${name}/`, `//v1//${name}`, `/v1/%68${name.slice(1)}`])
+      expect([path, await send("GET", path)]).toMatchObject([path, { status: 200, text: expect.stringMatching(text) }]);
+    const posted = await send("POST", `/v1/${name}`);
+    expect([posted.status, posted.headers.get("Allow")]).toEqual([405, "GET, HEAD"]);
+  });
 
   it.each([
     "/",

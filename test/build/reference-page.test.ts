@@ -79,7 +79,7 @@ describe("a text of the document", () => {
         const schema: Schema = {
           description: text,
           type: "object",
-          properties: { [text]: { type: "string", enum: [text], pattern: text, default: text } },
+          properties: { [text]: { type: "string", enum: [text], pattern: text } },
         };
         const media = { "text/x": { schema, example: text, examples: { one: { summary: text, value: { [text]: text } } } } };
         const hostileDocument: Document = {

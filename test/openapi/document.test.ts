@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { document, ROWS } from "../../openapi/document.ts";
+import { pathComponent } from "../../openapi/parameters.ts";
 import { METHODS, type OperationObject } from "../../openapi/types.ts";
 import { FAILURE_KINDS } from "../../src/model/failure.ts";
 import { faultOf } from "../support/documented.ts";
@@ -28,7 +29,7 @@ describe("the paths of the document", () => {
   it("declare If-Match, Idempotency-Key and the parameters of the path where they are read", () => {
     for (const row of ROWS) {
       const declared = parametersOf(document.paths[row.path]![row.method]!);
-      const inPath = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const inPath = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => pathComponent(name!));
       expect(declared).toEqual(expect.arrayContaining(inPath));
       expect([row.operationId, declared.includes("IfMatch"), declared.includes("IdempotencyKey")]).toEqual([
         row.operationId,
@@ -72,6 +73,41 @@ describe("the components of the document", () => {
         visit(name, known);
     expect(known.size).toBeGreaterThan(20);
     expect(open).toEqual([]);
+  });
+});
+
+/** The schemas within a part of the document, and those that it refers to, by their JSON. */
+function schemasIn(part: unknown, found = new Map<string, object>()): ReadonlyMap<string, object> {
+  if (typeof part !== "object" || part === null) return found;
+  const key = JSON.stringify(part);
+  if (found.has(key)) return found;
+  found.set(key, part);
+  const reference = (part as { readonly $ref?: string }).$ref?.split("/").slice(1) ?? [];
+  const target = reference.reduce<unknown>((one, name) => (one as Readonly<Record<string, unknown>>)[name], document);
+  for (const value of [...Object.values(part), ...(reference.length > 0 ? [target] : [])]) schemasIn(value, found);
+  return found;
+}
+
+describe("what clients send", () => {
+  it("has no attribute with a default, which openapi-typescript and others would demand of each request", () => {
+    const sent = operations.map(({ operation: { parameters, requestBody } }) => ({ parameters, requestBody }));
+    const schemas = [...schemasIn(sent).values()];
+    expect(schemas).toContain(document.components.schemas["FieldInput"]);
+    expect(schemas).toContain(document.components.parameters["Limit"]);
+    expect(schemas.filter((schema) => "default" in schema)).toEqual([]);
+  });
+});
+
+describe("the names of components", () => {
+  it("differ from each other in more than their case, within a kind and across kinds: generators make files of them", () => {
+    // Generators make nothing of the names of security schemes.
+    const { schemas, securitySchemes: _, ...others } = document.components;
+    const names = (part: object) => Object.keys(part).map((name) => name.toLowerCase());
+    for (const part of [schemas, ...Object.values(others)]) expect(names(part).length).toBe(new Set(names(part)).size);
+    const schemaNames = new Set(names(schemas));
+    expect(
+      Object.values(others).flatMap((part) => Object.keys(part).filter((name) => schemaNames.has(name.toLowerCase()))),
+    ).toEqual([]);
   });
 });
 

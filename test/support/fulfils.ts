@@ -49,7 +49,6 @@ type Keywords = { readonly [K in keyof Schema]-?: (argument: NonNullable<Schema[
 const KEYWORDS: Keywords = {
   title: onlyDescribes,
   description: onlyDescribes,
-  default: onlyDescribes,
   examples: onlyDescribes,
   contentEncoding: onlyDescribes,
   contentMediaType: onlyDescribes,

@@ -50,7 +50,6 @@ function constraints(schema: Schema): Html[] {
       : []),
     ...plain,
     ...(schema.pattern === undefined ? [] : [html`pattern <code>${schema.pattern}</code>`]),
-    ...(schema.default === undefined ? [] : [html`default <code>${JSON.stringify(schema.default)}</code>`]),
   ];
 }
 
