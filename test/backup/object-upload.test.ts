@@ -49,15 +49,16 @@ describe("a content that the bucket of backups has", () => {
   });
 });
 
+const contentKey = () => `contents/${id()}/${id()}/${id()}`;
+const partsOf = async (key: string) => (await env.BACKUPS.list({ prefix: `incoming/${key}` })).objects.length;
+
 describe("an object that is sent in parts", () => {
-  const contentKey = () => `contents/${id()}/${id()}/${id()}`;
   const whole = pattern(300);
   const part = (key: string, first: number, length: number, { bytes = whole, size = 300 } = {}) => {
     const body = bytes.subarray(first, first + length);
     const headers = { ...lengthOf(body), "Content-Range": `bytes ${first}-${first + length - 1}/${size}` };
     return admin("PUT", `/v1/admin/backups/object?key=${key}`, { body, headers });
   };
-  const partsOf = async (key: string) => (await env.BACKUPS.list({ prefix: `incoming/${key}` })).objects.length;
 
   it("is there with its last part, and not before, and nothing is left of the parts (21.21)", async () => {
     const key = contentKey();
