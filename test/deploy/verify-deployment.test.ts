@@ -79,6 +79,7 @@ describe("of an unchanged deployment", () => {
           .map((path) => `file ${path}`),
       ].toSorted(),
     );
+    for (const named of ["cron triggers", "routes and domains", "queues"]) expect(output).toContain(named);
     expect(output).toContain("What this does not prove:\n- that the script which Cloudflare's API shows is the one that runs");
   });
 

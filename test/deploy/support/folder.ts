@@ -12,7 +12,7 @@ import type { Cloudflare } from "./cloudflare.ts";
 /** A folder with what the command line carries of the Worker, and the processes that deploy it. */
 
 /** The sources of the command line, so that the tests need no build of it. */
-const CLI = ["--conditions=source", "--disable-warning=ExperimentalWarning", resolve("cli/src/main.ts")];
+export const CLI = ["--conditions=source", "--disable-warning=ExperimentalWarning", resolve("cli/src/main.ts")];
 
 export interface Ran {
   readonly code: number | null;

@@ -21,7 +21,7 @@ export async function run(call: DeployCall): Promise<void> {
   const deployment = await prepare(call);
   await write(io.stdout, describe(deployment));
   if (options["dry-run"]) return;
-  requireSecrets(deployment.secrets, deployment.secretsFile);
+  requireSecrets(deployment.secrets, deployment.secretsFile, deployment.found.worker !== undefined);
   // Without a terminal the command was started by a build, which has nobody to ask.
   if (canAsk(io)) await confirm(io, "Go on?", options.yes);
   const made: Made = { databaseId: deployment.found.database?.id };

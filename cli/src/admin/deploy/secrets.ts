@@ -43,13 +43,15 @@ const keysMissing = (path: string): CliError =>
     hint: `Only the ROOT_KEYS that it was made with open what it has. Write them into ${path} and start again.`,
   });
 
-/** Errors: throws a CliError with the command that sets what is missing. */
-export function requireSecrets(plans: readonly SecretPlan[], path: string): void {
+/** Throws a CliError that says how to set what is missing. Cloudflare sets a secret alone only for a Worker that is deployed. */
+export function requireSecrets(plans: readonly SecretPlan[], path: string, isDeployed: boolean): void {
   const missing = plans.filter(({ from }) => from === "nowhere").map(({ name }) => name);
   if (missing.length === 0) return;
   throw new CliError(`These secrets are not set: ${missing.join(", ")}`, {
     exit: "usage",
-    hint: `In a terminal the command generates them. Or write them into ${path} (mode 600), or set each: npx wrangler secret put ${missing[0]}`,
+    hint:
+      `In a terminal the command generates them. Or write them into ${path} (mode 600)` +
+      (isDeployed ? `, or set each: npx wrangler secret put ${missing[0]}` : "."),
   });
 }
 

@@ -62,6 +62,7 @@ const UNPROVEN: readonly string[] = [
   "that others are served the same files: an address may answer other clients, places or times with others",
   "which files are deployed besides those of the release, and the headers of all of them (`_headers`)",
   "which database, buckets and queue the bindings lead to, and which limits they have: only their names and types are compared",
+  "which cron triggers run the Worker, which routes and domains lead to it, and which queues it consumes: none of them is read",
   "the values of secrets, which are never shown; what is `configured` is the choice of the operator, and is not judged",
 ];
 
