@@ -72,6 +72,17 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     plant: ({ vault }) => env.BACKUPS.delete(manifestKey(vault, 2)),
     found: ({ vault }) => [{ kind: "manifest_wrong", vault, snapshot: 2 }],
   },
+  "an oldest manifest that only an older registry names": {
+    plant: ({ vault }) => env.BACKUPS.delete(manifestKey(vault, 1)),
+    found: ({ vault }) => [{ kind: "manifest_wrong", vault, snapshot: 1 }],
+  },
+  "a manifest that was lost before the newest backup": {
+    plant: async ({ vault }) => {
+      await env.BACKUPS.delete(manifestKey(vault, 2));
+      await backUpAll();
+    },
+    found: ({ vault }) => [{ kind: "manifest_wrong", vault, snapshot: 2 }],
+  },
   "a registry without its predecessor": {
     plant: async () => {
       await backUpAll();

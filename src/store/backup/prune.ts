@@ -54,7 +54,7 @@ export async function prune(store: BackupStore, begun: Pruning, isSpent: () => b
 }
 
 /** Unix milliseconds: what is younger is kept. */
-const keptSince = ({ settings, now }: BackupStore): number => now - settings.backupsKept * DAY;
+export const keptSince = ({ settings, now }: Pick<BackupStore, "settings" | "now">): number => now - settings.backupsKept * DAY;
 
 /**
  * Looks for the oldest registry that is kept. The newest BACKUPS_KEPT registries are kept, and all that are not older than

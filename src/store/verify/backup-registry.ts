@@ -1,7 +1,8 @@
-import { REGISTRY } from "../../model/backup.ts";
+import { type Manifest, REGISTRY, type VaultBackupRef } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { loadManifest, loadNewest, loadPart } from "../backup/load.ts";
+import { listBackupNumbers, loadManifest, loadNewest, loadPart } from "../backup/load.ts";
 import { namedBackup } from "../backup/lost.ts";
+import { keptSince } from "../backup/prune.ts";
 import { checkPart } from "../checks/parts.ts";
 import { type Fault, fault } from "../checks/fault.ts";
 import { DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
@@ -34,28 +35,57 @@ export async function checkRegistry(ports: VerifyPorts, { after: [after = 0] }: 
 /** The most manifests of a slice. */
 const SLICE_BACKUPS_MAX = 15;
 
-/** The position is `[index]`. */
-export async function checkNamedBackups(ports: VerifyPorts, { after: [after = 0] }: Position): Promise<Result<Slice>> {
+/**
+ * Looks for the backups of vaults that each kept registry names, the newest registry first, so that no later backup hides the loss of an
+ * earlier one. A slice is of one registry. The position is `[number, index]`: a registry, and how many of its backups are done.
+ */
+export async function checkNamedBackups(ports: VerifyPorts, { after: [last, from = 0] }: Position): Promise<Result<Slice>> {
   const { backups, store } = ports;
-  const newest = await loadNewest(backups, store.keyring, REGISTRY);
-  if (!newest.ok) return newest.failure.kind === "unavailable" ? newest : ok(DONE);
-  const { number: registry, snapshots = [] } = newest.value.manifest;
-  const from = Number(after);
+  const numbers = await listBackupNumbers(backups, REGISTRY);
+  if (!numbers.ok) return numbers;
+  const place = last === undefined ? numbers.value.length - 1 : numbers.value.indexOf(Number(last));
+  const [before, number, following] = [numbers.value[place - 1], numbers.value[place], numbers.value[place + 1]];
+  if (number === undefined) return ok(DONE);
+  const [registry, newer] = [await loadRegistry(ports, number), await loadRegistry(ports, following)];
+  if (!registry.ok) return registry;
+  if (!newer.ok) return newer;
+  const isKept = place >= numbers.value.length - store.settings.backupsKept || (registry.value?.at ?? 0) >= keptSince(store);
+  // The pruning may have deleted what only an older registry names.
+  if (registry.value && !isKept) return ok(DONE);
+  const { snapshots = [] } = registry.value ?? {};
+  const end = Number(from) + SLICE_BACKUPS_MAX;
   const faults: Fault[] = [];
-  for (const { vault, number, sha256 } of snapshots.slice(from, from + SLICE_BACKUPS_MAX)) {
-    const open = await loadManifest(backups, store.keyring, { vault, number });
-    if (!open.ok && open.failure.kind === "unavailable") return open;
-    const isMissing = !open.ok && open.failure.kind === "backup_not_found";
-    if (isMissing)
-      faults.push(fault("manifest_wrong", namedBackup(vault, number), `registry ${registry} names it, and it is missing`));
-    else if (!open.ok && open.failure.missingKey !== undefined)
+  const known = new Set((newer.value?.snapshots ?? []).map(({ sha256 }) => sha256));
+  const named = snapshots.filter(({ sha256 }) => !known.has(sha256));
+  for (const one of named.slice(Number(from), end)) {
+    const detail = await faultOfNamed(ports, one, following === undefined);
+    if (!detail.ok) return detail;
+    if (detail.value !== undefined)
       faults.push(
-        fault("manifest_wrong", namedBackup(vault, number), `registry ${registry} names it, and its root key is missing`),
+        fault("manifest_wrong", namedBackup(one.vault, one.number), `registry ${number} names it, and ${detail.value}`),
       );
-    // Any other manifest that is not authentic is a finding of the stage `chain` of its vault.
-    else if (open.ok && open.value.sha256 !== sha256)
-      faults.push(fault("manifest_wrong", namedBackup(vault, number), `it is not the one that registry ${registry} names`));
   }
-  const next = from + SLICE_BACKUPS_MAX;
-  return ok({ faults, checked: {}, after: next < snapshots.length ? [next] : undefined });
+  const next = before === undefined ? undefined : [before, 0];
+  return ok({ faults, checked: {}, after: end < named.length ? [number, end] : next });
+}
+
+/** Returns the manifest of a registry, or undefined if it is not authentic: the stage `registries` names it. Fails with `unavailable`. */
+async function loadRegistry({ backups, store }: VerifyPorts, number: number | undefined): Promise<Result<Manifest | undefined>> {
+  const open = number === undefined ? undefined : await loadManifest(backups, store.keyring, { vault: REGISTRY, number });
+  if (open && !open.ok && open.failure.kind === "unavailable") return open;
+  return ok(open?.ok ? open.value.manifest : undefined);
+}
+
+/** Returns the fault of a backup that a registry names. A root key may be removed that only older registries need. Fails with `unavailable`. */
+async function faultOfNamed(
+  { backups, store }: VerifyPorts,
+  { vault, number, sha256 }: VaultBackupRef,
+  isNewest: boolean,
+): Promise<Result<string | undefined>> {
+  const open = await loadManifest(backups, store.keyring, { vault, number });
+  if (open.ok) return ok(open.value.sha256 === sha256 ? undefined : "another one is in its place");
+  if (open.failure.kind === "unavailable") return open;
+  if (open.failure.kind === "backup_not_found") return ok("it is missing");
+  // Any other manifest that is not authentic is a finding of the stage `chain` of its vault.
+  return ok(isNewest && open.failure.missingKey !== undefined ? "its root key is missing" : undefined);
 }
