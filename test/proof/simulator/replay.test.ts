@@ -12,3 +12,7 @@ it("a seed determines everything that happens, in the order in which it happens"
   expect((await runSeed(1, 25)).hash).toBe(hash);
   expect((await runSeed(2, 25)).hash).not.toBe(hash);
 });
+
+it.each([2_950_000, 4_294_967_295])("the seed %i runs as every other one", async (seed) => {
+  expect((await (await newModules()).runSeed(seed, 25)).violations).toEqual([]);
+});

@@ -50,8 +50,10 @@ export interface World {
 const DAY = 24 * 60 * 60 * 1000;
 /** Milliseconds: a day of the log ends in the middle of a long run. */
 const BEFORE_MIDNIGHT = 3_000;
+/** The clock of every seed stays far before the year 9999. */
+const STARTS = 1_000_000;
 /** The runs of an isolate begin at different times, because the service keeps what it knows of tokens for a minute. */
-const startOf = (seed: number): number => Date.UTC(2027, 0, 1) + seed * DAY - BEFORE_MIDNIGHT;
+const startOf = (seed: number): number => Date.UTC(2027, 0, 1) + (seed % STARTS) * DAY - BEFORE_MIDNIGHT;
 
 export function createWorld(seed: number, plant: Plant): World {
   const random = seeded(seed);
