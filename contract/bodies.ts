@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { DIALECT_NAMES } from "../src/model/dialect.ts";
 import { emailInput } from "../src/model/email.ts";
 import { parseId } from "../src/model/ids.ts";
-import { LIMITS } from "../src/model/limits.ts";
+import { COUNT_MAX, LIMITS } from "../src/model/limits.ts";
 import { isCodeChallenge, isCodeVerifier, isLoopback } from "../src/model/login.ts";
 import { oneOf, scope, tokenScope } from "../src/model/scope.ts";
 import { fault, optional, text } from "../src/model/text.ts";
@@ -22,7 +22,7 @@ import { ruleClaims } from "../src/model/workload-rule.ts";
 const name = text(LIMITS.title).check(z.minLength(1, "is empty"));
 
 /** A quota; `null` stands for the default. */
-const quotaLimit = z.nullish(z.int().check(z.minimum(0, "is less than 0")));
+const quotaLimit = z.nullish(z.int().check(z.minimum(0, "is less than 0"), z.maximum(COUNT_MAX, `is more than ${COUNT_MAX}`)));
 
 /** Contract 13.23. */
 export const quotaInput = z.object({ items: quotaLimit, bytes: quotaLimit, fileBytes: quotaLimit });

@@ -1,3 +1,4 @@
+import { COUNT_MAX } from "./limits.ts";
 import type { FieldType } from "./field-types.ts";
 import type { File } from "./file.ts";
 import type { Purpose } from "./purposes.ts";
@@ -113,7 +114,7 @@ export interface Deletion {
 export const entityTag = ({ version, nonce }: Pick<Item, "version" | "nonce">): string => `${version}-${nonce}`;
 
 /** Whether a column holds the number of a version. */
-export const isVersion = (version: number): boolean => Number.isSafeInteger(version) && version > 0;
+export const isVersion = (version: number): boolean => Number.isInteger(version) && version > 0 && version <= COUNT_MAX;
 
 /**
  * An `If-Match` or `If-None-Match` header (RFC 9110 section 13.1): any version, or those with one of these entity tags.

@@ -1,3 +1,6 @@
+/** The largest count and version of a sound row: sums of two are exact in JavaScript. A larger number is damaged. */
+export const COUNT_MAX = 2 ** 52;
+
 /** Every limit of requests (contract 12). Sizes are bytes of UTF-8; times are seconds. */
 export const LIMITS = {
   body: 1024 * 1024,

@@ -1,7 +1,7 @@
 import { NONCE_PREFIX_BYTES } from "../crypto/seal.ts";
 import type { Action } from "../model/activity.ts";
 import type { KeyedFile } from "../model/file.ts";
-import { fulfils, type Item, type Precondition } from "../model/item.ts";
+import { fulfils, isVersion, type Item, type Precondition } from "../model/item.ts";
 import type { ItemInput } from "../model/item-input.ts";
 import { editorOf } from "../model/editor.ts";
 import { fail, ok, type Result } from "../model/result.ts";
@@ -18,11 +18,12 @@ import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 /** Whether an Item exists and does not open. */
 export const isBroken = (current: Result<Item>): boolean => !current.ok && current.failure.kind === "integrity";
 
-/** The attributes of the version that follows one that does not open. */
-export const nextOfBroken = ({ stored }: WorkingVault, id: string, actor: string, now: number, random: Random) => ({
-  version: stored.get(id)!.current!.version + 1,
-  ...newText(actor, now, random),
-});
+/** The attributes of the version that follows one that does not open. Its number may be damaged too. */
+export function nextOfBroken({ stored }: WorkingVault, id: string, actor: string, now: number, random: Random) {
+  const { current, versions } = stored.get(id)!;
+  const numbers = [current!, ...versions].map(({ version }) => version).filter(isVersion);
+  return { version: Math.max(0, ...numbers) + 1, ...newText(actor, now, random) };
+}
 
 /** The attributes of a version that continues nothing. */
 export const newText = (actor: string, now: number, random: Random) => ({

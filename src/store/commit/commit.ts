@@ -1,3 +1,4 @@
+import { COUNT_MAX } from "../../model/limits.ts";
 import { addVaultKey, type VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Activity } from "../../model/activity.ts";
 import type { ContentAddress } from "../../model/file.ts";
@@ -57,7 +58,7 @@ const SQL = {
     ON CONFLICT (vault_id, key) DO UPDATE SET id = excluded.id, sealed = excluded.sealed`,
   addPastWrites: `
     INSERT INTO past_writes (action, writes) SELECT key, value FROM json_each(?1) WHERE true
-    ON CONFLICT (action) DO UPDATE SET writes = past_writes.writes + excluded.writes`,
+    ON CONFLICT (action) DO UPDATE SET writes = min(max(past_writes.writes, 0), ${COUNT_MAX}) + excluded.writes`,
   deleteVault: "DELETE FROM vaults WHERE id = ?1",
   /** Deletes a restore that was begun and given up. */
   deleteRestore: "DELETE FROM restores WHERE vault_id = ?1",
@@ -203,7 +204,7 @@ async function changeItem(
 }
 
 /** An impossible number counts as 0, as when it is read (vaults/rows.ts). */
-const POSSIBLE_BYTES = `CASE WHEN sealed_bytes NOT BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER} THEN 0 ELSE sealed_bytes END`;
+const POSSIBLE_BYTES = `CASE WHEN sealed_bytes NOT BETWEEN 0 AND ${COUNT_MAX} THEN 0 ELSE sealed_bytes END`;
 
 const VAULT_COLUMNS = Object.keys(TABLES.vaults.columns).filter((column) => column !== "versions_kept") as (keyof VaultRow)[];
 

@@ -1,3 +1,4 @@
+import { COUNT_MAX } from "../../model/limits.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { type Vault, writesOf } from "../../model/vault.ts";
@@ -51,7 +52,7 @@ const SQL = {
     SELECT total(counted) AS tokens, min(iif(counted, expires_at, NULL)) AS next, total(counted AND expires_at <= ?2) AS soon,
       total(counted AND expires_at <= ?3) AS later, total(counted AND expires_at <= ?4) AS latest, total(ending) AS ending
     FROM (SELECT expires_at, kind IS NULL AND ancestor_1 IS NULL AS counted, ${ENDS_SOON} AS ending FROM tokens WHERE expires_at > ?1)`,
-  past: "SELECT action, writes FROM past_writes",
+  past: `SELECT action, writes FROM past_writes WHERE writes BETWEEN 0 AND ${COUNT_MAX}`,
 };
 
 const DAYS = [1, 7, 30] as const;

@@ -1,3 +1,4 @@
+import { COUNT_MAX } from "../../model/limits.ts";
 import { KEY_ID_LENGTH, KEY_NUMBER_LENGTH, newestKeyId, parseKeyList } from "../../crypto/key-list.ts";
 import { HEADER_AND_NONCE_LENGTH } from "../../crypto/seal.ts";
 import { unwrapVaultKeys, type VaultKeys, type WrappedKeys } from "../../crypto/vault-keys.ts";
@@ -128,8 +129,9 @@ const COUNTED_COLUMNS = ["items", "created", "deleted", "restored", "destroyed",
 /** Numbers that follow from no other row. A vault with an impossible one does not open. */
 const OWN_NUMBERS = ["attribute_version", "content_version", "quota_items", "quota_bytes", "quota_file_bytes"] as const;
 
-/** Whether a column can hold the value: an integer from 0 on that JavaScript does not round, or NULL. */
-export const isCount = (value: number | null): boolean => value === null || (Number.isSafeInteger(value) && value >= 0);
+/** Whether a column of a sound row can hold the value: an integer from 0 to COUNT_MAX, or NULL. */
+export const isCount = (value: number | null): boolean =>
+  value === null || (Number.isInteger(value) && value >= 0 && value <= COUNT_MAX);
 
 /** The fault of an impossible time or number of the row, in words. No write may continue with one. */
 export const wrongVaultColumns = (row: VaultRow): string[] => [

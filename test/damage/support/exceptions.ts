@@ -21,7 +21,7 @@ interface Exception {
 const OTHERS = ["flipped", "swapped"] as const;
 /** No value, or another one, which may be right. */
 const LOST = [...OTHERS, "emptied"] as const;
-const ALL = [...LOST, "an impossible number", "a negative number"] as const;
+const ALL = [...LOST, "an impossible number", "a negative number", "the last safe integer"] as const;
 
 const EXCEPTIONS: readonly Exception[] = [
   {
@@ -65,7 +65,7 @@ const EXCEPTIONS: readonly Exception[] = [
   },
   {
     reason: "a bound: the rows tell only that it is not too small",
-    faults: ["flipped", "an impossible number"],
+    faults: ["flipped", "an impossible number", "the last safe integer"],
     columns: ["vaults.created", "vaults.versions_kept"],
   },
   {

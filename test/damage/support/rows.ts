@@ -36,6 +36,7 @@ export const FAULTS = {
     `coalesce((SELECT other.${column} FROM ${table} AS other WHERE other.${column} <> ${table}.${column} LIMIT 1), ${column})`,
   "an impossible number": ({ isNumber }: Column) => (isNumber ? "9223372036854775807" : undefined),
   "a negative number": ({ isNumber }: Column) => (isNumber ? "-1" : undefined),
+  "the last safe integer": ({ isNumber }: Column) => (isNumber ? String(Number.MAX_SAFE_INTEGER) : undefined),
 };
 
 export type FaultName = keyof typeof FAULTS;
