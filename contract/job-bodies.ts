@@ -24,9 +24,9 @@ const NEEDS_VAULT = "needs the vault";
 export const jobInputs = {
   rewrap: z.object({}),
   verify: z.object({ vault: optional(canonicalId), quick: jobFlag, repair: jobFlag, acceptLoss: jobFlag, backup: jobFlag }).check(
-    z.refine(({ vault, repair, acceptLoss, backup }) => !acceptLoss || (repair && !backup && vault !== undefined), {
+    z.refine(({ repair, acceptLoss, backup }) => !acceptLoss || (repair && !backup), {
       path: ["acceptLoss"],
-      message: "needs repair and vault, and not backup",
+      message: "needs repair, and not backup",
     }),
   ),
   reseal: z.object({ vault: canonicalId, dataKey: anyId }),

@@ -1055,7 +1055,7 @@ export interface NewJob {
   overwrite?: boolean | null;
   /** What can be repaired is repaired (contract 22.5). */
   repair?: boolean | null;
-  /** The repair of `vault` takes Items that are missing out of its counts (contract 22.5). */
+  /** The repair takes rows that are missing out of the counts of `vault`, or without it of what belongs to no vault (contract 22.5). */
   acceptLoss?: boolean | null;
 }
 

@@ -41,8 +41,9 @@ export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
     if (!opened.ok) return opened;
     const { storage, calls } = countCalls(opened.value);
     const { files, backups } = storage;
-    const coordinators = coordinatorsOf(bindings, acceptLoss);
-    const ports = { store: storage, files, backups, coordinators, quick, acceptLoss, repair, calls };
+    const acceptsLossOf = acceptLoss ? (vault ?? "") : undefined;
+    const coordinators = coordinatorsOf(bindings, acceptsLossOf);
+    const ports = { store: storage, files, backups, coordinators, quick, acceptsLossOf, repair, calls };
     const plan = planOf(storage, vault);
     if (state.skipped) {
       const following = await plan(position.stage).following(position.vault);
@@ -75,7 +76,7 @@ const reached = (state: VerifyState, next: Position | undefined, findings: reado
   done: !next,
 });
 
-function coordinatorsOf(bindings: JobPorts["bindings"], acceptLoss: boolean): Coordinators {
+function coordinatorsOf(bindings: JobPorts["bindings"], acceptsLossOf: string | undefined): Coordinators {
   const send = (vault: string, request: VerifyRequest) =>
     callObject(
       () => bindings.COORDINATOR.getByName(vault),
@@ -85,6 +86,6 @@ function coordinatorsOf(bindings: JobPorts["bindings"], acceptLoss: boolean): Co
   return {
     pending: (vault, keys) => send(vault, { kind: "pending", keys }),
     release: (vault, keys) => send(vault, { kind: "release", keys }),
-    recount: (vault) => send(vault, { kind: "recount", acceptLoss }),
+    recount: (vault) => send(vault, { kind: "recount", acceptLoss: acceptsLossOf === vault }),
   };
 }

@@ -2,8 +2,10 @@
 
 /** The closed list of kinds, with what each means. A kind is never renamed. */
 export const FINDINGS = {
-  schema_incomplete: "The database lacks a table, an index, a trigger or the id of its deployment",
-  root_key_wrong: "The proof of a root key does not open: the row is damaged, or ROOT_KEYS has another key of this id",
+  schema_incomplete:
+    "The database lacks a table, an index, a trigger or the id of its deployment, or has a trigger that no migration creates so",
+  root_key_wrong:
+    "The proof or the fingerprint of a root key is not that of the key: the row is damaged, or ROOT_KEYS has another key of this id",
   root_key_missing: "Rows need a root key that ROOT_KEYS does not have",
   vault_keys_wrong: "The keys of a vault do not open, so no row of the vault does",
   row_unreadable: "A row does not open, or its columns are not those that it was sealed with",

@@ -5,7 +5,7 @@ export interface VerifyInput {
   /** Whether it only checks that contents exist, and does not read them. */
   readonly quick: boolean;
   readonly repair: boolean;
-  /** Whether the repair removes missing Items from the counts of the vault. */
+  /** Whether the repair lowers counts to those of their rows: those of the vault, or without one those of what belongs to no vault. */
   readonly acceptLoss: boolean;
   /** Whether it checks the backups, and not what the service serves. */
   readonly backup: boolean;

@@ -73,7 +73,7 @@ describe("one damaged row never costs more than itself", () => {
 
   it.each(
     ["created_at", "writes", "data_format", "tries", "steps", "done", "total", "ended_at"].flatMap((column) =>
-      IMPOSSIBLE.filter((value) => value !== "0" || /_at$/.test(column)).map((value) => [column, value]),
+      IMPOSSIBLE.filter((value) => value !== "0" || column.endsWith("_at")).map((value) => [column, value]),
     ),
   )("a job with %s = %s ends as failed, is listed, and keeps no other job from its steps", async (column, value) => {
     const service = await serviceWith({});
@@ -85,7 +85,7 @@ describe("one damaged row never costs more than itself", () => {
     const other = await runJob(service, { kind: "verify", repair: true });
     expect([other.state, await stateAndReason(service, id)]).toEqual(["done", { state: "failed", reason: "internal" }]);
     const { status, body } = await admin("GET", JOBS, { env: service.bindings });
-    expect([status, body.map((one: { id: string }) => one.id).toSorted()]).toEqual([200, [id, ended, other.id].toSorted()]);
+    expect([status, new Set(body.map((one: { id: string }) => one.id))]).toEqual([200, new Set([id, ended, other.id])]);
     expect(await stateOf(service, ended)).toBe("done");
   });
 

@@ -1,9 +1,11 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { NOWHERE } from "../../src/crypto/seal.ts";
 import type { Finding } from "../../src/model/finding.ts";
 import { copyStorage } from "./support/restore.ts";
 import { flipObject, flipped, type Planted, plantVault } from "./support/vault.ts";
 import { namesOf, run, type Run, verifyAll } from "./support/verify.ts";
+import { untilLogged } from "../support/activity.ts";
 import { ignoreChecks } from "../support/migrate.ts";
 
 /** Damages that are planted in sound vaults: `verify` names each of them, and nothing else (contract 22.2). */
@@ -150,6 +152,11 @@ const ofItems: Readonly<Record<string, Damage>> = {
     plant: ({ deleted }) => run("UPDATE deleted_items SET deleted_at = ?2 WHERE id = ?1", deleted, Number.MAX_SAFE_INTEGER),
     found: ofDeletion,
   },
+  "a deleted Item with a time in the future": {
+    plant: ({ deleted }) => run("UPDATE deleted_items SET deleted_at = ?2 WHERE id = ?1", deleted, Date.UTC(2500, 0)),
+    found: ofDeletion,
+    group: 4,
+  },
   "a deleted Item without a time": {
     plant: ({ deleted }) => run("UPDATE deleted_items SET deleted_at = 0 WHERE id = ?1", deleted),
     found: ofDeletion,
@@ -234,6 +241,11 @@ const ofVaults: Readonly<Record<string, Damage>> = {
     found: ({ vault }) => [{ kind: "row_unreadable", vault, table: "vaults" }],
     group: 2,
   },
+  "a vault with a last change in the future": {
+    plant: ({ vault }) => run("UPDATE vaults SET updated_at = ?2 WHERE id = ?1", vault, Date.UTC(2500, 0)),
+    found: ({ vault }) => [{ kind: "row_unreadable", vault, table: "vaults" }],
+    group: 6,
+  },
   "a vault without the time of its creation": {
     plant: ({ vault }) => run("UPDATE vaults SET created_at = 0 WHERE id = ?1", vault),
     found: ({ vault }) => [{ kind: "row_unreadable", vault, table: "vaults" }],
@@ -298,16 +310,41 @@ const ofDeployment: Readonly<Record<string, Damage>> = {
   "an altered proof of a root key": {
     plant: () => run(`UPDATE root_keys SET proof = ${flipped("proof")}`),
     found: () => [{ kind: "root_key_wrong", table: "root_keys", id: "k1" }],
+    repairable: true,
+  },
+  "an altered fingerprint of a root key": {
+    plant: () => run("UPDATE root_keys SET fingerprint = '0000000000000000'"),
+    found: () => [{ kind: "root_key_wrong", table: "root_keys", id: "k1" }],
+    repairable: true,
+    group: 2,
   },
   "a dropped index": {
     plant: () => run("DROP INDEX replays_by_id"),
     found: () => [{ kind: "schema_incomplete", table: "replays_by_id" }],
     group: 6,
   },
+  "an impossible number of writes of deleted vaults": {
+    plant: () => run("INSERT OR REPLACE INTO past_writes VALUES ('CREATE', -1), ('UPDATE', 9007199254740991), ('DELETE', 1)"),
+    found: () => ["CREATE", "UPDATE"].map((id) => ({ kind: "row_unreadable", table: "past_writes", id })),
+    repairable: true,
+  },
   "a wrong count of the uses of a root key": {
-    plant: () => run("UPDATE root_key_uses SET tokens = tokens + 1"),
+    plant: () => run("UPDATE root_key_uses SET tokens = tokens - 1"),
     found: () => [{ kind: "counter_wrong", table: "root_key_uses", id: "k1" }],
     repairable: true,
+  },
+  "a trigger that no migration creates": {
+    plant: () => run("CREATE TRIGGER undo AFTER UPDATE ON root_key_uses BEGIN SELECT 1; END"),
+    found: () => [{ kind: "schema_incomplete", table: "undo" }],
+    group: 3,
+  },
+  "a trigger with another text": {
+    plant: async () => {
+      await run("DROP TRIGGER tokens_added");
+      await run("CREATE TRIGGER tokens_added AFTER INSERT ON tokens BEGIN SELECT 1; END");
+    },
+    found: () => [{ kind: "schema_incomplete", table: "tokens_added" }],
+    group: 4,
   },
 };
 
@@ -352,6 +389,44 @@ describe.each(GROUPS)("verify", (...damages) => {
   });
 });
 
+const counted = async (options = {}) =>
+  (await verifyAll({ quick: true, ...options })).findings.filter(({ kind }) => kind === "counter_wrong");
+
+describe("a count that is higher than its rows", () => {
+  it.each([
+    [
+      "tokens",
+      "a lost row of a token",
+      () => run("UPDATE root_key_uses SET tokens = tokens + 2, ended_tokens = ended_tokens + 1"),
+    ],
+    [
+      "ended_tokens",
+      "a lost row of a token that has ended",
+      () => run("UPDATE root_key_uses SET ended_tokens = ended_tokens + 1"),
+    ],
+    ["vaults", "a lost row of a vault", () => run("UPDATE root_key_uses SET vaults = vaults + 1")],
+    [
+      "entries",
+      "lost entries of reads",
+      (vault: string) => run("UPDATE log_segments SET entries = entries + 3 WHERE vault_id IN (?1, ?2)", vault, NOWHERE),
+    ],
+  ])("stays named by a repair until the loss is accepted: %s, of %s", async (_column, _loss, plant) => {
+    const { vault } = await plantVault();
+    await untilLogged();
+    const restore = await copyStorage();
+    await plant(vault);
+    const before = await counted();
+    expect(before.length).toBeGreaterThan(0);
+    expect(before.every(({ repairable, detail }) => !repairable && detail.includes("are missing"))).toBe(true);
+    await counted({ repair: true });
+    expect(await counted()).toEqual(before);
+    await counted({ repair: true, acceptLoss: true });
+    await counted({ repair: true, acceptLoss: true, vault });
+    expect(await counted()).toEqual([]);
+    await restore();
+  });
+});
+
 /** Counters and indexes are repaired also where another fault has made them wrong; a counter that tells how many Items are missing is not. */
 const isLasting = (one: object) => !["counter_wrong", "index_wrong"].includes((one as Finding).kind);
 
@@ -360,6 +435,7 @@ describe("a row with an impossible value", () => {
     ["updated_at", "vaults", -1, "updated_at is no time"],
     ["created_at", "vaults", 0, "created_at is no time"],
     ["content_version", "vaults", -1, "content_version is no number of the service"],
+    ["content_version", "vaults", Number.MAX_SAFE_INTEGER, "content_version is no number of the service"],
     ["deleted_at", "deleted_items", -1, "deleted_at is no time"],
     ["deleted_by", "deleted_items", "", "deleted_by is no id of a token"],
     ["name", "vaults", "", "name does not open"],

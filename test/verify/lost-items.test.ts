@@ -275,7 +275,6 @@ describe("a repair with acceptLoss", () => {
   });
 
   it.each([
-    ["a vault", { repair: true }],
     ["a repair", { vault: "0b0b0b0b-0000-4000-8000-000000000000" }],
     ["what the service serves", { repair: true, backup: true, vault: "0b0b0b0b-0000-4000-8000-000000000000" }],
   ])("needs %s", async (_, body) => {

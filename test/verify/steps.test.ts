@@ -45,8 +45,8 @@ async function damage(): Promise<void> {
     await env.FILES.put(`${vault}/${crypto.randomUUID()}/${crypto.randomUUID()}`, "content");
   await run("UPDATE vaults SET items = items - 1, file_bytes = 1 WHERE id = ?1", vault);
   await run("UPDATE items SET title_index = 'AAAAAAAAAAAAAAAAAAAAAA==', folded_index = title_index WHERE id = ?1", other);
-  await run("UPDATE root_key_uses SET tokens = tokens + 1");
-  await run("UPDATE log_segments SET entries = entries + 5");
+  await run("UPDATE root_key_uses SET tokens = tokens - 1");
+  await run("UPDATE log_segments SET entries = entries - 1");
 }
 
 async function damageBackups(): Promise<void> {
@@ -212,7 +212,7 @@ describe("a repair", () => {
   });
 
   it("ends with the job when the database was restored to a time before an earlier one", async () => {
-    await run("UPDATE root_key_uses SET tokens = tokens + 1");
+    await run("UPDATE root_key_uses SET tokens = tokens - 1");
     await run("UPDATE items SET title_index = 'AAAAAAAAAAAAAAAAAAAAAA==' WHERE id = ?1", planted.other);
     let writes = 0;
     const DB = wrapDatabase(env.DB, {

@@ -5,6 +5,7 @@ import { timePrefix, timeOf, isId } from "../../model/ids.ts";
 import { DAY } from "../../model/time.ts";
 import { entriesOf, listSegmentEntry, type Segment } from "../activity/segments.ts";
 import { repairSegment } from "../commit/repairs.ts";
+import { isCount } from "../vaults/rows.ts";
 import { type Fault, fault } from "./fault.ts";
 
 /**
@@ -39,8 +40,15 @@ export interface SegmentRow extends Segment {
   readonly entries: number;
 }
 
-/** Checks a segment in D1: its lines, and what its columns tell of them. */
-export async function checkSegment(store: Pick<Store, "keyring" | "db">, row: SegmentRow): Promise<Fault[]> {
+/**
+ * Checks a segment in D1: its lines, and what its columns tell of them. A count that is higher than its lines shows that entries are lost: it
+ * stays until the loss is accepted.
+ */
+export async function checkSegment(
+  store: Pick<Store, "keyring" | "db">,
+  row: SegmentRow,
+  acceptsLoss: boolean,
+): Promise<Fault[]> {
   const named = { vault: row.log.slice(0, NOWHERE.length), table: "log_segments", id: row.id };
   const faults = await checkLines(store, row);
   const sound = entriesOf(row).filter(({ line }) => line !== undefined);
@@ -56,8 +64,10 @@ export async function checkSegment(store: Pick<Store, "keyring" | "db">, row: Se
   // How many entries a damaged line has is not known.
   const isCounted = faults.length > 0 || sound.length === row.entries;
   const isBounded = isId(row.lastId) && row.lastId >= last && row.lastId < end;
+  const missing = isCount(row.entries) ? Math.max(row.entries - sound.length, 0) : 0;
+  const isLoss = missing > 0 && !acceptsLoss;
   const repair = () => {
-    const values = { entries: faults.length > 0 ? row.entries : sound.length, last, day, end };
+    const values = { entries: faults.length > 0 || isLoss ? row.entries : sound.length, last, day, end };
     return { by: "statement", statement: repairSegment(store.db, row, values) } as const;
   };
   return [
@@ -65,7 +75,14 @@ export async function checkSegment(store: Pick<Store, "keyring" | "db">, row: Se
     ...(isOutside ? [fault("row_unreadable", named, "the id of the segment is not that of its first entry")] : []),
     ...(isCounted
       ? []
-      : [fault("counter_wrong", named, `entries is ${row.entries}, and the lines have ${sound.length}`, repair())]),
+      : [
+          fault(
+            "counter_wrong",
+            named,
+            `entries is ${row.entries}, and the lines have ${sound.length}${missing > 0 ? `: ${missing} entries are missing` : ""}`,
+            isLoss ? undefined : repair(),
+          ),
+        ]),
     ...(isBounded ? [] : [fault("counter_wrong", named, "last_id is not that of the last entry", repair())]),
   ];
 }

@@ -8,7 +8,7 @@ import type { ActivityRow } from "../activity/entries.ts";
 import type { FileRow } from "../items/files.ts";
 import type { ItemRow } from "../items/items.ts";
 import type { Store } from "../d1/database.ts";
-import { openProof } from "../keys/root-keys.ts";
+import { faultOfProof, type ProofRow } from "../keys/root-keys.ts";
 import { columnsOfKind, type TableInParts, tableOf } from "../tables/tables.ts";
 import { isCount } from "../vaults/rows.ts";
 import { openToken, type TokenRow } from "../tokens/token-rows.ts";
@@ -88,8 +88,8 @@ const CHECKS: Readonly<Record<TableInParts, RowCheck>> = {
     only(await checkLines(store, as<Segment>({ ...row, log: String(row["vault_id"] ?? vault) }))),
   root_keys: async ({ store }, row) => {
     const root = store.keyring.keys.get(String(row["id"]));
-    const isWrong = root !== undefined && !(await openProof(root, String(row["proof"])));
-    return only(isWrong ? [fault("root_key_wrong", { table: "root_keys", id: root.id }, "the proof does not open")] : []);
+    const found = root && (await faultOfProof(root, as<ProofRow>(row)));
+    return only(found ? [fault("root_key_wrong", { table: "root_keys", id: root.id }, found.detail)] : []);
   },
   tokens: checkToken("tokens"),
   ended_tokens: checkToken("ended_tokens"),

@@ -15,6 +15,10 @@ const leaving = (name: CountOfLoss): string =>
 
 const USES = TABLES_BY_ROOT_KEY.map(({ name }) => name);
 
+/** SQL: the same for a count of rows under a root key. */
+const leavingUses = (name: string): string =>
+  `CASE WHEN NOT ?2 AND ${name} BETWEEN excluded.${name} AND ${Number.MAX_SAFE_INTEGER} THEN ${name} ELSE excluded.${name} END`;
+
 const SQL = {
   indexes: `
     UPDATE items SET title_index = ?4, folded_index = ?5
@@ -28,7 +32,7 @@ const SQL = {
   uses: `
     INSERT INTO root_key_uses (id, ${USES.join(", ")})
     VALUES (?1, ${USES.map((name) => `(SELECT count(*) FROM ${name} WHERE root_key_id = ?1)`).join(", ")})
-    ON CONFLICT (id) DO UPDATE SET ${USES.map((name) => `${name} = excluded.${name}`).join(", ")}`,
+    ON CONFLICT (id) DO UPDATE SET ${USES.map((name) => `${name} = ${leavingUses(name)}`).join(", ")}`,
   /** A `last_id` that cannot be right becomes the least one that can. */
   segment: `
     UPDATE log_segments SET entries = ?3, last_id = max(?4, coalesce((
@@ -50,8 +54,9 @@ export const repairIndexes = (
   { title_index, folded_index }: { readonly title_index: string; readonly folded_index: string },
 ): D1PreparedStatement => db.prepare(SQL.indexes).bind(vault, id, version, title_index, folded_index, overview);
 
-/** Counts the uses of a root key again. */
-export const recountUses = (db: D1Database, key: string): D1PreparedStatement => db.prepare(SQL.uses).bind(key);
+/** Returns the statement that counts the uses of a root key again. Only with `acceptLoss` the counts also fall to those of their rows. */
+export const recountUses = (db: D1Database, key: string, acceptLoss: boolean): D1PreparedStatement =>
+  db.prepare(SQL.uses).bind(key, Number(acceptLoss));
 
 /** Writes the columns that follow from the lines of a segment, if the lines have not changed since they were read. */
 export const repairSegment = (

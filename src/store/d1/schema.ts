@@ -13,6 +13,31 @@ import { withDeadline } from "./deadline.ts";
 /** The oldest schema that this version of the service serves, and the newest that it knows. */
 export const SCHEMA = { oldest: 1, newest: 1 };
 
+/** SQL: the triggers that count the rows of a table under each root key, by the end of their names. A test compares them with the migrations. */
+const countingTriggers = (table: string): Readonly<Record<string, string>> => {
+  const add = `
+    INSERT INTO root_key_uses (id, ${table}) VALUES (new.root_key_id, 1)
+    ON CONFLICT (id) DO UPDATE SET ${table} = min(max(${table}, 0), 9007199254740990) + 1;`;
+  const remove = `UPDATE root_key_uses SET ${table} = min(max(${table}, 1), 9007199254740991) - 1 WHERE id = old.root_key_id;`;
+  return {
+    added: `INSERT ON ${table} BEGIN ${add} END`,
+    removed: `DELETE ON ${table} BEGIN ${remove} END`,
+    rewrapped: `UPDATE OF root_key_id ON ${table} BEGIN ${remove} ${add} END`,
+  };
+};
+
+const spaced = (sql: string): string => sql.replaceAll(/\s+/g, " ");
+
+/** By the name of a trigger its text, with single spaces. */
+const TRIGGERS: ReadonlyMap<string, string> = new Map(
+  TABLES_BY_ROOT_KEY.flatMap(({ name }) =>
+    Object.entries(countingTriggers(name)).map(([end, sql]) => [
+      `${name}_${end}`,
+      spaced(`CREATE TRIGGER ${name}_${end} AFTER ${sql}`),
+    ]),
+  ),
+);
+
 /** What the migrations create. A test compares it with a database to which they were applied. */
 export const OBJECTS: Readonly<Record<"table" | "index" | "trigger", readonly string[]>> = {
   table: Object.keys(TABLES),
@@ -20,7 +45,7 @@ export const OBJECTS: Readonly<Record<"table" | "index" | "trigger", readonly st
     "activity_by_sequence deleted_items_by_time exchanges_by_issuer exchanges_by_time exchanges_refused items_by_folded_title items_by_title replays_by_id sessions_by_expiry " +
     "sessions_by_token tokens_by_ancestor_1 tokens_by_ancestor_2 tokens_by_ancestor_3 tokens_by_name tokens_ending"
   ).split(" "),
-  trigger: TABLES_BY_ROOT_KEY.flatMap(({ name }) => ["added", "removed", "rewrapped"].map((event) => `${name}_${event}`)),
+  trigger: [...TRIGGERS.keys()],
 };
 
 /** An object that the migrations create and the database does not have. */
@@ -29,12 +54,16 @@ export interface MissingObject {
   readonly name: string;
 }
 
+interface SchemaObject extends MissingObject {
+  readonly sql: string | null;
+}
+
 /** What creates it again, without its rows. */
 export const CREATE_AGAIN =
   "`npx wrangler d1 execute DB --remote --file migrations/0001_initial.sql` creates it, without rows (`--local` under `wrangler dev`)";
 
 const SQL = {
-  objects: "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'index', 'trigger')",
+  objects: "SELECT type, name, iif(type = 'trigger', sql, NULL) AS sql FROM sqlite_master WHERE type IN ('table', 'index', 'trigger')",
   recorded: "SELECT max(CAST(substr(name, 1, 4) AS INTEGER)) AS version FROM d1_migrations",
 };
 
@@ -44,16 +73,18 @@ export interface SchemaState {
   readonly version: number;
   /** The tables, indexes and triggers that were dropped. */
   readonly missing: readonly MissingObject[];
+  /** The names of the triggers that no migration creates, or creates with another text. */
+  readonly foreign: readonly string[];
 }
 
-const WITHOUT_MIGRATIONS: SchemaState = { version: 0, missing: [] };
+const WITHOUT_MIGRATIONS: SchemaState = { version: 0, missing: [], foreign: [] };
 
 /** One D1 call. Errors: `unavailable`. */
 export async function loadSchema(db: D1Database): Promise<Result<SchemaState>> {
   try {
-    const [recorded, objects] = await query<[{ version: number | null }, MissingObject]>(db, SQL.recorded, SQL.objects);
+    const [recorded, objects] = await query<[{ version: number | null }, SchemaObject]>(db, SQL.recorded, SQL.objects);
     const version = recorded[0]?.version;
-    return ok(version ? { version, missing: missingFrom(objects) } : WITHOUT_MIGRATIONS);
+    return ok(version ? { version, missing: missingFrom(objects), foreign: foreignAmong(objects) } : WITHOUT_MIGRATIONS);
   } catch (error) {
     if (isSchemaError(error)) return ok(WITHOUT_MIGRATIONS); // wrangler's table does not exist
     return failedBy("The query for the schema", error, "unavailable");
@@ -66,6 +97,9 @@ function missingFrom(present: readonly MissingObject[]): MissingObject[] {
     .flatMap(([type, all]) => all.map((name) => ({ type, name })))
     .filter(({ type, name }) => !names.has(`${type} ${name}`));
 }
+
+const foreignAmong = (objects: readonly SchemaObject[]): string[] =>
+  objects.filter(({ type, name, sql }) => type === "trigger" && TRIGGERS.get(name) !== spaced(sql ?? "")).map(({ name }) => name);
 
 /** Not `runBatch` of database.ts, which reports schema errors to this file. Out: the rows of each statement. */
 async function query<Rows extends readonly unknown[]>(

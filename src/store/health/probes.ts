@@ -16,12 +16,13 @@ export async function probeDatabase(db: D1Database): Promise<Result<undefined>> 
 export async function probeSchema(db: D1Database): Promise<Result<string | undefined>> {
   const schema = await loadSchema(db);
   if (!schema.ok) return { ...schema, ...fail("unavailable", "The database does not answer") };
-  const { version, missing } = schema.value;
+  const { version, missing, foreign } = schema.value;
   const found = `The schema has version ${version}`;
   if (version < SCHEMA.oldest)
     return fail("schema", `${found}, and ${SCHEMA.oldest} is the oldest that is served: ${APPLY_MIGRATIONS}`);
   if (version < SCHEMA.newest) return ok(`${found}, and ${SCHEMA.newest} is the newest that is known: ${APPLY_MIGRATIONS}`);
   if (version > SCHEMA.newest) return ok(`${found}, which is newer than this version of the service`);
+  if (foreign.length > 0) return fail("schema", `The database has triggers that no migration creates so: ${foreign.length}`);
   const names = missing.map(({ type, name }) => `the ${type} ${name}`).join(", ");
   return names === "" ? ok(undefined) : fail("schema", `The database lacks ${names}: ${CREATE_AGAIN}`);
 }

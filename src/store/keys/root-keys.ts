@@ -13,6 +13,7 @@ const KNOWN = "item-vault";
 
 const SQL = {
   insert: "INSERT INTO root_keys (id, proof, fingerprint) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING",
+  repair: "UPDATE root_keys SET proof = ?2, fingerprint = ?3 WHERE id = ?1 AND proof = ?4 AND fingerprint = ?5",
   proofs: "SELECT id, proof, fingerprint FROM root_keys",
   fingerprint: "SELECT fingerprint FROM root_keys WHERE id = ?1",
 };
@@ -31,13 +32,43 @@ export async function proofStatement(db: D1Database, root: RootKey): Promise<D1P
 export const proofsStatement = (db: D1Database): D1PreparedStatement => db.prepare(SQL.proofs);
 
 /** Whether a proof was sealed under this root key. */
-export async function openProof(root: RootKey, proof: string): Promise<boolean> {
+async function openProof(root: RootKey, proof: string): Promise<boolean> {
   const text = await open(root.registry, associatedData(root.id), proof);
   return text.ok && text.value === KNOWN;
 }
 
 /**
- * Compares the keyring with the proofs. A database without proofs is new and accepts any keys.
+ * Returns the fault of the row of a root key, in words, and whether the row is damaged: then the fingerprint or the proof is that of the key
+ * in ROOT_KEYS. Otherwise ROOT_KEYS has another key of this id. Returns undefined for a sound row.
+ */
+export async function faultOfProof(
+  root: RootKey,
+  row: ProofRow,
+): Promise<{ readonly isDamaged: boolean; readonly detail: string } | undefined> {
+  const isFingerprint = row.fingerprint === root.fingerprint;
+  const isOpen = await openProof(root, row.proof);
+  if (isFingerprint && isOpen) return undefined;
+  if (isFingerprint)
+    return {
+      isDamaged: true,
+      detail: "the proof cannot be decrypted, and the fingerprint is that of the key: the row is damaged",
+    };
+  if (isOpen)
+    return {
+      isDamaged: true,
+      detail: "the fingerprint is not that of the key, under which the proof was sealed: the row is damaged",
+    };
+  return { isDamaged: false, detail: "ROOT_KEYS has another key of this id" };
+}
+
+/** Returns the statement that writes the row of a root key again, if it has not changed since it was read. */
+export async function repairProof(db: D1Database, root: RootKey, { proof, fingerprint }: ProofRow): Promise<D1PreparedStatement> {
+  const sealed = await seal(root.registry, associatedData(root.id), KNOWN);
+  return db.prepare(SQL.repair).bind(root.id, sealed, root.fingerprint, proof, fingerprint);
+}
+
+/**
+ * Compares the keyring with the proofs. The row of a key may be damaged, as long as its proof or its fingerprint is that of the key. A database without proofs is new and accepts any keys.
  * Errors: `misconfigured`, with a detail that names key ids alone; `unavailable`.
  */
 export async function checkRootKeys(db: D1Database, keyring: Keyring): Promise<Result<undefined>> {
@@ -49,9 +80,9 @@ export async function checkRootKeys(db: D1Database, keyring: Keyring): Promise<R
 export async function compareProofs({ keys }: Keyring, proofs: readonly ProofRow[]): Promise<Result<undefined>> {
   const known = proofs.filter((row) => keys.has(row.id));
   if (proofs.length > 0 && known.length === 0) return fail("misconfigured", "ROOT_KEYS has none of the keys of this database");
-  for (const { id, proof } of known) {
-    if (!(await openProof(keys.get(id)!, proof)))
-      return fail("misconfigured", `the root key ${id} is not the one of this database`);
+  for (const row of known) {
+    const wrong = await faultOfProof(keys.get(row.id)!, row);
+    if (wrong && !wrong.isDamaged) return fail("misconfigured", `the root key ${row.id} is not the one of this database`);
   }
   return ok(undefined);
 }

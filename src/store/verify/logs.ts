@@ -133,12 +133,16 @@ export const checkVaultSegments = (ports: VerifyPorts, position: Position): Prom
 export const checkOtherSegments = (ports: VerifyPorts, position: Position): Promise<Result<Slice>> =>
   checkSegments(ports, position, SEGMENT_SQL.others);
 
-async function checkSegments({ store }: VerifyPorts, { vault, after }: Position, sql: string): Promise<Result<Slice>> {
+async function checkSegments(
+  { store, acceptsLossOf }: VerifyPorts,
+  { vault, after }: Position,
+  sql: string,
+): Promise<Result<Slice>> {
   const [log = "", id = ""] = after;
   const read = await runBatch<[SegmentRow]>(store.db, store.db.prepare(sql).bind(log, id, vault));
   if (!read.ok) return read;
   const [rows] = read.value;
-  const faults = (await Promise.all(rows.map((row) => checkSegment(store, row)))).flat();
+  const faults = (await Promise.all(rows.map((row) => checkSegment(store, row, acceptsLossOf === vault)))).flat();
   const last = rows.at(-1);
   return ok({
     faults,

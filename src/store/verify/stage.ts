@@ -23,8 +23,8 @@ export interface VerifyPorts {
   readonly coordinators: Coordinators;
   /** Whether the stage only checks that contents exist, and does not read them. */
   readonly quick: boolean;
-  /** Whether a repair removes missing Items from the counts of their vault. */
-  readonly acceptLoss: boolean;
+  /** The vault whose counts a repair lowers to those of its rows. Empty: the counts of what belongs to no vault. Undefined: none. */
+  readonly acceptsLossOf: string | undefined;
   /** Whether the job repairs: the repairs of a slice are calls too. */
   readonly repair: boolean;
   /** The number of calls of D1 and R2 that the step has made. */

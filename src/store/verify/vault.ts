@@ -1,5 +1,5 @@
 import { ok, type Result } from "../../model/result.ts";
-import { HOUR } from "../../model/time.ts";
+import { DAY, HOUR, TIME_END } from "../../model/time.ts";
 import { COUNTED, type Counted, missesRows } from "../vaults/counted-rows.ts";
 import type { DeletedRow } from "../checks/items.ts";
 import { checkVaultRow } from "../checks/vaults.ts";
@@ -14,39 +14,44 @@ import { DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 
 const SQL = {
   vault: "SELECT * FROM vaults WHERE id = ?1",
-  early: `
-    SELECT id, version FROM deleted_items
-    WHERE vault_id = ?1 AND deleted_at BETWEEN 1 AND (SELECT created_at - 1 FROM vaults WHERE id = ?1) LIMIT 20`,
+  misplaced: `
+    SELECT id, version, deleted_at FROM deleted_items WHERE vault_id = ?1 AND (
+      deleted_at BETWEEN 1 AND (SELECT created_at - 1 FROM vaults WHERE id = ?1) OR deleted_at BETWEEN ?2 AND ${TIME_END - 1}) LIMIT 20`,
   webhooks: "SELECT id, sealed, created_at FROM webhooks WHERE vault_id = ?1",
 };
 
 type Row = VaultRow & { readonly versions_kept: number };
 
 export async function checkVault(ports: VerifyPorts, { vault }: Position): Promise<Result<Slice>> {
-  const { store, coordinators, acceptLoss } = ports;
+  const { store, coordinators, acceptsLossOf } = ports;
   const bind = (sql: string, ...values: unknown[]) => store.db.prepare(sql).bind(vault, ...values);
   // Gaps among the oldest entries come from the clean-up, which does not delete in the order of the numbers.
+  const soon = store.now + DAY; // clocks differ
   const since = store.now - store.settings.activityRetention + HOUR;
-  const read = await runBatch<[Row, Counted, WebhookRow, Gap, LastNumber, Pick<DeletedRow, "id" | "version">]>(
+  const read = await runBatch<[Row, Counted, WebhookRow, Gap, LastNumber, Pick<DeletedRow, "id" | "version" | "deleted_at">]>(
     store.db,
     bind(SQL.vault),
     bind(COUNTED),
     bind(SQL.webhooks),
     bind(FIRST_GAPS, since),
     bind(LAST_NUMBER),
-    bind(SQL.early),
+    bind(SQL.misplaced, soon),
   );
   if (!read.ok) return read;
-  const [[row], [counted], webhooks, gaps, [last], early] = read.value;
+  const [[row], [counted], webhooks, gaps, [last], misplaced] = read.value;
   if (!row) return ok(DONE); // it was deleted meanwhile
   const recount = { by: "call", key: "recount", run: () => coordinators.recount(vault) } as const;
   const faults = [
     ...(await checkVaultRow(store, row, webhooks)),
-    ...checkCounters(vault, row, counted!, recount, acceptLoss ? recount : null),
+    ...checkCounters(vault, row, counted!, recount, acceptsLossOf === vault ? recount : null),
     ...checkSequence(vault, row, gaps, last, since),
-    ...early.map(({ id: item, version }) =>
-      fault("row_unreadable", { vault, item, version, table: "deleted_items" }, "deleted_at is before the creation of the vault"),
-    ),
+    ...misplaced.map(({ id: item, version, deleted_at: at }) => {
+      const where = at >= soon ? "in the future" : "before the creation of the vault";
+      return fault("row_unreadable", { vault, item, version, table: "deleted_items" }, `deleted_at is ${where}`);
+    }),
+    ...(["created_at", "updated_at"] as const)
+      .filter((column) => row[column] >= soon && row[column] < TIME_END)
+      .map((column) => fault("row_unreadable", { vault, table: "vaults" }, `${column} is in the future`)),
   ];
   return ok({ faults, checked: { rows: 1 + webhooks.length, bytes: row.name.length + row.description.length } });
 }

@@ -8,8 +8,8 @@ const TABLES = `
   SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE '\\_%' ESCAPE '\\'
     AND name <> 'd1_migrations' ORDER BY name = 'root_key_uses'`; // triggers change it, so it comes last
 
-/** What a test may drop: the indexes and triggers, with the statement that creates each. */
-const OBJECTS = "SELECT name, sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL";
+/** What a test may drop, add or change: the indexes and triggers, with the statement that creates each. */
+const OBJECTS = "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL";
 
 interface Copied {
   readonly etag: string;
@@ -40,7 +40,7 @@ function insert(table: string, rows: readonly Row[]): D1PreparedStatement[] {
   return [env.DB.prepare(sql).bind(JSON.stringify(rows))];
 }
 
-const loadObjects = async () => (await env.DB.prepare(OBJECTS).all<{ name: string; sql: string }>()).results;
+const loadObjects = async () => (await env.DB.prepare(OBJECTS).all<{ type: string; name: string; sql: string }>()).results;
 
 /** Out: a function that puts back what is stored now. */
 export async function copyStorage(): Promise<() => Promise<void>> {
@@ -50,8 +50,10 @@ export async function copyStorage(): Promise<() => Promise<void>> {
   const rows = names.map((name, index) => [name, read[index]!.results] as const);
   const [files, backups] = [await readBucket(env.FILES), await readBucket(env.BACKUPS)];
   return async () => {
-    const present = new Set((await loadObjects()).map(({ name }) => name));
-    for (const { name, sql } of objects) if (!present.has(name)) await env.DB.prepare(sql).run();
+    const [present, texts] = [await loadObjects(), new Set(objects.map(({ sql }) => sql))];
+    for (const { type, name, sql } of present) if (!texts.has(sql)) await env.DB.prepare(`DROP ${type} ${name}`).run();
+    const left = new Set(present.map(({ sql }) => sql));
+    for (const { sql } of objects) if (!left.has(sql)) await env.DB.prepare(sql).run();
     await env.DB.batch(rows.flatMap(([name, all]) => [env.DB.prepare(`DELETE FROM ${name}`)].concat(insert(name, all))));
     await writeBucket(env.FILES, files);
     await writeBucket(env.BACKUPS, backups);

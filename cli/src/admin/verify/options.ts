@@ -18,7 +18,7 @@ export const VERIFY_OPTIONS = {
     summary: "check a copy of the backups in a folder: its files and hashes, without keys and without the service",
   },
   repair: { type: "boolean", summary: "repair what can be repaired; rows that do not open are never deleted" },
-  "accept-loss": { type: "boolean", summary: "with --repair and --vault: no longer count Items that are missing" },
+  "accept-loss": { type: "boolean", summary: "with --repair: no longer count rows that are missing, of --vault or of no vault" },
   "dry-run": { type: "boolean", summary: "with --repair: only tell what would be repaired" },
   yes: { type: "boolean", short: "y", summary: "do not ask before a repair" },
   format: { type: "string", value: "FORMAT", summary: "table (default) or json", choices: ["table", "json"] },

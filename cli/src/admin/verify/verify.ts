@@ -21,9 +21,8 @@ export async function verify(call: VerifyCall): Promise<number> {
   if (options.repair && (backup || folder !== undefined))
     throw new CliError("Backups are not repaired", { exit: "usage", hint: "Take a new one: `item-vault admin backup`." });
   const acceptsLoss = options["accept-loss"] === true;
-  if (acceptsLoss && (!options.repair || !options.vault))
-    throw new CliError("--accept-loss needs --repair and --vault", { exit: "usage" });
-  const question = acceptsLoss ? "Repair what can be repaired, and accept the loss of Items?" : "Repair what can be repaired?";
+  if (acceptsLoss && !options.repair) throw new CliError("--accept-loss needs --repair", { exit: "usage" });
+  const question = acceptsLoss ? "Repair what can be repaired, and accept the loss of rows?" : "Repair what can be repaired?";
   if (repairs) await confirm(io, question, options.yes);
   const found = folder === undefined ? await verifyService(call, repairs) : await verifyFolder(folder);
   // Older backups that need a removed key are expected after a rotation, and are deleted in their time.
@@ -49,10 +48,13 @@ const LOST_CONTENTS = 'Contents that FILES has lost are taken from the backups: 
 const LOST_ITEMS =
   'Items were lost. A backup may have them: run "item-vault admin restore --vault VAULT --item ITEM" for each. ' +
   "When none can be restored, `--repair --accept-loss --vault VAULT` takes them out of the count.";
+const LOST_ROWS =
+  "Rows that belong to no vault, or entries of a log, were lost. `--repair --accept-loss` takes them out of the count, with `--vault VAULT` those of its log.";
 
 /** What helps against a finding whose remedy is not its repair by the same command. */
-function hintOf({ kind, repairable, repaired, detail }: Finding): string | undefined {
+function hintOf({ kind, table, repairable, repaired, detail }: Finding): string | undefined {
   if (kind === "part_wrong" || detail.startsWith("the newest backup")) return DAMAGED_BACKUP;
+  if (table === "root_key_uses" || table === "log_segments") return detail.includes("are missing") ? LOST_ROWS : undefined;
   if (kind === "item_lost" || (kind === "counter_wrong" && detail.includes("rows are missing"))) return LOST_ITEMS;
   return kind === "content_missing" && repairable && repaired === undefined ? LOST_CONTENTS : undefined;
 }
