@@ -81,7 +81,12 @@ it.each(DAMAGES)("a version is restored over an Item whose %s do not open", asyn
   const restored = await call("POST", `${path}/versions/1/restore`);
   expect(restored).toMatchObject({ status: 200, body: { title: "First", version: 4 } });
   expect((await call("GET", path)).body).toMatchObject({ title: "First", version: 4 });
-  expect((await call("GET", `${path}/versions`)).body).toMatchObject([{ version: 4 }, { version: 3 }, {}, {}]);
+  expect((await call("GET", `${path}/versions`)).body).toMatchObject([
+    { version: 4 },
+    { version: 3 },
+    { version: 2 },
+    { version: 1 },
+  ]);
 });
 
 it("the version that does not open is not restored", async () => {

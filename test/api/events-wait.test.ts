@@ -6,6 +6,7 @@ import { check } from "../../src/http/events/reads.ts";
 import { LIMITS } from "../../src/model/limits.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { browser, signIn } from "../support/console.ts";
+import { pasted, redeem, servePeople } from "../support/logins.ts";
 import { anyAsleep, isAsleep, listening } from "../support/listening.ts";
 import { admin, type Client, client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
 import { realSleep, until } from "../support/waits.ts";
@@ -46,6 +47,21 @@ const waitingListener = (id: string, now = Date.now()): Listener => ({
   revoked: false,
   displaced: false,
 });
+
+const people = servePeople();
+
+/** Returns what requests of each of the tokens are answered while another of their family has all its places. */
+async function answersBeside(top: string, vault: string, tokens: readonly string[]): Promise<readonly (readonly number[])[]> {
+  for (let n = 0; n < LIMITS.tokenListeners; n++) listeners.add(waitingListener(top));
+  const statusesOf = async (path: string, headers: Record<string, string> = {}) =>
+    Promise.all(tokens.map(async (token) => (await client(token)("GET", path, { headers })).status));
+  const path = `/v1/vaults/${vault}/events`;
+  const waits = await statusesOf(`${path}?after=latest&wait=1`);
+  const streams = await statusesOf(path, { Accept: "text/event-stream" });
+  const all = await statusesOf("/v1/events", { Accept: "text/event-stream" });
+  listeners.clear();
+  return [waits, streams, all];
+}
 
 const anyoneSleeps = (): boolean => [...listeners].some(isAsleep);
 
@@ -246,23 +262,24 @@ describe("a request with `wait`", () => {
     listeners.clear();
   });
 
-  it("shares the places of one token with the tokens below it, and with those of the same person", async () => {
+  it("shares the places of one token with the tokens below it", async () => {
     const { vault } = await fresh();
     const root = await makeToken({ [vault]: "r" }, { delegate: true });
     const below = async (above: { token: string }) =>
       (await client(above.token)("POST", "/v1/tokens", { body: { name: "x", vaults: { [vault]: "r" }, delegate: true } })).body;
     const child = await below(root);
-    const tokens = [root, child, await below(child)];
-    const taken = Array.from({ length: LIMITS.tokenListeners }, () => waitingListener(root.id));
-    for (const listener of taken) listeners.add(listener);
-    const statusesOf = async (path: string, headers: Record<string, string> = {}) =>
-      Promise.all(tokens.map(async ({ token }) => (await client(token)("GET", path, { headers })).status));
-    const path = `/v1/vaults/${vault}/events`;
-    const waits = await statusesOf(`${path}?after=latest&wait=1`);
-    const streams = await statusesOf(path, { Accept: "text/event-stream" });
-    const all = await statusesOf("/v1/events", { Accept: "text/event-stream" });
-    listeners.clear();
-    expect([waits, streams, all]).toEqual([waits, streams, all].map(() => [429, 429, 429]));
+    const tokens = [root, child, await below(child)].map(({ token }) => token);
+    const refused = tokens.map(() => 429);
+    expect(await answersBeside(root.id, vault, tokens)).toEqual([refused, refused, refused]);
+  });
+
+  it("shares the places of a person with the tokens of all logins of the person", async () => {
+    const { vault } = await fresh();
+    const person = await people({ [vault]: "r" });
+    const login = async () => (await redeem(await pasted(person, { vaults: { [vault]: "r" } }))).body.token as string;
+    const tokens = [await login(), await login()];
+    const refused = tokens.map(() => 429);
+    expect(await answersBeside(person.id, vault, tokens)).toEqual([refused, refused, refused]);
   });
 
   it("keeps its place when another token asks for the head of a stream and all places are taken", async () => {

@@ -72,8 +72,7 @@ describe("a backup of a vault that is written to", () => {
       }
     };
     const writers = [0, 1, 2, 3].map((n) => writer(ids.filter((_, index) => index % 4 === n)));
-    const made = await backUp(vault, { env: { BACKUPS: slowBucket(200) } });
-    over.abort();
+    const made = await backUp(vault, { env: { BACKUPS: slowBucket(200) } }).finally(() => over.abort());
     await Promise.all(writers);
     expect(made).toMatchObject({ state: "done", snapshot: 1, findings: [] });
     expect([...statuses]).toEqual([200]);

@@ -61,7 +61,7 @@ describe("HashiCorp Vault's plugin", () => {
     expect((await request("PUT", path, bodyOf(vault, created.id, "eve"))).status).toBe(200);
     expect((await request("GET", path)).body).toMatchObject({
       version: 2,
-      fields: [{ value: "eve" }, {}, {}],
+      fields: [{ value: "eve" }, { id: "password" }, { value: "h" }],
       createdAt: created.createdAt,
     });
     expect((await request("DELETE", path)).status).toBe(204);

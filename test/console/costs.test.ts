@@ -84,7 +84,7 @@ describe("the end of a session", () => {
     expect((await browser(merged)("GET", "/console/session")).body).toMatchObject({
       expiresAt: new Date(expiresAt).toISOString(),
       admin: true,
-      token: {},
+      token: { name: "test" },
     });
   });
 

@@ -24,6 +24,7 @@ import {
   makeToken,
   makeVault,
   type Reply,
+  type Request_,
   send,
   withEachDenialLogged,
 } from "../support/service.ts";
@@ -405,16 +406,20 @@ describe("the codes of the service", () => {
   const KINDS = {
     "sign-in code": {
       make: async () => (await client((await makeToken({})).token)("POST", "/v1/sign-in-codes")).body.code,
-      use: (code: string) => browser(undefined)("POST", "/console/session", { body: { code } }),
+      use: (code: string, options: Request_ = {}) =>
+        browser(undefined)("POST", "/console/session", { ...options, body: { code } }),
     },
     "code of a login in a browser": {
       make: async () => ((await authorized(await signedIn())) as { code: string }).code,
-      use: (code: string) => redeem({ code, code_verifier: newVerifier() }),
+      use: (code: string, options: Request_ = {}) => redeem({ code, code_verifier: newVerifier() }, options),
     },
-    "pasted code": { make: async () => loginCode((await signedIn()).call), use: (code: string) => redeem({ code }) },
+    "pasted code": {
+      make: async () => loginCode((await signedIn()).call),
+      use: (code: string, options: Request_ = {}) => redeem({ code }, options),
+    },
     cookie: {
       make: async () => (await signedIn()).cookie,
-      use: (code: string) => browser(code)("GET", "/console/session"),
+      use: (code: string, options: Request_ = {}) => browser(code)("GET", "/console/session", options),
     },
   };
   const pairs = Object.entries(KINDS).flatMap(([one, { make }]) =>
@@ -422,7 +427,9 @@ describe("the codes of the service", () => {
   );
 
   it.each(pairs)("a %s is refused as a %s, without a D1 call", async (_, __, make, use) => {
-    expect(kindOf(await use(await make()))).toEqual(UNAUTHORIZED);
+    const code = await make();
+    const { count, db } = countingDatabase();
+    expect([kindOf(await use(code, { env: { DB: db } })), count.calls]).toEqual([UNAUTHORIZED, 0]);
   });
 });
 

@@ -49,7 +49,12 @@ beforeAll(async () => {
 });
 
 /** Columns that are served as they are: docs/security.md says that whoever writes D1 can change them. */
-const SERVED = new Set(["action", "result", "actor", "item_id", "resource", "event"].map((column) => `activity.${column}`));
+const SERVED = new Set(
+  ["vault_id", "action", "result", "actor", "item_id", "resource", "event"].map((column) => `activity.${column}`),
+);
+
+/** Columns whose values are equal in all rows. */
+const NOT_EXCHANGED = new Set(["vaults.root_key_id", "vaults.resealed", "activity.root_key_id"]);
 
 const CASES = ALL_TABLES.filter(({ associatedData, owner }) => associatedData && owner).flatMap((table) =>
   Object.keys(table.columns)
@@ -66,18 +71,40 @@ async function pairsOf({ name, key, owner }: NamedTable, column: string): Promis
   const pairs = planted.flatMap((one, place) =>
     planted.slice(place + 1).flatMap((other) => (one[column] === other[column] ? [] : [[one, other] as const])),
   );
-  return [true, false].flatMap((isSame) => pairs.find(([one, other]) => (one[of] === other[of]) === isSame) ?? []) as never;
+  return [true, false].flatMap((isSame) => {
+    const pair = pairs.find(([one, other]) => (one[of] === other[of]) === isSame);
+    return pair ? [pair] : [];
+  });
 }
 
-/** Returns what a reader serves in place of what it served before, in words. A refusal, an absent and a broken entry serve nothing. */
+/** Returns an entry without its Files, and without what tells which version is the current one. */
+const withoutFiles = ({ files: _files, brokenFiles: _broken, current: _current, ...rest }: Record<string, unknown>): string =>
+  JSON.stringify(rest);
+
+/** Whether an entry shows nothing but what it showed before. It may be refused, and lack Files. */
+function isPartOf(text: string, was: string | undefined): boolean {
+  if (text === was || text.includes('"broken"') || /^\{"reference":"[^"]*","status":[45]/.test(text)) return true;
+  if (was === undefined) return false;
+  const entry = JSON.parse(text);
+  const files: string[] = (entry.files ?? []).map((file: object) => JSON.stringify(file));
+  return withoutFiles(entry) === withoutFiles(JSON.parse(was)) && files.every((file) => was.includes(file));
+}
+
+/** Whether no reader has shown an Item before: a repeated request whose record is not found makes a new one. */
+const isNewItem = (text: string): boolean => {
+  const { id } = JSON.parse(text);
+  return ![...before.values()].some(({ entries }) => [...entries.values()].some((entry) => entry.includes(id)));
+};
+
+/** Returns what a reader serves in place of what it served before, in words. */
 async function faultsNow(): Promise<string[]> {
   const faults: string[] = [];
   for (const [name, { status, kind, entries }] of await ask()) {
     if (kind === "internal") faults.push(`${name}: internal`);
     const was = before.get(name)!.entries;
     for (const [id, text] of status === 200 ? entries : []) {
-      const isLogged = was.get(id) === undefined && name.includes("activity");
-      if (text !== was.get(id) && !text.includes('"broken"') && !isLogged)
+      const isNew = name.includes("activity") ? was.get(id) === undefined : name.includes("request to") && isNewItem(text);
+      if (!isNew && !isPartOf(text, was.get(id)))
         faults.push(`${name}: ${id}: ${was.get(id)?.slice(0, 300)} → ${text.slice(0, 300)}`);
     }
   }
@@ -86,10 +113,12 @@ async function faultsNow(): Promise<string[]> {
 
 it.each(CASES)("two rows that exchange %s are not served as each other", async (_, table, column) => {
   const faults: string[] = [];
+  let exchanges = 0;
   for (const pair of await pairsOf(table, column)) {
-    await exchangeColumn(table, column, pair).catch(() => undefined);
+    await exchangeColumn(table, column, pair);
+    exchanges++;
     faults.push(...(await faultsNow()));
     await restore();
   }
-  expect(faults).toEqual([]);
+  expect([faults, exchanges > 0]).toEqual([[], !NOT_EXCHANGED.has(`${table.name}.${column}`)]);
 });

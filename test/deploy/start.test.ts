@@ -110,7 +110,8 @@ it("a whole deployment is restored in place of the demo, no secret is printed in
 
 it("`npm run console` prints a link that signs in once, as long as the service runs", async () => {
   const folder = makeCheckout();
-  const runConsole = () => spawnSync(process.execPath, ["scripts/console.ts"], { cwd: folder, encoding: "utf8" });
+  const runConsole = () =>
+    spawnSync(process.execPath, ["scripts/console.ts"], { cwd: folder, encoding: "utf8", timeout: 60_000 });
   const { child, url, output } = await start(folder);
   expect(output).toContain("To open the console, run: npm run console");
   const [, codes = ""] = /#sign-in=(.*)\n/.exec(runConsole().stdout)!;

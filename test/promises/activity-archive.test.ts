@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
 import { NOWHERE } from "../../src/crypto/seal.ts";
+import { timeOf } from "../../src/model/ids.ts";
 import { createRequestId } from "../../src/request-id.ts";
 import type { FlushMessage } from "../../src/store/activity/flush.ts";
 import { recordDatabaseSize } from "../../src/store/d1/size.ts";
@@ -49,14 +50,15 @@ const idsIn = async (vault: string): Promise<string[]> => {
   return [...rows.results, ...(await segmentEntries(vault))].map(({ id }) => id);
 };
 
+const dayOf = (id: string): string => new Date(timeOf(id)).toISOString().slice(0, 10);
+
 describe("while the database is nearly full", () => {
   it("reads and denials go to R2, one object for each hand-over, and what else the admin does to D1", async () => {
     const { vault, messages, entries, write } = await makeMessages();
     const before = await archived();
     await deliverNearlyFull(messages);
     const keys = (await archived()).filter((one) => !before.includes(one));
-    const day = new Date().toISOString().slice(0, 10);
-    expect(keys).toEqual(entries.map(({ id }) => `log/${day}/s/${vault}/${id}`));
+    expect(keys).toEqual(entries.map(({ id }) => `log/${dayOf(id)}/s/${vault}/${id}`));
     const ids = await idsIn(vault);
     expect([ids.includes(entries[0]!.id), ids.includes(entries[1]!.id)]).toEqual([false, false]);
     expect(await idsIn(NOWHERE)).toContain(write.id);

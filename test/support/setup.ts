@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect } from "vitest";
+import { afterAll, expect, vi } from "vitest";
 import { emptyBucket } from "./empty-bucket.ts";
 import { emptyDatabase } from "./migrate.ts";
 
@@ -14,6 +14,18 @@ await runInDurableObject(env.OPERATOR.getByName("operator"), (_, { storage }) =>
 
 await emptyBucket(env.FILES);
 await emptyBucket(env.BACKUPS);
+
+// vitest waits at the end of a file until each line of the console was sent. The pool sends a line of another Durable Object, of an alarm or
+// of the queue only with the next message, and the last line of a file has none: the file would never end (cloudflare/workers-sdk#15719).
+const global = globalThis as {
+  flushing?: unknown;
+  __vitest_worker__?: { rpc: { getCountOfFailedTests: () => Promise<number> } };
+};
+// oxlint-disable-next-line no-underscore-dangle -- vitest's name
+global.flushing ??= setInterval(() => void global.__vitest_worker__?.rpc.getCountOfFailedTests().catch(() => undefined), 500);
+
+// The clock of a test that failed must not be that of the next file.
+afterAll(() => void vi.useRealTimers());
 
 // Compares bytes natively: `toEqual` reads them element by element, which takes a second for a few MiB.
 expect.addEqualityTesters([
