@@ -18,6 +18,7 @@ import { createRequestId } from "../request-id.ts";
 import { readWithToken } from "../store/tokens/binding-tokens.ts";
 import { openStore, type Store } from "../store/d1/database.ts";
 import { checkSchema } from "../store/d1/schema.ts";
+import { closeShare, openShare } from "../store/d1/work.ts";
 
 /**
  * The entrypoint that other Workers of the account bind (contract 18), with `props` that name a token: `{ token: "<id>" }`. Each
@@ -78,11 +79,14 @@ function tokenOf(given: unknown): string | undefined {
  * is `internal`.
  */
 async function answerCall(call: BindingCall, references: unknown): Promise<Result<readonly Answered[]>> {
+  const share = openShare(call.now);
   try {
     const store = await openStore(call.env, call.now);
-    return store.ok ? await answer(call, store.value, references) : store;
+    return store.ok ? await answer(call, { ...store.value, share }, references) : store;
   } catch (error) {
     return failedBy("A call of a service binding", error);
+  } finally {
+    closeShare(share);
   }
 }
 

@@ -1,5 +1,6 @@
 import { LIMITS } from "../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
+import { admit, type Share } from "../store/d1/work.ts";
 
 /** A request's body, within bounds. */
 export interface Body {
@@ -11,36 +12,46 @@ export interface Body {
 export const isEncoded = (request: Request): boolean =>
   (request.headers.get("Content-Encoding") || "identity").toLowerCase() !== "identity";
 
-/** Reads a JSON body (RFC 8259) within a limit in bytes, whatever its Content-Type says. Errors: 400, 413, 415; none quotes the body. */
-export async function parseBody(request: Request, limit: number = LIMITS.body): Promise<Result<Body>> {
+/**
+ * Reads a JSON body (RFC 8259) within a limit in bytes, whatever its Content-Type says, and counts its bytes. Fails with 400, 413, 415, of which none
+ * quotes the body; with `rate`.
+ */
+export async function parseBody(request: Request, limit: number = LIMITS.body, share?: Share): Promise<Result<Body>> {
   if (isEncoded(request)) return fail("encoding");
-  const bytes = await readBytes(request, limit);
+  const bytes = await readBytes(request, limit, share);
   if (!bytes.ok) return bytes;
   const json = parse(bytes.value);
   return json.ok ? ok({ bytes: bytes.value, json: json.value }) : json;
 }
 
-/** Reads a body within a limit in bytes. Errors: 413; 400 when the client breaks the body off, or does not keep to its framing. */
-export async function readBytes(request: Request, limit: number): Promise<Result<Uint8Array>> {
+/**
+ * Reads a body within a limit in bytes, and counts them. Fails with 413; with 400 when the client breaks the body off, or does not keep to its framing;
+ * with `rate`.
+ */
+export async function readBytes(request: Request, limit: number, share?: Share): Promise<Result<Uint8Array>> {
   try {
-    return await readWithinBounds(request, limit);
+    return await readWithinBounds(request, limit, share);
   } catch {
     return invalid("the body ended early, or is not what its headers say");
   }
 }
 
-async function readWithinBounds(request: Request, limit: number): Promise<Result<Uint8Array>> {
+async function readWithinBounds(request: Request, limit: number, share: Share | undefined): Promise<Result<Uint8Array>> {
   const tooLarge = fail("body_too_large", String(limit));
   const declared = request.headers.get("Content-Length");
   if (declared !== null) {
     // The runtime holds the body to the length that it declares.
-    return Number(declared) <= limit ? ok(new Uint8Array(await request.arrayBuffer())) : tooLarge;
+    if (!(Number(declared) <= limit)) return tooLarge;
+    const admitted = admit(share, Number(declared));
+    return admitted.ok ? ok(new Uint8Array(await request.arrayBuffer())) : admitted;
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.length;
     if (size > limit) return tooLarge;
+    const admitted = admit(share, size);
+    if (!admitted.ok) return admitted;
     chunks.push(chunk);
   }
   return ok(new Uint8Array(await new Blob(chunks).arrayBuffer()));

@@ -8,6 +8,7 @@ import { fail, ok, type Result } from "../model/result.ts";
 import { openStore, type Store } from "../store/d1/database.ts";
 import { checkRootKeys, explainFailure } from "../store/keys/root-keys.ts";
 import { checkSchema } from "../store/d1/schema.ts";
+import { openShare } from "../store/d1/work.ts";
 import { actingToken } from "../store/tokens/session-rows.ts";
 import type { ConsoleSession } from "../store/tokens/sessions.ts";
 import { countFailure, limitToken } from "../requests/rate-limit.ts";
@@ -26,14 +27,16 @@ import { bearerOf, isSecret } from "./secret.ts";
  * `unavailable`.
  */
 export async function authenticate(route: Pick<Route, "access" | "action">, c: Context): Promise<Result<Caller>> {
-  const store = await openStore(c.env, Date.now());
-  if (!store.ok) return store;
+  const now = Date.now();
+  const opened = await openStore(c.env, now);
+  if (!opened.ok) return opened;
+  const store = { ...opened.value, share: openShare(now) };
   const caller = await (route.access.by === "admin"
-    ? authenticateAdmin(route.access, c, store.value)
-    : authenticateToken(route, c, store.value));
+    ? authenticateAdmin(route.access, c, store)
+    : authenticateToken(route, c, store));
   if (!caller.ok) return caller;
   // After authentication, because it may cost a D1 call: invalid tokens must not cause load.
-  const schema = await checkSchema(store.value.db);
+  const schema = await checkSchema(store.db);
   return schema.ok ? caller : schema;
 }
 

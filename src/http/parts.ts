@@ -44,7 +44,7 @@ export const checkVersion = (c: Context, { version }: Target): Result<undefined>
 /** Reads body, query, `If-Match`, `Item-Id` and `Idempotency-Key`, and lets the route parse its own input. Errors: 400, 413, 415. */
 export async function parseCall(route: Route, caller: Caller, target: Target): Promise<Result<{ call: Call; input: unknown }>> {
   const { c } = caller;
-  const body = route.json ? await parseBody(c.req.raw) : ok(undefined);
+  const body = route.json ? await parseBody(c.req.raw, LIMITS.body, caller.store.share) : ok(undefined);
   if (!body.ok) return body;
   const query = parseQuery(rawQuery(c.req.url));
   const ifMatch = parseIfMatch(route.conditional && c.req.header("If-Match"));

@@ -7,6 +7,7 @@ import { fail, ok, type Refusal, type Result } from "../model/result.ts";
 import { limitToken } from "../requests/rate-limit.ts";
 import { isKnownRefused, rememberRefusal } from "../requests/refused.ts";
 import { rootOf } from "../crypto/token.ts";
+import { closeShare } from "../store/d1/work.ts";
 import { loadForToken } from "../store/vaults/authorized.ts";
 import { isDamage, recordDamage, recordItemDamage } from "../store/health/damages.ts";
 import { requireDeletedItem } from "../store/items/deleted-items.ts";
@@ -34,12 +35,19 @@ export async function serve(route: Route, c: Context): Promise<Response> {
   }
   const target = parseTarget(c);
   if (!target.ok) return refuse(c, target);
-  const allowed = isAllowed(route.access, caller.value, target.value);
-  const result = allowed
-    ? await answerCaller(route, caller.value, withinScope(caller.value, target.value))
-    : refuseOutsider(route, caller.value, target.value);
-  audit(route, caller.value, target.value, allowed, result);
-  if (showsDamage(result)) reportDamage(route, caller.value, target.value, result.ok ? "integrity" : result.failure.kind);
+  try {
+    return await serveCaller(route, caller.value, target.value);
+  } finally {
+    closeShare(caller.value.store.share);
+  }
+}
+
+async function serveCaller(route: Route, caller: Caller, target: Target): Promise<Response> {
+  const { c } = caller;
+  const allowed = isAllowed(route.access, caller, target);
+  const result = allowed ? await answerCaller(route, caller, withinScope(caller, target)) : refuseOutsider(route, caller, target);
+  audit(route, caller, target, allowed, result);
+  if (showsDamage(result)) reportDamage(route, caller, target, result.ok ? "integrity" : result.failure.kind);
   return result.ok ? respond(c, result.value) : refuse(c, result);
 }
 

@@ -8,7 +8,8 @@ import { putContent } from "../store/contents/upload.ts";
 import { isEncoded } from "./body.ts";
 import type { Context } from "./context.ts";
 import type { Received } from "./upload-content.ts";
-import { filesOf } from "../store/buckets/r2.ts";
+import { filesOf, PART_BYTES } from "../store/buckets/r2.ts";
+import { admit, type Share } from "../store/d1/work.ts";
 
 /** A request whose body is the content of a File (contract 9): its headers, and the checks on its bytes. */
 
@@ -59,11 +60,12 @@ export function receiveContent(
   key: Uint8Array,
   headers: UploadHeaders,
   hashed: boolean,
+  share: Share | undefined,
 ): Promise<Result<Received>> {
   const { body } = c.req.raw;
   const stream = body ?? new Response(new Uint8Array()).body!;
   const length = body ? headers.length : 0;
-  return putContent(filesOf(c.env), address, key, stream, length, (pieces) => checkPieces(pieces, headers, hashed));
+  return putContent(filesOf(c.env), address, key, stream, length, (pieces) => checkPieces(pieces, headers, hashed, share));
 }
 
 /**
@@ -74,6 +76,7 @@ async function* checkPieces(
   pieces: UploadPieces<undefined>,
   { length, digest }: UploadHeaders,
   hashed: boolean,
+  share: Share | undefined,
 ): UploadPieces<Received> {
   const hashing = hashed || digest !== undefined ? new crypto.DigestStream("SHA-256") : undefined;
   const hasher = hashing?.getWriter();
@@ -87,6 +90,9 @@ async function* checkPieces(
       const last = plain.length < PIECE_BYTES;
       size += plain.length;
       if (size > LIMITS.file) return fail("body_too_large", String(LIMITS.file));
+      // R2 takes a body without a length in parts, which are in memory as a whole.
+      const admitted = length === undefined ? admit(share, Math.min(size, PART_BYTES)) : ok(undefined);
+      if (!admitted.ok) return admitted;
       // The platform checks this for HTTP; a Worker that calls this one may send another length.
       if (length !== undefined && (size > length || (last && size < length)))
         return invalid("the body is not as long as its Content-Length says");

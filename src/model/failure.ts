@@ -132,6 +132,8 @@ export interface Failure {
   readonly detail?: string;
   /** The id of the root key that a manifest needs and ROOT_KEYS lacks. */
   readonly missingKey?: string;
+  /** Absent: that of the kind. */
+  readonly retryAfterSeconds?: number;
 }
 
 export interface Description {
@@ -145,8 +147,8 @@ export interface Description {
  * Status and message of a failure. In: the failure, and the ids as the client wrote them. A kind of a newer release, which a
  * coordinator may answer during a deployment, is described as `internal`.
  */
-export function describe({ kind: received, detail = "" }: Failure, names: Names = {}): Description {
+export function describe({ kind: received, detail = "", retryAfterSeconds: own }: Failure, names: Names = {}): Description {
   const kind = Object.hasOwn(failures, received) ? received : "internal";
   const [status, message, retryAfterSeconds]: Row = failures[kind];
-  return { kind, status, message: message(names, detail), retryAfterSeconds };
+  return { kind, status, message: message(names, detail), retryAfterSeconds: own ?? retryAfterSeconds };
 }

@@ -9,6 +9,7 @@ import { parseReference, type Reference } from "../model/reference.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { parseValue } from "../model/text.ts";
 import type { Store } from "../store/d1/database.ts";
+import { admit } from "../store/d1/work.ts";
 import { idIn, type Resolved } from "../store/references/search.ts";
 import { resolveReferences } from "../store/references/resolve.ts";
 import type { Entry } from "./entries.ts";
@@ -42,13 +43,17 @@ export interface Answered extends Asked {
   readonly value: InlineContent | Description;
 }
 
-/** Out: the answers, in the order of the references. Errors of the request as a whole: `unauthorized` (revoked), `unavailable`. */
+/** Out: the answers, in the order of the references. Errors of the request as a whole: `unauthorized` (revoked), `unavailable`, `rate`. */
 export async function answerReferences(reader: Reader, asked: readonly Asked[]): Promise<Result<readonly Answered[]>> {
   const { store, claims } = reader;
   const references = asked.flatMap(({ parsed }) => (parsed.ok ? [parsed.value] : []));
   const reading = { token: claims, vaults: vaultsWith("r", claims), scope: claims.vaults, dialect: claims.dialect };
   const found = await resolveReferences(store, reading, references);
   if (!found.ok) return found;
+  const inlined = found.value.map((one) => (one.ok && typeof one.value.value !== "string" ? one.value.value.size : 0));
+  const sizes = inlined.reduce((sum, size) => sum + size, 0);
+  const admitted = admit(store.share, Math.min(sizes, LIMITS.inlined));
+  if (!admitted.ok) return admitted;
   const values = found.value.values();
   const inline = createInliner(reader);
   return ok(

@@ -133,9 +133,10 @@ describe("failed authentications from one address", () => {
   });
 });
 
+const from = (site: string) => ({ "CF-Connecting-IP": "203.0.113.7", "Sec-Fetch-Site": site });
+
 describe("a page of another origin, in the browser of somebody behind an address,", () => {
   const OPEN = Object.values<Operation>(OPERATIONS).filter((row) => row.method === "POST" && !("action" in row));
-  const from = (site: string) => ({ "CF-Connecting-IP": "203.0.113.7", "Sec-Fetch-Site": site });
 
   it.each(OPEN.flatMap(({ path }) => ["cross-site", "same-site"].map((site) => [path, site] as const)))(
     "uses up nothing of its limits by POST %s, %s",

@@ -67,11 +67,11 @@ async function upload(
   ids: readonly string[],
   changeFor: (content: NewContent) => Change,
 ): ReplyTo<"uploadFile"> {
-  const { c, vault, item, dialect, idempotencyKey } = call;
+  const { c, store, vault, item, dialect, idempotencyKey } = call;
   const address: ContentAddress = { vault, item, file, generation: crypto.randomUUID() };
   const written = await uploadContent(address, crypto.getRandomValues(new Uint8Array(32)), {
     record: () => recordContent(call, address),
-    receive: (key) => receiveContent(c, address, key, headers, idempotencyKey !== undefined),
+    receive: (key) => receiveContent(c, address, key, headers, idempotencyKey !== undefined, store.share),
     write: (content, hash) => tryChange(call, vault, changeFor(content), { ids, body: hash }),
     discard: () => deleteContent(filesOf(c.env), address),
   });

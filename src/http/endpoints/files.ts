@@ -5,6 +5,7 @@ import { type KeyedFile, addressOf } from "../../model/file.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { parseBoolean, parseVersionOf } from "../../model/query.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
+import { admit } from "../../store/d1/work.ts";
 import { loadContent } from "../../store/contents/download.ts";
 import { loadFile, loadFiles } from "../../store/items/files.ts";
 import { loadFileOfVersion } from "../../store/items/versions.ts";
@@ -65,11 +66,13 @@ export async function sendFile({ c, vault, item }: Call, file: Result<KeyedFile>
   return response.ok ? ok({ response: response.value }) : response;
 }
 
-/** Errors: `too_large_to_inline`, and those of loading a content. */
+/** Fails with `too_large_to_inline`, `rate`, and as the load of a content. */
 async function presentFiles(call: Call, files: readonly KeyedFile[], inline: boolean): Promise<Result<Presented<File>[]>> {
   const { c, store, dialect, vault, item } = call;
   const large = inline ? firstTooLarge(files, store.settings.inlineLimit) : undefined;
   if (large) return fail("too_large_to_inline", writeId(large.id, dialect));
+  const admitted = admit(store.share, inline ? files.reduce((sum, { size }) => sum + size, 0) : 0);
+  if (!admitted.ok) return admitted;
   const presented: Presented<File>[] = [];
   for (const file of files) {
     const content = inline ? await loadContent(filesOf(c.env), addressOf(vault, item, file), file) : ok(undefined);

@@ -8,6 +8,7 @@ import { listTag, stateIn } from "../../model/list-state.ts";
 import { type Page, parseBoolean, parsePage, writeCursor } from "../../model/query.ts";
 import { defect, invalid, ok, type Result } from "../../model/result.ts";
 import { loadSlice, type Slice, type SliceOptions } from "../../store/items/list.ts";
+import { closeShare } from "../../store/d1/work.ts";
 import { recordDamage } from "../../store/health/damages.ts";
 import { brokenHeader, nextPage } from "../headers.ts";
 import { streamList } from "../json-list.ts";
@@ -166,14 +167,18 @@ async function sendAll(call: Call, list: ListInput, first: Slice, tag: string | 
 /** The texts of the entries of all slices, by slice. Throws when a slice fails. */
 async function* textsOfSlices(call: Call, list: ListInput, first: Slice): AsyncGenerator<readonly string[], void> {
   let slice = first;
-  for (;;) {
-    const entries = present(slice, call, list);
-    if (slice !== first) countBroken(call, entries);
-    yield textsOf(entries);
-    if (slice.next === undefined) return;
-    const following = await load(call, list, slice.next);
-    if (!following.ok) throw defect(following.failure.kind, following.cause);
-    slice = following.value;
+  try {
+    for (;;) {
+      const entries = present(slice, call, list);
+      if (slice !== first) countBroken(call, entries);
+      yield textsOf(entries);
+      if (slice.next === undefined) return;
+      const following = await load(call, list, slice.next);
+      if (!following.ok) throw defect(following.failure.kind, following.cause);
+      slice = following.value;
+    }
+  } finally {
+    closeShare(call.store.share);
   }
 }
 

@@ -20,6 +20,7 @@ import {
 import { listStored } from "./page.ts";
 import type { StoredEntry } from "./slices.ts";
 import type { Store } from "../d1/database.ts";
+import { admit, sizeOfRows } from "../d1/work.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
 /**
@@ -66,6 +67,8 @@ export async function loadExportPage(
       const step: Result<Step> = await STAGES[position.stage](session, position, limit - rows.length);
       if (!step.ok) return step;
       rows.push(...step.value.rows);
+      const admitted = admit(store.share, sizeOfRows(rows));
+      if (!admitted.ok) return admitted;
       position = step.value.next;
     }
     return await openPage(store, rows, position);

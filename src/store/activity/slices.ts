@@ -7,7 +7,7 @@ import { combine, type Slice, type Start } from "./merge.ts";
 import { callsWithin, OVERLAP_SEGMENTS_MIN, type Reading, rowsRead, segmentRowsMax, segmentsWithin } from "./reading.ts";
 import { entriesOf, type SegmentEntry, segmentLogsOf } from "./segments.ts";
 import { loadForToken } from "../vaults/authorized.ts";
-import { runBatch, type Store } from "../d1/database.ts";
+import { readBatch, type Store } from "../d1/database.ts";
 import type { TokenIdentity } from "../vaults/token-check.ts";
 
 /** Reads slices of the activity log: so many consecutive entries of each log, and of them those that match a filter. */
@@ -166,7 +166,7 @@ export async function readSlices(
     totalStatement(store, countedLogs, reportedLogs),
   ] as const;
   const answer = await (claims === ADMIN
-    ? runBatch<Rows>(store.db, ...statements)
+    ? readBatch<Rows>(store, ...statements)
     : loadForToken<Rows>(store, claims, ...statements));
   if (!answer.ok) return answer;
   const [rows, [count]] = answer.value;
@@ -227,7 +227,7 @@ async function readOverlapping(
     if (open.length === 0 || (reading.calls > 1 && callsWithin(reading.rows, open.length) < 1)) break;
     const bounds = { size, segmentRows: reading.rows / 2, segmentsMin: OVERLAP_SEGMENTS_MIN };
     const listed = open.map(([index, { start, log }]) => [null, log, start.before, readOf(segments[index]!).at(-1)![0]]);
-    const read = await runBatch<[SliceRow]>(store.db, slicesStatement(store, listed, { ...bounds, filter }));
+    const read = await readBatch<[SliceRow]>(store, slicesStatement(store, listed, { ...bounds, filter }));
     if (!read.ok) return read;
     for (const [number, [index]] of open.entries())
       segments[index] = [...readOf(segments[index]!), ...parseSegments(read.value[0][number]!, reading)];

@@ -68,7 +68,7 @@ async function putStream(
 }
 
 /** R2 requires parts of one size, of at least 5 MiB (developers.cloudflare.com/r2/objects/multipart-objects). */
-const PART_BYTES = 8 * 1024 * 1024;
+export const PART_BYTES = 8 * 1024 * 1024;
 
 async function putParts(bucket: R2Bucket, key: string, pieces: PieceContent["pieces"]): Promise<PutOutcome> {
   const upload = await bucket.createMultipartUpload(key);

@@ -7,6 +7,7 @@ import { classify, type D1Failure, isPermanent, isSchemaError } from "./errors.t
 import { recordDatabaseSize } from "./size.ts";
 import { withDeadline } from "./deadline.ts";
 import { explainSchemaError } from "./schema.ts";
+import { admit, type Share, sizeOfRows } from "./work.ts";
 
 /** What every function of the store works with. */
 export interface Store {
@@ -17,6 +18,8 @@ export interface Store {
   readonly settings: Settings;
   /** Unix milliseconds. */
   readonly now: number;
+  /** The bytes that a request has in work; absent for jobs and coordinators. */
+  readonly share?: Share;
 }
 
 /** Out: the store of these bindings, without any I/O. In: Unix milliseconds. Errors: `misconfigured`. */
@@ -44,6 +47,16 @@ export async function runBatch<Rows extends unknown[]>(
   } catch (error) {
     return refusalOf(db, "A D1 call", error);
   }
+}
+
+/** As `runBatch`, for reads that may be large: counts the rows as bytes in work. Fails with `rate` also. */
+export async function readBatch<Rows extends unknown[]>(
+  { db, share }: Store,
+  ...statements: { [K in keyof Rows]: D1PreparedStatement }
+): Promise<Result<{ [K in keyof Rows]: Rows[K][] }>> {
+  const read = await runBatch<Rows>(db, ...statements);
+  const admitted = read.ok && share ? admit(share, sizeOfRows((read.value as object[][]).flat())) : read;
+  return admitted.ok ? read : admitted;
 }
 
 /** The refusal of a batch that writes: `uncertain` when D1 may have carried it out (contract 10.15), else its own failure. */

@@ -3,6 +3,7 @@ import { SAME_TITLE_ITEMS_MAX } from "../../model/reference.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadForToken } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
+import { admit } from "../d1/work.ts";
 import { runningSum, textBytes } from "../tables/slices.ts";
 import type { Scope } from "../../model/vault-scope.ts";
 import { TABLES } from "../tables/tables.ts";
@@ -82,7 +83,7 @@ const SQL = {
       SELECT vault_id, items.id, ${runningSum(BYTES)} AS total
       FROM found CROSS JOIN items ON vault_id = vault AND items.id = found.id)
     SELECT items.vault_id, items.id, version, folded_index AS folded,
-      CASE WHEN total <= ${CALL_CHARACTERS_MAX} THEN details END AS details
+      CASE WHEN total <= ${CALL_CHARACTERS_MAX} THEN details END AS details, total
     FROM sized CROSS JOIN items ON items.vault_id = sized.vault_id AND items.id = sized.id`,
 };
 
@@ -140,8 +141,11 @@ export async function loadVaultsAndItems(
   );
 }
 
-/** Loads Items, in one D1 call. Errors: `unauthorized` (revoked), `unavailable`. */
+/** Loads Items, in one D1 call, and counts all that are wanted as bytes in work. Fails with `unauthorized` (revoked), `unavailable`, `rate`. */
 export async function loadWanted(store: Store, reader: Reader, wanted: readonly Wanted[]): Promise<Result<FoundRow[]>> {
   const vaults = wanted.map(({ vault }) => vault);
-  return loadMore<FoundRow>(store, reader, vaults, store.db.prepare(SQL.items).bind(listOf(wanted), CALL_ITEMS_MAX.wanted));
+  const statement = store.db.prepare(SQL.items).bind(listOf(wanted), CALL_ITEMS_MAX.wanted);
+  const read = await loadMore<FoundRow & { readonly total: number }>(store, reader, vaults, statement);
+  const admitted = read.ok ? admit(store.share, Math.max(0, ...read.value.map(({ total }) => total))) : read;
+  return admitted.ok ? read : admitted;
 }

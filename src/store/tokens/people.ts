@@ -4,7 +4,7 @@ import type { Activity } from "../../model/activity.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { refusesNew } from "../../settings.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
-import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
+import { refusalOfWrite, readBatch, runBatch, type Store } from "../d1/database.ts";
 import { endBelowChanged } from "./ended-tokens.ts";
 import { proofStatement } from "../keys/root-keys.ts";
 import { openToken, sealToken, type TokenRow } from "./token-rows.ts";
@@ -52,7 +52,7 @@ export async function loadPeople<T>(store: Store, present: (person: ListedToken)
   const people: { readonly at: number; readonly id: string; readonly presented: T }[] = [];
   for (let from = 0; from < ids.length; from += sliceRowsMax) {
     const slice = JSON.stringify(ids.slice(from, from + sliceRowsMax));
-    const read = await runBatch<[TokenRow]>(db, db.prepare(SQL.slice).bind(slice));
+    const read = await readBatch<[TokenRow]>(store, db.prepare(SQL.slice).bind(slice));
     const listed = read.ok ? await listTokens(store, read.value[0]) : read;
     if (!listed.ok) return listed;
     for (const person of listed.value) people.push({ at: addedAt(person), id: person.id, presented: present(person) });

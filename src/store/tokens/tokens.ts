@@ -5,7 +5,7 @@ import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { possibleTime } from "../../model/time.ts";
 import { refusesNew } from "../../settings.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
-import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
+import { readBatch, refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import { checkRootKeys, proofStatement } from "../keys/root-keys.ts";
 import { loadForToken } from "../vaults/authorized.ts";
 import type { TokenIdentity } from "../vaults/token-check.ts";
@@ -148,7 +148,7 @@ export type ListedToken = (Claims | BrokenToken) & {
 
 /** Every token of the allow-list, oldest first. Errors: those of `listTokens`; `unavailable`. */
 export async function loadTokens(store: Store): Promise<Result<ListedToken[]>> {
-  const read = await runBatch<[TokenRow]>(store.db, store.db.prepare(SQL.all));
+  const read = await readBatch<[TokenRow]>(store, store.db.prepare(SQL.all));
   return read.ok ? listTokens(store, read.value[0]) : read;
 }
 

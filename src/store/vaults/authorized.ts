@@ -1,6 +1,6 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { runBatch, type Store } from "../d1/database.ts";
+import { readBatch, type Store } from "../d1/database.ts";
 import { authorizeToken, HASH_OF_TOKEN, holderOf, type TokenIdentity } from "./token-check.ts";
 import { KEY_COLUMNS, type KeyRow, NAME_COLUMNS, type NameRow, openKeys, openName } from "./rows.ts";
 
@@ -58,7 +58,7 @@ export async function loadFromVault<Row, Rows extends unknown[]>(
   ...statements: { [K in keyof Rows]: D1PreparedStatement }
 ): Promise<Result<FromVault<Row, Rows>>> {
   const statement = store.db.prepare(authorizing(joined)).bind(holderOf(access.token), access.vault, ...joined.values);
-  const answer = await runBatch<[AuthorizingRow & Row, ...Rows]>(store.db, statement, ...statements);
+  const answer = await readBatch<[AuthorizingRow & Row, ...Rows]>(store, statement, ...statements);
   if (!answer.ok) return answer;
   const [[row], ...rows] = answer.value;
   const authorized = authorizeToken(access.token, row!.token);
@@ -83,8 +83,8 @@ export async function loadForToken<Rows extends unknown[]>(
   token: TokenIdentity,
   ...statements: { [K in keyof Rows]: D1PreparedStatement }
 ): Promise<Result<{ [K in keyof Rows]: Rows[K][] }>> {
-  const answer = await runBatch<[{ token: string | null }, ...Rows]>(
-    store.db,
+  const answer = await readBatch<[{ token: string | null }, ...Rows]>(
+    store,
     store.db.prepare(`SELECT ${HASH_OF_TOKEN} AS token`).bind(holderOf(token)),
     ...statements,
   );

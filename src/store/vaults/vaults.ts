@@ -1,7 +1,7 @@
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import type { NamedVault } from "../../model/vault.ts";
 import { loadForToken, loadFromVault, NOTHING, type VaultAccess } from "./authorized.ts";
-import { runBatch, type Store } from "../d1/database.ts";
+import { readBatch, runBatch, type Store } from "../d1/database.ts";
 import { checkRootKeys } from "../keys/root-keys.ts";
 import type { TokenIdentity } from "./token-check.ts";
 import { type BrokenVault, brokenVault, openVault, type VaultRow } from "./rows.ts";
@@ -53,7 +53,7 @@ export type ListedVault = { readonly vault: NamedVault } | BrokenVault;
  * are not those of the database.
  */
 export async function loadAllVaults(store: Store): Promise<Result<readonly ListedVault[]>> {
-  const read = await runBatch<[VaultRow]>(store.db, store.db.prepare("SELECT * FROM vaults"));
+  const read = await readBatch<[VaultRow]>(store, store.db.prepare("SELECT * FROM vaults"));
   return read.ok ? openListed(store, read.value[0]) : read;
 }
 
