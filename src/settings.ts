@@ -32,6 +32,8 @@ export interface Settings {
   readonly deletedRetention: number;
   /** Number of nightly backups to keep. */
   readonly backupsKept: number;
+  /** After so many calls of D1, buckets and coordinators a step of a job begins nothing further. */
+  readonly stepCalls: number;
   /** The hour (UTC) in which the nightly backup begins; `undefined`: there is none. */
   readonly backupHour: number | undefined;
   /** The origin of a receiver on this machine, to which webhooks may also deliver. */
@@ -52,6 +54,7 @@ const NUMBERS = {
   databaseLimit: { variable: "DATABASE_LIMIT_MB", least: 1, unit: 1_000_000 },
   versionsKept: { variable: "VERSIONS_KEPT", least: 0, most: 100, unit: 1 },
   backupsKept: { variable: "BACKUPS_KEPT", least: 1, unit: 1 },
+  stepCalls: { variable: "JOB_STEP_CALLS", least: 1, most: 400, unit: 1 },
   deletedRetention: { variable: "DELETED_RETENTION_DAYS", least: 0, unit: DAY },
 } satisfies Readonly<Record<string, Numeric>>;
 
@@ -134,7 +137,8 @@ interface Numeric {
     | "DATABASE_LIMIT_MB"
     | "VERSIONS_KEPT"
     | "DELETED_RETENTION_DAYS"
-    | "BACKUPS_KEPT";
+    | "BACKUPS_KEPT"
+    | "JOB_STEP_CALLS";
   readonly least: number;
   readonly most?: number;
   readonly unit: number;

@@ -21,7 +21,7 @@ import {
 import { findingsOfBackup, sizeOfBackup, stepVault } from "../store/backup/vault.ts";
 import { beginVault, type VaultBackup } from "../store/backup/vault-state.ts";
 import { isInUse } from "../store/d1/deployment.ts";
-import { countCalls, STEP_CALLS_MAX } from "../store/jobs/counted-calls.ts";
+import { countCalls } from "../store/jobs/counted-calls.ts";
 import { fault, findingOf } from "../store/checks/fault.ts";
 import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.ts";
 
@@ -86,13 +86,13 @@ export const BACKUP: KindOfJob<BackupInput, BackupState> = {
     pruning: PRUNING_START,
     result: { made: 0, unchanged: 0, behind: 0, rows: 0, bytes: 0, contents: 0 },
   }),
-  async step({ store, bindings }, begun) {
+  async step({ store, bindings, callsMax }, begun) {
     const opened = withBuckets(store, bindings);
     if (!opened.ok) return opened;
     const { storage, calls } = countCalls(opened.value);
     const ports: Ports = {
       store: storage,
-      isSpent: () => calls() >= STEP_CALLS_MAX,
+      isSpent: () => calls() >= callsMax,
       spaceCommits: (vault) => spaceCommits(bindings, vault),
     };
     const started = begun.hasBegun ? ok(begun) : await startJob(ports, begun);

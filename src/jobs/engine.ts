@@ -132,7 +132,8 @@ async function makeStep(row: JobRow, store: Store, bindings: JobPorts["bindings"
     hasWritten ||= outcome.ok;
     return outcome;
   };
-  const stepped = await step({ store, write, bindings }, JSON.parse(row.data));
+  const callsMax = Math.max(1, Math.floor(store.settings.stepCalls / 2 ** row.tries));
+  const stepped = await step({ store, write, bindings, callsMax }, JSON.parse(row.data));
   if (!stepped.ok) return stepped;
   // What a step writes is fenced. One that has only read may have seen a database that was restored meanwhile.
   const fenced = hasWritten ? ok(undefined) : await requireWrites(store.db, written);

@@ -13,11 +13,11 @@ export const EXPIRE: KindOfJob<object, VaultsState<DueVault>> = {
   format: 1,
   holds: () => "expiry",
   start: () => FIRST_VAULTS,
-  step: ({ store, bindings }, state) =>
+  step: ({ store, bindings, callsMax }, state) =>
     serveVaults(state, {
       list: (place) => listDueVaults(store, place),
       serve: (vault, after) => expire(bindings, vault, after),
-      callsMax: STEP_CALLS_MAX,
+      callsMax: Math.min(STEP_CALLS_MAX, callsMax),
     }),
   skip: skipVault,
 };

@@ -17,6 +17,11 @@ export interface JobPorts {
    * `writeStep`.
    */
   readonly write: WriteRows;
+  /**
+   * After so many calls of D1, buckets and coordinators a step begins nothing further, but does something at least: what it has begun may take some
+   * more. JOB_STEP_CALLS at the first try, and half as many at each further one, because an invocation may have been cut off.
+   */
+  readonly callsMax: number;
   /** The buckets, and the coordinators of vaults. */
   readonly bindings: BucketBindings & Pick<Env, "COORDINATOR">;
 }
@@ -47,7 +52,7 @@ export interface KindOfJob<Input, State> {
   /** The state before the first step. */
   readonly start: (input: Input) => State;
   /**
-   * Carries out one step, with at most 40 calls of D1 and R2: on the free plan an invocation may make 50. A step may be carried out twice from
+   * Carries out one step, with at most 40 calls of D1 and R2 while JOB_STEP_CALLS is 24: on the free plan an invocation may make 50. A step may be carried out twice from
    * one state, also when the first time took effect, and then has the same effect. Errors of a status from 500 on are tried again; the others
    * end the job.
    */

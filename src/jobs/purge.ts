@@ -9,21 +9,18 @@ import { FIRST_VAULTS, serveVaults, skipVault, type VaultsState } from "./vaults
  * also a late or repeated one, or one in a database that was restored, deletes nothing else.
  */
 
-/** The most slices of a step, each of which is one D1 call. The list of the vaults is another one. */
-const STEP_SLICES_MAX = 39;
-
 export const PURGE: KindOfJob<object, VaultsState<DeletedVault>> = {
   format: 1,
   holds: () => "purge",
   start: () => FIRST_VAULTS,
-  step: ({ store: { db } }, state) =>
+  step: ({ store: { db }, callsMax }, state) =>
     serveVaults(state, {
       list: (place) => listDeletedVaults(db, place),
       async serve({ vault }) {
         const hasMore = await deleteSlice(db, vault);
         return hasMore.ok ? ok(hasMore.value ? "" : undefined) : hasMore;
       },
-      callsMax: STEP_SLICES_MAX,
+      callsMax,
     }),
   skip: skipVault,
 };

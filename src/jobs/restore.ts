@@ -8,7 +8,7 @@ import { callObject } from "../retry.ts";
 import { openOrigin } from "../store/activity/entries.ts";
 import { withBuckets } from "../store/backup/ports.ts";
 import { fault, findingOf } from "../store/checks/fault.ts";
-import { countCalls, STEP_CALLS_MAX } from "../store/jobs/counted-calls.ts";
+import { countCalls } from "../store/jobs/counted-calls.ts";
 import { type Checked, checkRestore } from "../store/restore/check.ts";
 import { isBehind } from "../store/restore/choose.ts";
 import type { RestorePorts } from "../store/restore/ports.ts";
@@ -81,7 +81,7 @@ export const RESTORE: KindOfJob<RestoreInput, RestoreState> = {
 };
 
 /** Errors: `misconfigured`, when no bucket of backups is bound. */
-async function openPorts({ store, write, bindings }: JobPorts, input: RestoreInput): Promise<Result<RestorePorts>> {
+async function openPorts({ store, write, bindings, callsMax }: JobPorts, input: RestoreInput): Promise<Result<RestorePorts>> {
   const opened = withBuckets(store, bindings);
   if (!opened.ok) return opened;
   const { storage, calls } = countCalls(opened.value);
@@ -101,7 +101,7 @@ async function openPorts({ store, write, bindings }: JobPorts, input: RestoreInp
     store: storage,
     input,
     origin,
-    isSpent: () => calls() >= STEP_CALLS_MAX,
+    isSpent: () => calls() >= callsMax,
     write,
     prepare: (vault, contents) =>
       callObject(connect(vault), "unavailable", (coordinator) => coordinator.prepareRestore(contents)),

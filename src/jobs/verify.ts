@@ -34,7 +34,7 @@ export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
     found: [],
     checked: NOTHING_CHECKED,
   }),
-  async step({ store, write, bindings }, state) {
+  async step({ store, write, bindings, callsMax }, state) {
     const { input, position, found } = state;
     const { vault, quick, repair, acceptLoss } = input;
     const opened = withBuckets(store, bindings);
@@ -43,7 +43,7 @@ export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
     const { files, backups } = storage;
     const acceptsLossOf = acceptLoss ? (vault ?? "") : undefined;
     const coordinators = coordinatorsOf(bindings, acceptsLossOf);
-    const ports = { store: storage, files, backups, coordinators, quick, acceptsLossOf, repair, calls };
+    const ports = { store: storage, files, backups, coordinators, quick, acceptsLossOf, repair, calls, callsMax };
     const plan = planOf(storage, vault);
     if (state.skipped) {
       const following = await plan(position.stage).following(position.vault);

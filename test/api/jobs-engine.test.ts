@@ -2,6 +2,9 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { endOfJob, inOperator, JOBS, operatorOf, runJob, serviceWith, startJob, rebindOperator } from "../support/jobs.ts";
+import { backUpAll } from "../support/backup.ts";
+import { countingDatabase } from "../support/bindings.ts";
+import { freshFile } from "../support/files.ts";
 import { startBackup } from "../../src/nightly.ts";
 import { admin, makeVault, send } from "../support/service.ts";
 
@@ -122,6 +125,52 @@ describe("one damaged row never costs more than itself", () => {
     const jobs = body.dependencies.find((one: { service: string }) => one.service === "jobs");
     expect([list.status, jobs.status]).toEqual([200, "ACTIVE"]);
     expect(list.body.map((one: { id: string }) => one.id)).toContain(second.id);
+  });
+});
+
+/** The steps that a job of everything took, and what it has reached. */
+async function stepsOf(body: object, calls: number) {
+  const service = await serviceWith({}, { JOB_STEP_CALLS: calls });
+  const { id, state, result } = await runJob(service, body);
+  const [row] = await inOperator(service, (sql) => [...sql.exec<{ steps: number }>("SELECT steps FROM jobs WHERE id = ?", id)]);
+  return { state, result, steps: row!.steps };
+}
+
+describe("the budget of a step", () => {
+  it.each([[{ kind: "backup" }], [{ kind: "verify" }], [{ kind: "verify", backup: true }]])(
+    "is JOB_STEP_CALLS: %j ends with it at 1 as well, in more steps",
+    async (body) => {
+      for (let vaults = 0; vaults < 3; vaults++) await freshFile();
+      await backUpAll();
+      const [large, small] = [await stepsOf(body, 24), await stepsOf(body, 1)];
+      expect([large.state, small.state]).toEqual(["done", "done"]);
+      expect(small.steps).toBeGreaterThan(large.steps);
+    },
+  );
+
+  it("is JOB_STEP_CALLS: a restore ends with it at 1 as well", async () => {
+    const { vault } = await freshFile();
+    await backUpAll();
+    expect(await stepsOf({ kind: "restore", vault, overwrite: true }, 1)).toMatchObject({
+      state: "done",
+      result: { restored: { items: 1 } },
+    });
+  });
+
+  it("is half as large at each further try, so that a step that was killed is tried smaller", async () => {
+    for (let vaults = 0; vaults < 8; vaults++) await makeVault();
+    const calls: number[] = [];
+    for (const tries of [0, 1, 2, 3]) {
+      const { count, db } = countingDatabase();
+      const service = await serviceWith({}, { DB: db });
+      const id = await startHeld(service, { kind: "verify" });
+      await inOperator(service, (sql) => sql.exec("UPDATE jobs SET tries = ?, due = 0 WHERE id = ?", tries, id));
+      count.calls = 0;
+      await ring(service);
+      calls.push(count.calls);
+    }
+    expect(calls).toEqual(calls.toSorted((a, b) => b - a));
+    expect(new Set(calls).size).toBe(calls.length);
   });
 });
 

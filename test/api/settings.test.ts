@@ -30,6 +30,7 @@ const MALFORMED: readonly (readonly [string, unknown])[] = [
     "DATABASE_LIMIT_MB",
     "VERSIONS_KEPT",
     "BACKUPS_KEPT",
+    "JOB_STEP_CALLS",
     "DELETED_RETENTION_DAYS",
   ].map((name) => [name, undefined] as const),
   ["TOKENS_NOT_BEFORE", "soon"],

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { chunkCount } from "../../src/model/chunk-sizes.ts";
-import { SLICE_BYTES_MAX } from "../../src/store/verify/content.ts";
+import { stepBytesMax } from "../../src/store/verify/stage.ts";
 import { objectsOf } from "../support/files.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 import { flipObject } from "./support/vault.ts";
@@ -12,7 +12,7 @@ import { verifyAll } from "./support/verify.ts";
 it("a content that is larger than a slice is checked to its end", async () => {
   const { vault, items, call } = await freshVault();
   const { body: item } = await call("POST", items, { body: LOGIN });
-  const body = new Uint8Array(SLICE_BYTES_MAX + 100_000);
+  const body = new Uint8Array(stepBytesMax({ callsMax: env.JOB_STEP_CALLS }) + 100_000);
   const headers = { "Content-Length": String(body.length) };
   const { body: file } = await call("POST", `${items}/${item.id}/files?name=large`, { body, headers });
   const [object] = await objectsOf(vault);

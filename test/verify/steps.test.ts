@@ -84,7 +84,9 @@ async function carryOut(options: Options, times = 1): Promise<Steps> {
       hasWritten ||= written.ok;
       return written;
     };
-    const stepped = valueOf(await VERIFY.step({ store, write, bindings }, JSON.parse(JSON.stringify(state)) as typeof state));
+    const stepped = valueOf(
+      await VERIFY.step({ store, write, bindings, callsMax: 24 }, JSON.parse(JSON.stringify(state)) as typeof state),
+    );
     calls.push(count);
     return stepped;
   };

@@ -3,9 +3,6 @@ import type { Store } from "../d1/database.ts";
 
 /** Counts the calls of D1 and of buckets that a step of a job makes: on the free plan an invocation may make 50 (jobs/kind.ts). */
 
-/** After so many calls a step begins nothing further: what it has begun may take some more. */
-export const STEP_CALLS_MAX = 24;
-
 /** What a step with buckets works with (backup/ports.ts). */
 interface Storage extends Store {
   readonly files: Bucket;

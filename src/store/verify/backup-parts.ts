@@ -5,13 +5,13 @@ import { openKeys, type VaultRow } from "../vaults/rows.ts";
 import { namedBackup } from "../backup/lost.ts";
 import { type CheckedRows, checkPart } from "../checks/parts.ts";
 import { fault, type Fault } from "../checks/fault.ts";
-import { DONE, isSpent, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { DONE, isSpent, type Position, type Slice, stepBytesMax, type VerifyPorts } from "./stage.ts";
 import { checkVaultRow } from "../checks/vaults.ts";
 import { sealedFileSize } from "../../model/chunk-sizes.ts";
 import { addressOf } from "../../model/file.ts";
 import { backupContent } from "../backup/object-keys.ts";
 import { contentKey } from "../contents/object-keys.ts";
-import { authenticateContent, sizeFault, SLICE_BYTES_MAX } from "./content.ts";
+import { authenticateContent, sizeFault } from "./content.ts";
 
 /**
  * The stage `parts` of a backup. It opens each row of the newest backup under the keys in the row of the
@@ -128,13 +128,13 @@ async function checkCopies(
   for (const [index, { item, file }] of files.entries()) {
     if (index < content) continue;
     const checked = { contents, bytes };
-    if (bytes >= SLICE_BYTES_MAX || (contents > 0 && isSpent(ports)))
+    if (bytes >= stepBytesMax(ports) || (contents > 0 && isSpent(ports)))
       return ok({ faults, checked, next: { content: index, chunk } });
     const address = addressOf(vault, item, file);
     const key = backupContent(contentKey(address));
     const answer = quick
       ? await sizeFault(backups, key, sealedFileSize(file.size))
-      : await authenticateContent(backups, key, address, file, chunk, SLICE_BYTES_MAX - bytes);
+      : await authenticateContent(backups, key, address, file, chunk, stepBytesMax(ports) - bytes);
     if (!answer.ok) return answer;
     const result = answer.value && "bytes" in answer.value ? answer.value : { bytes: 0, fault: answer.value };
     bytes += result.bytes;

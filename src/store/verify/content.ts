@@ -10,9 +10,6 @@ import { tryBucket } from "../buckets/calls.ts";
 
 /** Authenticates a content in a bucket: FILES or BACKUPS. */
 
-/** The most bytes that one slice reads, so that it ends in time. */
-export const SLICE_BYTES_MAX = 32 * 1024 * 1024;
-
 export interface ContentFault {
   readonly kind: Extract<FindingKind, `content_${string}`>;
   readonly detail: string;

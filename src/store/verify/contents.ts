@@ -6,9 +6,9 @@ import { contentKey } from "../contents/object-keys.ts";
 import { runBatch } from "../d1/database.ts";
 import { type NamedTable, TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { FILE_COLUMNS, type FileRow, openFile } from "../items/files.ts";
-import { authenticateContent, type ContentFault, sizeFault, SLICE_BYTES_MAX } from "./content.ts";
+import { authenticateContent, type ContentFault, sizeFault } from "./content.ts";
 import { fault, type Fault, type Repair } from "../checks/fault.ts";
-import { DONE, isSpent, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { DONE, isSpent, keyAfter, type Position, type Slice, stepBytesMax, type VerifyPorts } from "./stage.ts";
 import { loadMoment } from "./vault-keys.ts";
 import { backupContentKey } from "../backup/object-keys.ts";
 
@@ -74,11 +74,11 @@ async function checkWanted(ports: VerifyPorts, keys: VaultKeys, wanted: readonly
   for (const one of wanted) {
     const { address } = one;
     const until = (chunk: number) => ok({ faults, checked: { contents, bytes }, after: [address.item, nameOf(address), chunk] });
-    if (bytes >= SLICE_BYTES_MAX || (contents > 0 && isSpent(ports))) return until(one.chunk);
+    if (bytes >= stepBytesMax(ports) || (contents > 0 && isSpent(ports))) return until(one.chunk);
     const opened = await openFile(keys, address.vault, one.row);
     if (!opened.ok) continue; // a row that does not open is a finding of the stage `items`
     const file = opened.value;
-    const checked = await checkContent(ports, address, file, one.chunk, SLICE_BYTES_MAX - bytes);
+    const checked = await checkContent(ports, address, file, one.chunk, stepBytesMax(ports) - bytes);
     // The next slice begins with the content that failed, so that its failure costs no finding of the others.
     if (!checked.ok) return contents > 0 ? until(one.chunk) : checked;
     bytes += checked.value.bytes;

@@ -2,7 +2,7 @@ import { catchDefect, logRefusal } from "../../log.ts";
 import { addChecked, type Checked, type Finding, NOTHING_CHECKED } from "../../model/finding.ts";
 import { ok, type Refusal, type Result } from "../../model/result.ts";
 import { type Fault, findingOf } from "../checks/fault.ts";
-import { type Position, type Slice, type Stage, STEP_MAX, type VerifyPorts } from "./stage.ts";
+import { beginsSlice, type Position, type Slice, type Stage, type VerifyPorts } from "./stage.ts";
 
 /**
  * Runs slices of stages from a position, as many as fit into one step of a job, and repairs their findings if the job does.
@@ -46,7 +46,7 @@ export async function runSlices(
   let found = repairs?.found ?? [];
   const findings: Finding[] = [];
   let position: Position | undefined = start;
-  while (position && ports.calls() < STEP_MAX.calls && checked.bytes < STEP_MAX.bytes) {
+  while (position && beginsSlice(ports, checked.bytes)) {
     const slice = await runSlice(ports, planOf(position.stage), position);
     // The next step begins with the slice that failed: its failure costs no finding of the slices before, and names its vault.
     if (!slice.ok) return position === start ? slice : ok({ findings, checked, next: position, found });

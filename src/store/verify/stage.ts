@@ -29,6 +29,8 @@ export interface VerifyPorts {
   readonly repair: boolean;
   /** The number of calls of D1 and R2 that the step has made. */
   readonly calls: () => number;
+  /** After about so many the step begins nothing further (jobs/kind.ts). */
+  readonly callsMax: number;
 }
 
 /** The position at which a slice begins: plain data, which the job keeps between its steps. */
@@ -60,14 +62,18 @@ export type Stage = (ports: VerifyPorts, position: Position) => Promise<Result<S
 
 export const DONE: Slice = { faults: [], checked: {} };
 
+/** About the most bytes of contents that a step reads, so that it ends in time: 32 MiB with 24 calls. */
+export const stepBytesMax = ({ callsMax }: Pick<VerifyPorts, "callsMax">): number => Math.ceil((callsMax * 4 * 1024 * 1024) / 3);
+
 /**
- * A step with so many calls of D1 and R2, or about so many bytes, begins no further slice. A slice makes at most 20 calls, unless it reads
- * contents: then it looks after each of them whether the step has made enough (`isSpent`). So a step makes at most 40 (jobs/kind.ts).
+ * Whether a step that has read so many bytes begins another slice. A slice makes at most 20 calls, unless it reads contents: then it looks after
+ * each of them whether the step has made enough (`isSpent`). So a step makes at most 16 calls more than `callsMax` (jobs/kind.ts).
  */
-export const STEP_MAX = { calls: 20, bytes: 32 * 1024 * 1024 };
+export const beginsSlice = (ports: VerifyPorts, bytes: number): boolean =>
+  ports.calls() < Math.max(1, ports.callsMax - 4) && bytes < stepBytesMax(ports);
 
 /** Whether a slice that has read a content ends: the next one makes at most 8 calls, and its repair 2. */
-export const isSpent = ({ calls, repair }: VerifyPorts): boolean => calls() >= (repair ? 16 : 30);
+export const isSpent = ({ calls, callsMax, repair }: VerifyPorts): boolean => calls() >= (repair ? callsMax - 8 : callsMax + 6);
 
 /** The position at which the slice after a page of the bucket begins. */
 export const afterOf = ({ next }: ObjectPage): Slice["after"] => (next === undefined ? undefined : [next]);
