@@ -1,4 +1,4 @@
-import type { Page, Request } from "playwright-core";
+import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { admin, sendRequest } from "../sdk/support/requests.ts";
 import { injectFault } from "./support/faults.ts";
@@ -12,14 +12,10 @@ import { login, makeItems, seed } from "./support/seed.ts";
 function recordLists(page: Page): string[] {
   const urls: string[] = [];
   page.on("request", (request) => {
-    if (isList(request)) urls.push(request.url());
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname.endsWith("/items") && !searchParams.has("filter") && request.method() === "GET") urls.push(request.url());
   });
   return urls;
-}
-
-function isList(request: Request): boolean {
-  const { pathname, searchParams } = new URL(request.url());
-  return pathname.endsWith("/items") && !searchParams.has("filter") && request.method() === "GET";
 }
 
 it("a page that was hidden loads the Items that it has missed when it is shown again, and no list", async () => {
@@ -49,10 +45,8 @@ it("a page that was hidden loads the Items that it has missed when it is shown a
 it("a write of the page right after it has loaded the lists does not load them again", async () => {
   const { vault, token, items } = await seed([login("Own")]);
   const page = await openPage({ token });
-  // The page loads its lists again when the stream has opened.
-  const listsLoaded = page
-    .waitForResponse("**/v1/events?*")
-    .then(() => page.waitForResponse((response) => isList(response.request())));
+  // When the stream has opened, the page asks once more which vaults have changed.
+  const listsLoaded = page.waitForResponse("**/v1/events?*").then(() => page.waitForResponse("**/v1/vaults"));
   await page.goto(`/console/#/items/${vault}/${items[0]}`);
   await page.getByRole("button", { name: "Favourite", exact: true }).waitFor();
   await listsLoaded;
