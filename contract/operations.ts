@@ -179,6 +179,8 @@ export const OPERATIONS = {
   listAdminActivity: { method: "GET", path: "/v1/admin/activity", access: BY_ADMIN, action: "UNLOGGED" },
   exportActivity: { method: "GET", path: "/v1/admin/activity/export", access: BY_ADMIN, action: "UNLOGGED" },
 
+  getAdminHealth: { method: "GET", path: "/v1/admin/health", access: BY_ADMIN, action: "UNLOGGED" },
+
   listKeys: { method: "GET", path: "/v1/admin/keys", ...OF_KEY, action: "READ" },
 
   listJobs: { method: "GET", path: JOBS, ...OF_JOB, action: "UNLOGGED" },

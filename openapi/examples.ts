@@ -179,6 +179,20 @@ export const webhookMessage = {
   data: { vault: { id: VAULT }, sequence: 4, cursor: "4-mibq2v5c", item: { id: ITEM }, version: 3, actor: TOKEN },
 };
 
+export const adminHealth = {
+  name: "Item Vault",
+  version: "0.9.0",
+  dependencies: [
+    {
+      service: "capacity",
+      status: "ACTIVE",
+      message: "The database has room. It takes 12.4 of 10,000 MB, and the quotas of 3 vaults add up to 805.3 MB",
+      used: 12_400_000,
+      limit: 10_000_000_000,
+    },
+  ],
+};
+
 export const health = {
   name: "Item Vault",
   version: "0.9.0",

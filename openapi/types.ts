@@ -29,7 +29,6 @@ export interface Schema {
   readonly maximum?: number;
   readonly items?: Schema;
   readonly minItems?: number;
-  readonly maxItems?: number;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | Schema;

@@ -473,7 +473,7 @@ export interface Reseal {
 /** A permission that holds for some Items of the vault only (contract 8.15). */
 export interface ItemScope {
   permissions: Permission;
-  /** The ids of the Items. For the token no other one exists. */
+  /** The ids of the Items, at most 100. For the token no other one exists. */
   items: IdInput[];
 }
 
@@ -1149,7 +1149,7 @@ export interface Job {
 
 /** The references to resolve. */
 export interface ResolveRequest {
-  /** `op://<vault>/<item>/[<section>/]<field>[?attribute=…]`, each at most 4096 bytes of UTF-8 (contract 16.2). */
+  /** At most 100: `op://<vault>/<item>/[<section>/]<field>[?attribute=…]`, each at most 4096 bytes of UTF-8 (contract 16.2). */
   references: string[];
 }
 
@@ -1424,8 +1424,25 @@ export interface Health {
   dependencies: Dependency[];
 }
 
+/** The state of what the service depends on. */
+export interface AdminHealth {
+  name: string;
+  /** The release of the service. */
+  version: string;
+  dependencies: AdminDependency[];
+}
+
 /** The state of a dependency. More may be added. */
 export interface Dependency {
+  service: string;
+  /** ERROR: requests that need it fail. */
+  status: "ACTIVE" | "WARNING" | "ERROR";
+  /** What works or what is wrong. It contains no secret. */
+  message: string;
+}
+
+/** The state of a dependency, with its figures. */
+export interface AdminDependency {
   service: string;
   /** ERROR: requests that need it fail. */
   status: "ACTIVE" | "WARNING" | "ERROR";
@@ -2405,6 +2422,15 @@ export interface Operations {
     headers: Record<string, never>;
     body: undefined;
     answer: Array<ExportedEntry | BrokenActivityEntry>;
+  };
+  /** Check what the service depends on, with figures */
+  "GET /v1/admin/health": {
+    id: "getAdminHealth";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: AdminHealth;
   };
   /** List the root keys */
   "GET /v1/admin/keys": {

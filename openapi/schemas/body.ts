@@ -49,6 +49,8 @@ export function schemaOf(parser: z.ZodMiniType): Schema {
     io: "input",
     unrepresentable: "any",
     override({ zodSchema, jsonSchema }) {
+      // Generators make a tuple of it: one of 1,000 types, to which no array of an answer is assignable.
+      delete jsonSchema.maxItems;
       const known = knownSchema(zodSchema);
       if (!known) return;
       for (const key of Object.keys(jsonSchema)) delete jsonSchema[key as keyof typeof jsonSchema];

@@ -1,19 +1,28 @@
 import type { Schema } from "../types.ts";
 import { arrayOf, closed, ref, words } from "./shapes.ts";
 
-/** The report of `/health` (contract 13.2, 13.3). */
-export const healthSchemas: Readonly<Record<string, Schema>> = {
-  Health: closed("The state of what the service depends on.", {
+/** The report of `/health`, and that of the admin (contract 13.2, 13.3). */
+
+const dependency = {
+  service: { type: "string" },
+  status: words("ERROR: requests that need it fail.", ["ACTIVE", "WARNING", "ERROR"]),
+  message: { type: "string", description: "What works or what is wrong. It contains no secret." },
+} as const satisfies Readonly<Record<string, Schema>>;
+
+const health = (dependencies: Schema): Schema =>
+  closed("The state of what the service depends on.", {
     name: { type: "string" },
     version: { type: "string", description: "The release of the service." },
-    dependencies: arrayOf(ref("Dependency")),
-  }),
-  Dependency: closed(
-    "The state of a dependency. More may be added.",
+    dependencies: arrayOf(dependencies),
+  });
+export const healthSchemas: Readonly<Record<string, Schema>> = {
+  Health: health(ref("Dependency")),
+  AdminHealth: health(ref("AdminDependency")),
+  Dependency: closed("The state of a dependency. More may be added.", dependency),
+  AdminDependency: closed(
+    "The state of a dependency, with its figures.",
     {
-      service: { type: "string" },
-      status: words("ERROR: requests that need it fail.", ["ACTIVE", "WARNING", "ERROR"]),
-      message: { type: "string", description: "What works or what is wrong. It contains no secret." },
+      ...dependency,
       used: { type: "integer", description: "Bytes of the database; only of `capacity` (contract 13.3)." },
       limit: { type: "integer", description: "Bytes that the database may hold; only of `capacity`." },
       count: { type: "integer", description: "How many tokens or root keys the warning is about; only of `tokens` and `keys`." },

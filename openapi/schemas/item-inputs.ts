@@ -46,10 +46,7 @@ export const itemInputSchemas: Readonly<Record<string, Schema>> = {
   Recipe: body("How a value is generated (contract 7.2). A recipe that leaves no character is a 400.", recipeInput, {
     length: `Characters; by default ${RECIPE_LENGTH.default}.`,
     characterSets: nullable(
-      arrayOf(
-        { ...wordInput("CharacterSet"), description: "A set of characters." },
-        { maxItems: LIMITS.list, description: "Empty means all sets." },
-      ),
+      arrayOf({ ...wordInput("CharacterSet"), description: "A set of characters." }, { description: "Empty means all sets." }),
     ),
     excludeCharacters: "Characters that the value does not have.",
   }),

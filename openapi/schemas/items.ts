@@ -1,4 +1,3 @@
-import { LIMITS } from "../../src/model/limits.ts";
 import type { Schema } from "../types.ts";
 import { arrayOf, closed, integer, ref } from "./shapes.ts";
 
@@ -12,9 +11,9 @@ const summary: Readonly<Record<string, Schema>> = {
   title: { type: "string", description: 'The title; `""` when none was given.' },
   vault: ref("VaultOfItem"),
   category: ref("Category"),
-  urls: arrayOf(ref("Url"), { maxItems: LIMITS.list }),
+  urls: arrayOf(ref("Url")),
   favorite: { type: "boolean" },
-  tags: arrayOf({ type: "string" }, { maxItems: LIMITS.list }),
+  tags: arrayOf({ type: "string" }),
   version,
   state: { type: "string", enum: ["ARCHIVED", "DELETED"], description: "Absent for an ordinary Item. Read-only." },
   createdAt: ref("Time"),

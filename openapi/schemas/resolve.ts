@@ -10,10 +10,10 @@ const reference: Schema = { type: "string", description: "The reference as the r
 
 export const resolveSchemas: Readonly<Record<string, Schema>> = {
   ResolveRequest: body("The references to resolve.", resolveRequest, {
-    references: `\`op://<vault>/<item>/[<section>/]<field>[?attribute=…]\`, each at most ${LIMITS.reference} bytes of UTF-8 (contract 16.2).`,
+    references: `At most ${LIMITS.references}: \`op://<vault>/<item>/[<section>/]<field>[?attribute=…]\`, each at most ${LIMITS.reference} bytes of UTF-8 (contract 16.2).`,
   }),
   ResolveAnswer: closed("One entry for each reference, in their order.", {
-    values: arrayOf({ oneOf: [ref("ResolvedValue"), ref("RefusedReference")] }, { maxItems: LIMITS.references }),
+    values: arrayOf({ oneOf: [ref("ResolvedValue"), ref("RefusedReference")] }),
   }),
   ResolvedValue: closed(
     "A reference that has a value.",

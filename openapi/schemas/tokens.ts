@@ -49,8 +49,7 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
       type: "array",
       items: ref("IdInput"),
       minItems: 1,
-      maxItems: LIMITS.tokenItems,
-      description: "The ids of the Items. For the token no other one exists.",
+      description: `The ids of the Items, at most ${LIMITS.tokenItems}. For the token no other one exists.`,
     },
   }),
   Token: closed("A token as it was issued (contract 8.10), or a person (contract 25.8).", { ...token, person }, [

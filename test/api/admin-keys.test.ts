@@ -18,7 +18,7 @@ const makeEndedToken = async () => admin("DELETE", `/v1/admin/tokens/${(await ma
 
 /** What /health reports of the keys. */
 const keysOf = async (bindings: Partial<Env>) =>
-  (await admin("GET", "/health", { env: bindings })).body.dependencies.find(
+  (await admin("GET", "/v1/admin/health", { env: bindings })).body.dependencies.find(
     ({ service }: { service: string }) => service === "keys",
   );
 

@@ -213,24 +213,37 @@ describe("a D1 that has reached its own limit", () => {
   );
 });
 
-async function capacityAt(size: number) {
-  const { body } = await send("GET", "/health", { env: { DB: sizedDatabase(() => size) } });
+async function capacityAt(size: number, path = "/v1/admin/health") {
+  const { body } = await admin("GET", path, { env: { DB: sizedDatabase(() => size) } });
   return body.dependencies.find(({ service }: { service: string }) => service === "capacity");
 }
 
 describe("the size of the database", () => {
   it.each([
-    [7.9, "ACTIVE", "7,900 of 10,000 MB"],
-    [8, "WARNING", "8,000 of 10,000 MB: it is nearly full"],
-    [9.4, "WARNING", "9,400 of 10,000 MB: it is nearly full"],
-    [9.5, "ERROR", "9,500 of 10,000 MB: writes that grow are refused"],
-  ])("is in /health: %d GB", async (size, status, words) => {
-    const { message, ...capacity } = await capacityAt(size * GB);
-    expect(capacity).toEqual({ service: "capacity", status, used: size * GB, limit: 10 * GB });
-    expect(message).toMatch(new RegExp(`^The database takes ${words}\\. The quotas of \\d+ vaults add up to [\\d,.]+ MB$`));
+    [7.9, "ACTIVE", "The database has room"],
+    [8, "WARNING", "The database is nearly full"],
+    [9.4, "WARNING", "The database is nearly full"],
+    [9.5, "ERROR", "The database is full: writes that grow are refused"],
+  ])("is in the report of the admin, and in /health only in words: %d GB", async (size, status, words) => {
+    const open = { service: "capacity", status, message: words };
+    expect(await capacityAt(size * GB, "/health")).toEqual(open);
+    const figures = { used: size * GB, limit: 10 * GB };
+    expect(await capacityAt(size * GB)).toEqual({ ...open, ...figures, message: expect.stringContaining(words) });
   });
 
-  it("is in /health beside the sum of the quotas, without an alarm", async () => {
+  it("is in /health as service, status and message alone, which strict clients of Connect read", async () => {
+    const { body } = await send("GET", "/health", { env: {} });
+    const names = body.dependencies.map((dependency: object) => Object.keys(dependency).join());
+    expect(new Set(names)).toEqual(new Set(["service,status,message"]));
+  });
+
+  it("has its figures only for the admin", async () => {
+    const { call } = await freshVault();
+    expect((await call("GET", "/v1/admin/health")).status).toBe(401);
+    expect((await send("GET", "/v1/admin/health")).status).toBe(401);
+  });
+
+  it("is in the report of the admin beside the sum of the quotas, without an alarm", async () => {
     const sum = async () => Number(/up to ([\d,.]+) MB/.exec((await capacityAt(0)).message)![1]!.replaceAll(",", ""));
     const before = await sum();
     await makeVault();

@@ -15,7 +15,7 @@ interface Dependency {
 }
 
 const reported = async (): Promise<Dependency> =>
-  (await send("GET", "/health", { env: {} })).body.dependencies.find(({ service }: Dependency) => service === "tokens");
+  (await admin("GET", "/v1/admin/health", { env: {} })).body.dependencies.find(({ service }: Dependency) => service === "tokens");
 
 const scraped = async (): Promise<string | undefined> =>
   /^item_vault_tokens_ending (\d+)$/m.exec((await client(env.METRICS_TOKEN)("GET", "/metrics")).text)?.[1];

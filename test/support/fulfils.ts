@@ -81,7 +81,6 @@ const KEYWORDS: Keywords = {
     return ofArray((array) => array.every(check));
   },
   minItems: (least) => ofArray(({ length }) => length >= least),
-  maxItems: (most) => ofArray(({ length }) => length <= most),
   properties: (properties) => {
     const checks = Object.entries(properties).map(([name, schema]) => [name, checkOf(schema)] as const);
     return ofObject((object) => checks.every(([name, check]) => !Object.hasOwn(object, name) || check(object[name])));

@@ -1,4 +1,4 @@
-import type { Dependency } from "@item-vault/client";
+import type { AdminDependency as Dependency } from "@item-vault/client";
 import { ENDING } from "@item-vault/model/ending";
 import type { ViewName } from "../routes.ts";
 import { plural } from "../ui/plural.ts";
@@ -26,10 +26,10 @@ const FACTS: readonly FactRow[] = [
   {
     title: "Root keys",
     part: "keys",
-    textOf: ({ status, count = 0 }) =>
+    textOf: ({ status, count }) =>
       ({
         ACTIVE: "All vaults and tokens are under the active key.",
-        WARNING: `${plural(count, "retired key is", "retired keys are")} still in use. Put everything under the active key.`,
+        WARNING: `${counted(count, "retired key is", "retired keys are")} still in use. Put everything under the active key.`,
         ERROR: "A key is missing or wrong. What is under it cannot be opened.",
       })[status],
     action: { label: "Open the keys", view: "keys" },
@@ -37,10 +37,10 @@ const FACTS: readonly FactRow[] = [
   {
     title: "Tokens",
     part: "tokens",
-    textOf: ({ status, count = 0 }) =>
+    textOf: ({ status, count }) =>
       ({
         ACTIVE: "No token that was made for long ends soon.",
-        WARNING: `${plural(count, "token ends", "tokens end")} within ${ENDING.within / DAY_MS} days. What uses them stops then, unless it gets new ones.`,
+        WARNING: `${counted(count, "token ends", "tokens end")} within ${ENDING.within / DAY_MS} days. What uses them stops then, unless it gets new ones.`,
         ERROR: "It is not known which tokens end soon.",
       })[status],
     action: { label: "Open the tokens", view: "tokens" },
@@ -78,17 +78,21 @@ const FACTS: readonly FactRow[] = [
   },
 ];
 
-function textOfBackups({ status, at }: Dependency, now: number): string {
-  if (at === undefined)
-    return status === "ACTIVE" ? "There is no backup yet." : "There is no backup, or it is not known when the last one was.";
+/** Only the admin gets the number. */
+const counted = (count: number | undefined, one: string, many: string): string =>
+  count === undefined ? `Some ${many}` : plural(count, one, many);
+
+function textOfBackups({ status, message, at }: Dependency, now: number): string {
+  // The report that everybody gets has no time, and says the same in its words.
+  if (at === undefined) return `${message}.`;
   const last = `The last backup was ${formatFromNow(at, now)}`;
   return status === "ACTIVE"
     ? `${last}.`
     : `${last}, and it is late, incomplete or damaged. The technical report has the reason.`;
 }
 
-function textOfRoom({ status, used, limit }: Dependency): string {
-  if (used === undefined || limit === undefined) return "The size of the database is not known.";
+function textOfRoom({ status, message, used, limit }: Dependency): string {
+  if (used === undefined || limit === undefined) return `${message}.`;
   const left = `${formatSize(Math.max(limit - used, 0))} of ${formatSize(limit)} left`;
   return {
     ACTIVE: `There is ${left} in the database.`,

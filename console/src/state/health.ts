@@ -1,13 +1,17 @@
 import { signal } from "@preact/signals";
-import type { Health } from "@item-vault/client";
+import type { AdminHealth } from "@item-vault/client";
 import { call } from "../api/client.ts";
+import { session } from "./session.ts";
 
-/** What /health reported last: the view of the health shows it, and the navigation the numbers in it. */
-export const health = signal<Health | undefined>(undefined);
+/** The last report of the health: the view of the health shows it, and the navigation the numbers in it. Only the admin gets numbers. */
+export const health = signal<AdminHealth | undefined>(undefined);
+
+const loadOpen = () => call("GET /health");
 
 /** Errors: as `call`. */
 export async function loadHealth(): Promise<void> {
-  health.value = (await call("GET /health")).data;
+  // A malformed setting fails the route of the admin, and only /health then names the setting.
+  health.value = (await (session.value?.admin ? call("GET /v1/admin/health").catch(loadOpen) : loadOpen())).data;
 }
 
 /** Loads it for the numbers in the navigation. A failure is not worth a message: the view of the health says what is wrong. */

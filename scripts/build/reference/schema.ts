@@ -32,7 +32,7 @@ function constraints(schema: Schema): Html[] {
   const plain = [
     ...range("", schema.minimum, schema.maximum),
     ...range(" characters", schema.minLength, schema.maxLength),
-    ...range(" entries", schema.minItems, schema.maxItems),
+    ...range(" entries", schema.minItems, undefined),
     ...range(" attributes", undefined, schema.maxProperties),
     ...(schema.format === undefined ? [] : [`format ${schema.format}`]),
     ...(schema.contentEncoding === undefined ? [] : [schema.contentEncoding]),

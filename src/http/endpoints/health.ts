@@ -15,12 +15,15 @@ import { probeBucket, probeDatabase, probeSchema } from "../../store/health/prob
 
 import type { Context } from "../context.ts";
 import { presentTime } from "../present/time.ts";
-import type { Content } from "../route.ts";
+import type { Call, Content, ReplyTo } from "../route.ts";
 import { withDeadline } from "../../store/d1/deadline.ts";
 import { callOperator } from "../../operator.ts";
 import { backupsOf, filesOf } from "../../store/buckets/r2.ts";
 
-/** /heartbeat: the Worker runs. /health: the state of what it depends on. Neither needs a token (contract 13). */
+/**
+ * /heartbeat: the Worker runs. /health: the state of what it depends on. Neither needs a token (contract 13). /v1/admin/health has the
+ * figures, which tell how full the database is.
+ */
 
 export const getHeartbeat = async (c: Context): Promise<Result<Content<never>>> => ok({ response: c.text(".") });
 
@@ -43,6 +46,8 @@ interface Figures {
 interface Report {
   readonly status: "ACTIVE" | "WARNING";
   readonly message: string;
+  /** A second sentence of the message, for the admin only. */
+  readonly detail?: string;
   /** How many tokens or root keys it warns of. */
   readonly count?: number;
   /** When the last backup was, in Unix milliseconds. */
@@ -87,11 +92,18 @@ const DEPENDENCIES: readonly Dependency[] = [
 ];
 
 type HealthReport = AnswerBody<"getHealth">;
+type AdminReport = AnswerBody<"getAdminHealth">;
+
+/** A report as everybody and as the admin gets it. */
+interface BothReports {
+  readonly open: HealthReport;
+  readonly admin: AdminReport;
+}
 
 interface CachedReport {
   /** Unix milliseconds. */
   readonly until: number;
-  readonly report: Promise<HealthReport>;
+  readonly report: Promise<BothReports>;
 }
 
 /** How long a report is reused: without that, every anonymous request would cost storage calls. */
@@ -101,9 +113,11 @@ const REPORT_REUSE_MS = 5_000;
 const reports = new WeakMap<Env, CachedReport>();
 
 /** Always 200: the body is the report. Each status is ACTIVE, WARNING or ERROR; no message contains key material. */
-export const getHealth = async (c: Context): Promise<Result<Content<HealthReport>>> => ok({ json: await cachedReport(c) });
+export const getHealth = async (c: Context): Promise<Result<Content<HealthReport>>> => ok({ json: (await cachedReport(c)).open });
 
-function cachedReport(c: Context): Promise<HealthReport> {
+export const getAdminHealth = async ({ c }: Call): ReplyTo<"getAdminHealth"> => ok({ json: (await cachedReport(c)).admin });
+
+function cachedReport(c: Context): Promise<BothReports> {
   const now = Date.now();
   const cached = reports.get(c.env);
   if (cached && now < cached.until) return cached.report;
@@ -115,18 +129,30 @@ function cachedReport(c: Context): Promise<HealthReport> {
   return report;
 }
 
-async function makeReport(env: Env): Promise<HealthReport> {
+async function makeReport(env: Env): Promise<BothReports> {
   const dependencies = await Promise.all(DEPENDENCIES.map((dependency) => probe(env, dependency)));
-  return { name: "Item Vault", version, dependencies };
+  const name = "Item Vault";
+  return {
+    open: { name, version, dependencies: dependencies.map(({ open }) => open) },
+    admin: { name, version, dependencies: dependencies.map(({ admin }) => admin) },
+  };
 }
 
-async function probe(env: Env, { service, needs, message, check, figures }: Dependency): Promise<Schemas.Dependency> {
+async function probe(env: Env, { service, needs, message, check, figures }: Dependency) {
   const missing = needs.filter((name) => !(env[name] as unknown)).map((name) => `${name} is missing`);
   const result = missing.length === 0 ? await check(env) : fail("misconfigured", missing.join("; "));
   if (!result.ok && result.cause) logRefusal(result, { operation: "getHealth" });
   const report: Reported = result.ok ? reportOf(result.value, message) : errorOf(result);
-  const { at, ...shown } = report;
-  return { service, ...shown, ...(at !== undefined && { at: presentTime(at) }), ...figures?.(env) };
+  const { at, count, detail, ...shown } = report;
+  const open: Schemas.Dependency = { service, ...shown };
+  const admin: Schemas.AdminDependency = {
+    ...open,
+    ...(detail !== undefined && { message: `${open.message}. ${detail}` }),
+    ...(count !== undefined && { count }),
+    ...(at !== undefined && { at: presentTime(at) }),
+    ...figures?.(env),
+  };
+  return { open, admin };
 }
 
 function reportOf(checked: Checked, message: string): Report {

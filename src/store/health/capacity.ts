@@ -11,29 +11,30 @@ const SQL = "SELECT count(*) AS vaults, total(coalesce(quota_bytes, ?1)) AS quot
 const MEGABYTE = 1_000_000;
 const inMegabytes = (bytes: number): string => (bytes / MEGABYTE).toLocaleString("en", { maximumFractionDigits: 1 });
 
-/** The effect of a level, for the operator; absent when nothing has to be done. */
-const EFFECTS: Readonly<Record<DatabaseLevel, string | undefined>> = {
-  ok: undefined,
-  warning: "it is nearly full",
-  archive: "it is nearly full",
-  refuse: "writes that grow are refused",
-  shrink: "only deletions and writes that make an Item smaller are accepted",
+/** What a level means, for everybody: without figures. */
+const MEANINGS: Readonly<Record<DatabaseLevel, string>> = {
+  ok: "The database has room",
+  warning: "The database is nearly full",
+  archive: "The database is nearly full",
+  refuse: "The database is full: writes that grow are refused",
+  shrink: "The database is full: only deletions and writes that make an Item smaller are accepted",
 };
 
 export interface Capacity {
   readonly status: "ACTIVE" | "WARNING";
   readonly message: string;
+  /** The figures in words, for the admin. */
+  readonly detail: string;
 }
 
-/** Out: the figures in words. Errors: `database_full`, with the same words; `unavailable`. */
+/** Returns the level in words. Fails with `database_full`, in the words of the level, or `unavailable`. */
 export async function probeCapacity(db: D1Database, settings: Settings): Promise<Result<Capacity>> {
   const read = await runBatch<[{ vaults: number; quotas: number }]>(db, db.prepare(SQL).bind(LIMITS.vaultBytes));
   if (!read.ok) return { ...read, ...fail("unavailable", "The database does not answer") };
   const [{ vaults, quotas } = { vaults: 0, quotas: 0 }] = read.value[0];
   const level = databaseLevel(settings);
-  const used = `The database takes ${inMegabytes(databaseSize() ?? 0)} of ${inMegabytes(settings.databaseLimit)} MB`;
-  const effect = EFFECTS[level] === undefined ? "" : `: ${EFFECTS[level]}`;
-  const message = `${used}${effect}. The quotas of ${vaults} vaults add up to ${inMegabytes(quotas)} MB`;
-  if (reachesLevel(settings, "refuse")) return fail("database_full", message);
-  return ok({ status: level === "ok" ? "ACTIVE" : "WARNING", message });
+  if (reachesLevel(settings, "refuse")) return fail("database_full", MEANINGS[level]);
+  const used = `It takes ${inMegabytes(databaseSize() ?? 0)} of ${inMegabytes(settings.databaseLimit)} MB`;
+  const detail = `${used}, and the quotas of ${vaults} vaults add up to ${inMegabytes(quotas)} MB`;
+  return ok({ status: level === "ok" ? "ACTIVE" : "WARNING", message: MEANINGS[level], detail });
 }

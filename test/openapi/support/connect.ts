@@ -119,10 +119,6 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
   "Actor.originUnknown is ours": "the root key that sealed the origin was removed (contract 20.6)",
   "Dependency.status: ACTIVE WARNING ERROR, in Connect string":
     "a closed list, so that a monitor can decide by it (contract 13.2)",
-  "Dependency.at is ours": "when the last backup was finished (contract 13.3)",
-  "Dependency.count is ours": "how many tokens or root keys the warning is about (contract 13.3)",
-  "Dependency.limit is ours": "the size that the database may have, as a number (contract 13.3)",
-  "Dependency.used is ours": "the size of the database, as a number (contract 13.3)",
   "Field.generate is Connect's":
     "Connect has one schema for both directions; ours has it in FieldInput, and no answer has it (contract 2.4)",
   "Field.purpose: USERNAME PASSWORD NOTES, in Connect  USERNAME PASSWORD NOTES":

@@ -80,6 +80,9 @@ const LIMIT: Readonly<Record<string, number>> = {
   references: LIMITS.reference,
 };
 
+/** The limits of lists, by their keys. */
+const ENTRIES: Readonly<Record<string, number>> = { references: LIMITS.references, items: LIMITS.tokenItems };
+
 /** A rule of the service that the document does not have: the service refuses what the document allows. */
 interface Stricter {
   readonly rule: string;
@@ -179,6 +182,11 @@ export const STRICTER: readonly Stricter[] = [
     rule: "a code goes to a port of this machine (contract 28.3)",
     reason: "a pattern for the numbers of ports is unreadable; the document has the characters",
     refuses: (body) => has(body, (value, key) => key === "redirect_uri" && isText(value) && !URL.canParse(value)),
+  },
+  {
+    rule: "a list has at most so many entries (contract 8.15, 12.1, 16.1)",
+    reason: "generators make a tuple of as many types of it",
+    refuses: (body) => has(body, (value, key) => Array.isArray(value) && value.length > (ENTRIES[key] ?? LIMITS.list)),
   },
 ];
 

@@ -749,6 +749,11 @@ const byAdmin: readonly WorstRequest[] = [
     prepare: async (world) => forAdmin(`${RULES}/${(await largestIssuer(world)).last}`, world),
   },
   {
+    endpoint: "GET /v1/admin/health",
+    why: "",
+    prepare: async (world) => forAdmin("/v1/admin/health", world),
+  },
+  {
     endpoint: "GET /v1/admin/keys",
     why: "the only root key",
     prepare: async (world) => forAdmin("/v1/admin/keys", world),
