@@ -38,6 +38,10 @@ export const headers = {
   Broken: text("How many rows of the answer do not open; absent without one, and on a streamed list (contract 9.14, 11.10).", {
     pattern: String.raw`^[1-9]\d*$`,
   }),
+  Ignored: text(
+    "Attributes of the body that are none of an Item and were ignored: `titel, fields[0].lable`. Absent without one, and in the dialect `connect` (contract 2.16).",
+    { pattern: "^[!#-~]+(, [!#-~]+)*$" },
+  ),
   LogRange: text("The entries of the page, and how many there are: `1-50/734`. Absent with `before` (contract 13.9).", {
     pattern: String.raw`^(\d+-\d+|\*)/(\d+|\*)$`,
   }),
@@ -105,6 +109,7 @@ const NAMES: Readonly<Record<HeaderName, string>> = {
   Link: "Link",
   JobOfConflict: "Item-Vault-Job",
   Broken: "Item-Vault-Broken",
+  Ignored: "Item-Vault-Ignored",
   LogRange: "Content-Range",
   LogGap: "Item-Vault-Log-Gap",
   ContentRange: "Content-Range",

@@ -12,6 +12,10 @@ export const written = (description: string): Answer => ({
   content: json("Item", item),
   headers: ["ETagIfKnown", "Broken"],
 });
+const writtenByBody = (description: string): Answer => ({
+  ...written(description),
+  headers: ["ETagIfKnown", "Broken", "Ignored"],
+});
 /** A write to an Item that answers with it. */
 export const WRITES_ITEM = { coordinated: true, grows: true, errors: ["overtaken"] } as const;
 export const UNCHANGED: Answer = { description: "The client has this version (contract 10.4).", headers: ["ETag", "Broken"] };
@@ -40,7 +44,7 @@ export const itemDescriptions = {
     description: "Returns the Item with its id and what was generated (contract 2.12, 2.13, 7).",
     body: required(json("NewItem", newItem)),
     ...WRITES_ITEM,
-    answers: { 200: written("The new Item.") },
+    answers: { 200: writtenByBody("The new Item.") },
     errors: ["category", "missing_field", "overtaken", "item_exists"],
   },
   getItem: {
@@ -57,7 +61,7 @@ export const itemDescriptions = {
       "Replaces everything except the Files (contract 2.20). In the dialect `connect`, `version` is the one before (contract 3.5).",
     body: required(json("ItemReplacement", replacement)),
     ...WRITES_ITEM,
-    answers: { 200: written("The Item.") },
+    answers: { 200: writtenByBody("The Item.") },
     errors: ["category", "missing_field", "overtaken"],
   },
   patchItem: {
@@ -67,7 +71,7 @@ export const itemDescriptions = {
       "Applies operations in order, all or none (contract 6). An empty array returns the Item unmodified (contract 6.2).",
     body: required(json("Patch", patch)),
     ...WRITES_ITEM,
-    answers: { 200: written("The Item.") },
+    answers: { 200: writtenByBody("The Item.") },
     errors: ["category", "missing_field", "overtaken"],
   },
   deleteItem: {

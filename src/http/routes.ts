@@ -36,10 +36,13 @@ import { type Handler, type OpenHandler, type OpenRoute, type PathHandler, type 
 
 /** What serves each operation of the API (contract/operations.ts): what an endpoint exports under its id. */
 
-type Handlers = {
-  readonly [Id in OperationId]: (typeof OPERATIONS)[Id]["access"] extends OpenAccess
-    ? OpenHandler<AnswerBody<Id>>
-    : Handler<AnswerBody<Id>> | PathHandler<AnswerBody<Id>>;
+type OpenId = {
+  readonly [Id in OperationId]: (typeof OPERATIONS)[Id]["access"] extends OpenAccess ? Id : never;
+}[OperationId];
+type GuardedId = Exclude<OperationId, OpenId>;
+
+type Handlers = { readonly [Id in OpenId]: OpenHandler<AnswerBody<Id>> } & {
+  readonly [Id in GuardedId]: Handler<AnswerBody<Id>> | PathHandler<AnswerBody<Id>>;
 };
 
 const HANDLERS: Handlers = {
@@ -77,16 +80,16 @@ const HANDLERS: Handlers = {
 };
 
 const ids = Object.keys(OPERATIONS) as OperationId[];
+const isGuarded = (id: OperationId): id is GuardedId => "action" in OPERATIONS[id];
 
 /** The routes that the pipeline serves. */
 export const ROUTES: readonly Route[] = ids.flatMap((id) => {
-  const operation = OPERATIONS[id];
-  const handler = HANDLERS[id] as Handler | PathHandler;
-  return "action" in operation ? [{ id, ...operation, ...(typeof handler === "function" ? servePath(handler) : handler) }] : [];
+  if (!isGuarded(id)) return [];
+  const handler: Handler | PathHandler = HANDLERS[id];
+  return [{ id, ...OPERATIONS[id], ...(typeof handler === "function" ? servePath(handler) : handler) }];
 });
 
 /** The routes without a guard. */
-export const OPEN_ROUTES: readonly OpenRoute[] = ids.flatMap((id) => {
-  const operation = OPERATIONS[id];
-  return "action" in operation ? [] : [{ id, ...operation, open: HANDLERS[id] as OpenHandler }];
-});
+export const OPEN_ROUTES: readonly OpenRoute[] = ids.flatMap((id) =>
+  isGuarded(id) ? [] : [{ id, ...OPERATIONS[id], open: HANDLERS[id] }],
+);

@@ -18,4 +18,8 @@ export const PURPOSES = {
 
 export type Purpose = keyof typeof PURPOSES;
 
+/** Returns the id and label that a purpose gives; `undefined` for `""`, and for a text that is no purpose. */
+export const nameOfPurpose = (purpose: string): string | undefined =>
+  Object.hasOwn(PURPOSES, purpose) ? purposeRules(purpose as Purpose).name : undefined;
+
 export const purposeRules = (purpose: Purpose): Rules => PURPOSES[purpose];

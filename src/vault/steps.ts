@@ -45,7 +45,7 @@ export function editItem(
   const item = current.value;
   const input = next(item);
   if (!input.ok) return input;
-  if (!input.value) return ok({ answer: { item } });
+  if (!input.value) return ok({ answer: { item, unchanged: true } });
   const { actor, now, random } = context;
   const { vault, createdAt, state, files, brokenFiles } = item;
   const attributes = { id, vault, createdAt, state, files, brokenFiles, ...nextVersion(item, actor, now, random) };

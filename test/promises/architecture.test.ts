@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import contributing from "../../CONTRIBUTING.md?raw";
 import glossary from "../../docs/glossary.md?raw";
 import { OPERATIONS } from "../../contract/operations.ts";
+import { testFiles } from "../docs/test-files.ts";
 import { entries, folderOf, importsOf, sources } from "../support/sources.ts";
 
 /** The rules of the architecture (CONTRIBUTING.md), checked against the sources. */
@@ -280,4 +281,20 @@ describe("only some folders contain", () => {
     expect(files.filter((path) => !allowed.test(path))).toEqual([]);
     expect(files).not.toEqual([]);
   });
+});
+
+it("the files that comments name exist", () => {
+  const paths = [...sources.map(({ path }) => path), ...testFiles.keys(), "client/src/schema.ts", "vitest.config.ts"];
+  const lost = sources
+    .filter(({ path }) => !path.startsWith("test/"))
+    .flatMap(({ path, text }) => {
+      const comments = text.match(/\/\*\*[^]*?\*\/|(?<=^|\s)\/\/ .*$/gm) ?? [];
+      const named = comments.flatMap(
+        (comment) => comment.match(/(?<![\w/.*{}@-])(?:[\w-]+\/)*[\w-]+(?:\.test)?\.tsx?(?!\w)/g) ?? [],
+      );
+      return named
+        .filter((name) => !paths.some((one) => one === name || one.endsWith(`/${name}`)))
+        .map((name) => `${path}: ${name}`);
+    });
+  expect(lost).toEqual([]);
 });

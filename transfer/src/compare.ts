@@ -1,3 +1,4 @@
+import { nameOfPurpose } from "@item-vault/model/purposes";
 import type { TransferField, TransferState } from "./item.ts";
 import { secondsOfDate } from "./values.ts";
 
@@ -28,15 +29,13 @@ function canonical({ title, category, favorite = false, tags, urls, sections, fi
   ]);
 }
 
-const LABELS: Readonly<Record<string, string>> = { USERNAME: "username", PASSWORD: "password", NOTES: "notesPlain" };
-
 const VALUES: Readonly<Record<string, (value: string) => string>> = {
   DATE: (value) => (value === "" ? value : String(secondsOfDate(value))),
   MONTH_YEAR: (value) => value.replace("/", ""),
 };
 
 function canonicalField(field: TransferField, labels: ReadonlyMap<string, string>, exact: boolean): unknown[] {
-  const { id = "", type = "STRING", purpose = "", label = LABELS[purpose] ?? "", value = "", section } = field;
+  const { id = "", type = "STRING", purpose = "", label = nameOfPurpose(purpose) ?? "", value = "", section } = field;
   const kind = purpose === "PASSWORD" ? "CONCEALED" : type;
   const written = VALUES[kind]?.(value) ?? value;
   return [

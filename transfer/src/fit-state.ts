@@ -1,3 +1,4 @@
+import { nameOfPurpose } from "@item-vault/model/purposes";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { FIELD_TYPE_NAMES } from "@item-vault/model/field-types";
 import { fits, LIMITS } from "@item-vault/model/limits";
@@ -56,7 +57,7 @@ interface Context {
 function fitFields({ fields }: TransferState, { add, long }: Context): TransferField[] {
   const purposes = new Set<string>();
   // The ids that the service gives to fields by their purposes (contract 2.12).
-  const ids = new Set(fields.flatMap(({ id, purpose }) => (!id && purpose && PURPOSE_IDS[purpose.toUpperCase()]) || []));
+  const ids = new Set(fields.flatMap(({ id, purpose }) => (!id && purpose && nameOfPurpose(purpose.toUpperCase())) || []));
   return fields.flatMap((field) => {
     const { id, value = "" } = field;
     const [type, purpose] = [typeOf(field), field.purpose?.toUpperCase()];
@@ -71,7 +72,7 @@ function fitFields({ fields }: TransferState, { add, long }: Context): TransferF
     if (id !== undefined && (id === "" || ids.has(id))) delete fitted.id;
     if (id) ids.add(id);
     delete fitted.purpose;
-    if (purpose && !Object.hasOwn(PURPOSE_IDS, purpose)) add("purposes of fields that the service does not have");
+    if (purpose && nameOfPurpose(purpose) === undefined) add("purposes of fields that the service does not have");
     else if (purpose && !purposes.has(purpose)) fitted.purpose = purpose;
     if (purpose) purposes.add(purpose);
     if (fitted.section) fitted.section = { ...fitted.section, id: shortId(fitted.section.id) };
@@ -81,8 +82,6 @@ function fitFields({ fields }: TransferState, { add, long }: Context): TransferF
 
 /** In upper case, and TOTP under its other name (contract 2.7, 2.9). */
 const typeOf = ({ type }: TransferField): string => type?.toUpperCase().replace(/^TOTP$/, "OTP") ?? "STRING";
-
-const PURPOSE_IDS: Readonly<Record<string, string>> = { USERNAME: "username", PASSWORD: "password", NOTES: "notesPlain" };
 
 /** A section that has no room for its id gets another one; fields name it in the same way. */
 export const shortId = (id: string): string => (fits(id, LIMITS.sectionId) ? id : hexOf(sha256(utf8Of(id))));

@@ -1,5 +1,6 @@
 import { itemsIn } from "../../model/vault-scope.ts";
 import { parseItem } from "../../model/item-input.ts";
+import { describeIgnored } from "../../model/ignored.ts";
 import type { Item, OfVault } from "../../model/item.ts";
 import type { Change } from "../../model/operation.ts";
 import { parsePatch } from "../../model/patch-input.ts";
@@ -59,6 +60,12 @@ function sendItemChange(call: Call, change: Change, rest: Rest) {
   return sendChange(call, vault, change, { ids, body: body?.bytes });
 }
 
+/** The header that names ignored attributes of the body (contract 2.16); absent without one. */
+function ignoredHeader({ body, dialect }: Call): Record<string, string> {
+  const ignored = dialect === "uuid" && body ? describeIgnored(body.json) : "";
+  return ignored === "" ? {} : { "Item-Vault-Ignored": ignored };
+}
+
 /** The handler of the writes that answer with the Item. In: how the Item is presented. */
 export const writeItem =
   (present: typeof presentItem, rest = NOTHING) =>
@@ -69,7 +76,8 @@ export const writeItem =
     const item = answer.value.item!;
     const json = present({ ...item, vaultName }, call.dialect, call.store.now);
     // No commit logs a write that changed nothing: it only reads.
-    return ok({ json, headers: itemHeaders(item), version: item.version, ...(unchanged && { action: "READ" }) });
+    const headers = { ...itemHeaders(item), ...ignoredHeader(call) };
+    return ok({ json, headers, version: item.version, ...(unchanged && { action: "READ" }) });
   };
 
 /** The handler of the writes that answer 204. */
@@ -103,12 +111,7 @@ export const patchItem = serveBy({
     const edits = parsePatch(body!.json);
     return edits.ok ? ok({ kind: "patch-item", item, edits: edits.value, ifMatch }) : edits;
   },
-  async handle(call: Call, change: Change): ReplyTo<"patchItem"> {
-    const reply = await writeItem(presentItem)(call, change);
-    // An empty patch only reads, and no commit logs it.
-    const reads = change.kind === "patch-item" && change.edits.length === 0;
-    return reply.ok && reads ? ok({ ...reply.value, action: "READ" }) : reply;
-  },
+  handle: writeItem(presentItem),
 });
 
 export const deleteItem = serveBy({

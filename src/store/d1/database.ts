@@ -72,7 +72,7 @@ export interface BatchResult {
   readonly refusal?: Refusal;
 }
 
-/** One D1 call that writes behind a fence: see d1-errors.ts for its outcomes. */
+/** One D1 call that writes behind a fence: see errors.ts for its outcomes. */
 export async function tryBatch(db: D1Database, statements: D1PreparedStatement[]): Promise<BatchResult> {
   try {
     recordSize(await withDeadline(db.batch(statements)));

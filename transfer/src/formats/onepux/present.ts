@@ -1,3 +1,4 @@
+import { nameOfPurpose } from "@item-vault/model/purposes";
 import type { Losses } from "../../losses.ts";
 import type { TransferField, TransferState } from "../../item.ts";
 import { isRefused } from "../../values.ts";
@@ -32,14 +33,12 @@ export function presentContent(item: TransferState, files: readonly StoredFile[]
   };
 }
 
-/** The ids and labels that a purpose gives (contract 2.12); of fields of web forms also the designations of 1PUX. */
-const PURPOSE_NAMES: Readonly<Record<string, string>> = { USERNAME: "username", PASSWORD: "password", NOTES: "notesPlain" };
 const FORM_TYPE_NAMES: Readonly<Record<string, string>> = { CONCEALED: "P", EMAIL: "E", URL: "U", PHONE: "TEL" };
 
 /** Counts what is lost of the fields with a purpose. 1PUX has them in no section; notes, and the password of a Password, are a mere text. */
 function countPurposed({ title, category, fields }: TransferState, losses: Losses): void {
   for (const { id, label, type = "STRING", purpose = "", section, value } of fields) {
-    const name = PURPOSE_NAMES[purpose];
+    const name = nameOfPurpose(purpose);
     if (name === undefined) continue;
     const isBare = purpose === "NOTES" || (purpose === "PASSWORD" && category === "PASSWORD");
     if (section) losses.add("sections of user names, passwords and notes", title);
@@ -69,7 +68,7 @@ function namedSections(declared: TransferState["sections"], { item, files }: Ins
 }
 
 function presentFormField({ id, label, type = "STRING", purpose = "", value = "" }: TransferField): object {
-  const designation = PURPOSE_NAMES[purpose]!;
+  const designation = nameOfPurpose(purpose)!;
   const fieldType = purpose === "PASSWORD" ? "P" : (FORM_TYPE_NAMES[type] ?? "T");
   return { value, id: id === designation ? "" : (id ?? ""), name: label ?? designation, fieldType, designation };
 }
