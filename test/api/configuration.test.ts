@@ -81,6 +81,20 @@ describe("ROOT_KEYS", () => {
     expect((await admin("GET", "/v1/admin/tokens")).body).toHaveLength(before);
   });
 
+  it.each(["proof", "fingerprint"])("as before while the %s of its row is damaged: nothing accuses the key", async (column) => {
+    await makeVault();
+    const row = (await env.DB.prepare("SELECT proof, fingerprint FROM root_keys WHERE id = 'k1'").first<
+      Record<string, string>
+    >())!;
+    const write = (value: string) => env.DB.prepare(`UPDATE root_keys SET ${column} = ? WHERE id = 'k1'`).bind(value).run();
+    onTestFinished(() => void write(row[column]!));
+    await write("damaged");
+    expect((await admin("POST", "/v1/admin/vaults", { body: { name: "New" } })).status).toBe(200);
+    expect(await readDependency("keys", { ROOT_KEYS: env.ROOT_KEYS })).toMatchObject({ status: "ACTIVE" });
+    const wrong = { ROOT_KEYS: rootKeys("k1", { k1: base64(SECRET) }) };
+    expect((await admin("POST", "/v1/admin/vaults", { body: { name: "New" }, env: wrong })).status).toBe(503);
+  });
+
   it("with a new active key beside the old one: Items remain readable, and /health warns of the old one", async () => {
     const { items, call } = await freshVault();
     const { id } = (await call("POST", items, { body: LOGIN })).body;
