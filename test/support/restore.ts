@@ -51,7 +51,7 @@ export async function passDaysQuickly(name: string, days: number): Promise<void>
 async function passTime(name: string, days: number): Promise<void> {
   advanceClock(days * DAY);
   await runDurableObjectAlarm(env.COORDINATOR.getByName(name));
-  await runDueAlarms(name); // an alarm sweeps at most 100 records
+  await runDueAlarms(name); // an alarm sweeps at most 1,000 records
 }
 
 /** `root_key_uses` comes last: triggers change it while the other rows are inserted. */

@@ -96,11 +96,11 @@ export function recordWithoutRow(sql: SqlStorage, keys: readonly string[], now: 
   return keys.filter((key) => sql.exec(insert, key, UNKNOWN_ITEM, now, now, now + DAY).toArray().length > 0).length;
 }
 
-/** At most 100 of the records whose sweep is due. */
+/** Returns at most 1,000 of the records whose sweep is due: one call of R2 deletes so many objects. */
 export const listDue = (sql: SqlStorage, now: number): PendingRecord[] =>
   sql
     .exec<{ key: string; item: string; due: number; missing_since: number | null; next_sweep: number }>(
-      `SELECT key, item, due, missing_since, next_sweep FROM watched WHERE next_sweep <= ?1 ORDER BY next_sweep LIMIT 100`,
+      `SELECT key, item, due, missing_since, next_sweep FROM watched WHERE next_sweep <= ?1 ORDER BY next_sweep LIMIT 1000`,
       now,
     )
     .toArray();
