@@ -140,6 +140,70 @@ it("a person makes a code, sees the terminal that uses it, and ends its login", 
   await page.getByRole("button", { name: "Make a code" }).waitFor();
 });
 
+const WAITING = "Waiting for the terminal…";
+
+/** A page with a clock of its own, an hour fast, that waits for the terminal of a code, and the code. */
+async function openWaiting() {
+  const page = await openService((await service.addPerson()).email);
+  await page.clock.install({ time: Date.now() + 3_600_000 });
+  await page.goto("/console/#/terminal");
+  await page.getByRole("button", { name: "Make a code" }).click();
+  await page.getByText(WAITING).waitFor();
+  return { page, code: await page.getByLabel("Code").inputValue() };
+}
+
+/** Passes some seconds of the page's clock, and then waits for two more lookups of tokens. */
+async function passSeconds(page: Page, seconds: number): Promise<void> {
+  await page.clock.runFor(seconds * 1000);
+  for (let lookups = 0; lookups < 2; lookups++) {
+    const answered = page.waitForResponse("**/v1/tokens");
+    await page.clock.runFor(2_000);
+    await answered;
+  }
+}
+
+it.each([
+  ["fail", 140, { status: 503, json: { status: 503, message: "The storage is not available" } }],
+  ["know nothing yet, because the redemption is in flight", 122, { json: [] }],
+])("a code is not called unused while the lookups of its token %s", async (_, seconds, answer) => {
+  const { page, code } = await openWaiting();
+  if ("status" in answer) expectProblem(page, /503 .*\/v1\/tokens\)$/);
+  expect((await redeem({ code })).status).toBe(200);
+  await page.route("**/v1/tokens", (route) => route.fulfill(answer));
+  await passSeconds(page, seconds);
+  await page.getByText(WAITING).waitFor();
+  await page.unroute("**/v1/tokens");
+  await page.clock.runFor(4_000);
+  await page.getByText("A terminal at").waitFor();
+});
+
+it("a code that nobody uses is called expired after its 2 minutes, and a page that is left asks no more", async () => {
+  const { page } = await openWaiting();
+  await page.clock.runFor(140_000);
+  const expired = page.getByText("The code has expired. No terminal uses it.");
+  await expect.poll(() => page.clock.runFor(2_000).then(() => expired.isVisible())).toBe(true);
+  await page.getByRole("button", { name: "Make another code" }).click();
+  const [requested, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let lookups = 0;
+  await page.route("**/v1/tokens", async (route) => {
+    lookups++;
+    requested.resolve();
+    await answered.promise;
+    await route.fulfill({ json: [] });
+  });
+  await page.getByRole("button", { name: "Make a code" }).click();
+  await page.getByText(WAITING).waitFor();
+  await page.clock.runFor(2_500);
+  await requested.promise;
+  await page.goto("/console/#/items");
+  await page.getByText(WAITING).waitFor({ state: "detached" });
+  const done = page.waitForResponse("**/v1/tokens");
+  answered.resolve();
+  await done;
+  await page.clock.runFor(10_000);
+  expect(lookups).toBe(1);
+});
+
 it("somebody who signs in with a token makes no code", async () => {
   const page = await openService();
   await page.goto("/console/#/terminal");

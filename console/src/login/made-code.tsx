@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ListedToken, LoginCode } from "@item-vault/client";
+import { LIMITS } from "@item-vault/model/limits";
 import { useLayoutEffect } from "preact/hooks";
 import { call } from "../api/client.ts";
 import { copy } from "../ui/clipboard.ts";
@@ -8,6 +9,8 @@ import { Confirmation } from "../ui/confirmation.tsx";
 /** A code that waits for a terminal, and then the terminal that uses it. The person can end that login. */
 
 const PAUSE = 2_000; // milliseconds
+/** The time after the arrival of a code after which no terminal can appear. The service has some seconds to answer the last terminal. */
+const WAIT = (LIMITS.loginCode + 10) * 1000; // milliseconds
 
 type Terminal = NonNullable<ListedToken["login"]>;
 type State = "waiting" | "expired" | "ended" | Terminal;
@@ -21,16 +24,21 @@ interface Props {
 export function MadeCode({ code, onAgain }: Props) {
   const state = useSignal<State>("waiting");
   useLayoutEffect(() => {
+    const arrival = performance.now();
+    let isLeft = false;
     let timer: ReturnType<typeof setTimeout>;
     const poll = async (): Promise<void> => {
-      // Before the request, so that a code that is used at the last moment is found too.
-      const hasExpired = Date.now() > Date.parse(code.expiresAt);
+      const isLast = performance.now() - arrival > WAIT;
       const terminal = await loadTerminal(code.id).catch(() => undefined);
-      if (terminal || hasExpired) state.value = terminal ?? "expired";
+      if (isLeft) return;
+      if (terminal || (terminal === null && isLast)) state.value = terminal ?? "expired";
       else timer = setTimeout(() => void poll(), PAUSE);
     };
     timer = setTimeout(() => void poll(), PAUSE);
-    return () => clearTimeout(timer);
+    return () => {
+      isLeft = true;
+      clearTimeout(timer);
+    };
   }, []);
   const end = async () => {
     await call("DELETE /v1/tokens/{token}", { path: { token: code.id } });
@@ -40,7 +48,7 @@ export function MadeCode({ code, onAgain }: Props) {
   return (
     <>
       {state.value === "waiting" && <Steps code={code} />}
-      <output>{textOf(state.value)}</output>
+      <output>{sentenceOf(state.value)}</output>
       {isUsed && (
         <Confirmation action="End it" danger onConfirm={end} cancel="Make another code" onCancel={onAgain}>
           <p class="quiet">Program: {(state.value as Terminal).program || "unknown"}</p>
@@ -57,27 +65,28 @@ export function MadeCode({ code, onAgain }: Props) {
   );
 }
 
-/** Returns the terminal that uses a code, by the id of its token. */
-async function loadTerminal(id: string): Promise<Terminal | undefined> {
+/** Returns the terminal that uses a code, by the id of its token, or null. Throws an ItemVaultError. */
+async function loadTerminal(id: string): Promise<Terminal | null> {
   const { data } = await call("GET /v1/tokens");
   const token = data.find((one) => one.id === id);
-  return token && !("broken" in token) ? token.login : undefined;
+  if (!token) return null;
+  return ("login" in token && token.login) || { address: "", program: "" };
 }
 
 const TEXTS = {
   waiting: "Waiting for the terminal…",
-  expired: "Nobody has used the code, and it has expired.",
+  expired: "The code has expired. No terminal uses it.",
   ended: "The login has ended. Its terminal has no access any more.",
 };
 
-const textOf = (state: State): string =>
+const sentenceOf = (state: State): string =>
   typeof state === "string" ? TEXTS[state] : `A terminal at ${state.address || "an unknown address"} uses it.`;
 
 function Steps({ code }: { readonly code: LoginCode }) {
   return (
     <>
       <p>
-        Run this command in the terminal, and paste the code there within 2 minutes. It works once.{" "}
+        Run this command in the terminal, and paste the code there within {LIMITS.loginCode / 60} minutes. It works once.{" "}
         <strong>Paste it only into a terminal that you opened.</strong>
       </p>
       <pre class="token-text">{`item-vault login --code --host ${location.origin}`}</pre>
