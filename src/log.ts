@@ -1,11 +1,11 @@
 import type { FailureKind } from "./model/failure.ts";
-import { type Cause, causeOfDefect, fail, isDefect, type Refusal, type Result } from "./model/result.ts";
+import { type Cause, causeOfDefect, defect, fail, isDefect, type Refusal, type Result } from "./model/result.ts";
 
 /** Where a failure happened. */
 export interface Trace {
   /** The `Request-Id` of the answer. */
   readonly request?: string;
-  /** The operationId of the document. */
+  /** The operationId of the document, or the kind of the job. */
   readonly operation?: string;
   readonly job?: string;
 }
@@ -24,6 +24,10 @@ export function logFailure(what: string, error: unknown, trace: Trace = {}): voi
 export function logRefusal({ failure, cause }: Refusal, trace: Trace = {}): void {
   logLine(failure.kind, cause, trace);
 }
+
+/** Returns an error for the platform, which prints its message. A foreign message may quote input. */
+export const printable = (what: string, error: unknown): Error =>
+  error instanceof Error && isDefect(error) ? error : defect(`${what} has failed`);
 
 /** Returns the refusal for an error that was caught. The log line of the refusal shows the error. */
 export const failedBy = (what: string, error: unknown, kind: FailureKind = "internal"): Refusal => ({
@@ -45,7 +49,7 @@ const FRAMES_MAX = 20;
 
 /**
  * Describes an error without what it may quote. D1's messages name tables and constraints, never bound values (its type errors start with
- * other words). Our own messages are constant. Every other message may quote the input, as V8 does for a body that is no JSON.
+ * other words). Our own messages have no value that a user typed. Every other message may quote the input, as V8 does for a body that is no JSON.
  */
 export function causeOf(what: string, error: unknown): Cause {
   if (!(error instanceof Error)) return { what, class: typeof error, frames: [] };

@@ -1,4 +1,4 @@
-import { logFailure } from "./log.ts";
+import { logFailure, printable } from "./log.ts";
 import { startBackup } from "./nightly.ts";
 import { must } from "./model/result.ts";
 import { startJob } from "./operator.ts";
@@ -59,7 +59,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
   await recordCounts(env.DB, Object.assign({}, ...parts.map((part) => (part.status === "fulfilled" ? part.value : {}))));
   const failed = parts.filter((part) => part.status === "rejected");
   for (const { reason } of failed) logFailure("The hourly run", reason);
-  if (failed[0]) throw failed[0].reason;
+  if (failed[0]) throw printable("The hourly run", failed[0].reason);
 }
 
 async function cleanSessions({ DB }: Env, now: number, take: Take): Promise<Counts> {

@@ -1,3 +1,4 @@
+import { logRefusal } from "../log.ts";
 import { startJob } from "../operator.ts";
 import type { Answer, Operation } from "../model/operation.ts";
 import { ok, type Result } from "../model/result.ts";
@@ -49,7 +50,7 @@ export async function commitOperations(
       notifyListeners(webSockets(), commit.after);
       pending.deleteCommitted(sql, committedContents(commit));
       // The answer to the deletion does not wait for it. When the call is lost, the hourly run starts the job.
-      if (!commit.after) void startJob(env, "purge", true);
+      if (!commit.after) void startJob(env, "purge", true).then((started) => started.ok || logRefusal(started));
     },
     clock,
   });

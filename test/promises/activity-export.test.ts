@@ -135,7 +135,7 @@ describe("an entry past the retention", () => {
     const { vault, log } = await loggedVault();
     advanceClock(31 * DAY);
     const FILES = wrapBucket({ put: () => Promise.reject(new Error("R2")) });
-    await expect(run({ FILES, DB: sizedDatabase(() => 9_900_000_000) })).rejects.toThrow("R2");
+    await expect(run({ FILES, DB: sizedDatabase(() => 9_900_000_000) })).rejects.toThrow("The hourly run has failed");
     recordDatabaseSize(0);
     expect(await idsInD1(vault)).toHaveLength(log.length);
     expect(await ofVault(vault)).toEqual(log);
@@ -182,7 +182,7 @@ describe("a run that is killed", () => {
     vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const { vault, log } = await loggedVault();
     advanceClock(31 * DAY);
-    await expect(run(bindings())).rejects.toThrow(/killed|expired entries|segments/);
+    await expect(run(bindings())).rejects.toThrow(/The hourly run has failed|expired entries|segments/);
     expect(await ofVault(vault)).toEqual(log);
     await run();
     expect([await idsInD1(vault), await ofVault(vault)]).toEqual([[], log]);

@@ -32,7 +32,7 @@ it("segments leave D1 although an object of the archive keeps the rows of their 
   const key = `log/${new Date(time).toISOString().slice(0, 10)}/000000`;
   await env.FILES.put(key, "damaged");
   await insertSegments([log], 40, "7b7d");
-  await expect(cleanUp(env, Date.now())).rejects.toThrow("JSON");
+  await expect(cleanUp(env, Date.now())).rejects.toThrow("The hourly run has failed");
   expect(await segmentsLeft()).toBe(0);
   await env.FILES.delete(key);
   await env.DB.prepare("DELETE FROM activity WHERE vault_id = ?1").bind(log).run();

@@ -1,7 +1,7 @@
 import type { AnswerBody } from "../../../contract/answer.ts";
 import { parseSubjectToken, type SubjectClaims, type TokenFault, verifySubjectToken } from "../../crypto/workload-token.ts";
 import type { Claims } from "../../crypto/token.ts";
-import { logFailure } from "../../log.ts";
+import { logFailure, logRefusal } from "../../log.ts";
 import type { Activity } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ADMIN } from "../../model/operation.ts";
@@ -82,7 +82,8 @@ async function exchange(c: Context, store: Store, form: ExchangeForm): Promise<R
   const presented = { issuer: issuer.row.id, url: token.value.issuer, jti, payload };
   const chosen = await chooseRule(store, loaded.value, form.rule, payload);
   if (chosen.ok) return issue(c, store, presented, { issuer, rule: chosen.rule }, verified.value);
-  c.executionCtx.waitUntil(recordRefused(store, presented));
+  const recorded = recordRefused(store, presented).then((done) => done.ok || logRefusal(done, traceOf(c)));
+  c.executionCtx.waitUntil(recorded);
   return refuse(c, { actor: issuer.row.id, reason: chosen.reason });
 }
 

@@ -1,6 +1,8 @@
+import { logRefusal } from "../../log.ts";
 import { isAt, parseCursor } from "../../model/cursor.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { SECOND } from "../../model/time.ts";
+import type { Refusal } from "../../model/result.ts";
+import { MINUTE, SECOND } from "../../model/time.ts";
 import type { Store } from "../../store/d1/database.ts";
 import { loadEventState } from "../../store/events/state.ts";
 import { loadEvents } from "../../store/events/events.ts";
@@ -19,6 +21,16 @@ const READ_TIMEOUT_MS = 11 * SECOND;
 /** When the next check of all tokens and vaults is due: Unix milliseconds. */
 export const check = { due: 0 };
 
+let loggedAt = 0;
+
+/** Logs a failure of a read, at most once a minute: while D1 fails, the reads are repeated every second. */
+function logOutage(refusal: Refusal): void {
+  const now = Date.now();
+  if (Math.abs(now - loggedAt) < MINUTE) return;
+  loggedAt = now;
+  logRefusal(refusal);
+}
+
 /** In: Unix milliseconds. A time that is too far away was set before the clock went back. */
 export const isCheckDue = (now: number): boolean => check.due <= now || check.due > now + CHECK_INTERVAL_MS;
 
@@ -36,7 +48,10 @@ export async function checkSome(store: Store, some: readonly Listener[], of: rea
   const tokens = [...new Set(some.map(({ token }) => holderOf(token)))];
   const vaults = of.map(({ vault }) => vault);
   const state = await loadEventState(store, tokens, vaults);
-  if (!state.ok) return false;
+  if (!state.ok) {
+    logOutage(state);
+    return false;
+  }
   for (const listener of some) {
     const inUse = state.value.tokens.get(holderOf(listener.token)) === listener.token.hash;
     if (inUse) listener.checkedAt = now;
@@ -85,6 +100,7 @@ export async function readChannel(store: Store, channel: Channel): Promise<void>
   } else if (answer.failure.kind === "vault_not_found") {
     channel.deleted = true;
   } else {
+    logOutage(answer);
     channel.stale = true;
     channel.readingUntil = Date.now() + SECOND; // before the next try
   }

@@ -1,6 +1,6 @@
 import { type Keyring, openKeyring } from "../../crypto/keyring.ts";
 import { NOWHERE } from "../../crypto/seal.ts";
-import { logFailure } from "../../log.ts";
+import { logFailure, logRefusal, printable } from "../../log.ts";
 import type { Activity } from "../../model/activity.ts";
 import { defect, must } from "../../model/result.ts";
 import { parseSettings, type Settings } from "../../settings.ts";
@@ -107,7 +107,7 @@ export async function consumeMessages(env: Env, messages: readonly Message<Flush
       },
     );
   }
-  if (failures.length > 0) throw failures[0];
+  if (failures.length > 0) throw printable("A message of the log", failures[0]);
 }
 
 /**
@@ -128,6 +128,7 @@ async function storeMessage(env: Env, settings: Settings, { handOvers, rows }: F
   const [db, files] = [env.DB, filesOf(env)];
   const level = await confirmLevel({ db, settings }, "archive");
   // While D1 does not answer, the last known size counts.
+  if (!level.ok) logRefusal(level);
   const archives = !level.ok || level.value;
   const unstored = isRepeated ? await withoutStoredOrArchived(db, files, handOvers, archives) : handOvers;
   const inserted = archives ? [] : unstored;
@@ -200,8 +201,8 @@ const SQL = {
     INSERT INTO activity (${ACTIVITY.columns}) SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?1) WHERE true
     ON CONFLICT (vault_id, id) DO NOTHING`,
   /**
-   * Counted when a segment is begun: in between a log grows by less than a segment. The logs of a family of tokens count together, under the
-   * token at its top: only the log that has grown drops entries. A rule is the top of its own family (`rootOf`).
+   * Logs are counted when a segment is begun: in between a log grows by less than a segment. The logs of a family of tokens count together,
+   * under the token at its top. Only the log that has grown drops entries. A rule is the top of its own family (`rootOf`).
    */
   full: `
     SELECT log, (
@@ -218,7 +219,7 @@ const SQL = {
 
 interface FullLog {
   readonly log: string;
-  /** Of the logs that count together with it. */
+  /** The bytes of all logs of its family. */
   readonly bytes: number;
 }
 

@@ -71,7 +71,9 @@ export async function recordDamage(store: Store, vault: string, items: readonly 
   const name = vault + ids;
   if (recorded.get(name, now)) return;
   recorded.set(name, true, now);
-  if (items.length === 0 && !(await checkRootKeys(db, store.keyring)).ok) return;
+  const checked = items.length === 0 ? await checkRootKeys(db, store.keyring) : ok(undefined);
+  if (!checked.ok && checked.cause) logRefusal(checked);
+  if (!checked.ok) return;
   const add = db.prepare(items.length > 0 ? SQL.items : SQL.vault).bind(vault, ids, now);
   const added = await runBatch(db, add, forgetStatement(db, now));
   if (!added.ok) logRefusal(added);

@@ -1,3 +1,4 @@
+import { logRefusal } from "../../log.ts";
 import { createCache } from "../../crypto/cache.ts";
 import type { Keyring, RootKey } from "../../crypto/keyring.ts";
 import { open, seal } from "../../crypto/seal.ts";
@@ -136,6 +137,9 @@ export async function explainFailure(store: Store): Promise<Refusal> {
   const check = (lastCheck = { keyring: store.keyring, until: store.now + MINUTE, refusal: fail("unauthorized") });
   const checked = await checkRootKeys(store.db, store.keyring);
   if (!checked.ok && checked.failure.kind === "misconfigured") check.refusal = checked;
-  if (!checked.ok && checked.failure.kind !== "misconfigured") check.until = store.now + SECOND;
+  if (!checked.ok && checked.failure.kind !== "misconfigured") {
+    logRefusal(checked);
+    check.until = store.now + SECOND;
+  }
   return check.refusal;
 }

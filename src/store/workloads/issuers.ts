@@ -1,3 +1,4 @@
+import { logRefusal } from "../../log.ts";
 import { nameIndexes } from "../../crypto/name-index.ts";
 import { open, seal } from "../../crypto/seal.ts";
 import type { Claims } from "../../crypto/token.ts";
@@ -116,6 +117,7 @@ async function openKeys({ keyring }: Store, row: KeysRow): Promise<StoredKeys> {
 /** As `KeysPorts.claim`: also when D1 does not answer, nothing is fetched. */
 export async function claimFetch({ db, keyring }: Store, issuer: string, now: number): Promise<boolean> {
   const done = await runBatch<[{ issuer_id: string }]>(db, db.prepare(SQL.claim).bind(issuer, now, keyring.active.id));
+  if (!done.ok) logRefusal(done);
   return done.ok && done.value[0].length > 0;
 }
 
@@ -127,7 +129,8 @@ export async function saveKeys(
   at: number,
 ): Promise<void> {
   const sealed = await seal(active.registry, associatedData(issuer, active.id), JSON.stringify({ keys, fetchedAt: at }));
-  await runBatch(db, db.prepare(SQL.save).bind(issuer, at, active.id, sealed));
+  const done = await runBatch(db, db.prepare(SQL.save).bind(issuer, at, active.id, sealed));
+  if (!done.ok) logRefusal(done);
 }
 
 /** Deletes the keys that no exchange has asked for since a time, as `deleteExpired`. Out: how many. */
