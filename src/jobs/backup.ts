@@ -153,9 +153,9 @@ async function startJob({ store }: Ports, state: BackupState): Promise<Result<Ba
   return total.ok ? beginNamed(store, { ...state, hasBegun: true, total: total.value }) : total;
 }
 
-/** Begins once the deployment has its id. Fails as `ensureDeployment`. */
+/** Begins once the deployment has its id. A dry run writes no id. Fails as `ensureDeployment`. */
 async function beginNamed(store: BackupStore, state: BackupState): Promise<Result<BackupState>> {
-  const ensured = await ensureDeployment(store);
+  const ensured = state.input.dryRun ? ok("") : await ensureDeployment(store);
   return ensured.ok ? ok(state) : ensured;
 }
 

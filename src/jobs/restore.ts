@@ -6,6 +6,7 @@ import { fail, ok, type Result } from "../model/result.ts";
 import { createRequestId } from "../request-id.ts";
 import { callObject } from "../retry.ts";
 import { openOrigin } from "../store/activity/entries.ts";
+import { ensureDeployment } from "../store/backup/deployment.ts";
 import { withBuckets } from "../store/backup/ports.ts";
 import { fault, findingOf } from "../store/checks/fault.ts";
 import { countCalls } from "../store/jobs/counted-calls.ts";
@@ -132,7 +133,12 @@ const requestOf = ({ input }: RestoreState, target: Pick<RestoreRequest, "vault"
 async function advance(ports: RestorePorts, state: RestoreState): Promise<Next> {
   const { input, target, restore, registry } = state;
   if (!target) return registry ? nextVault(ports, state, registry) : ok({ state: "done" });
-  if (!restore) return input.item === undefined ? begin(ports, state, target) : beginOfItem(ports, state, input.item);
+  if (!restore) {
+    // The checks compare the id of the deployment. A dry run does not write a lost one.
+    const ensured = input.dryRun || registry ? ok("") : await ensureDeployment(ports.store);
+    if (!ensured.ok) return ensured;
+    return input.item === undefined ? begin(ports, state, target) : beginOfItem(ports, state, input.item);
+  }
   if ("position" in restore) {
     const stepped = await stepVault(ports, restore);
     return stepped.ok ? ok(endOfStep(state, stepped.value)) : stepped;

@@ -4,6 +4,7 @@ import { backUp, backUpAll, newestOf } from "../support/backup.ts";
 import { freshFile } from "../support/files.ts";
 import { admin, LOGIN, send } from "../support/service.ts";
 import { emptyBucket } from "../support/empty-bucket.ts";
+import { restore } from "../support/restores.ts";
 import { run, verifyAll } from "../verify/support/verify.ts";
 
 /** The row of the table `deployment` has the id that each backup names. Its loss ends no backups (contract 21.10, 22.4). */
@@ -48,6 +49,20 @@ describe.each(LOSSES)("a row of the deployment that is %s", (_, sql) => {
     expect([await idOf(), manifest.deployment, manifest.number]).toEqual([id, id, 2]);
     expect((await verifyAll()).findings).toEqual([]);
     await admin("DELETE", `/v1/admin/vaults/${vault}`);
+  });
+
+  it("is put back by a restore of a vault whose data keys are others, and no dry run writes it", async () => {
+    const { vault } = await freshFile();
+    await backUpAll();
+    const id = await idOf();
+    await run("UPDATE vaults SET keys = ?2 || substr(keys, 37) WHERE id = ?1", vault, crypto.randomUUID());
+    await run(sql);
+    const lost = await idOf();
+    expect(await backUpAll({}, { dryRun: true })).toMatchObject({ state: "failed", reason: "misconfigured" });
+    expect(await restore({ vault, overwrite: true, dryRun: true })).toMatchObject({ status: 200 });
+    expect(await idOf()).toBe(lost);
+    expect(await restore({ vault, overwrite: true })).toMatchObject({ status: 200, body: { state: "done" } });
+    expect(await idOf()).toBe(id);
   });
 
   it("is made anew when the bucket has no backup", async () => {

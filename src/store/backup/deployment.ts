@@ -1,7 +1,7 @@
 import { REGISTRY } from "../../model/backup.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
-import { DEPLOYMENT_ID, IS_DEPLOYMENT } from "../d1/deployment.ts";
+import { IS_DEPLOYMENT, SELECT_DEPLOYMENT } from "../d1/deployment.ts";
 import { findOpen, listBackupNumbers, listFolders, loadManifest } from "./load.ts";
 import type { BackupStore } from "./ports.ts";
 
@@ -17,15 +17,24 @@ const SQL = {
 const TRIED_MAX = { folders: 3, backups: 8 };
 
 /**
- * Restores a lost id of the deployment from the newest manifest of the bucket. Without any backup the deployment gets a new id. Fails with
- * `misconfigured` if no manifest can be decrypted, and with `unavailable`.
+ * Returns the id of the deployment. Restores a lost id from the newest manifest of the bucket; without any backup the deployment gets a new id.
+ * Fails with `misconfigured` if no manifest can be decrypted, and with `unavailable`.
  */
-export async function ensureDeployment(store: BackupStore): Promise<Result<unknown>> {
+export async function ensureDeployment(store: BackupStore): Promise<Result<string>> {
   const { db } = store;
-  const read = await runBatch<[{ id: string | null }]>(db, db.prepare(`SELECT ${DEPLOYMENT_ID} AS id`));
-  if (!read.ok || read.value[0][0]!.id !== null) return read;
+  const read = await runBatch<[{ id: string | null }]>(db, db.prepare(SELECT_DEPLOYMENT));
+  if (!read.ok) return read;
+  const { id } = read.value[0][0]!;
+  if (id !== null) return ok(id);
   const known = await findDeployment(store);
-  return known.ok ? runBatch(db, db.prepare(SQL.clear), db.prepare(SQL.insert).bind(known.value)) : known;
+  if (!known.ok) return known;
+  const written = await runBatch<[never, never, { id: string }]>(
+    db,
+    db.prepare(SQL.clear),
+    db.prepare(SQL.insert).bind(known.value),
+    db.prepare(SELECT_DEPLOYMENT),
+  );
+  return written.ok ? ok(written.value[2][0]!.id) : written;
 }
 
 /** Returns the deployment that the newest manifest names, or `null` if the bucket has no backup. Fails as `ensureDeployment`. */
@@ -46,4 +55,4 @@ async function findDeployment({ backups, keyring }: BackupStore): Promise<Result
   return isEmpty ? ok(null) : fail("misconfigured", DEPLOYMENT_UNKNOWN);
 }
 
-const DEPLOYMENT_UNKNOWN = "the database has lost the id of its deployment, and ROOT_KEYS opens no manifest that has it";
+const DEPLOYMENT_UNKNOWN = "the database has lost the id of its deployment, and no manifest can be decrypted with ROOT_KEYS";

@@ -2,7 +2,7 @@ import type { Cell, TableRows } from "../../model/backup.ts";
 import type { Cursor } from "../../model/cursor.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
-import { DEPLOYMENT_ID, DEPLOYMENT_LOST } from "../d1/deployment.ts";
+import { DEPLOYMENT_LOST, SELECT_DEPLOYMENT } from "../d1/deployment.ts";
 import {
   columnsInVault,
   firstKey,
@@ -139,7 +139,6 @@ const AFTER_ALL = "\u{10FFFF}";
 
 const SQL = {
   vault: "SELECT * FROM vaults WHERE id = ?1",
-  deployment: `SELECT ${DEPLOYMENT_ID} AS id`,
   log: `
     SELECT count(*) AS entries, EXISTS (SELECT 1 FROM activity WHERE vault_id = ?1 AND sequence = ?2 AND at = ?3) AS known
     FROM activity WHERE vault_id = ?1 AND sequence > ?2
@@ -194,7 +193,7 @@ export async function readSlice(
   const answers = await runBatch<Row[]>(
     db,
     db.prepare(SQL.vault).bind(vault),
-    db.prepare(SQL.deployment),
+    db.prepare(SELECT_DEPLOYMENT),
     db.prepare(SQL.log).bind(vault, since?.sequence ?? Number.MAX_SAFE_INTEGER, since?.at ?? 0),
     ...SQL.ofVault.map((sql) => db.prepare(sql).bind(vault)),
     ...read.map(({ one, index }) => db.prepare(one.sql).bind(vault, ...range, ...keys[index]!)),

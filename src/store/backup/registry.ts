@@ -9,14 +9,14 @@ import {
   type VaultBackupRef,
 } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
-import { DEPLOYMENT_ID, DEPLOYMENT_LOST } from "../d1/deployment.ts";
 import { recordBackup } from "../health/backup-figures.ts";
 import { type ProofRow, proofsStatement } from "../keys/root-keys.ts";
 import { SCHEMA } from "../d1/schema.ts";
 import { findBrokenInRegistry } from "./broken.ts";
 import { cutGroups } from "./cut.ts";
+import { ensureDeployment } from "./deployment.ts";
 import { loadManifest, loadPartsBefore } from "./load.ts";
 import type { OpenManifest } from "./manifest.ts";
 import { keysOfRows, withKeys } from "./needed-keys.ts";
@@ -70,20 +70,13 @@ export async function beginRegistry(
   store: BackupStore,
   full: boolean,
 ): Promise<Result<{ readonly state: RegistryBackup; readonly lost: readonly Finding[] }>> {
-  const [newest, deployment] = [await findNewest(store, REGISTRY), await loadDeployment(store)];
+  const [newest, deployment] = [await findNewest(store, REGISTRY), await ensureDeployment(store)];
   if (!newest.ok) return newest;
   if (!deployment.ok) return deployment;
   const { number, open, lost } = newest.value;
   const predecessor = open?.sha256 ?? null;
   const begun = { number: number + 1, full: full || lost.length > 0, predecessor, deployment: deployment.value };
   return ok({ state: { ...begun, position: FIRST_POSITION, parts: [], rootKeys: [] }, lost });
-}
-
-async function loadDeployment({ db }: BackupStore): Promise<Result<string>> {
-  const read = await runBatch<[{ id: string | null }]>(db, db.prepare(`SELECT ${DEPLOYMENT_ID} AS id`));
-  if (!read.ok) return read;
-  const { id } = read.value[0][0]!;
-  return id === null ? fail("misconfigured", DEPLOYMENT_LOST) : ok(id);
 }
 
 /** Reads rows and writes their parts, until the step is spent. Out: whether all rows are read. Errors: `unavailable`. */
@@ -111,7 +104,7 @@ export async function readRegistryRows(
   return ok({ state, isRead: false });
 }
 
-/** Writes the parts of some rows whose cuts are known, one at least, until the step is spent. Returns the rows that are left, too. */
+/** Writes at least one part of rows whose cuts are known, until the step is spent. Returns the state and the rows without a part. */
 async function writeRows(
   writing: PartWriting,
   begun: RegistryBackup,

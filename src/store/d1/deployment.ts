@@ -9,9 +9,12 @@ export const IS_DEPLOYMENT = "(length(id) = 32 AND id NOT GLOB '*[^0-9a-f]*')";
 /** SQL: the id of the deployment; NULL when its row is lost or damaged. */
 export const DEPLOYMENT_ID = `(SELECT id FROM deployment WHERE ${IS_DEPLOYMENT})`;
 
+/** SQL: the same as a row `{id}`. */
+export const SELECT_DEPLOYMENT = `SELECT ${DEPLOYMENT_ID} AS id`;
+
 /** What /health and `verify` say of a lost row. */
 export const DEPLOYMENT_LOST =
-  "the row of the table deployment is lost or damaged: the next backup takes its id from the newest manifest of BACKUPS";
+  "the row of the table deployment is lost or damaged: the next backup or restore takes its id from the newest manifest of BACKUPS";
 
 /** SQL: whether the deployment has or had vaults or tokens. */
 export const IN_USE =

@@ -84,11 +84,13 @@ async function compareWithRegistry(
 
 /**
  * Checks that this release and this deployment can restore a backup. For a backup of another deployment, the id of the vault has to be
- * free, or the vault of this id has to have the data keys of the backup. Errors: `backup_damaged`.
+ * free, or the vault of this id has to have the data keys of the backup. A restore puts back a lost id of this deployment before it begins.
+ * Fails with `backup_damaged`.
  */
 export function checkOrigin({ deployment, vault }: Known, manifest: Manifest): Result<undefined> {
   if (manifest.schema > SCHEMA.newest) return refused(manifest, "was made by a newer release");
-  if (vault && manifest.deployment !== deployment && vault.newest_key !== newestKeyId(String(manifest.row?.["keys"])))
+  const isOfOther = deployment !== null && manifest.deployment !== deployment;
+  if (isOfOther && vault && vault.newest_key !== newestKeyId(String(manifest.row?.["keys"])))
     return refused(
       manifest,
       `belongs to the deployment ${manifest.deployment}; this one is ${deployment} and has a vault with its id`,

@@ -3,7 +3,7 @@ import { TIME_END } from "../../model/time.ts";
 import { hasDeletion } from "../activity/entries.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
 import { runBatch } from "../d1/database.ts";
-import { IN_USE } from "../d1/deployment.ts";
+import { DEPLOYMENT_ID, IN_USE } from "../d1/deployment.ts";
 import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 
 /**
@@ -29,8 +29,8 @@ export interface Known {
   readonly deleted: boolean;
   /** When the newest webhook was made: Unix milliseconds. An impossible time is ignored. */
   readonly webhook: number;
-  /** The id of the deployment, whether it has or had vaults or tokens, and whether it has a vault. */
-  readonly deployment: string;
+  /** The id of the deployment (null if its row is lost), whether it has or had vaults or tokens, and whether it has a vault. */
+  readonly deployment: string | null;
   readonly inUse: boolean;
   readonly hasVaults: boolean;
 }
@@ -39,7 +39,7 @@ const SQL = {
   mark: "SELECT number, manifest FROM restores WHERE vault_id = ?1",
   vault: `SELECT content_version + attribute_version AS sequence, updated_at, ${NEWEST_KEY_ID} AS newest_key FROM vaults WHERE id = ?1`,
   known: `
-    SELECT (SELECT id FROM deployment) AS deployment, ${IN_USE} AS inUse, EXISTS (SELECT 1 FROM vaults) AS hasVaults,
+    SELECT ${DEPLOYMENT_ID} AS deployment, ${IN_USE} AS inUse, EXISTS (SELECT 1 FROM vaults) AS hasVaults,
       coalesce((SELECT max(created_at) FROM webhooks WHERE vault_id = ?1 AND created_at < ${TIME_END}), 0) AS webhook,
       ${hasDeletion("?1")} AS deleted`,
   // A vault that has changed since it was compared is there still, and then nothing is marked.
@@ -56,7 +56,7 @@ export const IS_MARKED = "EXISTS (SELECT 1 FROM restores WHERE vault_id = ?1)";
 
 /** In: the id of a vault, or `REGISTRY`. Errors: `unavailable`. */
 export async function loadKnown(db: D1Database, vault: string): Promise<Result<Known>> {
-  type Flags = Record<"inUse" | "hasVaults" | "webhook" | "deleted", number> & { readonly deployment: string };
+  type Flags = Record<"inUse" | "hasVaults" | "webhook" | "deleted", number> & { readonly deployment: string | null };
   const read = await runBatch<[NonNullable<Known["begun"]>, VaultState, Flags]>(
     db,
     db.prepare(SQL.mark).bind(vault),
