@@ -1,5 +1,6 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { renewCoordinator } from "../support/bindings.ts";
+import { rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { pattern } from "../support/files.ts";
 import { admin, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
 import { newReceiver } from "../support/webhooks.ts";
@@ -97,6 +98,19 @@ describe.each(TEXTS.map((texts) => [texts.join(" and "), texts] as const))("with
     );
     expect((await verifyAll({ vault: world.vault })).findings).toEqual([]);
   });
+});
+
+it("a write to a vault without texts succeeds when D1 does not tell the first time what its log has", async () => {
+  const world = await makeWorld();
+  await damage(world, ["name", "description"]);
+  let [isAsked, failures] = [false, 0];
+  const DB = wrapDatabase(env.DB, {
+    rewrite: (sql) => ((isAsked = sql.includes("SELECT expired FROM logs")), sql),
+    before: () => (isAsked && failures++ === 0 ? Promise.reject(new Error("D1_ERROR: Network connection lost.")) : undefined),
+  });
+  await rebindCoordinator(world.vault, { DB });
+  expect([(await world.call("POST", world.items, { body: LOGIN })).status, failures > 1]).toEqual([200, true]);
+  await rebindCoordinator(world.vault, {});
 });
 
 it("a vault whose texts cannot be decrypted, and whose version the log does not confirm, takes no write", async () => {

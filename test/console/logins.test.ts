@@ -369,6 +369,17 @@ describe("a pasted code", () => {
   });
 });
 
+it("a sign-out in the last minute of a session is none with the cookie of an ended session", async () => {
+  const { call } = await signedIn();
+  const { expiresAt } = (await call("GET", "/console/session")).body;
+  advanceClock(Date.parse(expiresAt) - Date.now() - 60_000);
+  let ended = 0;
+  const SESSION_RATE = { limit: async () => ({ success: ++ended > 0 }) };
+  const headers = { "CF-Connecting-IP": "203.0.113.77" };
+  expect((await call("DELETE", "/console/session", { env: { SESSION_RATE }, headers })).status).toBe(204);
+  expect(ended).toBe(0);
+});
+
 describe.each(WAYS)("the code of a login %s", (_, confirm) => {
   it("ends when the person signs out, and no session of theirs elsewhere does", async () => {
     const person = await signedIn();
