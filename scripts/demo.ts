@@ -1,7 +1,7 @@
 /** The demo: a Vault with one Login that has a File, and a token for the Vault. It is created through the API. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
-/** The address of the service, while `npm start` runs it. */
+/** The process id of `npm start`, and the address of its service. A killed process leaves the file. */
 export const ADDRESS = ".wrangler/address";
 /** The demo of an earlier start. */
 export const DEMO = ".wrangler/demo.json";
@@ -11,6 +11,17 @@ export interface Demo {
   readonly item: string;
   readonly file: string;
   readonly token: string;
+}
+
+/** Returns the address of the service while `npm start` runs it. */
+export function loadAddress(): string | undefined {
+  const [pid, address] = existsSync(ADDRESS) ? readFileSync(ADDRESS, "utf8").split(" ") : [];
+  try {
+    process.kill(Number(pid), 0); // throws if there is no such process
+    return address;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -38,7 +49,7 @@ export async function loadLogin(base: string, { vault, item, token }: Demo): Pro
   return (await send(base, "GET", `/v1/vaults/${vault}/items/${item}`, token)) as { title: string; version: number };
 }
 
-/** A link that signs in to the console, as a token, if there is one, and as the admin. It works once, for 5 minutes (contract 24.9). */
+/** A link that signs in to the console, as a token, if there is one, and as the admin. It works once (contract 24.9). */
 export async function createSignInLink(base: string, adminToken: string, token?: string): Promise<string> {
   const codes = [
     ...(token === undefined ? [] : [(await send(base, "POST", "/v1/sign-in-codes", token)) as { code: string }]),

@@ -8,6 +8,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import * as paths from "node:path";
+import { LIMITS } from "../src/model/limits.ts";
 import { build } from "./build.ts";
 import { ADDRESS, createDemo, createSignInLink, DEMO, type Demo, loadLogin } from "./demo.ts";
 import { ensureSecrets } from "./secrets.ts";
@@ -54,7 +55,7 @@ server.on("exit", (code) => process.exit(stopping ? 0 : (code ?? 1)));
 
 await waitForServer();
 if (folder !== undefined) await restore(folder);
-writeFileSync(ADDRESS, base);
+writeFileSync(ADDRESS, `${process.pid} ${base}`);
 if (isRestored()) console.log(await greetingOfRestored());
 else await startDemo();
 
@@ -134,7 +135,7 @@ async function restore(from: string): Promise<void> {
 async function signInLines(token?: string): Promise<string> {
   if (!process.stdout.isTTY) return "To open the console, run: npm run console";
   return `${await createSignInLink(base, adminToken, token)}
-The link opens the console, once and within 5 minutes; npm run console makes another.`;
+The link opens the console, once and within ${LIMITS.signInCode / 60} minutes; npm run console makes another.`;
 }
 
 async function greetingOfRestored(): Promise<string> {

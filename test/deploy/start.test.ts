@@ -1,5 +1,17 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
@@ -124,6 +136,24 @@ it("`npm run console` prints a link that signs in once, as long as the service r
   expect(statuses).toEqual([200, 200, 401, 401]);
   await end(child);
   expect(runConsole()).toMatchObject({ status: 1, stdout: "", stderr: expect.stringContaining("npm start") as string });
+});
+
+it("`npm run console` sends no secret to the port of a service that was killed", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "item-vault-console-"));
+  const killed = spawnSync(process.execPath, ["--version"]).pid;
+  let requests = 0;
+  const server = createServer((_, answer) => void (requests++, answer.end("{}")));
+  await new Promise<void>((done) => void server.listen(0, "127.0.0.1", done));
+  mkdirSync(join(folder, ".wrangler"));
+  writeFileSync(join(folder, ".dev.vars"), "ADMIN_TOKEN=secret\n");
+  for (const pid of [`${killed} `, ""]) {
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    writeFileSync(join(folder, ".wrangler/address"), `${pid}${address}`);
+    const child = spawn(process.execPath, [resolve("scripts/console.ts")], { cwd: folder, stdio: "ignore" });
+    expect(await new Promise((done) => void child.on("close", done))).toBe(1);
+  }
+  server.close();
+  expect(requests).toBe(0);
 });
 
 it("a variable of .dev.vars reaches the service, and no value is in the list of processes: webhooks to WEBHOOK_TEST_ORIGIN are accepted", async () => {
