@@ -1,3 +1,4 @@
+import { LIMITS } from "../../src/model/limits.ts";
 import { json, required } from "../content.ts";
 import { loginCode, loginRequest, loginToken, newAuthorization, newLoginCode } from "../examples.ts";
 import type { Descriptions } from "../operation.ts";
@@ -21,7 +22,7 @@ export const loginDescriptions = {
     tag,
     summary: "Make a code that logs in a terminal",
     description:
-      "The console of the same origin sends it for a person, who pastes the code into a terminal. The code is used once, within 2 minutes " +
+      `The console of the same origin sends it for a person, who pastes the code into a terminal. The code is used once, within ${LIMITS.loginCode / 60} minutes ` +
       "(contract 28.5).",
     body: required(json("NewLoginCode", newLoginCode)),
     answers: { 200: { description: "The code.", content: json("LoginCode", loginCode) } },

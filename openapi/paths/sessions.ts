@@ -1,6 +1,10 @@
+import { LIMITS } from "../../src/model/limits.ts";
 import { json, required } from "../content.ts";
 import { session, signInCode } from "../examples.ts";
 import type { Descriptions } from "../operation.ts";
+
+/** How long a one-time code can be used. */
+const MINUTES = LIMITS.signInCode / 60;
 
 /** Sessions of the console (contract 24). */
 
@@ -35,14 +39,14 @@ export const sessionDescriptions = {
   createSignInCode: {
     tag,
     summary: "Make a one-time code",
-    description: "It signs in to the console as the token, once, within 5 minutes. A session makes none (contract 24.9).",
+    description: `It signs in to the console as the token, once, within ${MINUTES} minutes. A session makes none (contract 24.9).`,
     answers: { 200: { description: "The code.", content: json("SignInCode", signInCode) } },
     errors: ["database_full"],
   },
   createAdminSignInCode: {
     tag,
     summary: "Make a one-time code of the admin",
-    description: "It signs in to the console as the admin, once, within 5 minutes. A session makes none (contract 24.9).",
+    description: `It signs in to the console as the admin, once, within ${MINUTES} minutes. A session makes none (contract 24.9).`,
     answers: { 200: { description: "The code.", content: json("SignInCode", signInCode) } },
     errors: ["database_full"],
     never: ["integrity"],

@@ -42,10 +42,10 @@ const ID = "id eq";
 /** What a filter needs to know of a Vault. `id`: a canonical UUID. */
 type FilteredVault = Pick<NamedVault, "id" | "name">;
 
-const isNamed = (vault: FilteredVault, value: string) => vault.name.toLowerCase() === value.toLowerCase();
+const hasName = (vault: FilteredVault, value: string) => vault.name.toLowerCase() === value.toLowerCase();
 const VAULTS: Readonly<Record<string, Rule<FilteredVault>>> = {
-  "name eq": { operand: TEXT, passes: isNamed },
-  "title eq": { operand: TEXT, passes: isNamed },
+  "name eq": { operand: TEXT, passes: hasName },
+  "title eq": { operand: TEXT, passes: hasName },
 };
 
 /** Whether an Item matches one of the readings. Titles and tags are compared exactly. */

@@ -90,10 +90,11 @@ async function commitPlan(ports: CommitPorts, group: Group, plan: Plan, commit: 
 async function writeCommit(ports: CommitPorts, group: Group, plan: Plan, commit: Commit): Promise<BatchResult> {
   try {
     await ports.recordReleased(commit);
-    const { outcome, entries, refusal } = await ports.write(commit);
-    group.refusal = refusal ?? group.refusal;
+    const attempt = await ports.write(commit);
+    const { outcome, entries } = attempt;
+    group.refusal = attempt.refusal ?? group.refusal;
     if (outcome === "unknown") recordAttempt(group, { commit, answers: plan.answers, entries, time: ports.clock() });
-    return refusal ? { outcome, refusal } : { outcome };
+    return attempt;
   } catch (error) {
     return { outcome: "refused", refusal: ports.onDefect(error) };
   }

@@ -32,7 +32,7 @@ export async function probeBackups(
   if (!bucket) return hour === undefined ? active("Backups are off") : warning("BACKUPS is missing: there are no backups");
   const figures = await loadBackupFigures(db);
   if (!figures.ok) return figures;
-  const { oldestVault, behind, broken, damaged, checkedAt, fault, isNamed } = figures.value;
+  const { oldestVault, behind, broken, damaged, checkedAt, fault, hasDeployment } = figures.value;
   const at = figures.value.at !== undefined && isTime(figures.value.at) ? figures.value.at : undefined;
   if (at === undefined && oldestVault === undefined) {
     const unrestored = await isUnrestored(db, bucket);
@@ -40,7 +40,7 @@ export async function probeBackups(
     if (unrestored.value)
       return warning('Not restored yet: the database is new, and the bucket has backups. Run "item-vault admin restore"');
   }
-  if (!isNamed) return warning(`No backup can be made: ${DEPLOYMENT_LOST}`, at);
+  if (!hasDeployment) return warning(`No backup can be made: ${DEPLOYMENT_LOST}`, at);
   const wrong = NEWEST_FAULTS[fault];
   const looked = checkedAt === undefined || !isTime(checkedAt) ? undefined : new Date(checkedAt).toISOString();
   const found = wrong === undefined && looked !== undefined ? ` (it was there and opened at ${looked})` : "";

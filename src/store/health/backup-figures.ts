@@ -24,7 +24,7 @@ export interface BackupFigures {
   /** When the oldest vault was created; absent without vaults, and when there is a backup. */
   readonly oldestVault?: number | undefined;
   /** Whether the database has the id of its deployment. */
-  readonly isNamed?: boolean;
+  readonly hasDeployment?: boolean;
 }
 
 const NAMES = {
@@ -86,7 +86,7 @@ export interface FigureRow {
   readonly value: number;
 }
 
-/** The statement that reads the figures, without `oldestVault` and `isNamed`. */
+/** The statement that reads the figures, without `oldestVault` and `hasDeployment`. */
 export const figuresStatement = (db: D1Database): D1PreparedStatement => db.prepare(SQL.load);
 
 /** In: the rows of the statement. */
@@ -116,5 +116,5 @@ export async function loadBackupFigures(db: D1Database): Promise<Result<BackupFi
   );
   if (!read.ok) return read;
   const [rows, [oldest]] = read.value;
-  return ok({ ...figuresOf(rows), oldestVault: oldest?.at ?? undefined, isNamed: oldest?.named === 1 });
+  return ok({ ...figuresOf(rows), oldestVault: oldest?.at ?? undefined, hasDeployment: oldest?.named === 1 });
 }

@@ -33,20 +33,16 @@ export interface Grants {
   readonly login?: ConfirmedLogin | undefined;
 }
 
-/** What a login asks for. */
-export interface LoginRequest {
+/** A login that a person has confirmed. */
+export interface ConfirmedLogin {
+  /** The id of the token of the login. A code whose row comes back gives no second token. */
+  readonly id: string;
   /** Absent: all vaults of the person. */
   readonly vaults?: Scope | undefined;
   /** Seconds; absent: as long as possible. */
   readonly expiresIn?: number | undefined;
   /** Whether the token is one of the admin routes, which opens no vaults. */
   readonly admin?: boolean | undefined;
-}
-
-/** A login that a person has confirmed. */
-export interface ConfirmedLogin extends LoginRequest {
-  /** The id of the token that the code gives: a code whose row comes back gives no second one. */
-  readonly id: string;
   /** Of a login in a browser: the SHA-256 of the verifier that redeems the code, in base64url (RFC 7636 section 4.2). */
   readonly challenge?: string;
   /** Of a login in a browser: where the code was sent. */

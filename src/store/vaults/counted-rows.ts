@@ -14,21 +14,18 @@ export interface Counted {
   readonly versions_kept: number;
 }
 
-type CountOfItems = "items" | "deleted";
+/** Counts that are higher than those of the rows if rows are missing. A count above that of its column is damaged. */
+const BOUNDS = { items: "created", deleted: "created", files: "files", file_bytes: "file_bytes" } as const;
 
-/** Counts of which a higher value than that of the rows shows that rows are missing. */
-export type CountOfLoss = CountOfItems | "files" | "file_bytes";
+export type CountOfLoss = keyof typeof BOUNDS;
 
-/**
- * Whether the count of a vault shows that rows are missing: it is higher than that of the rows. A count of Items that is higher than the
- * number of Items ever created is damaged.
- */
+/** Returns whether the count of a vault shows that rows are missing. */
 export const missesRows = (name: CountOfLoss, row: Readonly<Record<CountOfLoss | "created", number>>, found: number): boolean =>
-  row[name] > found && (name === "files" || name === "file_bytes" || row[name] <= row.created);
+  row[name] > found && row[name] <= row[BOUNDS[name]];
 
-/** SQL: the same, for a row of `vaults`. In: the expression for the number of rows. */
+/** SQL: the same for a row of `vaults`. `found` is the expression for the number of rows. */
 export const missesRowsSql = (name: CountOfLoss, found: string): string =>
-  `(vaults.${name} > ${found}${name === "files" || name === "file_bytes" ? "" : ` AND vaults.${name} <= vaults.created`})`;
+  `(vaults.${name} > ${found} AND vaults.${name} <= vaults.${BOUNDS[name]})`;
 
 /** A larger size is damaged and counts as nothing: a sum with it would fail the query, or exceed every quota. */
 const FILE_BYTES_MAX = 2 ** 40;
@@ -50,10 +47,10 @@ const FILE_BYTES = `
     ${TABLES_OF_CONTENTS.map(({ name }) => `SELECT item_id, id, generation, size FROM ${name} WHERE vault_id = ?1`).join(" UNION ")}))`;
 
 /** SQL: whether the count of Files in a row of the vault ?1 is higher than their number. */
-export const COUNTS_MISSING_FILES = `vaults.files > ${FILES}`;
+export const COUNTS_MISSING_FILES = missesRowsSql("files", FILES);
 
 /** SQL: a row if rows of Files of the vault ?1 are missing: its counts are higher than what the rows give. */
-export const MISSES_FILES = `SELECT 1 FROM vaults WHERE id = ?1 AND (${COUNTS_MISSING_FILES} OR vaults.file_bytes > ${FILE_BYTES})`;
+export const MISSES_FILES = `SELECT 1 FROM vaults WHERE id = ?1 AND (${COUNTS_MISSING_FILES} OR ${missesRowsSql("file_bytes", FILE_BYTES)})`;
 
 /** SQL: the counts of the vault ?1, each row of it read once for each count that it is part of. */
 export const COUNTED = `

@@ -9,7 +9,7 @@ import { DONE, type Stage } from "./stage.ts";
 export const checkNewest: Stage = async ({ store, backups }) => {
   const figures = await loadBackupFigures(store.db);
   if (!figures.ok) return figures;
-  const lost = figures.value.isNamed ? [] : [fault("schema_incomplete", { table: "deployment" }, DEPLOYMENT_LOST)];
+  const lost = figures.value.hasDeployment ? [] : [fault("schema_incomplete", { table: "deployment" }, DEPLOYMENT_LOST)];
   const newestFault = await findNewestFault({ backups, keyring: store.keyring }, figures.value);
   if (!newestFault.ok) return newestFault;
   const detail = NEWEST_FAULTS[newestFault.value];
