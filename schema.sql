@@ -270,7 +270,7 @@ CREATE TABLE archived_days (
 -- Idempotency records: what a write with an Idempotency-Key did, at most 1 KiB. They are kept for a day.
 CREATE TABLE replays (
   vault_id TEXT NOT NULL,
-  key      TEXT NOT NULL, -- a hash of the id of the token and the Idempotency-Key
+  key      TEXT NOT NULL, -- a hash of the owner (a person, admin or a token) and the Idempotency-Key
   id       TEXT NOT NULL, -- of the operation
   sealed   TEXT NOT NULL, -- a hash of the request, and what was written
   PRIMARY KEY (vault_id, key)

@@ -58,7 +58,7 @@ export interface Endpoint {
   readonly identified?: true;
   /** Whether it reads `Idempotency-Key`. */
   readonly idempotent?: true;
-  /** Whether `item-vault serve` lets a client use it that has the secret of `--client-token-file` only. Never an operation that gives a credential. */
+  /** Whether `item-vault serve` passes it on for a client that has only the secret of `--client-token-file`. No such operation gives a credential. */
   readonly local?: true;
 }
 

@@ -1,6 +1,6 @@
 -- The schema of D1. Every text that a user typed is sealed (src/crypto/seal.ts, docs/security.md). In the clear are ids, versions,
 -- times, key ids, the blind indexes of titles, and operation ids.
--- Since release 1.0 this file stays as it is, and a change is a new file (docs/decisions, 0010). It can be run again: it then creates what was dropped, and changes nothing else.
+-- From release 1.0 on this file stays as it is, and a change is a new file (docs/decisions, 0010). It can be run again: it then creates what was dropped, and changes nothing else.
 -- CHECK refuses what no number or word of the service is (model/time.ts, vaults/rows.ts, store/tables), one column at a time: SQLite
 -- looks at those of the columns that a statement writes, so a damaged one hinders no other. A statement that computes a number from the
 -- one before brings it into the range first. Tables into which rows are copied (ended_tokens, item_versions, file_versions) have none: a
@@ -271,7 +271,7 @@ CREATE TABLE IF NOT EXISTS archived_days (
 -- Idempotency records: what a write with an Idempotency-Key did, at most 1 KiB. They are kept for a day.
 CREATE TABLE IF NOT EXISTS replays (
   vault_id TEXT NOT NULL,
-  key      TEXT NOT NULL, -- a hash of the id of the token and the Idempotency-Key
+  key      TEXT NOT NULL, -- a hash of the owner (a person, admin or a token) and the Idempotency-Key
   id       TEXT NOT NULL, -- of the operation
   sealed   TEXT NOT NULL, -- a hash of the request, and what was written
   PRIMARY KEY (vault_id, key)

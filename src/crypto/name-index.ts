@@ -2,8 +2,8 @@ import { deriveBits, type Keyring, type RootKey } from "./keyring.ts";
 import { blindIndex } from "./seal.ts";
 
 /**
- * The blind indexes of what names a row of `tokens`: the email of a person, the URL of an issuer. D1 finds a row by it, and refuses the same
- * name twice. They are HMAC-SHA-256 (RFC 2104) under a key that HKDF derives from a root key for each use.
+ * The blind indexes of the names in rows of `tokens`: the email of a person, the URL of an issuer. D1 finds a row by its index, and refuses the
+ * same name twice. The indexes are HMAC-SHA-256 (RFC 2104) under a key that HKDF derives from a root key for each use.
  */
 
 export type IndexUse = "email-index" | "issuer-index";

@@ -62,7 +62,7 @@ export async function parseCall(route: Route, caller: Caller, target: Target): P
   return ok({ call: { ...call, idempotencyKey }, input: input.value });
 }
 
-/** Returns whose Idempotency-Key it is: a token's, `admin` for ADMIN_TOKEN, and of an administrator the person's. */
+/** Returns the owner of an Idempotency-Key: the token, `admin` for ADMIN_TOKEN, or the person of an administrator. */
 const ownerOf = ({ c, actor }: Caller): string => {
   const admin = c.get("admin");
   return admin ? rootOf(admin) : actor;

@@ -55,7 +55,7 @@ export interface ParseCall extends Caller, Target {
 
 /** A request with all its parts. */
 export interface Call extends ParseCall {
-  /** Only on idempotent routes. `owner` is whose key it is (contract 10.8): a key with the same text of someone else is another key. */
+  /** Only on idempotent routes. Keys of two owners with the same text are two keys (contract 10.8). */
   readonly idempotencyKey: { readonly owner: string; readonly text: string } | undefined;
 }
 

@@ -58,7 +58,7 @@ export const LIMITS = {
   wait: 30, // seconds that a request waits for an event, or for the end of a job
   stream: 60 * 60, // seconds that a stream lasts: then a Worker with new settings serves its reader
   listeners: 2_000, // requests that wait for events, in one isolate
-  tokenListeners: 1_000, // of one token with all below it; when `listeners` is reached, its share of them
+  tokenListeners: 1_000, // of one token and all tokens below it; fewer if `listeners` is reached: an equal share of them
   waitingWrites: 256, // a vault
   waitingBytes: 16 * 1024 * 1024, // a vault
   webhooks: 10, // a vault

@@ -25,7 +25,7 @@ export interface Cause {
 /** The errors of our own code, and the cause of the failure that one of them throws. */
 const defects = new WeakMap<Error, Cause | undefined>();
 
-/** Returns an error of our own code. Its message is constant: the log shows it. */
+/** Returns an error of our own code. The log shows its message, so it has no value that a user typed. */
 export function defect(message: string, cause?: Cause): Error {
   const error = new Error(message);
   defects.set(error, cause);

@@ -72,7 +72,7 @@ function parseNamed(name: string, parse: () => Part[]): Part[] {
   }
 }
 
-/** A value that is one reference: names may have spaces, and blanks around it are dropped. */
+/** Parses a value that is one reference. Names can have spaces; blanks around the reference are dropped. */
 function parseOne(value: string, variables: Variables): Part[] {
   const parts = parseTemplate(`{{ ${value.trim()} }}`, variables);
   if (parts.length === 1) return parts;

@@ -18,7 +18,7 @@ export async function redeemCode(
   return (await client.call("POST /v1/login/token", { body, attempts: 1, ...(signal && { signal }) }).catch(failLogin)).data;
 }
 
-/** Throws a CliError that says to begin again; for a login that the service has no room for, what it says. */
+/** Throws a CliError that says to begin again. If the service has no room for the login, throws the error of the service. */
 function failLogin(error: unknown): never {
   if (!(error instanceof ItemVaultError) || error.status === 507) throw error;
   const { message, exit } = failureOf(error)!;

@@ -19,7 +19,7 @@ export interface Action {
 const SHOWN: Readonly<Record<Toast["kind"], number>> = { done: 6_000, failed: 20_000, question: 60_000 };
 /** The same of a message that something can be done about. */
 const SHOWN_WITH_ACTION = 12_000;
-/** Only the last one is shown. */
+/** The messages, the newest last. Of each open dialog only the newest is shown; a question waits under it. */
 export const toasts = signal<readonly Toast[]>([]);
 let last = 0;
 

@@ -13,7 +13,7 @@ import { TABLES_OF_VAULT } from "../tables/tables.ts";
 /** The most rows of each table, and about the most bytes of sealed text of each table, that one D1 call deletes. */
 export const SLICE_MAX = { rows: 100, bytes: 8 * 1024 * 1024 };
 
-/** SQL: whether nothing says that a vault lives. */
+/** SQL: whether a vault has neither its row nor a restore that has begun. */
 const isGone = (vault: string): string =>
   `NOT EXISTS (SELECT 1 FROM vaults WHERE id = ${vault}) AND NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = ${vault})`;
 

@@ -23,7 +23,7 @@ const unknownIn = ({ name: table }: NamedTable) => `
   WHERE id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = named.id)
     AND NOT EXISTS (SELECT 1 FROM deleted_vaults WHERE deleted_vaults.id = named.id)`;
 
-/** The vaults that exist, and that a row says are deleted. */
+/** SQL: the vaults that exist although `deleted_vaults` has a row of them. */
 const LISTED = "SELECT id AS vault FROM deleted_vaults WHERE EXISTS (SELECT 1 FROM vaults WHERE vaults.id = deleted_vaults.id)";
 
 interface Unknown {
