@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Item } from "../../src/model/item.ts";
 import { admit, closeShare, openShare, UNCOUNTED_BYTES_MAX, WORK_BYTES_MAX } from "../../src/store/d1/work.ts";
 import { SECOND } from "../../src/model/time.ts";
@@ -7,6 +7,7 @@ import { itemIn, lengthOf, pattern } from "../support/files.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { admin, fetchRaw, freshVault, LOGIN, type Reply } from "../support/service.ts";
 import { until } from "../support/waits.ts";
+import { deleteIssuers, makeIssuer, makeRule } from "../support/workloads.ts";
 
 /** The bytes that requests of an isolate have in work (contract 12.9). */
 
@@ -31,7 +32,12 @@ beforeAll(async () => {
   const items = Array.from({ length: ITEMS }, (_, index) => large(vault.vault, `Large ${index}`));
   await seedItems(env, vault.vault, items);
   item = items[0]!.id;
+  const { id } = await makeIssuer();
+  const claims = Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`c${index}`, "v".repeat(1_000)]));
+  for (let rules = 0; rules < 5; rules++) await makeRule(id, { claims });
 });
+
+afterAll(deleteIssuers);
 
 /** References to the first Items, 10 MiB for all of them. */
 const references = (count: number) => Array.from({ length: count }, (_, index) => `op://${vault.vault}/Large ${index}/f0`);
@@ -66,6 +72,7 @@ const LARGE: readonly (readonly [string, () => Promise<Reply>])[] = [
   ["a large Item", () => vault.call("GET", `${vault.items}/${item}`)],
   ["a list", () => vault.call("GET", vault.items)],
   ["a page of a list", () => vault.call("GET", `${vault.items}?limit=20`)],
+  ["the rules of all issuers", () => admin("GET", "/v1/admin/rules")],
   ["the contents of Files in an answer", () => vault.call("GET", `${files.files}?inline_files=true`)],
   ["a large body", () => vault.call("POST", vault.items, { body: { ...body, vault: { id: vault.vault } } })],
   [

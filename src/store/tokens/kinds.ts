@@ -1,6 +1,6 @@
 import type { Activity } from "../../model/activity.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { runBatch, type Store } from "../d1/database.ts";
+import { readBatch, runBatch, type Store } from "../d1/database.ts";
 import { endToken } from "./ended-tokens.ts";
 import { openToken, type TokenRow } from "./token-rows.ts";
 import { type ListedToken, listTokens } from "./tokens.ts";
@@ -17,7 +17,7 @@ const SQL = {
 
 /** All rows of a kind, oldest first. Errors: those of `listTokens`; `unavailable`. */
 export async function loadOfKind(store: Store, kind: Kind): Promise<Result<ListedToken[]>> {
-  const read = await runBatch<[TokenRow]>(store.db, store.db.prepare(SQL.all).bind(kind));
+  const read = await readBatch<[TokenRow]>(store, store.db.prepare(SQL.all).bind(kind));
   return read.ok ? listTokens(store, read.value[0]) : read;
 }
 
