@@ -57,7 +57,7 @@ export async function runStep(context: EngineContext): Promise<void> {
   if (!kind || row.data_format > kind.format) return endJob(sql, row.id, "failed", clock(), "version_skew");
   const tries = row.tries + 1;
   beginStep(sql, row.id, clock() + retryDelay(tries));
-  await setNextAlarm(storage);
+  await setNextAlarm(storage, clock());
   const made = tries > STEP_TRIES_MAX ? fail(row.reason ?? "internal") : await tryStep(row, context);
   if (!made.ok) logRefusal(made, { job: row.id, operation: row.kind });
   const reason = keepOutcome({ sql, row, tries, now: clock() }, made);
@@ -81,11 +81,11 @@ async function voidLateWrites(row: JobRow, { openStore }: EngineContext): Promis
 const writesOf = (row: JobRow): JobWrites => ({ job: row.id, createdAt: row.created_at, writes: row.writes });
 
 /**
- * Sets the alarm for the step that is due first. The caller writes rows right before it: what a Durable Object writes without waiting in
+ * Sets the alarm for the step that is due first. `now` is in Unix milliseconds. The caller writes rows right before it: what a Durable Object writes without waiting in
  * between takes effect together, so that no job is left without an alarm.
  */
-export async function setNextAlarm(storage: DurableObjectStorage): Promise<void> {
-  endDamaged(storage.sql, Date.now());
+export async function setNextAlarm(storage: DurableObjectStorage, now: number): Promise<void> {
+  endDamaged(storage.sql, now);
   const due = nextDue(storage.sql);
   if (due !== undefined) await storage.setAlarm(due);
 }
