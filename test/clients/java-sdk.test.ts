@@ -8,12 +8,13 @@ import { connectVault, requester } from "./replay.ts";
 
 const HEADERS = { "Content-type": "application/json" };
 
+const patch = (op: string, path: string, value: unknown) => ({ op, path, value });
+
 describe("the SDK for Java", () => {
   it("patches with operations in upper case, of which a removal has the value null", async () => {
     const { items, token, call } = await connectVault();
     const request = requester(HEADERS, token);
     const { body: item } = await call("POST", items, { body: { title: "T", category: "LOGIN", tags: ["a", "b"] } });
-    const patch = (op: string, path: string, value: unknown) => ({ op, path, value });
     const operations = [patch("REPLACE", "/title", "New"), patch("ADD", "/tags/-", "c"), patch("REMOVE", "/tags/0", null)];
     const { status, body } = await request("PATCH", `${items}/${item.id}`, JSON.stringify(operations));
     expect([status, body.title, body.tags]).toEqual([200, "New", ["b", "c"]]);

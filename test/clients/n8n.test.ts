@@ -44,7 +44,7 @@ describe("the node of n8n", () => {
     expect(added.fields).toMatchObject([{ value: "ada" }, { id: "host", section: { id: "s1" } }, { purpose: "PASSWORD" }]);
     expect(added.fields[2].value).toMatch(/./);
     expect((await request("GET", `${items}?filter=`)).body).toMatchObject([{ id: added.id, title: "Database" }]);
-    const filter = new URLSearchParams({ filter: 'title eq "Database"' });
+    const filter = new URLSearchParams({ filter: 'title eq "Database"' }).toString();
     expect((await request("GET", `${items}?${filter}`)).body).toMatchObject([{ id: added.id }]);
     expect((await request("GET", `${items}/${added.id}`)).body.fields).toHaveLength(3);
     expect((await request("DELETE", `${items}/${added.id}`)).status).toBe(204);
