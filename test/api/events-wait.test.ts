@@ -52,6 +52,10 @@ const people = servePeople();
 
 /** Returns what requests of each of the tokens are answered while another of their family has all its places. */
 async function answersBeside(top: string, vault: string, tokens: readonly string[]): Promise<readonly (readonly number[])[]> {
+  const waiting = tokens.map((token) => client(token)("GET", `/v1/vaults/${vault}/events?after=latest&wait=1`));
+  await until(() => listeners.size === tokens.length);
+  expect([...listeners].map(({ family }) => family)).toEqual(tokens.map(() => top));
+  await Promise.all(waiting);
   for (let n = 0; n < LIMITS.tokenListeners; n++) listeners.add(waitingListener(top));
   const statusesOf = async (path: string, headers: Record<string, string> = {}) =>
     Promise.all(tokens.map(async (token) => (await client(token)("GET", path, { headers })).status));
