@@ -56,7 +56,8 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
     snapshot: "The snapshot to restore; by default the newest (contract 21.20).",
     overwrite: "A `vault` or Item that is newer than the snapshot may be replaced (contract 21.23).",
     repair: "What can be repaired is repaired (contract 22.5).",
-    acceptLoss: "The repair takes rows that are missing out of the counts of `vault`, or without it of what belongs to no vault (contract 22.5).",
+    acceptLoss:
+      "The repair takes rows that are missing out of the counts of `vault`, or without it of what belongs to no vault (contract 22.5).",
   }),
   Job: closed(
     "A job (contract 26.1).",

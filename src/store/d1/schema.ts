@@ -63,7 +63,8 @@ export const CREATE_AGAIN =
   "`npx wrangler d1 execute DB --remote --file migrations/0001_initial.sql` creates it, without rows (`--local` under `wrangler dev`)";
 
 const SQL = {
-  objects: "SELECT type, name, iif(type = 'trigger', sql, NULL) AS sql FROM sqlite_master WHERE type IN ('table', 'index', 'trigger')",
+  objects:
+    "SELECT type, name, iif(type = 'trigger', sql, NULL) AS sql FROM sqlite_master WHERE type IN ('table', 'index', 'trigger')",
   recorded: "SELECT max(CAST(substr(name, 1, 4) AS INTEGER)) AS version FROM d1_migrations",
 };
 
