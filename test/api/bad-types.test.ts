@@ -154,7 +154,7 @@ describe("a value of the wrong type in a PATCH", () => {
   it.each([
     [
       "op",
-      [CANARY, "test", "move", "copy", "ADD", "", 7, null, undefined, [CANARY]],
+      [CANARY, "test", "move", "copy", "MOVE", "", 7, null, undefined, [CANARY]],
       (op: unknown) => ({ op, path: "/title", value: CANARY }),
     ],
     ["path", [7, true, null, undefined, [CANARY], { [CANARY]: CANARY }], (path: unknown) => ({ op: "add", path, value: CANARY })],

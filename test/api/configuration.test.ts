@@ -87,7 +87,7 @@ describe("ROOT_KEYS", () => {
       Record<string, string>
     >())!;
     const write = (value: string) => env.DB.prepare(`UPDATE root_keys SET ${column} = ? WHERE id = 'k1'`).bind(value).run();
-    onTestFinished(() => void write(row[column]!));
+    onTestFinished(async () => void (await write(row[column]!)));
     await write("damaged");
     expect((await admin("POST", "/v1/admin/vaults", { body: { name: "New" } })).status).toBe(200);
     expect(await readDependency("keys", { ROOT_KEYS: env.ROOT_KEYS })).toMatchObject({ status: "ACTIVE" });

@@ -27,7 +27,7 @@ const error = (status: number, message: unknown = expect.any(String)) => ({
 });
 
 describe("a path that is not served", () => {
-  it.each(["/", "/v1", "/v2/vaults", "/vaults", "/v1/vaults/x/y", "/v1/vaults/x/items/y/z", "/v1/admin", "/v1/heartbeat"])(
+  it.each(["/", "/v1", "/v2/vaults", "/vaults", "/v1/vaults/x/y", "/v1/vaults/x/items/y/z", "/v1/admin", "/v2/heartbeat"])(
     "is a 404 in the form of all errors, without a token: %s",
     async (path) => expect(summaryOf(await send("GET", path))).toStrictEqual(error(404)),
   );

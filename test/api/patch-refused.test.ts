@@ -98,7 +98,7 @@ describe("a PATCH body", () => {
     expect(await read()).toEqual(before);
   });
 
-  it.each(["move", "copy", "test", "REMOVE", ""])("with the operation %j is a 400 that names its index", async (op) => {
+  it.each(["move", "copy", "test", "MOVE", ""])("with the operation %j is a 400 that names its index", async (op) => {
     const { patch } = await makeItem();
     const { status, body } = await patch(OPERATION, { op, path: "/title", from: "/title", value: "Title" });
     expect([status, body.message]).toEqual([400, expect.stringContaining("operation 1")]);

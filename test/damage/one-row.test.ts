@@ -10,7 +10,7 @@ import { realSleep } from "../support/waits.ts";
 import { copyStorage } from "../verify/support/restore.ts";
 import { verifyAll } from "../verify/support/verify.ts";
 import { type Answer, backUpAgain, listProbes, type Probe, signInAgain, write } from "./support/probes.ts";
-import { type Case, CASES, chooseRow, damage, type Row } from "./support/rows.ts";
+import { type Case, CASES, chooseRow, damage, FAULTS, type Row } from "./support/rows.ts";
 import { UNKNOWABLE } from "./support/exceptions.ts";
 import { plantWorld, type World } from "./support/world.ts";
 
@@ -23,7 +23,7 @@ const chosen = ALL_TABLES.map(
       name,
       sample(
         CASES.filter(({ table }) => table === name),
-        12,
+        11, // no multiple of the number of faults of a column, so that each fault has its turn
       ),
     ] as const,
 );
@@ -62,6 +62,11 @@ beforeAll(async () => {
 });
 afterAll(() => {
   console.log(`one damaged row: ${ran} of ${CASES.length} cases, ${refused} without effect, ${bad} break the rule`);
+});
+
+it("each kind of damage is among the chosen ones", () => {
+  const faults = chosen.flatMap(([, cases]) => cases.map(({ fault }) => fault));
+  expect(new Set(faults)).toEqual(new Set(Object.keys(FAULTS)));
 });
 
 let [ran, refused, bad] = [0, 0, 0];

@@ -44,7 +44,7 @@ interface Figures {
 }
 
 interface Report {
-  readonly status: "ACTIVE" | "WARNING";
+  readonly status: Schemas.Dependency["status"];
   readonly message: string;
   /** A second sentence of the message, for the admin only. */
   readonly detail?: string;
@@ -53,8 +53,6 @@ interface Report {
   /** When the last backup was, in Unix milliseconds. */
   readonly at?: number | undefined;
 }
-
-type Reported = Omit<Report, "status"> & Pick<Schemas.Dependency, "status">;
 
 type Checked = Report | string | undefined;
 
@@ -142,7 +140,7 @@ async function probe(env: Env, { service, needs, message, check, figures }: Depe
   const missing = needs.filter((name) => !(env[name] as unknown)).map((name) => `${name} is missing`);
   const result = missing.length === 0 ? await check(env) : fail("misconfigured", missing.join("; "));
   if (!result.ok && result.cause) logRefusal(result, { operation: "getHealth" });
-  const report: Reported = result.ok ? reportOf(result.value, message) : errorOf(result);
+  const report: Report = result.ok ? reportOf(result.value, message) : errorOf(result);
   const { at, count, detail, ...shown } = report;
   const open: Schemas.Dependency = { service, ...shown };
   const admin: Schemas.AdminDependency = {

@@ -2,7 +2,7 @@ import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Settings } from "../../settings.ts";
 import { runBatch } from "../d1/database.ts";
-import { type DatabaseLevel, databaseLevel, databaseSize, reachesLevel } from "../d1/size.ts";
+import { type DatabaseLevel, databaseLevel, databaseSize } from "../d1/size.ts";
 
 /** The check of /health on the size of the database. */
 
@@ -12,29 +12,30 @@ const MEGABYTE = 1_000_000;
 const inMegabytes = (bytes: number): string => (bytes / MEGABYTE).toLocaleString("en", { maximumFractionDigits: 1 });
 
 /** What a level means, for everybody: without figures. */
-const MEANINGS: Readonly<Record<DatabaseLevel, string>> = {
-  ok: "The database has room",
-  warning: "The database is nearly full",
-  archive: "The database is nearly full",
-  refuse: "The database is full: writes that grow are refused",
-  shrink: "The database is full: only deletions and writes that make an Item smaller are accepted",
-};
+const MEANINGS = {
+  ok: { status: "ACTIVE", message: "The database has room" },
+  warning: { status: "WARNING", message: "The database is nearly full" },
+  archive: { status: "WARNING", message: "The database is nearly full" },
+  refuse: { status: "ERROR", message: "The database is full: writes that grow are refused" },
+  shrink: {
+    status: "ERROR",
+    message: "The database is full: only deletions and writes that make an Item smaller are accepted",
+  },
+} as const satisfies Readonly<Record<DatabaseLevel, object>>;
 
 export interface Capacity {
-  readonly status: "ACTIVE" | "WARNING";
+  readonly status: "ACTIVE" | "WARNING" | "ERROR";
   readonly message: string;
   /** The figures in words, for the admin. */
   readonly detail: string;
 }
 
-/** Returns the level in words. Fails with `database_full`, in the words of the level, or `unavailable`. */
+/** Returns the level in words. Fails with `unavailable`. */
 export async function probeCapacity(db: D1Database, settings: Settings): Promise<Result<Capacity>> {
   const read = await runBatch<[{ vaults: number; quotas: number }]>(db, db.prepare(SQL).bind(LIMITS.vaultBytes));
   if (!read.ok) return { ...read, ...fail("unavailable", "The database does not answer") };
   const [{ vaults, quotas } = { vaults: 0, quotas: 0 }] = read.value[0];
-  const level = databaseLevel(settings);
-  if (reachesLevel(settings, "refuse")) return fail("database_full", MEANINGS[level]);
   const used = `It takes ${inMegabytes(databaseSize() ?? 0)} of ${inMegabytes(settings.databaseLimit)} MB`;
   const detail = `${used}, and the quotas of ${vaults} vaults add up to ${inMegabytes(quotas)} MB`;
-  return ok({ status: level === "ok" ? "ACTIVE" : "WARNING", message: MEANINGS[level], detail });
+  return ok({ ...MEANINGS[databaseLevel(settings)], detail });
 }
