@@ -1,12 +1,11 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { cleanUp } from "../../src/scheduled.ts";
-import { KEEP_NOTHING, countingDatabase, renewCoordinator, wrapBucket } from "../support/bindings.ts";
+import { KEEP_NOTHING, countingDatabase, wrapBucket } from "../support/bindings.ts";
 import { advanceClock, DAY, freshContent, HOUR, pendingRecordsOf, runDueAlarms } from "../support/faults.ts";
-import { bytesOf, lengthOf, objectsOf, pattern } from "../support/files.ts";
-import { passDays, passDaysQuickly, removeRows, snapshotDatabase } from "../support/restore.ts";
+import { objectsOf, pattern } from "../support/files.ts";
+import { passDays, passDaysQuickly, removeRows } from "../support/restore.ts";
 import { send } from "../support/service.ts";
-import { verifyAll } from "../verify/support/verify.ts";
 
 /** Contents that have lost their row, because D1 was restored: the hourly run finds them (decision 0037). */
 
@@ -82,25 +81,6 @@ describe("a content without a row", () => {
     advanceClock(3 * DAY);
     await run();
     expect([await pendingRecordsOf(at.vault), await objectsOf(at.vault)]).toEqual([[], [key]]);
-  });
-});
-
-describe("the content of a replacement that D1 has lost, because it went back", () => {
-  it.each([
-    ["the hourly run", () => run()],
-    ["`verify --repair`", (vault: string) => verifyAll({ vault, repair: true })],
-  ])("is found by %s, deleted after FILE_RETENTION_DAYS, and no finding then", async (_, find) => {
-    const { at, file, key } = await freshContent(CONTENT);
-    const goBack = await snapshotDatabase();
-    await at.call("PUT", `${at.files}/${file}/content`, { body: pattern(20), headers: lengthOf(pattern(20)) });
-    await goBack();
-    await renewCoordinator(at.vault, {});
-    expect((await verifyAll({ vault: at.vault })).findings).toMatchObject([{ kind: "content_orphaned", file, repairable: true }]);
-    advanceClock(3 * DAY);
-    await find(at.vault);
-    await passDaysQuickly(at.vault, 32);
-    expect([await objectsOf(at.vault), (await verifyAll({ vault: at.vault })).findings]).toEqual([[key], []]);
-    expect(await bytesOf(await at.download(file))).toEqual(CONTENT);
   });
 });
 

@@ -1,3 +1,4 @@
+import { COUNT_MAX } from "../../model/limits.ts";
 import type { Result } from "../../model/result.ts";
 import type { Segment } from "../activity/segments.ts";
 import { COUNTED, type CountOfLoss, missesRowsSql } from "../vaults/counted-rows.ts";
@@ -15,9 +16,9 @@ const leaving = (name: CountOfLoss): string =>
 
 const USES = TABLES_BY_ROOT_KEY.map(({ name }) => name);
 
-/** SQL: the same for a count of rows under a root key. */
+/** Returns SQL for the count of rows under a root key after a repair. Only an accepted loss, or an impossible count, makes it fall. */
 const leavingUses = (name: string): string =>
-  `CASE WHEN NOT ?2 AND ${name} BETWEEN excluded.${name} AND ${Number.MAX_SAFE_INTEGER} THEN ${name} ELSE excluded.${name} END`;
+  `CASE WHEN NOT ?2 AND ${name} BETWEEN excluded.${name} AND ${COUNT_MAX} THEN ${name} ELSE excluded.${name} END`;
 
 const SQL = {
   indexes: `

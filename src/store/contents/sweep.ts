@@ -7,7 +7,7 @@ import { runBatch, type Store } from "../d1/database.ts";
 import { MISSES_FILES } from "../vaults/counted-rows.ts";
 import { knownVaults } from "./known-vaults.ts";
 import { type PendingRecord, postponed, type Schedule, UNKNOWN_ITEM } from "./pending.ts";
-import { namedBy, type Reference, referencedStatement } from "./without-row.ts";
+import { isReferencedBy, type Reference, referencedStatement } from "./without-row.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { deleteWhere, tryBucket } from "../buckets/calls.ts";
 
@@ -51,12 +51,13 @@ export async function sweep(store: Store, bucket: Bucket, records: readonly Pend
     ...(unknown.length > 0 ? [referencedStatement(store.db, unknown)] : []),
   );
   if (!answer.ok) return answer;
-  // A row that has the File alone, or the generation alone, did not need the content when it was found without a row.
-  const referenced = new Set([...answer.value[0].map(({ key }) => key), ...namedBy(answer.value[2] ?? [])]);
+  const referenced = new Set(answer.value[0].map(({ key }) => key));
+  const isReferenced = isReferencedBy(answer.value[2] ?? []);
   const known = new Set(answer.value[1].map(({ vault }) => vault));
   const deleted: PendingRecord[] = [];
   const swept = records.map((record, index): Swept => {
-    if (referenced.has(record.key)) return { record, next: nextOfReferenced(record, store.now) };
+    if (referenced.has(record.key) || (record.item === UNKNOWN_ITEM && isReferenced(record.key)))
+      return { record, next: nextOfReferenced(record, store.now) };
     if (!known.has(keys[index]!.vault)) return { record, next: nextOfUnknown(record, store.now) };
     const next = nextOfMissing(record, store.now, store.settings.fileRetention);
     if (!next) deleted.push(record);

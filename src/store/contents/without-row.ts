@@ -3,7 +3,7 @@ import { DAY } from "../../model/time.ts";
 import { runBatch } from "../d1/database.ts";
 import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { knownVaults } from "./known-vaults.ts";
-import type { Bucket, ObjectHead } from "../buckets/bucket.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /**
  * Finds contents in R2 that no row references. They come from a database that was restored, perhaps only for a while. Each run of the
@@ -46,40 +46,13 @@ export interface Reference {
 export const referencedStatement = (db: D1Database, keys: readonly string[]): D1PreparedStatement =>
   db.prepare(REFERENCED).bind(JSON.stringify(keys));
 
-const keyOf = ({ vault, file, generation }: Reference): string => `${vault}/${file}/${generation}`;
-
-const partsOf = ({ vault, file, generation }: Reference): string[] => [`${vault}/${file}`, `${vault} ${generation}`];
-
-const partsOfKey = (key: string): string[] => {
-  const [vault = "", file = "", generation = ""] = key.split("/");
-  return partsOf({ vault, file, generation });
-};
-
-/** Returns the keys of the contents that rows name. */
-export const namedBy = (rows: readonly Reference[]): ReadonlySet<string> => new Set(rows.map(keyOf));
-
-/** The most Files whose objects are listed, each by one call. A row of a further File counts as damaged. */
-const LISTED_FILES_MAX = 10;
-
 /**
- * Returns whether a row may need a content: it names the content, or it is damaged and has the content's File or generation. A row whose
- * own content is in the bucket is not damaged. `listed` has keys of the bucket. Throws if the bucket fails.
+ * Returns whether a row may need a content. It may if it has the content's File or its generation, because the other one of the two may be
+ * damaged.
  */
-export async function neededBy(
-  bucket: Bucket,
-  rows: readonly Reference[],
-  listed: readonly string[],
-): Promise<(key: string) => boolean> {
-  const [named, stored] = [namedBy(rows), new Set(listed)];
-  const unnamed = new Set(listed.filter((key) => !named.has(key)).flatMap(partsOfKey));
-  const isStored = (row: Reference) => stored.has(keyOf(row));
-  const suspects = rows.filter((row) => !isStored(row) && partsOf(row).some((part) => unnamed.has(part)));
-  const keys = suspects.map(keyOf).filter((key) => CONTENT.test(key));
-  for (const prefix of [...new Set(keys.map((key) => key.slice(0, 74)))].slice(0, LISTED_FILES_MAX)) {
-    for (const { key } of (await bucket.list({ prefix })).objects) stored.add(key);
-  }
-  const damaged = new Set(suspects.filter((row) => !isStored(row)).flatMap(partsOf));
-  return (key) => named.has(key) || partsOfKey(key).some((part) => damaged.has(part));
+export function isReferencedBy(rows: readonly Reference[]): (key: string) => boolean {
+  const names = new Set(rows.flatMap(({ vault, file, generation }) => [`${vault}/${file}`, `${vault} ${generation}`]));
+  return (key) => names.has(key.slice(0, 73)) || names.has(`${key.slice(0, 36)} ${key.slice(74)}`);
 }
 
 /**
@@ -96,7 +69,11 @@ export async function findContentsWithoutRow(
   let [position, found, failed] = [(await (await bucket.get(POSITION))?.text()) ?? "", 0, false];
   for (let list = 0, vaults = RUN_MAX.vaults; list < RUN_MAX.lists && vaults > 0; list++) {
     const { objects, next } = await bucket.list({ after: position });
-    const missing = await withoutRow(db, bucket, objects, now);
+    const old = objects.filter(({ key, uploaded }) => CONTENT.test(key) && uploaded.getTime() <= now - AGE_MS_MIN);
+    const missing = await withoutRow(
+      db,
+      old.map(({ key }) => key),
+    );
     const called = [...missing].slice(0, vaults);
     for (const [vault, keys] of called) {
       // A later pass finds it again.
@@ -112,25 +89,14 @@ export async function findContentsWithoutRow(
   return found;
 }
 
-/** Returns the keys of old objects that no row needs, by vault, in their order. */
-async function withoutRow(
-  db: D1Database,
-  bucket: Bucket,
-  objects: readonly ObjectHead[],
-  now: number,
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const isOld = ({ key, uploaded }: ObjectHead) => CONTENT.test(key) && uploaded.getTime() <= now - AGE_MS_MIN;
-  const keys = objects.filter(isOld).map(({ key }) => key);
+/** Out: the keys that have no row, by vault, in their order. */
+async function withoutRow(db: D1Database, keys: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
   if (keys.length === 0) return new Map();
   const vaults = [...new Set(keys.map((key) => key.slice(0, 36)))];
   const read = await runBatch<[Reference, { vault: string }]>(db, referencedStatement(db, keys), knownVaults(db, vaults));
   const [references, vaultRows] = must("read the rows of contents", read);
-  const isNeeded = await neededBy(
-    bucket,
-    references,
-    objects.map(({ key }) => key),
-  );
+  const isReferenced = isReferencedBy(references);
   const known = new Set(vaultRows.map(({ vault }) => vault));
-  const missing = keys.filter((key) => !isNeeded(key) && known.has(key.slice(0, 36)));
+  const missing = keys.filter((key) => !isReferenced(key) && known.has(key.slice(0, 36)));
   return Map.groupBy(missing, (key) => key.slice(0, 36));
 }

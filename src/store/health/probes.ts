@@ -22,9 +22,10 @@ export async function probeSchema(db: D1Database): Promise<Result<string | undef
     return fail("schema", `${found}, and ${SCHEMA.oldest} is the oldest that is served: ${APPLY_MIGRATIONS}`);
   if (version < SCHEMA.newest) return ok(`${found}, and ${SCHEMA.newest} is the newest that is known: ${APPLY_MIGRATIONS}`);
   if (version > SCHEMA.newest) return ok(`${found}, which is newer than this version of the service`);
-  if (foreign.length > 0) return fail("schema", `The database has triggers that no migration creates so: ${foreign.length}`);
   const names = missing.map(({ type, name }) => `the ${type} ${name}`).join(", ");
-  return names === "" ? ok(undefined) : fail("schema", `The database lacks ${names}: ${CREATE_AGAIN}`);
+  const lacks = names === "" ? [] : [`The database lacks ${names}: ${CREATE_AGAIN}`];
+  const has = foreign.length === 0 ? [] : [`The database has ${foreign.length} unknown or altered triggers`];
+  return lacks.length + has.length === 0 ? ok(undefined) : fail("schema", [...lacks, ...has].join(". "));
 }
 
 export async function probeBucket(bucket: Bucket): Promise<Result<undefined>> {

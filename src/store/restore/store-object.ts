@@ -93,9 +93,9 @@ export async function storeObject(
     return invalid(`Content-Range: the ${first} bytes before it were not uploaded, or in more than ${PARTS_MAX - 1} parts`);
   const whole = parts.value.length === 0 ? body : joined(backups, parts.value, body);
   const outcome = await kind[1](store, key, { length: size, body: whole }, stored.value.etag);
+  if (!outcome.ok) return outcome; // with the parts in place, because the client sends the last one again
   // Parts that are left are deleted with old backups.
   if (parts.value.length > 0) await tryBucket(() => backups.delete(parts.value!));
-  if (!outcome.ok) return outcome;
   return outcome.value === "damaged"
     ? fail("backup_damaged", `${key} has another content than its name says`)
     : ok(outcome.value === "stored");

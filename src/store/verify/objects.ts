@@ -5,7 +5,7 @@ import { runBatch } from "../d1/database.ts";
 import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { fault } from "../checks/fault.ts";
 import { RESTORE } from "../checks/items.ts";
-import { neededBy, type Reference, referencedStatement } from "../contents/without-row.ts";
+import { isReferencedBy, type Reference, referencedStatement } from "../contents/without-row.ts";
 import { MISSES_FILES } from "../vaults/counted-rows.ts";
 import { afterOf, DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { tryBucket } from "../buckets/calls.ts";
@@ -37,7 +37,7 @@ export async function checkObjects(ports: VerifyPorts, { vault, after: [after] }
   if (!unnamed.ok) return unnamed;
   const orphans = unnamed.value.length > 0 ? await confirmOrphans(ports, vault, unnamed.value) : ok([]);
   if (!orphans.ok) return orphans;
-  const lost = await lostOf(ports, vault, orphans.value, keys);
+  const lost = await lostOf(store.db, vault, orphans.value);
   if (!lost.ok) return lost;
   const released = orphans.value.filter((key) => !lost.value(key));
   const release = { by: "call", key: "release", run: () => coordinators.release(vault, released) } as const;
@@ -52,19 +52,14 @@ export async function checkObjects(ports: VerifyPorts, { vault, after: [after] }
 const ORPHANED = "no row names it, and its coordinator does not know it";
 const LOST = `the row of its File may be lost or damaged, so it is never deleted: ${RESTORE}`;
 
-/** Returns which contents without a row may be the last copies of lost or damaged rows. `listed` has the keys of the page. */
-async function lostOf(
-  { files, store: { db } }: VerifyPorts,
-  vault: string,
-  orphans: readonly string[],
-  listed: readonly string[],
-): Promise<Result<(key: string) => boolean>> {
+/** Returns which contents without a row may be those of lost or damaged rows, as a sweep decides it (contents/sweep.ts). */
+async function lostOf(db: D1Database, vault: string, orphans: readonly string[]): Promise<Result<(key: string) => boolean>> {
   if (orphans.length === 0) return ok(() => false);
   const misses = db.prepare(MISSES_FILES).bind(vault);
   const read = await runBatch<[Reference, unknown]>(db, referencedStatement(db, orphans), misses);
   if (!read.ok) return read;
   const [rows, missing] = read.value;
-  return missing.length > 0 ? ok(() => true) : tryBucket(() => neededBy(files, rows, listed));
+  return ok(missing.length > 0 ? () => true : isReferencedBy(rows));
 }
 
 async function unnamedOf(db: D1Database, vault: string, keys: readonly string[]): Promise<Result<string[]>> {

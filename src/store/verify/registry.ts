@@ -6,7 +6,7 @@ import { runBatch } from "../d1/database.ts";
 import { type RowOf, TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
 import { faultOfProof, type ProofRow, repairProof } from "../keys/root-keys.ts";
 import { derivedColumns, openToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
-import { CREATE_AGAIN, loadSchema } from "../d1/schema.ts";
+import { CREATE_AGAIN, loadSchema, SCHEMA } from "../d1/schema.ts";
 import { recountUses } from "../commit/repairs.ts";
 import { isCount } from "../vaults/rows.ts";
 import { fault, type Fault } from "../checks/fault.ts";
@@ -43,12 +43,13 @@ type Uses = { readonly id: string } & Readonly<Record<Count | `counted_${Count}`
 export async function checkSchemaObjects({ store }: VerifyPorts): Promise<Result<Slice>> {
   const schema = await loadSchema(store.db);
   if (!schema.ok) return schema;
-  const { missing, foreign } = schema.value;
+  const { version, missing, foreign } = schema.value;
   const faults = missing.map(({ type, name }) =>
     fault("schema_incomplete", { table: name }, `the ${type} is missing: ${CREATE_AGAIN}`),
   );
-  const unknown = foreign.map((name) =>
-    fault("schema_incomplete", { table: echo(name) }, "no migration creates the trigger so, and it may undo repairs: drop it"),
+  // A newer release may have triggers that this one does not know.
+  const unknown = (version > SCHEMA.newest ? [] : foreign).map((name) =>
+    fault("schema_incomplete", { table: echo(name) }, "the trigger is unknown or altered, and may undo repairs: drop it"),
   );
   return ok({ faults: [...faults, ...unknown], checked: {}, isLast: missing.some(({ type }) => type === "table") });
 }
