@@ -86,9 +86,10 @@ function withoutEscapes(terms: Term[]): Term[][] {
 
 /**
  * The readings of a filter for Items in order of preference (contract 5.6 and 5.9): the whole filter as one title, then several
- * terms.
+ * terms. A blank filter counts as an absent one (contract 5.8).
  */
 export function readingsOf(text: string): Term[][] | undefined {
+  if (text.trim() === "") return [[]];
   const terms = readTerms(text, true);
   const whole = readTerms(text, false);
   if (!terms) return whole && withoutEscapes(whole);
