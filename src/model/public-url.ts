@@ -13,7 +13,7 @@ type Rules = readonly (readonly [isBroken: (url: URL, text: string) => boolean, 
 const LOCAL = new RegExp(
   `(^|\\.)(${[
     "localhost|local|localdomain|localnet|test|example|invalid|onion|alt|arpa|internal|corp|home|mail",
-    "intranet|intern|inner|private|priv|privat|lan|wlan|vpn|loc|lcl|dom|domain|workgroup|router|gateway|modem|dhcp|server|mdns",
+    "intranet|intra|intern|inner|infra|lab|homelab|dmz|mesh|weave|private|priv|privat|lan|wlan|vpn|loc|lcl|dom|domain|workgroup|router|gateway|modem|dhcp|server|mdns",
     "svc|cluster|k8s|kube|kubernetes|pod|default|node|service|docker|container|containers|podman|swarm|rancher|mesos|marathon",
     "consul|nomad|lxd|lxc|incus|vm|vagrant|wsl|openstacklocal|novalocal",
   ].join("|")})$`,

@@ -52,6 +52,7 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
     issuers: issuersAt(
       "oidc.eks.*.amazonaws.com",
       "oidc.eks.*.amazonaws.com.cn",
+      "oidc-eks.*.api.aws",
       "container.googleapis.com/v1/projects",
       "*.oic.prod-aks.azure.com",
       "kubernetes.default",

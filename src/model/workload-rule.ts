@@ -36,7 +36,8 @@ const NAMES_NOBODY = new Set(
   (
     "iss aud exp nbf iat jti typ ver alg kid cnf nonce events token_use token_type idtyp gty " +
     "azp azpacr client_id cid appid appidacr auth_time acr amr sid at_hash c_hash s_hash session_state scope scp " +
-    "email_verified phone_number_verified updated_at locale zoneinfo gender birthdate"
+    "email_verified phone_number_verified updated_at locale zoneinfo gender birthdate " +
+    "idp tid aio uti rh runner_environment repository_visibility event_name ref_type ref_protected"
   ).split(" "),
 );
 
@@ -108,7 +109,7 @@ export function ruleFault(
       return { attribute: "claims", fault: `has a ${name} that is not a string, or is empty` };
   }
   // True and false name nobody under whatever name.
-  const texts = Object.entries(rule.claims).filter(([, value]) => typeof value !== "boolean");
+  const texts = Object.entries(rule.claims).filter(([, value]) => !/^(true|false)$/.test(String(value)));
   const about = texts.map(([name]) => pathOf(name)?.[0] ?? "").filter((name) => !NAMES_NOBODY.has(name));
   if (about.length === 0) return { attribute: "claims", fault: "has no claim that names the workload" };
   return about.every((name) => name === "sub") && permit === undefined

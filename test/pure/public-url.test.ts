@@ -90,6 +90,10 @@ const HOSTS: readonly (readonly [string, fault: RegExp])[] = [
     "app.docker",
     "wiki.intern",
     "db.nomad",
+    "git.lab",
+    "nas.homelab",
+    "vault.infra",
+    "wiki.intra",
   ].map((host): [string, RegExp] => [`https://${host}/`, /local network/]),
 ];
 

@@ -112,6 +112,9 @@ describe("a rule of the preset generic", () => {
     "auth_time",
     "acr",
     "scope",
+    "tid",
+    "runner_environment",
+    "event_name",
   ];
   it.each(NOBODY)("needs a claim besides %s, which names nobody, whatever its permit", (name) => {
     for (const written of [name, `/${name}`, `/${name}/0`])
@@ -121,7 +124,8 @@ describe("a rule of the preset generic", () => {
 
   it("needs a claim with a value that is neither true nor false, because these name nobody", () => {
     for (const name of ["email_verified", "/email_verified", "/address/verified", "https://acme.com/verified", "sub"])
-      expect(ruleFault("generic", { claims: { [name]: true }, allowSubject: true })?.attribute).toBe("claims");
+      for (const value of [true, false, "true", "false"])
+        expect(ruleFault("generic", { claims: { [name]: value }, allowSubject: true })?.attribute).toBe("claims");
     expect(ruleFault("generic", { claims: { team: "a", email_verified: true } })).toBeUndefined();
   });
 
@@ -143,6 +147,7 @@ describe("a rule of the preset generic", () => {
     ["gitlab", "https://acme.gitlab-dedicated.com"],
     ["buildkite", "https://agent.buildkite.com/"],
     ["kubernetes", "https://oidc.eks.eu-central-1.amazonaws.com/id/EXAMPLED539D4633E53DE1B71EXAMPLE"],
+    ["kubernetes", "https://oidc-eks.eu-central-1.api.aws/id/EXAMPLED539D4633E53DE1B71EXAMPLE"],
     ["kubernetes", "https://container.googleapis.com/v1/projects/acme/locations/europe-west1/clusters/one"],
     ["kubernetes", "https://westeurope.oic.prod-aks.azure.com/8f5f6a52/72c6/"],
     ["kubernetes", "https://kubernetes.default.svc"],
