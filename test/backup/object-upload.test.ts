@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { sha256 } from "../../src/store/backup/sha256.ts";
 import { recordingQueue } from "../support/activity.ts";
 import { backUpAll } from "../support/backup.ts";
+import { wrapBucket } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { lengthOf, pattern } from "../support/files.ts";
 import { admin, makeVault } from "../support/service.ts";
@@ -54,11 +55,20 @@ const partsOf = async (key: string) => (await env.BACKUPS.list({ prefix: `incomi
 
 describe("an object that is sent in parts", () => {
   const whole = pattern(300);
-  const part = (key: string, first: number, length: number, { bytes = whole, size = 300 } = {}) => {
+  const part = (key: string, first: number, length: number, { bytes = whole, size = 300, env: bindings = {} } = {}) => {
     const body = bytes.subarray(first, first + length);
     const headers = { ...lengthOf(body), "Content-Range": `bytes ${first}-${first + length - 1}/${size}` };
-    return admin("PUT", `/v1/admin/backups/object?key=${key}`, { body, headers });
+    return admin("PUT", `/v1/admin/backups/object?key=${key}`, { body, headers, env: bindings });
   };
+
+  it("keeps its parts while R2 refuses the object, so that its last part is sent again (21.21)", async () => {
+    const key = contentKey();
+    await part(key, 0, 150);
+    const BACKUPS = wrapBucket({ put: () => Promise.reject(new Error("R2")) }, env.BACKUPS);
+    expect((await part(key, 150, 150, { env: { BACKUPS } })).status).toBe(503);
+    expect((await part(key, 150, 150)).body).toEqual({ stored: true });
+    expect(await (await env.BACKUPS.get(key))!.bytes()).toEqual(whole);
+  });
 
   it("is there with its last part, and not before, and nothing is left of the parts (21.21)", async () => {
     const key = contentKey();

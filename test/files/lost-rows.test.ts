@@ -59,6 +59,24 @@ describe.each(LOSSES)("when %s loses %s of a File", (_table, _column, sql) => {
   });
 });
 
+it.each([
+  ["files", "file_versions"],
+  ["file_versions", "files"],
+])(
+  "while a row of %s names the content of another version of its File, no content is deleted in 40 days",
+  async (table, other) => {
+    const { vault, objects } = await freshContents();
+    const named = `SELECT generation FROM ${other} AS other WHERE other.vault_id = ?1 AND other.id = ${table}.id`;
+    await run(`UPDATE ${table} SET generation = (${named}) WHERE vault_id = ?1`, vault);
+    await renewCoordinator(vault, {});
+    expect((await verifyAll({ vault, repair: true })).findings).not.toEqual([]);
+    advanceClock(3 * DAY);
+    await runHourly();
+    await passDaysQuickly(vault, 40);
+    expect(await objectsOf(vault)).toEqual(objects);
+  },
+);
+
 describe("a lost row of a File", () => {
   it("is a count that no repair changes, and a content that is named as lost; the row, when it comes back, has its content", async () => {
     const { vault, file, download } = await freshContents();
