@@ -104,7 +104,7 @@ function* faultsAround(env: Env): Generator<string> {
     yield "METRICS_TOKEN is the ADMIN_TOKEN: whoever reads the metrics could do everything";
 }
 
-/** The fault of a TOKENS_NOT_BEFORE that would refuse what is issued at a time. In: Unix seconds. */
+/** Returns the fault of a TOKENS_NOT_BEFORE that would refuse a token issued at a time in Unix seconds. */
 export const refusesNew = ({ tokensNotBefore }: Settings, issuedAt: number): string | undefined =>
   issuedAt < tokensNotBefore
     ? "TOKENS_NOT_BEFORE is in the future: until then every token and session is refused, and none is issued"

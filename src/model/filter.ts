@@ -87,8 +87,8 @@ const UNESCAPED: readonly ((value: string) => string)[] = [
 ];
 
 /**
- * Parses a filter as the client wrote it into the query. Out: its readings, the preferred one first; of an absent or empty filter one
- * without terms. A filter without a backslash has one reading, or two: `title eq "a" and tag eq "b"` is first one title and then
+ * Parses a filter as the client wrote it into the query. Returns its readings, the preferred one first. An absent or empty filter has one
+ * reading without terms. A filter without a backslash has one reading, or two: `title eq "a" and tag eq "b"` is first one title and then
  * two terms, because clients do not escape quotes in titles (contract 5.6). Three times as many are the most.
  * Errors: 400 `Unsupported request filter`, or the limit.
  */

@@ -43,7 +43,7 @@ export interface Answered extends Asked {
   readonly value: InlineContent | Description;
 }
 
-/** Out: the answers, in the order of the references. Errors of the request as a whole: `unauthorized` (revoked), `unavailable`, `rate`. */
+/** Returns the answers, in the order of the references. Fails as a whole with `unauthorized` (revoked), `unavailable` or `rate`. */
 export async function answerReferences(reader: Reader, asked: readonly Asked[]): Promise<Result<readonly Answered[]>> {
   const { store, claims } = reader;
   const references = asked.flatMap(({ parsed }) => (parsed.ok ? [parsed.value] : []));

@@ -84,7 +84,7 @@ export const putBackupObject = serveBy({
   },
 });
 
-/** Parses `Content-Range` (RFC 9110 section 14.4). Without one the body is the whole object. Errors: 400, 413. */
+/** Parses `Content-Range` (RFC 9110 section 14.4). Without one the body is the whole object. Fails with 400 or 413. */
 function parsePlace(header: string | undefined, length: number): Result<Place> {
   if (header === undefined) return ok({ first: 0, size: length });
   const [first, last, size] = (/^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(header) ?? []).slice(1).map(Number);

@@ -41,7 +41,7 @@ interface FolderPruning {
 
 export const PRUNING_START: Pruning = { looked: 0, after: "" };
 
-/** Deletes old backups, until the step is spent. Returns `undefined` when all are done. Errors: `unavailable`. */
+/** Deletes old backups, until the step is spent. Returns `undefined` when all are done. Fails with `unavailable`. */
 export async function prune(store: BackupStore, begun: Pruning, isSpent: () => boolean): Promise<Result<Pruning | undefined>> {
   if (begun.looked === 0) {
     const since = store.now - DAY;
