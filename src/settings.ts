@@ -75,24 +75,23 @@ const HANGING_FLAG = "global_fetch_strictly_public";
 
 function parseAll(env: Env): Result<Settings> {
   const numbers = Object.entries<Numeric>(NUMBERS).map(([name, rule]) => [name, parseNumber(env[rule.variable], rule)] as const);
-  const results: Readonly<Record<string, Result<unknown>>> = {
+  const others: { readonly [K in Exclude<keyof Settings, keyof typeof NUMBERS>]: Result<Settings[K]> } = {
     tokensNotBefore: parseTime(env.TOKENS_NOT_BEFORE),
     webhookTestOrigin: parseTestOrigin(env.WEBHOOK_TEST_ORIGIN),
     workloadAudience: parseAudience(env.WORKLOAD_AUDIENCE),
     access: parseAccess(env.ACCESS_TEAM, env.ACCESS_AUD),
     backupHour: parseHour(env.BACKUP_HOUR),
-    ...Object.fromEntries(numbers),
   };
   const settings: Record<string, unknown> = {};
   const faults = [...faultsAround(env)];
-  for (const [name, result] of Object.entries(results)) {
+  for (const [name, result] of [...Object.entries<Result<unknown>>(others), ...numbers]) {
     if (result.ok) settings[name] = result.value;
     else faults.push(result.failure.detail!);
   }
   return faults.length === 0 ? ok(settings as unknown as Settings) : fail("misconfigured", faults.join("; "));
 }
 
-/** The faults of what is no setting, and is checked with them. */
+/** Yields the faults of the compatibility flags and of the secrets. */
 function* faultsAround(env: Env): Generator<string> {
   if (Cloudflare.compatibilityFlags[HANGING_FLAG])
     yield `compatibility_flags has ${HANGING_FLAG}, under which writes to D1 can hang: remove it`;

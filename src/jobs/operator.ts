@@ -37,7 +37,7 @@ export class Operator extends DurableObject<Env> {
     migrateObject(ctx.storage.sql, OPERATOR_MIGRATIONS);
   }
 
-  /** The SQLite of the object, without damaged rows of jobs that have not ended. */
+  /** Returns the SQLite of the object, after the jobs of damaged rows have ended. */
   get #rows(): SqlStorage {
     const { sql } = this.ctx.storage;
     endDamaged(sql, Date.now());

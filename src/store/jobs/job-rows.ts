@@ -56,7 +56,7 @@ const UNENDED = "state IN ('waiting', 'running', 'paused')";
 
 const COUNTS = ["writes", "data_format", "tries", "done", "total", "steps"];
 
-/** SQL: whether a column has a time that a job can have had. In: ?1, Unix milliseconds. */
+/** Returns SQL that tests whether a column has a time that a job can have had. `?1` is the present time in Unix milliseconds. */
 const isPast = (column: string): string => `(${column} BETWEEN 1 AND ?1 + ${YEAR})`;
 
 /** SQL: whether a row has only numbers that a job can have. */
@@ -135,7 +135,7 @@ interface JobEffect {
 
 /**
  * Ends the jobs whose rows have a number that no job can have, and makes due now what is due at an impossible time. Each reader calls it first,
- * so that one damaged row keeps no other job from its steps. In: Unix milliseconds.
+ * so that one damaged row keeps no other job from its steps. `now` is in Unix milliseconds.
  */
 export function endDamaged(sql: SqlStorage, now: number): void {
   sql.exec(SQL.endDamaged, now);

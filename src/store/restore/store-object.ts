@@ -63,10 +63,10 @@ const KINDS: readonly (readonly [pattern: RegExp, put: Put])[] = [
 ];
 
 /**
- * Stores an object unless the bucket has it; a content is replaced where FILES tells that its copy has a wrong length. A part is kept until the last
- * part of its object comes, and the object is stored then. Returns whether something was stored. Errors: 400, for a key that no object of a backup
- * has, and for a part without the parts before it; `backup_damaged`, for an object whose hash is not its name, and for a manifest that is not
- * authentic; `unavailable`.
+ * Stores an object unless the bucket has it. A content is replaced if FILES tells that the length of its copy is wrong. A part is kept until the last
+ * part of its object comes, and the object is stored then. Returns whether something was stored. Fails with 400 for a key that no object of a backup
+ * has, and for a part without the parts before it. Fails with `backup_damaged` for an object whose hash is not its name, and for a manifest that is
+ * not authentic; with `unavailable` if R2 fails.
  */
 export async function storeObject(
   store: BackupStore,

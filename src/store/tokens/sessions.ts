@@ -78,8 +78,8 @@ export interface Made extends Lifetime {
 }
 
 /**
- * Makes a session, in one D1 call. In: what it grants, from when until when, and the id of the session that it replaces, if there is one.
- * Errors: `unavailable`, `database_full`; `misconfigured`, while TOKENS_NOT_BEFORE would refuse it.
+ * Makes a session in one D1 call. `replaced` is the id of the session that the new one replaces. Fails with `unavailable` or `database_full`, and
+ * with `misconfigured` while TOKENS_NOT_BEFORE would refuse the session.
  */
 export const insertSession = (store: Store, grants: Grants, lifetime: Lifetime, replaced?: string): Promise<Result<Made>> =>
   insert(store, "session", grants, lifetime, replaced);
