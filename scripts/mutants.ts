@@ -1,6 +1,6 @@
 /**
- * `npm run mutants -- SEED [COUNT]`: plants COUNT one-line bugs (200 by default) in src/, one after the other, runs the tests that belong
- * to each, and lists the bugs that no test noticed. The last line has the counts. It changes files of the checkout and takes each change
+ * `npm run mutants -- SEED [COUNT]`: plants COUNT one-line bugs (200 by default) in src/, one after the other, checks the types, runs the
+ * tests that belong to each bug, and lists the bugs that nothing noticed. The last line has the counts. It changes files of the checkout and takes each change
  * back: after a kill, `git checkout src` does. `--list` prints the bugs without running tests, `--only PATH:LINE` runs those of one line, and
  * `--part 1/2` runs the first of two parts, for two checkouts side by side.
  */
@@ -49,7 +49,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-const MINUTES_MAX = 20; // for the tests of one mutant: an endless loop counts as noticed
+const MINUTES_MAX = 20; // for the tests of one mutant: an endless loop counts as noticed, by "time"
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -81,24 +81,27 @@ const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").slice(0, 
 const describe = ({ path, line, kind, original, replacement }: Mutation): string =>
   `${path}:${line}  ${kind}: ${oneLine(original)} → ${oneLine(replacement)}`;
 
-/** Runs the tests that belong to a file until the first of them fails. Returns whether all passed. */
-async function testsPass(path: string): Promise<boolean> {
-  const args = ["node_modules/vitest/vitest.mjs", "run", "--bail=1", "--reporter=dot", ...testsOf(path)!];
+/** Runs a program without output. Returns its status, or null when it took too long. */
+async function run(...args: string[]): Promise<number | null> {
   const timeout = MINUTES_MAX * 60_000;
   const [status] = await once(spawn(process.execPath, args, { stdio: "ignore", timeout, killSignal: "SIGKILL" }), "exit");
-  return status === 0;
+  return status as number | null;
 }
 
-/** Plants a bug, runs its tests, and takes the bug back. Returns whether no test noticed it. */
-async function survives(mutation: Mutation): Promise<boolean> {
+/** Plants a bug, and takes it back. Returns what noticed the bug. The tests end with the first that fails. */
+async function noticedBy(mutation: Mutation): Promise<"types" | "tests" | "time" | "nothing"> {
   const source = sources.get(mutation.path)!;
   const takeBack = (): void => writeFileSync(mutation.path, source);
   process.once("exit", takeBack);
   writeFileSync(mutation.path, mutate(source, mutation));
-  const survived = await testsPass(mutation.path);
-  takeBack();
-  process.off("exit", takeBack);
-  return survived;
+  try {
+    if ((await run("node_modules/typescript/bin/tsc", "--noEmit", "-p", ".")) !== 0) return "types";
+    const status = await run("node_modules/vitest/vitest.mjs", "run", "--bail=1", "--reporter=dot", ...testsOf(mutation.path)!);
+    return status === null ? "time" : status === 0 ? "nothing" : "tests";
+  } finally {
+    takeBack();
+    process.off("exit", takeBack);
+  }
 }
 
 if (values.list) console.log(mutations.map(describe).join("\n"));
@@ -106,9 +109,9 @@ else {
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
   const survivors: Mutation[] = [];
   for (const [index, mutation] of mutations.entries()) {
-    const survived = await survives(mutation);
-    if (survived) survivors.push(mutation);
-    console.log(`${index + 1}/${mutations.length} ${survived ? "SURVIVED" : "noticed "} ${describe(mutation)}`);
+    const by = await noticedBy(mutation);
+    if (by === "nothing") survivors.push(mutation);
+    console.log(`${index + 1}/${mutations.length} noticed by ${by.padEnd(7)} ${describe(mutation)}`);
   }
   console.log(
     `seed ${seed}: ${survivors.length} of ${mutations.length} survived`,
