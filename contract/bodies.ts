@@ -15,7 +15,8 @@ import { ruleClaims } from "../src/model/workload-rule.ts";
 
 /**
  * The JSON bodies of requests. The service parses them with these schemas, and the document derives theirs from them
- * (openapi/schemas/body.ts). Those of Items are in src/model/item-input.ts, because a PATCH parses their parts one by one.
+ * (openapi/schemas/body.ts). An unknown attribute is an error: a misspelled restriction would otherwise widen a token. Those of Items are in
+ * src/model/item-input.ts, because a PATCH parses their parts one by one.
  */
 
 /** The name of a vault or token. */
@@ -25,13 +26,13 @@ const name = text(LIMITS.title).check(z.minLength(1, "is empty"));
 const quotaLimit = z.nullish(z.int().check(z.minimum(0, "is less than 0"), z.maximum(COUNT_MAX, `is more than ${COUNT_MAX}`)));
 
 /** Contract 13.23. */
-export const quotaInput = z.object({ items: quotaLimit, bytes: quotaLimit, fileBytes: quotaLimit });
+export const quotaInput = z.strictObject({ items: quotaLimit, bytes: quotaLimit, fileBytes: quotaLimit });
 
 /** Contract 13.12. */
-export const newVault = z.object({ name, description: optional(text()), quota: optional(quotaInput) });
+export const newVault = z.strictObject({ name, description: optional(text()), quota: optional(quotaInput) });
 
 /** Contract 13.13. */
-export const vaultChange = z.object({ name: optional(name), description: optional(text()), quota: optional(quotaInput) });
+export const vaultChange = z.strictObject({ name: optional(name), description: optional(text()), quota: optional(quotaInput) });
 
 export const dialect = z.enum(DIALECT_NAMES, fault(`is not ${oneOf(DIALECT_NAMES)}`));
 
@@ -54,14 +55,19 @@ const tokenInput = {
 };
 
 /** Contract 8.16. */
-export const newChildToken = z.object({
+export const newChildToken = z.strictObject({
   ...tokenInput,
   binding: optional(z.literal(false, "is for a token that the admin issues")),
 });
 
 /** Contract 13.14. */
 export const newToken = z
-  .object({ ...tokenInput, vaults: optional(tokenScope), binding: optional(z.boolean()), backupsOnly: optional(z.boolean()) })
+  .strictObject({
+    ...tokenInput,
+    vaults: optional(tokenScope),
+    binding: optional(z.boolean()),
+    backupsOnly: optional(z.boolean()),
+  })
   .check(
     z.refine(({ vaults, backupsOnly }) => backupsOnly === true || vaults !== undefined, {
       path: ["vaults"],
@@ -86,10 +92,10 @@ export const newToken = z
   );
 
 /** Contract 25.2. */
-export const newPerson = z.object({ email: emailInput, vaults: scope, admin: optional(z.boolean()) });
+export const newPerson = z.strictObject({ email: emailInput, vaults: scope, admin: optional(z.boolean()) });
 
 /** Contract 25.4. An email that was ignored would be a change that did not happen. */
-export const personChange = z.object({
+export const personChange = z.strictObject({
   vaults: scope,
   admin: optional(z.boolean()),
   email: z.optional(z.undefined("cannot be changed: remove the person and add the other email")),
@@ -111,7 +117,7 @@ export const idInput = z.pipe(
 /** Contract 27.1. In: the origin for tests, if one is set. */
 export const newIssuer = (testOrigin: string | undefined) =>
   z
-    .object({
+    .strictObject({
       name,
       issuer: issuerUrl,
       preset: optional(z.enum(PRESET_NAMES, fault(`is not ${oneOf(PRESET_NAMES)}`))),
@@ -127,7 +133,7 @@ export const newIssuer = (testOrigin: string | undefined) =>
     });
 
 /** Contract 27.3. Whether the claims fit the preset is known when the issuer was read. */
-export const newRule = z.object({
+export const newRule = z.strictObject({
   name: optional(name),
   issuer: idInput,
   claims: ruleClaims,
@@ -174,12 +180,13 @@ const rotateSecret = optional(
 );
 
 /** Contract 17.4. In: the origin for tests, if one is set. */
-export const newWebhook = (testOrigin: string | undefined) => z.object({ url: webhookUrl(testOrigin), enabled: webhookEnabled });
+export const newWebhook = (testOrigin: string | undefined) =>
+  z.strictObject({ url: webhookUrl(testOrigin), enabled: webhookEnabled });
 
 /** Contract 17.5. In: the origin for tests, if one is set. */
 export const webhookChange = (testOrigin: string | undefined) =>
   z
-    .object({
+    .strictObject({
       url: optional(webhookUrl(testOrigin)),
       enabled: webhookEnabled,
       resume: optional(z.enum(["cursor", "latest"], "is not cursor or latest")),
@@ -193,12 +200,12 @@ export const webhookChange = (testOrigin: string | undefined) =>
     );
 
 /** References to resolve (contract 16.1). */
-export const resolveRequest = z.object({
+export const resolveRequest = z.strictObject({
   references: z.array(text(LIMITS.reference)).check(z.maxLength(LIMITS.references, `has more than ${LIMITS.references} entries`)),
 });
 
 /** The body of a sign-in to the console (contract 24.3, 24.12). */
-export const signIn = z.object({ code: optional(z.string()), token: optional(z.string()), vaults: optional(scope) }).check(
+export const signIn = z.strictObject({ code: optional(z.string()), token: optional(z.string()), vaults: optional(scope) }).check(
   z.refine(({ code, token }) => code === undefined || token === undefined, "has both a code and a token"),
   z.refine(
     ({ code, token, vaults }) => vaults === undefined || (code ?? token) === undefined,
@@ -220,7 +227,7 @@ const redirectUri = z
 
 /** A login in a browser that a person confirms (contract 28.3). */
 export const newAuthorization = z
-  .object({
+  .strictObject({
     ...loginInput,
     admin: optional(z.boolean()),
     redirect_uri: redirectUri,
@@ -235,10 +242,10 @@ export const newAuthorization = z
   );
 
 /** A login code that a person makes (contract 28.5). */
-export const newLoginCode = z.object({ ...loginInput, vaults: scope });
+export const newLoginCode = z.strictObject({ ...loginInput, vaults: scope });
 
 /** What redeems a login (contract 28.4, 28.6). */
-export const loginRequest = z.object({
+export const loginRequest = z.strictObject({
   code: z.string(),
   code_verifier: optional(
     z.string().check(z.refine(isCodeVerifier, "is not 43 to 128 letters, digits and signs of RFC 7636 section 4.1")),

@@ -8,7 +8,7 @@ import { anyId, fault, optional } from "../src/model/text.ts";
 /** The JSON bodies of requests for jobs (contract 26.2). */
 
 /** What a request for a job of any kind has (contract 26.2). */
-export const anyJob = z.object({ kind: z.enum(REQUESTED_KINDS, fault(`is not ${oneOf(REQUESTED_KINDS)}`)) });
+export const anyJob = z.looseObject({ kind: z.enum(REQUESTED_KINDS, fault(`is not ${oneOf(REQUESTED_KINDS)}`)) });
 
 export const canonicalId = z.string().check(z.refine(isId, "is not a canonical UUID"));
 
@@ -22,17 +22,19 @@ const NEEDS_VAULT = "needs the vault";
 
 /** What a request for a job has besides the kind, by kind. */
 export const jobInputs = {
-  rewrap: z.object({}),
-  verify: z.object({ vault: optional(canonicalId), quick: jobFlag, repair: jobFlag, acceptLoss: jobFlag, backup: jobFlag }).check(
-    z.refine(({ repair, acceptLoss, backup }) => !acceptLoss || (repair && !backup), {
-      path: ["acceptLoss"],
-      message: "needs repair, and not backup",
-    }),
-  ),
-  reseal: z.object({ vault: canonicalId, dataKey: anyId }),
-  backup: z.object({ vault: optional(canonicalId), full: jobFlag, dryRun: jobFlag }),
+  rewrap: z.strictObject({}),
+  verify: z
+    .strictObject({ vault: optional(canonicalId), quick: jobFlag, repair: jobFlag, acceptLoss: jobFlag, backup: jobFlag })
+    .check(
+      z.refine(({ repair, acceptLoss, backup }) => !acceptLoss || (repair && !backup), {
+        path: ["acceptLoss"],
+        message: "needs repair, and not backup",
+      }),
+    ),
+  reseal: z.strictObject({ vault: canonicalId, dataKey: anyId }),
+  backup: z.strictObject({ vault: optional(canonicalId), full: jobFlag, dryRun: jobFlag }),
   restore: z
-    .object({
+    .strictObject({
       vault: optional(canonicalId),
       item: optional(canonicalId),
       snapshot: optional(z.int().check(z.minimum(1, "is less than 1"), z.maximum(99_999_999, "is more than 99999999"))),

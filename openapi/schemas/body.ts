@@ -82,8 +82,15 @@ export type Attributes<S extends Shape> = {
   readonly [Name in keyof S as z.input<S[Name]> extends undefined ? never : Name]: string | Schema;
 };
 
-/** An object of a request. It is open: unknown attributes are dropped (contract 2.16). In: its parser, and the descriptions of its attributes. */
-export function body<S extends Shape>(description: string, { shape }: { readonly shape: S }, attributes: Attributes<S>): Schema {
+/**
+ * Returns the schema of a request's object, from its parser and the descriptions of its attributes. The object is open if its parser drops
+ * unknown attributes (contract 2.16).
+ */
+export function body<S extends Shape>(
+  description: string,
+  { shape, def }: { readonly shape: S; readonly def: z.core.$ZodObjectDef },
+  attributes: Attributes<S>,
+): Schema {
   const entries = Object.entries(attributes as Readonly<Record<string, string | Schema>>);
   const required = entries.map(([name]) => name).filter((name) => !shape[name]!.safeParse(undefined).success);
   return {
@@ -91,6 +98,7 @@ export function body<S extends Shape>(description: string, { shape }: { readonly
     type: "object",
     properties: Object.fromEntries(entries.map(([name, described]) => [name, describe(schemaOf(shape[name]!), described)])),
     ...(required.length > 0 && { required }),
+    ...(def.catchall && { additionalProperties: false }),
   };
 }
 

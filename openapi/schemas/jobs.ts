@@ -10,8 +10,8 @@ import { arrayOf, closed, integer, ref, words } from "./shapes.ts";
 
 /** Long jobs (contract 26). */
 
-/** What a request for any kind has. Each kind takes its own attributes, and drops the others. */
-const newJob = z.object({
+/** The attributes of a request for any kind. Each kind refuses those of the others. */
+const newJob = z.strictObject({
   ...anyJob.shape,
   ...z.partial(
     z.object({

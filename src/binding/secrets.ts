@@ -18,7 +18,7 @@ import { createRequestId } from "../request-id.ts";
 import { readWithToken } from "../store/tokens/binding-tokens.ts";
 import { openStore, type Store } from "../store/d1/database.ts";
 import { checkSchema } from "../store/d1/schema.ts";
-import { closeShare, openShare } from "../store/d1/work.ts";
+import { closeShare, openShare } from "../work.ts";
 
 /**
  * The entrypoint that other Workers of the account bind (contract 18), with `props` that name a token: `{ token: "<id>" }`. Each

@@ -1,6 +1,6 @@
 import { LIMITS } from "../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
-import { admit, type Share } from "../store/d1/work.ts";
+import { admitBytes, type Share } from "../work.ts";
 
 /** A request's body, within bounds. */
 export interface Body {
@@ -42,7 +42,7 @@ async function readWithinBounds(request: Request, limit: number, share: Share | 
   if (declared !== null) {
     // The runtime holds the body to the length that it declares.
     if (!(Number(declared) <= limit)) return tooLarge;
-    const admitted = admit(share, Number(declared));
+    const admitted = admitBytes(share, Number(declared));
     return admitted.ok ? ok(new Uint8Array(await request.arrayBuffer())) : admitted;
   }
   const chunks: Uint8Array[] = [];
@@ -50,7 +50,7 @@ async function readWithinBounds(request: Request, limit: number, share: Share | 
   for await (const chunk of request.body ?? []) {
     size += chunk.length;
     if (size > limit) return tooLarge;
-    const admitted = admit(share, size);
+    const admitted = admitBytes(share, size);
     if (!admitted.ok) return admitted;
     chunks.push(chunk);
   }

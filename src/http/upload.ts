@@ -9,7 +9,7 @@ import { isEncoded } from "./body.ts";
 import type { Context } from "./context.ts";
 import type { Received } from "./upload-content.ts";
 import { filesOf, PART_BYTES } from "../store/buckets/r2.ts";
-import { admit, type Share } from "../store/d1/work.ts";
+import { admitBytes, type Share } from "../work.ts";
 
 /** A request whose body is the content of a File (contract 9): its headers, and the checks on its bytes. */
 
@@ -91,7 +91,7 @@ async function* checkPieces(
       size += plain.length;
       if (size > LIMITS.file) return fail("body_too_large", String(LIMITS.file));
       // R2 takes a body without a length in parts, which are in memory as a whole.
-      const admitted = length === undefined ? admit(share, Math.min(size, PART_BYTES)) : ok(undefined);
+      const admitted = length === undefined ? admitBytes(share, Math.min(size, PART_BYTES)) : ok(undefined);
       if (!admitted.ok) return admitted;
       // The platform checks this for HTTP; a Worker that calls this one may send another length.
       if (length !== undefined && (size > length || (last && size < length)))

@@ -100,6 +100,8 @@ export function parseValue<S extends z.ZodMiniType>(schema: S, value: unknown, n
  */
 export function explain(error: z.core.$ZodError, root: string): string {
   const issue = error.issues[0]!;
-  const path = issue.path.map((key) => (typeof key === "number" ? `[${key}]` : `.${echo(String(key))}`)).join("");
-  return `${path.replace(/^\./, "") || root}: ${issue.message}`;
+  const unknown = issue.code === "unrecognized_keys" ? issue.keys[0] : undefined;
+  const keys = unknown === undefined ? issue.path : [...issue.path, unknown];
+  const path = keys.map((key) => (typeof key === "number" ? `[${key}]` : `.${echo(String(key))}`)).join("");
+  return `${path.replace(/^\./, "") || root}: ${unknown === undefined ? issue.message : "is unknown"}`;
 }

@@ -9,7 +9,7 @@ import { parseReference, type Reference } from "../model/reference.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { parseValue } from "../model/text.ts";
 import type { Store } from "../store/d1/database.ts";
-import { admit } from "../store/d1/work.ts";
+import { admitBytes } from "../work.ts";
 import { idIn, type Resolved } from "../store/references/search.ts";
 import { resolveReferences } from "../store/references/resolve.ts";
 import type { Entry } from "./entries.ts";
@@ -52,7 +52,7 @@ export async function answerReferences(reader: Reader, asked: readonly Asked[]):
   if (!found.ok) return found;
   const inlined = found.value.map((one) => (one.ok && typeof one.value.value !== "string" ? one.value.value.size : 0));
   const sizes = inlined.reduce((sum, size) => sum + size, 0);
-  const admitted = admit(store.share, Math.min(sizes, LIMITS.inlined));
+  const admitted = admitBytes(store.share, Math.min(sizes, LIMITS.inlined));
   if (!admitted.ok) return admitted;
   const values = found.value.values();
   const inline = createInliner(reader);

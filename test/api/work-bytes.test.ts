@@ -1,13 +1,14 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Item } from "../../src/model/item.ts";
-import { admit, closeShare, openShare, UNCOUNTED_BYTES_MAX, WORK_BYTES_MAX } from "../../src/store/d1/work.ts";
+import { admitBytes, closeShare, openShare, UNCOUNTED_BYTES_MAX, WORK_BYTES_MAX } from "../../src/work.ts";
 import { SECOND } from "../../src/model/time.ts";
+import { manifestKey } from "../../src/store/backup/object-keys.ts";
 import { itemIn, lengthOf, pattern } from "../support/files.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { admin, fetchRaw, freshVault, LOGIN, type Reply } from "../support/service.ts";
 import { until } from "../support/waits.ts";
-import { deleteIssuers, makeIssuer, makeRule } from "../support/workloads.ts";
+import { deleteIssuers, exchange, makeRule, makeWorkload, type Workload } from "../support/workloads.ts";
 
 /** The bytes that requests of an isolate have in work (contract 12.9). */
 
@@ -23,6 +24,7 @@ const ITEMS = 26;
 let vault: Awaited<ReturnType<typeof freshVault>>;
 let files: Awaited<ReturnType<typeof itemIn>>;
 let item: string;
+let workload: Workload;
 
 beforeAll(async () => {
   vault = await freshVault();
@@ -32,9 +34,10 @@ beforeAll(async () => {
   const items = Array.from({ length: ITEMS }, (_, index) => large(vault.vault, `Large ${index}`));
   await seedItems(env, vault.vault, items);
   item = items[0]!.id;
-  const { id } = await makeIssuer();
+  workload = await makeWorkload();
   const claims = Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`c${index}`, "v".repeat(1_000)]));
-  for (let rules = 0; rules < 5; rules++) await makeRule(id, { claims });
+  for (let rules = 0; rules < 5; rules++) await makeRule(workload.issuer, { claims });
+  await makeRule(workload.issuer, { claims: { job: "deploy" } });
 });
 
 afterAll(deleteIssuers);
@@ -54,7 +57,7 @@ const REFUSED = [429, "rate", "1"];
 /** Lets another request have all bytes. */
 function useUp(since?: number) {
   const share = newShare(since);
-  expect(admit(share, WORK_BYTES_MAX).ok).toBe(true);
+  expect(admitBytes(share, WORK_BYTES_MAX).ok).toBe(true);
   return share;
 }
 
@@ -73,6 +76,7 @@ const LARGE: readonly (readonly [string, () => Promise<Reply>])[] = [
   ["a list", () => vault.call("GET", vault.items)],
   ["a page of a list", () => vault.call("GET", `${vault.items}?limit=20`)],
   ["the rules of all issuers", () => admin("GET", "/v1/admin/rules")],
+  ["an exchange by an issuer with large rules", async () => exchange(await workload.token({ job: "deploy" }))],
   ["the contents of Files in an answer", () => vault.call("GET", `${files.files}?inline_files=true`)],
   ["a large body", () => vault.call("POST", vault.items, { body: { ...body, vault: { id: vault.vault } } })],
   [
@@ -103,6 +107,15 @@ describe("while other requests have as many bytes in work as an isolate may have
     expect(lengthOf(bytes)).toEqual({ "Content-Length": "600000" });
   });
 
+  it("a manifest of a backup is a 429", async () => {
+    const others = useUp();
+    const path = `/v1/admin/backups/object?key=${encodeURIComponent(manifestKey(vault.vault, 1))}`;
+    const put = () => admin("PUT", path, { body: "x".repeat(200_000), headers: { "Content-Length": "200000" } });
+    expect(refusalOf(await put())).toEqual(REFUSED);
+    closeShare(others);
+    expect((await put()).headers.get("Item-Vault-Error")).toBe("backup_damaged");
+  });
+
   it("a request with few bytes is answered", async () => {
     useUp();
     const made = await vault.call("POST", vault.items, { body: { ...LOGIN, title: "Small" } });
@@ -131,7 +144,7 @@ describe("a share of the bytes", () => {
   });
 
   it("may be larger than all of them, for a request that is alone", async () => {
-    expect(admit(newShare(), 4 * WORK_BYTES_MAX).ok).toBe(true);
+    expect(admitBytes(newShare(), 4 * WORK_BYTES_MAX).ok).toBe(true);
   });
 });
 
@@ -159,14 +172,14 @@ const begin = async () => {
 };
 
 /** By requests that begin when the list did, so that its share does not expire. */
-const isReturned = (began: number) => until(() => admit(newShare(began), WORK_BYTES_MAX).ok).then(() => true);
+const isReturned = (began: number) => until(() => admitBytes(newShare(began), WORK_BYTES_MAX).ok).then(() => true);
 
 describe("a list that is streamed", () => {
   it("is completed once it has begun, and then returns its share", async () => {
     const began = Date.now();
     const response = await begin();
     const others = newShare();
-    expect(admit(others, UNCOUNTED_BYTES_MAX + 1).ok).toBe(true);
+    expect(admitBytes(others, UNCOUNTED_BYTES_MAX + 1).ok).toBe(true);
     others.bytes = WORK_BYTES_MAX;
     expect(await response.json()).toHaveLength(600);
     closeShare(others);

@@ -53,6 +53,17 @@ describe.each(Object.entries(PARSERS))("%s", (name, parse) => {
     ).toMatchObject({ failed: false });
   });
 
+  it("an unknown attribute is refused by its name, but for those of an Item", () => {
+    const isOpen = schema.additionalProperties !== false;
+    expect(isOpen).toBe(["NewItem", "ItemReplacement", "Patch"].includes(name));
+    if (isOpen) return;
+    for (const body of fc.sample(valuesOf(schema), { numRuns: 20, seed: 1 }).map(sent)) {
+      const misspelled = { ...(body as object), expiresln: 60 };
+      if (parse(body).ok)
+        expect(parse(misspelled)).toMatchObject({ failure: { kind: "invalid", detail: "expiresln: is unknown" } });
+    }
+  });
+
   it("both happen: bodies are allowed and refused by both", () => {
     const bodies = fc.sample(mutationsOf(schema), { numRuns: 200, seed: 1 }).map(sent);
     const outcomes = new Set(bodies.map((body) => `${parse(body).ok} ${faultOf(schema, body) === undefined}`));

@@ -7,6 +7,7 @@ import { MINUTE } from "../../model/time.ts";
 import { listObjects, loadObject } from "../../store/backup/list.ts";
 import { withBuckets } from "../../store/backup/ports.ts";
 import { type Place, storeObject } from "../../store/restore/store-object.ts";
+import { admitBytes } from "../../work.ts";
 import { isEncoded } from "../body.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
@@ -77,6 +78,9 @@ export const putBackupObject = serveBy({
   async handle({ c, store }: Call, { key, length, ...place }: Upload): ReplyTo<"putBackupObject"> {
     const buckets = withBuckets(store, c.env);
     if (!buckets.ok) return buckets;
+    // A manifest is checked as a whole. Other objects are streamed.
+    const admitted = admitBytes(store.share, key.endsWith(".manifest") ? place.size : 0);
+    if (!admitted.ok) return admitted;
     const body = c.req.raw.body ?? new Response(new Uint8Array()).body!;
     const stored = await storeObject(buckets.value, key, { length, body }, place);
     if (!stored.ok) return stored;

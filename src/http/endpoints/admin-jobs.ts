@@ -25,8 +25,8 @@ export const createJob = serveBy({
   parse({ body }: ParseCall): Result<Wanted> {
     const job = parseValue(anyJob, body!.json, "the job");
     if (!job.ok) return job;
-    const { kind } = job.value;
-    const input = parseValue<z.ZodMiniType<object>>(jobInputs[kind], body!.json, "the job");
+    const { kind, ...attributes } = job.value;
+    const input = parseValue<z.ZodMiniType<object>>(jobInputs[kind], attributes, "the job");
     return input.ok ? ok({ kind, input: input.value }) : input;
   },
   async handle(call: Call, wanted: Wanted): ReplyTo<"createJob"> {

@@ -5,7 +5,7 @@ import { type KeyedFile, addressOf } from "../../model/file.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { parseBoolean, parseVersionOf } from "../../model/query.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { admit } from "../../store/d1/work.ts";
+import { admitBytes } from "../../work.ts";
 import { loadContent } from "../../store/contents/download.ts";
 import { loadFile, loadFiles } from "../../store/items/files.ts";
 import { loadFileOfVersion } from "../../store/items/versions.ts";
@@ -71,7 +71,7 @@ async function presentFiles(call: Call, files: readonly KeyedFile[], inline: boo
   const { c, store, dialect, vault, item } = call;
   const large = inline ? firstTooLarge(files, store.settings.inlineLimit) : undefined;
   if (large) return fail("too_large_to_inline", writeId(large.id, dialect));
-  const admitted = admit(store.share, inline ? files.reduce((sum, { size }) => sum + size, 0) : 0);
+  const admitted = admitBytes(store.share, inline ? files.reduce((sum, { size }) => sum + size, 0) : 0);
   if (!admitted.ok) return admitted;
   const presented: Presented<File>[] = [];
   for (const file of files) {

@@ -8,7 +8,7 @@ import { listTag, stateIn } from "../../model/list-state.ts";
 import { type Page, parseBoolean, parsePage, writeCursor } from "../../model/query.ts";
 import { defect, invalid, ok, type Result } from "../../model/result.ts";
 import { loadSlice, type Slice, type SliceOptions } from "../../store/items/list.ts";
-import { closeShare } from "../../store/d1/work.ts";
+import { closeShare } from "../../work.ts";
 import { recordDamage } from "../../store/health/damages.ts";
 import { brokenHeader, nextPage } from "../headers.ts";
 import { streamList } from "../json-list.ts";

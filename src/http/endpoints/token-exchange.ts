@@ -32,6 +32,7 @@ import { isEncoded, readBytes } from "../body.ts";
 import { addressOf, type Context, traceOf } from "../context.ts";
 import { type ExchangeForm, JWT, parseExchangeForm } from "../../model/exchange-form.ts";
 import type { Content } from "../route.ts";
+import { closeShare, openShare } from "../../work.ts";
 
 /**
  * POST /v1/token-exchange (RFC 8693): exchanges the token of a workload for one of this service (contract 27.6 to 27.9). For the client every
@@ -59,7 +60,8 @@ export async function exchangeToken(c: Context): Promise<Result<Content<Answer>>
   if (!form.ok) return form;
   const opened = await openStore(c.env, Date.now());
   if (!opened.ok) return opened;
-  const answer = await exchange(c, opened.value, form.value);
+  const share = openShare(opened.value.now);
+  const answer = await exchange(c, { ...opened.value, share }, form.value).finally(() => closeShare(share));
   return answer.ok ? ok({ json: answer.value }) : answer;
 }
 

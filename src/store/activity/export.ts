@@ -20,7 +20,7 @@ import {
 import { listStored } from "./page.ts";
 import type { StoredEntry } from "./slices.ts";
 import type { Store } from "../d1/database.ts";
-import { admit, sizeOfRows } from "../d1/work.ts";
+import { admitBytes, sizeOfRows } from "../../work.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
 /**
@@ -67,7 +67,7 @@ export async function loadExportPage(
       const step: Result<Step> = await STAGES[position.stage](session, position, limit - rows.length);
       if (!step.ok) return step;
       rows.push(...step.value.rows);
-      const admitted = admit(store.share, sizeOfRows(rows));
+      const admitted = admitBytes(store.share, sizeOfRows(rows));
       if (!admitted.ok) return admitted;
       position = step.value.next;
     }

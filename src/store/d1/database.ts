@@ -7,7 +7,7 @@ import { classify, type D1Failure, isPermanent, isSchemaError } from "./errors.t
 import { recordDatabaseSize } from "./size.ts";
 import { withDeadline } from "./deadline.ts";
 import { explainSchemaError } from "./schema.ts";
-import { admit, type Share, sizeOfRows } from "./work.ts";
+import { admitBytes, type Share, sizeOfRows } from "../../work.ts";
 
 /** What every function of the store works with. */
 export interface Store {
@@ -55,7 +55,7 @@ export async function readBatch<Rows extends unknown[]>(
   ...statements: { [K in keyof Rows]: D1PreparedStatement }
 ): Promise<Result<{ [K in keyof Rows]: Rows[K][] }>> {
   const read = await runBatch<Rows>(db, ...statements);
-  const admitted = read.ok && share ? admit(share, sizeOfRows((read.value as object[][]).flat())) : read;
+  const admitted = read.ok && share ? admitBytes(share, sizeOfRows((read.value as object[][]).flat())) : read;
   return admitted.ok ? read : admitted;
 }
 

@@ -3,7 +3,7 @@ import { SAME_TITLE_ITEMS_MAX } from "../../model/reference.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadForToken } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
-import { admit } from "../d1/work.ts";
+import { admitBytes } from "../../work.ts";
 import { runningSum, textBytes } from "../tables/slices.ts";
 import type { Scope } from "../../model/vault-scope.ts";
 import { TABLES } from "../tables/tables.ts";
@@ -146,6 +146,6 @@ export async function loadWanted(store: Store, reader: Reader, wanted: readonly 
   const vaults = wanted.map(({ vault }) => vault);
   const statement = store.db.prepare(SQL.items).bind(listOf(wanted), CALL_ITEMS_MAX.wanted);
   const read = await loadMore<FoundRow & { readonly total: number }>(store, reader, vaults, statement);
-  const admitted = read.ok ? admit(store.share, Math.max(0, ...read.value.map(({ total }) => total))) : read;
+  const admitted = read.ok ? admitBytes(store.share, Math.max(0, ...read.value.map(({ total }) => total))) : read;
   return admitted.ok ? read : admitted;
 }

@@ -8,7 +8,7 @@ import type { StoredKeys } from "../../model/workload-identity.ts";
 import type { WorkloadKey } from "../../model/workload-keys.ts";
 import type { Take } from "../d1/calls.ts";
 import { deleteExpired } from "../d1/expiry.ts";
-import { runBatch, type Store } from "../d1/database.ts";
+import { readBatch, runBatch, type Store } from "../d1/database.ts";
 import { type RowOf, TABLES } from "../tables/tables.ts";
 import { openToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
 
@@ -51,14 +51,14 @@ export interface LoadedIssuer {
 const NO_KEYS: StoredKeys = { keys: [], fetchedAt: 0, triedAt: 0 };
 
 /**
- * The issuer whose tokens have this `iss`, in one D1 call. Out: `undefined` when there is none. Errors: `misconfigured`, `integrity`,
- * `unavailable`.
+ * Loads the issuer whose tokens have this `iss`, in one D1 call. Returns `undefined` when there is none. Fails with `misconfigured`, `integrity`,
+ * `rate` or `unavailable`.
  */
 export async function loadIssuerByUrl(store: Store, url: string): Promise<Result<LoadedIssuer | undefined>> {
   const { db, keyring } = store;
   const indexes = JSON.stringify(await nameIndexes(keyring, "issuer", url));
-  const read = await runBatch<[TokenRow, TokenRow, KeysRow]>(
-    db,
+  const read = await readBatch<[TokenRow, TokenRow, KeysRow]>(
+    store,
     db.prepare(SQL.issuer).bind(indexes),
     db.prepare(SQL.rules).bind(indexes),
     db.prepare(SQL.keys).bind(indexes),

@@ -1,5 +1,5 @@
-import { fail, ok, type Result } from "../../model/result.ts";
-import { SECOND } from "../../model/time.ts";
+import { fail, ok, type Result } from "./model/result.ts";
+import { SECOND } from "./model/time.ts";
 
 /**
  * The bytes that requests of this isolate have in work: bodies, and rows that D1 has answered with. An isolate has 128 MB, and a byte takes about five until
@@ -43,7 +43,7 @@ export function closeShare(share: Share | undefined): void {
  * Raises the bytes that a request has in work at one time to `bytes`. Work of jobs and coordinators has no share, and bounds of its own. Fails with
  * `rate` if other requests have too many.
  */
-export function admit(share: Share | undefined, bytes: number): Result<undefined> {
+export function admitBytes(share: Share | undefined, bytes: number): Result<undefined> {
   if (!share || bytes <= Math.max(share.bytes, UNCOUNTED_BYTES_MAX)) return ok(undefined);
   let others = 0;
   for (const one of shares) {
