@@ -3,7 +3,7 @@
 /** The closed list of kinds, with what each means. A kind is never renamed. */
 export const FINDINGS = {
   schema_incomplete:
-    "The database lacks a table, an index, a trigger or the id of its deployment, or has a trigger that no migration creates so",
+    "The database lacks a table, an index, a trigger or the id of its deployment, or has an unknown or altered trigger",
   root_key_wrong:
     "The proof or the fingerprint of a root key is not that of the key: the row is damaged, or ROOT_KEYS has another key of this id",
   root_key_missing: "Rows need a root key that ROOT_KEYS does not have",

@@ -115,11 +115,16 @@ function momentOf(at: number | undefined): Moment | undefined {
 }
 
 /**
- * Returns the copy; `missing` or `damaged`, also when it is of another key or host. Throws a CliError for what is no file of a copy at the path,
- * or at the one where the next copy is written: both would be replaced.
+ * Returns the copy; `missing` or `damaged`, also for a copy of another key or host. Throws a CliError if the path, or the path of the unfinished
+ * copy, has something that `serve` did not write: a save would replace both.
  */
 export async function loadCopy(path: string, sealer: Sealer): Promise<Copy | "missing" | "damaged"> {
-  for (const one of [path, unfinished(path)]) if (await isForeign(one)) throw foreign(one, "copy");
+  for (const one of [path, unfinished(path)]) {
+    const unread = ({ code = "unknown fault" }: NodeJS.ErrnoException) => {
+      throw new CliError(`${one} cannot be read: ${code}`, { exit: "usage" });
+    };
+    if (await isForeign(one).catch(unread)) throw foreign(one, "copy");
+  }
   const bytes = await readFile(path).catch(({ code }: NodeJS.ErrnoException) => (code === "ENOENT" ? "missing" : "damaged"));
   if (typeof bytes === "string") return bytes;
   try {
@@ -129,7 +134,7 @@ export async function loadCopy(path: string, sealer: Sealer): Promise<Copy | "mi
   }
 }
 
-/** Returns the refusal of what `serve` did not make, in the place of one of its files. */
+/** Returns the refusal of a file that `serve` did not write, in the place of one of its own. */
 export const foreign = (path: string, what: "copy" | "socket"): CliError =>
   new CliError(`${path} is no ${what} of \`serve\``, {
     exit: "usage",
@@ -137,14 +142,13 @@ export const foreign = (path: string, what: "copy" | "socket"): CliError =>
   });
 
 /**
- * Whether `serve` did not make what is at a path: it is no file, or cannot be read, or begins otherwise than a copy. An empty file is the
- * beginning of one.
+ * Returns whether a path has something that `serve` did not write: no regular file, or one that begins otherwise than a copy. An empty file is
+ * an unfinished copy. Throws the error of the file system for a file that cannot be read.
  */
 async function isForeign(path: string): Promise<boolean> {
   const found = await lstat(path).catch(() => undefined);
   if (!found?.isFile()) return found !== undefined;
-  const file = await open(path, "r").catch(() => undefined);
-  if (!file) return true;
+  const file = await open(path, "r");
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
     return !buffer.subarray(0, bytesRead).equals(MAGIC.subarray(0, bytesRead));
@@ -158,7 +162,7 @@ const unfinished = (path: string): string => `${path}.new`;
 
 /**
  * Writes the file as a whole, with mode 0600: whenever the process or the machine stops, the file is the old one or the new one. One process
- * at a time may do this (lock.ts). Throws what the file system says, and leaves no unfinished file.
+ * at a time may do this (lock.ts). Throws the error of the file system, and `EEXIST` for a file that `serve` did not write. Leaves no unfinished file.
  */
 export async function writeCopy(path: string, bytes: Buffer): Promise<void> {
   const temporary = unfinished(path);
@@ -171,6 +175,7 @@ export async function writeCopy(path: string, bytes: Buffer): Promise<void> {
     } finally {
       await file.close();
     }
+    await requireOwn(path); // somebody may have written another file there since the start
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
@@ -183,9 +188,14 @@ export async function removeCopy(path: string): Promise<void> {
   await Promise.all([path, unfinished(path)].map(removeOwn));
 }
 
-/** Removes a file that `serve` made. Throws what the file system says, and `EEXIST` for what it did not make. */
-async function removeOwn(path: string): Promise<void> {
+/** Throws `EEXIST` for a file that `serve` did not write. */
+async function requireOwn(path: string): Promise<void> {
   if (await isForeign(path)) throw Object.assign(new Error("not a copy"), { code: "EEXIST" });
+}
+
+/** Removes a file that `serve` wrote. Throws the error of the file system, and that of `requireOwn`. */
+async function removeOwn(path: string): Promise<void> {
+  await requireOwn(path);
   await rm(path, { force: true });
 }
 

@@ -12,8 +12,8 @@ import { foreign } from "./copy-file.ts";
 const PATH_BYTES_MAX = 103;
 
 /**
- * Returns a function that releases the lock. Throws a CliError when another process has it, when it cannot be made, and for what is no socket
- * in its place.
+ * Returns a function that releases the lock. Throws a CliError if another process has it, if the socket cannot be made, and if something else
+ * than a socket is in its place.
  */
 export async function lockCopy(copy: string): Promise<() => Promise<void>> {
   const path = process.platform === "win32" ? `\\\\.\\pipe\\${copy.replaceAll(/[\\/:]/g, "-")}` : `${copy}.lock`;
@@ -49,7 +49,7 @@ function listen(path: string): Promise<Server | undefined> {
 const isNoSocket = async (path: string): Promise<boolean> =>
   process.platform !== "win32" && (await lstat(path).catch(() => undefined))?.isSocket() === false;
 
-/** Whether a process listens on a socket. What does not say that nobody does is another program's socket. */
+/** Whether a process listens on a socket. Only two errors of `connect` say that none does. */
 function isUsed(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path, () => {

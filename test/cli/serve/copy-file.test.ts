@@ -225,13 +225,16 @@ describe.each(Object.entries(FOREIGN))("%s", (_, make) => {
     expect(kindOf(path)).toEqual(before);
   });
 
-  it("that comes to the place of the unfinished copy while the process runs stays, and is named", async () => {
+  it.each([
+    ["the copy", ""],
+    ["the unfinished copy", ".new"],
+  ])("that comes to the place of %s while the process runs stays, and is named", async (_place, suffix) => {
     const path = join(newFolder(), "copy");
     const said: string[] = [];
     const copy = copyOf();
     const saver = createSaver(copy, { path, lagMax: MINUTE, say: (message) => void said.push(message) });
-    make(`${path}.new`);
-    const before = kindOf(`${path}.new`);
+    make(path + suffix);
+    const before = kindOf(path + suffix);
     copy.changes++;
     await saver.save();
     await saver.remove();
@@ -239,7 +242,7 @@ describe.each(Object.entries(FOREIGN))("%s", (_, make) => {
       "the copy cannot be stored (EEXIST), and goes on in memory",
       `the copy cannot be removed (EEXIST): delete ${path}`,
     ]);
-    expect(kindOf(`${path}.new`)).toEqual(before);
+    expect(kindOf(path + suffix)).toEqual(before);
   });
 });
 
