@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import example from "../../.dev.vars.example?raw";
 import worker from "../../src/index.ts";
 import { CONSOLE } from "../support/console.ts";
-import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
+import { countingDatabase, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
 
 /** A misconfigured service: data routes answer 503, and `/health` names the cause (contract 4.8 and 13.2). */
@@ -79,6 +79,14 @@ describe("ROOT_KEYS", () => {
       expect((await admin("POST", path, { body, env: { ROOT_KEYS } })).status).toBe(503);
     }
     expect((await admin("GET", "/v1/admin/tokens")).body).toHaveLength(before);
+  });
+
+  it.each(INVALID)("%s: a coordinator deletes no vault as a damaged one", async (_, ROOT_KEYS) => {
+    const { vault, call } = await freshVault();
+    await renewCoordinator(vault, { ROOT_KEYS });
+    expect((await admin("DELETE", `/v1/admin/vaults/${vault}`)).status).toBe(503);
+    await renewCoordinator(vault, {});
+    expect((await call("GET", `/v1/vaults/${vault}`)).status).toBe(200);
   });
 
   it.each(["proof", "fingerprint"])("as before while the %s of its row is damaged: nothing accuses the key", async (column) => {

@@ -177,7 +177,7 @@ async function writeItem(
   for (const change of isSame ? [] : content) {
     const answer = await send(vault, change);
     if (!answer.ok) return answer;
-    answered = answer.value.item ?? answered;
+    answered = answer.value.item;
   }
   for (const change of fileChanges(answered!, found.files, leftOut)) {
     const answer = await send(vault, change);
