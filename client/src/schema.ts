@@ -700,7 +700,8 @@ export interface PastExchange {
 export interface ExchangedToken {
   /** What a client sends as `Authorization: Bearer …`. */
   access_token: string;
-  issued_token_type: "urn:ietf:params:oauth:token-type:jwt";
+  /** The type that was asked for. */
+  issued_token_type: "urn:ietf:params:oauth:token-type:jwt" | "urn:ietf:params:oauth:token-type:access_token";
   token_type: "Bearer";
   /** Seconds until it expires. */
   expires_in: number;
@@ -714,7 +715,7 @@ export interface ExchangeForm {
   subject_token_type: "urn:ietf:params:oauth:token-type:jwt" | "urn:ietf:params:oauth:token-type:id_token";
   /** The rule that has to match; absent: exactly one has to. */
   rule?: IdInput;
-  requested_token_type?: "urn:ietf:params:oauth:token-type:jwt";
+  requested_token_type?: "urn:ietf:params:oauth:token-type:jwt" | "urn:ietf:params:oauth:token-type:access_token";
 }
 
 /** An issuer to add (contract 27.1). */

@@ -1,5 +1,5 @@
 import { newIssuer, newRule } from "../../contract/bodies.ts";
-import { JWT } from "../../src/model/exchange-form.ts";
+import { ISSUED_TYPES, JWT } from "../../src/model/exchange-form.ts";
 import { LIMITS } from "../../src/model/limits.ts";
 import { PRESET_NAMES } from "../../src/model/workload-presets.ts";
 import type { Schema } from "../types.ts";
@@ -53,7 +53,7 @@ export const workloadSchemas: Readonly<Record<string, Schema>> = {
   }),
   ExchangedToken: closed("The answer to an exchange (RFC 8693 section 2.2.1).", {
     access_token: { type: "string", description: "What a client sends as `Authorization: Bearer …`." },
-    issued_token_type: { type: "string", const: JWT },
+    issued_token_type: { type: "string", enum: [...ISSUED_TYPES], description: "The type that was asked for." },
     token_type: { type: "string", const: "Bearer" },
     expires_in: integer("Seconds until it expires.", 1, LIMITS.ruleLifetime),
   }),
@@ -65,7 +65,7 @@ export const workloadSchemas: Readonly<Record<string, Schema>> = {
       subject_token: { type: "string", minLength: 1, description: "The token of the workload: a JWT." },
       subject_token_type: { type: "string", enum: [JWT, "urn:ietf:params:oauth:token-type:id_token"] },
       rule: { ...ref("IdInput"), description: "The rule that has to match; absent: exactly one has to." },
-      requested_token_type: { type: "string", const: JWT },
+      requested_token_type: { type: "string", enum: [...ISSUED_TYPES] },
     },
     required: ["grant_type", "subject_token", "subject_token_type"],
   },

@@ -156,12 +156,15 @@ const TYPE_OF: Readonly<Record<string, (value: unknown) => boolean>> = {
 const hasTypes = (payload: JsonObject): payload is Claims =>
   Object.entries(TYPE_OF).every(([name, isType]) => isType(Object.hasOwn(payload, name) ? payload[name] : undefined));
 
+/** Platforms and libraries add a slash to an origin, or drop it. */
+const withoutSlash = (audience: string): string => audience.replace(/\/$/, "");
+
 type Rule = readonly [fault: TokenFault, isBroken: (claims: Claims, expected: Expected, now: number) => boolean];
 
 /** The rules of the claims, in order. */
 const RULES: readonly Rule[] = [
   ["issuer", ({ iss }, { issuer }) => iss !== issuer],
-  ["audience", ({ aud }, { audience }) => (isText(aud) ? aud !== audience : !aud.includes(audience))],
+  ["audience", ({ aud }, { audience }) => ![aud].flat().some((one) => withoutSlash(one) === withoutSlash(audience))],
   ["lifetime", ({ iat, exp }) => exp <= iat || exp - iat > LIFETIME_MAX],
   ["expired", ({ exp }, _, now) => Math.floor(exp) * SECOND <= now],
   ["not_yet", ({ iat, nbf = 0 }, _, now) => Math.max(iat, nbf) * SECOND > now + CLOCK_SKEW_MS_MAX],

@@ -40,6 +40,8 @@ export interface UploadHeaders {
 /** Parses `Content-Length` and `Content-Digest`. Errors: 400, 413, 415. */
 export function parseUploadHeaders(c: Context): Result<UploadHeaders> {
   if (isEncoded(c.req.raw)) return fail("encoding");
+  if (/^\s*multipart\/form-data\b/i.test(c.req.header("Content-Type") ?? ""))
+    return invalid("Content-Type: is multipart/form-data: send the bytes of the file alone, with curl by --data-binary @FILE");
   const declared = c.req.header("Content-Length");
   if (declared !== undefined && !/^\d{1,15}$/.test(declared)) return invalid("Content-Length: is not a number of bytes");
   const length = declared === undefined ? undefined : Number(declared);

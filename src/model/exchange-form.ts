@@ -7,19 +7,31 @@ export const JWT = "urn:ietf:params:oauth:token-type:jwt";
 const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
 const TYPES: readonly string[] = [JWT, "urn:ietf:params:oauth:token-type:id_token"];
 
+/** The types that a client can ask for. The token of this service is both. */
+export const ISSUED_TYPES = [JWT, "urn:ietf:params:oauth:token-type:access_token"] as const;
+
+const issuedType = (asked: string | null) => ISSUED_TYPES.find((type) => type === asked);
+
 export interface ExchangeForm {
   readonly token: string;
   /** The id of the rule that has to match; absent: exactly one has to. */
   readonly rule?: string | undefined;
+  /** The type that the client asks for. */
+  readonly type: (typeof ISSUED_TYPES)[number];
 }
 
 /** The parameters, and what is wrong with a value; those after the third may be absent. Others are ignored (RFC 6749 section 3.2). */
 const PARAMETERS: Readonly<Record<string, (value: string | null) => string | undefined>> = {
-  grant_type: (value) => (value === GRANT ? undefined : `is not ${GRANT}`),
-  subject_token: (value) => (value ? undefined : "is missing"),
+  grant_type: (value) =>
+    value === GRANT
+      ? undefined
+      : value === null
+        ? "is missing: send a form (application/x-www-form-urlencoded), not JSON"
+        : `is not ${GRANT}`,
+  subject_token: (value) => (value?.trim() ? undefined : "is missing"),
   subject_token_type: (value) => (value && TYPES.includes(value) ? undefined : `is not ${TYPES.join(" or ")}`),
   rule: (value) => (value === null || parseId(value) !== undefined ? undefined : "is not an id"),
-  requested_token_type: (value) => (value === null || value === JWT ? undefined : `is not ${JWT}`),
+  requested_token_type: (value) => (value === null || issuedType(value) ? undefined : `is not ${ISSUED_TYPES.join(" or ")}`),
   // Whoever asks for less would get all of the rule.
   ...Object.fromEntries(
     ["scope", "audience", "resource", "actor_token"].map((name) => [name, (value) => (value ? "is not supported" : undefined)]),
@@ -35,5 +47,9 @@ export function parseExchangeForm(bytes: Uint8Array): Result<ExchangeForm> {
     if (fault !== undefined) return invalid(`the form: ${name} ${fault}`);
   }
   const rule = form.get("rule");
-  return ok({ token: form.get("subject_token")!, rule: rule === null ? undefined : parseId(rule) });
+  return ok({
+    token: form.get("subject_token")!.trim(),
+    rule: rule === null ? undefined : parseId(rule),
+    type: issuedType(form.get("requested_token_type")) ?? JWT,
+  });
 }

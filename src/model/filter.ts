@@ -98,6 +98,7 @@ export function parseFilter(raw: string | undefined, list: keyof typeof LISTS): 
   // The attribute and the operators of the terms take less than the limit of a value.
   if (text.length > 2 * LIMITS.filter) return tooLong;
   if (list === "items" && IDS.test(text)) return parseIds(text);
+  if (OR.test(text)) return fail("filter");
   const terms = parseTerms(text, list, TERMS[list]);
   const whole = parseTerms(text, list, LAST);
   if (!terms.ok || !whole.ok) return terms.ok ? ok(readingsOf(terms.value)) : whole.ok ? ok(readingsOf(whole.value)) : terms;
@@ -147,6 +148,12 @@ const tooLong = invalid(`filter: is longer than ${LIMITS.filter} bytes`);
  */
 const LAST = /\s*(\w+)\s+(\w+)\s+("[^]*"|\w+)\s*$/y;
 
+/** An unescaped quote, in the sense of `termOf`. */
+const QUOTE = String.raw`(?<!(?<!\\)(?:\\\\)*\\)"`;
+
+/** An alternative to a quoted value. Terms cannot be alternatives, and the filter would be read as one value. Its operators are those of SCIM. */
+const OR = new RegExp(String.raw`${QUOTE}\s+or\s+\w+\s+(?:eq|ne|co|sw|ew|gt|ge|lt|le)\s+["\w]`, "i");
+
 /**
  * The next term. It is the last, or ends at an unescaped quote that ` and <attribute> <operator>` follows. An odd number of
  * backslashes before a quote escapes it.
@@ -154,10 +161,7 @@ const LAST = /\s*(\w+)\s+(\w+)\s+("[^]*"|\w+)\s*$/y;
 function termOf(known: readonly string[]): RegExp {
   const term = `(?:${known.map((words) => words.replace(" ", String.raw`\s+`)).join("|")})`;
   const and = String.raw`\s+and\s+(?=${term}\s)`;
-  return new RegExp(
-    String.raw`\s*(\w+)\s+(\w+)\s+("[^]*?(?<!(?<!\\)(?:\\\\)*\\)"(?=${and})|"[^]*"(?=\s*$)|\w+)(?:${and}|\s*$)`,
-    "iy",
-  );
+  return new RegExp(String.raw`\s*(\w+)\s+(\w+)\s+("[^]*?${QUOTE}(?=${and})|"[^]*"(?=\s*$)|\w+)(?:${and}|\s*$)`, "iy");
 }
 
 const TERMS = { items: termOf(Object.keys(ITEMS)), vaults: LAST };

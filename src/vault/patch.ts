@@ -22,7 +22,7 @@ import { withNames } from "./names.ts";
  * PATCH: a closed grammar of paths (contract 6), applied to a draft of the Item, which `complete` completes.
  *
  *     /   /<attribute>   /tags/<index|->   /urls/<index|->[/<attribute>]
- *     /sections[/<id>[/label]]   /fields[/<id>[/<attribute>]]
+ *     /sections[/<id|->[/label]]   /fields[/<id|->[/<attribute>]]
  */
 
 /** Applies the edits in order, all or none. Errors: 400, naming the index and the path of the edit. */
@@ -162,7 +162,7 @@ const READ_ONLY = new Set([
   "totp",
 ]);
 
-/** Edits a list whose entries have ids: add one at the end (`[]`), edit one (`[id]`), or one of its attributes (`[id, attribute]`). */
+/** Edits a list whose entries have ids: add one at the end (`[]` or `[-]`), edit one (`[id]`), or one of its attributes (`[id, attribute]`). */
 function editRecord<R extends { id?: string | undefined }>(
   list: R[],
   rest: readonly string[],
@@ -173,7 +173,8 @@ function editRecord<R extends { id?: string | undefined }>(
 ): Result<R[]> {
   const [id, attribute, ...deeper] = rest;
   if (deeper.length > 0) return invalid("the path goes too deep");
-  if (id === undefined) return map(valueOf(edit, schema), (entry) => [...list, entry]);
+  const appends = id === undefined || (id === "-" && attribute === undefined && edit.op === "add");
+  if (appends) return map(valueOf(edit, schema), (entry) => [...list, entry]);
   const index = list.findIndex((entry) => entry.id === id);
   if (attribute !== undefined) {
     const entry = list[index];

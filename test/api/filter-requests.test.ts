@@ -80,6 +80,22 @@ describe("the filter of Items", () => {
     expect(await findEncoded('title eq "Same"')).toEqual(["Same"]);
   });
 
+  it.each(['" or title eq "', '" OR title co "', '" or tag eq "', '"\tor description sw "', '" and tag eq "x" or id eq "'])(
+    "refuses %j within a value: terms are no alternatives",
+    async (or) => {
+      const { findEncoded } = await vaultWith("a", "b");
+      expect(await findEncoded(`title eq "a${or}b"`)).toEqual(UNSUPPORTED);
+      expect(await findEncoded(`title co "a${or}b"`)).toEqual(UNSUPPORTED);
+    },
+  );
+
+  it("finds a title that contains an or, and one with a whole term whose quotes are escaped", async () => {
+    const [words, term] = ['a "or" title eq b', 'a" or title eq "b'];
+    const { findEncoded } = await vaultWith(words, term);
+    expect(await findEncoded(`title eq "${words}"`)).toEqual([words]);
+    expect(await findEncoded(`title eq "${term.replaceAll('"', '\\"')}"`)).toEqual([term]);
+  });
+
   it("does not find a deleted Item", async () => {
     const { items, call, created, findEncoded } = await vaultWith("Gone");
     await call("DELETE", `${items}/${created[0].id}`);
@@ -226,9 +242,12 @@ describe("the filter of Vaults", () => {
     expect(idsOf((await client(token)("GET", `/v1/vaults?${query}`)).body)).toEqual(sorted(ids));
   });
 
-  it.each(['name co "x"', 'tag eq "x"', "name eq 'x'", 'id eq "x"'])("that is %j is a 400", async (filter) => {
-    expect(await (await vaultsNamed("x"))(filter)).toEqual(UNSUPPORTED);
-  });
+  it.each(['name co "x"', 'tag eq "x"', "name eq 'x'", 'id eq "x"', 'name eq "x" or name eq "y"'])(
+    "that is %j is a 400",
+    async (filter) => {
+      expect(await (await vaultsNamed("x"))(filter)).toEqual(UNSUPPORTED);
+    },
+  );
 });
 
 /** A filter of Items with any of these ids. */

@@ -78,6 +78,11 @@ const OPERATIONS: [rule: string, operation: Op, changes: object][] = [
     ["add", "/sections", { id: "s3", label: "3" }],
     { sections: [S1, S2, { id: "s3", label: "3" }] },
   ],
+  [
+    "add with - appends a section",
+    ["add", "/sections/-", { id: "s3", label: "3" }],
+    { sections: [S1, S2, { id: "s3", label: "3" }] },
+  ],
   ["add of an array sets all sections", ["add", "/sections", [S1]], { sections: [S1] }],
   ["replace sets all sections", ["replace", "/sections", [S2, S1]], { sections: [S2, S1] }],
   [
@@ -107,6 +112,7 @@ const OPERATIONS: [rule: string, operation: Op, changes: object][] = [
   ["remove empties the label of a section", ["remove", "/sections/s1/label"], { sections: [{ id: "s1", label: "" }, S2] }],
 
   ["add appends one field", ["add", "/fields", NEW], { fields: [USER, F1, F2, NEW_FIELD] }],
+  ["add with - appends one field", ["add", "/fields/-", NEW], { fields: [USER, F1, F2, NEW_FIELD] }],
   ["replace sets all fields", ["replace", "/fields", [NEW]], { fields: [NEW_FIELD] }],
   ["remove removes all fields", ["remove", "/fields"], { fields: [] }],
   ["add with a new id appends a field", ["add", "/fields/new", { ...NEW, id: undefined }], { fields: [USER, F1, F2, NEW_FIELD] }],
@@ -166,6 +172,17 @@ describe("PATCH with one operation", () => {
     const { before, reply, after } = await patchItem(operation);
     expect(reply.body).toEqual({ ...before, ...changes, version: 2, updatedAt: reply.body.updatedAt });
     expect([reply.status, after]).toEqual([200, reply.body]);
+  });
+});
+
+describe("PATCH with add to -", () => {
+  it.each(["fields", "sections"] as const)("appends each entry of %s with an id of its own", async (list) => {
+    const values = ["one", "two", "two"].map((label) => ({ label }));
+    const { reply, before, after } = await patchItem(...values.map((value): Op => ["add", `/${list}/-`, value]));
+    const added = after[list].slice(before[list].length);
+    expect([reply.status, added.map(({ label }: any) => label)]).toEqual([200, ["one", "two", "two"]]);
+    expect(new Set(added.map(({ id }: any) => id)).size).toBe(3);
+    expect(added.map(({ id }: any) => id)).not.toContain("-");
   });
 });
 

@@ -105,6 +105,40 @@ describe("POST /v1/token-exchange", () => {
     expect([status, body.message]).toEqual([400, expect.stringContaining(`the form: ${name} `)]);
   });
 
+  it.each(["jwt", "access_token"])("issues the type %s when it is asked for", async (type) => {
+    const workload = await makeWorkload();
+    await makeRule(workload.issuer, {});
+    const requested_token_type = `urn:ietf:params:oauth:token-type:${type}`;
+    const { status, body } = await exchange(await workload.token(), { requested_token_type });
+    expect([status, body.issued_token_type]).toEqual([200, requested_token_type]);
+  });
+
+  it.each(['{"grant_type":"x"}', "", "<x/>", '--x\r\nContent-Disposition: form-data; name="grant_type"\r\n\r\nx'])(
+    "is a 400 that asks for a form when the body is %j",
+    async (body) => {
+      const reply = await send("POST", "/v1/token-exchange", { body });
+      expect([reply.status, reply.body.message]).toEqual([400, expect.stringContaining("send a form")]);
+    },
+  );
+
+  it.each(["\n", " ", "\r\n"])("ignores %j around the token", async (blank) => {
+    const workload = await makeWorkload();
+    await makeRule(workload.issuer, {});
+    expect((await exchange(`${blank}${await workload.token()}${blank}`)).status).toBe(200);
+  });
+
+  it.each([
+    [`${AUDIENCE}/`, AUDIENCE],
+    [AUDIENCE, `${AUDIENCE}/`],
+    [`${AUDIENCE}/`, `${AUDIENCE}/`],
+  ])("takes the audience %s for %s", async (aud, setting) => {
+    const workload = await makeWorkload();
+    await makeRule(workload.issuer, {});
+    for (const each of [aud, ["x", aud]])
+      expect((await exchange(await workload.token({ aud: each }), {}, { env: { WORKLOAD_AUDIENCE: setting } })).status).toBe(200);
+    expect((await exchange(await workload.token({ aud: `${AUDIENCE}//` }))).status).toBe(401);
+  });
+
   it("is a 400 for a parameter that comes twice, and a 413 for a body of more than 32 KiB", async () => {
     const twice = await send("POST", "/v1/token-exchange", { body: "grant_type=a&grant_type=b" });
     expect([twice.status, twice.body.message]).toEqual([400, "the form: grant_type comes twice"]);

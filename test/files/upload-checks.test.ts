@@ -113,6 +113,23 @@ describe("a Content-Encoding", () => {
   });
 });
 
+describe("a Content-Type", () => {
+  it.each(["multipart/form-data; boundary=x", "Multipart/Form-Data", "multipart/form-data;boundary=x"])(
+    "of %s is answered 400 with what to send, and nothing is stored",
+    async (type) => {
+      for (const method of UPLOADS) {
+        const { body } = await expectRefused(method, { "Content-Type": type }, 400);
+        expect(body.message).toContain("--data-binary @FILE");
+      }
+    },
+  );
+
+  it.each(["multipart/mixed; boundary=x", "application/x-www-form-urlencoded", "nonsense"])("of %s is accepted", async (type) => {
+    const { writes } = await freshFile();
+    for (const method of UPLOADS) expect((await writes[method]({ "Content-Type": type })).status).toBe(200);
+  });
+});
+
 /** An R2 that stores only the first part of an upload, because storing 100 MB takes seconds. It aborts uploads as R2 does. */
 const STORES_ONE_PART = wrapBucket({
   createMultipartUpload: async (key: string) => {

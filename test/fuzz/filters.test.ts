@@ -20,6 +20,8 @@ const valuePart = fc.constantFrom(
   '" and ',
   '" AND  Title EQ  "',
   'x" and tag eq "y',
+  '" OR  title eq "',
+  '" or ',
   "é😀",
 );
 const joined = (pieces: fc.Arbitrary<string>, maxLength: number) => fc.array(pieces, { maxLength }).map((all) => all.join(""));

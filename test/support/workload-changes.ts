@@ -331,7 +331,7 @@ const CLAIMS: Readonly<Record<string, Change>> = {
   "its audience is another one": changedClaims(({ dice }) => {
     const { audience } = EXPECTED;
     const others = [
-      `${audience}/`,
+      `${audience}//`,
       ` ${audience}`,
       audience.toUpperCase(),
       audience.replace("https", "http"),

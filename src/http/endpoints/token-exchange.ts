@@ -30,7 +30,7 @@ import {
 import { adminEntry } from "../audit.ts";
 import { isEncoded, readBytes } from "../body.ts";
 import { addressOf, type Context, traceOf } from "../context.ts";
-import { type ExchangeForm, JWT, parseExchangeForm } from "../../model/exchange-form.ts";
+import { type ExchangeForm, parseExchangeForm } from "../../model/exchange-form.ts";
 import type { Content } from "../route.ts";
 import { closeShare, openShare } from "../../work.ts";
 
@@ -49,6 +49,7 @@ interface Known {
 }
 
 type Answer = AnswerBody<"exchangeToken">;
+type Issued = Omit<Answer, "issued_token_type">;
 
 export async function exchangeToken(c: Context): Promise<Result<Content<Answer>>> {
   const limited = await limitExchange(c.env, addressOf(c));
@@ -62,10 +63,10 @@ export async function exchangeToken(c: Context): Promise<Result<Content<Answer>>
   if (!opened.ok) return opened;
   const share = openShare(opened.value.now);
   const answer = await exchange(c, { ...opened.value, share }, form.value).finally(() => closeShare(share));
-  return answer.ok ? ok({ json: answer.value }) : answer;
+  return answer.ok ? ok({ json: { ...answer.value, issued_token_type: form.value.type } }) : answer;
 }
 
-async function exchange(c: Context, store: Store, form: ExchangeForm): Promise<Result<Answer>> {
+async function exchange(c: Context, store: Store, form: ExchangeForm): Promise<Result<Issued>> {
   const token = parseSubjectToken(form.token);
   if (!token.ok) return refuse(c, { reason: token.fault });
   const schema = await checkSchema(store.db);
@@ -109,7 +110,7 @@ async function issue(
   presented: Presented,
   { issuer, rule }: { readonly issuer: OpenedRow; readonly rule: OpenedRow },
   subject: SubjectClaims,
-): Promise<Result<Answer>> {
+): Promise<Result<Issued>> {
   // A job may have any number of tokens of its platform.
   const limited = await limitToken(c.env, rule.row.id, store.now, LIMITS.tokenCost);
   if (limited) return limited;
@@ -122,7 +123,7 @@ async function issue(
   if (token === undefined) return refuse(c, { actor: rule.row.id, reason: fault! });
   log(c, "SUCCESS", rule.row.id, claims.id, count > 1 ? "repeated" : undefined);
   const expiresIn = claims.expiresAt - claims.issuedAt;
-  return ok({ access_token: token, issued_token_type: JWT, token_type: "Bearer", expires_in: expiresIn });
+  return ok({ access_token: token, token_type: "Bearer", expires_in: expiresIn });
 }
 
 /** The claims of the token. Where a workload token may be exchanged several times, none outlives it. */

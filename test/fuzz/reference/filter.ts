@@ -56,6 +56,16 @@ function readTerms(text: string, split: boolean, start = 0): Term[] | undefined 
   return undefined;
 }
 
+const OPERATORS = new Set(["eq", "ne", "co", "sw", "ew", "gt", "ge", "lt", "le"]);
+
+/** Whether an `or` and a term, also an unknown one, begin at `from`. */
+function isAlternative(text: string, from: number): boolean {
+  const or = readWord(text, skip(text, from, isBlank));
+  const words = isBlank(text[from]) && or?.[0].toLowerCase() === "or" ? readWords(text, or[1]) : undefined;
+  const operand = words && text[words[1]];
+  return OPERATORS.has(words?.[0].split(" ")[1] ?? "") && (operand === '"' || isWord(operand));
+}
+
 /** Whether an odd number of backslashes is before the character. */
 const isEscaped = (text: string, at: number): boolean => text[at - 1] === "\\" && !isEscaped(text, at - 1);
 
@@ -90,6 +100,7 @@ function withoutEscapes(terms: Term[]): Term[][] {
  */
 export function readingsOf(text: string): Term[][] | undefined {
   if (text.trim() === "") return [[]];
+  if (quotes(text).some((at) => !isEscaped(text, at) && isAlternative(text, at + 1))) return undefined;
   const terms = readTerms(text, true);
   const whole = readTerms(text, false);
   if (!terms) return whole && withoutEscapes(whole);
