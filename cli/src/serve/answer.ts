@@ -48,24 +48,37 @@ const ofItem = (answer: (asked: AskedOfItem, file: string) => Answered) =>
     return item && answer({ ...asked, item }, file);
   });
 
-/** The reads, by their paths. */
-const READS: readonly (readonly [path: RegExp, answer: (asked: Asked, ids: readonly string[]) => Answered])[] = [
-  [whole("/v1/vaults"), answerVaults],
-  [whole(VAULT), ofVault(({ vault }) => json(JSON.stringify(vault.row), { vaults: [vault] }))],
-  [whole(`${VAULT}/items`), ofVault(answerList)],
-  [whole(ITEM), ofItem(answerItem)],
-  [whole(`${ITEM}/files`), ofItem(answerFiles)],
-  [whole(FILE), ofItem(answerFile)],
-  [whole(`${FILE}/content`), ofItem(answerContent)],
+interface Read {
+  readonly path: RegExp;
+  /** The parameters of the query that the copy knows. A request with another one is passed on: a later release may give it a meaning. */
+  readonly knows: readonly string[];
+  readonly answer: (asked: Asked, ids: readonly string[]) => Answered;
+}
+
+const INLINE = ["inline_files", "inline_content"];
+
+const READS: readonly Read[] = [
+  { path: whole("/v1/vaults"), knows: ["filter"], answer: answerVaults },
+  { path: whole(VAULT), knows: [], answer: ofVault(({ vault }) => json(JSON.stringify(vault.row), { vaults: [vault] })) },
+  { path: whole(`${VAULT}/items`), knows: ["filter", "archived"], answer: ofVault(answerList) },
+  { path: whole(ITEM), knows: [], answer: ofItem(answerItem) },
+  { path: whole(`${ITEM}/files`), knows: INLINE, answer: ofItem(answerFiles) },
+  { path: whole(FILE), knows: INLINE, answer: ofItem(answerFile) },
+  { path: whole(`${FILE}/content`), knows: [], answer: ofItem(answerContent) },
 ];
+
+const namesOf = ({ filter, rest }: Query): readonly string[] => [...rest.keys(), ...(filter === undefined ? [] : ["filter"])];
 
 /** Out: `undefined` when the copy cannot answer as the service would. */
 export function answerFrom(copy: Copy, request: LocalRequest): Answered {
-  if (request.method === "POST") return request.path === "/v1/resolve" ? answerReferences(copy, request) : undefined;
+  const query = parseQuery(request.search);
+  const names = namesOf(query);
+  if (request.method === "POST")
+    return request.path === "/v1/resolve" && names.length === 0 ? answerReferences(copy, request) : undefined;
   if (request.method !== "GET" && request.method !== "HEAD") return undefined;
-  for (const [pattern, answer] of READS) {
-    const match = pattern.exec(request.path);
-    if (match) return answer({ copy, request, query: parseQuery(request.search) }, match.slice(1));
+  for (const { path, knows, answer } of READS) {
+    const match = path.exec(request.path);
+    if (match) return names.every((name) => knows.includes(name)) ? answer({ copy, request, query }, match.slice(1)) : undefined;
   }
   return undefined;
 }
@@ -80,11 +93,8 @@ function answerVaults({ copy, query }: Asked): Answered {
   return json(`[${passing.map(({ vault }) => JSON.stringify(vault.row)).join()}]`, { vaults: [...copy.vaults.values()] });
 }
 
-/** Parameters with which the service answers more or less than the list that the copy has. */
-const OWN_PARAMETERS = ["limit", "cursor", "include"];
-
 function answerList({ vault, query }: AskedOfVault): Answered {
-  if (!isComplete(vault) || OWN_PARAMETERS.some((name) => query.rest.has(name))) return undefined;
+  if (!isComplete(vault)) return undefined;
   const archived = parseBoolean(query.rest, "archived");
   const readings = parseFilter(query.filter, "items");
   if (!archived.ok || !readings.ok) return undefined;
@@ -137,9 +147,9 @@ function contentOf({ copy, vault, item }: AskedOfItem, id: string) {
 
 /** Parts of a content, and the contents of earlier versions, are the service's. */
 function answerContent(asked: AskedOfItem, id: string): Answered {
-  const { request, query, vault, item } = asked;
+  const { request, vault, item } = asked;
   const content = contentOf(asked, parseId(id) ?? "");
-  if (!content || query.rest.has("version") || request.headers["range"] !== undefined) return undefined;
+  if (!content || request.headers["range"] !== undefined) return undefined;
   const headers = {
     "Content-Type": "application/octet-stream",
     "Content-Disposition": content.disposition,

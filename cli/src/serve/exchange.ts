@@ -20,8 +20,12 @@ export interface Exchange {
   readonly requestId: string;
 }
 
+/** The parts of a request target in origin form or in absolute form (RFC 9112 section 3.2). */
+const TARGET = /^(?:https?:\/\/([^/?#]*))?([^?#]*)([^#]*)/i;
+
 export function openExchange(incoming: IncomingMessage, answer: ServerResponse): Exchange {
-  const [requested = "", search = ""] = /^([^?#]*)([^#]*)/.exec(incoming.url!)!.slice(1);
+  const [authority, requested = "", search = ""] = TARGET.exec(incoming.url!)!.slice(1);
+  if (authority !== undefined) incoming.headers.host = authority; // it replaces the header
   const target = `http://host${requested}`;
   const rawPath = requested.startsWith("/") && URL.canParse(target) ? new URL(target).pathname : "/";
   const plain = decoded(rawPath)

@@ -48,7 +48,8 @@ const isReferenceText = (text: unknown): boolean =>
 function parseBody(bytes: Buffer | undefined): readonly string[] | undefined {
   try {
     const body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as { references?: unknown } | null;
-    const texts = body?.references;
+    const { references: texts, ...others } = body ?? {};
+    if (Object.keys(others).length > 0) return undefined; // a later release may give them a meaning
     const isList = Array.isArray(texts) && texts.length <= LIMITS.references;
     return isList && texts.every(isReferenceText) ? (texts as string[]) : undefined;
   } catch {

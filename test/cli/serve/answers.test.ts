@@ -133,6 +133,9 @@ const filtersFor = ({ items, archived, vault }: World): string[] => [
   `name eq "${vault}"`,
 ];
 
+/** Parameters that no operation has yet, and one that is another operation's. */
+const UNKNOWN = ["unknown=1", "view=full", "updated_after=2026-01-01", "unknown", "filter=&unknown=1", "wait=0"];
+
 /** Queries and headers of the operations that have any. */
 function variantsOf(operation: string, world: World): readonly { readonly query?: string; readonly init?: RequestInit }[] {
   const filters = filtersFor(world).map((filter) => ({ query: `filter=${encodeURIComponent(filter)}` }));
@@ -312,5 +315,27 @@ describe("the answers of serve", () => {
     expect(ours).toEqual(theirs);
     expect([...local.keys()].toSorted()).toEqual(HELD);
     for (const count of local.values()) expect(count).toBeGreaterThan(1);
+  });
+
+  it("come from the service where the request has a parameter or an attribute that the copy does not know", async () => {
+    const { token } = await makeToken({ [world.vault]: "rw" }, "uuid");
+    const served = await startServe({ token });
+    const paths = READS.filter(([operation]) => HELD.includes(operation)).map(
+      ([, { path }]) => pathsOf(path, placesOf(world))[0]!,
+    );
+    const isLocal = async (path: string, init?: RequestInit) => {
+      const { status, age } = await get(served.url + path, token, init);
+      return [path, status, age !== undefined];
+    };
+    for (const path of paths) {
+      expect(await isLocal(path)).toEqual([path, 200, true]);
+      for (const query of UNKNOWN) expect(await isLocal(`${path}?${query}`)).toEqual([`${path}?${query}`, 200, false]);
+    }
+    const references = [`op://${world.vault}/${world.items[0]!.id}/username`];
+    const resolve = (path: string, more: object) =>
+      isLocal(path, { method: "POST", body: JSON.stringify({ references, ...more }) });
+    expect(await resolve("/v1/resolve", {})).toEqual(["/v1/resolve", 200, true]);
+    expect(await resolve("/v1/resolve", { unknown: 1 })).toEqual(["/v1/resolve", 400, false]); // the service refuses it
+    expect(await resolve("/v1/resolve?unknown=1", {})).toEqual(["/v1/resolve?unknown=1", 200, false]);
   });
 });

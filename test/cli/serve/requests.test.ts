@@ -37,6 +37,42 @@ it("SIGTERM ends a process at once that has refused a request", async () => {
   await served.stop("SIGTERM");
 });
 
+/** The status line and body of a request whose target is written as it is. */
+async function sendTarget(url: string, target: string, headers: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), new URL(url).hostname);
+  socket.write(`GET ${target} HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`);
+  const [head, body = ""] = (await textOf(socket)).split("\r\n\r\n");
+  return `${head!.split("\r\n", 1)[0]} ${body}`;
+}
+
+describe("a request target in absolute form", () => {
+  it("is answered as one in origin form", async () => {
+    const served = await startServe({ token: world.token });
+    const path = `/v1/vaults/${world.vault}/items/${world.item}`;
+    const headers = `Host: localhost\r\nAuthorization: Bearer ${world.token}`;
+    const origin = await sendTarget(served.url, path, headers);
+    expect(origin).toMatch(/^HTTP\/1.1 200 .*One/s);
+    for (const prefix of [served.url, "HTTP://localhost", "https://vault.example.com"])
+      expect(await sendTarget(served.url, prefix + path, headers)).toBe(origin);
+    expect(await sendTarget(served.url, `${served.url}?x`, headers)).toMatch(/^HTTP\/1.1 404 /);
+  });
+
+  it("has the host that counts: its name needs a token, whatever the header Host says", async () => {
+    const served = await startServe({ token: world.token });
+    expect(await sendTarget(served.url, "http://rebound.example.com/health", "Host: localhost")).toMatch(/^HTTP\/1.1 401 /);
+    expect(await sendTarget(served.url, "http://localhost/health", "Host: rebound.example.com")).toMatch(/^HTTP\/1.1 200 /);
+  });
+});
+
+it("an If-Match without a value is dropped before the service sees it: the write is unconditional", async () => {
+  const served = await startServe({ token: world.token });
+  const body = JSON.stringify([{ op: "replace", path: "/tags", value: [] }]);
+  for (const host of [served.url, new URL(inject("url")).origin]) {
+    const path = `${host}/v1/vaults/${world.vault}/items/${world.item}`;
+    expect((await get(path, world.token, { method: "PATCH", body, headers: { "If-Match": "" } })).status).toBe(200);
+  }
+});
+
 describe("TRACE, which a proxy could answer with the token of the copy,", () => {
   it("is not passed on, and is a 405 as of the service", async () => {
     const service = await startInterceptor();
