@@ -26,6 +26,7 @@ function fileOf(content: string | Uint8Array): string {
   writeFileSync(path, content);
   return path;
 }
+const utf16 = (text: string) => Buffer.from(text, "utf16le");
 const print = (expression: string) => ["--", process.execPath, "-p", expression];
 /** Runs `run` with a reference, so that the output of its command is masked and therefore goes through this process. */
 const run = (path: string, expression = "'started'") =>
@@ -39,9 +40,13 @@ describe("a file of --env", () => {
     expect(JSON.parse(ran.stdout)).toEqual(['{"type":"svc","n":1}', 'pass"word', "it's", "Let's"]);
   });
 
-  it("may have another encoding with a byte order mark", async () => {
-    const path = fileOf(Buffer.from("\uFEFFA=grün\r\n", "utf16le"));
-    expect(await run(path, "process.env.A")).toMatchObject({ code: 0, stdout: "grün\n", stderr: "" });
+  it.each([
+    ["UTF-8", (text: string) => Buffer.from(text)],
+    ["little-endian UTF-16", utf16],
+    ["big-endian UTF-16", (text: string) => utf16(text).swap16()],
+  ])("may be in %s with a byte order mark", async (_, encode) => {
+    const path = fileOf(encode("\uFEFFA=grün😀\r\n"));
+    expect(await run(path, "process.env.A")).toMatchObject({ code: 0, stdout: "grün😀\n", stderr: "" });
   });
 
   it("has NODE_OPTIONS for the command, and not for the program that has the token", async () => {
@@ -72,8 +77,13 @@ describe("a file of --env", () => {
     ["is a folder", () => (mkdirSync(join(folder, "d.env")), join(folder, "d.env")), /d\.env: cannot be read: EISDIR/],
     ["is below a file", () => join(fileOf("A=1"), "x.env"), /x\.env: cannot be read: ENOTDIR/],
     ["has no end", () => "/dev/zero", /\/dev\/zero: is larger than 4 MiB/],
-    ["is in Latin-1", () => fileOf(Buffer.from("A=p\xE4ss\n", "latin1")), /\.env: is not text in UTF-8/],
-    ["is UTF-16 without a mark", () => fileOf(Buffer.from("A=1\n", "utf16le")), /\.env: line 1 has a NUL character/],
+    ["has 10 MB", () => fileOf(`A=${"x".repeat(10_000_000)}`), /\.env: is larger than 4 MiB/],
+    ["is in Latin-1", () => fileOf(Buffer.from("A=p\xE4ss\n", "latin1")), /\.env: is not UTF-8 text/],
+    ["ends within a character", () => fileOf(Buffer.from("A=grün").subarray(0, -2)), /\.env: is not UTF-8 text/],
+    ["is UTF-16 and ends within a character", () => fileOf(utf16("\uFEFFA=1").subarray(0, -1)), /\.env: is not UTF-16LE text/],
+    ["is big-endian UTF-16 with half a pair", () => fileOf(utf16("\uFEFFA=\uD83D").swap16()), /\.env: is not UTF-16BE text/],
+    ["is UTF-16 without a mark", () => fileOf(utf16("A=1\n")), /\.env: is UTF-16 text without a byte order mark/],
+    ["is big-endian UTF-16 without a mark", () => fileOf(utf16("A=1\n").swap16()), /\.env: is UTF-16 text without a/],
     ["has a NUL", () => fileOf("A=1\nB=se\0cret\n"), /\.env: line 2 has a NUL character, which no variable can hold/],
     ["has an open quote", () => fileOf("A=1\n\nB='secret\n"), /\.env: line 3 has a quote that is not closed/],
     ["has text after a quoted value", () => fileOf("A='it's secret'\n"), /\.env: line 1 has text after a quoted value/],

@@ -129,7 +129,7 @@ describe("dotenvOf", () => {
 });
 
 describe("json and yaml", () => {
-  const TEXTS = ["no", "y", "1e3", "0777", "1:30", "2026-01-01", "~", "=", "<<", "1_000", "a\nb \n\n", "x\r\ny\u0085", "\uFEFF", "\u009B31m", "\u{E0041}", "\u007F"]; // oxfmt-ignore
+  const TEXTS = ["no", "y", "1e3", "0777", "1:30", "2026-01-01", "~", "=", "<<", "1_000", "a\nb \n\n", " \n", "\ta\nb", "a\tb", "x\r\ny\u0085", "\uFEFF", "\u009B31m", "\u{E0041}", "\u007F"]; // oxfmt-ignore
   const text = fc.oneof(UNICODE, fc.constantFrom(...TEXTS)).filter((each) => each.isWellFormed());
 
   it("have every text as it is, in YAML 1.1 too, and no character that a terminal obeys", () => {
@@ -144,6 +144,11 @@ describe("json and yaml", () => {
       { examples: [[TEXTS]] },
     );
   });
+
+  it.each(["=", "<<", "1:30", "1:30:00", "0o7", "0x1f", "012", "1_000", "+1", ".5", "-.inf", "~", "no", "Y", "off", "True", "null", "2026-01-01", "1e3", " a", "a\tb", "\n"])(
+    "quote %j, which a parser may take for something else",
+    (value) => expect(yamlOf({ [value]: value, value })).toBe(`${JSON.stringify(value)}: ${JSON.stringify(value)}\nvalue: ${JSON.stringify(value)}\n`),
+  ); // oxfmt-ignore
 });
 
 const failing = (error: Error): Command => ({

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, 
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, inject, it, vi } from "vitest";
+import { beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { COMMANDS } from "../../cli/src/commands.ts";
 import { checkScheme } from "../../cli/src/frame/connection.ts";
 import { configPath, loadAccess, parseConfig } from "../../cli/src/frame/settings.ts";
@@ -102,11 +102,34 @@ describe("host and token", () => {
     expect(readFileSync(join(folder, "runs"), "utf8")).toBe("x");
   });
 
-  it("come from no file of the current folder when there is no home folder", () => {
+  it("come from no file of the current folder when there is no home folder, and variables need none", async () => {
     expect(configPath({ XDG_CONFIG_HOME: "relative" })).toBe(join(homedir(), ".config", "item-vault", "config.json"));
     vi.stubEnv("HOME", "");
+    onTestFinished(() => void vi.unstubAllEnvs());
     expect(() => configPath({})).toThrow("There is no home folder");
-    vi.unstubAllEnvs();
+    expect(await read({ XDG_CONFIG_HOME: "", ITEM_VAULT_TOKEN: made.token })).toMatchObject({ code: 0, stdout: "ada" });
+    const login = await runHere(["login"], { env: { XDG_CONFIG_HOME: "" }, input: made.token });
+    expect(login).toMatchObject({ code: 2, stderr: expect.stringContaining("Set HOME or ITEM_VAULT_CONFIG") });
+  });
+
+  it.runIf(process.getuid?.() === 0)("come from variables for a user whom the machine does not know", async () => {
+    // The system call asks for a home folder of the user, and fails.
+    const through = ["setpriv", "--reuid=1000620000", "--regid=0", "--clear-groups", "env", "-u", "HOME", "-u", "XDG_CACHE_HOME"];
+    const ran = await runCli(["read", "-n", made.reference("username")], { env: made.env, through });
+    expect(ran).toMatchObject({ code: 0, stdout: "ada", stderr: "" });
+  });
+
+  it.each<[string, (config: object) => string | Buffer]>([
+    ["a byte order mark", (config) => `\uFEFF${JSON.stringify(config)}`],
+    ["UTF-16, as PowerShell writes it", (config) => Buffer.from(`\uFEFF${JSON.stringify(config)}`, "utf16le")],
+    [
+      "line breaks around its texts",
+      (config) => JSON.stringify(config, (_, text) => (typeof text === "string" ? `\n ${text}\r\n` : text)),
+    ],
+  ])("come from a config file with %s", async (_, write) => {
+    const env = home({});
+    writeFileSync(join(env["XDG_CONFIG_HOME"]!, "item-vault", "config.json"), write({ host: inject("url"), token: made.token }));
+    expect(await read(env)).toMatchObject({ code: 0, stdout: "ada", stderr: "" });
   });
 
   it("come from no file that others may read", async () => {
@@ -115,13 +138,13 @@ describe("host and token", () => {
   });
 
   it.each([
-    ["no JSON", "{", "is no JSON"],
-    ["an array", "[]", "is no JSON object"],
-    ["a token that is no text", '{"token": 1}', "token is no text"],
-    ["a command that is a text", '{"token_command": "pass show x"}', "token_command is no array"],
+    ["no JSON", "{", "is not JSON"],
+    ["an array", "[]", "is not a JSON object"],
+    ["a token that is no text", '{"token": 1}', "token is not a text"],
+    ["a command that is a text", '{"token_command": "pass show x"}', "token_command is not an array"],
     ["an unknown attribute", '{"secret": "x"}', "has an unknown attribute"],
   ])("come from no config file with %s, and the message has nothing of it", (_, text, message) => {
-    expect(() => parseConfig(text, "config.json")).toThrow(message);
+    expect(() => parseConfig(Buffer.from(text), "config.json")).toThrow(message);
   });
 });
 

@@ -5,18 +5,22 @@ import { sourceFault } from "./error.ts";
 /** The longest text that is parsed: strings of the runtime end at about 512 MiB. */
 const TEXT_BYTES_MAX = 500 * 1024 * 1024;
 
+/** Byte order marks. */
+const MARKS = { "UTF-16LE": [0xff, 0xfe], "UTF-16BE": [0xfe, 0xff] } as const;
+
 /**
- * Decodes UTF-8, or UTF-16 with a byte order mark; the mark is dropped. `path` names the text in the error.
- * Errors: throws a TransferError for bytes that are no such text.
+ * Decodes UTF-8, or UTF-16 with a byte order mark, and drops the mark. Throws a TransferError with `path` and the encoding for other bytes.
  */
 export function decodeText(bytes: Uint8Array, path: string): string {
   if (bytes.length > TEXT_BYTES_MAX) throw sourceFault(path, `is larger than ${TEXT_BYTES_MAX / 1024 / 1024} MiB`);
-  const encoding =
-    bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "utf-8";
+  const [first, second] = bytes;
+  if (second !== undefined && (first === 0) !== (second === 0))
+    throw sourceFault(path, "is UTF-16 text without a byte order mark");
+  const [encoding] = Object.entries(MARKS).find(([, mark]) => mark[0] === first && mark[1] === second) ?? ["UTF-8"];
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    throw sourceFault(path, "is not text in UTF-8");
+    throw sourceFault(path, `is not ${encoding} text`);
   }
 }
 

@@ -3,6 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
+import { decodeText } from "@item-vault/transfer/text";
 import { checkCredentials, checkScheme, type ConnectionOptions, normalizedHost, timeoutOf } from "./connection.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
@@ -31,16 +32,31 @@ export const ID_TOKEN_VARIABLE = "ITEM_VAULT_ID_TOKEN";
 /** Every variable that holds a token: the children of `run` do not get them. */
 export const TOKEN_VARIABLES: readonly string[] = [...TOKENS.token, ...TOKENS.admin_token, ID_TOKEN_VARIABLE];
 
+/** Returns the home folder, or "" if there is none: a container may run as a user that the machine does not know. */
+export function homeFolder(): string {
+  try {
+    return homedir();
+  } catch {
+    return "";
+  }
+}
+
 /**
- * Where the config file lies. A relative XDG_CONFIG_HOME is ignored (XDG Base Directory Specification). Errors: throws a CliError
- * without a home folder: the path would lead to a file of the current folder, which may name a command of somebody else's.
+ * Returns the path of the config file, or undefined without a home folder: a relative path would lead to a file of the current folder, which
+ * may name a command of another user. A relative XDG_CONFIG_HOME is ignored (XDG Base Directory Specification).
  */
-export function configPath({ ITEM_VAULT_CONFIG, XDG_CONFIG_HOME = "" }: Io["env"]): string {
+function findConfigPath({ ITEM_VAULT_CONFIG, XDG_CONFIG_HOME = "" }: Io["env"]): string | undefined {
   if (ITEM_VAULT_CONFIG) return ITEM_VAULT_CONFIG;
-  const folder = isAbsolute(XDG_CONFIG_HOME) ? XDG_CONFIG_HOME : join(homedir(), ".config");
-  if (!isAbsolute(folder))
+  const folder = isAbsolute(XDG_CONFIG_HOME) ? XDG_CONFIG_HOME : join(homeFolder(), ".config");
+  return isAbsolute(folder) ? join(folder, "item-vault", "config.json") : undefined;
+}
+
+/** Returns the path of the config file, to write it. Throws a CliError without a home folder. */
+export function configPath(env: Io["env"]): string {
+  const path = findConfigPath(env);
+  if (path === undefined)
     throw new CliError("There is no home folder", { exit: "usage", hint: "Set HOME or ITEM_VAULT_CONFIG." });
-  return join(folder, "item-vault", "config.json");
+  return path;
 }
 
 /** Where to send requests, and with which token. */
@@ -103,35 +119,37 @@ export const hostOf = (env: Io["env"], given: string | undefined, config: Config
 const firstOf = (env: Io["env"], names: readonly string[]): string | undefined =>
   names.map((name) => env[name]?.trim()).find((value) => value);
 
-/** The config file; empty without one. Errors: throws when others may read the file, or when it is no such JSON. */
+/** Returns the config file, or an empty one without a file. Throws a CliError if others can read the file, or if its JSON is malformed. */
 export async function loadConfig(env: Io["env"]): Promise<Config> {
-  const path = configPath(env);
-  const found = await stat(path).catch(() => undefined);
-  if (!found) return {};
+  const path = findConfigPath(env);
+  const found = path === undefined ? undefined : await stat(path).catch(() => undefined);
+  if (path === undefined || !found) return {};
   if (process.platform !== "win32" && (found.mode & 0o077) !== 0)
-    throw new CliError(`Others may read ${path}`, { exit: "usage", hint: `Run \`chmod 600 ${path}\`.` });
-  return parseConfig(await readFile(path, "utf8"), path);
+    throw new CliError(`Other users can read ${path}`, { exit: "usage", hint: `Run \`chmod 600 ${path}\`.` });
+  return parseConfig(await readFile(path), path);
 }
 
 const TEXTS = new Set(["host", "token", "admin_token"]);
 const COMMANDS = new Set(["token_command", "admin_token_command"]);
 
-/** Errors: throws a CliError that names the attribute, never its value. */
-export function parseConfig(text: string, path: string): Config {
+/** Returns a config with texts without blanks at their ends. Throws a CliError that names the attribute, never its value. */
+export function parseConfig(bytes: Uint8Array, path: string): Config {
   const fault = (what: string) => new CliError(`${path}: ${what}`, { exit: "usage" });
   let config: unknown;
   try {
-    config = JSON.parse(text);
+    config = JSON.parse(decodeText(bytes, path));
   } catch {
-    throw fault("is no JSON"); // the message of JSON.parse quotes the text
+    throw fault("is not JSON"); // the message of JSON.parse quotes the text
   }
-  if (typeof config !== "object" || config === null || Array.isArray(config)) throw fault("is no JSON object");
+  if (typeof config !== "object" || config === null || Array.isArray(config)) throw fault("is not a JSON object");
   for (const [name, value] of Object.entries(config)) {
-    if (TEXTS.has(name) && typeof value !== "string") throw fault(`${name} is no text`);
-    if (COMMANDS.has(name) && !isCommand(value)) throw fault(`${name} is no array of texts: the program and its arguments`);
+    if (TEXTS.has(name) && typeof value !== "string") throw fault(`${name} is not a text`);
+    if (COMMANDS.has(name) && !isCommand(value)) throw fault(`${name} is not an array of texts: the program and its arguments`);
     if (!TEXTS.has(name) && !COMMANDS.has(name)) throw fault("has an unknown attribute");
   }
-  return config;
+  return Object.fromEntries(
+    Object.entries(config).map(([name, value]) => [name, typeof value === "string" ? value.trim() : value]),
+  );
 }
 
 const isCommand = (value: unknown): boolean =>

@@ -80,6 +80,6 @@ export function textOf(bytes: Uint8Array, name: string, hint = "Save it as UTF-8
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new CliError(`${name} is no UTF-8 text`, { exit: "usage", hint });
+    throw new CliError(`${name} is not UTF-8 text`, { exit: "usage", hint });
   }
 }

@@ -1,13 +1,20 @@
 import { Document, visit } from "yaml";
 import { escapeHidden, hasHidden } from "../frame/printable.ts";
 
-/** YAML that parsers of YAML 1.1 and 1.2 read as the same values: the former take a plain `no` or `1:30` for no string. */
+/** Texts that every parser reads: they begin with a letter, or have several lines. PyYAML refuses tabs. */
+const UNQUOTED = /^(?:[A-Za-z]|\S[^\t]*\n)[^\t]*$/;
+
+/**
+ * Writes YAML that parsers of YAML 1.1 and 1.2 read as the same values. A parser may take a plain `=`, `1:30` or `0o7` for something other than
+ * a text, so such texts are quoted. The library quotes words such as `no`.
+ */
 export function yamlOf(value: unknown): string {
   const document = new Document(value, { compat: "yaml-1.1" });
-  // Only a double-quoted scalar has escapes (YAML 1.2.2, section 5.7).
   visit(document, {
     Scalar(_, node) {
-      if (typeof node.value === "string" && hasHidden(node.value)) node.type = "QUOTE_DOUBLE";
+      if (typeof node.value !== "string") return;
+      // Only a double-quoted scalar has escapes (YAML 1.2.2, section 5.7).
+      if (hasHidden(node.value) || !UNQUOTED.test(node.value)) node.type = "QUOTE_DOUBLE";
     },
   });
   return escapeHidden(

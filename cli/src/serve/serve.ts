@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { LIMITS } from "@item-vault/model/limits";
 import type { Call, Values } from "../frame/command.ts";
@@ -10,7 +9,7 @@ import { checkScheme, normalizedHost } from "../frame/connection.ts";
 import { secondsOf } from "../frame/duration.ts";
 import { CliError } from "../frame/failure.ts";
 import { type Io } from "../frame/io.ts";
-import { configPath } from "../frame/settings.ts";
+import { configPath, homeFolder } from "../frame/settings.ts";
 import { tell } from "../output/format.ts";
 import { createAttempts } from "./attempts.ts";
 import { type Copy, createCopy } from "./copy.ts";
@@ -123,7 +122,7 @@ function parseSettings(io: Io, options: Values<typeof SERVE_OPTIONS>): Settings 
 }
 
 /** A relative XDG_STATE_HOME is ignored (XDG Base Directory Specification). Errors: throws a CliError without a home folder. */
-function stateFolder({ XDG_STATE_HOME = "", HOME = homedir() }: Io["env"]): string {
+function stateFolder({ XDG_STATE_HOME = "", HOME = homeFolder() }: Io["env"]): string {
   const folder = isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : join(HOME, ".local", "state");
   if (!isAbsolute(folder)) throw new CliError("There is no home folder", { exit: "usage", hint: "Set --copy and --key-file." });
   return join(folder, "item-vault");

@@ -63,7 +63,7 @@ export async function passwordOf(io: ImportCall["io"], path: string | undefined,
 async function loadService(host: string, { io, options }: ImportCall, signal: AbortSignal): Promise<Source> {
   checkScheme(io.env, host, options);
   const token =
-    io.env["OP_CONNECT_TOKEN"] ||
+    io.env["OP_CONNECT_TOKEN"]?.trim() ||
     (await ask(io, "Token of the other service: ", {
       hidden: true,
       instead: "Set OP_CONNECT_TOKEN to the token of the other service, and ITEM_VAULT_TOKEN to your own.",

@@ -92,7 +92,7 @@ async function onlyAccount(ask: (path: string) => Promise<unknown>): Promise<str
 
 /** The login of wrangler: an API token, a global key, or what `wrangler login` has stored. Errors: throws a CliError without one. */
 export async function wranglerLogin({ env }: Io, wrangler: Wrangler): Promise<Login> {
-  const token = env["CLOUDFLARE_API_TOKEN"];
+  const token = env["CLOUDFLARE_API_TOKEN"]?.trim();
   if (token) return { headers: bearer(token), hints: WRANGLER_HINTS };
   const printed = await wrangler.run(["auth", "token", "--json"]).catch(() => {
     throw new CliError("You are not logged in to Cloudflare", {

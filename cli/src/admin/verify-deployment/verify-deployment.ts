@@ -93,7 +93,7 @@ async function loadAddress({ io: { env }, options }: VerifyCall): Promise<Servic
 
 /** Errors: throws a CliError without a token. */
 function loginOf({ env }: Pick<Io, "env">): Login {
-  const token = env["CLOUDFLARE_API_TOKEN"];
+  const token = env["CLOUDFLARE_API_TOKEN"]?.trim();
   if (token) return { headers: bearer(token), hints: HINTS };
   throw new CliError("No token of Cloudflare is set", { exit: "denied", hint: `Set CLOUDFLARE_API_TOKEN. ${PERMISSION}` });
 }

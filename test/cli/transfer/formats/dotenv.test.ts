@@ -182,7 +182,7 @@ describe("dotenv", () => {
   });
 
   it("refuses bytes that are no text", async () => {
-    expect(await refusal(dotenv, Uint8Array.from([0x41, 0x3d, 0xff, 0xfe]))).toBe("The file: is not text in UTF-8");
+    expect(await refusal(dotenv, Uint8Array.from([0x41, 0x3d, 0xff, 0xfe]))).toBe("The file: is not UTF-8 text");
   });
 
   it.each([".env", ".env.local", "prod.env", ".dev.vars"])("is recognized by the name %s", (name) => {
