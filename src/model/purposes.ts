@@ -22,4 +22,8 @@ export type Purpose = keyof typeof PURPOSES;
 export const nameOfPurpose = (purpose: string): string | undefined =>
   Object.hasOwn(PURPOSES, purpose) ? purposeRules(purpose as Purpose).name : undefined;
 
+/** Returns the purpose that gives a field this name, `undefined` if none does. */
+export const purposeOfName = (name: string): Purpose | undefined =>
+  (Object.keys(PURPOSES) as Purpose[]).find((purpose) => purposeRules(purpose).name === name);
+
 export const purposeRules = (purpose: Purpose): Rules => PURPOSES[purpose];

@@ -39,14 +39,13 @@ function parseUri(text: string): Record<string, string> | undefined {
 }
 
 /**
- * Base32 (RFC 4648 section 6) as people copy it: in any case, with spaces or hyphens between groups, padded or not.
- * A length that no number of bytes gives is refused, because a character is missing.
+ * Parses base32 (RFC 4648 section 6) as people copy it: in any case, with spaces or hyphens between groups, padded or not.
+ * Bits after the last whole byte are dropped, as authenticator apps do: services issue secrets of 17, 22 and 27 characters.
  */
 function parseSecret(text: string): Uint8Array<ArrayBuffer> | undefined {
   const digits = text
     .replaceAll(/[\s-]/g, "")
     .replace(/={1,6}$/, "")
     .toLowerCase();
-  const possible = /^[a-z2-7]+$/.test(digits) && ![1, 3, 6].includes(digits.length % 8);
-  return possible ? base32Bytes(digits) : undefined;
+  return /^[a-z2-7]{2,}$/.test(digits) ? base32Bytes(digits) : undefined;
 }

@@ -5,6 +5,7 @@ import contract from "../../docs/contract.md?raw";
 import { OPERATIONS } from "../../contract/operations.ts";
 import { FIELD_TYPE_NAMES } from "../../src/model/field-types.ts";
 import { CATEGORIES } from "../../src/model/item.ts";
+import { PURPOSES } from "../../src/model/purposes.ts";
 import { isSecretType } from "../../src/model/secret-types.ts";
 
 /** What the documents enumerate, and the code too. */
@@ -56,9 +57,10 @@ describe("documents", () => {
     expect(endpoints.filter((one) => !used.has(one))).toEqual([]);
   });
 
-  it("contract 2.6 has every category, and contract 2.7 every type of field", () => {
+  it("contract 2.6 has every category, contract 2.7 every type of field, and contract 2.8 every purpose", () => {
     expect(namesIn("2.6")).toEqual([...CATEGORIES]);
     expect(namesIn("2.7")).toEqual(FIELD_TYPE_NAMES);
+    expect(namesIn("2.8")).toEqual(Object.keys(PURPOSES).filter(Boolean));
   });
 
   it("docs/cli.md has every type whose values a table hides", () => {

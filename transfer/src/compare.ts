@@ -1,5 +1,6 @@
 import { nameOfPurpose } from "@item-vault/model/purposes";
 import type { TransferField, TransferState } from "./item.ts";
+import { lookup } from "./lookup.ts";
 import { secondsOfDate } from "./values.ts";
 
 /** Compares states of Items. */
@@ -37,7 +38,7 @@ const VALUES: Readonly<Record<string, (value: string) => string>> = {
 function canonicalField(field: TransferField, labels: ReadonlyMap<string, string>, exact: boolean): unknown[] {
   const { id = "", type = "STRING", purpose = "", label = nameOfPurpose(purpose) ?? "", value = "", section } = field;
   const kind = purpose === "PASSWORD" ? "CONCEALED" : type;
-  const written = VALUES[kind]?.(value) ?? value;
+  const written = lookup(VALUES, kind)?.(value) ?? value;
   return [
     exact ? id : "",
     kind,

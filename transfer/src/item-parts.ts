@@ -1,3 +1,4 @@
+import { type Purpose, purposeRules } from "@item-vault/model/purposes";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { hexOf, utf8Of } from "./bytes.ts";
 import type { TransferField, TransferFile, TransferState } from "./item.ts";
@@ -13,16 +14,9 @@ export const emptyState = (title: string, category: string): TransferState => ({
   fields: [],
 });
 
-/** The fields of the three purposes; none for an absent value. */
-export const usernameField = (value: string | undefined): TransferField[] =>
-  value === undefined ? [] : [{ purpose: "USERNAME", type: "STRING", value }];
-
-export const passwordField = (value: string | undefined): TransferField[] =>
-  value === undefined ? [] : [{ purpose: "PASSWORD", type: "CONCEALED", value }];
-
-/** Notes; none for an empty text. */
-export const notesField = (value: string | undefined): TransferField[] =>
-  value ? [{ purpose: "NOTES", type: "STRING", value }] : [];
+/** Returns the field of a purpose, or none for an absent value. */
+export const fieldOfPurpose = (purpose: Purpose, value: string | undefined): TransferField[] =>
+  value === undefined ? [] : [{ purpose, type: purposeRules(purpose).type ?? "STRING", value }];
 
 /** Urls, the first one primary; without repetitions of one label and address. */
 export function urlsOf(urls: readonly { readonly href: string; readonly label?: string }[]): TransferState["urls"] {

@@ -1,4 +1,4 @@
-import { emptyState, notesField, passwordField, urlsOf, usernameField } from "../item-parts.ts";
+import { emptyState, fieldOfPurpose, urlsOf } from "../item-parts.ts";
 import { Losses } from "../losses.ts";
 import type { ImportFormat } from "../format.ts";
 import type { Transfer, TransferField, TransferItem } from "../item.ts";
@@ -111,11 +111,11 @@ function readRow(row: Row, { columns, read }: Browser, losses: Losses): Transfer
   const { fields = [], ...known } = read(row, losses);
   const others = [...row].filter(([name, value]) => !columns.includes(name) && value !== "");
   const all: TransferField[] = [
-    ...usernameField(row.get("username") || undefined),
-    ...passwordField(row.get("password") || undefined),
+    ...fieldOfPurpose("USERNAME", row.get("username") || undefined),
+    ...fieldOfPurpose("PASSWORD", row.get("password") || undefined),
     ...fields,
     ...others.map(([label, value]) => ({ label, type: "CONCEALED", value })),
-    ...notesField(row.get("note")),
+    ...fieldOfPurpose("NOTES", row.get("note") || undefined),
   ];
   return {
     ...emptyState("", "LOGIN"),

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Zippable } from "fflate";
 import { base32, parseId, shortId } from "@item-vault/model/ids";
+import { lookup } from "../lookup.ts";
 import { Losses } from "../losses.ts";
 import type { ExportFormat } from "../format.ts";
 import type { TransferFile, TransferItem } from "../item.ts";
@@ -62,8 +63,8 @@ async function presentVault(items: readonly TransferItem[], target: Target): Pro
 
 async function presentItem(item: TransferItem, path: string, { files, losses }: Target): Promise<object> {
   const uuid = idOf(item, path);
-  if (!CATEGORY_IDS[item.category])
-    losses.add("categories that 1Password does not have (the Item becomes a secure note)", item.title);
+  const categoryUuid = lookup(CATEGORY_IDS, item.category);
+  if (!categoryUuid) losses.add("categories that 1Password does not have (the Item becomes a secure note)", item.title);
   const [main, ...others] = item.urls.toSorted((one, other) => Number(other.primary ?? false) - Number(one.primary ?? false));
   const urls = [main ?? [], others].flat();
   const stored: StoredFile[] = [];
@@ -74,7 +75,7 @@ async function presentItem(item: TransferItem, path: string, { files, losses }: 
     createdAt: secondsOf(item.createdAt),
     updatedAt: secondsOf(item.updatedAt),
     state: item.archived ? "archived" : "active",
-    categoryUuid: CATEGORY_IDS[item.category] ?? CATEGORY_IDS["SECURE_NOTE"],
+    categoryUuid: categoryUuid ?? CATEGORY_IDS["SECURE_NOTE"],
     details: { ...presentContent(item, stored, losses), passwordHistory: presentHistory(item, losses) },
     overview: {
       subtitle: "",

@@ -73,6 +73,11 @@ describe("keepass", () => {
 
   it.each([
     [{ otp: "key=JBSWY3DPEHPK3PXP&step=60&size=8" }, "otpauth://totp/?secret=JBSWY3DPEHPK3PXP&digits=8&period=60"],
+    [{ otp: "key=JBSWY3DPEHPK3PXP&encoding=Base32" }, "JBSWY3DPEHPK3PXP"],
+    [{ otp: "key=48656c6c6f21deadbeef&encoding=Hex" }, "JBSWY3DPEHPK3PXP"],
+    [{ otp: "key=SGVsbG8h3q2+7w==&encoding=Base64" }, "JBSWY3DPEHPK3PXP"],
+    [{ otp: "key=SGVsbG8h3q2%2B7w%3D%3D&encoding=base64" }, "JBSWY3DPEHPK3PXP"],
+    [{ otp: "key=MYSECRETABCDEFGH&encoding=UTF8" }, "JVMVGRKDKJCVIQKCINCEKRSHJA"],
     [
       { "TOTP Seed": "JBSW Y3DP EHPK 3PXP", "TOTP Settings": "30;8" },
       "otpauth://totp/?secret=JBSWY3DPEHPK3PXP&digits=8&period=30",
@@ -96,7 +101,14 @@ describe("keepass", () => {
     { "TOTP Seed": "SECRET", "TOTP Settings": "30;S" },
     { "HmacOtp-Secret-Base32": "SECRET", "HmacOtp-Counter": "5" },
     { "TimeOtp-Secret": "a", "TimeOtp-Secret-Hex": "00" },
-  ])("keeps codes that are not by time as concealed text: %o", async (strings) => {
+    { "TimeOtp-Secret-Hex": "0" },
+    { "TimeOtp-Secret-Base64": "*" },
+    { otp: "key=SECRET&type=hotp&counter=5" },
+    { otp: "key=5ecre&encoding=Hex" },
+    { otp: "key=s*cret&encoding=Base64" },
+    { otp: "key=SECRET&encoding=Base58" },
+    { otp: "key=SECRET&encoding=constructor" },
+  ])("keeps what gives no codes by time as concealed text: %o", async (strings) => {
     const { items } = await read(keepass, xmlOf(entryOf(strings)));
     expect(valuesOf(items[0]!)).toEqual(strings);
     expect(new Set(items[0]!.fields.map(({ type }) => type))).toEqual(new Set(["CONCEALED"]));

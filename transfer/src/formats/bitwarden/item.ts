@@ -1,4 +1,4 @@
-import { notesField, urlsOf } from "../../item-parts.ts";
+import { fieldOfPurpose, urlsOf } from "../../item-parts.ts";
 import type { JsonValue } from "../../json.ts";
 import type { Losses } from "../../losses.ts";
 import type { TransferField, TransferItem, TransferState } from "../../item.ts";
@@ -63,7 +63,7 @@ function readState(
     ...readUnknownParts(raw, type, losses),
     ...(type === LOGIN ? readPasskeys(raw.get("login").get("fido2Credentials")) : []),
     ...earlier,
-    ...notesField(raw.get("notes").text()),
+    ...fieldOfPurpose("NOTES", raw.get("notes").text() || undefined),
   ];
   const used = new Set(fields.map(({ section }) => section?.id));
   const containers = [raw.get("folderId"), ...raw.get("collectionIds").list()];

@@ -1,3 +1,5 @@
+import type { Purpose } from "@item-vault/model/purposes";
+
 /** How the parts of Bitwarden's items map to fields: tables that both the import and the export read. */
 
 export interface Slot {
@@ -5,7 +7,7 @@ export interface Slot {
   readonly key: string;
   readonly label: string;
   readonly type?: string;
-  readonly purpose?: string;
+  readonly purpose?: Purpose;
 }
 
 export interface ItemShape {

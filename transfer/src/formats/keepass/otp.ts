@@ -1,3 +1,6 @@
+import { base32 } from "@item-vault/model/ids";
+import { bytesOfBase64 } from "../../bytes.ts";
+import { lookup } from "../../lookup.ts";
 import { otpUri } from "../../values.ts";
 
 /** One-time passwords as KeePass, KeePassXC and their plugins store them: strings of an entry with agreed names. */
@@ -10,32 +13,44 @@ interface Form {
 
 const ALGORITHMS: Readonly<Record<string, string>> = { "HMAC-SHA-1": "SHA1", "HMAC-SHA-256": "SHA256", "HMAC-SHA-512": "SHA512" };
 
-const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const encode = (bytes: Uint8Array): string => base32(bytes).toUpperCase();
 
-/** Base32 without padding (RFC 4648 section 6). */
-function base32(bytes: Uint8Array): string {
-  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join("");
-  return (bits.match(/.{1,5}/g) ?? []).map((five) => BASE32[Number.parseInt(five.padEnd(5, "0"), 2)]).join("");
-}
+/** Makes base32 of a secret in another encoding. Returns `undefined` for a text that is not in this encoding. */
+const ENCODINGS = {
+  base32: (text) => text,
+  hex: (text) => {
+    const digits = text.replaceAll(/\s/g, "");
+    return /^([0-9a-f]{2})+$/i.test(digits) ? encode(Buffer.from(digits, "hex")) : undefined;
+  },
+  base64: (text) => {
+    const bytes = bytesOfBase64(text.replaceAll(/\s/g, "").replaceAll("-", "+").replaceAll("_", "/"));
+    return bytes && encode(bytes);
+  },
+  utf8: (text) => encode(Buffer.from(text, "utf8")),
+} satisfies Readonly<Record<string, (text: string) => string | undefined>>;
 
-const SECRETS: Readonly<Record<string, (text: string) => string>> = {
-  "TimeOtp-Secret-Base32": (text) => text,
-  "TimeOtp-Secret-Hex": (text) => base32(Buffer.from(text.replaceAll(/\s/g, ""), "hex")),
-  "TimeOtp-Secret-Base64": (text) => base32(Buffer.from(text, "base64")),
-  "TimeOtp-Secret": (text) => base32(Buffer.from(text, "utf8")),
+type Decode = (text: string) => string | undefined;
+
+/** The strings of KeePass for a secret, one for each encoding. */
+const SECRETS: Readonly<Record<string, Decode>> = {
+  "TimeOtp-Secret-Base32": ENCODINGS.base32,
+  "TimeOtp-Secret-Hex": ENCODINGS.hex,
+  "TimeOtp-Secret-Base64": ENCODINGS.base64,
+  "TimeOtp-Secret": ENCODINGS.utf8,
 };
 
 const FORMS: readonly Form[] = [
   {
-    // KeePassXC: a key URI. KeeOtp: `key=…&step=30&size=6`.
+    // KeePassXC: a key URI. KeeOtp: `key=…&step=30&size=6&encoding=Hex`, where a `+` of base64 may be a blank.
     keys: ["otp"],
     uri: ({ otp = "" }) => {
       if (!/(^|&)key=/.test(otp)) return otp || undefined;
       const query = new URLSearchParams(otp);
       const [digits, period, algorithm] = ["size", "step", "otpHashMode"].map((name) => query.get(name) ?? undefined);
-      return query.has("type") && query.get("type")?.toLowerCase() !== "totp"
-        ? undefined
-        : uriOf(query.get("key")!, { digits, period, algorithm });
+      const [type, encoding] = [query.get("type") || "totp", query.get("encoding") || "base32"].map((text) => text.toLowerCase());
+      if (type !== "totp") return undefined;
+      const key = encoding === "base64" ? query.get("key")!.replaceAll(" ", "+") : query.get("key")!;
+      return uriOf(lookup<Decode>(ENCODINGS, encoding!)?.(key), { digits, period, algorithm });
     },
   },
   {
@@ -55,12 +70,13 @@ const FORMS: readonly Form[] = [
       const [key, decode] = found;
       const name = values["TimeOtp-Algorithm"];
       const parameters = { digits: values["TimeOtp-Length"], period: values["TimeOtp-Period"] };
-      return uriOf(decode(values[key]!), { ...parameters, algorithm: name ? (ALGORITHMS[name] ?? name) : undefined });
+      return uriOf(decode(values[key]!), { ...parameters, algorithm: name && (lookup(ALGORITHMS, name) ?? name) });
     },
   },
 ];
 
-function uriOf(secret: string, parameters: Readonly<Record<string, string | undefined>>): string {
+function uriOf(secret: string | undefined, parameters: Readonly<Record<string, string | undefined>>): string | undefined {
+  if (!secret) return undefined;
   const given = Object.entries(parameters).filter(([, value]) => value);
   return given.length > 0 ? otpUri({ secret, ...Object.fromEntries(given) }) : secret;
 }

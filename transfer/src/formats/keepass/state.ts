@@ -1,4 +1,4 @@
-import { notesField, passwordField, urlsOf, usernameField } from "../../item-parts.ts";
+import { fieldOfPurpose, urlsOf } from "../../item-parts.ts";
 import type { TransferField, TransferState } from "../../item.ts";
 import { dateOfSeconds } from "../../values.ts";
 import { readOtps } from "./otp.ts";
@@ -58,13 +58,13 @@ export function readState(entry: XmlElement, category: string, { groups, resolve
   const override = textOf(childOf(entry, "OverrideURL"));
   const expires = isTrue(textOf(childOf(childOf(entry, "Times"), "Expires"))) ? timeOf(entry, "ExpiryTime") : undefined;
   const fields: TransferField[] = [
-    ...usernameField(filled("UserName")),
-    ...passwordField(filled("Password")),
+    ...fieldOfPurpose("USERNAME", filled("UserName")),
+    ...fieldOfPurpose("PASSWORD", filled("Password")),
     ...otps.map((value, n) => ({ id: `otp-${n + 1}`, label: "one-time password", type: "OTP", value })),
     ...custom.map(([name, text]) => customField(idOf(name), name, text)),
     ...(override === "" ? [] : [{ id: "override-url", label: "override URL", type: "STRING", value: override }]),
     ...(expires === undefined ? [] : [{ id: "expires", label: "expires", type: "DATE", value: dateOfSeconds(expires / 1000) }]),
-    ...notesField(filled("Notes")),
+    ...fieldOfPurpose("NOTES", filled("Notes")),
   ];
   const changedAt = timeOf(entry, "LastModificationTime");
   return {

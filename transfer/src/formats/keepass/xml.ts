@@ -1,4 +1,5 @@
 import { sourceFault } from "../../error.ts";
+import { lookup } from "../../lookup.ts";
 
 /**
  * A parser for the XML 1.0 that KeePass writes: elements, attributes, text, CDATA, comments and processing instructions. A document
@@ -83,8 +84,7 @@ function decode(text: string, fault: Fault): string {
   return normalized(text).replaceAll(/&([^;&]{0,12};?)/g, (_, reference: string) => {
     const [, hex, decimal, name] = /^(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(\w+));$/i.exec(reference) ?? [];
     const code = hex ? Number.parseInt(hex, 16) : decimal ? Number(decimal) : undefined;
-    const character =
-      code === undefined ? (Object.hasOwn(ENTITIES, name ?? "") ? ENTITIES[name!] : undefined) : characterOf(code);
+    const character = code === undefined ? lookup(ENTITIES, name ?? "") : characterOf(code);
     if (character === undefined) throw fault("has an unknown entity");
     return character;
   });

@@ -1,5 +1,7 @@
-import { notesField } from "../../item-parts.ts";
+import { purposeOfName } from "@item-vault/model/purposes";
+import { fieldOfPurpose } from "../../item-parts.ts";
 import type { JsonValue } from "../../json.ts";
+import { lookup } from "../../lookup.ts";
 import type { Losses } from "../../losses.ts";
 import type { TransferField, TransferFile, TransferState } from "../../item.ts";
 import type { Entry } from "../../zip.ts";
@@ -16,8 +18,6 @@ export interface FieldContext {
   readonly files: TransferFile[];
 }
 
-const PURPOSES: Readonly<Record<string, string>> = { username: "USERNAME", password: "PASSWORD" };
-
 /** The fields and sections of `details`; its Files go into the context. */
 export function parseContent(details: JsonValue, context: FieldContext): Pick<TransferState, "fields" | "sections"> {
   const form = details.get("loginFields").list().map(parseFormField);
@@ -30,19 +30,19 @@ export function parseContent(details: JsonValue, context: FieldContext): Pick<Tr
     .map((section, index) => parseSection(section, index, context));
   const fields = [
     ...form,
-    ...(password !== undefined && !hasPassword ? [{ purpose: "PASSWORD", type: "CONCEALED", value: password }] : []),
+    ...(hasPassword ? [] : fieldOfPurpose("PASSWORD", password)),
     ...sections.flatMap(({ fields: inside }) => inside),
-    ...notesField(details.get("notesPlain").text()),
+    ...fieldOfPurpose("NOTES", details.get("notesPlain").text() || undefined),
   ];
   return { fields: withKeyParts(fields, details), sections: sections.flatMap(({ section }) => section ?? []) };
 }
 
 function parseFormField(field: JsonValue): TransferField {
   const [id, name] = [field.get("id").scalar(), field.get("name").scalar()];
-  const purpose = PURPOSES[field.get("designation").text() ?? ""];
+  const purpose = purposeOfName(field.get("designation").text() ?? "");
   const value = field.get("value");
   const given = typeof value.value === "object" ? KINDS["email"]!.parse(value) : (value.scalar() ?? "");
-  const type = purpose === "PASSWORD" ? "CONCEALED" : (FORM_TYPES[field.get("fieldType").scalar() ?? ""] ?? "STRING");
+  const type = purpose === "PASSWORD" ? "CONCEALED" : (lookup(FORM_TYPES, field.get("fieldType").scalar() ?? "") ?? "STRING");
   return { ...(id ? { id } : {}), ...(name ? { label: name } : {}), ...(purpose ? { purpose } : {}), type, value: given };
 }
 
@@ -68,7 +68,7 @@ function parseField(field: JsonValue, section: ParsedSection["section"], context
   const [[kind, value] = ["string", field.get("value").get("string")]] = field.get("value").entries();
   if (kind === "file") return addFile(value, section?.id, context);
   const named = { ...(id ? { id } : {}), label, ...(section ? { section: { id: section.id } } : {}) };
-  const known = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+  const known = lookup(KINDS, kind);
   if (known) {
     if (kind === "address" && Object.values(value.object() ?? {}).filter(Boolean).length > 1)
       context.losses.add("parts of addresses (street, city …), joined to one text", context.title);

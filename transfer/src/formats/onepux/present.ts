@@ -1,6 +1,7 @@
 import { nameOfPurpose } from "@item-vault/model/purposes";
 import type { Losses } from "../../losses.ts";
 import type { TransferField, TransferState } from "../../item.ts";
+import { lookup } from "../../lookup.ts";
 import { isRefused } from "../../values.ts";
 import { KEY_PARTS, KIND_NAMES, KINDS } from "./tables.ts";
 
@@ -45,7 +46,7 @@ function countPurposed({ title, category, fields }: TransferState, losses: Losse
     if (purpose === "NOTES" && value === "") losses.add("empty notes", title);
     if (isBare ? (id ?? name) !== name || (label ?? name) !== name : label === "")
       losses.add("labels and ids of fields that 1Password names itself", title);
-    if (purpose !== "PASSWORD" && type !== "STRING" && (isBare || !FORM_TYPE_NAMES[type]))
+    if (purpose !== "PASSWORD" && type !== "STRING" && (isBare || !lookup(FORM_TYPE_NAMES, type)))
       losses.add("types of fields that 1Password does not have", title);
   }
 }
@@ -69,7 +70,7 @@ function namedSections(declared: TransferState["sections"], { item, files }: Ins
 
 function presentFormField({ id, label, type = "STRING", purpose = "", value = "" }: TransferField): object {
   const designation = nameOfPurpose(purpose)!;
-  const fieldType = purpose === "PASSWORD" ? "P" : (FORM_TYPE_NAMES[type] ?? "T");
+  const fieldType = purpose === "PASSWORD" ? "P" : (lookup(FORM_TYPE_NAMES, type) ?? "T");
   return { value, id: id === designation ? "" : (id ?? ""), name: label ?? designation, fieldType, designation };
 }
 
@@ -85,7 +86,7 @@ function presentSection(id: string | undefined, title: string, { item, files, lo
 
 function presentField(field: TransferField, item: TransferState, losses: Losses): object {
   const { id = "", label = "", type = "STRING", value = "" } = field;
-  const kind = isRefused(field) ? undefined : KIND_NAMES[type];
+  const kind = isRefused(field) ? undefined : lookup(KIND_NAMES, type);
   if (!kind && type !== "STRING") losses.add("types of fields that 1Password does not have", item.title);
   const content = kind ? KINDS[kind]!.present(value) : value;
   if (kind !== "sshKey") return fieldOf(id, label, { [kind ?? "string"]: content });

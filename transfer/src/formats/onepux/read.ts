@@ -1,5 +1,6 @@
 import { urlsOf } from "../../item-parts.ts";
 import { type JsonValue, parseJson } from "../../json.ts";
+import { lookup } from "../../lookup.ts";
 import { Losses } from "../../losses.ts";
 import type { ReadOptions } from "../../format.ts";
 import type { Transfer, TransferItem } from "../../item.ts";
@@ -86,7 +87,7 @@ function readItem(
   const content = parseContent(details, context);
   addDocument(entry.get("file"), context);
   if (!details.get("passkey").absent) losses.add("passkeys", title);
-  const category = CATEGORIES[item.get("categoryUuid").needText()];
+  const category = lookup(CATEGORIES, item.get("categoryUuid").needText());
   if (!category) losses.add("categories that the service does not have (the Item becomes CUSTOM)", title);
   const [createdAt, updatedAt] = [millisecondsOf(item.get("createdAt")), millisecondsOf(item.get("updatedAt"))];
   const current = {
