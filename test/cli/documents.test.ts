@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../cli/src/commands.ts";
-import { findCommand, GLOBAL_OPTIONS } from "../../cli/src/frame/parse.ts";
+import { GLOBAL_OPTIONS } from "../../cli/src/frame/command.ts";
+import { findCommand } from "../../cli/src/frame/parse.ts";
 
 /** The commands that the documents name, with their options, are those of the command line. */
 

@@ -2,9 +2,9 @@ import type { Call, Command } from "./command.ts";
 import { CliError, EXIT, failureOf } from "./failure.ts";
 import { helpOf, overview } from "./help.ts";
 import { type Io, write } from "./io.ts";
-import { nearestOf } from "./nearest.ts";
+import { adviceForCommand } from "./advice.ts";
 import { printable } from "./printable.ts";
-import { findCommand, type Parsed, parseLine, refuseOptionsOfNode } from "./parse.ts";
+import { findCommand, type Parsed, parseLine, refuseOptionsOfNode, withCommandFirst } from "./parse.ts";
 import { connectTo } from "./connect.ts";
 import { type Access, loadAccess, type TokenKind } from "./settings.ts";
 import { VERSION } from "./version.ts";
@@ -13,9 +13,10 @@ import { VERSION } from "./version.ts";
 export async function runCli(commands: readonly Command[], argv: readonly string[], io: Io): Promise<number> {
   try {
     refuseOptionsOfNode(argv);
-    const found = findCommand(commands, argv);
-    if (!found) return await withoutCommand(commands, argv, io);
-    const parsed = parseLine(found, argv);
+    const line = withCommandFirst(commands, argv);
+    const found = findCommand(commands, line);
+    if (!found) return await withoutCommand(commands, line, io);
+    const parsed = parseLine(commands, found, line);
     if (parsed.options.help) {
       await write(io.stdout, helpOf(found));
       return EXIT.ok;
@@ -40,23 +41,23 @@ function textOf({ message, hint }: CliError): string {
 const HELP = new Set([undefined, "", "help", "--help", "-h"]);
 
 async function withoutCommand(commands: readonly Command[], [word = "", next]: readonly string[], io: Io): Promise<number> {
-  if (["--version", "-V"].includes(word)) {
+  if (["version", "--version", "-V"].includes(word)) {
     await write(io.stdout, `${VERSION}\n`);
     return EXIT.ok;
   }
   const group = commands.filter(({ name }) => name.startsWith(`${word} `));
   const asked = HELP.has(word) || (group.length > 0 && HELP.has(next));
-  if (!asked) throw unknownCommand(commands, [word, next ?? ""]);
+  if (!asked)
+    throw unknownCommand(
+      commands,
+      [word, next ?? ""].filter((each) => !each.startsWith("-")),
+    );
   await write(word === "" ? io.stderr : io.stdout, overview(group.length > 0 ? group : commands));
   return word === "" ? EXIT.usage : EXIT.ok;
 }
 
-function unknownCommand(commands: readonly Command[], words: readonly string[]): CliError {
-  const names = commands.filter(({ hidden }) => !hidden).map(({ name }) => name);
-  const near = nearestOf(names, words.join(" ").trim()) ?? nearestOf(names, words[0]!);
-  const hint = near === undefined ? "Run `item-vault --help`." : `Did you mean \`item-vault ${near}\`?`;
-  return new CliError("There is no such command", { exit: "usage", hint });
-}
+const unknownCommand = (commands: readonly Command[], words: readonly string[]): CliError =>
+  new CliError("There is no such command", { exit: "usage", hint: adviceForCommand(commands, words) });
 
 function callOf({ args, rest, options }: Parsed, commands: readonly Command[], io: Io): Call {
   const loaded = new Map<string, Promise<Access>>(); // a token command runs once, because it may ask its user something

@@ -52,6 +52,7 @@ const BY_STATUS: Readonly<Record<number, Exit>> = {
 /** What to do next, by the kind of the failure (contract 4.3), else by its status. */
 const HINTS: Readonly<Record<string, string>> = {
   admin_token: "It is the ADMIN_TOKEN of the service: set ITEM_VAULT_ADMIN_TOKEN, or run `item-vault login --admin`.",
+  host_path: "Leave the path out of the host: ITEM_VAULT_HOST=https://vault.example.com.",
   integrity: "The administrator finds out what does not open, and what helps: `item-vault admin verify`.",
   database_full: "Delete Items, versions or Files that are not needed, or ask the administrator for room.",
   quota: "Delete what is not needed, or ask the administrator for a larger quota.",

@@ -31,6 +31,11 @@ export function createFetch(timeout: number, { onlyItemVault = true, admin = fal
       await response.body?.cancel();
       throw foreign(url, response);
     }
+    const [, prefix] = /^(\/.+?)(?=\/(?:v1|console)\/)/.exec(url.pathname) ?? [];
+    if (prefix && response.status === 404 && response.headers.get("Item-Vault-Error") === "route_not_found") {
+      await response.body?.cancel();
+      throw new ItemVaultError(`The service at ${url.origin} has no path ${prefix}`, { kind: "host_path", status: 404 });
+    }
     if (admin && response.status === 401) {
       await response.body?.cancel();
       throw new ItemVaultError(`The service at ${url.origin} refuses the admin token`, { kind: "admin_token", status: 401 });

@@ -1,5 +1,6 @@
-import type { Command, Options } from "./command.ts";
-import { GLOBAL_OPTIONS, usageOf } from "./parse.ts";
+import { optionsOf } from "./advice.ts";
+import type { Command } from "./command.ts";
+import { usageOf } from "./parse.ts";
 
 /** The help, made from the table of commands. */
 
@@ -15,8 +16,7 @@ export function overview(all: readonly Command[]): string {
 
 /** One command with its options and examples. */
 export function helpOf(command: Command): string {
-  const options = { ...command.options, ...GLOBAL_OPTIONS } as Options;
-  const named = Object.entries(options).map(([name, { short, value, summary }]) => ({
+  const named = Object.entries(optionsOf(command)).map(([name, { short, value, summary }]) => ({
     flags: `${short ? `-${short}, ` : "    "}--${name}${value ? ` ${value}` : ""}`,
     summary,
   }));

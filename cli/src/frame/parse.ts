@@ -1,16 +1,9 @@
 import { parseArgs } from "node:util";
-import type { Command, Options, Values } from "./command.ts";
+import { adviceForArguments, adviceForOption, optionsOf } from "./advice.ts";
+import type { Command, GLOBAL_OPTIONS, Options, Values } from "./command.ts";
 import { CliError } from "./failure.ts";
 
 /** Parses a command line against the table of commands. */
-
-/** Options of every command. */
-export const GLOBAL_OPTIONS = {
-  host: { type: "string", value: "URL", summary: "the service, instead of ITEM_VAULT_HOST" },
-  timeout: { type: "string", value: "SECONDS", summary: "how long the service may be silent, instead of ITEM_VAULT_TIMEOUT" },
-  "allow-http": { type: "boolean", summary: "send the token also unencrypted to another machine" },
-  help: { type: "boolean", short: "h", summary: "this help" },
-} as const satisfies Options;
 
 export interface Parsed {
   readonly command: Command;
@@ -36,9 +29,29 @@ export function findCommand(commands: readonly Command[], argv: readonly string[
   return matches.toSorted((one, other) => other.name.length - one.name.length)[0];
 }
 
-/** Parses what follows the name of the command. Errors: throws a CliError that names the option, never a value. */
-export function parseLine(command: Command, argv: readonly string[]): Parsed {
-  const { positionals, values, tokens } = parseStrictly(command, argv.slice(command.name.split(" ").length));
+/** Returns the command line with its command first: options may come before it, and `help` before a command asks for its help. */
+export function withCommandFirst(commands: readonly Command[], argv: readonly string[]): readonly string[] {
+  if (argv[0] === "help" && argv.length > 1) return withCommandFirst(commands, [...argv.slice(1), "--help"]);
+  let at = 0;
+  while (argv[at]?.startsWith("-") && argv[at] !== "--") at += takesValue(commands, argv[at]!) ? 2 : 1;
+  const line = argv.slice(at);
+  const words = findCommand(commands, line)?.name.split(" ").length ?? 0;
+  if (line.length === 0) return argv;
+  return words === 0 ? [...line, ...argv.slice(0, at)] : [...line.slice(0, words), ...argv.slice(0, at), ...line.slice(words)];
+}
+
+const takesValue = (commands: readonly Command[], word: string): boolean =>
+  commands.some((command) =>
+    Object.entries(optionsOf(command)).some(
+      ([name, { type, short }]) => type === "string" && (word === `--${name}` || word === `-${short}`),
+    ),
+  );
+
+/** Parses what follows the name of the command. Throws a CliError that names the option, never a value. */
+export function parseLine(commands: readonly Command[], command: Command, argv: readonly string[]): Parsed {
+  const line = argv.slice(command.name.split(" ").length);
+  checkOptions(commands, command, line);
+  const { positionals, values, tokens } = parseStrictly(command, line);
   const end = tokens.find(({ kind }) => kind === "option-terminator")?.index ?? Number.POSITIVE_INFINITY;
   const positions = tokens.filter(({ kind }) => kind === "positional").map(({ index }) => index);
   const rest = positionals.filter((_, index) => positions[index]! > end);
@@ -51,9 +64,39 @@ export function parseLine(command: Command, argv: readonly string[]): Parsed {
   const wrong = parsed.args.length < least || parsed.args.length > most || (command.rest && rest.length === 0);
   const options = values as Parsed["options"];
   checkChoices(command, options);
-  if (wrong && !options.help) throw usage(command, `expected ${usageOf(command)}`);
+  if (options.help) return { command, ...parsed, options };
+  const advice = adviceForArguments(command, parsed.args);
+  if (wrong || advice) throw usage(command, `expected ${usageOf(command)}`, advice ?? adviceForNumber(parsed.args.length > most));
   return { command, ...parsed, options };
 }
+
+const adviceForNumber = (isMany: boolean): string | undefined =>
+  isMany ? "A name or a value with blanks needs quotes, and no blanks around `=`." : undefined;
+
+/** Throws a CliError for an option that the command lacks, and for one that is written as the parser would not take it. */
+function checkOptions(commands: readonly Command[], command: Command, line: readonly string[]): void {
+  const options = optionsOf(command);
+  for (const token of loosely(command, line)) {
+    if (token.kind === "option-terminator") return;
+    if (token.kind !== "option") continue;
+    const { name, rawName, value, index } = token;
+    const word = line[index]!;
+    const [, long] = /^-([a-z][\w-]+)(?:=|$)/.exec(word) ?? [];
+    if (long !== undefined && Object.hasOwn(options, long)) throw unknown(command, `-${long}`, `Did you mean \`--${long}\`?`);
+    if (!Object.hasOwn(options, name)) {
+      const joined = /^-\w=?(.+)$/s.exec(word)?.[1]; // to a short option
+      throw unknown(command, rawName, adviceForOption(commands, command, { name, value: value ?? joined ?? line[index + 1] }));
+    }
+    if (value === "=" || (rawName.length === 2 && value?.startsWith("=")))
+      throw usage(command, `${rawName} has a value that begins with =`, `Write \`${rawName} VALUE\` or \`--${name}=VALUE\`.`);
+  }
+}
+
+const unknown = (command: Command, option: string, advice?: string) => usage(command, `there is no option ${option}`, advice);
+
+/** The parts of a line; an unknown option has no value but one after its `=`. */
+const loosely = (command: Command, line: readonly string[]) =>
+  parseArgs({ args: [...line], options: specsOf(command), allowPositionals: true, strict: false, tokens: true }).tokens;
 
 /** Errors: throws a CliError that names the option and its values. */
 function checkChoices(command: Command, values: Parsed["options"]): void {
@@ -63,22 +106,27 @@ function checkChoices(command: Command, values: Parsed["options"]): void {
   }
 }
 
-function parseStrictly(command: Command, args: readonly string[]) {
-  const options = Object.fromEntries(
-    Object.entries({ ...command.options, ...GLOBAL_OPTIONS } as Options).map(([name, { type, short, multiple }]) => [
+const specsOf = (command: Command) =>
+  Object.fromEntries(
+    Object.entries(optionsOf(command)).map(([name, { type, short, multiple }]) => [
       name,
       { type, ...(short ? { short } : {}), ...(multiple ? { multiple } : {}) },
     ]),
   );
+
+function parseStrictly(command: Command, args: readonly string[]) {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true, tokens: true });
+    return parseArgs({ args: [...args], options: specsOf(command), allowPositionals: true, strict: true, tokens: true });
   } catch (error) {
     throw usage(command, (error as Error).message);
   }
 }
 
-const usage = ({ name }: Command, message: string) =>
-  new CliError(`${name}: ${message}`, { exit: "usage", hint: `Run \`item-vault ${name} --help\`.` });
+const usage = ({ name }: Command, message: string, advice?: string) =>
+  new CliError(`${name}: ${message}`, {
+    exit: "usage",
+    hint: [advice, `Run \`item-vault ${name} --help\`.`].filter(Boolean).join("\n"),
+  });
 
 /** One line: the command with its arguments. */
 export const usageOf = ({ name, args, rest }: Command): string =>

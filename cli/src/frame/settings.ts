@@ -89,8 +89,8 @@ export async function loadAccess(env: Io["env"], options: ConnectionOptions, kin
   const config = await loadConfig(env);
   const { host, timeout, isStoredHost } = serviceOf(env, options, config, kind);
   const [variable] = TOKENS[kind];
-  const set = firstOf(env, TOKENS[kind]);
-  if (set) return { host, token: set, timeout };
+  const set = TOKENS[kind].find((name) => env[name]?.trim());
+  if (set) return { host, token: checkToken(set, env[set]!.trim()), timeout };
   const isStored = (config[`${kind}_command`] ?? config[kind]) !== undefined;
   if (isStored && !isStoredHost) {
     checkCredentials(config.host ?? ""); // the message names the host
@@ -100,8 +100,23 @@ export async function loadAccess(env: Io["env"], options: ConnectionOptions, kin
     });
   }
   const token = (await printedBy(config[`${kind}_command`])) ?? config[kind];
-  if (token) return { host, token, timeout };
+  if (token) return { host, token: checkToken(`The stored ${kind}`, token), timeout };
   throw new CliError(NO_TOKEN, { exit: "denied", hint: `Set ${variable}, or run \`item-vault login\`.` });
+}
+
+/** What people paste with a token. An admin token may have any printable character. */
+const TOKEN_FAULTS: readonly (readonly [pattern: RegExp, fault: string, hint: string])[] = [
+  [/^(?:export\s+)?[A-Z_]*TOKEN\s*=/, "begins with the name of a variable", "Give only what comes after the =."],
+  [/^["'`\u2018-\u201F](?:.*["'`\u2018-\u201F])?$/s, "is in quotes", "Give the token without quotes."],
+  [/^(?:authorization:\s*)?bearer\b/i, "begins with Bearer", "Give the token alone."],
+  [/[^\x21-\x7E]/, "has a blank or a character that no token has", "Copy the token again, as a whole."],
+];
+
+/** Returns the token. Throws a CliError that says what to leave out, without a part of the token. `source`: where it comes from. */
+export function checkToken(source: string, token: string): string {
+  const wrong = TOKEN_FAULTS.find(([pattern]) => pattern.test(token));
+  if (wrong) throw new CliError(`${source} ${wrong[1]}`, { exit: "usage", hint: wrong[2] });
+  return token;
 }
 
 function serviceOf(env: Io["env"], options: ConnectionOptions, config: Config, kind: TokenKind) {

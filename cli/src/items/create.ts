@@ -4,7 +4,7 @@ import type { Call, Values } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
 import { show } from "../output/format.ts";
-import { newField, readJson } from "./input.ts";
+import { newField, readJson, withJson } from "./input.ts";
 import { shownItem } from "./present.ts";
 import { loadFields, parseFieldSource } from "./sources.ts";
 import type { CREATE_OPTIONS } from "./options.ts";
@@ -27,7 +27,7 @@ export async function run({ io, args, options, client: connect }: Call<typeof CR
 async function fromJson(io: Io, path: string, options: Options): Promise<NewItem> {
   const { vault: _vault, format: _format, reveal: _reveal, ...others } = options;
   const given = Object.keys(others).filter((name) => name in CONTENT);
-  if (given.length > 0) throw new CliError(`--${given[0]} does not go with JSON: write it there`, { exit: "usage" });
+  if (given.length > 0) throw withJson(given[0]!);
   return readJson(io, path);
 }
 

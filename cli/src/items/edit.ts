@@ -7,7 +7,7 @@ import { show, tell } from "../output/format.ts";
 import { withKnownAttributes } from "./check.ts";
 import { loadItem } from "./duplicate.ts";
 import { editInteractively } from "./editor.ts";
-import { readJson, type WrittenItem } from "./input.ts";
+import { readJson, withJson, type WrittenItem } from "./input.ts";
 import { operationsOf } from "./patch.ts";
 import { shownItem } from "./present.ts";
 import { loadFields, parseFieldSource } from "./sources.ts";
@@ -19,8 +19,7 @@ type EditCall = Call<typeof EDIT_OPTIONS>;
 export async function run({ io, args, options, client: connect }: EditCall): Promise<void> {
   const [name, file] = args;
   const changes = ["title", "tag", "url", "favorite", "username", "field", "remove-field"].filter((each) => each in options);
-  if (file !== undefined && changes.length > 0)
-    throw new CliError(`--${changes[0]} does not go with JSON: write it there`, { exit: "usage" });
+  if (file !== undefined && changes.length > 0) throw withJson(changes[0]!);
   // Read before the first request, so that the time between reading and writing the Item is short.
   const json = file === undefined ? undefined : await readJson(io, file);
   const fields = await loadFields(io, (options.field ?? []).map(parseFieldSource));

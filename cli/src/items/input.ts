@@ -34,6 +34,13 @@ export function versionOf(text: string): number {
   throw new CliError("--version takes the number of a version", { exit: "usage", hint: "`item versions` lists them." });
 }
 
+/** For an option that describes an Item beside a file that does. */
+export const withJson = (option: string): CliError =>
+  new CliError(`--${option} does not go with a file of JSON, which the argument names`, {
+    exit: "usage",
+    hint: `Write it in the JSON, or leave the argument out. A value with blanks needs quotes: \`--${option} "…"\`.`,
+  });
+
 /** An Item as JSON text, from a file or with `-` from stdin. */
 export async function readJson(io: Io, path: string): Promise<WrittenItem> {
   const name = path === "-" ? "stdin" : path;

@@ -21,14 +21,15 @@ type Source =
 /** A field's value, or how the service makes it. */
 export type FieldValue = { readonly value: string } | { readonly generate: true; readonly recipe: Recipe };
 
-export const SOURCES = "`-` (stdin), `@FILE`, `prompt`, or `generate[:LENGTH[,SET…]]` with the sets letters, digits and symbols";
+const useOf = (label: string): string =>
+  `Use \`--field ${label}=prompt\`, \`${label}=-\` (stdin), \`${label}=@FILE\` or \`${label}=generate[:LENGTH[,SET…]]\` with the sets letters, digits and symbols.`;
 
 /** Errors: throws a CliError that repeats the label at most, because the rest may be a value. */
 export function parseFieldSource(text: string): FieldSource {
-  const [, label, type, source] = /^([^=]*?)(?:\[([A-Za-z_]+)\])?=(.*)$/s.exec(text) ?? [];
-  if (!label)
-    throw new CliError("--field takes LABEL=SOURCE or LABEL[TYPE]=SOURCE", { exit: "usage", hint: `SOURCE: ${SOURCES}` });
-  return { label, type, source: parseSource(label, source!) };
+  const [, label, type, source] = /^([^=]*?)(?:\[([A-Za-z_]+)\])?\s*=(.*)$/s.exec(text) ?? [];
+  if (!label?.trim())
+    throw new CliError("--field takes LABEL=SOURCE or LABEL[TYPE]=SOURCE", { exit: "usage", hint: useOf("LABEL") });
+  return { label: label.trim(), type, source: parseSource(label.trim(), source!.trim()) };
 }
 
 function parseSource(label: string, text: string): Source {
@@ -45,10 +46,10 @@ function parseSource(label: string, text: string): Source {
         ...(sets && { characterSets: sets.toUpperCase().split(",") as CharacterSet[] }),
       },
     };
-  throw new CliError(`--field ${label}: the value comes from a source, because other users see the command line`, {
-    exit: "usage",
-    hint: `SOURCE: ${SOURCES}`,
-  });
+  const fault = text.startsWith("generate:")
+    ? "generate has another LENGTH or SET than the service makes"
+    : "do not put values on the command line, where other users can see them";
+  throw new CliError(`--field ${label}: ${fault}`, { exit: "usage", hint: useOf(label) });
 }
 
 /** Reads the values in the order of the command line. One line break at the end of stdin or a file is not part of the value. */

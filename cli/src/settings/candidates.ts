@@ -1,5 +1,6 @@
-import type { Command, Options } from "../frame/command.ts";
-import { findCommand, GLOBAL_OPTIONS } from "../frame/parse.ts";
+import { optionsOf } from "../frame/advice.ts";
+import type { Command } from "../frame/command.ts";
+import { findCommand } from "../frame/parse.ts";
 
 /** The words that can follow a command line. In: the words after the program; the last one is the beginning of the next word. */
 export function candidates(commands: readonly Command[], words: readonly string[]): string[] {
@@ -14,9 +15,9 @@ export function candidates(commands: readonly Command[], words: readonly string[
 const nextWord = (name: readonly string[], before: readonly string[]): string[] =>
   before.every((word, index) => name[index] === word) ? name.slice(before.length, before.length + 1) : [];
 
-function afterCommand({ options, rest }: Command, before: readonly string[], beginning: string): readonly string[] {
-  if (rest && before.includes("--")) return [];
-  const all: Options = { ...options, ...GLOBAL_OPTIONS };
+function afterCommand(command: Command, before: readonly string[], beginning: string): readonly string[] {
+  if (command.rest && before.includes("--")) return [];
+  const all = optionsOf(command);
   const last = before.at(-1)!;
   const option = Object.entries(all).find(([name, { short }]) => last === `--${name}` || last === `-${short}`)?.[1];
   if (option?.type === "string") return option.choices ?? [];

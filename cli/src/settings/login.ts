@@ -7,7 +7,7 @@ import { createFetch } from "../frame/fetch.ts";
 import { write } from "../frame/io.ts";
 import { printable } from "../frame/printable.ts";
 import { ask, askSecret } from "../frame/prompt.ts";
-import { hostOf, loadConfig } from "../frame/settings.ts";
+import { checkToken, hostOf, loadConfig } from "../frame/settings.ts";
 import { VERSION } from "../frame/version.ts";
 import { tell } from "../output/format.ts";
 import { changeConfig, NO_TOKENS } from "./config-file.ts";
@@ -54,7 +54,7 @@ function checkOptions(options: Call<typeof LOGIN_OPTIONS>["options"]): void {
 
 /** A token that is typed or comes from stdin. Errors: throws what the service refuses it with. */
 async function askToken({ io, options }: Call<typeof LOGIN_OPTIONS>, host: string): Promise<string> {
-  const token = await askSecret(io, options.admin ? "Admin token: " : "Token: ");
+  const token = checkToken("The token", (await askSecret(io, options.admin ? "Admin token: " : "Token: ")).trim());
   const client = connectTo({ host, token, timeout: timeoutOf(io.env, options) }, { admin: options.admin ?? false });
   await client.call(options.admin ? "GET /v1/admin/vaults" : "GET /v1/token");
   return token;

@@ -103,12 +103,22 @@ type Named<Value> = readonly [vault: string, value: Value];
 export function parseScope(text: string): Named<IssuedToken["vaults"][string]> {
   const [, vault, permissions = "r", ids] = /^(.+?)(?:=([lrwd]+)(?::(.*))?)?$/s.exec(text) ?? [];
   const items = ids?.split(",");
-  if (!vault || !isPermission(permissions) || items?.some((id) => parseId(id) === undefined))
-    throw new CliError("--vault takes VAULT, VAULT=rwd or VAULT=rwd:ID,ID", {
-      exit: "usage",
-      hint: `The permissions are ${Object.keys(PERMISSIONS).join(", ")}; an Item is named by its id.`,
-    });
+  if (!vault || !isPermission(permissions) || items?.some((id) => parseId(id) === undefined)) throw noScope();
   return [vault, items ? { permissions, items } : permissions];
+}
+
+const noScope = () =>
+  new CliError("--vault takes VAULT, VAULT=rwd or VAULT=rwd:ID,ID, without blanks around =", {
+    exit: "usage",
+    hint: `The permissions are ${Object.keys(PERMISSIONS).join(", ")}; an item is named by its id.`,
+  });
+
+/** Throws a CliError for the name of a vault that is followed by something else than permissions, unless a vault is named so. */
+function idOfVault(all: readonly NamedVault[], text: string): string {
+  const isNamed = (vault: string) => all.some(({ name }) => name === vault);
+  const [, vault] = /^(.*?)\s*[=:].*$/s.exec(text) ?? [];
+  if (vault !== undefined && !isNamed(text) && (isId(vault) || isNamed(vault))) throw noScope();
+  return vaultNamed(all, text).id;
 }
 
 /** As `parseScope`, for a person, who has whole vaults (contract 8.15). */
@@ -124,7 +134,7 @@ export async function vaultsOf<Value>(
   loadVaults: () => Promise<readonly NamedVault[]>,
 ): Promise<Record<string, Value>> {
   const all = wanted.some(([vault]) => !isId(vault)) ? await loadVaults() : [];
-  const entries = wanted.map(([vault, value]) => [isId(vault) ? parseId(vault)! : vaultNamed(all, vault).id, value] as const);
+  const entries = wanted.map(([vault, value]) => [isId(vault) ? parseId(vault)! : idOfVault(all, vault), value] as const);
   if (new Set(entries.map(([id]) => id)).size < entries.length)
     throw new CliError("--vault names a vault twice", { exit: "usage" });
   return Object.fromEntries(entries);

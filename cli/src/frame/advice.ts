@@ -1,0 +1,67 @@
+import { type Command, GLOBAL_OPTIONS, type Options } from "./command.ts";
+import { nearestOf } from "./nearest.ts";
+
+/** What to type in place of a wrong word of a command line. All of it comes from the table of commands; no value is repeated. */
+
+/** An option as it was typed. */
+export interface TypedOption {
+  /** Without its hyphens and its value. */
+  readonly name: string;
+  /** The value after its `=`, else the next word. */
+  readonly value: string | undefined;
+}
+
+export const optionsOf = ({ options }: Command): Options => ({ ...options, ...GLOBAL_OPTIONS });
+
+const flagOf = (name: string, { value }: Options[string]): string => `--${name}${value ? ` ${value}` : ""}`;
+
+/** Returns what to type in place of an option that the command lacks; `undefined` if the table has nothing like it. */
+export function adviceForOption(commands: readonly Command[], command: Command, typed: TypedOption): string | undefined {
+  const options = optionsOf(command);
+  const name = typed.name.toLowerCase().replaceAll("_", "-");
+  const words = [name, typed.value?.toLowerCase()];
+  const chosen = Object.entries(options).flatMap(([option, { choices = [] }]) =>
+    choices.filter((choice) => words.includes(choice)).map((choice) => `--${option} ${choice}`),
+  );
+  const near = Object.hasOwn(options, name) ? name : nearestOf(Object.keys(options), name);
+  const [first = near && flagOf(near, options[near]!)] = chosen;
+  if (first) return `Did you mean \`${first}\`?`;
+  const others = commands
+    .filter((other) => !other.hidden && Object.hasOwn(other.options, name))
+    .map((other) => `\`${other.name}\``);
+  if (others.length > 0) return `It is an option of ${others.slice(0, 3).join(", ")}${others.length > 3 ? " and others" : ""}.`;
+  return options["field"] && name.length > 1 ? `A field of the Item: \`--field ${name}=prompt\`.` : undefined;
+}
+
+/** The arguments that a command may lack, and those that it has no place for. */
+const isSpare = ({ args }: Command, index: number): boolean => {
+  const wanted = args.split(" ").filter(Boolean);
+  return !wanted[index]?.startsWith("<") && !wanted.at(-1)?.endsWith("…");
+};
+
+/** Returns what to type in place of an argument that is meant as an option, such as `title=x`; `undefined` if there is none. */
+export function adviceForArguments(command: Command, args: readonly string[]): string | undefined {
+  const options = optionsOf(command);
+  for (const [index, text] of args.entries()) {
+    if (/^[\u2010-\u2015\u2212]/.test(text)) return "An option begins with two hyphens (--), not with a dash.";
+    const name = /^([\w-]+)(?:\[\w+\])?\s*=/.exec(text)?.[1]?.toLowerCase();
+    if (name === undefined || !isSpare(command, index)) continue;
+    if (Object.hasOwn(options, name)) return `Did you mean \`${flagOf(name, options[name]!)}\`?`;
+    if (options["field"]) return `A field of the Item: \`--field ${name}=prompt\`. A file of this name: \`./${name}=…\`.`;
+  }
+  return undefined;
+}
+
+/** Returns the names that are most like what was typed: a mistyped name, its words in the other order, or the commands of its group. */
+export function adviceForCommand(commands: readonly Command[], words: readonly string[]): string {
+  const names = commands.filter(({ hidden }) => !hidden).map(({ name }) => name);
+  const [word = "", next = ""] = words;
+  const near = [`${word} ${next}`.trim(), `${next} ${word}`.trim(), word].map((typed) => nearestOf(names, typed)).find(Boolean);
+  if (near !== undefined) return `Did you mean \`item-vault ${near}\`?`;
+  const groups = [...new Set(names.filter((name) => name.includes(" ")).map((name) => name.split(" ")[0]!))];
+  const group = [word, next].map((typed) => (groups.includes(typed) ? typed : nearestOf(groups, typed))).find(Boolean);
+  const same = names.filter((name) => name.endsWith(` ${word}`)).map((name) => `\`item-vault ${name}\``);
+  if (group === undefined) return same.length > 0 ? `Did you mean one of ${same.join(", ")}?` : "Run `item-vault --help`.";
+  const verbs = names.filter((name) => name.startsWith(`${group} `)).map((name) => name.slice(group.length + 1));
+  return `The commands of \`${group}\` are ${verbs.join(", ")}.`;
+}
