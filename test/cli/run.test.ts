@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -23,6 +23,31 @@ afterAll(async () => {
 
 const setPassword = (token: string, vault: string, item: string, value: string) =>
   sendRequest("PATCH", `v1/vaults/${vault}/items/${item}`, token, [{ op: "replace", path: "/fields/password/value", value }]);
+let files = 0;
+function fileOf(content: string, mode = 0o644): string {
+  const path = join(folder, `file-${++files}.cjs`);
+  writeFileSync(path, content, { mode });
+  return path;
+}
+function linkToItself(): string {
+  symlinkSync(join(folder, "loop"), join(folder, "loop"));
+  return join(folder, "loop");
+}
+
+/** Modules that run before the command line. The first one leaves no open file for the command; the others stand for a machine without memory. */
+const HOOKS = {
+  EMFILE: hookOf("try { for (;;) require('node:fs').openSync('/dev/null'); } catch { return spawn(...args); }"),
+  ENOMEM: hookOf("throw Object.assign(new Error('spawn ENOMEM'), { code: 'ENOMEM', errno: -12 });"),
+  EAGAIN: hookOf(
+    "const child = new children.ChildProcess(); process.nextTick(() => child.emit('error', Object.assign(new Error('spawn EAGAIN'), { code: 'EAGAIN', errno: -11 }))); return child;",
+  ),
+};
+function hookOf(body: string): string {
+  return `const children = require('node:child_process'); const { spawn } = children;
+children.spawn = (...args) => { ${body} };
+require('node:module').syncBuiltinESMExports();`;
+}
+
 /** A program of Node as the command of `run`. */
 const program = (source: string) => ["--", process.execPath, "-e", source];
 const print = (expression: string) => program(`process.stdout.write(String(${expression}))`);
@@ -61,11 +86,41 @@ describe("the command that run starts", () => {
     expect(await runProcess(["--", "sh", "-c", "kill -KILL $$"])).toMatchObject({ code: 137 });
   });
 
-  it("is a 127 when it does not exist, and a 126 when it cannot run", async () => {
-    expect(await run(["--", "no-such-command"])).toMatchObject({ code: 127 });
-    expect(await run(["--", ""])).toMatchObject({ code: 127 });
-    writeFileSync(join(folder, "plain.txt"), "text");
-    expect(await run(["--", join(folder, "plain.txt")])).toMatchObject({ code: 126 });
+  it.each([
+    ["has no name", () => ""],
+    ["does not exist", () => "no-such-command"],
+    ["has no interpreter", () => fileOf("#!/no/such/interpreter\n", 0o755)],
+  ])("that %s is a 127", async (_, command) => {
+    const stderr = "item-vault: The command, or the interpreter of its script, does not exist\n";
+    expect(await run(["--", command()])).toMatchObject({ code: 127, stdout: "", stderr });
+  });
+
+  const LONG = "x".repeat(200_000);
+  it.each<[string, () => string[], RegExp, Record<string, string>?]>([
+    ["is not executable", () => [fileOf("text")], /permission denied \(EACCES\)/],
+    ["is a folder", () => [folder], /permission denied \(EACCES\)/],
+    ["is below a file", () => [`${fileOf("text")}/x`], /not a directory \(ENOTDIR\)/],
+    ["is a link to itself", () => [linkToItself()], /too many symbolic links encountered \(ELOOP\)/],
+    ["has a name that is too long", () => ["x".repeat(5_000)], /name too long \(ENAMETOOLONG\)/],
+    ["has a NUL in its name", () => ["a\0b"], /invalid name or argument \(ERR_INVALID_ARG_VALUE\)/],
+    [
+      "has a variable that is too long",
+      () => ["true"],
+      /E2BIG\); the largest is the variable BIG, with 200,004 bytes$/m,
+      { BIG: LONG },
+    ],
+    ["has an argument that is too long", () => ["true", "x", LONG], /E2BIG\); the largest is argument 2, with 200,000 bytes$/m],
+  ])("that %s is a 126, and stderr has the reason", async (_, command, reason, env = {}) => {
+    const ran = await run(["--", ...command()], env);
+    expect(ran).toMatchObject({ code: 126, stdout: "", stderr: expect.stringMatching(/^item-vault: The command cannot run: /) });
+    expect(ran.stderr).toMatch(reason);
+  });
+
+  it.each(["EMFILE", "ENOMEM", "EAGAIN"])("is a 126 when the machine refuses it with %s", async (code) => {
+    const hook = fileOf(HOOKS[code as keyof typeof HOOKS]);
+    const through = ["sh", "-c", 'ulimit -n 100; exec "$@"', "sh"];
+    const ran = await runCli(["run", "--", "true"], { env: envOf({ NODE_OPTIONS: `--require=${hook}` }), through });
+    expect(ran).toMatchObject({ code: 126, stderr: expect.stringMatching(new RegExp(`cannot run: .* \\(${code}\\)\n$`)) });
   });
 
   it("does not start when a reference has no value", async () => {
@@ -185,6 +240,28 @@ describe("the output of the command", () => {
       "const s = process.env.SECRET; process.stdout.write('a ' + s.slice(0, 5)); setTimeout(() => console.log(s.slice(5) + ' z'), 50); console.error(s)";
     const masked = "<concealed by item-vault>";
     expect(await run(program(source))).toMatchObject({ stdout: `a ${masked} z\n`, stderr: `${masked}\n` });
+  });
+
+  it.each([
+    ["says nothing", 'sleep 600 & printf "$! corr"', /^ corr$/], // the beginning of a secret
+    ["keeps only stderr open", 'sleep 600 >/dev/null & printf "$!"', /^$/],
+    ["never stops writing", '(trap "" PIPE; while :; do echo noise; sleep 0.1; done) & printf "$!\\n"', /^\n(?:noise\n)+$/],
+  ])("ends after its command, although a background process %s", async (_, script, rest) => {
+    const ran = await runProcess(["--", "sh", "-c", script]);
+    const [background = "no number"] = /^\d+/.exec(ran.stdout) ?? [];
+    process.kill(Number(background), "SIGKILL"); // throws if `run` has waited for its end
+    expect(ran).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^item-vault: the command has ended, but a background process/),
+    });
+    expect(ran.stdout.slice(background.length)).toMatch(rest);
+  });
+
+  it("loses no byte of a process substitution, which ends after the command", async () => {
+    const script = 'for i in {1..20000}; do echo "line $i"; done > >(cat; echo the end)';
+    const { stdout, stderr } = await runProcess(["--", "bash", "-c", script]);
+    const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index + 1}\n`);
+    expect([stdout === `${lines.join("")}the end\n`, stderr]).toEqual([true, ""]);
   });
 
   it("is not touched with --no-masking", async () => {

@@ -115,10 +115,7 @@ const KILL_DELAY_MS = 10_000; // between SIGTERM and SIGKILL
 
 async function stop(child: Child): Promise<void> {
   child.kill("SIGTERM");
-  const timer = setTimeout(() => {
-    child.kill("SIGKILL");
-    child.release();
-  }, KILL_DELAY_MS);
+  const timer = setTimeout(() => child.kill("SIGKILL"), KILL_DELAY_MS);
   await child.ended.catch(() => undefined);
   clearTimeout(timer);
 }
