@@ -25,14 +25,15 @@ export function loadAddress(): string | undefined {
 }
 
 /**
- * Out: the demo of an earlier start if its token can still read its File. Otherwise a new Login and token, in the Vault of
- * the earlier demo if that exists. The API returns a token only once, so the demo is stored in the file `path`, beside the
+ * Returns the demo of an earlier start if its token can still read its File. Otherwise revokes that token and makes a new Login and token, in the
+ * Vault of the earlier demo if that exists. The API returns a token only once, so the demo is stored in the file `path`, beside the
  * local database. Throws when a request fails.
  */
 export async function createDemo(base: string, adminToken: string, path: string): Promise<Demo> {
   const stored = loadDemo(path);
   if (stored && (await canRead(base, `/v1/vaults/${stored.vault}/items/${stored.item}/files/${stored.file}`, stored.token)))
     return stored;
+  if (stored) await revoke(base, stored.token, adminToken);
   const vaults = (await send(base, "GET", "/v1/admin/vaults", adminToken)) as { id: string }[];
   const existing = vaults.find(({ id }) => id === stored?.vault);
   const vault = existing?.id ?? (await post(base, "/v1/admin/vaults", adminToken, { name: "Demo" })).id;
@@ -81,6 +82,18 @@ export function loadDemo(path: string): Demo | undefined {
 
 async function canRead(base: string, path: string, token: string): Promise<boolean> {
   return (await fetch(base + path, { headers: { Authorization: `Bearer ${token}` } })).ok;
+}
+
+/** Revokes the token of an earlier demo, unless it has ended. */
+async function revoke(base: string, token: string, adminToken: string): Promise<void> {
+  const own = await fetch(`${base}/v1/token`, { headers: { Authorization: `Bearer ${token}` } });
+  if (!own.ok) return;
+  const { id } = (await own.json()) as { id: string };
+  const answer = await fetch(`${base}/v1/admin/tokens/${id}`, {
+    method: "DELETE",
+    headers: { Authorization: `Bearer ${adminToken}` },
+  });
+  if (!answer.ok) throw new Error(`The token of the earlier demo could not be revoked: ${answer.status}`);
 }
 
 const post = (base: string, path: string, token: string, body: object | string) =>

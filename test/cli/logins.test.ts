@@ -74,7 +74,7 @@ describe("login --browser", () => {
     expect([host, statSync(own.config).mode & 0o777]).toEqual([service.url, 0o600]);
     expect(stderr).not.toContain(token);
     const whoami = await runHere(["whoami"], { env: own.env });
-    expect(whoami.stdout).toContain(`vault   ${vault} rw`);
+    expect(whoami.stdout).toContain("vault   Work rw");
     const child = (await service.admin("GET", "tokens")).find(({ parent }: { parent?: string }) => parent === id);
     expect(whoami.stdout).toContain(child.id);
   });

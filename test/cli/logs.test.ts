@@ -35,7 +35,7 @@ it("events --follow connects again after a break, and misses and repeats nothing
 });
 
 it("events --follow ends with code 3 when the token is refused", async () => {
-  const ran = await runCli(["events", "--follow"], { env: { ITEM_VAULT_TOKEN: "no token" } });
+  const ran = await runCli(["events", "--follow"], { env: { ITEM_VAULT_TOKEN: "refused" } });
   expect(ran).toMatchObject({ code: 3, stdout: "" });
 });
 

@@ -90,15 +90,15 @@ describe("rule create and rule test", () => {
   ])("%s sends the rule, with the ids of what is named", async (command, name) => {
     const { run, requests } = await startAdmin();
     const more = ["--vault", "Production=rw", "--lifetime", "30m", "--dialect", "connect", "--any-repository"];
-    expect(await run("rule", command, "--issuer", "GitHub", ...CLAIMS, ...more)).toMatchObject({ code: 0 });
+    expect(await run("rule", command, "--issuer", "GitHub", ...CLAIMS, ...more, "--format", "json")).toMatchObject({ code: 0 });
     const { id: _id, createdAt: _createdAt, ...rule } = RULE;
     const body = { ...rule, lifetime: 1800, dialect: "connect", anyRepository: true };
     expect(requests.at(-1)).toEqual({ name, body });
   });
 
-  it("with ids send one request", async () => {
+  it("with ids send one request, where no table needs names", async () => {
     const { run, requests } = await startAdmin();
-    await run("rule", "create", "--issuer", ISSUER.id, ...CLAIMS, "--vault", VAULT.id, "--allow-subject");
+    await run("rule", "create", "--issuer", ISSUER.id, ...CLAIMS, "--vault", VAULT.id, "--allow-subject", "--format", "json");
     expect(requests.map(({ name }) => name)).toEqual(["POST /v1/admin/rules"]);
     expect(requests[0]!.body).toMatchObject({ vaults: { [VAULT.id]: "r" }, allowSubject: true });
   });
@@ -130,7 +130,7 @@ it.each([
   ],
   [
     ["rule", "get", RULE.id],
-    [`${VAULT.id} rw`, "15 minutes", "2026-11-22 03:00:00"],
+    ["Issuer    GitHub", "Vault     Production rw", "15 minutes", "2026-11-22 03:00:00"],
   ],
   [
     ["rule", "test", "--issuer", "GitHub", ...CLAIMS],

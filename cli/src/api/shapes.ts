@@ -14,6 +14,9 @@ import type {
   Token,
 } from "@item-vault/client";
 
+import { plural } from "../frame/plural.ts";
+import type { NameOf } from "./names.ts";
+
 /** The shapes of the API that commands read (contract 2, 9.1, 13.14), where they differ from the generated types of the client. */
 
 export type { Field, File as FileInfo, Item } from "@item-vault/client";
@@ -35,10 +38,16 @@ export const opened = <T extends object>(entry: T): Partial<Exclude<T, { readonl
 /** What stands in place of a name or an email that is sealed in a record which does not open. */
 export const DOES_NOT_OPEN = "(does not open)";
 
-/** How many vaults a token or a person has, or the only one with its permission. */
-export function scopeOf(entry: AnyToken | AnyPerson): string {
-  const entries = Object.entries(opened(entry).vaults ?? {});
-  return entries.length === 1 ? `${entries[0]![0]} ${textOf(entries[0]![1])}` : String(entries.length);
+/** The vaults of a token or a person with their permissions. */
+export const scopesOf = (entry: AnyToken | AnyPerson | AnyRule, nameOf: NameOf): string[] =>
+  Object.entries(opened(entry).vaults ?? {}).map(([id, scope]) => `${nameOf(id)} ${textOf(scope)}`);
+
+const SCOPES_SHOWN_MAX = 3;
+
+/** The same in one cell; of many vaults the number. */
+export function scopeOf(entry: AnyToken | AnyPerson | AnyRule, nameOf: NameOf): string {
+  const scopes = scopesOf(entry, nameOf);
+  return scopes.length <= SCOPES_SHOWN_MAX ? scopes.join(", ") : plural(scopes.length, "vault");
 }
 
 /** What a token may do in a vault: "rw", or with some Items only "rw of 3 Items". */

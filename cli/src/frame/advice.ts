@@ -19,9 +19,9 @@ const flagOf = (name: string, { value }: Options[string]): string => `--${name}$
 export function adviceForOption(commands: readonly Command[], command: Command, typed: TypedOption): string | undefined {
   const options = optionsOf(command);
   const name = typed.name.toLowerCase().replaceAll("_", "-");
-  const words = [name, typed.value?.toLowerCase()];
+  const words = new Set([name, typed.value?.toLowerCase()]);
   const chosen = Object.entries(options).flatMap(([option, { choices = [] }]) =>
-    choices.filter((choice) => words.includes(choice)).map((choice) => `--${option} ${choice}`),
+    choices.filter((choice) => words.has(choice)).map((choice) => `--${option} ${choice}`),
   );
   const near = Object.hasOwn(options, name) ? name : nearestOf(Object.keys(options), name);
   const [first = near && flagOf(near, options[near]!)] = chosen;

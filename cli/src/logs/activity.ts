@@ -1,10 +1,11 @@
 import { type Client, entriesOf, type Listed } from "@item-vault/client";
-import { adminVaultIdOf, findItem, isId, type ItemPath, vaultIdOf } from "../api/find.ts";
+import { adminVaultIdOf, findItem, isId, type ItemPath, onlyOne, vaultIdOf } from "../api/find.ts";
+import { actorsOfToken, allActors, allVaults, itemsOfVault, type NameOf, namesIn, vaultsOfToken } from "../api/names.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { timeOf } from "../output/time.ts";
 import { printable } from "../frame/printable.ts";
-import { show, tell } from "../output/format.ts";
+import { isTable, show, tell } from "../output/format.ts";
 import { tableOf } from "../output/table.ts";
 import type { ACTIVITY_OPTIONS } from "./options.ts";
 
@@ -13,7 +14,7 @@ type Entry = Listed<"GET /v1/activity" | "GET /v1/admin/activity">;
 type Resource = Extract<Entry, { resource: unknown }>["resource"];
 
 /** What the line of an entry names, the most exact first. */
-const NAMED = ["item", "vault", "token", "webhook"] as const;
+const NAMED = ["item", "vault", "token", "person", "webhook"] as const;
 
 const PAGE_ENTRIES_MAX = 1000;
 
@@ -26,7 +27,8 @@ export async function run({ io, options, client, admin }: Call<typeof ACTIVITY_O
   const connected = options.admin ? await admin() : await client();
   const operation = options.admin ? "GET /v1/admin/activity" : "GET /v1/activity";
   // One entry more tells whether there are more.
-  const { before, actor, action, result } = options;
+  const { before, action, result } = options;
+  const actor = options.actor && (await actorIdOf(connected, options.actor, options.admin));
   const found = await (options.admin ? findInAdminLog : findInLog)(connected, options);
   const query = { limit: Math.min(limit + 1, PAGE_ENTRIES_MAX), before, actor, action, result, ...found };
   const entries: Entry[] = [];
@@ -34,10 +36,10 @@ export async function run({ io, options, client, admin }: Call<typeof ACTIVITY_O
   const onPage = (headers: Headers) => void (gap = headers.get("Item-Vault-Log-Gap"));
   for await (const entry of entriesOf(connected, operation, { query }, onPage)) if (entries.push(entry) > limit) break;
   const shown = entries.slice(0, limit);
+  const nameOf = isTable(options.format) ? await namesFor(connected, shown, options.admin) : namesIn();
   await show(io, options.format, {
     json: shown,
-    table: (columns) =>
-      tableOf(["TIME", "ACTION", "RESULT", "ACTOR", "RESOURCE", "VERSION", "REQUEST"], shown.map(rowOf), columns),
+    table: (columns) => tableOf(HEADING, shown.map(rowOf(nameOf)), columns),
   });
   if (gap !== null)
     await tell(io, `Up to ${printable(gap)}, reads, denials and sign-ins may be missing: a log had too many entries`);
@@ -56,16 +58,48 @@ async function findInAdminLog(client: Client, { vault, item }: Options): Promise
   return { vault: vault && (await adminVaultIdOf(client, vault)) };
 }
 
-function rowOf(entry: Entry): string[] {
-  const { timestamp, requestId } = entry;
-  if ("broken" in entry) return [timestamp === undefined ? "" : timeOf(timestamp), "(does not open)", "", "", "", "", requestId];
-  const { action, result, actor, resource } = entry;
-  const version = "itemVersion" in resource ? String(resource.itemVersion) : "";
-  return [timeOf(entry.timestamp), action, result, actor.id, resourceOf(resource), version, requestId];
+/** The id of `--actor`: an id, `admin`, `service`, or the name of a token or a person. */
+async function actorIdOf(client: Client, name: string, isAdmin = false): Promise<string> {
+  if (isId(name) || name === "admin" || name === "service") return name;
+  const actors = await (isAdmin ? allActors(client, []) : actorsOfToken(client));
+  return onlyOne(
+    actors.filter((actor) => actor.name === name),
+    "token or person",
+    name,
+  ).id;
 }
 
-function resourceOf(resource: Resource): string {
+/** The names of what entries are about and of who acted, by as few requests as there are lists and vaults. */
+async function namesFor(client: Client, entries: readonly Entry[], isAdmin = false): Promise<NameOf> {
+  const whole = entries.filter((entry): entry is Extract<Entry, { resource: unknown }> => !("broken" in entry));
+  const actors = whole.map(({ actor }) => actor.id);
+  if (isAdmin) {
+    const tokens = whole.flatMap(({ resource }) => ("token" in resource && resource.token ? [resource.token.id] : []));
+    return namesIn(await allVaults(client), await allActors(client, [...actors, ...tokens]));
+  }
+  const items = new Map<string, Set<string>>();
+  for (const { resource } of whole)
+    if ("item" in resource && resource.item && resource.vault)
+      items.set(resource.vault.id, (items.get(resource.vault.id) ?? new Set()).add(resource.item.id));
+  const titles = await Promise.all([...items].map(([vault, ids]) => itemsOfVault(client, vault, [...ids])));
+  return namesIn(await vaultsOfToken(client), await actorsOfToken(client), ...titles);
+}
+
+const HEADING = ["TIME", "ACTION", "RESULT", "ACTOR", "RESOURCE", "VERSION", "REQUEST"];
+
+const rowOf =
+  (nameOf: NameOf) =>
+  (entry: Entry): string[] => {
+    const { timestamp, requestId } = entry;
+    if ("broken" in entry)
+      return [timestamp === undefined ? "" : timeOf(timestamp), "(does not open)", "", "", "", "", requestId];
+    const { action, result, actor, resource } = entry;
+    const version = "itemVersion" in resource ? String(resource.itemVersion) : "";
+    return [timeOf(entry.timestamp), action, result, nameOf(actor.id), resourceOf(resource, nameOf), version, requestId];
+  };
+
+function resourceOf(resource: Resource, nameOf: NameOf): string {
   const named: Partial<Record<(typeof NAMED)[number], { readonly id: string }>> = resource;
   const name = NAMED.find((each) => named[each]);
-  return name === undefined ? resource.type.toLowerCase() : `${name} ${named[name]!.id}`;
+  return name === undefined ? resource.type.toLowerCase() : `${name} ${nameOf(named[name]!.id)}`;
 }

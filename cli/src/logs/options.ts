@@ -9,7 +9,11 @@ export const ACTIVITY_OPTIONS = {
   before: { type: "string", value: "ID", summary: "only entries that are older than this one" },
   vault: { type: "string", short: "v", value: "VAULT", summary: "only entries about this vault, by name or id" },
   item: { type: "string", value: "ITEM", summary: "only entries about this Item, by title or id" },
-  actor: { type: "string", value: "ID", summary: "only entries of this token or person, of admin or of service" },
+  actor: {
+    type: "string",
+    value: "ACTOR",
+    summary: "only entries of this token or person, by name or id, of admin or of service",
+  },
   action: {
     type: "string",
     value: "ACTION",

@@ -49,5 +49,8 @@ export async function show({ stdout }: Io, format: string | undefined, shown: Sh
   await write(stdout, await WRITERS[format ?? "table"]!(shown, columns));
 }
 
+/** Whether `show` writes a table, which has names in place of ids. */
+export const isTable = (format: string | undefined): boolean => (format ?? "table") === "table";
+
 /** A line to stderr. */
 export const tell = ({ stderr }: Io, message: string): Promise<void> => write(stderr, `${printable(message)}\n`);

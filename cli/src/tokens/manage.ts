@@ -1,19 +1,31 @@
+import type { Client } from "@item-vault/client";
 import { tokenIdOf } from "../api/find.ts";
-import { type AnyToken, DOES_NOT_OPEN, opened, scopeOf, textOf } from "../api/shapes.ts";
+import { allActors, allVaults, type NameOf, namesIn, vaultsOfToken } from "../api/names.ts";
+import { type AnyToken, DOES_NOT_OPEN, opened, scopeOf, scopesOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import type { Io } from "../frame/io.ts";
 import { timeOf } from "../output/time.ts";
-import { type Shown, show, tell } from "../output/format.ts";
+import { isTable, type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
 import type { TOKEN_READ_OPTIONS, TOKEN_REVOKE_OPTIONS } from "./options.ts";
 
 /** `token list`. */
 export async function list({ io, options, admin }: Call<typeof TOKEN_READ_OPTIONS>): Promise<void> {
-  await showTokens(io, options.format, (await (await admin()).call("GET /v1/admin/tokens")).data);
+  const connected = await admin();
+  await showTokens(io, options.format, (await connected.call("GET /v1/admin/tokens")).data, () => allVaults(connected));
 }
 
-async function showTokens(io: Io, format: string | undefined, tokens: readonly AnyToken[]): Promise<void> {
-  const rows = tokens.map((token) => [token.id, nameOf(token), opened(token).dialect ?? "", scopeOf(token), endOf(token)]);
+type LoadVaults = () => ReturnType<typeof allVaults>;
+
+async function showTokens(io: Io, format: string | undefined, tokens: readonly AnyToken[], load: LoadVaults): Promise<void> {
+  const vaultOf = namesIn(isTable(format) ? await load() : []);
+  const rows = tokens.map((token) => [
+    token.id,
+    nameOf(token),
+    opened(token).dialect ?? "",
+    scopeOf(token, vaultOf),
+    endOf(token),
+  ]);
   await show(io, format, {
     json: tokens,
     table: (columns) => tableOf(["ID", "NAME", "DIALECT", "VAULTS", "EXPIRES"], rows, columns),
@@ -22,7 +34,8 @@ async function showTokens(io: Io, format: string | undefined, tokens: readonly A
 
 /** `child list`. */
 export async function listChildren({ io, options, client }: Call<typeof TOKEN_READ_OPTIONS>): Promise<void> {
-  await showTokens(io, options.format, (await (await client()).call("GET /v1/tokens")).data);
+  const connected = await client();
+  await showTokens(io, options.format, (await connected.call("GET /v1/tokens")).data, () => vaultsOfToken(connected));
 }
 
 /** `child revoke`. */
@@ -38,8 +51,14 @@ export async function get({ io, args, options, admin: connect }: Call<typeof TOK
   const admin = await connect();
   const path = { token: await tokenIdOf(admin, args[0]!) };
   const { data: token } = await admin.call("GET /v1/admin/tokens/{token}", { path });
-  await show(io, options.format, shownToken(token));
+  const idName = namesIn(...(isTable(options.format) ? await namesForToken(admin, token) : []));
+  await show(io, options.format, shownToken(token, idName));
 }
+
+const namesForToken = async (admin: Client, token: AnyToken) => {
+  const { parent } = opened(token);
+  return [await allVaults(admin), ...(parent === undefined ? [] : [await allActors(admin, [parent])])];
+};
 
 /** `token revoke`. */
 export async function revoke({ io, args, admin: connect }: Call<typeof TOKEN_REVOKE_OPTIONS>): Promise<void> {
@@ -56,7 +75,7 @@ const endOf = ({ endedAt, expiresAt }: AnyToken): string => (endedAt ? `ended ${
 const useOf = ({ binding, backupsOnly, admin }: ReturnType<typeof opened<AnyToken>>): string =>
   binding ? "service bindings" : backupsOnly ? "backups" : admin ? "administration" : "";
 
-const shownToken = (token: AnyToken): Shown => ({
+const shownToken = (token: AnyToken, idName: NameOf): Shown => ({
   json: token,
   table: () =>
     pairsOf([
@@ -65,8 +84,8 @@ const shownToken = (token: AnyToken): Shown => ({
       ["Dialect", opened(token).dialect ?? ""],
       ["For", useOf(opened(token))],
       ["Issues tokens", opened(token).delegate ? "yes" : ""],
-      ["Issued by", opened(token).parent ?? ""],
-      ...Object.entries(opened(token).vaults ?? {}).map(([id, scope]) => ["Vault", `${id} ${textOf(scope)}`] as const),
+      ["Issued by", idName(opened(token).parent ?? "")],
+      ...scopesOf(token, idName).map((scope) => ["Vault", scope] as const),
       ["Created", timeOf(token.createdAt)],
       ["Expires", timeOf(token.expiresAt)],
       ["Ended", token.endedAt ? timeOf(token.endedAt) : ""],

@@ -1,10 +1,12 @@
 import type { Client } from "@item-vault/client";
 import { isId, onlyOne } from "../api/find.ts";
-import { type AnyPerson, DOES_NOT_OPEN, opened, scopeOf } from "../api/shapes.ts";
+import { allVaults, type NameOf, namesIn } from "../api/names.ts";
+import { type AnyPerson, DOES_NOT_OPEN, opened, scopeOf, scopesOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
+import type { Io } from "../frame/io.ts";
 import { timeOf } from "../output/time.ts";
-import { type Shown, show, tell } from "../output/format.ts";
+import { isTable, type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
 import { parsePermission, vaultsOf } from "./issue.ts";
 import type { PERSON_DELETE_OPTIONS, PERSON_LIST_OPTIONS, PERSON_WRITE_OPTIONS } from "./options.ts";
@@ -17,13 +19,15 @@ export async function create({ io, args, options, admin: connect }: Call<typeof 
   const admin = await connect();
   const vaults = await vaultsOf(grants, async () => (await admin.call("GET /v1/admin/vaults")).data);
   const body = { email: args[0]!, vaults, ...adminOf(options.admin) };
-  await show(io, options.format, shownPerson((await admin.call("POST /v1/admin/people", { body })).data));
+  await showPerson(io, options.format, admin, (await admin.call("POST /v1/admin/people", { body })).data);
 }
 
 /** `person list`. */
 export async function list({ io, options, admin }: Call<typeof PERSON_LIST_OPTIONS>): Promise<void> {
-  const { data: people } = await (await admin()).call("GET /v1/admin/people");
-  const rows = people.map((person) => [person.id, emailOf(person), scopeOf(person), timeOf(person.createdAt)]);
+  const connected = await admin();
+  const { data: people } = await connected.call("GET /v1/admin/people");
+  const nameOf = namesIn(isTable(options.format) ? await allVaults(connected) : []);
+  const rows = people.map((person) => [person.id, emailOf(person), scopeOf(person, nameOf), timeOf(person.createdAt)]);
   await show(io, options.format, {
     json: people,
     table: (columns) => tableOf(["ID", "EMAIL", "VAULTS", "ADDED"], rows, columns),
@@ -47,7 +51,7 @@ export async function edit({ io, args, options, admin: connect }: Call<typeof PE
       ? (opened((await admin.call("GET /v1/admin/people/{person}", { path })).data).vaults ?? {})
       : await vaultsOf(grants, async () => (await admin.call("GET /v1/admin/vaults")).data);
   const body = { vaults, ...adminOf(options.admin) };
-  await show(io, options.format, shownPerson((await admin.call("PATCH /v1/admin/people/{person}", { path, body })).data));
+  await showPerson(io, options.format, admin, (await admin.call("PATCH /v1/admin/people/{person}", { path, body })).data);
 }
 
 /** `person delete`. */
@@ -70,13 +74,16 @@ async function personIdOf(admin: Client, name: string): Promise<string> {
 /** A person whose record does not open has no email (contract 25.1). */
 const emailOf = (person: AnyPerson): string => opened(person).email ?? DOES_NOT_OPEN;
 
-const shownPerson = (person: AnyPerson): Shown => ({
+const showPerson = async (io: Io, format: string | undefined, admin: Client, person: AnyPerson): Promise<void> =>
+  show(io, format, shownPerson(person, namesIn(isTable(format) ? await allVaults(admin) : [])));
+
+const shownPerson = (person: AnyPerson, nameOf: NameOf): Shown => ({
   json: person,
   table: () =>
     pairsOf([
       ["ID", person.id],
       ["Email", emailOf(person)],
-      ...Object.entries(opened(person).vaults ?? {}).map(([id, permission]) => ["Vault", `${id} ${permission}`] as const),
+      ...scopesOf(person, nameOf).map((scope) => ["Vault", scope] as const),
       ["Administrator", opened(person).admin ? "yes" : ""],
       ["Added", timeOf(person.createdAt)],
       ["Changed", "updatedAt" in person && person.updatedAt ? timeOf(person.updatedAt) : ""],

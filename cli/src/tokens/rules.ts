@@ -1,9 +1,11 @@
 import type { Client, NewRule } from "@item-vault/client";
-import { type AnyRule, DOES_NOT_OPEN, opened, textOf } from "../api/shapes.ts";
+import { allIssuers, allVaults, type NameOf, namesIn } from "../api/names.ts";
+import { type AnyRule, DOES_NOT_OPEN, opened, scopeOf, scopesOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { describeDuration, secondsOf } from "../frame/duration.ts";
 import { CliError } from "../frame/failure.ts";
-import { type Shown, show, tell } from "../output/format.ts";
+import type { Io } from "../frame/io.ts";
+import { isTable, type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
 import { timeOf } from "../output/time.ts";
 import { parseScope, vaultsOf } from "./issue.ts";
@@ -17,7 +19,7 @@ export async function create({ io, options, admin: connect }: Call<typeof RULE_C
   const parsed = parseRule(options);
   const admin = await connect();
   const body = await parsed(admin);
-  await show(io, options.format, shownRule((await admin.call("POST /v1/admin/rules", { body })).data));
+  await showRule(io, options.format, admin, (await admin.call("POST /v1/admin/rules", { body })).data);
 }
 
 /** `rule test`. */
@@ -78,10 +80,12 @@ function jsonValueOf(text: string): number | boolean | undefined {
 
 /** `rule list`. */
 export async function list({ io, options, admin }: Call<typeof RULE_READ_OPTIONS>): Promise<void> {
-  const { data: rules } = await (await admin()).call("GET /v1/admin/rules");
+  const connected = await admin();
+  const { data: rules } = await connected.call("GET /v1/admin/rules");
+  const nameOf = isTable(options.format) ? await namesForRules(connected) : namesIn();
   const rows = rules.map((rule) => {
-    const { name = DOES_NOT_OPEN, issuer = "", vaults = {}, claims = {} } = opened(rule);
-    return [rule.id, name, issuer, String(Object.keys(vaults).length), claimTextsOf(claims).join(" ")];
+    const { name = DOES_NOT_OPEN, issuer = "", claims = {} } = opened(rule);
+    return [rule.id, name, nameOf(issuer), scopeOf(rule, nameOf), claimTextsOf(claims).join(" ")];
   });
   await show(io, options.format, {
     json: rules,
@@ -89,10 +93,16 @@ export async function list({ io, options, admin }: Call<typeof RULE_READ_OPTIONS
   });
 }
 
+const namesForRules = async (admin: Client): Promise<NameOf> => namesIn(await allVaults(admin), await allIssuers(admin));
+
+const showRule = async (io: Io, format: string | undefined, admin: Client, rule: AnyRule): Promise<void> =>
+  show(io, format, shownRule(rule, isTable(format) ? await namesForRules(admin) : namesIn()));
+
 /** `rule get`. */
 export async function get({ io, args, options, admin }: Call<typeof RULE_READ_OPTIONS>): Promise<void> {
+  const connected = await admin();
   const path = { rule: args[0]! };
-  await show(io, options.format, shownRule((await (await admin()).call("GET /v1/admin/rules/{rule}", { path })).data));
+  await showRule(io, options.format, connected, (await connected.call("GET /v1/admin/rules/{rule}", { path })).data);
 }
 
 /** `rule delete`. */
@@ -105,17 +115,17 @@ export async function remove({ io, args, admin }: Call<typeof RULE_DELETE_OPTION
 const claimTextsOf = (claims: NewRule["claims"]): string[] =>
   Object.entries(claims).map(([name, value]) => (typeof value === "string" ? `${name}=${value}` : `${name}:=${value}`));
 
-function shownRule(one: AnyRule): Shown {
-  const { name, issuer, claims = {}, vaults = {}, lifetime, dialect, anyRepository, allowSubject } = opened(one);
+function shownRule(one: AnyRule, nameOf: NameOf): Shown {
+  const { name, issuer, claims = {}, lifetime, dialect, anyRepository, allowSubject } = opened(one);
   return {
     json: one,
     table: () =>
       pairsOf([
         ["ID", one.id],
         ["Name", name ?? DOES_NOT_OPEN],
-        ["Issuer", issuer ?? ""],
+        ["Issuer", nameOf(issuer ?? "")],
         ...claimTextsOf(claims).map((text) => ["Claim", text] as const),
-        ...Object.entries(vaults).map(([id, scope]) => ["Vault", `${id} ${textOf(scope)}`] as const),
+        ...scopesOf(one, nameOf).map((scope) => ["Vault", scope] as const),
         ["Lifetime", lifetime === undefined ? "" : describeDuration(lifetime * 1000)],
         ["Dialect", dialect ?? ""],
         ["Permits", [anyRepository && "any repository", allowSubject && "the subject alone"].filter(Boolean).join(", ")],

@@ -1,0 +1,80 @@
+import type { Client } from "@item-vault/client";
+import { parseId } from "@item-vault/model/ids";
+import { type AnyIssuer, type AnyRule, type AnyToken, type AnyVault, opened } from "./shapes.ts";
+import { quotedInFilter } from "./lists.ts";
+
+/** Names that stand for ids in tables. What the service does not name keeps its id; no failure of a look-up ends a command. */
+
+/** Returns the name of an id, or the id. */
+export type NameOf = (id: string) => string;
+
+interface Named {
+  readonly id: string;
+  readonly name?: string | undefined;
+}
+
+const canonical = (id: string): string => parseId(id) ?? id;
+
+export function namesIn(...lists: readonly (readonly Named[])[]): NameOf {
+  const names = new Map(lists.flat().flatMap(({ id, name }) => (name ? [[canonical(id), name] as const] : [])));
+  return (id) => names.get(canonical(id)) ?? id;
+}
+
+const orNone = <T>(answer: Promise<{ readonly data: readonly T[] }>): Promise<readonly T[]> =>
+  answer.then(
+    ({ data }) => data,
+    () => [],
+  );
+
+const named = (entry: AnyVault | AnyToken | AnyIssuer | AnyRule): Named => ({ id: entry.id, name: opened(entry).name });
+
+/** The vaults that the token reads. */
+export const vaultsOfToken = (client: Client): Promise<readonly Named[]> => orNone(client.call("GET /v1/vaults"));
+
+/** All vaults. */
+export const allVaults = async (admin: Client): Promise<readonly Named[]> =>
+  (await orNone(admin.call("GET /v1/admin/vaults"))).map(named);
+
+export const allIssuers = async (admin: Client): Promise<readonly Named[]> =>
+  (await orNone(admin.call("GET /v1/admin/issuers"))).map(named);
+
+/** The token itself, and those that it has issued. */
+export async function actorsOfToken(client: Client): Promise<readonly Named[]> {
+  const own = client.call("GET /v1/token").then(({ data }) => ({ data: [data] }));
+  return [...(await orNone(own)), ...(await orNone(client.call("GET /v1/tokens"))).map(named)];
+}
+
+/** All tokens that have not ended, rules and people, and the ended tokens of these ids. */
+export async function allActors(admin: Client, ids: readonly string[]): Promise<readonly Named[]> {
+  const [tokens, rules, people] = await Promise.all([
+    orNone(admin.call("GET /v1/admin/tokens")),
+    orNone(admin.call("GET /v1/admin/rules")),
+    orNone(admin.call("GET /v1/admin/people")),
+  ]);
+  const actors = [
+    ...[...tokens, ...rules].map(named),
+    ...people.map((person) => ({ id: person.id, name: opened(person).email })),
+  ];
+  const known = new Set(actors.map(({ id }) => id));
+  const ended = [...new Set(ids)].filter((id) => parseId(id) !== undefined && !known.has(id));
+  for (const token of ended) {
+    const path = { token };
+    const found = await orNone(admin.call("GET /v1/admin/tokens/{token}", { path }).then(({ data }) => ({ data: [data] })));
+    actors.push(...found.map(named));
+  }
+  return actors;
+}
+
+const IDS_OF_FILTER_MAX = 100;
+
+/** Items of a vault that still exist; a request for each 100 of them. */
+export async function itemsOfVault(client: Client, vault: string, ids: readonly string[]): Promise<readonly Named[]> {
+  const items: Named[] = [];
+  for (let at = 0; at < ids.length; at += IDS_OF_FILTER_MAX) {
+    const some = ids.slice(at, at + IDS_OF_FILTER_MAX);
+    const query = { filter: some.map((id) => `id eq ${quotedInFilter(id)}`).join(" or "), archived: true };
+    const found = await orNone(client.call("GET /v1/vaults/{vault}/items", { path: { vault }, query }));
+    items.push(...found.map((item) => ({ id: item.id, name: "title" in item ? item.title : undefined })));
+  }
+  return items;
+}
