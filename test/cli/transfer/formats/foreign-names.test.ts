@@ -9,7 +9,7 @@ import { fitTransfer } from "../../../../transfer/src/fit.ts";
 import { bitwardenZip } from "../../../../transfer/src/formats/bitwarden-export.ts";
 import { itemVaultExport } from "../../../../transfer/src/formats/item-vault-export.ts";
 import { onePuxExport } from "../../../../transfer/src/formats/onepux-export.ts";
-import type { TransferItem } from "../../../../transfer/src/item.ts";
+import type { TransferState } from "../../../../transfer/src/item.ts";
 import { makeOnePux } from "../support/onepux.ts";
 import { VAULT } from "./bitwarden-fixture.ts";
 import { entryOf, xmlOf } from "./keepass-fixture.ts";
@@ -32,7 +32,7 @@ const ITEM_VAULT = {
 };
 
 /** Returns copies of a value, each with another one of its texts, or of the names of its attributes, replaced. */
-function* variants(value: unknown, name: string): Generator<unknown> {
+function* variants(value: unknown, name: string): Generator {
   if (typeof value === "string") yield name;
   if (Array.isArray(value))
     for (const [n, element] of value.entries()) for (const variant of variants(element, name)) yield value.with(n, variant);
@@ -74,7 +74,7 @@ const EXPORTS = [onePuxExport, itemVaultExport, bitwardenZip];
 const isText = (value: unknown) => value === undefined || typeof value === "string";
 
 /** Says what of an Item is nothing that the service takes. */
-function faultsOf({ title, category, urls, fields, sections }: TransferItem): unknown[] {
+function faultsOf({ title, category, urls, fields, sections }: TransferState): unknown[] {
   const texts = [title, ...urls.flatMap(({ href, label }) => [href, label]), ...sections.flatMap(({ id, label }) => [id, label])];
   const odd = fields.filter(
     ({ id, label, value, type, purpose = "" }) =>
@@ -95,19 +95,27 @@ describe("a text of a foreign file that is the name of what every object inherit
       const transfer = await read(format, bytes, { includeTrash: true }).catch((error: unknown) => error);
       if (transfer instanceof TransferError) continue;
       const { items } = fitTransfer(transfer as Awaited<ReturnType<typeof format.read>>);
-      expect(items.flatMap((item) => [item, ...item.history.map((state) => ({ ...item, ...state }))]).flatMap(faultsOf)).toEqual(
-        [],
-      );
+      const states = items.flatMap((item): TransferState[] => [item, ...item.history]);
+      expect(states.flatMap(faultsOf)).toEqual([]);
     }
   });
 
-  it.each(EXPORTS)("is exported to $name as a type or a category that the format does not have", async ({ write }) => {
+  it.each(EXPORTS)("is exported to $name as a type or a category that the format does not have", async (format) => {
     for (const name of NAMES) {
       const item = {
-        ...{ title: name, category: name, tags: [name], urls: [], sections: [], files: [], history: [] },
-        ...{ fields: [{ id: name, label: name, type: name, value: name }], sourceId: name, vault: name, archived: false },
+        title: name,
+        category: name,
+        sourceId: name,
+        vault: name,
+        archived: false,
+        tags: [name],
+        urls: [],
+        sections: [],
+        files: [],
+        history: [],
+        fields: [{ id: name, label: name, type: name, value: name }],
       };
-      const { bytes } = await write([item], {});
+      const { bytes } = await format.write([item], {});
       expect(bytes.length).toBeGreaterThan(0);
     }
   });
