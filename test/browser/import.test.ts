@@ -172,7 +172,7 @@ describe("a file that cannot be read", () => {
   });
 
   it.each([
-    ["broken.json", '{"encrypted": false, "items": 7}', "The file.items: is no array"],
+    ["broken.json", '{"encrypted": false, "items": 7}', "The file.items is no array"],
     ["database.kdbx", Uint8Array.of(3, 0xd9, 0xa2, 0x9a), "A page cannot open KeePass databases."],
   ])("is refused in words: %s", async (name, content, message) => {
     await choose(shared, name, content);

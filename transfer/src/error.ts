@@ -9,6 +9,6 @@ export class TransferError extends Error {
   }
 }
 
-/** An error of a source: its path and the fault, without a value. */
+/** Returns an error of a source: a sentence of its path and the fault, without a value. */
 export const sourceFault = (path: string, fault: string): TransferError =>
-  new TransferError(`${path}: ${fault}`, "Nothing was written.");
+  new TransferError(`${path} ${fault}`, "Nothing was imported.");

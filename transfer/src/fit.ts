@@ -3,16 +3,10 @@ import { fileOf } from "./item-parts.ts";
 import { utf8Of } from "./bytes.ts";
 import { fitState, shortId } from "./fit-state.ts";
 import { Losses } from "./losses.ts";
-import type { Loss, Transfer, TransferFile, TransferItem } from "./item.ts";
+import type { Transfer, TransferFile, TransferItem, Unfit } from "./item.ts";
 import { stepsOf } from "./steps.ts";
 
 /** Makes the Items of a source fit the limits of the service (contract 12) before the first is written. */
-
-/** An Item that cannot be written. */
-export interface Unfit {
-  readonly title: string;
-  readonly why: string;
-}
 
 export interface Fitted {
   readonly items: TransferItem[];
@@ -24,16 +18,19 @@ export interface Fitted {
 const VERSIONS_MAX = 100;
 const VERSIONS_DEFAULT = 10;
 
-export function fitTransfer({ items, losses }: Transfer): Fitted {
-  const { fitted, add } = beginFit(losses);
-  for (const item of items) add(item);
+export function fitTransfer(transfer: Transfer): Fitted {
+  const { fitted, add } = beginFit(transfer);
+  for (const item of transfer.items) add(item);
   return fitted;
 }
 
-/** The same for a caller that makes pauses between Items. In: what the format cannot carry. Out: `add` adds an Item to `fitted`. */
-export function beginFit(found: readonly Loss[]): { readonly fitted: Fitted; readonly add: (item: TransferItem) => void } {
-  const fitted: Fitted = { items: [], losses: new Losses(), unfit: [] };
-  fitted.losses.addAll(found);
+/** Does the same for a caller that makes pauses between Items: `add` adds an Item to `fitted`. */
+export function beginFit({ losses, unfit = [] }: Transfer): {
+  readonly fitted: Fitted;
+  readonly add: (item: TransferItem) => void;
+} {
+  const fitted: Fitted = { items: [], losses: new Losses(), unfit: [...unfit] };
+  fitted.losses.addAll(losses);
   const add = (item: TransferItem) => {
     const outcome = fitItem(item, fitted.losses);
     if ("why" in outcome) fitted.unfit.push(outcome);

@@ -11,6 +11,8 @@ export interface ReadOptions {
   readonly includeTrash?: boolean;
   /** The content of a key file that opens the source together with its password, or alone. */
   readonly keyFile?: Uint8Array;
+  /** What columns of a CSV file are, by their names in lower case, as the user chose. */
+  readonly columns?: ReadonlyMap<string, string> | undefined;
   /** Argon2id (RFC 9106). Absent where WebAssembly may not run: then sources that need it are refused. */
   readonly argon2id?: Argon2id;
 }
@@ -30,6 +32,8 @@ export interface ImportFormat {
   /** What `--format` takes. */
   readonly name: string;
   readonly summary: string;
+  /** Whether the user may say what the columns of a file are. */
+  readonly hasColumns?: true;
   /** Whether a file is of this format. In: its first 4 KiB and its name. */
   matches(head: Uint8Array, fileName: string): boolean;
   /** Errors: throws a TransferError that names the path of the fault, never a value. Nothing has been written then. */

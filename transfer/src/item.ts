@@ -62,10 +62,18 @@ export interface Loss {
   readonly examples?: readonly string[];
 }
 
+/** An Item that cannot be read or written, and why: the rest of a sentence that begins with its title. */
+export interface Unfit {
+  readonly title: string;
+  readonly why: string;
+}
+
 /** A parsed source. */
 export interface Transfer {
   /** A stable name of the source: with `sourceId` it gives the ids of the new Items. */
   readonly source: string;
   readonly items: readonly TransferItem[];
   readonly losses: readonly Loss[];
+  /** Items that cannot be read. The others are imported only if the user leaves these out. */
+  readonly unfit?: readonly Unfit[];
 }

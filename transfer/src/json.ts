@@ -98,6 +98,15 @@ export class JsonValue {
     return this.text() ?? this.#missing();
   }
 
+  /** Returns the text under names, or "" if there is none: for a message about a value that may have any form. */
+  peek(...names: readonly string[]): string {
+    let value: unknown = this.value;
+    for (const name of names)
+      value =
+        typeof value === "object" && value !== null && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : "";
+    return typeof value === "string" ? value : "";
+  }
+
   fault(what: string): Error {
     return sourceFault(this.path, what);
   }

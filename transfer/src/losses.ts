@@ -21,7 +21,8 @@ export class Losses {
     for (const { what, count, examples = [] } of losses) {
       this.add(what, undefined, count);
       const entry = this.#counts.get(what);
-      if (entry) entry.examples.push(...examples.slice(0, EXAMPLES_MAX - entry.examples.length));
+      const others = examples.filter((title) => !entry?.examples.includes(title));
+      if (entry) entry.examples.push(...others.slice(0, EXAMPLES_MAX - entry.examples.length));
     }
   }
 

@@ -1,7 +1,9 @@
 import { type ExportFormat, type ImportFormat, matchingFormats } from "@item-vault/transfer/format";
+import { columnsIn } from "@item-vault/transfer/formats/csv/header";
+import { choiceOf, CHOICES, type PartName } from "@item-vault/transfer/formats/csv/parts";
 import { bitwarden } from "@item-vault/transfer/formats/bitwarden";
 import { bitwardenExport, bitwardenZip } from "@item-vault/transfer/formats/bitwarden-export";
-import { chrome, firefox } from "@item-vault/transfer/formats/csv";
+import { csv, CSV_FORMATS } from "@item-vault/transfer/formats/csv";
 import { dotenv } from "@item-vault/transfer/formats/dotenv";
 import { dotenvExport } from "@item-vault/transfer/formats/dotenv-export";
 import { itemVaultImport } from "@item-vault/transfer/formats/item-vault";
@@ -19,8 +21,8 @@ export const IMPORT_FORMATS: readonly ImportFormat[] = [
   itemVaultImport,
   bitwarden,
   keepass,
-  chrome,
-  firefox,
+  ...CSV_FORMATS,
+  csv,
   dotenv,
   vaultKv,
 ];
@@ -33,16 +35,48 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
   bitwardenZip,
 ];
 
-/** The format of a file: the one that was asked for, else the one whose signs it has. Errors: throws a CliError with the choices. */
-export function chooseImport(bytes: Uint8Array, fileName: string, wanted: string | undefined): ImportFormat {
-  if (wanted !== undefined) return named(IMPORT_FORMATS, wanted);
-  const matching = matchingFormats(IMPORT_FORMATS, bytes, fileName);
-  if (matching.length === 1) return matching[0]!;
+/**
+ * Returns the format that was asked for, else the one whose signs the file has. With columns that the user has named, that is a CSV format.
+ * Throws a CliError with the choices.
+ */
+export function chooseImport(
+  bytes: Uint8Array,
+  fileName: string,
+  wanted: string | undefined,
+  namesColumns = false,
+): ImportFormat {
+  const matching = wanted === undefined ? matchingFormats(IMPORT_FORMATS, bytes, fileName) : [named(IMPORT_FORMATS, wanted)];
+  const format = matching.length === 0 && namesColumns ? csv : matching[0];
+  if (namesColumns && format?.hasColumns !== true)
+    throw new CliError("--map is for CSV files", { exit: "usage", hint: "Leave it out, or choose a CSV format with --format." });
+  if (format && matching.length < 2) return format;
+  if (matching.length === 0 && columnsIn(bytes, fileName))
+    throw new CliError("The columns of the CSV file are of no program that is known", { exit: "usage", hint: MAP_HINT });
   const what = matching.length === 0 ? "The file has no format that is known" : "The file may be of several formats";
   throw new CliError(what, {
     exit: "usage",
     hint: `Choose with --format:\n${listOf(matching.length > 0 ? matching : IMPORT_FORMATS)}`,
   });
+}
+
+const MAP_HINT = [
+  "Say what they are, for example --map 'Login=username' --map 'Secret=password'. A column is",
+  `  ${CHOICES.map(({ name }) => name).join(", ")}.`,
+  "With --format csv a column is what its name says, else a hidden field. --dry-run writes nothing.",
+].join("\n");
+
+/** Reads `COLUMN=PART`, where the name of the column may have equals signs. Throws a CliError with the parts. */
+export function parseColumns(given: readonly string[]): ReadonlyMap<string, PartName> {
+  return new Map(
+    given.map((text) => {
+      const at = text.lastIndexOf("=");
+      const part = choiceOf(text.slice(at + 1).trim());
+      const column = text.slice(0, Math.max(at, 0)).trim().toLowerCase();
+      if (column !== "" && part) return [column, part] as const;
+      const parts = CHOICES.map(({ name, label }) => ({ name, summary: label }));
+      throw new CliError("--map takes COLUMN=PART", { exit: "usage", hint: `The parts are:\n${listOf(parts)}` });
+    }),
+  );
 }
 
 export const chooseExport = (wanted: string | undefined): ExportFormat => named(EXPORT_FORMATS, wanted);

@@ -52,14 +52,14 @@ async function importSource(call: ImportCall, source: Source, signal: AbortSigna
 
 /** Errors: throws a CliError when Items do not fit and may not be left out: then nothing is written. */
 async function checkFit({ io, options }: ImportCall, { unfit, losses }: Fitted): Promise<void> {
-  for (const { title, why } of unfit) await write(io.stderr, `“${printable(title)}” ${why}\n`);
+  for (const { title, why } of unfit) await write(io.stderr, `“${printable(title)}” ${printable(why)}\n`);
   if (unfit.length === 0) return;
   if (!options["skip-invalid"])
-    throw new CliError(`${plural(unfit.length, "Item")} cannot be written to the service. Nothing was written.`, {
+    throw new CliError(`${plural(unfit.length, "Item")} cannot be imported. Nothing was imported.`, {
       exit: "usage",
-      hint: "Change what does not fit in the source, or leave it out with --skip-invalid.",
+      hint: "Change them in the source, or leave them out with --skip-invalid.",
     });
-  losses.add("Items that do not fit into the service", undefined, unfit.length);
+  losses.add("Items that cannot be read or written", undefined, unfit.length);
 }
 
 /** Errors: throws a CliError when Items of several vaults of the source would be in one vault, and nobody has asked for that. */
@@ -67,7 +67,7 @@ function checkVaults({ options }: ImportCall, { items }: Fitted): void {
   const shared = options.vault === undefined ? sharedNames(items) : [];
   if (shared.length === 0) return;
   const named = shared.map(({ name, count }) => `${report.quoteTitles([name])} (${count} vaults)`).join(", ");
-  throw new CliError(`Several vaults of the source have one name: ${named}. Nothing was written.`, {
+  throw new CliError(`Several vaults of the source have one name: ${named}. Nothing was imported.`, {
     exit: "conflict",
     hint: "--vault puts all Items into one vault. To keep the vaults apart, rename them in the source first; case does not count.",
   });

@@ -9,7 +9,7 @@ import { checkScheme, timeoutOf } from "../frame/connection.ts";
 import { CliError } from "../frame/failure.ts";
 import { readAll } from "../frame/io.ts";
 import { ask } from "../frame/prompt.ts";
-import { chooseImport } from "./formats.ts";
+import { chooseImport, parseColumns } from "./formats.ts";
 import { countOfItems, startProgress } from "../output/progress.ts";
 import { listVaults } from "./vaults.ts";
 import type { IMPORT_OPTIONS } from "./options.ts";
@@ -30,17 +30,20 @@ export async function loadSource(call: ImportCall, signal: AbortSignal): Promise
   const url = options["from-connect"];
   if ((url === undefined) === (args[0] === undefined))
     throw new CliError("Expected a file, or --from-connect URL", { exit: "usage", hint: "Run `item-vault import --help`." });
+  if (url !== undefined && options.map)
+    throw new CliError("--map is for CSV files", { exit: "usage", hint: "Leave it out with --from-connect." });
   return url === undefined ? await loadFile(args[0]!, call) : await loadService(url, call, signal);
 }
 
 async function loadFile(path: string, { io, options }: ImportCall): Promise<Source> {
   const bytes = path === "-" ? await readAll(io.stdin) : await readSource(path);
   const fileName = basename(path);
-  const format = chooseImport(bytes, fileName, options.format);
+  const columns = options.map && parseColumns(options.map);
+  const format = chooseImport(bytes, fileName, options.format, columns !== undefined);
   const password = async () => await passwordOf(io, options["password-file"], "Password of the source: ");
   const keyFile = options["key-file"] === undefined ? {} : { keyFile: await readSource(options["key-file"]) };
   const { "include-trash": includeTrash = false } = options;
-  const transfer = await format.read(bytes, { password, fileName, includeTrash, argon2id, ...keyFile });
+  const transfer = await format.read(bytes, { password, fileName, includeTrash, argon2id, columns, ...keyFile });
   return { format: format.name, transfer };
 }
 

@@ -4,11 +4,17 @@ import type { Options } from "../frame/command.ts";
 
 export const IMPORT_OPTIONS = {
   format: { type: "string", value: "NAME", summary: "the format of the file, instead of the one that it looks like" },
+  map: {
+    type: "string",
+    multiple: true,
+    value: "COLUMN=PART",
+    summary: "what a column of a CSV file is: title, username, password …; may be repeated",
+  },
   vault: { type: "string", value: "NAME", summary: "the vault of all Items, instead of those of the source" },
   "dry-run": { type: "boolean", summary: "print what the import would do and what it would not carry over; write nothing" },
   "create-vaults": { type: "boolean", summary: "make the vaults that do not exist; needs the admin token" },
   "include-trash": { type: "boolean", summary: "read Items in the trash of the source too" },
-  "skip-invalid": { type: "boolean", summary: "leave Items out that the service has no room for, instead of importing nothing" },
+  "skip-invalid": { type: "boolean", summary: "leave out Items that cannot be read or written, instead of importing nothing" },
   "password-file": { type: "string", value: "FILE", summary: "read the password of the source from a file, instead of asking" },
   "key-file": { type: "string", value: "FILE", summary: "the key file of a KeePass database" },
   "from-connect": {

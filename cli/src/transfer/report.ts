@@ -19,14 +19,14 @@ export function describeSource(format: string, items: readonly TransferItem[]): 
 export function describeLosses(losses: readonly Loss[]): string {
   if (losses.length === 0) return "Not carried over: nothing is lost\n";
   const width = Math.max(...losses.map(({ count }) => String(count).length));
-  const lines = losses.map(({ what, count }) => `  ${String(count).padStart(width)}  ${what}`);
+  const lines = losses.map(({ what, count }) => `  ${String(count).padStart(width)}  ${printable(what)}`);
   return ["Not carried over:", ...lines, ""].join("\n");
 }
 
 /** In which Items something is lost: titles, for the user's own terminal. */
 export function describeExamples(losses: readonly Loss[]): string {
   const named = losses.filter(({ what, examples = [] }) => examples.length > 0 && !what.startsWith("dates of "));
-  return named.map(({ what, count, examples = [] }) => `${what}: ${quoteTitles(examples, count)}\n`).join("");
+  return named.map(({ what, count, examples = [] }) => `${printable(what)}: ${quoteTitles(examples, count)}\n`).join("");
 }
 
 /** Which Items were not written, because they are there with other content: titles, for the user's own terminal. */

@@ -55,10 +55,10 @@ export async function readSource(file: File, { password, includeTrash, format: w
 /** How long the page does not answer at most while Items are made to fit. A Worker is not possible under Trusted Types. */
 const SLICE = 50; // milliseconds
 
-async function fitInSlices({ items, losses }: Transfer): Promise<Fitted> {
-  const { fitted, add } = beginFit(losses);
+async function fitInSlices(transfer: Transfer): Promise<Fitted> {
+  const { fitted, add } = beginFit(transfer);
   let end = performance.now() + SLICE;
-  for (const item of items) {
+  for (const item of transfer.items) {
     add(item);
     if (performance.now() < end) continue;
     await new Promise((resolve) => setTimeout(resolve));

@@ -1,6 +1,6 @@
 import type { ImportFormat } from "@item-vault/transfer/format";
 import { bitwarden } from "@item-vault/transfer/formats/bitwarden";
-import { chrome, firefox } from "@item-vault/transfer/formats/csv";
+import { csv, CSV_FORMATS } from "@item-vault/transfer/formats/csv";
 import { dotenv } from "@item-vault/transfer/formats/dotenv";
 import { itemVaultImport } from "@item-vault/transfer/formats/item-vault";
 import { onePuxImport } from "@item-vault/transfer/formats/onepux";
@@ -10,4 +10,4 @@ import { vaultKv } from "@item-vault/transfer/formats/vault-kv";
  * The formats of the command line that a page can read. KeePass is not among them: its key derivation needs WebAssembly, which the
  * policy of the page does not allow.
  */
-export const FORMATS: readonly ImportFormat[] = [onePuxImport, itemVaultImport, bitwarden, chrome, firefox, dotenv, vaultKv];
+export const FORMATS: readonly ImportFormat[] = [onePuxImport, itemVaultImport, bitwarden, ...CSV_FORMATS, csv, dotenv, vaultKv];

@@ -1,6 +1,6 @@
 import type { Signal } from "@preact/signals";
 import type { Category } from "@item-vault/client";
-import type { Unfit as UnfitItem } from "@item-vault/transfer/fit";
+import type { Unfit as UnfitItem } from "@item-vault/transfer/item";
 import type { TransferItem } from "@item-vault/transfer/item";
 import { plural } from "../ui/plural.ts";
 import { labelOfCategory, titleOf } from "../items/categories.ts";

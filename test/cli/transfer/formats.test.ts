@@ -223,14 +223,26 @@ const BAD: Record<string, () => Uint8Array> = {
     return bytes;
   },
   "two entries of one name": () => withName(makeOnePux([], { "export.dat2": Buffer.from("{}") }), "export.dat2", "export.data"),
-  "JSON of a wrong type": () => makeOnePux([otherItem("x", { overview: { title: 5 } })]),
-  "an array in the place of an object": () => makeOnePux([otherItem("x", { details: [] })]),
-  "an Item that is no object": () => makeOnePux(["x" as unknown as object]),
-  "an Item without an id": () => makeOnePux([otherItem("x", { uuid: undefined })]),
   "JSON nested too deep": () => makeOnePux([], { "export.data": deep(100_000) }),
   "text that is not UTF-8": () => makeOnePux([], { "export.data": Buffer.from([0x22, 0xff, 0x22]) }),
   "no export.attributes": () => makeOnePux([], { "export.attributes": Buffer.from("") }),
 };
+
+const ODD: readonly (readonly [item: object, title: string, why: string])[] = [
+  [otherItem("x", { overview: { title: 5 } }), "export.data.accounts[0].vaults[0].items[1]", "overview.title is no text"],
+  [otherItem("x", { details: [] }), "Note x", "details is no object"],
+  ["x" as unknown as object, "export.data.accounts[0].vaults[0].items[1]", "is no object"],
+  [otherItem("x", { uuid: undefined }), "Note x", "uuid is missing"],
+  [{ item: otherItem("x", { overview: { title: "Wrapped", tags: [1] } }) }, "Wrapped", "item.overview.tags[0] is no text"],
+];
+
+describe("an odd Item of a 1PUX file", () => {
+  it.each(ODD)("costs itself, and is named by its title: %#", async (odd, title, why) => {
+    const { items: found, unfit, losses } = await read(onePuxImport, makeOnePux([otherItem("fine"), odd, otherItem("last")]));
+    expect(found.map((item) => item.title)).toEqual(["Note fine", "Note last"]);
+    expect([unfit, losses]).toEqual([[{ title, why: `cannot be read: ${why}` }], []]);
+  });
+});
 
 describe("bad 1PUX files", () => {
   it.each(Object.entries(BAD))("%s is refused with a message", async (_, make) => {
@@ -251,14 +263,24 @@ const BAD_JSON: Record<string, string> = {
   "another version": '{"format":"item-vault","version":2,"items":[]}',
   "no Items": '{"format":"item-vault","version":1}',
   "Items of a wrong type": '{"format":"item-vault","version":1,"items":{}}',
-  "an Item without a title": '{"format":"item-vault","version":1,"items":[{"category":"LOGIN"}]}',
-  "an id that is no UUID": '{"format":"item-vault","version":1,"items":[{"id":"../x","title":"a","category":"LOGIN"}]}',
-  "a content that is no base64":
-    '{"format":"item-vault","version":1,"items":[{"title":"a","category":"LOGIN","files":[{"name":"a","content":"*"}]}]}',
-  "a content with an end in its middle":
-    '{"format":"item-vault","version":1,"items":[{"title":"a","category":"LOGIN","files":[{"name":"a","content":"AA==AAAA"}]}]}',
   "deep JSON": '{"a":'.repeat(100_000),
 };
+
+const ODD_JSON: readonly (readonly [item: object, title: string, why: string])[] = [
+  [{ category: "LOGIN" }, "The file.items[1]", "title is missing"],
+  [{ id: "../x", title: "a", category: "LOGIN" }, "a", "id is no UUID"],
+  [{ title: "a", category: "LOGIN", files: [{ name: "a", content: "*" }] }, "a", "files[0].content is no base64"],
+  [{ title: "a", category: "LOGIN", files: [{ name: "a", content: "AA==AAAA" }] }, "a", "files[0].content is no base64"],
+];
+
+describe("an odd Item of Item Vault JSON", () => {
+  it.each(ODD_JSON)("costs itself, and is named by its title: %j", async (odd, title, why) => {
+    const given = [{ title: "Fine", category: "LOGIN" }, odd];
+    const transfer = await read(itemVaultImport, Buffer.from(JSON.stringify({ format: "item-vault", version: 1, items: given })));
+    expect(transfer.items.map((item) => item.title)).toEqual(["Fine"]);
+    expect(transfer.unfit).toEqual([{ title, why: `cannot be read: ${why}` }]);
+  });
+});
 
 describe("bad Item Vault JSON", () => {
   it.each(Object.entries(BAD_JSON))("%s is refused with a message", async (_, text) => {
@@ -272,6 +294,6 @@ describe("the choice of the format", () => {
   });
 
   it("is refused for a format that does not exist", () => {
-    expect(() => chooseImport(Buffer.from("hello"), "a.bin", "lastpass")).toThrow("There is no such format");
+    expect(() => chooseImport(Buffer.from("hello"), "a.bin", "unknown")).toThrow("There is no such format");
   });
 });

@@ -98,6 +98,49 @@ describe("import of 1PUX", () => {
     expect(skipped.stdout).toContain("Imported: 3 created\n");
   });
 
+  it("writes nothing when one Item cannot be read, names it, and leaves it out with --skip-invalid", async () => {
+    const made = await emptyVault();
+    const odd = otherItem("odd", { overview: { title: "Odd", tags: [1] } });
+    const path = fileWith("odd.1pux", makeOnePux([otherItem("fine"), odd]));
+    const refused = await runHere(["import", path, "--vault", made.name], { env: made.env });
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toContain("“Odd” cannot be read: overview.tags[0] is no text\n");
+    expect(refused.stderr).toContain("1 Item cannot be imported. Nothing was imported.");
+    expect(await get(made, "/items")).toEqual([]);
+    const skipped = await runHere(["import", path, "--vault", made.name, "--skip-invalid"], { env: made.env });
+    expect(skipped.stdout).toContain("1  Items that cannot be read or written\n");
+    expect(skipped.stdout).toContain("Imported: 1 created\n");
+  });
+
+  it("reads a CSV file of no known program once --map says what its columns are", async () => {
+    const made = await emptyVault();
+    const path = fileWith("other.csv", Buffer.from("Nom;Mot de passe;Couleur\nBoutique;pw1;rouge\n"));
+    const refused = await runHere(["import", path, "--vault", made.name], { env: made.env });
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("--map 'Login=username'") });
+    const mapped = ["import", path, "--vault", made.name, "--map", "nom=title", "--map", "Mot de passe=password"];
+    const ran = await runHere(mapped, { env: made.env });
+    expect(ran.stdout).toBe(
+      [
+        "Source: csv, 1 Item, 0 Files, 0 earlier versions",
+        "Not carried over:",
+        "  1  values of the column “Couleur”, kept as hidden fields",
+        "Imported: 1 created",
+        "",
+      ].join("\n"),
+    );
+    const [item] = await get<{ id: string; title: string }[]>(made, "/items");
+    const { fields } = await get<{ fields: { label: string; value: string }[] }>(made, `/items/${item!.id}`);
+    expect([item!.title, fields.map(({ label, value }) => [label, value])]).toEqual([
+      "Boutique",
+      [
+        ["password", "pw1"],
+        ["Couleur", "rouge"],
+      ],
+    ]);
+    const remote = await runHere(["import", "--from-connect", "http://127.0.0.1:9", "--map", "a=url"], { env: made.env });
+    expect(remote).toMatchObject({ code: 2, stderr: expect.stringContaining("--map is for CSV files") });
+  });
+
   it("makes the vaults of the source when asked", async () => {
     const vault = `Made ${crypto.randomUUID()}`;
     const path = fileWith("vaults.1pux", makeOnePux(EVERYTHING, {}, vault));
@@ -133,7 +176,7 @@ describe("import of 1PUX", () => {
         const refused = await runHere([...args, option], { env });
         expect(refused).toMatchObject({ code: 5, stdout: "", stderr: expect.stringContaining("--vault puts all Items") });
         expect(refused.stderr).toMatch(
-          /Several vaults of the source have one name: “twice [^”]*” \(3 vaults\)\. Nothing was written/i,
+          /Several vaults of the source have one name: “twice [^”]*” \(3 vaults\)\. Nothing was imported/i,
         );
       }
       const vaultsNow = (await admin("GET", "vaults")) as unknown as { name: string; items: number }[];

@@ -1,7 +1,9 @@
 import { bytesOfBase64 } from "../bytes.ts";
 import { type JsonValue, parseJson } from "../json.ts";
 import type { ImportFormat } from "../format.ts";
-import type { TransferField, TransferFile, TransferItem, TransferState } from "../item.ts";
+import type { TransferField, TransferFile, TransferItem, TransferState, Unfit } from "../item.ts";
+import { Losses } from "../losses.ts";
+import { readApart } from "../read-apart.ts";
 import { sourceFault } from "../error.ts";
 import { decodeText, headText } from "../text.ts";
 
@@ -27,7 +29,12 @@ function readDocument(document: JsonValue) {
     throw sourceFault("The file", "is of a version that this program does not know");
   const items = document.get("items");
   if (items.absent) throw items.fault("is missing");
-  return { source: FORMAT, items: items.list().map(readItem), losses: [] };
+  const unfit: Unfit[] = [];
+  const read = items.list().flatMap((item) => {
+    const about = { title: item.peek("title"), path: item.path };
+    return readApart({ losses: new Losses(), unfit }, about, () => readItem(item)) ?? [];
+  });
+  return { source: FORMAT, items: read, losses: [], unfit };
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -190,43 +190,50 @@ describe("bitwarden, refused", () => {
     await expectTruncationsRefused(bitwarden, jsonBytes(document), { secret: "correct" });
     const [data] = [document.data.split("|")];
     const shorter = { ...document, data: `${data[0]}|${Buffer.alloc(32).toString("base64")}|${data[2]}` };
-    expect(await refusal(bitwarden, jsonBytes(shorter), { secret: "correct" })).toMatch(/data: is damaged/);
+    expect(await refusal(bitwarden, jsonBytes(shorter), { secret: "correct" })).toMatch(/data is damaged/);
   });
 
   it.each([
-    [{ kdfIterations: 2_000_001 }, "kdfIterations: is no integer from 1 to 2000000"],
-    [{ kdfIterations: "5000" }, "kdfIterations: is no number"],
-    [{ ...ARGON2, kdfMemory: 1_000_000 }, "kdfMemory: is no integer from 1 to 1024"],
-    [{ ...ARGON2, kdfIterations: 1_000 }, "kdfIterations: is no integer from 1 to 10"],
-    [{ ...ARGON2, kdfParallelism: 0 }, "kdfParallelism: is no integer from 1 to 16"],
-    [{ kdfType: 7 }, "kdfType: is neither PBKDF2 (0) nor Argon2id (1)"],
-    [{ salt: null }, "salt: is missing"],
-    [{ data: "2.a|b" }, "data: is no text of the form 2.<iv>|<ciphertext>|<mac>"],
+    [{ kdfIterations: 2_000_001 }, "kdfIterations is no integer from 1 to 2000000"],
+    [{ kdfIterations: "5000" }, "kdfIterations is no number"],
+    [{ ...ARGON2, kdfMemory: 1_000_000 }, "kdfMemory is no integer from 1 to 1024"],
+    [{ ...ARGON2, kdfIterations: 1_000 }, "kdfIterations is no integer from 1 to 10"],
+    [{ ...ARGON2, kdfParallelism: 0 }, "kdfParallelism is no integer from 1 to 16"],
+    [{ kdfType: 7 }, "kdfType is neither PBKDF2 (0) nor Argon2id (1)"],
+    [{ salt: null }, "salt is missing"],
+    [{ data: "2.a|b" }, "data is no text of the form 2.<iv>|<ciphertext>|<mac>"],
   ])("refuses %o in a protected export", async (change, message) => {
     const document = { ...(await protectedVault("{}", "correct")), ...change };
     expect(await refusal(bitwarden, jsonBytes(document), { secret: "correct" })).toBe(`The file.${message}`);
   });
 
   it.each([
-    [{ items: {} }, "items: is no array"],
-    [{ items: ["secret"] }, "items[0]: is no object"],
-    [{ items: [{ type: "secret" }] }, "items[0].type: is no number"],
-    [{ items: [{ type: 1, name: 5 }] }, "items[0].name: is no text"],
-    [{ items: [{ type: 1, login: "secret" }] }, "items[0].login: is no object"],
-    [{ items: [{ type: 1, login: { uris: [{ uri: ["secret"] }] } }] }, "items[0].login.uris[0].uri: is no text"],
-    [{ items: [{ type: 1, fields: [{ value: {} }] }] }, "items[0].fields[0].value: is no text"],
-    [{ folders: [5], items: [] }, "folders[0]: is no object"],
-    [{ secret: 1 }, "items: is missing: this is no export of Bitwarden"],
+    [{ items: {} }, "items is no array"],
+    [{ folders: [5], items: [] }, "folders[0] is no object"],
+    [{ secret: 1 }, "items is missing: this is no export of Bitwarden"],
   ])("names the place of a wrong type: %j", async (document, message) => {
     expect(await refusal(bitwarden, jsonBytes({ encrypted: false, ...document }))).toBe(`The file.${message}`);
   });
 
+  it.each([
+    ["secret", "The file.items[1]", "is no object"],
+    [{ name: "Odd", type: "secret" }, "Odd", "type is no number"],
+    [{ type: 1, name: 5 }, "The file.items[1]", "name is no text"],
+    [{ name: "Odd", type: 1, login: "secret" }, "Odd", "login is no object"],
+    [{ name: "Odd", type: 1, login: { uris: [{ uri: ["secret"] }] } }, "Odd", "login.uris[0].uri is no text"],
+    [{ name: "Odd", type: 1, fields: [{ value: {} }] }, "Odd", "fields[0].value is no text"],
+  ])("names an odd item by its title, and reads the others: %j", async (item, title, why) => {
+    const transfer = await read(bitwarden, jsonBytes({ encrypted: false, items: [LOGIN, item] }));
+    expect(transfer.items.map((one) => one.title)).toEqual(["Mail"]);
+    expect(transfer.unfit).toEqual([{ title, why: `cannot be read: ${why}` }]);
+  });
+
   it("refuses a zip file without data.json, and one that declares a huge one", async () => {
     expect(await refusal(bitwarden, zipSync({ "a.txt": utf8("secret") }))).toBe(
-      "The file: has no data.json: it is no export of Bitwarden",
+      "The file has no data.json: it is no export of Bitwarden",
     );
     const bomb = Buffer.from(zipSync({ "data.json": new Uint8Array(1024) }));
     bomb.writeUInt32LE(0x7fffffff, bomb.lastIndexOf(Buffer.from("PK\u0001\u0002")) + 24);
-    expect(await refusal(bitwarden, bomb)).toBe("The archive: would be far larger unpacked than it can honestly be");
+    expect(await refusal(bitwarden, bomb)).toBe("The archive would be far larger unpacked than it can honestly be");
   });
 });

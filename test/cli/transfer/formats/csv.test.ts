@@ -1,8 +1,232 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { chrome, firefox } from "../../../../transfer/src/formats/csv.ts";
+import { chooseImport, IMPORT_FORMATS, parseColumns } from "../../../../cli/src/transfer/formats.ts";
+import { fitTransfer } from "../../../../transfer/src/fit.ts";
+import { csv, CSV_FORMATS } from "../../../../transfer/src/formats/csv.ts";
+import { DIALECTS } from "../../../../transfer/src/formats/csv/dialects.ts";
+import { columnsIn } from "../../../../transfer/src/formats/csv/header.ts";
+import { CHOICES } from "../../../../transfer/src/formats/csv/parts.ts";
+import type { TransferItem } from "../../../../transfer/src/item.ts";
 import { ODD } from "./bitwarden-fixture.ts";
 import { lossesOf, read, refusal, utf8, valuesOf } from "./reading.ts";
-import { CHROME, FIREFOX, GUID } from "./text-fixture.ts";
+import { CHROME, FIREFOX, GUID, PROGRAMS } from "./text-fixture.ts";
+
+const named = (name: string) => IMPORT_FORMATS.find((format) => format.name === name)!;
+const [chrome, firefox] = [named("chrome"), named("firefox")];
+const FILES: Readonly<Record<string, string>> = { chrome: CHROME, firefox: FIREFOX, ...PROGRAMS };
+
+/** The names of the formats whose signs a file has. */
+const matching = (text: string) => IMPORT_FORMATS.filter((format) => format.matches(utf8(text), "a.csv")).map(({ name }) => name);
+
+const OTP = "otpauth://totp/Shop?secret=JBSWY3DPEHPK3PXP";
+
+/** What an Item has, without what is empty. */
+const shown = ({ title, category, tags, urls, favorite, archived, vault, fields }: TransferItem) => [
+  category,
+  title,
+  urls.map(({ href, label }) => (label ? `${label}: ${href}` : href)),
+  Object.fromEntries(fields.map(({ label, purpose, type, value }) => [`${label ?? purpose} ${type}`, value])),
+  ...[tags, favorite && "favorite", archived && "archived", vault].filter((part) => (Array.isArray(part) ? part.length : part)),
+];
+
+const LOGIN = { "USERNAME STRING": "ada", "PASSWORD CONCEALED": "pw1", "NOTES STRING": "memo" };
+const SECRET = "JBSWY3DPEHPK3PXP";
+
+const READ: Readonly<Record<string, readonly [items: unknown[], losses: Record<string, number>]>> = {
+  safari: [[["LOGIN", "Shop", ["https://shop.example"], { ...LOGIN, "one-time password OTP": OTP }]], {}],
+  lastpass: [
+    [
+      ["LOGIN", "Shop", ["https://shop.example"], { ...LOGIN, "one-time password OTP": SECRET }, ["Work/Web"], "favorite"],
+      ["SECURE_NOTE", "Memo", [], { "NOTES STRING": "NoteType:Server\nHostname:db" }],
+    ],
+    {},
+  ],
+  dashlane: [
+    [
+      [
+        "LOGIN",
+        "Shop",
+        ["https://shop.example"],
+        { ...LOGIN, "username2 STRING": "ada@shop.example", "one-time password OTP": SECRET },
+        ["Web"],
+      ],
+    ],
+    {},
+  ],
+  "keepassxc-csv": [
+    [["LOGIN", "Shop", ["https://shop.example"], { ...LOGIN, "one-time password OTP": OTP }, ["Work"]]],
+    { "icons of entries": 1 },
+  ],
+  protonpass: [
+    [
+      [
+        "LOGIN",
+        "Shop",
+        ["https://shop.example", "https://my.shop.example"],
+        { ...LOGIN, "email EMAIL": "ada@shop.example", "one-time password OTP": OTP },
+        "Personal",
+      ],
+      [
+        "LOGIN",
+        "Mail",
+        ["https://mail.example"],
+        { "USERNAME STRING": "ada@mail.example", "PASSWORD CONCEALED": "pw2" },
+        "Personal",
+      ],
+      [
+        "CREDIT_CARD",
+        "My card",
+        [],
+        {
+          "cardholder name STRING": "Ada",
+          "number CREDIT_CARD_NUMBER": "4111111111111111",
+          "verification number CONCEALED": "123",
+          "expiry date MONTH_YEAR": "202712",
+          "extra CONCEALED": "[1]",
+          "NOTES STRING": "memo",
+        },
+        "Personal",
+      ],
+    ],
+    {},
+  ],
+  roboform: [
+    [
+      [
+        "LOGIN",
+        "Shop",
+        ["https://shop.example"],
+        { ...LOGIN, "PASSWORD CONCEALED": "@pw1", "one-time password OTP": SECRET, "PIN CONCEALED": "1,2" },
+        ["Work"],
+      ],
+    ],
+    { "quotes that RoboForm adds before = + - @ and quotes, removed": 1 },
+  ],
+  "1password-csv": [
+    [
+      [
+        "LOGIN",
+        "Shop",
+        ["https://shop.example"],
+        { ...LOGIN, "one-time password OTP": OTP },
+        ["work", "web"],
+        "favorite",
+        "archived",
+      ],
+    ],
+    {},
+  ],
+  "bitwarden-csv": [
+    [
+      [
+        "LOGIN",
+        "Shop",
+        ["https://shop.example", "https://my.shop.example"],
+        { ...LOGIN, "PIN CONCEALED": "1:2", "Key CONCEALED": "a\nb", "one-time password OTP": SECRET },
+        ["Work"],
+        "favorite",
+      ],
+    ],
+    { "settings that ask for the master password again": 1 },
+  ],
+  nordpass: [
+    [
+      ["LOGIN", "Shop", ["https://shop.example", "https://my.shop.example"], { ...LOGIN, "PIN CONCEALED": "12" }, ["Work"]],
+      [
+        "CREDIT_CARD",
+        "My card",
+        [],
+        {
+          "cardholder name STRING": "Ada Example",
+          "number CREDIT_CARD_NUMBER": "4111111111111111",
+          "verification number CONCEALED": "123",
+          "PIN CONCEALED": "9",
+          "expiry date MONTH_YEAR": "202712",
+          "postal code STRING": "1010",
+        },
+      ],
+      [
+        "IDENTITY",
+        "Me",
+        [],
+        {
+          "postal code STRING": "1010",
+          "full name STRING": "Ada Example",
+          "phone PHONE": "555",
+          "email EMAIL": "ada@shop.example",
+          "address STRING": "Street 1",
+          "city STRING": "City",
+          "country STRING": "XX",
+          "state STRING": "ST",
+        },
+      ],
+      ["SECURE_NOTE", "Memo", [], { "NOTES STRING": "the memo" }],
+    ],
+    { "folders without Items": 1 },
+  ],
+};
+
+describe("the CSV file of a program", () => {
+  it.each(Object.entries(FILES))("is recognized by the columns of its header, in any case and order: %s", (name, text) => {
+    const [header = "", ...rows] = text.split(/\r?\n/);
+    const columns = header.split(",");
+    expect(matching(text)).toEqual([name]);
+    expect(matching(`\uFEFF${[header.toUpperCase(), ...rows].join("\r\n")}`)).toEqual([name]);
+    expect(matching([...columns.slice(1), columns[0]].join(","))).toEqual([name]);
+  });
+
+  it.each(Object.keys(READ))("gives its Items, and every value that is not one is counted: %s", async (name) => {
+    const { items, losses } = await read(named(name), utf8(FILES[name]!));
+    expect([items.map(shown), lossesOf({ losses })]).toEqual(READ[name]);
+  });
+
+  it.each([";", "\t"])("is read with the delimiter %j, also after a line that names it", async (delimiter) => {
+    const text = FILES["safari"]!.replaceAll(",", delimiter);
+    expect(matching(text)).toEqual(["safari"]);
+    const expected = (await read(named("safari"), utf8(FILES["safari"]!))).items;
+    expect((await read(named("safari"), utf8(text))).items).toEqual(expected);
+    expect((await read(named("safari"), utf8(`sep=${delimiter}\r\n${text}`))).items).toEqual(expected);
+  });
+
+  it("has a test of its Items for every dialect", () => {
+    expect([...Object.keys(READ), "chrome", "firefox"].toSorted()).toEqual(DIALECTS.map(({ name }) => name).toSorted());
+  });
+
+  it("of an older or a newer release is recognized, and a column that is new becomes hidden fields, which are counted by its name", async () => {
+    const older =
+      "name,url,username,password,note,cardholdername,cardnumber,cvc,expirydate,zipcode,folder,full_name,phone_number,email,address1,address2,city,country,state";
+    expect(matching(`${older}\n`)).toEqual(["nordpass"]);
+    const newer = `${older},color`;
+    expect(matching(`${newer}\n`)).toEqual(["nordpass"]);
+    const row = `Shop,https://shop.example,ada,pw1${",".repeat(15)},red`;
+    const { items, losses } = await read(named("nordpass"), utf8(`${newer}\n${row}\n`));
+    expect(valuesOf(items[0]!)).toEqual({ username: "ada", password: "pw1", color: "red" });
+    expect(losses).toEqual([{ what: "values of the column “color”, kept as hidden fields", count: 1, examples: ["Shop"] }]);
+  });
+
+  it("is not taken for that of another program that has the same first columns", () => {
+    expect(matching("name,url,username,password,color\n")).toEqual([]);
+    expect(matching("url,username,password\n")).toEqual([]);
+    expect(() => chooseImport(utf8("name,url,username,password,color\n"), "a.csv", undefined)).toThrow(
+      "The columns of the CSV file are of no program that is known",
+    );
+  });
+
+  it("has rows without a value, which are no Items", async () => {
+    const text = "name,url,username,password,note\n\nShop,https://shop.example,ada,pw1,\n,,,,\n , ,,,\n";
+    expect((await read(chrome, utf8(text))).items.map(({ title }) => title)).toEqual(["Shop"]);
+  });
+
+  it("has rows of another length, which are named by their titles and left out with the option", async () => {
+    const text = 'name,url,username,password\nShop,https://shop.example,ada,pw1\nOdd,a,b\n"Two\nlines",a,b,c,d\nFine,,,pw,,\n';
+    const { items, unfit } = fitTransfer(await read(chrome, utf8(text)));
+    expect(items.map(({ title }) => title)).toEqual(["Shop", "Fine"]);
+    expect(unfit).toEqual([
+      { title: "Odd", why: "cannot be read: The row has 3 values but the header has 4" },
+      { title: "Two\nlines", why: "cannot be read: The row has 5 values but the header has 4" },
+    ]);
+  });
+});
 
 describe("chrome", () => {
   it("reads every column", async () => {
@@ -14,17 +238,11 @@ describe("chrome", () => {
     expect(losses).toEqual([]);
   });
 
-  it("keeps a column that it does not know", async () => {
-    const { items } = await read(chrome, utf8("name,url,username,password,note,extra\nA,,,,,secret\n"));
-    expect(items[0]!.fields).toEqual([{ label: "extra", type: "CONCEALED", value: "secret" }]);
-  });
-
   it.each([
-    ["", "The file: does not begin with the header name,url,username,password"],
-    ["a,https://a,b,secret\n", "The file: does not begin with the header name,url,username,password"],
-    ["name,url,username,password\n", "The file: has no passwords"],
-    ["name,url,username,password\na,b,c\n", "Row 2: has 3 values, and the header has 4"],
-    ['name,url,username,password\na,b,c,"secret\n', "Row 2: has a quote that is not closed, or the file is cut off"],
+    ["", "The file does not have the columns of Chrome, Edge, Brave and others"],
+    ["a,https://a,b,secret\n", "The file does not have the columns of Chrome, Edge, Brave and others"],
+    ["name,url,username,password\n", "The file has no passwords"],
+    ['name,url,username,password\na,b,c,"secret\n', "Row 2 has a quote that is not closed, or the file is cut off"],
   ])("refuses %j", async (text, message) => {
     expect(await refusal(chrome, utf8(text))).toBe(message);
   });
@@ -38,11 +256,7 @@ describe("a file of chrome without a line feed at its end", () => {
       { username: "d", password: "secret-2" },
     ]);
     expect(losses).toEqual([
-      {
-        what: "the end of the last value, if the file is cut off: it does not end with a line feed",
-        count: 1,
-        examples: ["c"],
-      },
+      { what: "the file does not end with a line break: check that its last value is complete", count: 1, examples: ["c"] },
     ]);
   });
 });
@@ -80,6 +294,8 @@ describe("firefox", () => {
   });
 });
 
+const choose = (...given: string[]) => ({ columns: parseColumns(given) });
+
 describe("columns", () => {
   it("with the same name are all kept", async () => {
     const { items } = await read(chrome, utf8("name,url,username,password,note,note,password\na,,b,secret-1,n,m,secret-2\n"));
@@ -91,14 +307,70 @@ describe("columns", () => {
       notes: "n",
     });
   });
+
+  const OTHER = "Login Name;Secret;PIN;Where;Color\nada;pw1;12;https://shop.example;red\n";
+
+  it("of an unknown file are what the user says, then what their names say, else hidden fields that are counted", async () => {
+    const chosen = choose("where=url", "COLOR = ignore", "PIN=text");
+    const { items, losses } = await read(csv, utf8(OTHER), chosen);
+    expect(items.map(shown)).toEqual([
+      [
+        "LOGIN",
+        "shop.example",
+        ["https://shop.example"],
+        { "USERNAME STRING": "ada", "PASSWORD CONCEALED": "pw1", "PIN STRING": "12" },
+      ],
+    ]);
+    expect(lossesOf({ losses })).toEqual({ "values of the column “Color”": 1 });
+    const guessed = await read(csv, utf8(OTHER));
+    expect(lossesOf(guessed)).toEqual({
+      "values of the column “PIN”, kept as hidden fields": 1,
+      "values of the column “Where”, kept as hidden fields": 1,
+      "values of the column “Color”, kept as hidden fields": 1,
+    });
+  });
+
+  it("of an unknown file make it CSV once the user has said what one is", () => {
+    expect(() => chooseImport(utf8(OTHER), "a.txt", undefined)).toThrow("of no program that is known");
+    expect(chooseImport(utf8(OTHER), "a.txt", undefined, true).name).toBe("csv");
+    expect(chooseImport(utf8(CHROME), "a.csv", undefined, true).name).toBe("chrome");
+    expect(() => chooseImport(utf8("{}"), "a.json", "item-vault", true)).toThrow("--map is for CSV files");
+    expect(columnsIn(utf8(OTHER), "a.txt")?.map(({ part }) => part)).toEqual([
+      "username",
+      "password",
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(columnsIn(utf8("A=1, 2\nB=3\n"), "a.txt")).toBeUndefined();
+  });
+
+  it.each(["Login", "=username", "Login=", "Login=constructor", "Login=kind"])("are not said by --map %j", (text) => {
+    expect(() => parseColumns([text])).toThrow("--map takes COLUMN=PART");
+  });
+
+  it("may have equals signs in their names", () => {
+    expect(parseColumns(["a=b=url"])).toEqual(new Map([["a=b", "url"]]));
+  });
+
+  it("that the file does not have are refused, and so is a file without a header", async () => {
+    expect(await refusal(csv, utf8(OTHER), choose("Nothing=url"))).toBe("The header has no column “nothing”");
+    expect(await refusal(csv, utf8("ada;pw1\n"))).toBe("The header has no column whose name says what it is");
+  });
+
+  it.each(CHOICES)("can be $name, and no value of a row with each part twice is lost", async ({ name }) => {
+    const text = "Title,One,Two\nShop,a value,another value\n";
+    const { items, losses } = await read(csv, utf8(text), choose(`One=${name}`, `Two=${name}`));
+    const whole = JSON.stringify([items, losses]);
+    const kept = ["a value", "another value"].filter((value) => whole.includes(value)).length;
+    const counted = losses.reduce((sum, { count }) => sum + count, 0);
+    expect(kept + counted).toBe(2);
+  });
 });
 
-describe("the header", () => {
-  it.each([
-    [CHROME, [true, false]],
-    [FIREFOX, [false, true]],
-    ["url,username,password", [false, false]],
-  ])("tells the browser: %.30s", (text, expected) => {
-    expect([chrome, firefox].map((format) => format.matches(utf8(text), "a.csv"))).toEqual(expected);
-  });
+it("docs/import.md names every program of the table, its format and every part of --map", () => {
+  const text = readFileSync("docs/import.md", "utf8");
+  for (const { program } of DIALECTS) expect(text).toContain(program);
+  for (const { name } of CSV_FORMATS) expect(text).toContain(`\`${name}\``);
+  for (const { name } of CHOICES) expect(text).toContain(`\`${name}\``);
 });

@@ -168,8 +168,8 @@ describe("dotenv", () => {
   });
 
   it.each([
-    ["", "The file: has no variables"],
-    ["# only", "The file: has no variables"],
+    ["", "The file has no variables"],
+    ["# only", "The file has no variables"],
     ['A="secret\nmore', "The file: line 1 has a quote that is not closed"],
     ["A=1\nB='it's'\n", "The file: line 2 has text after a quoted value"],
     ["A=1\nB=\0\n", "The file: line 2 has a NUL character, which no variable can hold"],
@@ -182,7 +182,7 @@ describe("dotenv", () => {
   });
 
   it("refuses bytes that are no text", async () => {
-    expect(await refusal(dotenv, Uint8Array.from([0x41, 0x3d, 0xff, 0xfe]))).toBe("The file: is not UTF-8 text");
+    expect(await refusal(dotenv, Uint8Array.from([0x41, 0x3d, 0xff, 0xfe]))).toBe("The file is not UTF-8 text");
   });
 
   it.each([".env", ".env.local", "prod.env", ".dev.vars"])("is recognized by the name %s", (name) => {

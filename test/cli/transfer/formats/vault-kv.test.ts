@@ -60,15 +60,15 @@ describe("vault-kv", () => {
   });
 
   it.each([
-    ["", "The file: has no JSON"],
-    ["[]x", "Document 2: is no JSON, or ends too early"],
-    ["-", "Document 1: is no JSON, or ends too early"],
-    ['["secret/"]', "Document 1[0]: is no object"],
-    ['{"data":"secret"}', "Document 1.data: is no object"],
-    ['{"keys":[]}', "Document 1.data: is missing: this is no secret of KV"],
-    ['{"data":{"data":"secret","metadata":{"version":1,"created_time":"x"}}}', "Document 1.data.data: is no object"],
-    ['{"data":{"data":{},"metadata":{"version":"x","created_time":"x"}}}', "Document 1.data.metadata.version: is no number"],
-    [`{"data":${"[".repeat(5_000)}`, "Document 1: is nested deeper than 100 levels"],
+    ["", "The file has no JSON"],
+    ["[]x", "Document 2 is no JSON, or ends too early"],
+    ["-", "Document 1 is no JSON, or ends too early"],
+    ['["secret/"]', "Document 1[0] is no object"],
+    ['{"data":"secret"}', "Document 1.data is no object"],
+    ['{"keys":[]}', "Document 1.data is missing: this is no secret of KV"],
+    ['{"data":{"data":"secret","metadata":{"version":1,"created_time":"x"}}}', "Document 1.data.data is no object"],
+    ['{"data":{"data":{},"metadata":{"version":"x","created_time":"x"}}}', "Document 1.data.metadata.version is no number"],
+    [`{"data":${"[".repeat(5_000)}`, "Document 1 is nested deeper than 100 levels"],
   ])("refuses %.70s", async (text, message) => {
     expect(await refusal(vaultKv, utf8(text))).toBe(message);
   });

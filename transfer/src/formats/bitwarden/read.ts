@@ -3,7 +3,8 @@ import { sourceFault, TransferError } from "../../error.ts";
 import { type JsonValue, parseJson } from "../../json.ts";
 import { Losses } from "../../losses.ts";
 import type { ReadOptions } from "../../format.ts";
-import type { Transfer, TransferFile, TransferItem } from "../../item.ts";
+import type { Transfer, TransferFile, TransferItem, Unfit } from "../../item.ts";
+import { readApart } from "../../read-apart.ts";
 import { decodeText } from "../../text.ts";
 import { isArchive, openArchive, type Entry } from "../../zip.ts";
 import { readItem } from "./item.ts";
@@ -24,12 +25,15 @@ export async function readBitwarden(bytes: Uint8Array, options: ReadOptions): Pr
   const names = readNames(document);
   const attachments = groupAttachments(entries ?? [], losses);
   const seen = new Set<string>();
+  const unfit: Unfit[] = [];
   const items = document
     .get("items")
     .list()
     .flatMap((raw): TransferItem[] => {
-      const item = readItem(raw, { names, losses, includeTrash: options.includeTrash ?? false });
-      const id = raw.get("id").text() ?? "";
+      const about = { title: raw.peek("name"), path: raw.path };
+      const includeTrash = options.includeTrash ?? false;
+      const item = readApart({ losses, unfit }, about, (own) => readItem(raw, { names, losses: own, includeTrash }));
+      const id = raw.peek("id");
       const files = attachments.get(id) ?? [];
       attachments.delete(id);
       if (!item) return [];
@@ -39,7 +43,7 @@ export async function readBitwarden(bytes: Uint8Array, options: ReadOptions): Pr
     });
   for (const files of attachments.values())
     losses.add("attachments of items that the file does not have", undefined, files.length);
-  return { source: "bitwarden", items, losses: losses.list() };
+  return { source: "bitwarden", items, losses: losses.list(), unfit };
 }
 
 async function unpackData(entries: readonly Entry[]): Promise<Uint8Array> {

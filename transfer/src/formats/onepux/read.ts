@@ -3,8 +3,9 @@ import { type JsonValue, parseJson } from "../../json.ts";
 import { lookup } from "../../lookup.ts";
 import { Losses } from "../../losses.ts";
 import type { ReadOptions } from "../../format.ts";
-import type { Transfer, TransferItem } from "../../item.ts";
+import type { Transfer, TransferItem, Unfit } from "../../item.ts";
 import { sourceFault } from "../../error.ts";
+import { readApart } from "../../read-apart.ts";
 import { decodeText } from "../../text.ts";
 import { type Entry, openArchive } from "../../zip.ts";
 import { type FieldContext, fileOfEntry, parseContent } from "./fields.ts";
@@ -16,6 +17,7 @@ import { CATEGORIES } from "./tables.ts";
 interface Source {
   readonly archive: ReadonlyMap<string, Entry>;
   readonly losses: Losses;
+  readonly unfit: Unfit[];
   readonly includeTrash: boolean;
 }
 
@@ -35,12 +37,12 @@ export async function readOnePux(
   const data = parseJson(await content("export.data"), "export.data");
   // A damaged content is found now, before anything is written; later each is read again, because all at once may not fit into memory.
   for (const [name, entry] of archive) if (name.startsWith("files/")) await entry.read();
-  const source: Source = { archive, losses: new Losses(), includeTrash };
+  const source: Source = { archive, losses: new Losses(), unfit: [], includeTrash };
   const items = data
     .get("accounts")
     .list()
     .flatMap((account) => readAccount(account, source));
-  return { source: "1password", items, losses: source.losses.list() };
+  return { source: "1password", items, losses: source.losses.list(), unfit: source.unfit };
 }
 
 function readAccount(account: JsonValue, source: Source): TransferItem[] {
@@ -51,30 +53,31 @@ function readAccount(account: JsonValue, source: Source): TransferItem[] {
     .flatMap((vault) => {
       const attrs = vault.get("attrs");
       const place = { account: id, vault: attrs.get("name").text() || undefined, vaultId: attrs.get("uuid").text() || undefined };
-      // Archives of version 1 and 2 wrap each Item in an object, beside its document.
-      const items = vault
+      return vault
         .get("items")
         .list()
-        .map((entry) => ({ item: entry.get("item").absent ? entry : entry.get("item"), entry }));
-      return items.flatMap(({ item, entry }) => readItem(item, { entry, ...place }, source));
+        .flatMap((entry) => {
+          const title = entry.peek("overview", "title") || entry.peek("item", "overview", "title");
+          return readApart(source, { title, path: entry.path }, (losses) => readItem(entry, place, { ...source, losses })) ?? [];
+        });
     });
 }
 
 const TRASHED = new Set(["trashed", "deleted"]);
 
-interface Container {
-  /** The object that may have the document in `file`. */
-  readonly entry: JsonValue;
+interface Place {
   readonly account: string;
   readonly vault: string | undefined;
   readonly vaultId: string | undefined;
 }
 
 function readItem(
-  item: JsonValue,
-  { entry, account, vault, vaultId }: Container,
+  entry: JsonValue,
+  { account, vault, vaultId }: Place,
   { archive, losses, includeTrash }: Source,
 ): TransferItem[] {
+  // Archives of version 1 and 2 wrap each Item in an object, beside its document in `file`.
+  const item = entry.get("item").absent ? entry : entry.get("item");
   const overview = item.get("overview");
   const title = overview.get("title").text() ?? "";
   const state = item.get("state").text() ?? "active";

@@ -1,0 +1,89 @@
+import { headText } from "../../text.ts";
+import { lookup } from "../../lookup.ts";
+import { type Dialect, DIALECTS } from "./dialects.ts";
+import { choiceOf, type PartName } from "./parts.ts";
+
+/** What the header of a CSV file says. */
+
+const DELIMITERS = [",", ";", "\t"];
+
+/** Returns the text without a byte order mark and without the first line by which spreadsheets name the delimiter. */
+export const bodyOf = (text: string): string => text.replace(/^\uFEFF/, "").replace(/^sep=.\r?\n/i, "");
+
+/** The names of the columns. In: the text of a file, or its beginning. */
+export function headerOf(text: string): string[] {
+  const body = bodyOf(text);
+  return split(body, delimiterOf(body));
+}
+
+/** The delimiter that gives the header the most columns. */
+export const delimiterOf = (body: string): string =>
+  DELIMITERS.toSorted((one, other) => split(body, other).length - split(body, one).length)[0]!;
+
+const split = (body: string, delimiter: string): string[] => {
+  const [line = ""] = body.split(/\r?\n|\r/, 1);
+  return line.split(delimiter).map((name) =>
+    name
+      .trim()
+      .replace(/^"(.*)"$/, "$1")
+      .trim(),
+  );
+};
+
+/**
+ * Whether a file is of a dialect: it has all columns of a sign, and no other than those of the dialect. A sign with a column that only
+ * this dialect has lets the file have columns that a later release has added.
+ */
+export function isOf(dialect: Dialect, head: Uint8Array): boolean {
+  const keys = headerOf(headText(head)).map((name) => name.toLowerCase());
+  const knowsAll = keys.every((key) => Object.hasOwn(dialect.columns, key));
+  const signs = dialect.signs.map((sign) => sign.split(" "));
+  return signs.some((sign) => sign.every((key) => keys.includes(key)) && (knowsAll || sign.some(isUnique)));
+}
+
+const isUnique = (key: string): boolean => DIALECTS.filter(({ columns }) => Object.hasOwn(columns, key)).length === 1;
+
+/** Names of columns that no program of the table uses. */
+const SYNONYMS: Readonly<Record<string, PartName>> = {
+  account: "title",
+  site: "title",
+  "user name": "username",
+  user: "username",
+  "login name": "username",
+  login_name: "username",
+  email: "username",
+  "e-mail": "username",
+  secret: "password",
+  website: "url",
+  "web site": "url",
+  uri: "url",
+  urls: "urls",
+  comment: "notes",
+  comments: "notes",
+  description: "notes",
+  "2fa": "otp",
+  tag: "tags",
+};
+
+/** The part that a column is by its name: as most programs of the table use it. */
+export function guess(column: string): PartName | undefined {
+  const key = column.trim().toLowerCase();
+  const parts = DIALECTS.map(({ columns }) => lookup(columns, key)).filter((part) => typeof part === "string");
+  return lookup(SYNONYMS, key) ?? parts.find((part) => choiceOf(part));
+}
+
+export interface ColumnChoice {
+  readonly column: string;
+  /** What the name of the column says that it is. */
+  readonly part: PartName | undefined;
+}
+
+/** The columns of a file that is CSV by its name, or by the names of two columns at least; `undefined` for another file. */
+export function columnsIn(bytes: Uint8Array, fileName: string): ColumnChoice[] | undefined {
+  const columns = headerOf(headText(bytes.subarray(0, HEAD_BYTES))).map((column) => ({ column, part: guess(column) }));
+  const isCsv = /\.(csv|tsv)$/i.test(fileName) || columns.filter(({ part }) => part).length > 1;
+  return isCsv && columns.length > 1 ? columns : undefined;
+}
+
+/** The longest header that is looked at. */
+const HEAD_BYTES = 64 * 1024;
