@@ -23,9 +23,9 @@ afterAll(async () => {
 
 const setPassword = (token: string, vault: string, item: string, value: string) =>
   sendRequest("PATCH", `v1/vaults/${vault}/items/${item}`, token, [{ op: "replace", path: "/fields/password/value", value }]);
-let files = 0;
+let written = 0;
 function fileOf(content: string, mode = 0o644): string {
-  const path = join(folder, `file-${++files}.cjs`);
+  const path = join(folder, `file-${++written}.cjs`);
   writeFileSync(path, content, { mode });
   return path;
 }
