@@ -23,9 +23,9 @@ afterAll(async () => {
 
 const setPassword = (token: string, vault: string, item: string, value: string) =>
   sendRequest("PATCH", `v1/vaults/${vault}/items/${item}`, token, [{ op: "replace", path: "/fields/password/value", value }]);
-let written = 0;
+let fileCount = 0;
 function fileOf(content: string, mode = 0o644): string {
-  const path = join(folder, `file-${++written}.cjs`);
+  const path = join(folder, `file-${++fileCount}.cjs`);
   writeFileSync(path, content, { mode });
   return path;
 }
@@ -240,6 +240,31 @@ describe("the output of the command", () => {
       "const s = process.env.SECRET; process.stdout.write('a ' + s.slice(0, 5)); setTimeout(() => console.log(s.slice(5) + ' z'), 50); console.error(s)";
     const masked = "<concealed by item-vault>";
     expect(await run(program(source))).toMatchObject({ stdout: `a ${masked} z\n`, stderr: `${masked}\n` });
+  });
+
+  it("shows values that are too short or too common to be masked, and stderr names their variables", async () => {
+    const { vault, env, create } = await vaultOf();
+    const fields = Object.entries({
+      blank: " ",
+      one: "a",
+      word: "true",
+      port: "8080",
+      pin: "x4-z",
+      long: "correct horse",
+      empty: "",
+    });
+    await create({ title: "Short", fields: fields.map(([id, value]) => ({ id, value, type: "CONCEALED" })) });
+    const variables = Object.fromEntries(fields.map(([id]) => [`V_${id.toUpperCase()}`, `op://${vault}/Short/${id}`]));
+    const file = fileOf("V_URL=pg://op://$V/Short/word@host:op://$V/Short/port\n");
+    const script = "console.log('a true banana on 8080,', 'x4-z x4-zz', process.env.V_LONG)";
+    const ran = await runHere(["run", "--env", file, ...program(script)], { env: { ...env, ...variables, V: vault } });
+    expect(ran).toMatchObject({
+      code: 0,
+      stdout: "a true banana on 8080, <concealed by item-vault> x4-zz <concealed by item-vault>\n",
+    });
+    expect(ran.stderr).toBe(
+      "item-vault: too short or too common to be masked in the output: the values of V_BLANK, V_ONE, V_WORD, V_PORT, V_URL\n",
+    );
   });
 
   it.each([

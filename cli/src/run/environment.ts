@@ -51,6 +51,16 @@ const hasScheme = (value: string): boolean => /op:\/\//i.test(value);
 /** The references of an environment, each once. */
 export const referencesIn = ({ templates }: Environment): string[] => referencesOf([...templates.values()].flat());
 
+/** Returns the names of variables with a reference whose value passes the test. */
+export const variablesWith = (
+  { templates }: Environment,
+  values: ReadonlyMap<string, string>,
+  test: (value: string) => boolean,
+): string[] =>
+  [...templates].flatMap(([name, parts]) =>
+    referencesOf(parts).some((reference) => test(values.get(reference)!)) ? [name] : [],
+  );
+
 /** The variables with the values of their references. Errors: throws a CliError for a value that no variable can hold. */
 export function renderEnvironment(
   { plain, templates }: Environment,

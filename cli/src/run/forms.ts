@@ -1,65 +1,119 @@
-/** The forms that programs give to a text when they write it into JSON or a URL: each of them escapes other characters. */
+import { urlFormsOf } from "./url-forms.ts";
 
-/** In: a text without half of a surrogate pair, for which the encoders throw. Out: it and its forms, some of them several times. */
-export const formsOf = (text: string): string[] => [text, ...jsonFormsOf(text), ...urlFormsOf(text)];
+/** The forms that programs give to a text when they write it into another language: each of them escapes other characters. */
 
-function jsonFormsOf(text: string): string[] {
+/** Returns a text and its forms, some of them several times. The text has no half of a surrogate pair. */
+export function formsOf(text: string): string[] {
   const json = JSON.stringify(text).slice(1, -1);
+  const backslashed = new Set(BACKSLASHED.map((characters) => text.replaceAll(characters, String.raw`\$&`)));
   return [
-    json,
-    json.replaceAll(/[^\x20-\x7e]/g, escapeInJson), // json.dumps of Python
-    json.replaceAll(/[<>&\u2028\u2029]/g, escapeInJson), // json.Marshal of Go
+    text,
+    ...JSON_WRITERS.map((write) => write(json)),
+    ...[...backslashed].flatMap((escaped) => NOTATIONS.map((write) => write(escaped))),
+    ...[...QUOTE_WRITERS, ...MARKUP_WRITERS].map((write) => write(text)),
+    ...urlFormsOf(text),
   ];
 }
 
-const escapeInJson = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+/** Returns a function that replaces each of these characters. */
+const escaping =
+  (characters: RegExp, escape: (character: string) => string) =>
+  (text: string): string =>
+    text.replaceAll(characters, escape);
 
-const ENCODERS: readonly ((text: string) => string)[] = [
-  encodeURI,
-  encodeURIComponent,
-  escapeAll,
-  (text) => escapeAll(text).replaceAll("%2F", "/"), // urllib.parse.quote of Python
-  (text) => escapeAll(text).replaceAll("%20", "+"), // url.QueryEscape of Go
-  (text) => new URLSearchParams([["", text]]).toString().slice(1),
+const hex = (character: string, digits: number): string => character.codePointAt(0)!.toString(16).padStart(digits, "0");
+const escapeUnit = (unit: string): string => String.raw`\u${hex(unit, 4)}`;
+const escapeUnitInCapitals = (unit: string): string => String.raw`\u${hex(unit, 4).toUpperCase()}`;
+const escapeSlash = escaping(/\//g, () => String.raw`\/`);
+const escapeUnits = escaping(/[^\x20-\x7e]/g, escapeUnit);
+
+/** What programs escape in a string of JSON besides what `JSON.stringify` escapes. */
+const JSON_WRITERS: readonly ((json: string) => string)[] = [
+  (json) => json,
+  escapeUnits, // json.dumps of Python
+  escaping(/[<>&\u2028\u2029]/g, escapeUnit), // json.Marshal of Go
+  escaping(/[<>&='\u2028\u2029]/g, escapeUnit), // Gson
+  escapeSlash, // PHP with JSON_UNESCAPED_UNICODE
+  (json) => escapeUnits(escapeSlash(json)), // PHP
+  (json) => escaping(/[^\x20-\x7e]|[<>&'+`]/g, escapeUnitInCapitals)(json.replaceAll(String.raw`\"`, String.raw`\u0022`)), // .NET
 ];
 
-/** Escapes all but the unreserved characters (RFC 3986 section 2.3). */
-function escapeAll(text: string): string {
-  return encodeURIComponent(text).replaceAll(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
-}
-
-/** A URL of a special scheme and one of another: the URL standard escapes them differently (section 4.2). */
-const BASES = ["https://host/", "x://host/"];
-
-const SETTERS = ["username", "pathname", "search", "hash"] as const;
-
-/** What is before and after a text in a URL that is parsed. */
-const AROUND: readonly (readonly [before: string, after: string])[] = [
-  ["x:", ""],
-  ["https://", "@host"],
-  ...BASES.flatMap((base) => ["", "?", "#"].map((mark) => [`${base}${mark}`, ""] as const)),
+/** What follows a backslash: in quotes of one kind and of the other, in double quotes of a shell, and in a word of bash (`%q`). */
+const BACKSLASHED: readonly RegExp[] = [
+  /\\/g,
+  /[\\']/g,
+  /[\\"]/g,
+  /[\\"$`]/g,
+  /[\\"$@]/g,
+  /[^\w@%+=:./~#\u0080-\uffff\n-]|^[~#]/g,
 ];
 
-/** A URL loses blanks and line breaks at its ends, so the text is between two of these. */
-const EDGE = "-";
+const CONTROL = /\p{Cc}/gu;
+const NAMES = new Map(
+  Object.entries({ "\n": "n", "\t": "t", "\r": "r", "\b": "b", "\f": "f", "\v": "v", "\x07": "a", "\x1b": "e" }),
+);
+/** Returns a function that writes a control character by its name if that is one of `names`, else by `escape`. */
+const named = (names: string, escape: (character: string) => string) => (character: string) =>
+  names.includes(NAMES.get(character) ?? "?") ? `\\${NAMES.get(character)!}` : escape(character);
+const octal = (character: string): string =>
+  [...Buffer.from(character)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+const pythonEscape = (character: string): string => {
+  const code = character.codePointAt(0)!;
+  return code < 0x100 ? `\\x${hex(character, 2)}` : code < 0x1_0000 ? escapeUnit(character) : `\\U${hex(character, 8)}`;
+};
 
-function urlFormsOf(text: string): string[] {
-  const edged = EDGE + text + EDGE;
-  const urls = [
-    ...BASES.flatMap((base) => SETTERS.map((setter) => Object.assign(new URL(base), { [setter]: edged })[setter])),
-    ...AROUND.map(([before, after]) => before + edged + after).flatMap((url) => (URL.canParse(url) ? new URL(url).href : [])),
-  ];
-  const forms = urls.map((url) => url.slice(url.indexOf(EDGE) + EDGE.length, url.lastIndexOf(EDGE)));
-  const whole = decode(text);
-  return [...ENCODERS.map((encoder) => encoder(text)), ...forms.filter((form) => decode(form) === whole)];
-}
+/** How programs write characters that are no printable ASCII. */
+const NOTATIONS: readonly ((text: string) => string)[] = [
+  (text) => text,
+  escaping(CONTROL, named("ntr", pythonEscape)), // repr of Python
+  escaping(/[^\x20-\x7e]/gu, named("ntr", pythonEscape)), // ascii of Python
+  escaping(
+    CONTROL,
+    named("ntrbf", (character) => `\\x${hex(character, 2).toUpperCase()}`),
+  ), // inspect of Node
+  escaping(
+    CONTROL,
+    named("ntrbfva", (character) => `\\x${hex(character, 2)}`),
+  ), // %q of Go
+  escaping(
+    CONTROL,
+    named("ntrbfva", (character) => (character === "\x1b" ? String.raw`\E` : octal(character))),
+  ), // $'…' of bash
+  escaping(/[^\x20-\x7e]/gu, named("ntrbfvae", octal)), // the same without UTF-8, and Perl
+];
 
-/**
- * The bytes of a text without its escapes, as Latin-1. The form of another text has lost a part, as a path with `..`: it would mask what is no
- * part of the value. A URL of a special scheme has a slash for each backslash.
- */
-const decode = (text: string): string =>
-  Buffer.from(text)
-    .toString("latin1")
-    .replaceAll(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-    .replaceAll("\\", "/");
+/** What quotes become within quotes. */
+const QUOTE_WRITERS: readonly ((text: string) => string)[] = [
+  escaping(/'/g, () => String.raw`'\''`), // bash
+  escaping(/'+/g, (quotes) => `'${String.raw`\'`.repeat(quotes.length)}'`), // zsh
+  escaping(/'/g, () => `'"'"'`), // shlex.quote of Python
+  escaping(/'+/g, (quotes) => `'"${quotes}"'`), // dash
+  escaping(/'/g, () => "''"), // YAML, SQL, PowerShell
+  escaping(/"/g, () => '""'), // CSV
+];
+
+/** Returns a function that writes these characters as entities. */
+const entities = (table: Readonly<Record<string, string>>) =>
+  escaping(/[&<>"'`=/+]/g, (character) => (table[character] === undefined ? character : `&${table[character]};`));
+const BRACKETS = { "&": "amp", "<": "lt", ">": "gt" };
+
+const MARKUP_WRITERS: readonly ((text: string) => string)[] = [
+  BRACKETS, // the content of an element
+  { ...BRACKETS, '"': "quot" }, // DOM, attributes
+  { ...BRACKETS, '"': "quot", "'": "apos" }, // XML
+  { ...BRACKETS, '"': "quot", "'": "#39" }, // lodash, Jinja2 before 3, Ruby
+  { ...BRACKETS, '"': "quot", "'": "#039" }, // PHP
+  { ...BRACKETS, '"': "quot", "'": "#x27" }, // html.escape of Python
+  { ...BRACKETS, '"': "quot", "'": "#x27", "`": "#x60", "=": "#x3D" }, // Handlebars
+  { ...BRACKETS, '"': "quot", "'": "#39", "`": "#x60", "=": "#x3D", "/": "#x2F" }, // Mustache
+  { ...BRACKETS, '"': "#34", "'": "#39" }, // MarkupSafe, html.EscapeString of Go
+  { ...BRACKETS, '"': "#34", "'": "#39", "+": "#43" }, // html/template of Go
+].map(entities);
+
+/** Returns the characters of base64 and base64url that the text alone determines, at each of the three offsets in a larger text. */
+export const base64FormsOf = (text: string): string[] =>
+  [0, 1, 2].flatMap((offset) => {
+    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
+    const [start, end] = [Math.ceil((offset * 8) / 6), Math.floor((bytes.length * 8) / 6)];
+    return [bytes.toString("base64").slice(start, end), bytes.toString("base64url").slice(start, end)];
+  });

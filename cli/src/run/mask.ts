@@ -1,89 +1,94 @@
 import { Transform } from "node:stream";
-import { createAutomaton, START } from "./automaton.ts";
-import { formsOf } from "./forms.ts";
+import { findAnywhere, findBroken, findWords } from "./finders.ts";
+import { base64FormsOf, formsOf } from "./forms.ts";
+import { HeldOutput } from "./held-output.ts";
 
 /** Masks values in the output of a command, however the output is split into chunks. */
 
-export const MARKER = "<concealed by item-vault>";
-
 export interface Masker {
-  /** The output that no later chunk can change. */
+  /** Returns the output that no later chunk can change. */
   push(chunk: Uint8Array): Buffer;
-  /** What was held back. */
+  /** Returns the output that was held back. */
   end(): Buffer;
 }
 
-/** Where values lie in the output: from the first byte to the byte after the last one. */
-interface Range {
-  start: number;
-  readonly end: number;
+/** The bytes to mask. */
+export interface Patterns {
+  readonly anywhere: readonly Uint8Array[];
+  /** Masked as whole words only. */
+  readonly words: readonly Uint8Array[];
+  /** Masked anywhere, also with line breaks in them. */
+  readonly broken: readonly Uint8Array[];
 }
 
-/**
- * Replaces each run of bytes that lie in an occurrence of a value by one marker. Bytes that may be the beginning of a value are held
- * back until the next ones arrive. Positions count from the first byte of the output.
- */
-export function createMasker(values: readonly string[]): Masker {
-  const automaton = createAutomaton(patternsOf(values));
-  const ranges: Range[] = [];
-  let state = START;
-  let held = Buffer.alloc(0);
-  let position = 0; // after the last byte that was read
-  let marked = -1; // the end of the last range of which the marker is written
+/** Replaces values in an output, but for those that `isMasked` excludes. */
+export const createMasker = (values: readonly string[]): Masker => createPatternMasker(patternsOf(values));
 
-  function add(range: Range): void {
-    while (ranges.length > 0 && ranges.at(-1)!.end >= range.start) range.start = Math.min(range.start, ranges.pop()!.start);
-    ranges.push(range);
-  }
+const FINDERS = [
+  ["anywhere", findAnywhere],
+  ["words", findWords],
+  ["broken", findBroken],
+] as const;
 
-  /** The output up to `until`. */
-  function release(until: number): Buffer {
-    const from = position - held.length;
-    const parts: Uint8Array[] = [];
-    let at = from;
-    while (at < until) {
-      const range = ranges[0];
-      const plain = Math.min(range?.start ?? until, until);
-      if (at < plain) parts.push(held.subarray(at - from, plain - from));
-      if (!range || range.start >= until) break;
-      if (range.start !== marked) parts.push(Buffer.from(MARKER));
-      at = Math.min(range.end, until);
-      marked = at;
-      if (range.end > until) range.start = until;
-      else ranges.shift();
-    }
-    held = held.subarray(until - from);
-    return Buffer.concat(parts);
-  }
-
+/** Replaces each run of bytes that lie in an occurrence of a pattern by one marker. */
+export function createPatternMasker(patterns: Patterns): Masker {
+  const held = new HeldOutput();
+  const finders = FINDERS.flatMap(([kind, find]) => (patterns[kind].length > 0 ? [find(patterns[kind], held)] : []));
+  const beginnings = new Uint8Array(256);
+  for (const pattern of Object.values(patterns).flat()) beginnings[pattern[0]] = 1;
+  let isIdle = true;
   return {
     push(chunk) {
-      held = Buffer.concat([held, chunk]);
+      let { end } = held;
+      held.append(chunk);
       for (const byte of chunk) {
-        state = automaton.step(state, byte);
-        position++;
-        const length = automaton.match(state);
-        if (length > 0) add({ start: position - length, end: position });
+        end++;
+        // Most bytes of an output are the beginning of no pattern.
+        if (isIdle && beginnings[byte] === 0) continue;
+        isIdle = true;
+        for (const finder of finders) if (!finder.read(byte, end)) isIdle = false;
       }
-      return release(position - automaton.depth(state));
+      return held.release(Math.min(end, ...finders.map((finder) => finder.firstOpen(end))));
     },
-    end: () => release(position),
+    end() {
+      for (const finder of finders) finder.finish(held.end);
+      return held.release(held.end);
+    },
   };
 }
 
-/** A value, the same without blanks at its end, and its single lines where it has several; each also in the forms in which programs print it. */
-function patternsOf(values: readonly string[]): Uint8Array[] {
-  const texts = values.flatMap((value) => [value, value.trimEnd(), ...linesOf(value)]);
-  const forms = [...new Set(texts)].flatMap((text) => formsOf(text.toWellFormed()));
-  return [...new Set(forms)].filter((text) => text !== "").map((text) => Buffer.from(text));
+const ANYWHERE_CHARACTERS_MIN = 8; // a shorter text may be in any output by chance
+const WORD_CHARACTERS_MIN = 4;
+/** Words of any output: without them it cannot be read. */
+const COMMON = /^(?:true|false|null|[\d+.,-]+)$/i;
+
+type Masking = "anywhere" | "as a word" | "never";
+
+function maskingOf(text: string): Masking {
+  if (text.length >= ANYWHERE_CHARACTERS_MIN) return "anywhere";
+  return text.length < WORD_CHARACTERS_MIN || COMMON.test(text) ? "never" : "as a word";
 }
 
-const linesOf = (value: string): string[] =>
-  value.split(/\r?\n/).filter((line, _, lines) => lines.length > 1 && line.length >= LINE_CHARACTERS_MIN);
+/** Whether a value is masked in an output: short and common values are not. */
+export const isMasked = (value: string): boolean => maskingOf(value.trim()) !== "never";
 
-const LINE_CHARACTERS_MIN = 8; // shorter lines of a value, such as `}`, are in any output
+/** Returns the values without blanks and quotes at their ends, and the lines of values that have several, in the forms in which programs print them. */
+function patternsOf(values: readonly string[]): Patterns {
+  const texts = values.map((value) => value.toWellFormed().trim());
+  const parts = texts.flatMap((text) => [text, text.replaceAll(/^['"]+|['"]+$/g, ""), ...linesOf(text)]);
+  const long = [...new Set(parts)].filter((text) => maskingOf(text) === "anywhere");
+  return {
+    anywhere: bytesOf(long.flatMap(formsOf)),
+    words: bytesOf(texts.filter((text) => maskingOf(text) === "as a word")),
+    broken: bytesOf(long.flatMap(base64FormsOf)),
+  };
+}
 
-/** A stream that masks. */
+const linesOf = (text: string): string[] => text.split(/\r?\n/).map((line) => line.trim());
+
+const bytesOf = (texts: readonly string[]): Uint8Array[] => [...new Set(texts)].map((text) => Buffer.from(text));
+
+/** Returns a stream that masks. */
 export function createMaskStream(values: readonly string[]): Transform {
   const masker = createMasker(values);
   return new Transform({

@@ -6,7 +6,8 @@ import { write } from "../frame/io.ts";
 import { printable } from "../frame/printable.ts";
 import { resolveAll } from "../read/resolve.ts";
 import { type Child, forwardSignals, NotStarted, startChild } from "./child.ts";
-import { type Environment, loadEnvironment, referencesIn, renderEnvironment } from "./environment.ts";
+import { type Environment, loadEnvironment, referencesIn, renderEnvironment, variablesWith } from "./environment.ts";
+import { isMasked } from "./mask.ts";
 import type { RUN_OPTIONS } from "./options.ts";
 import { watchValues } from "./watch.ts";
 
@@ -99,8 +100,12 @@ const sayTo =
     void write(stderr, `item-vault: ${printable(text)}\n`);
 
 function start({ io, rest, options }: RunCall, environment: Environment, values: Secrets): Child {
-  const masked = options["no-masking"] || values.size === 0 ? undefined : [...values.values()];
-  return startChild(rest, renderEnvironment(environment, values), masked, io);
+  const env = renderEnvironment(environment, values);
+  if (options["no-masking"]) return startChild(rest, env, undefined, io);
+  const exposed = variablesWith(environment, values, (value) => value !== "" && !isMasked(value));
+  if (exposed.length > 0) sayTo(io)(`too short or too common to be masked in the output: the values of ${exposed.join(", ")}`);
+  const masked = [...values.values()].filter(isMasked);
+  return startChild(rest, env, masked.length > 0 ? masked : undefined, io);
 }
 
 async function exitCode({ io }: RunCall, child: Child): Promise<number> {

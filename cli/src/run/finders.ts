@@ -1,0 +1,86 @@
+import { createAutomaton, START } from "./automaton.ts";
+import { type HeldOutput, isLineBreak } from "./held-output.ts";
+
+/** Finds patterns in held output and hides them. */
+export interface Finder {
+  /** Reads the byte before `end`. Returns whether no pattern has begun. */
+  read(byte: number, end: number): boolean;
+  /** Returns the first byte that a later one may make a part of a pattern. */
+  firstOpen(end: number): number;
+  /** Reads the end of the output. */
+  finish(end: number): void;
+}
+
+/** Finds patterns wherever they are. */
+export function findAnywhere(patterns: readonly Uint8Array[], held: HeldOutput): Finder {
+  const automaton = createAutomaton(patterns);
+  let state = START;
+  return {
+    read(byte, end) {
+      state = automaton.step(state, byte);
+      if (automaton.match(state) > 0) held.hide(end - automaton.match(state), end);
+      return state === START;
+    },
+    firstOpen: (end) => end - automaton.depth(state),
+    finish: () => undefined,
+  };
+}
+
+/** Whether a byte is a letter, a digit, `_` or a part of a character beyond ASCII. */
+const isWordByte = (byte: number | undefined): boolean => byte !== undefined && WORD_BYTES[byte] === 1;
+const WORD_BYTES = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 0x80 || /\w/.test(String.fromCharCode(byte)) ? 1 : 0));
+
+/** Finds patterns that are whole words: a letter or a digit of them has none beside it. */
+export function findWords(patterns: readonly Uint8Array[], held: HeldOutput): Finder {
+  const automaton = createAutomaton(patterns);
+  let state = START;
+  let starts: number[] = []; // of words that end at the last byte, if the next one ends them
+
+  function decide(next: number | undefined, end: number): void {
+    if (!isWordByte(next)) for (const start of starts) held.hide(start, end);
+    starts = [];
+  }
+
+  return {
+    read(byte, end) {
+      if (starts.length > 0) decide(byte, end - 1);
+      state = automaton.step(state, byte);
+      if (automaton.match(state) === 0) return state === START;
+      // Several patterns may end here, for example `a-bcde` and `bcde`.
+      for (const pattern of patterns.filter((bytes) => held.hasBefore(end, bytes))) {
+        const start = end - pattern.length;
+        if (isWordByte(pattern[0]) && isWordByte(held.byteBefore(start))) continue;
+        if (isWordByte(pattern.at(-1))) starts.push(start);
+        else held.hide(start, end);
+      }
+      return false;
+    },
+    firstOpen: (end) => end - automaton.depth(state),
+    finish: (end) => decide(undefined, end),
+  };
+}
+
+const LINE_BREAK_BYTES_MAX = 2; // an empty line ends a text of base64
+/** A line that ends with fewer characters of a pattern is not held back: most such lines have nothing of a value. */
+const HELD_AT_LINE_BREAK_MIN = 8;
+
+/** Finds patterns that may have line breaks in them: programs break lines of base64 after 64 or 76 characters. */
+export function findBroken(patterns: readonly Uint8Array[], held: HeldOutput): Finder {
+  const automaton = createAutomaton(patterns);
+  let state = START;
+  let breaks = 0; // line breaks at the end
+  return {
+    read(byte, end) {
+      breaks = isLineBreak(byte) ? breaks + 1 : 0;
+      if (breaks === 0) state = automaton.step(state, byte);
+      else if (breaks > LINE_BREAK_BYTES_MAX) state = START;
+      if (breaks === 0 && automaton.match(state) > 0) held.hide(held.startOf(automaton.match(state), end), end);
+      return state === START;
+    },
+    firstOpen(end) {
+      const characters = automaton.depth(state);
+      return breaks === 0 || characters >= HELD_AT_LINE_BREAK_MIN ? held.startOf(characters, end) : end;
+    },
+    finish: () => undefined,
+  };
+}
