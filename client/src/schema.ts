@@ -1146,6 +1146,8 @@ export interface Job {
   endedAt?: string;
   /** Why it failed, or why its last step is tried again; otherwise absent. */
   reason?: ErrorKind;
+  /** How often the step was begun that is tried again; otherwise absent. */
+  tries?: number;
 }
 
 /** The references to resolve. */

@@ -105,7 +105,8 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       createdAt: { type: "string", format: "date-time" },
       endedAt: { type: "string", format: "date-time", description: "Absent until it has ended." },
       reason: ref("ErrorKind", "Why it failed, or why its last step is tried again; otherwise absent."),
+      tries: integer("How often the step was begun that is tried again; otherwise absent.", 0),
     },
-    ["dryRun", "result", "endedAt", "reason"],
+    ["dryRun", "result", "endedAt", "reason", "tries"],
   ),
 };

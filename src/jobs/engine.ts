@@ -1,6 +1,6 @@
 import { catchDefect, logFailure, logRefusal } from "../log.ts";
 import type { Failure, FailureKind } from "../model/failure.ts";
-import { isPassing } from "../model/job.ts";
+import { isPassing, STEP_TRIES_MAX } from "../model/job.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { MINUTE, SECOND } from "../model/time.ts";
 import type { Store } from "../store/d1/database.ts";
@@ -26,9 +26,6 @@ import { KINDS } from "./kinds.ts";
  * the next alarm. A step that does not end, because it throws or its object is killed, is tried again: the try is counted and the next alarm
  * set before the step begins.
  */
-
-/** How often a step is tried before its job fails. */
-export const STEP_TRIES_MAX = 10;
 
 /** The longest state of a job. It is parsed and written with each step, in the 128 MB of an isolate. */
 const STATE_CHARACTERS_MAX = 8 * 1024 * 1024;

@@ -52,6 +52,9 @@ export interface BackupResult {
   readonly contents: number;
 }
 
+/** How often a step is tried before its job fails, or goes on without the vault. */
+export const STEP_TRIES_MAX = 10;
+
 /** A job as the admin sees it. Times are Unix milliseconds. */
 export interface Job {
   readonly id: string;
@@ -67,6 +70,8 @@ export interface Job {
   readonly endedAt: number | undefined;
   /** Why it failed, or why its last step will be tried again. */
   readonly reason: FailureKind | undefined;
+  /** How often a step that is tried again was begun. */
+  readonly tries: number | undefined;
 }
 
 /** Which request has created a job. */

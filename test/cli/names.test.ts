@@ -44,7 +44,7 @@ describe("a table", () => {
     const made = await runHere(["child", "create", "child of it", "--vault", `${world.vault}=r`], { env });
     expect(made.code).toBe(0);
     expect(await table(["child", "list"], env)).toContain(`${NAME} r `);
-    const [child] = (await sendRequest("GET", "v1/tokens", world.token)) as unknown as { id: string }[];
+    const [child] = (await sendRequest("GET", "v1/tokens", world.token)) as { id: string }[];
     expect(await table(["token", "get", child!.id], ADMIN())).toMatch(new RegExp(`Issued by +${TOKEN}\n`));
   });
 

@@ -70,7 +70,8 @@ export const RESTORE_OPTIONS = {
 
 export const DELETE_OPTIONS = {
   ...VAULT_OPTION,
-  destroy: { type: "boolean", summary: "for good, with all versions and Files; needs the permission d" },
+  destroy: { type: "boolean", summary: "permanently, with all versions and files; needs the permission d" },
+  version: { type: "string", value: "N", summary: "with --destroy: only this earlier version" },
   yes: { type: "boolean", short: "y", summary: "do not ask before --destroy" },
 } as const satisfies Options;
 

@@ -1,5 +1,5 @@
 import { type Client, ItemVaultError } from "@item-vault/client";
-import { deletedIdOf, findItem, itemIdOf, vaultIdOf } from "../api/find.ts";
+import { deletedIdOf, findItem, type ItemPath, itemIdOf, vaultIdOf } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
@@ -42,13 +42,25 @@ export async function restore({ io, args, options, client: connect }: Call<typeo
 
 /** `item delete`: to the deleted Items; with `--destroy` for good. */
 export async function remove({ io, args, options, client: connect }: Call<typeof DELETE_OPTIONS>): Promise<void> {
+  const version = options.version === undefined ? undefined : versionOf(options.version);
+  if (version !== undefined && !options.destroy)
+    throw new CliError("A version cannot be restored once it is deleted", { exit: "usage", hint: "Add --destroy to delete it." });
   const client = await connect();
   const [name] = args as readonly [string];
   const vault = await vaultIdOf(client, options.vault);
+  if (version !== undefined)
+    return destroyVersion(io, client, { ...(await findItem(client, name, vault)), version }, options.yes);
   if (options.destroy) return destroy(io, client, vault, name, options.yes);
   const item = await itemIdOf(client, vault, name);
   await client.call("DELETE /v1/vaults/{vault}/items/{item}", { path: { vault, item } });
   await tell(io, `Deleted ${item}: \`item-vault item restore ${item}\` restores it`);
+}
+
+/** Destroys an earlier version of an Item (contract 14.7). */
+async function destroyVersion(io: Io, client: Client, path: ItemPath & { readonly version: number }, yes?: boolean) {
+  await confirm(io, `Permanently delete version ${path.version}?`, yes);
+  await client.call("DELETE /v1/vaults/{vault}/items/{item}/versions/{version}", { path });
+  await tell(io, `Destroyed version ${path.version} of ${path.item}`);
 }
 
 /** Destroys an Item, or else a deleted one of this id or title. */

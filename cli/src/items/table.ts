@@ -55,7 +55,7 @@ export const ITEM_COMMANDS: readonly Command[] = [
     summary: "delete an Item; it can be restored for a time",
     args: "<item>",
     options: DELETE_OPTIONS,
-    examples: ["item-vault item delete Database"],
+    examples: ["item-vault item delete Database", "item-vault item delete Database --version 3 --destroy"],
     load: async () => ({ run: (await import("./state.ts")).remove }),
   }),
   command({

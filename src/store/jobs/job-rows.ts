@@ -274,7 +274,7 @@ export function deleteOldJobs(sql: SqlStorage, now: number): void {
 
 /** The job as the admin sees it. */
 export function jobOf(sql: SqlStorage, row: JobRow): Job {
-  const { id, kind, dry_run, state, done, total, result, created_at, ended_at, reason } = row;
+  const { id, kind, dry_run, state, done, total, result, created_at, ended_at, reason, tries } = row;
   return {
     id,
     kind,
@@ -286,5 +286,6 @@ export function jobOf(sql: SqlStorage, row: JobRow): Job {
     createdAt: created_at,
     endedAt: ended_at ?? undefined,
     reason: reason ?? undefined,
+    tries: reason === null || ended_at !== null ? undefined : tries,
   };
 }

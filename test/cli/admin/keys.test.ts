@@ -36,7 +36,7 @@ const key = (id: keyof typeof BOTH, state: string, more: object = {}) => {
   return { id, state, publicKey, verifies: true, backup: false, removable: false, ...NONE, ...more };
 };
 
-/** A service that answers with these keys, and in turn with these answers to other requests, and to those about jobs; `exists`: with a 409 `job_exists`, `status`: with that status. `keysAtEnd`: the keys after a POST. */
+/** A service that answers with these keys, and in turn with these answers to other requests, and to those about jobs; `exists`: with a 409 `job_exists`, `status`: with that status; `silent`: never. `keysAtEnd`: the keys after a POST. */
 async function serve(
   keys: readonly object[],
   answers: readonly object[] = [],
@@ -53,6 +53,7 @@ async function serve(
           ? keysAtEnd
           : keys
         : left.shift()!;
+    if ("silent" in answer) return;
     if ("status" in answer) response.statusCode = answer.status as number;
     if (!("page" in answer)) response.setHeader("Request-Id", "1").setHeader("Content-Type", "application/json");
     if ("exists" in answer) response.setHeader("Item-Vault-Error", "job_exists").setHeader("Item-Vault-Job", ID).writeHead(409);
@@ -60,7 +61,7 @@ async function serve(
     else response.end("page" in answer ? "<html>" : JSON.stringify(answer));
   });
   await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
-  onTestFinished(() => void server.close());
+  onTestFinished(() => server.close().closeAllConnections());
   const { port } = server.address() as { port: number };
   return { env: { ...ADMIN, ITEM_VAULT_HOST: `http://127.0.0.1:${port}` }, asked };
 }
@@ -274,6 +275,28 @@ describe("admin keys rewrap", () => {
       3,
       expect.stringContaining(`It goes on. Look at it with \`item-vault admin jobs show ${ID}`),
     ]);
+  });
+
+  it("says once how often a step was tried and why it failed, while the service tries again", async () => {
+    const tried = (tries: number, reason: string) => job("running", 2, 5, { tries, reason });
+    const answers = [tried(1, "unavailable"), tried(1, "unavailable"), tried(2, "unavailable"), tried(3, "misconfigured")];
+    const jobs = [job("waiting", 0, 0), ...answers, job("running", 3, 5), job("done", 5, 5)];
+    const { stderr } = await keys("rewrap", { env: (await serve(KEYS, jobs, REWRAPPED)).env });
+    expect(stderr.match(/^Try .*$/gm)).toEqual([
+      "Try 1 of 10 failed: unavailable. The job tries again by itself.",
+      "Try 2 of 10 failed: unavailable. The job tries again by itself.",
+      "Try 3 of 10 failed: misconfigured. The job tries again by itself.",
+    ]);
+  });
+
+  it("ends after one silence of the service, and says that the job goes on", async () => {
+    const { env, asked } = await serve(KEYS, [job("waiting", 0, 0), { silent: true }]);
+    const ran = await keys("rewrap --timeout 0.1", { env });
+    expect([ran.code, ran.stderr]).toEqual([
+      6,
+      expect.stringContaining("did not answer within 0.1 s\nIt goes on. Look at it with"),
+    ]);
+    expect(asked.filter((line) => line.includes("wait="))).toHaveLength(1);
   });
 
   it("refuses an answer that is no job", async () => {

@@ -1,4 +1,5 @@
 import type { Job } from "@item-vault/client";
+import { STEP_TRIES_MAX } from "@item-vault/model/job";
 import { allOf } from "../../api/lists.ts";
 import { isId } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
@@ -62,6 +63,7 @@ const shownJob = (job: Job): Shown => ({
       ["Begun", timeOf(job.createdAt)],
       ["Ended", job.endedAt === undefined ? "" : timeOf(job.endedAt)],
       ["Reason", job.reason ?? ""],
+      ["Tries", job.tries === undefined ? "" : `${job.tries} of ${STEP_TRIES_MAX}`],
       ...job.findings.map((finding) => ["Finding", lineOf(finding)] as const),
     ]),
 });

@@ -9,6 +9,7 @@ import { printable } from "../../frame/printable.ts";
 import { tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { lineOf } from "../verify/service.ts";
+import { STEP_TRIES_MAX } from "@item-vault/model/job";
 import { findingsOf, hasEnded, loadJob, requireJob } from "./service.ts";
 
 /** What is to be done: the body of the request, and the words for the progress bar. */
@@ -31,7 +32,7 @@ const INTERVAL_MS = 1_000;
 /** Milliseconds from one request to the next, at most, while the service does not answer. */
 const OUTAGE_INTERVAL_MS_MAX = 10_000;
 
-/** Milliseconds without an answer of the service after which the command ends. The job goes on meanwhile. */
+/** Milliseconds for which the service may be unreachable or answer with a 5xx. A silent host ends the command earlier, by `--timeout`. */
 const OUTAGE_MS_MAX = 240_000;
 
 /**
@@ -51,9 +52,19 @@ export async function runJob(io: Io, admin: Client, { json, key, label, unit }: 
   const progress = startProgress(io, label, undefined, (done, total) =>
     total ? `${done} of ${plural(total, unit)}` : plural(done, unit),
   );
+  let failed = "";
+  const onProgress = async (job: Job): Promise<void> => {
+    const line = failureLineOf(job);
+    if (line !== failed && line !== "") {
+      progress.end();
+      await tell(io, line);
+    }
+    failed = line;
+    progress.set(job.progress.done, job.progress.total);
+  };
   const command = `\`item-vault admin jobs show ${started.id}\``;
   const ended = await withHint(`It goes on. Look at it with ${command}.`, () =>
-    interruptible((signal) => endOf(admin, started, signal, (job) => progress.set(job.progress.done, job.progress.total))),
+    interruptible((signal) => endOf(admin, started, signal, onProgress)),
   ).finally(() => progress.end());
   if (ended.state === "paused")
     throw new CliError(`The job ${ended.id} is paused`, {
@@ -68,6 +79,12 @@ export async function runJob(io: Io, admin: Client, { json, key, label, unit }: 
   throw new CliError(message, ended.reason === "not_restored" ? NOT_RESTORED : { hint });
 }
 
+/** Why the last try of a step failed; empty if it did not, or if the job has ended. */
+const failureLineOf = ({ reason, tries = 0, endedAt }: Job): string =>
+  reason === undefined || endedAt !== undefined
+    ? ""
+    : `Try ${tries} of ${STEP_TRIES_MAX} failed: ${reason}. The job tries again by itself.`;
+
 const NOT_RESTORED = {
   exit: "conflict",
   hint: "The database is new, and the bucket has the backups of another one. Restore them first: `item-vault admin restore`.",
@@ -79,10 +96,10 @@ const DIFFERING = new Set(["verify", "backup", "restore"]);
 const isAtRest = (job: Job): boolean => hasEnded(job) || job.state === "paused";
 
 /**
- * Loads a job until it has ended, or is paused. Each request is sent once, because the next one asks the same. Errors: throws the last failure
- * when the service has given no job for `OUTAGE_MS_MAX`, and at once one that does not pass, such as that of a token.
+ * Loads a job until it has ended, or is paused. Each request is sent once, because the next one asks the same. Throws the last failure
+ * when the service has given no job for `OUTAGE_MS_MAX`, and at once one that does not pass, such as that of a token, or a silence.
  */
-async function endOf(admin: Client, started: Job, signal: AbortSignal, onProgress: (job: Job) => void): Promise<Job> {
+async function endOf(admin: Client, started: Job, signal: AbortSignal, onProgress: (job: Job) => Promise<void>): Promise<Job> {
   let job = started;
   let [answeredAt, failures] = [Date.now(), 0];
   while (!isAtRest(job)) {
@@ -90,11 +107,12 @@ async function endOf(admin: Client, started: Job, signal: AbortSignal, onProgres
     try {
       job = await loadJob(admin, job.id, { wait: WAIT_SECONDS, attempts: 1, signal });
       [answeredAt, failures] = [Date.now(), 0];
-      onProgress(job);
+      await onProgress(job);
       if (!isAtRest(job)) await pause(sentAt + INTERVAL_MS - Date.now(), signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (failureOf(error)?.exit !== "unavailable" || Date.now() - answeredAt > OUTAGE_MS_MAX) throw error;
+      const isSilent = error instanceof ItemVaultError && error.kind === "timeout";
+      if (isSilent || failureOf(error)?.exit !== "unavailable" || Date.now() - answeredAt > OUTAGE_MS_MAX) throw error;
       await pause(Math.min(OUTAGE_INTERVAL_MS_MAX, INTERVAL_MS * 2 ** failures++), signal);
     }
   }
