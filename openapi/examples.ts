@@ -186,7 +186,7 @@ export const adminHealth = {
     {
       service: "capacity",
       status: "ACTIVE",
-      message: "The database has room. It takes 12.4 of 10,000 MB, and the quotas of 3 vaults add up to 805.3 MB",
+      message: "The database has free space. It uses 12.4 of 10,000 MB, and the quotas of 3 vaults add up to 805.3 MB",
       used: 12_400_000,
       limit: 10_000_000_000,
     },
@@ -196,5 +196,5 @@ export const adminHealth = {
 export const health = {
   name: "Item Vault",
   version: "0.9.0",
-  dependencies: [{ service: "d1", status: "ACTIVE", message: "The database answers" }],
+  dependencies: [{ service: "d1", status: "ACTIVE", message: "The database responds" }],
 };

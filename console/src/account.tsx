@@ -22,7 +22,8 @@ export function Account() {
           {name}
         </p>
         <label>
-          Look
+          {" "}
+          Theme{" "}
           <select value={look.value} onChange={(event) => chooseLook(event.currentTarget.value as Look)}>
             {Object.entries(LOOKS).map(([value, label]) => (
               <option key={value} value={value}>

@@ -22,7 +22,7 @@ const GRANTS = {
   admin: {
     title: "Sign in as admin",
     label: "Admin token",
-    help: "The ADMIN_TOKEN of this service. It is added to your session: what you have open stays open.",
+    help: "The ADMIN_TOKEN of this service. It is added to your session, and your vaults stay open.",
     refuse: (text: string) => (isVaultToken(text) ? "This is a token for vaults, not the admin token." : undefined),
   },
   token: {
@@ -48,7 +48,7 @@ export function GrantDialog() {
   const onDone = () => {
     close();
     if (grant === "token") return navigate({ view: "items" });
-    showToast("You are signed in as admin.");
+    showToast("Signed in as admin");
     afterRender(focusNavigation);
   };
   return (

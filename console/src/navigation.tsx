@@ -26,7 +26,7 @@ export function Navigation() {
   return (
     <>
       <button type="button" class="skip" onClick={focusView}>
-        Skip the navigation
+        Skip to content
       </button>
       <header class="top">
         <a class="brand" href="#/items">

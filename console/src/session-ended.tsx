@@ -19,7 +19,7 @@ export function SessionEnded() {
         <>
           <p role="alert">
             You are signed in as <b>{nameOfSession(other)}</b>. This page was opened by <b>{nameOfSession(session.value!)}</b>:
-            what was typed in it is lost when you continue.
+            what was typed in it will be lost when you continue.
           </p>
           <p>
             <button type="button" onClick={dropPage}>

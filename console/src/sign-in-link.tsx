@@ -1,31 +1,19 @@
 import { useSignal } from "@preact/signals";
 import { explainLink, redeemLink } from "./api/session.ts";
 import { SignOut } from "./sign-out.tsx";
-import { vaults } from "./state/items.ts";
 import { askedCodes, linkNotice, nameOfSession, session } from "./state/session.ts";
 import { showToast } from "./state/toasts.ts";
 import { Dialog } from "./ui/dialog.tsx";
-import { plural } from "./ui/plural.ts";
-
-/** So many vaults are named. */
-const NAMED = 3;
 
 /** Tells as whom a link has signed in, because it may be the link of somebody else. It stays until it is dismissed. */
 export function LinkNotice() {
   if (!linkNotice.value) return null;
-  const names = vaults.value.map(({ name }) => name);
-  const others = names.length - NAMED;
+
   return (
     <aside class="link-notice" aria-label="Signed in by a link">
       <output>
-        A link has signed you in as <b>{nameOfSession(session.value!)}</b>
-        {names.length > 0 && (
-          <>
-            , with {names.length === 1 ? "the vault" : "the vaults"} <b>{names.slice(0, NAMED).join(", ")}</b>
-            {others > 0 && ` and ${plural(others, "other")}`}
-          </>
-        )}
-        . If you did not make the link yourself, sign out: its owner reads what you write here.
+        You’re signed in as <b>{nameOfSession(session.value!)}</b> by link. Not your link? Sign out: its owner can see what you
+        save here.
       </output>
       <div class="buttons">
         <SignOut />
@@ -55,8 +43,8 @@ export function LinkQuestion() {
   return (
     <Dialog title="Sign in with the link?" onClose={forgetLink}>
       <p>
-        You are signed in as {nameOfSession(session.value!)}. Use the link only if you have made it yourself: with a link of
-        somebody else you would write into their vaults.
+        You are signed in as {nameOfSession(session.value!)}. Only use a link that you made yourself: with someone else’s link,
+        you would save items in their vaults.
       </p>
       <div class="buttons">
         <button type="button" onClick={forgetLink}>

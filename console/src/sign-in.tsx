@@ -9,8 +9,8 @@ import { sessionState, signInMessage } from "./state/session.ts";
 
 const REFUSED = "This token is not valid. It may be mistyped, revoked or expired.";
 const HELP =
-  "A token that your administrator has issued, or the admin token of this service. It is exchanged for a session of 12 hours and " +
-  "not stored in the browser.";
+  "A token that your administrator has issued, or the admin token of this service. You’ll stay signed in for 12 hours. " +
+  "The token isn’t stored.";
 
 interface Props {
   readonly label?: string;
@@ -97,7 +97,7 @@ const Help = () => (
       <li>
         You have set up the command line: <code>item-vault console</code> prints such a link.
       </li>
-      <li>Your organisation uses Cloudflare Access: your administrator invites you, and you open this page again.</li>
+      <li>Your organization uses Cloudflare Access: your administrator invites you, and you open this page again.</li>
     </ul>
   </section>
 );

@@ -25,7 +25,7 @@ export function SignOutQuestion() {
   };
   return (
     <Dialog title="Clear the clipboard too?" onClose={() => (asked.value = false)}>
-      <p>A value that you have copied here may still be in the clipboard, or something that you have copied elsewhere since.</p>
+      <p>A value that you copied here may still be on the clipboard, or something that you copied elsewhere since.</p>
       <div class="buttons">
         <button type="button" onClick={answer(false)}>
           Sign out only

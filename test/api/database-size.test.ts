@@ -220,7 +220,7 @@ async function capacityAt(size: number, path = "/v1/admin/health") {
 
 describe("the size of the database", () => {
   it.each([
-    [7.9, "ACTIVE", "The database has room"],
+    [7.9, "ACTIVE", "The database has free space"],
     [8, "WARNING", "The database is nearly full"],
     [9.4, "WARNING", "The database is nearly full"],
     [9.5, "ERROR", "The database is full: writes that grow are refused"],
@@ -228,7 +228,7 @@ describe("the size of the database", () => {
     const open = { service: "capacity", status, message: words };
     expect(await capacityAt(size * GB, "/health")).toEqual(open);
     const figures = { used: size * GB, limit: 10 * GB };
-    const message = expect.stringMatching(new RegExp(`^${words}\\. It takes .* and the quotas of \\d+ vaults add up to `));
+    const message = expect.stringMatching(new RegExp(`^${words}\\. It uses .* and the quotas of \\d+ vaults add up to `));
     expect(await capacityAt(size * GB)).toEqual({ ...open, ...figures, message });
   });
 

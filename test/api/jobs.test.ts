@@ -346,7 +346,7 @@ describe("/health", () => {
     expect(await jobsIn(service)).toEqual({
       service: "jobs",
       status: "WARNING",
-      message: "The newest job of the kind rewrap failed: misconfigured",
+      message: "The last rewrap job failed: misconfigured",
     });
     await killOperator(service);
     await runJob(service, REWRAP);

@@ -148,7 +148,7 @@ describe("a backup after the bucket has lost an object of the newest snapshot", 
     const { vault } = await backedUpVault();
     await losePart(vault, "items");
     expect(await backUpAll()).toMatchObject({ state: "done" });
-    const message = expect.stringContaining("the bucket had lost objects of 1 snapshots before it");
+    const message = expect.stringContaining("the bucket has lost objects of 1 earlier snapshots");
     expect(await loadBackupHealth()).toMatchObject({ status: "WARNING", message });
     expect(await backUpAll()).toMatchObject({ state: "done" });
     expect(await loadBackupHealth()).toMatchObject({ message: expect.not.stringContaining("lost") });

@@ -38,7 +38,7 @@ describe("the newest backup", () => {
     ["does not open with ROOT_KEYS", "its manifest was changed", async () => env.BACKUPS.put(await newest(), "{}\nk1 00\n")],
   ])("%s: the hourly run and both runs of verify say so when %s", async (words, _, damage) => {
     await cleanUp(env, Date.now());
-    const message = expect.stringMatching(/^The last backup is of \S+Z \(it was there and opened at \S+Z\)/);
+    const message = expect.stringMatching(/^The last backup is of \S+Z \(checked at \S+Z\)/);
     expect(await healthOfBackups()).toMatchObject({ status: "ACTIVE", message });
     expect(await findings(false)).toEqual([]);
     await damage();

@@ -263,7 +263,7 @@ describe("/health", () => {
     const { message } = await healthOfBackups();
     vi.useRealTimers();
     await undo();
-    expect(message).toContain("1 of its rows did not open");
+    expect(message).toContain("1 of its rows could not be decrypted");
   });
 
   it("warns while the newest backup has rows that do not open", async () => {
@@ -272,7 +272,7 @@ describe("/health", () => {
     expect(await backUpAll()).toMatchObject({ state: "done", findings: [{ table: "files" }] });
     expect(await healthOfBackups()).toMatchObject({
       status: "WARNING",
-      message: expect.stringContaining("1 of its rows did not open"),
+      message: expect.stringContaining("1 of its rows could not be decrypted"),
     });
     await undo();
     await backUp(planted.vault, { full: true });

@@ -49,7 +49,7 @@ describe("the activity", () => {
         async () => {
           await page.reload();
           await today.getByRole("row", { name: /created Folded/ }).waitFor();
-          return today.getByRole("row", { name: /read lists \d+ times node/ }).count();
+          return today.getByRole("row", { name: /viewed the item list \(\d+×\) node/ }).count();
         },
         { timeout: 120_000 },
       )
@@ -128,12 +128,12 @@ describe("the activity", () => {
     await page.getByText(/^5 entries since .*; older ones are not loaded\.$/).waitFor();
     await page.getByRole("figure", { name: /Requests per day since/ }).waitFor();
     await page.getByLabel("Filter by requests").selectOption("created");
-    await page.getByRole("row", { name: new RegExp(`created ${items[0]!.slice(0, 8)}`) }).waitFor();
+    await page.getByRole("row", { name: new RegExp(`created an item \\(${items[0]!.slice(0, 8)}`) }).waitFor();
     await page.getByText("2 matching entries in the whole log.").waitFor();
     await page.getByLabel("Filter by requests").selectOption("");
     await page.getByRole("button", { name: "Load older entries" }).click();
     await page.getByText("8 entries in the whole log.").waitFor();
-    await page.getByText("Figures").click();
+    await page.getByText("Show as table").click();
     await page.getByRole("table", { name: "Requests per day" }).getByRole("rowheader").last().waitFor();
   });
 
@@ -191,8 +191,8 @@ describe("the health", () => {
     await expect.poll(() => page.getByRole("row", { name: /Database \(D1\) Works/ }).count()).toBe(1);
     const names = await page.getByRole("table", { name: "Parts of the service" }).getByRole("rowheader").allTextContents();
     expect(names.filter((name) => !/^[A-Z]/.test(name))).toEqual([]);
-    await fact(page, "Room")
-      .getByText(/^There is [\d.]+ GB of 10 GB left in the database\.$/)
+    await fact(page, "Storage")
+      .getByText(/^[\d.]+ GB of 10 GB free\.$/)
       .waitFor();
     await page.getByRole("figure", { name: /Largest vaults/ }).waitFor();
   });
@@ -218,27 +218,19 @@ describe("the health", () => {
     for (const [title, text, view] of [
       [
         "Backups",
-        "The last backup was 5 hours ago, and it is late, incomplete or damaged. The technical report has the reason.",
+        "The last backup was 5 hours ago. It is late, incomplete or damaged: see the technical report for the reason.",
         "backups",
       ],
-      [
-        "Room",
-        "There is only 400 MB of 10 GB left in the database, and nothing that takes more is accepted. Delete what nobody needs.",
-        "vaults",
-      ],
-      ["Root keys", "1 retired key is still in use. Put everything under the active key.", "keys"],
-      ["Tokens", "3 tokens end within 14 days. What uses them stops then, unless it gets new ones.", "tokens"],
-      [
-        "Stored data",
-        "Some of what was read in the last day is damaged. “Verify” names it, and a backup restores it.",
-        "backups",
-      ],
-      ["Jobs", "No backup, check or other long job has failed.", "backups"],
+      ["Storage", "Only 400 MB of 10 GB free. Writes that need more are refused: delete what you no longer need.", "vaults"],
+      ["Root keys", "1 retired key is still in use. Re-wrap all keys with the active root key.", "keys"],
+      ["Tokens", "3 tokens expire within 14 days. Replace them before then to avoid an outage.", "tokens"],
+      ["Stored data", "Damaged data was found in the last 24 hours. Run “Verify” to see it; a backup can restore it.", "backups"],
+      ["Jobs", "No job has failed.", "backups"],
     ] as const) {
       await fact(page, title).getByText(text, { exact: true }).waitFor();
       expect(await fact(page, title).getByRole("link").getAttribute("href")).toBe(`#/${view}`);
     }
-    await fact(page, "Service").getByText("of a newer release: it fails. The technical report has the reason.").waitFor();
+    await fact(page, "Service").getByText("of a newer release: not working. See the technical report for the reason.").waitFor();
     expect(await fact(page, "Service").getByRole("link").count()).toBe(0);
     await page.getByRole("row", { name: /of a newer release Fails As the service says it/ }).waitFor();
     expect(await checkLooks(page)).toBe("");

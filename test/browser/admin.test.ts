@@ -171,10 +171,10 @@ it("issues a token by keyboard, whose text is shown once and works until it is r
   for (const key of ["Tab", "Tab", "Tab"]) await press(key);
   expect(await focused(page)).toBe("Issue token");
   await press("Enter");
-  await dialogOf(page).getByText("shown only here").waitFor();
+  await dialogOf(page).getByText("You won’t be able to see it again.").waitFor();
   expect(await focused(page)).toBe("Copy token");
   await press("Escape");
-  expect(await dialogOf(page).getByRole("alert").textContent()).toContain("You have not copied the token");
+  expect(await dialogOf(page).getByRole("alert").textContent()).toContain("You haven’t copied the token");
   await press("Enter");
   await page.getByText("Token copied").waitFor();
   const text = await readClipboard(page);
@@ -211,12 +211,12 @@ it("opens the vaults of an admin by a token that the log shows and the page does
 
   // A vault that is made afterwards is not among them.
   await page.getByRole("link", { name: "Vaults" }).click();
-  await page.getByText(/Vaults open until .*, as the token “console”/).waitFor();
+  await page.getByText(/You have access as “console” until/).waitFor();
   await page.getByRole("button", { name: "Create vault" }).click();
   await dialogOf(page).getByLabel("Name").fill("Made later");
   await dialogOf(page).getByRole("button", { name: "Create" }).click();
-  await page.getByText("1 vault is not among them").waitFor();
-  await page.getByRole("button", { name: "Open other vaults" }).click();
+  await page.getByText("1 vault is not open").waitFor();
+  await page.getByRole("button", { name: "Open more vaults" }).click();
   await dialogOf(page).getByRole("button", { name: "Open vaults" }).click();
   await page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "Made later" }).waitFor();
   // Who acts is the same as before.
@@ -275,7 +275,7 @@ it("says that records are damaged, and offers only to end them", async () => {
   expect(await rowOf(page, "bound").textContent()).toContain("For service bindings");
   expect(await rowOf(page, "bound").textContent()).toContain("Damaged vault 00000000 read, destroy");
   expect(await rowOf(page, "over").count()).toBe(0);
-  await page.getByLabel("Show ended").check();
+  await page.getByLabel("Show expired").check();
   expect(await rowOf(page, "over").textContent()).toContain("ended");
   await page.getByLabel("Search tokens").fill("OVER");
   await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["over"]);
@@ -299,13 +299,13 @@ it("shows who can open a vault: the people, tokens and rules that name it, with 
   await admin("DELETE", `tokens/${revoked.id}`);
 
   const page = await openOwnView("vaults", name, other, "A reader", "A stranger", "A revoked token", "Any issuer", "A rule");
-  await chooseRowAction(page, `Who can open ${name}`);
-  const table = dialogOf(page).getByRole("table", { name: "Who can open the vault" });
+  await chooseRowAction(page, `Who has access to ${name}`);
+  const table = dialogOf(page).getByRole("table", { name: "Who has access" });
   await table.waitFor();
   const rows = await table.locator("tbody").getByRole("row").allTextContents();
   expect(rows.map((text) => text.replace(/in \d.*/, "…"))).toEqual([
     `${email}Personread, writenever`,
-    "A readerTokenread of 1 Item…",
+    "A readerTokenread of 1 item…",
     "A ruleRule for workloadsreadnever",
   ]);
   expect(await checkLooks(page)).toBe("");
@@ -316,7 +316,7 @@ it("says how many records do not open, where it shows who can open a vault", asy
   await showSample(page);
   await page.goto("/console/#/vaults");
   await rowOf(page, MARKUP).waitFor();
-  await chooseRowAction(page, `Who can open ${MARKUP}`);
+  await chooseRowAction(page, `Who has access to ${MARKUP}`);
   await dialogOf(page).getByText("3 records do not open: which vaults they name is not known.").waitFor();
   expect(await dialogOf(page).getByRole("rowheader").count()).toBe(3);
 });
@@ -348,7 +348,7 @@ it("shows when a token was last used and what it has done, and asks for that onl
   await expect.poll(() => entries.count()).toBe(55);
   await page.keyboard.press("Escape");
   await chooseRowAction(page, `Activity of ${unused}`);
-  await dialogOf(page).getByText("Not used, as far back as the activity is kept.").waitFor();
+  await dialogOf(page).getByText("Never used (in the retained activity log).").waitFor();
   expect(asked.length).toBeGreaterThan(2);
 });
 
@@ -469,7 +469,7 @@ it("adds an issuer and a rule that was tested with a token of it, and deletes th
   await chooseRowAction(page, "Delete issuer Our cluster");
   expect(await dialogOf(page).textContent()).toContain("Our cluster ends with all its rules");
   await dialogOf(page).getByRole("button", { name: "Delete issuer" }).click();
-  await page.getByText("There are no issuers yet").waitFor();
+  await page.getByText("Let CI jobs and pods sign in").waitFor();
 });
 
 it("asks for the claims and permits of the issuer's preset, and says which records are damaged", async () => {
@@ -506,14 +506,14 @@ const LOOKS = [
 it("does not say that the backups work before there is one", async () => {
   const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
   // Other files of this run make backups.
-  const backups = { service: "backups", status: "ACTIVE", message: "There is no backup yet" };
+  const backups = { service: "backups", status: "ACTIVE", message: "No backup yet" };
   await page.route("**/health", (route) =>
     route.fulfill({ json: { name: "Item Vault", version: "0", dependencies: [backups] } }),
   );
   await page.goto("/console/#/health");
   await page.getByText("Technical report").click();
   for (const place of [page.getByRole("row", { name: /^Backups/ }), page.locator(".facts li")]) {
-    await place.getByText("There is no backup yet").waitFor();
+    await place.getByText("No backup yet").waitFor();
     await place.getByText("None yet", { exact: true }).waitFor();
     expect(await place.getByText(/Works|Good/).count()).toBe(0);
   }

@@ -71,7 +71,7 @@ describe("a form", () => {
     await page.evaluate((hash) => (location.hash = hash), `#/items/${seeded.vault}/${seeded.items[1]}/edit`);
     await title(page).fill("Typed");
     held.end();
-    await page.getByText("Version 1 is restored").waitFor();
+    await page.getByText("Version 1 restored").waitFor();
     expect(await title(page).inputValue()).toBe("Typed");
     expect(await page.getByRole("dialog").count()).toBe(0);
   });
@@ -82,12 +82,12 @@ describe("a form", () => {
     expectProblem(page, /404/);
     await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}`);
     const held = await injectFault(page, "PATCH", PATH, "held");
-    await button(page, "Favourite").click();
+    await button(page, "Favorite").click();
     await page.getByRole("link", { name: "Edit", exact: true }).click();
     await title(page).fill("Typed");
     await sendRequest("DELETE", `v1/vaults/${seeded.vault}/items/${seeded.items[0]}`, seeded.token);
     held.end();
-    await page.getByText("This Item does not exist any more").waitFor();
+    await page.getByText("This item was deleted").waitFor();
     expect(await title(page).inputValue()).toBe("Typed");
   });
 
@@ -98,7 +98,7 @@ describe("a form", () => {
     await title(page).fill("First changed");
     await button(page, "Save").click();
     await page.evaluate((hash) => (location.hash = hash), `#/items/${seeded.vault}/${seeded.items[1]}/edit`);
-    await button(page, "Discard the changes").click();
+    await button(page, "Discard changes").click();
     await page.getByRole("heading", { name: "Edit Second" }).waitFor();
     held.end();
     await page.getByText("Saved.").waitFor();
@@ -162,7 +162,7 @@ describe("a session that has ended", () => {
     await page.goto(`/console/#/items/${mine.vault}/${mine.items[0]}`);
     await page.locator("article").getByText("first-person").waitFor();
     await endSession(page);
-    await button(page, "Favourite").click();
+    await button(page, "Favorite").click();
     const dialog = page.getByRole("dialog", { name: "Your session has ended" });
     await dialog.waitFor();
     expect(await page.locator("article").getByText("first-person").isVisible()).toBe(false);

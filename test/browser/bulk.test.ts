@@ -52,7 +52,7 @@ describe("Items are selected", () => {
     expect(await selected(page)).toEqual(["Bravo", "Charlie", "Delta"]);
     await row(page, "Charlie").click({ modifiers: ["Control"] });
     expect(await selected(page)).toEqual(["Bravo", "Delta"]);
-    await bar(page).getByText("2 Items selected").waitFor();
+    await bar(page).getByText("2 items selected").waitFor();
     expect(page.url()).not.toContain("/items/");
     await row(page, "Echo").click();
     await page.getByRole("heading", { name: "Echo" }).waitFor();
@@ -107,15 +107,15 @@ const confirm = (page: Page, name: string) => page.getByRole("dialog").getByRole
 const ACTS: Readonly<
   Record<string, { press: (page: Page) => Promise<void>; message: string; state: (items: Summary[]) => unknown; after: unknown }>
 > = {
-  favourites: {
-    press: (page) => more(page, "Add to the favourites"),
-    message: "3 Items added to the favourites.",
+  favorites: {
+    press: (page) => more(page, "Add to favorites"),
+    message: "3 items added to favorites",
     state: (items) => items.map(({ favorite }) => favorite),
     after: [true, true, true],
   },
   archive: {
     press: (page) => more(page, "Archive"),
-    message: "3 Items put into the archive.",
+    message: "3 items archived",
     state: (items) => items.map(({ state }) => state),
     after: ["ARCHIVED", "ARCHIVED", "ARCHIVED"],
   },
@@ -124,7 +124,7 @@ const ACTS: Readonly<
       await more(page, "Delete…");
       await confirm(page, "Delete");
     },
-    message: "3 Items deleted.",
+    message: "3 items deleted",
     state: (items) => items.length,
     after: 0,
   },
@@ -134,7 +134,7 @@ const ACTS: Readonly<
       await page.getByRole("dialog").getByLabel("Tag").fill("new");
       await confirm(page, "Add the tag");
     },
-    message: "3 Items tagged.",
+    message: "3 items tagged",
     state: (items) => items.map(({ tags }) => tags),
     after: [
       ["kept", "new"],
@@ -147,7 +147,7 @@ const ACTS: Readonly<
       await bar(page).getByRole("button", { name: "Move…" }).click();
       await confirm(page, "Move");
     },
-    message: "3 Items moved.",
+    message: "3 items moved",
     state: (items) => items.length,
     after: 0,
   },
@@ -168,7 +168,7 @@ describe("an act on several Items", () => {
       expect((await summaries(token, other)).map(({ title }) => title)).toEqual(moved);
       expect(await bar(page).count()).toBe(0);
       await page.getByRole("button", { name: "Undo" }).click();
-      await page.getByText("3 Items as before.").waitFor();
+      await page.getByText("3 items undone").waitFor();
       expect([state(await summaries(token, vault)), await summaries(token, other)]).toEqual([before, []]);
     },
   );
@@ -181,7 +181,7 @@ describe("an act on several Items", () => {
     await row(page, "Item 19").click({ modifiers: ["Shift"] });
     await bar(page).getByRole("button", { name: "Move…" }).click();
     await confirm(page, "Move");
-    await page.getByText("20 Items moved.").waitFor();
+    await page.getByText("20 items moved").waitFor();
     expect([(await summaries(token, vault)).length, (await summaries(token, other)).length]).toEqual([0, 20]);
   });
 
@@ -193,15 +193,15 @@ describe("an act on several Items", () => {
     await row(page, "Echo").click({ modifiers: ["Shift"] });
     await more(page, "Archive");
     const report = page.getByRole("dialog");
-    await report.getByText(/put into the archive\. 1 failed/).waitFor({ timeout: 120_000 });
+    await report.getByText(/archived\. 1 failed/).waitFor({ timeout: 120_000 });
     const named = await report.getByRole("listitem").locator("strong").allInnerTexts();
     const archived = (await summaries(token, vault)).filter(({ state }) => state === "ARCHIVED").map(({ title }) => title);
     expect([...named, ...archived].toSorted((a, b) => (a < b ? -1 : 1))).toEqual(LETTERS);
     expect(named).toContain("Charlie");
     expect(await checkLooks(page)).toBe("");
     fault.end();
-    await report.getByRole("button", { name: /^Go on with/ }).click();
-    await page.getByText("5 Items put into the archive.").waitFor();
+    await report.getByRole("button", { name: /^Retry/ }).click();
+    await page.getByText("5 items archived").waitFor();
     expect((await summaries(token, vault)).every(({ state }) => state === "ARCHIVED")).toBe(true);
   });
 
@@ -215,7 +215,7 @@ describe("an act on several Items", () => {
     await expect.poll(() => held.requests.length).toBe(3);
     await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
     held.end();
-    await page.getByText("3 Items deleted. 0 failed, and 2 Items not tried.").waitFor();
+    await page.getByText("3 items deleted. 0 failed, and 2 items not tried.").waitFor();
     expect((await summaries(token, vault)).map(({ title }) => title)).toEqual(["Delta", "Echo"]);
     await confirm(page, "Done");
     await row(page, "Delta").waitFor();
@@ -263,8 +263,8 @@ it("an Item whose copy got no answer is named as maybe copied, and the move goes
   expect(made.status).toBe(200);
   fault.end();
   expectProblem(page, /409/);
-  await report.getByRole("button", { name: /^Go on with/ }).click();
-  await page.getByText("1 Item moved.").waitFor();
+  await report.getByRole("button", { name: /^Retry/ }).click();
+  await page.getByText("1 item moved").waitFor();
   expect((await summaries(token, other)).map(({ title }) => title)).toEqual(["Alpha"]);
   expect(await summaries(token, vault)).toEqual([]);
 });
@@ -275,8 +275,8 @@ it("an act beside a form with what was typed leaves the form, which still asks b
   await page.getByLabel("Title").fill("Typed");
   await tile(page, "Bravo").click();
   await tile(page, "Charlie").click();
-  await more(page, "Add to the favourites");
-  await page.getByText("2 Items added to the favourites.").waitFor();
+  await more(page, "Add to favorites");
+  await page.getByText("2 items added to favorites").waitFor();
   await row(page, "Delta").click();
   await page.getByRole("dialog").getByRole("button", { name: "Keep editing" }).click();
   expect(await page.getByLabel("Title").inputValue()).toBe("Typed");
@@ -294,7 +294,7 @@ it("an act that is left by the Back button stops, after it has asked", async () 
   await page.goBack();
   await page.getByRole("dialog", { name: "Stop?" }).getByRole("button", { name: "Stop" }).click();
   held.end();
-  await page.getByText(/put into the archive\. 0 failed, and 2 Items not tried/).waitFor();
+  await page.getByText(/archived\. 0 failed, and 2 items not tried/).waitFor();
   expect((await summaries(token, vault)).filter(({ state }) => state === "ARCHIVED").length).toBe(3);
 });
 
@@ -303,10 +303,10 @@ it("an Item that leaves the list is selected no more, and no act reaches it", as
   await tile(page, "Alpha").click();
   await tile(page, "Bravo").click();
   await sendRequest("POST", `v1/vaults/${vault}/items/${items[0]}/archive`, token);
-  await bar(page).getByText("1 Item selected").waitFor();
+  await bar(page).getByText("1 item selected").waitFor();
   await more(page, "Delete…");
   await confirm(page, "Delete");
-  await page.getByText("1 Item deleted.").waitFor();
+  await page.getByText("1 item deleted").waitFor();
   expect((await summaries(token, vault)).map(({ title }) => title)).toEqual(["Alpha", "Charlie", "Delta", "Echo"]);
   await expect.poll(() => page.evaluate("document.activeElement.textContent")).toContain("Charlie");
 });
@@ -323,9 +323,9 @@ it("a tag is added once when the answer is lost, and the act goes on", async () 
   fault.end();
   await page
     .getByRole("dialog")
-    .getByRole("button", { name: /^Go on with/ })
+    .getByRole("button", { name: /^Retry/ })
     .click();
-  await page.getByText("1 Item tagged.").waitFor();
+  await page.getByText("1 item tagged").waitFor();
   expect((await summaries(token, vault))[0]!.tags).toEqual(["kept", "new"]);
 });
 
@@ -351,5 +351,5 @@ it("Items of a vault that may only be read are selected, and nothing is offered 
   await bar(page)
     .getByRole("button", { name: /^More actions/ })
     .click();
-  expect(await page.locator(":popover-open button").allInnerTexts()).toEqual(["Select all of the list"]);
+  expect(await page.locator(":popover-open button").allInnerTexts()).toEqual(["Select all"]);
 });

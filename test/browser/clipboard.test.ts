@@ -75,7 +75,7 @@ async function read(page: Page, { reads }: Engine): Promise<string> {
 
 async function copyPassword(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Copy password" }).click();
-  await page.getByText(/^Password copied\./).waitFor();
+  await page.getByText(/^Password copied/).waitFor();
 }
 
 /** What happens between the copy and the end of the minute. Headless Chromium has always the focus, so its loss is an event of the test. */
@@ -122,7 +122,7 @@ describe("a copied password", () => {
     await copyPassword(page);
     await MEANWHILE[meanwhile](page);
     const there = THERE[meanwhile];
-    const clear = page.getByRole("button", { name: "Clear the clipboard" });
+    const clear = page.getByRole("button", { name: "Clear", exact: true });
     const state = async () => ({ clipboard: await read(page, engine), asks: await clear.count() });
     await page.clock.runFor(59_000);
     expect(await state()).toEqual({ clipboard: there, asks: 0 });
@@ -139,15 +139,15 @@ describe("a copied password", () => {
   });
 
   it.each([
-    ["Chromium by default", "cleared in 60 seconds. If you leave this window, you are asked first."],
-    ["Chromium that may read", "The clipboard is cleared in 60 seconds."],
-    ["Firefox and WebKit", "After 60 seconds, your next click or key here clears the clipboard. If you leave"],
+    ["Chromium by default", "clears in 60 s"],
+    ["Chromium that may read", "clears in 60 s"],
+    ["Firefox and WebKit", "clears at your next click after 60 s"],
   ] as const)("in %s, the message says when the clipboard is cleared", async (name, text) => {
     await openItem(page, ENGINES[name]);
     await copyPassword(page);
     expect(
       await page
-        .getByText(/^Password copied\./)
+        .getByText(/^Password copied/)
         .last()
         .textContent(),
     ).toContain(text);
@@ -158,8 +158,8 @@ describe("a copied password", () => {
     await openItem(page, engine);
     await copyPassword(page);
     await page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('refused'))");
-    await page.getByRole("button", { name: "Copy user name" }).click();
-    await page.getByText("did not allow to copy").waitFor();
+    await page.getByRole("button", { name: "Copy username" }).click();
+    await page.getByText("blocked copying").waitFor();
     await page.evaluate("delete navigator.clipboard.writeText");
     await page.clock.runFor(61_000);
     await expect.poll(() => read(page, engine)).toBe("");
@@ -181,8 +181,8 @@ it("an empty value does not replace what was copied before", async () => {
   await form.getByLabel("Name", { exact: true }).fill("empty");
   await form.getByRole("checkbox", { name: `Read: ${name}` }).check();
   await form.getByRole("button", { name: "Issue token" }).click();
-  await page.getByRole("button", { name: "Copy lines for a shell" }).click();
-  await page.getByText("Lines copied.").waitFor();
+  await page.getByRole("button", { name: "Copy as shell variables" }).click();
+  await page.getByText("Lines copied").waitFor();
   await page.getByRole("button", { name: "Copy token" }).click();
   await page.getByText("Token is empty. Nothing was copied.").waitFor();
   expect(await readClipboard(page)).toContain("export ITEM_VAULT_TOKEN=");
@@ -197,7 +197,7 @@ describe("signing out", () => {
     await copyPassword(page);
     await leaveWindow(page);
     await page.clock.runFor(61_000);
-    await page.getByRole("button", { name: "Clear the clipboard" }).waitFor();
+    await page.getByRole("button", { name: "Clear", exact: true }).waitFor();
     await signOut(page);
     await page.getByRole("button", { name: "Clear it and sign out" }).click();
     await page.getByLabel("Token").waitFor();

@@ -25,7 +25,7 @@ it("the list of Items has one that does not open under a name that says so, besi
   await addEntry(page, `/v1/vaults/${vault}/items`, { id: ID, vault: { id: vault }, broken: "integrity" });
   await page.goto("/console/#/items");
   const list = page.getByRole("region", { name: "Items" });
-  await expect.poll(() => list.getByText("Damaged Item 11111111").count()).toBe(1);
+  await expect.poll(() => list.getByText("Damaged item 11111111").count()).toBe(1);
   expect(await list.getByText("Grafana").count()).toBe(1);
 });
 
@@ -36,10 +36,10 @@ it("the list of deleted Items has one that does not open, and of which it is not
   const entry = { id: ID, vault: { id: vault }, broken: "integrity", state: "DELETED", deletedBy: "" };
   await addEntry(page, `/v1/vaults/${vault}/deleted-items`, entry);
   await page.goto("/console/#/deleted");
-  const rows = page.getByRole("list", { name: "Deleted Items" }).getByRole("link");
+  const rows = page.getByRole("list", { name: "Deleted items" }).getByRole("link");
   await expect.poll(() => rows.count()).toBe(2);
   const texts = await rows.allInnerTexts();
-  expect(texts.find((text) => text.includes("Damaged Item 11111111"))).toContain("unknown time");
+  expect(texts.find((text) => text.includes("Damaged item 11111111"))).toContain("unknown time");
   expect(texts.find((text) => text.includes("Grafana"))).not.toContain("unknown time");
 });
 
@@ -78,9 +78,9 @@ it("an Item has a File that does not open under a name that says so, and deletes
   );
   await page.goto(`/console/#/items/${vault}/${items[0]}`);
   const files = page.getByRole("region", { name: "Files" });
-  await expect.poll(() => files.getByText("Damaged File 11111111").count()).toBe(1);
-  await files.getByRole("button", { name: "Delete Damaged File 11111111" }).click();
+  await expect.poll(() => files.getByText("Damaged file 11111111").count()).toBe(1);
+  await files.getByRole("button", { name: "Delete Damaged file 11111111" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await expect.poll(() => files.getByText("Damaged File 11111111").count()).toBe(0);
+  await expect.poll(() => files.getByText("Damaged file 11111111").count()).toBe(0);
   expect(deleted).toBe(`DELETE ${ID}`);
 });

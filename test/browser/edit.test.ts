@@ -77,11 +77,11 @@ describe("a new Item", () => {
     const seeded = await seed();
     const page = await openPage({ token: seeded.token });
     await page.goto("/console/");
-    await page.getByText("There are no Items yet.").waitFor();
+    await page.getByText("No items yet.").waitFor();
     const tabTo = async (name: string) => {
       for (let pressed = 0; pressed < 40 && (await focused(page)) !== name; pressed++) await page.keyboard.press("Tab");
     };
-    await tabTo("New Item");
+    await tabTo("New item");
     await page.keyboard.press("Enter");
     await page.getByLabel("Title").waitFor();
     await page.keyboard.type("GitHub");
@@ -89,7 +89,7 @@ describe("a new Item", () => {
     await page.keyboard.type("ada");
     await tabTo("Generate password");
     await page.keyboard.press("Enter");
-    await page.getByText("194.71 bits of entropy").waitFor();
+    await page.getByText("Very strong (194 bits)").waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await expect.poll(() => focused(page)).toBe("Generate password");
@@ -113,7 +113,7 @@ describe("a new Item", () => {
     const seeded = await seed([], { name: "Second" });
     const page = await openPage({ token: seeded.token });
     await page.goto("/console/");
-    await button(page, "New Item").first().click();
+    await button(page, "New item").first().click();
     await secret(page, "password").fill("kept");
     await page.getByLabel("Category").selectOption("Database");
     await value(page, "server").fill(MARKUP);
@@ -132,7 +132,7 @@ describe("a new Item", () => {
     const seeded = await seed();
     const page = await openPage({ token: seeded.token });
     await page.goto("/console/");
-    await button(page, "New Item").first().click();
+    await button(page, "New item").first().click();
     await page.getByLabel("Title").fill("Without rows");
     for (const name of ["Add URL", "Add field", "Add section"]) await button(page, name).click();
     await button(page, "Add field to new section").click();
@@ -152,7 +152,7 @@ describe("a new Item", () => {
     expectProblem(page, /ERR_CONNECTION_RESET/);
     expectProblem(page, /409/);
     await page.goto("/console/");
-    await button(page, "New Item").first().click();
+    await button(page, "New item").first().click();
     await page.getByLabel("Title").fill("Once");
     const { end } = await injectFault(page, "POST", "/v1/vaults/*/items", "lost");
     await button(page, "Save").click();
@@ -172,7 +172,7 @@ describe("a new Item", () => {
     const page = await openPage({ token: seeded.token });
     for (const problem of [/ERR_CONNECTION_RESET/, /409/, /404/]) expectProblem(page, problem);
     await page.goto("/console/");
-    await button(page, "New Item").first().click();
+    await button(page, "New item").first().click();
     await page.getByLabel("Title").fill("Deleted");
     const { end } = await injectFault(page, "POST", "/v1/vaults/*/items", "lost");
     await button(page, "Save").click();
@@ -181,8 +181,8 @@ describe("a new Item", () => {
     const [made] = (await listOf(seeded)) as unknown as { id: string }[];
     await sendRequest("DELETE", pathOf({ ...seeded, items: [made!.id] }), seeded.token);
     await button(page, "Save").click();
-    await button(page, "Discard what I typed").click();
-    await page.getByText("There are no Items yet.").waitFor();
+    await button(page, "Discard changes").click();
+    await page.getByText("No items yet.").waitFor();
   });
 });
 
@@ -226,8 +226,8 @@ describe("editing", () => {
     await button(page, "Move password up").focus();
     await page.keyboard.press("Enter");
     await expect.poll(() => focused(page)).toBe("Move password down");
-    await button(page, "Settings of user name").click();
-    await button(page, "Remove user name").click();
+    await button(page, "Settings of username").click();
+    await button(page, "Remove username").click();
     await expect.poll(() => focused(page)).toBe("Add field");
     await button(page, "Save").click();
     await heading(page, "Grafana").waitFor();
@@ -241,19 +241,19 @@ describe("editing", () => {
     await page.getByLabel("Number of characters").fill("4");
     await page.getByLabel("Letters").uncheck();
     await page.getByLabel("Symbols").uncheck();
-    await page.getByLabel("Without these characters").fill("01");
-    await page.getByText("12.00 bits of entropy").waitFor();
+    await page.getByLabel("Exclude").fill("01");
+    await page.getByText("Weak (12 bits)").waitFor();
     expect(await shown.textContent()).toMatch(/^[2-9]{4}$/);
     const before = await shown.textContent();
     await expect
       .poll(async () => {
-        await button(page, "Generate again").click();
+        await button(page, "Regenerate").click();
         return shown.textContent();
       })
       .not.toBe(before);
     await page.getByLabel("Digits").uncheck();
     await page.getByText("No character is left").waitFor();
-    expect(await button(page, "Use").isDisabled()).toBe(true);
+    expect(await button(page, "Use password").isDisabled()).toBe(true);
     await page.keyboard.press("Escape");
     expect(await secret(page, "password").inputValue()).toBe("first-password");
   });
@@ -289,7 +289,7 @@ describe("a conflict", () => {
     await secret(page, "password").fill("mine-password");
     await patch(seeded, { "/title": "Theirs", "/tags": ["theirs"], "/fields/password/value": "theirs-password" });
     await button(page, "Save").click();
-    await heading(page, "Somebody else has changed this Item").waitFor();
+    await heading(page, "Someone else changed this item").waitFor();
     expect((await stored(seeded)).title).toBe("Theirs");
     const names = await page
       .locator("article")
@@ -311,7 +311,7 @@ describe("a conflict", () => {
   it("keeps a change of somebody else to another part of the Item", async () => {
     const { page, seeded } = await edit();
     expectProblem(page, /412/);
-    await value(page, "user name").fill("mine");
+    await value(page, "username").fill("mine");
     await patch(seeded, { "/tags": ["theirs"] });
     await button(page, "Save").click();
     await page.getByRole("heading", { name: /changed/i }).waitFor();
@@ -359,7 +359,7 @@ describe("a conflict", () => {
     await page.getByLabel("Title").fill("Typed");
     await sendRequest("DELETE", pathOf(seeded), seeded.token);
     await button(page, "Save").click();
-    await page.getByText("This Item was deleted in the meantime").waitFor();
+    await page.getByText("This item was deleted").waitFor();
     await button(page, "Create it anew").click();
     await heading(page, "Typed").waitFor();
     const items = await listOf(seeded);
@@ -375,7 +375,7 @@ describe("a failure to save", () => {
     const refused = await injectFault(page, "PATCH", "/v1/vaults/*/items/*", { status: 403, kind: "out_of_scope" });
     await page.getByLabel("Title").fill("Typed");
     await button(page, "Save").click();
-    await page.getByRole("alert").getByText("You have no permission").waitFor();
+    await page.getByRole("alert").getByText("You don’t have permission").waitFor();
     refused.end();
     const cut = await injectFault(page, "PATCH", "/v1/vaults/*/items/*", "network");
     await button(page, "Save").click();
@@ -418,16 +418,16 @@ describe("a failure to save", () => {
     expectProblem(page, /507/);
     expectProblem(page, /400/);
     await limitVault(seeded.vault, { bytes: 0 });
-    await value(page, "user name").fill("a much longer user name than before".repeat(10));
+    await value(page, "username").fill("a much longer user name than before".repeat(10));
     await button(page, "Save").click();
     await page.getByRole("alert").getByText("The vault is full").waitFor();
-    await button(page, "Settings of user name").click();
+    await button(page, "Settings of username").click();
     await page.getByLabel("Type").selectOption("Month");
-    await value(page, "user name").fill("x".repeat(10));
+    await value(page, "username").fill("x".repeat(10));
     await button(page, "Save").click();
     expect(await page.evaluate("document.activeElement.validity.patternMismatch")).toBe(true);
     await page.getByLabel("Type").selectOption("Text");
-    await value(page, "user name").fill("2026-13-45");
+    await value(page, "username").fill("2026-13-45");
     expectProblem(page, /does not conform to the required format/); // It is sent as it was typed.
     await page.getByLabel("Type").selectOption("Date");
     await button(page, "Save").click();
@@ -486,7 +486,7 @@ describe("leaving the form", () => {
     await dialog.waitFor();
     expect(page.url()).toMatch(/\/edit$/);
     expect(await value(page, "Title").inputValue()).toBe("Typed");
-    await button(page, "Discard the changes").click();
+    await button(page, "Discard changes").click();
     await heading(page, "Grafana").waitFor();
     expect((await stored(seeded)).version).toBe(1);
     await page.getByRole("link", { name: "Edit", exact: true }).click();
@@ -503,8 +503,8 @@ describe("the buttons of an Item", () => {
     const seeded = await seed([login("Grafana"), login("Other")]);
     const page = await openPage({ token: seeded.token });
     await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}`);
-    await button(page, "Favourite").click();
-    await page.getByRole("button", { name: "Favourite", pressed: true }).waitFor();
+    await button(page, "Favorite").click();
+    await page.getByRole("button", { name: "Favorite", pressed: true }).waitFor();
     const choose = async (name: string) => {
       await button(page, "More actions").click();
       await button(page, name).click();
@@ -519,7 +519,7 @@ describe("the buttons of an Item", () => {
     await dialog.getByText("“Grafana” in Team").waitFor();
     expect(await checkAccessibility(page)).toBe("");
     await dialog.getByRole("button", { name: "Delete" }).click();
-    await page.getByText("Choose an Item").waitFor();
+    await page.getByText("Select an item to see it here.").waitFor();
     await expect.poll(() => focused(page)).toContain("Other");
     expect(await page.getByRole("list", { name: "Items" }).getByRole("link").count()).toBe(1);
   });
@@ -529,9 +529,9 @@ describe("the buttons of an Item", () => {
     const page = await openPage({ token: seeded.token });
     await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}`);
     await heading(page, "Grafana").waitFor();
-    for (const name of ["New Item", "Favourite", "More actions"]) expect(await button(page, name).count()).toBe(0);
+    for (const name of ["New item", "Favorite", "More actions"]) expect(await button(page, name).count()).toBe(0);
     await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}/edit`);
-    await page.getByText("You have no permission to change").waitFor();
+    await page.getByText("You don’t have permission to change").waitFor();
   });
 });
 
@@ -546,9 +546,9 @@ it("form, generator and conflict have no violation of accessibility, light and d
   expect(await checkLooks(page)).toBe("");
   await button(page, "Generate password").click();
   expect(await checkLooks(page)).toBe("");
-  await button(page, "Use").click();
+  await button(page, "Use password").click();
   await patch(seeded, { "/fields/password/value": "other", "/tags": ["x"] });
   await button(page, "Save").click();
-  await heading(page, "Somebody else has changed this Item").waitFor();
+  await heading(page, "Someone else changed this item").waitFor();
   expect(await checkLooks(page)).toBe("");
 });

@@ -250,7 +250,7 @@ describe("a preview", () => {
   it("of other contents says that there is none, without loading all of a large one", async () => {
     await openItem({ "a.zip": "PK\x03\x04\0\0", "long.txt": "x".repeat(300_000) });
     await page.getByRole("button", { name: "Preview a.zip" }).click();
-    await page.getByText("There is no preview of this kind of file.").waitFor();
+    await page.getByText("No preview available for this kind of file.").waitFor();
     await page.keyboard.press("Escape");
     const answered = page.waitForResponse(/content$/);
     await page.getByRole("button", { name: "Preview long.txt" }).click();

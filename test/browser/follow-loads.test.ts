@@ -48,11 +48,11 @@ it("a write of the page right after it has loaded the lists does not load them a
   // When the stream has opened, the page asks once more which vaults have changed.
   const listsLoaded = page.waitForResponse("**/v1/events?*").then(() => page.waitForResponse("**/v1/vaults"));
   await page.goto(`/console/#/items/${vault}/${items[0]}`);
-  await page.getByRole("button", { name: "Favourite", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Favorite", exact: true }).waitFor();
   await listsLoaded;
   const lists = recordLists(page);
-  await page.getByRole("button", { name: "Favourite", exact: true }).click();
-  await page.getByText("Added to the favourites.").waitFor();
+  await page.getByRole("button", { name: "Favorite", exact: true }).click();
+  await page.getByText("Added to favorites").waitFor();
   await makeItems(token, vault, [login("Arrives")]);
   await page.getByRole("link", { name: "Arrives" }).waitFor();
   expect(lists).toEqual([]);
@@ -68,7 +68,7 @@ it("a list from before a write of the page does not take the place of a newer on
   await list.answered;
   await page.getByRole("button", { name: "More actions", exact: true }).click();
   await page.getByRole("button", { name: "Archive", exact: true }).click();
-  await page.getByText("The Item is in the archive.").waitFor();
+  await page.locator(".toast", { hasText: "Archived" }).waitFor();
   list.end();
   await page.getByRole("link", { name: "Arrives" }).waitFor();
   expect(await page.getByRole("link", { name: "Own" }).count()).toBe(0);
@@ -80,13 +80,13 @@ it("a late answer to a write does not take the place of what somebody else has w
   await page.goto(`/console/#/items/${vault}/${items[0]}`);
   await page.getByRole("link", { name: "Own" }).waitFor();
   const write = await injectFault(page, "PATCH", "/v1/vaults/*/items/*", "late");
-  await page.getByRole("button", { name: "Favourite", exact: true }).click();
+  await page.getByRole("button", { name: "Favorite", exact: true }).click();
   await write.answered;
   const change = [{ op: "replace", path: "/title", value: "Theirs" }];
   await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, change);
   await page.getByRole("link", { name: "Theirs" }).waitFor();
   write.end();
-  await page.getByText("Added to the favourites.").waitFor();
+  await page.getByText("Added to favorites").waitFor();
   expect(await page.getByRole("link", { name: "Own" }).count()).toBe(0);
 });
 
@@ -183,8 +183,8 @@ it("a foreign write that is being loaded while this page writes appears", async 
   expectProblem(page, /ERR_CONNECTION_FAILED/);
   await makeItems(token, vault, [login("Foreign")]);
   await expect.poll(() => list.requests.length).toBeGreaterThan(0);
-  await page.getByRole("button", { name: "Favourite", exact: true }).click();
-  await page.getByText("Added to the favourites.").waitFor();
+  await page.getByRole("button", { name: "Favorite", exact: true }).click();
+  await page.getByText("Added to favorites").waitFor();
   list.end();
   await makeItems(token, vault, [login("Third")]);
   await page.getByRole("link", { name: "Third" }).waitFor();

@@ -23,7 +23,7 @@ describe("while the page is open, another client's", () => {
     await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, change);
     await article.getByText("second-name").waitFor();
     await sendRequest("DELETE", `v1/vaults/${vault}/items/${items[0]}`, token);
-    await page.getByText("This Item does not exist any more.").waitFor();
+    await page.getByText("This item was deleted.").waitFor();
   });
 
   it("deletion of the vault of the open Item hides its values", async () => {
@@ -34,7 +34,7 @@ describe("while the page is open, another client's", () => {
     await page.locator("article").getByText("shown-name").waitFor();
     await page.getByRole("link", { name: "Open" }).waitFor();
     await admin("DELETE", `vaults/${vault}`);
-    await page.getByText("This vault does not exist, or you have no access to it.").waitFor();
+    await page.getByText("This vault doesn’t exist, or you don’t have access to it.").waitFor();
     expect(await page.getByText("shown-name").count()).toBe(0);
   });
 
@@ -98,6 +98,6 @@ it("a change while the page asks whether to delete the Item is not deleted with 
   await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, change);
   await page.locator("article h1", { hasText: "Theirs" }).waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
-  await page.getByText("Somebody else has changed this Item in the meantime.").waitFor();
+  await page.getByText("Someone else changed this item.").waitFor();
   await page.getByRole("link", { name: "Theirs" }).waitFor();
 });

@@ -70,7 +70,7 @@ describe("the versions of an Item", () => {
     const restored = await load();
     expect([restored.version, restored.title, valueOf(restored, "password")]).toEqual([5, "Old title", "old-secret"]);
     await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByText("The change is undone.").waitFor();
+    await page.locator(".toast", { hasText: "Undone" }).waitFor();
     expect(valueOf(await load(), "password")).toBe("new-secret");
   });
 
@@ -84,7 +84,7 @@ describe("the versions of an Item", () => {
     expect([restored.title, valueOf(restored, "password"), restored.tags]).toEqual([MARKUP, "old-secret", ["prod"]]);
     expect(await html(page)).not.toMatch(/old-secret|new-secret/);
     await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByText("The change is undone.").waitFor();
+    await page.locator(".toast", { hasText: "Undone" }).waitFor();
     expect(valueOf(await load(), "password")).toBe("new-secret");
     await page.getByRole("button", { name: "Restore Tag" }).click();
     await page.getByText("Tag is as in version 1.").waitFor();
@@ -99,7 +99,7 @@ describe("the versions of an Item", () => {
     await sendRequest("PATCH", path, token, [{ op: "replace", path: "/title", value: "Theirs" }]);
     expectProblem(page, /412/);
     await page.getByRole("button", { name: "Restore version 1" }).click();
-    await page.getByText("Somebody else has changed this Item").waitFor();
+    await page.getByText("Someone else changed this item").waitFor();
     expect((await load()).title).toBe("Theirs");
     await page.getByRole("heading", { name: "Versions of Theirs" }).waitFor();
     await page.getByRole("row", { name: "Title Old title Theirs" }).waitFor();
@@ -201,7 +201,7 @@ describe("the list of versions", () => {
         "Changed since version 4: Title.",
         "This version is damaged: what changed in it is not known.",
         "Changed since version 2: Title.",
-        "This version was destroyed in the meantime.",
+        "This version was destroyed.",
         "Changed: Title, password, Tag added.",
         "Created.",
       ]);
@@ -262,7 +262,7 @@ async function openDeleted(permission: "rw" | "rwd" = "rwd", options: PageOption
 describe("deleted Items", () => {
   it("are listed with the last one first, shown, restored, and destroyed after a second step that names them", async () => {
     const { page, count, bytes } = await openDeleted();
-    const titles = page.getByRole("list", { name: "Deleted Items" }).locator(".title");
+    const titles = page.getByRole("list", { name: "Deleted items" }).locator(".title");
     await titles.first().waitFor();
     expect(await titles.allInnerTexts()).toEqual(["Second", "First"]);
     await page.getByRole("link", { name: "Second" }).click();
@@ -278,16 +278,16 @@ describe("deleted Items", () => {
     expect(new Uint8Array(await readFile(await download.path()))).toEqual(bytes);
     await page.getByRole("button", { name: "Restore" }).click();
     await page.getByRole("list", { name: "Items" }).getByRole("link", { name: "Second" }).waitFor();
-    await page.getByText("The Item is restored.").waitFor();
+    await page.locator(".toast", { hasText: "Restored" }).waitFor();
     expect(await count()).toBe(1);
     await page.getByRole("link", { name: "Deleted", exact: true }).click();
     await page.getByRole("link", { name: "First" }).click();
-    await page.getByRole("button", { name: "Destroy…" }).click();
-    expect(await page.getByRole("dialog").innerText()).toContain("First is destroyed for ever");
-    await page.getByRole("button", { name: "Destroy for ever" }).click();
-    await page.getByText("The Item is destroyed.").waitFor();
-    await page.getByText("Nothing is deleted.").waitFor();
-    await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Deleted Items");
+    await page.getByRole("button", { name: "Delete permanently…" }).click();
+    expect(await page.getByRole("dialog").innerText()).toContain("First, its versions will be permanently deleted.");
+    await page.getByRole("button", { name: "Delete permanently", exact: true }).click();
+    await page.getByText("Permanently deleted").waitFor();
+    await page.getByText("Nothing here.").waitFor();
+    await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Deleted items");
     expect(await count()).toBe(0);
   });
 
@@ -296,9 +296,9 @@ describe("deleted Items", () => {
     expect(await checkAccessibility(page, "look")).toBe("");
     await page.getByRole("link", { name: "First" }).click();
     await page.getByRole("button", { name: "Restore" }).waitFor();
-    expect(await page.getByRole("button", { name: "Destroy…" }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Delete permanently…" }).count()).toBe(0);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
-    await page.getByRole("link", { name: "Deleted Items" }).click();
+    await page.getByRole("link", { name: "Deleted items" }).click();
     await page.getByRole("link", { name: "Second" }).waitFor();
   });
 });

@@ -226,7 +226,7 @@ describe("an import that ends early", () => {
     expect(page.url()).toContain("#/import");
     await link.click();
     await dialog.getByRole("button", { name: "Stop and leave" }).click();
-    await page.getByRole("searchbox", { name: "Search Items" }).waitFor();
+    await page.getByRole("searchbox", { name: "Search items" }).waitFor();
     end();
     expect((await titlesIn(seeded)).length).toBeLessThan(30);
   });

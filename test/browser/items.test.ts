@@ -65,8 +65,8 @@ describe("signing in", () => {
     const page = await openPage();
     const told = page.getByRole("complementary", { name: "Signed in by a link" });
     await page.goto(await signInLink(seeded.token));
-    await told.getByText("signed you in as test").waitFor();
-    await told.getByText("Team").waitFor();
+    await told.getByText("You’re signed in as test by link.").waitFor();
+
     expect(await checkAccessibility(page, "look")).toBe("");
     await told.getByRole("button", { name: "Sign out" }).click();
     await page.getByLabel("Token").waitFor();
@@ -108,7 +108,7 @@ describe("the list", () => {
   it("finds by title, tag, user name and URL, and never by the value of another field", async () => {
     const page = await openPage({ token: seeded.token });
     await page.goto("/console/");
-    const search = page.getByRole("searchbox", { name: "Search Items" });
+    const search = page.getByRole("searchbox", { name: "Search items" });
     for (const [query, count] of [
       ["GRAF", 1],
       ["monitoring", 1],
@@ -119,7 +119,7 @@ describe("the list", () => {
       await search.fill(query);
       await expect.poll(() => rows(page).count(), { message: query }).toBe(count);
     }
-    await page.getByText("Values of fields are not searched").waitFor();
+    await page.getByText("Field values aren’t searched").waitFor();
   });
 
   it("is used with the keyboard alone: type, Enter, and one key that copies", async () => {
@@ -134,7 +134,7 @@ describe("the list", () => {
     await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Grafana");
     for (const [key, name, value] of [
       ["p", "password", PASSWORD],
-      ["u", "user name", "ada@example.com"],
+      ["u", "username", "ada@example.com"],
     ] as const) {
       await pressed(key);
       await page.getByText(`${name} copied`).waitFor();
@@ -203,7 +203,7 @@ describe("one Item", () => {
     await page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "Empty" }).click();
     await page.getByText("This vault has no Items.").waitFor();
     await page.getByRole("link", { name: "Import Items" }).waitFor();
-    await page.locator(".empty").getByRole("button", { name: "New Item" }).click();
+    await page.locator(".empty").getByRole("button", { name: "New item" }).click();
     expect(page.url()).toContain(`#/items/${empty}/`);
   });
 

@@ -12,7 +12,7 @@ import { login, makeItems, seed } from "./support/seed.ts";
 const lists = (page: Page) => page.getByRole("navigation", { name: "Lists" });
 const titles = (page: Page) => page.getByRole("list", { name: "Items" }).locator(".title").allInnerTexts();
 
-/** Two vaults with five Items, one of them a favourite and one in the archive. */
+/** Two vaults with five Items, one of them a favorite and one in the archive. */
 async function openLists(options: PageOptions = {}) {
   const [team, home] = [await makeVault("Team"), await makeVault("Home")];
   const { token } = await makeToken({ [team]: "rw", [home]: "rw" }, "uuid");
@@ -34,8 +34,8 @@ describe("the lists of Items", () => {
     const { page } = await openLists();
     for (const group of ["Tags", "Categories"]) await lists(page).getByText(group, { exact: true }).click();
     for (const [name, shown] of [
-      ["All Items 4", ["Apple", "Server 9", "Server 10", "Zebra"]],
-      ["Favourites 1", ["Server 10"]],
+      ["All items 4", ["Apple", "Server 9", "Server 10", "Zebra"]],
+      ["Favorites 1", ["Server 10"]],
       ["Archive 1", ["Archived"]],
       ["Team 2", ["Server 9", "Server 10"]],
       ["Home 2", ["Apple", "Zebra"]],
@@ -61,7 +61,7 @@ describe("the lists of Items", () => {
     await order("Last changed first");
     await expect.poll(() => titles(page)).toEqual(["Server 10", "Zebra", "Apple", "Server 9"]);
     await page.getByRole("link", { name: "Zebra" }).click();
-    await page.getByRole("button", { name: "Favourite" }).click();
+    await page.getByRole("button", { name: "Favorite" }).click();
     await expect.poll(() => titles(page)).toEqual(["Zebra", "Server 10", "Apple", "Server 9"]);
     await lists(page).getByRole("link", { name: "Recent" }).click();
     await order("Alphabetical");
@@ -73,7 +73,7 @@ describe("the lists of Items", () => {
     const [other] = await Promise.all([
       page.context().waitForEvent("page"),
       lists(page)
-        .getByRole("link", { name: "Favourites" })
+        .getByRole("link", { name: "Favorites" })
         .click({ modifiers: ["Control"] }),
     ]);
     await expect.poll(() => titles(other)).toEqual(["Server 10"]);
@@ -92,11 +92,11 @@ describe("the lists of Items", () => {
     const { page, team, star } = await openLists();
     await page.goto(`/console/#/items/${team}/${star}/edit`);
     await page.getByLabel("Title").fill("Typed");
-    await lists(page).getByRole("link", { name: "Favourites" }).click();
+    await lists(page).getByRole("link", { name: "Favorites" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Keep editing" }).click();
     expect(await page.getByLabel("Title").inputValue()).toBe("Typed");
     expect((await titles(page)).length).toBe(4);
-    await lists(page).getByRole("link", { name: "Favourites" }).click();
+    await lists(page).getByRole("link", { name: "Favorites" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Discard" }).click();
     await expect.poll(() => titles(page)).toEqual(["Server 10"]);
   });
@@ -122,10 +122,10 @@ describe("the lists of Items", () => {
   });
 
   it.each([
-    ["nothing", "All Items", 4],
-    ["constructor", "All Items", 4],
-    ["vault", "All Items", 4],
-    ["tag.%3Cb%3E", "All Items", 4],
+    ["nothing", "All items", 4],
+    ["constructor", "All items", 4],
+    ["vault", "All items", 4],
+    ["tag.%3Cb%3E", "All items", 4],
     ["category.constructor", "Custom", 0],
     ["vault.0", "Unknown vault", 0],
     ["tag.0", "Tag", 0],
@@ -133,7 +133,7 @@ describe("the lists of Items", () => {
     const { page } = await openLists();
     await page.goto(`/console/#/items?list=${list}`);
     await page.reload();
-    await page.getByText(`${count} Items`, { exact: true }).waitFor();
+    await page.getByText(`${count} items`, { exact: true }).waitFor();
     expect(await page.locator(".shown-list strong").first().innerText()).toBe(name);
   });
 
@@ -142,7 +142,7 @@ describe("the lists of Items", () => {
     const other = await makeVault("Not opened");
     for (const vault of [crypto.randomUUID(), other]) {
       await page.goto(`/console/#/items?list=vault.${vault}`);
-      await page.getByText("This vault does not exist, or you have no access to it.").waitFor();
+      await page.getByText("This vault doesn’t exist, or you don’t have access to it.").waitFor();
       await page.getByText("Unknown vault").first().waitFor();
       await page.getByRole("button", { name: "Show all Items" }).click();
       await expect.poll(() => titles(page)).toEqual(["Apple", "Server 9", "Server 10", "Zebra"]);
@@ -169,15 +169,15 @@ describe("the lists of Items", () => {
     await page.getByRole("heading", { name: "Of the team" }).waitFor();
     const current = page.locator(".rows a[aria-current]");
     await expect.poll(() => current.allInnerTexts()).toEqual([expect.stringContaining("Of the team")]);
-    await page.getByRole("button", { name: "Favourite", exact: true }).click();
-    await page.getByText("Added to the favourites.").waitFor();
+    await page.getByRole("button", { name: "Favorite", exact: true }).click();
+    await page.getByText("Added to favorites").waitFor();
     expect(await titles(page)).toEqual(["Of home", "Of the team"]);
     expect(await page.locator(".rows .favorite").count()).toBe(1);
     await page.getByRole("link", { name: "Of home" }).click();
     await page.getByRole("heading", { name: "Of home" }).waitFor();
     await expect.poll(() => current.allInnerTexts()).toEqual([expect.stringContaining("Of home")]);
     await page.locator(".rows [data-selects]").first().click();
-    await page.getByText("1 Item selected").waitFor();
+    await page.getByText("1 item selected").waitFor();
   });
 
   it("scroll to their end while a row at their beginning has the focus", async () => {
@@ -196,7 +196,7 @@ describe("the lists of Items", () => {
     const { page } = await openLists({ width: 390, height: 780, context: { hasTouch: true, isMobile: true } });
     // The keyboard of the phone stays closed.
     expect(await page.evaluate("document.activeElement.localName")).toBe("body");
-    await page.getByRole("button", { name: "All Items" }).click();
+    await page.getByRole("button", { name: "All items" }).click();
     await lists(page).getByRole("link", { name: "Home 2" }).click();
     await expect.poll(() => titles(page)).toEqual(["Apple", "Zebra"]);
     const bar = page.getByRole("navigation", { name: "Quick access" });
@@ -212,7 +212,7 @@ describe("the lists of Items", () => {
     await page.keyboard.type("zeb");
     await page.getByRole("option", { name: "Zebra" }).tap();
     await page.getByRole("heading", { name: "Zebra" }).waitFor();
-    await bar.getByRole("button", { name: "New Item" }).click();
+    await bar.getByRole("button", { name: "New item" }).click();
     await page.getByLabel("Title").waitFor();
     const small = await page.evaluate(() =>
       [...document.querySelectorAll("button, .button, select, .bottom a")]
@@ -228,7 +228,7 @@ describe("the lists of Items", () => {
 
 it("what is a popover at one width is closed at another one", async () => {
   const { page } = await openLists({ width: 390, height: 780 });
-  await page.getByRole("button", { name: "All Items" }).click();
+  await page.getByRole("button", { name: "All items" }).click();
   await lists(page).getByRole("link", { name: "Home 2" }).waitFor();
   await page.setViewportSize({ width: 1280, height: 800 });
   await expect.poll(() => page.locator(":popover-open").count()).toBe(0);
@@ -242,7 +242,7 @@ it("a session that may write to some Items of a vault is offered no new one", as
   const page = await openPage({ token: issued.token });
   await page.goto("/console/");
   await page.getByRole("link", { name: "Own" }).waitFor();
-  expect(await page.getByRole("button", { name: "New Item" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "New item" }).count()).toBe(0);
 });
 
 /** Opens the console with a token of these vaults. */
@@ -257,15 +257,15 @@ it("vaults in which the session makes no Item are offered neither by the form of
   const [whole, readable] = [await makeVault("Whole"), await makeVault("Readable")];
   const some = { permissions: "rw", items: [items[0]] };
   const page = await openWith({ [vault]: some, [whole]: "rw", [readable]: "r" });
-  await page.getByRole("button", { name: "New Item" }).first().click();
+  await page.getByRole("button", { name: "New item" }).first().click();
   const offered = page.getByRole("combobox", { name: "Vault" }).locator("option");
   await expect.poll(() => offered.allTextContents()).toEqual(["Whole"]);
   await sendRequest("DELETE", `v1/vaults/${vault}/items/${items[0]}`, (await makeToken({ [vault]: "rw" })).token);
   const empty = await openWith({ [vault]: some, [readable]: "r" });
-  await empty.getByText("There are no Items yet.").waitFor();
+  await empty.getByText("No items yet.").waitFor();
   expect(await empty.getByRole("link", { name: "Import Items" }).count()).toBe(0);
   await empty.goto(`/console/#/items/${vault}/${crypto.randomUUID()}/new`);
-  await empty.getByText("You have no permission to make an Item.").waitFor();
+  await empty.getByText("You don’t have permission to create items.").waitFor();
 });
 
 it("the button that skips the navigation is the first one, and leads to the view", async () => {
@@ -273,7 +273,7 @@ it("the button that skips the navigation is the first one, and leads to the view
   await page.goto("/console/#/activity");
   await page.getByRole("heading", { name: "Activity" }).waitFor();
   const first = page.locator("button, a, input, select").first();
-  expect(await first.textContent()).toBe("Skip the navigation");
+  expect(await first.textContent()).toBe("Skip to content");
   await first.focus();
   await page.keyboard.press("Enter");
   expect(await page.evaluate("document.activeElement.textContent")).toBe("Activity");
@@ -284,14 +284,14 @@ it("the look that is chosen stays after a reload, and nothing else is stored", a
   const ground = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
   const light = await ground();
   await page.getByRole("button", { name: /^Account/ }).click();
-  await page.getByLabel("Look").selectOption("Dark");
+  await page.getByLabel("Theme").selectOption("Dark");
   const dark = await ground();
   expect(dark).not.toBe(light);
   await page.reload();
   await page.getByRole("list", { name: "Items" }).waitFor();
   expect([await ground(), await page.evaluate("JSON.stringify(localStorage)")]).toEqual([dark, '{"look":"dark"}']);
   await page.getByRole("button", { name: /^Account/ }).click();
-  await page.getByLabel("Look").selectOption("As the system");
+  await page.getByLabel("Theme").selectOption("System");
   expect([await ground(), await page.evaluate("localStorage.length")]).toEqual([light, 0]);
 });
 

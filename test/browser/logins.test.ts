@@ -228,7 +228,7 @@ it("an administrator confirms a login for administration, and somebody else is r
   expectProblem(refused, /403/);
   await refused.goto(address({ admin: "true" }));
   await refused.getByRole("button", { name: "Confirm" }).click();
-  await refused.getByRole("alert").filter({ hasText: "You have no permission for this." }).waitFor();
+  await refused.getByRole("alert").filter({ hasText: "You don’t have permission to do this." }).waitFor();
 });
 
 it("the lists of the admin show administrators, and the tokens of people", async () => {

@@ -18,11 +18,11 @@ async function openForm(title: string): Promise<Page> {
   await page.goto(`/console/#/items/${vault}/${items[0]}`);
   await page.getByRole("heading", { name: title }).waitFor();
   await keepMessages(page);
-  for (const name of ["Copy password", "Copy user name", "Copy password"]) await page.getByRole("button", { name }).click();
+  for (const name of ["Copy password", "Copy username", "Copy password"]) await page.getByRole("button", { name }).click();
   await page.getByRole("link", { name: "Edit" }).click();
   await page.getByLabel("Title").fill("Covered by nothing");
   // One message at a time.
-  expect(await page.getByText(/copied\./).count()).toBe(1);
+  expect(await page.getByText(/copied/).count()).toBe(1);
   return page;
 }
 
@@ -45,7 +45,7 @@ it("a message does not cover why a form was not saved, wide and on a phone", asy
   expectProblem(page, /403/);
   await injectFault(page, "PATCH", "/v1/vaults/*/items/*", { status: 403, kind: "out_of_scope" });
   await page.getByRole("button", { name: "Save" }).click();
-  const reason = page.getByRole("alert").getByText("You have no permission");
+  const reason = page.getByRole("alert").getByText("You don’t have permission");
   for (const width of [390, 1024]) {
     await page.setViewportSize({ width, height: 780 });
     await reason.click({ trial: true });
@@ -59,8 +59,8 @@ it("a message covers no button of a dialog in which it was made, and is as high 
   const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
   await issueToken(page, "Covered");
   await keepMessages(page);
-  for (const name of ["Copy token", "Copy lines for a shell"]) await page.getByRole("button", { name }).click();
-  await inDialog(page).getByText("Lines copied.").waitFor();
+  for (const name of ["Copy token", "Copy as shell variables"]) await page.getByRole("button", { name }).click();
+  await inDialog(page).getByText("Lines copied").waitFor();
   for (const width of [390, 1024]) {
     // So low that the dialog reaches the bottom, where messages are without a dialog.
     await page.setViewportSize({ width, height: 320 });
@@ -81,8 +81,8 @@ it("a message made before a dialog is not in the dialog, nor is its button, and 
   await page.goto(`/console/#/items/${vault}/${items[0]}`);
   await page.getByRole("heading", { name: "Starred" }).waitFor();
   await keepMessages(page);
-  await page.getByRole("button", { name: "Favourite" }).click();
-  const message = page.getByText("Added to the favourites.");
+  await page.getByRole("button", { name: "Favorite" }).click();
+  const message = page.getByText("Added to favorites");
   await message.waitFor();
   const dialogs = dialogsOf({ vault, item: items[0]! }).filter(([name]) => OPENED.has(name));
   for (const [name, , open] of dialogs) {
@@ -95,7 +95,7 @@ it("a message made before a dialog is not in the dialog, nor is its button, and 
   }
   expect(dialogs.length).toBe(OPENED.size);
   await page.getByRole("button", { name: "Undo" }).click();
-  await page.getByText("Removed from the favourites.").waitFor();
+  await page.getByText("Removed from favorites").waitFor();
 });
 
 it("a message made in a dialog is in no dialog that opens after it", async () => {
@@ -103,9 +103,9 @@ it("a message made in a dialog is in no dialog that opens after it", async () =>
   await issueToken(page, "First of two");
   await keepMessages(page);
   await page.getByRole("button", { name: "Copy token" }).click();
-  await inDialog(page).getByText("Token copied.").waitFor();
+  await inDialog(page).getByText("Token copied").waitFor();
   await page.getByRole("button", { name: "Done" }).click();
-  await page.getByText("Token copied.").waitFor();
+  await page.getByText("Token copied").waitFor();
   await page.getByRole("button", { name: "Issue token" }).first().click();
   await page.getByRole("dialog", { name: "Issue token" }).waitFor();
   expect(await inDialog(page).count()).toBe(0);

@@ -95,7 +95,7 @@ describe("moving an Item", () => {
     expect(await page.evaluate("document.activeElement.tagName")).toBe("SELECT");
     expect(await checkAccessibility(page)).toBe("");
     for (const key of ["Tab", "Tab", "Tab", "Enter"]) await page.keyboard.press(key);
-    await page.getByText("The Item is moved.").waitFor();
+    await page.locator(".toast", { hasText: "Moved" }).waitFor();
     const [copy] = await list(target);
     expect(await contentOf(all, `v1/vaults/${target}/items/${copy!.id}`)).toEqual(before);
     expect(await titles()).toEqual([[], ["Key"]]);
@@ -117,10 +117,10 @@ describe("moving an Item", () => {
     });
     await openDialog(page);
     await press(page, "Move");
-    await page.getByText("The Item is not copied, and is where it was.").waitFor();
+    await page.getByText("The item was not copied and has not moved.").waitFor();
     expect(await contentOf(all, path)).toEqual(before);
     await press(page, "Try again");
-    await page.getByText("The Item is moved.").waitFor();
+    await page.locator(".toast", { hasText: "Moved" }).waitFor();
     const [copy] = await list(target);
     expect(await contentOf(all, `v1/vaults/${target}/items/${copy!.id}`)).toEqual(before);
     expect(await titles()).toEqual([[], ["Key"]]);
@@ -132,12 +132,12 @@ describe("moving an Item", () => {
     const { end, requests } = await injectFault(page, "DELETE", "/v1/vaults/*/items/*", "network");
     await openDialog(page);
     await press(page, "Move");
-    await page.getByText("The copy in To is complete, but the Item may still be in From.").waitFor();
+    await page.getByText("The copy in To is complete, but the item may still be in From.").waitFor();
     expect(requests.length).toBeGreaterThan(0);
     expect(await titles()).toEqual([["Key"], ["Key"]]);
     end();
     await press(page, "Try again");
-    await page.getByText("The Item is moved.").waitFor();
+    await page.locator(".toast", { hasText: "Moved" }).waitFor();
     expect(await titles()).toEqual([[], ["Key"]]);
   });
 
@@ -150,7 +150,7 @@ describe("moving an Item", () => {
     await sendRequest("PATCH", path, all, [{ op: "replace", path: "/title", value: "Theirs" }]);
     expectProblem(page, /412/);
     end();
-    await page.getByText("Somebody else has changed the Item while it was copied").waitFor();
+    await page.getByText("Someone else changed the item while it was copied").waitFor();
     expect(await titles()).toEqual([["Theirs"], ["Key"]]);
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Keep both");
     await press(page, "Keep both");
@@ -165,7 +165,7 @@ describe("moving an Item", () => {
     await press(page, "Move");
     await expect.poll(() => requests.length).toBe(1);
     await press(page, "Cancel");
-    await page.getByText("The incomplete copy was deleted again.").waitFor();
+    await page.getByText("The incomplete copy was deleted.").waitFor();
     end();
     expect(await titles()).toEqual([["Key"], []]);
     expect(await sendRequest("GET", `v1/vaults/${target}/deleted-items`, all)).toHaveLength(1);
@@ -198,7 +198,7 @@ describe("copying an Item", () => {
     expect(await dialog.getByRole("button").allInnerTexts()).toEqual(["×", "Cancel", "Copy"]);
     expect(await checkAccessibility(page, "look")).toBe("");
     await press(page, "Copy");
-    await page.getByText("The Item is copied.").waitFor();
+    await page.locator(".toast", { hasText: "Copied" }).waitFor();
     expect(await titles()).toEqual([["Key"], ["Key"]]);
   });
 
@@ -206,7 +206,7 @@ describe("copying an Item", () => {
     const { page, titles } = await openItem(SMALL, { to: "r" });
     await openDialog(page);
     await press(page, "Copy");
-    await page.getByText("The Item is copied.").waitFor();
+    await page.locator(".toast", { hasText: "Copied" }).waitFor();
     expect(await titles()).toEqual([["Key", "Key"], []]);
   });
 });

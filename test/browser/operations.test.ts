@@ -45,7 +45,7 @@ describe("webhooks", () => {
     const text = await dialog(page).locator("pre").innerText();
     expect(text).toMatch(/^whsec_/);
     await page.keyboard.press("Escape");
-    expect(await dialog(page).getByRole("alert").innerText()).toContain("You have not copied the secret");
+    expect(await dialog(page).getByRole("alert").innerText()).toContain("You haven’t copied the secret");
     await press(page, "Close without copying");
     await rowOf(page, name).getByText("https://example.com/added").waitFor();
     expect(await page.content()).not.toContain(text);
@@ -67,7 +67,7 @@ describe("webhooks", () => {
     await rowOf(page, name).getByText("Disabled").waitFor();
     expect(await state()).toBe("DISABLED");
     await chooseRowAction(page, `Change ${url}`);
-    await dialog(page).getByLabel("Deliveries").selectOption("Go on without what was missed");
+    await dialog(page).getByLabel("Deliveries").selectOption("Resume from now");
     await press(page, "Save");
     await rowOf(page, name).getByText("Active").waitFor();
     expect(await state()).toBe("ACTIVE");
@@ -77,7 +77,7 @@ describe("webhooks", () => {
     // Nor does Back leave it without a warning.
     await page.evaluate(() => history.pushState(null, "", "#/vaults"));
     await page.evaluate(() => dispatchEvent(new HashChangeEvent("hashchange")));
-    expect(await dialog(page).getByRole("alert").innerText()).toContain("You have not copied the secret");
+    expect(await dialog(page).getByRole("alert").innerText()).toContain("You haven’t copied the secret");
     expect(page.url()).toContain("#/webhooks");
     await press(page, "Copy");
     await page.getByText("The secret copied").waitFor();
@@ -142,7 +142,7 @@ describe("webhooks", () => {
     );
     await page.goto("/console/#/webhooks");
     await rowOf(page, "https://a.example/").getByText("The receiver refused it (500).").waitFor();
-    await rowOf(page, "https://a.example/").getByText("3 events waiting · 12 failed attempts").waitFor();
+    await rowOf(page, "https://a.example/").getByText("3 pending · 12 failed").waitFor();
     await rowOf(page, "Damaged webhook")
       .getByRole("button", { name: /^Actions/ })
       .click();
@@ -164,22 +164,22 @@ describe("backups", () => {
     await page.getByRole("button", { name: "Restore…" }).click();
     await dialog(page).locator("select[name=vault]").selectOption(name);
     await dialog(page)
-      .getByLabel(/^Only one Item/)
+      .getByLabel(/^Item ID/)
       .fill("not an id");
     await press(page, "Show what would be restored");
     await dialog(page).getByText("This is no id of an Item.").waitFor();
     await dialog(page)
-      .getByLabel(/^Only one Item/)
+      .getByLabel(/^Item ID/)
       .fill(items[0]!);
     await press(page, "Show what would be restored");
-    await dialog(page).getByText("What was changed is lost.").waitFor(PATIENT);
+    await dialog(page).getByText("Changes made since then will be lost.").waitFor(PATIENT);
     expect(((await sendRequest("GET", path, token)) as { title: string }).title).toBe("After");
     await press(page, "Replace it");
     await expect.poll(async () => ((await sendRequest("GET", path, token)) as { title: string }).title, PATIENT).toBe("Before");
     await page.getByRole("button", { name: "Verify…" }).click();
-    await dialog(page).getByLabel("What").selectOption("The backups");
+    await dialog(page).getByLabel("What").selectOption("Backups");
     await dialog(page)
-      .getByLabel(/^Look only whether/)
+      .getByLabel(/^Quick check/)
       .check();
     await runJob(page, () => press(page, "Verify"));
   });
@@ -189,9 +189,9 @@ describe("keys", () => {
   it("show what each root key is used for, and put all under the active one", async () => {
     const page = await openView("keys");
     await rowOf(page, "k1").getByText("Active: seals and signs").waitFor();
-    await page.getByRole("button", { name: "Put all under the active key" }).click();
+    await page.getByRole("button", { name: "Re-wrap all keys with the active root key" }).click();
     await runJob(page, () => press(page, "Start"));
-    await rowOf(page, "Put all under the active root key").getByText("Done").first().waitFor(PATIENT);
+    await rowOf(page, "Re-wrap all keys with the active root key").getByText("Done").first().waitFor(PATIENT);
     expect(await checkLooks(page)).toBe("");
   });
 
@@ -244,8 +244,8 @@ it("a preview of a restore is named as one, and tells what the backup has lost",
   expect(await checkLooks(page)).toBe("");
   await page.keyboard.press("Escape");
   await page.goto("/console/#/keys");
-  await rowOf(page, "Restore: preview").getByText("1 vault and 3 Items would be restored").waitFor();
-  expect(await page.getByText("1 vault and 3 Items restored").count()).toBe(1);
+  await rowOf(page, "Restore: preview").getByText("1 vault and 3 items would be restored").waitFor();
+  expect(await page.getByText("1 vault and 3 items restored").count()).toBe(1);
 });
 
 it("a job that has found something names it, and a running one is stopped", async () => {
@@ -270,7 +270,7 @@ it("a job that has found something names it, and a running one is stopped", asyn
   await rowOf(page, "Verify what is stored")
     .getByRole("button", { name: /^Actions/ })
     .click();
-  await page.getByRole("button", { name: "Show what is found" }).click();
+  await page.getByRole("button", { name: "Show findings" }).click();
   await dialog(page).getByText("row unreadable").waitFor();
   await dialog(page).getByText("the record does not open").waitFor();
   await press(page, "Done");

@@ -98,7 +98,7 @@ describe("one-time codes", () => {
     expect(await page.evaluate("started")).toBeLessThan(10);
     await page.evaluate("location.hash = '#/items'");
     await page.clock.runFor(100);
-    await page.getByText("Choose an Item").waitFor();
+    await page.getByText("Select an item to see it here.").waitFor();
     await page.evaluate("window.started = 0");
     await page.clock.runFor(5000);
     expect(await page.evaluate("started")).toBeLessThan(3); // a timer that goes on would start 5
@@ -154,9 +154,9 @@ describe("references", () => {
     for (let index = 0; index < NAMED.fields.length; index++) {
       await menus.nth(index).press("Enter");
       await page.keyboard.press("Enter"); // The first action has the focus.
-      await page.getByText("Reference copied.").waitFor();
+      await page.getByText("Reference copied").waitFor();
       copied.push(await readClipboard(page));
-      await page.getByText("Reference copied.").getByRole("button", { name: "Dismiss" }).click();
+      await page.getByText("Reference copied").getByRole("button", { name: "Dismiss" }).click();
     }
     const item = `op://Team/${seeded.items[1]}`;
     expect(copied.toSorted()).toEqual(

@@ -14,7 +14,7 @@ beforeAll(async () => {
   seeded = await seed([login("Grafana", { password: "copied-by-name" }), login("Tokens of the bank")], { name: "Team" });
 });
 
-const field = (page: Page) => page.getByRole("combobox", { name: "Find Items, views and acts" });
+const field = (page: Page) => page.getByRole("combobox", { name: "Search items and commands" });
 const options = (page: Page) => page.locator(".results .name").allInnerTexts();
 
 async function openAt(address: string): Promise<Page> {
@@ -37,8 +37,8 @@ describe("the palette", () => {
     for (const [query, heading] of [
       ["graf", "Grafana"],
       ["health", "Health"],
-      ["new item", "New Item"],
-      ["deleted", "Deleted Items"],
+      ["new item", "New item"],
+      ["deleted", "Deleted items"],
     ] as const) {
       await find(page, query);
       await page.locator(".results [role=option]").first().waitFor();
@@ -113,9 +113,9 @@ describe("the palette", () => {
 
   it("leaves a question mark to the field that is typed in", async () => {
     const page = await openAt("items");
-    await page.getByRole("searchbox", { name: "Search Items" }).fill("");
+    await page.getByRole("searchbox", { name: "Search items" }).fill("");
     await page.keyboard.type("who?");
-    expect(await page.getByRole("searchbox", { name: "Search Items" }).inputValue()).toBe("who?");
+    expect(await page.getByRole("searchbox", { name: "Search items" }).inputValue()).toBe("who?");
     expect(await page.getByRole("dialog").count()).toBe(0);
   });
 });

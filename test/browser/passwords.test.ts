@@ -31,7 +31,7 @@ async function openCheck(items: readonly NewItem[], { fresh = false } = {}): Pro
 }
 
 const startButton = (page: Page, count: number) =>
-  page.getByRole("button", { name: `Check ${count} Item${count === 1 ? "" : "s"}`, exact: true });
+  page.getByRole("button", { name: `Check ${count} item${count === 1 ? "" : "s"}`, exact: true });
 const part = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
 
 async function runCheck(page: Page, count: number): Promise<void> {
@@ -68,7 +68,7 @@ describe("the check of passwords", () => {
     await admin("DELETE", `vaults/${gone}`);
     await startButton(page, 2).waitFor();
     await runCheck(page, 2);
-    expect(await findingsOf(page, "Reused")).toEqual(["In 2 Items One Kept Two Kept"]);
+    expect(await findingsOf(page, "Reused")).toEqual(["In 2 items One Kept Two Kept"]);
   });
 
   it("reads nothing before its button, and then each Item once, without those of the archive", async () => {
@@ -82,7 +82,7 @@ describe("the check of passwords", () => {
     await startButton(page, 3).waitFor();
     expect(reads).toEqual([]);
     await runCheck(page, 3);
-    await page.getByText("3 Items read.").waitFor();
+    await page.getByText("3 items checked").waitFor();
     expect(reads.toSorted()).toEqual(seeded.items.slice(0, 3).map(path).toSorted());
     for (const title of ["Reused", "Weak", "Old", "Due"])
       await part(page, title)
@@ -98,20 +98,20 @@ describe("the check of passwords", () => {
       { title: "Server", fields: [{ id: "password", label: "password", type: "CONCEALED", value: strong(1) }] },
     ]);
     await runCheck(page, 4);
-    expect(await findingsOf(page, "Reused")).toEqual(["In 2 Items Bank Mail"]);
+    expect(await findingsOf(page, "Reused")).toEqual(["In 2 items Bank Mail"]);
     expect(await page.content()).not.toContain(STRONG);
   });
 
   it("finds passwords that are easily guessed, and says why without them", async () => {
     const cases: readonly (readonly [title: string, password: string, why: string | undefined])[] = [
-      ["Eight letters", "gbxqwpzk", "Short or simple: at most 37 bits of entropy"],
+      ["Eight letters", "gbxqwpzk", "Short or simple (at most 37 bits)"],
       ["Digits", "123456789012345678901234", "Short or simple"],
       ["Leet", "!!P4$$w0rd2024..", "A common password"],
       ["Season", "Summer-2024/2025", "A common password"],
-      ["Observatory", "observatory##20242025", "Made of the title or the user name"],
+      ["Observatory", "observatory##20242025", "Made of the title or the username"],
       ["User name", "ada$$$$1815/1852/AA", undefined],
       ["Its user name", "1815/grace-hopper", undefined],
-      ["Only its user name", "**grace2024--1906**", "Made of the title or the user name"],
+      ["Only its user name", "**grace2024--1906**", "Made of the title or the username"],
       ["Repeated", "Xy7!Xy7!Xy7!Xy7!", "The same characters again and again"],
       ["Random", STRONG, undefined],
       ["Words", "correct horse battery staple", undefined],
@@ -169,11 +169,11 @@ describe("the check of passwords", () => {
     expectProblem(page, /500/);
     await injectFault(page, "GET", `/v1/vaults/${vault}/items/${items[0]}`, { status: 500, kind: "integrity" });
     await runCheck(page, 6);
-    await page.getByText("5 Items read.").waitFor();
+    await page.getByText("5 items checked").waitFor();
     expect(await findingsOf(page, "Not read")).toEqual([
       "A stored record is damaged. Tell the administrator of the service. Item 0",
     ]);
-    expect(await findingsOf(page, "Reused")).toEqual(["In 5 Items Item 1 Item 2 Item 3 Item 4 Item 5"]);
+    expect(await findingsOf(page, "Reused")).toEqual(["In 5 items Item 1 Item 2 Item 3 Item 4 Item 5"]);
   });
 
   it("is stopped, and shows what it has found until then", async () => {
@@ -183,7 +183,7 @@ describe("the check of passwords", () => {
     const reads = watchReads(page);
     const { end } = await injectFault(page, "GET", `/v1/vaults/${vault}/items/*`, "held");
     await startButton(page, 8).click();
-    await page.getByText("0 of 8 Items").waitFor();
+    await page.getByText("0 of 8 items").waitFor();
     await expect.poll(() => reads.length).toBeGreaterThan(0);
     await page.getByRole("button", { name: "Stop" }).click();
     end();

@@ -83,7 +83,7 @@ describe("a QR code", () => {
     await WAYS["chosen"]!(page, picture, "image/png");
     await page.getByText("The QR code is read into other.").waitFor();
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("The Item is saved.").waitFor();
+    await page.locator(".toast", { hasText: "Saved" }).waitFor();
     const item = (await sendRequest("GET", path, token)) as { fields: { id: string; value: string }[] };
     expect(item.fields.map(({ value }) => value)).toEqual([URI, URI]);
   });

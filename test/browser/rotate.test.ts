@@ -50,7 +50,7 @@ async function rotate(page: Page): Promise<void> {
 }
 
 const text = (id: string, more: object) => ({ id, label: id, value: "1", ...more });
-const dialogOf = (page: Page) => page.getByRole("dialog", { name: "password is rotated" });
+const dialogOf = (page: Page) => page.getByRole("dialog", { name: "Password rotated" });
 const html = (page: Page) => page.evaluate<string>("document.documentElement.outerHTML");
 
 describe("rotating a password", () => {
@@ -143,13 +143,13 @@ describe("rotating a password", () => {
     await dialog.getByText("This service keeps no earlier versions").waitFor();
     await dialog.getByRole("button", { name: "Copy new password" }).click();
     await page.keyboard.press("Escape");
-    expect(await dialog.getByRole("alert").innerText()).toContain("You have not copied the old value.");
+    expect(await dialog.getByRole("alert").innerText()).toContain("You haven’t copied the old value.");
     expectProblem(page, /^beforeunload/);
     await Promise.all([page.waitForEvent("dialog"), page.evaluate("void setTimeout(() => location.reload())")]);
     await dialog.getByRole("button", { name: "Copy old password" }).click();
-    await dialog.getByText("Old password copied.").waitFor();
+    await dialog.getByText("Old password copied").waitFor();
     await page.keyboard.press("Escape");
-    await page.getByText("password is rotated.").waitFor();
+    await page.getByText("Password rotated").waitFor();
     expect(await dialog.count()).toBe(0);
   });
 
@@ -184,18 +184,18 @@ describe("rotating a password", () => {
     expect(await checkLooks(page)).toBe("");
     for (const [name, value] of Object.entries({ new: password, old: OLD })) {
       await dialog.getByRole("button", { name: `Copy ${name} password` }).click();
-      await dialog.getByText(`${name === "new" ? "New" : "Old"} password copied.`).waitFor();
+      await dialog.getByText(`${name === "new" ? "New" : "Old"} password copied`).waitFor();
       expect(await readClipboard(page)).toBe(value);
       await dialog.getByRole("button", { name: `Reveal ${name} password` }).click();
       await dialog.getByText(value, { exact: true }).waitFor();
     }
     await dialog.getByRole("button", { name: "Done" }).click();
-    await page.getByText("password is rotated.").waitFor();
+    await page.getByText("Password rotated").waitFor();
     expect(await dialog.count()).toBe(0);
     expect(await html(page)).not.toContain(OLD);
     expect(await html(page)).not.toContain(password);
     await page.getByRole("button", { name: "Copy password" }).click();
-    await page.getByText("Password copied.").waitFor();
+    await page.getByText("Password copied").waitFor();
     expect(await readClipboard(page)).toBe(password);
   });
 
@@ -206,7 +206,7 @@ describe("rotating a password", () => {
     await dialogOf(page).waitFor();
     if (place !== "in its dialog") await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByText("The change is undone.").waitFor();
+    await page.locator(".toast", { hasText: "Undone" }).waitFor();
     expect(await load()).toEqual({ title: "Rotated", version: 3, password: OLD });
     expect(await dialogOf(page).count()).toBe(0);
   });
@@ -218,7 +218,7 @@ describe("rotating a password", () => {
     await sendRequest("PATCH", path, token, [{ op: "replace", path: "/title", value: "Theirs" }]);
     expectProblem(page, /412/);
     await rotate(page);
-    await page.getByText("Somebody else has changed this Item in the meantime.").waitFor();
+    await page.getByText("Someone else changed this item.").waitFor();
     await page.getByRole("heading", { name: "Theirs" }).waitFor();
     expect(await dialogOf(page).count()).toBe(0);
     expect(await load()).toEqual({ title: "Theirs", version: 2, password: OLD });
@@ -230,11 +230,11 @@ describe("rotating a password", () => {
     const page = await openPage({ token, width: 390, height: 780 });
     await page.goto(`/console/#/items/${vault}/${items[0]}`);
     await page.getByRole("button", { name: /^Copy Long/ }).click();
-    const message = page.getByText(/^Long name .*… copied\./);
+    const message = page.getByText(/^Long name .*… copied/);
     expect((await message.boundingBox())!.height).toBeLessThan(200);
     await page.getByRole("button", { name: /^More actions for Long/ }).click();
     await page.getByRole("button", { name: "Rotate", exact: true }).click();
-    const dialog = page.getByRole("dialog", { name: /… is rotated$/ });
+    const dialog = page.getByRole("dialog", { name: /… rotated$/ });
     await dialog.getByRole("button", { name: "Done" }).click({ trial: true });
     expect((await dialog.getByRole("heading").boundingBox())!.height).toBeLessThan(200);
   });

@@ -111,7 +111,7 @@ describe("a value", () => {
     expect(await traces(page)).toEqual(NOWHERE);
     await page.getByRole("button", { name: "Copy password" }).click();
     await page.goto("/console/#/items");
-    await page.getByText("Choose an Item").waitFor();
+    await page.getByText("Select an item to see it here.").waitFor();
     await page.evaluate(() => navigator.clipboard.writeText(""));
     await expect.poll(() => traces(page)).toEqual(NOWHERE);
     await expect.poll(() => remembers(page), { interval: 500 }).toBe(false);
@@ -120,8 +120,8 @@ describe("a value", () => {
   it("is nowhere in the page when a check of passwords has ended", async () => {
     const page = await openPage({ token: seeded.token, fresh: true });
     await page.goto("/console/#/passwords");
-    await page.getByRole("button", { name: "Check 1 Item" }).click();
-    await page.getByText("1 Item read.").waitFor();
+    await page.getByRole("button", { name: "Check 1 item" }).click();
+    await page.getByText("1 item checked").waitFor();
     expect(await traces(page)).toEqual(NOWHERE);
     await expect.poll(() => remembers(page), { interval: 500 }).toBe(false);
   });

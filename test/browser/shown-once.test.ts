@@ -36,7 +36,7 @@ describe("the text of a token that was not copied", () => {
     expectProblem(page, /^beforeunload/);
     await Promise.all([page.waitForEvent("dialog"), page.evaluate("void setTimeout(() => location.reload())")]);
     await page.evaluate("location.hash = '#/vaults'");
-    await shown.getByText("You have not copied the token.").waitFor();
+    await shown.getByText("You haven’t copied the token.").waitFor();
     expect(await shown.locator("pre").innerText()).toBe(text);
     await shown.getByRole("button", { name: "Copy token" }).click();
     await page.getByText("Token copied").waitFor();

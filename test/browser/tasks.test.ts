@@ -57,7 +57,7 @@ const TASKS: Readonly<Record<string, Task>> = {
   "make a login with a generated password": {
     before: { clicks: 4, keys: 28 },
     run: async ({ page }) => {
-      await page.locator(".search").getByRole("button", { name: "New Item" }).click();
+      await page.locator(".search").getByRole("button", { name: "New item" }).click();
       await page.getByLabel("Title").waitFor();
       await page.keyboard.type("GitHub");
       await page.keyboard.press("Tab");
@@ -80,7 +80,7 @@ const TASKS: Readonly<Record<string, Task>> = {
       await page.keyboard.press("Tab");
       await page.keyboard.type("new-user");
       await page.keyboard.press("Control+s");
-      await page.getByText("The Item is saved.").waitFor();
+      await page.locator(".toast", { hasText: "Saved" }).waitFor();
       await page.locator("article").getByText("new-user").waitFor();
     },
   },
@@ -92,7 +92,7 @@ const TASKS: Readonly<Record<string, Task>> = {
       await button(page, "Rotate").click();
       await dialog(page).getByRole("button", { name: "Copy new password" }).click();
       await button(page, "Done").click();
-      await page.getByText("password is rotated.").waitFor();
+      await page.getByText("Password rotated").waitFor();
     },
   },
   "generate a password by another recipe": {
@@ -103,7 +103,7 @@ const TASKS: Readonly<Record<string, Task>> = {
       await button(page, "Generate password").click();
       await dialog(page).getByRole("button", { name: /^Use/ }).click();
       await button(page, "Save").click();
-      await page.getByText("The Item is saved.").waitFor();
+      await page.locator(".toast", { hasText: "Saved" }).waitFor();
     },
   },
   "restore the value of before": {
@@ -137,14 +137,14 @@ const TASKS: Readonly<Record<string, Task>> = {
       await dialog(page).getByRole("button", { name: "Delete", exact: true }).click();
       await button(page, "Undo").click();
       await open(world);
-      await page.getByText("The Item is restored.").waitFor();
+      await page.locator(".toast", { hasText: "Restored" }).waitFor();
     },
   },
   "move 20 Items": {
     before: { clicks: 80, keys: 0 },
     run: async ({ page }) => {
       await page.getByRole("list", { name: "Items" }).locator(".tile").first().click();
-      await page.getByText("1 Item selected").waitFor();
+      await page.getByText("1 item selected").waitFor();
       await page.mouse.wheel(0, 10_000);
       await page
         .getByRole("link")
@@ -152,7 +152,7 @@ const TASKS: Readonly<Record<string, Task>> = {
         .click({ modifiers: ["Shift"] });
       await button(page, "Move…").click();
       await dialog(page).getByRole("button", { name: "Move", exact: true }).click();
-      await page.getByText("20 Items moved.").waitFor();
+      await page.getByText("20 items moved").waitFor();
     },
   },
   "share a vault with a program": {
@@ -179,7 +179,7 @@ const TASKS: Readonly<Record<string, Task>> = {
       await page.keyboard.type("New");
       await dialog(page).getByRole("button", { name: "Create" }).click();
       await page.getByRole("rowheader", { name: "New", exact: true }).first().waitFor();
-      await button(page, "Open other vaults").click();
+      await button(page, "Open more vaults").click();
       await dialog(page).getByRole("button", { name: "Open vaults" }).click();
       // The lists of a hundred vaults are loaded first.
       const vault = page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "New", exact: true });

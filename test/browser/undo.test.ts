@@ -30,9 +30,9 @@ const undo = (page: Page) => page.getByRole("button", { name: "Undo" }).click();
 describe("a message undoes", () => {
   it("a favourite", async () => {
     const { page, load } = await openItem("Starred");
-    await page.getByRole("button", { name: "Favourite" }).click();
+    await page.getByRole("button", { name: "Favorite" }).click();
     await undo(page);
-    await page.getByText("Removed from the favourites.").waitFor();
+    await page.getByText("Removed from favorites").waitFor();
     expect((await load())["favorite"]).toBe(false);
   });
 
@@ -40,7 +40,7 @@ describe("a message undoes", () => {
     const { page, load } = await openItem("Put away");
     await more(page, "Archive");
     await undo(page);
-    await page.getByText("The Item is in the list again.").waitFor();
+    await page.locator(".toast", { hasText: "Unarchived" }).waitFor();
     expect((await load())["state"]).toBeUndefined();
   });
 
@@ -57,9 +57,9 @@ describe("a message undoes", () => {
     const { page, token, vault, other } = await openItem("Moved");
     await more(page, "Move or copy…");
     await page.getByRole("dialog").getByRole("button", { name: "Move", exact: true }).click();
-    await page.getByText("The Item is moved.").waitFor();
+    await page.locator(".toast", { hasText: "Moved" }).waitFor();
     await undo(page);
-    await page.getByText("The Item is where it was.").waitFor();
+    await page.locator(".toast", { hasText: "Moved back" }).waitFor();
     expect([await titles(token, vault), await titles(token, other)]).toEqual([["Moved"], []]);
     expect(page.url()).toContain(vault);
   });
@@ -84,7 +84,7 @@ describe("a message undoes", () => {
     await page.getByRole("heading", { name: "Mine" }).waitFor();
     await sendRequest("PATCH", `v1/vaults/${vault}/items/${item}`, token, [{ op: "replace", path: "/title", value: "Theirs" }]);
     await undo(page);
-    await page.getByText("Somebody else has changed this Item in the meantime.").waitFor();
+    await page.getByText("Someone else changed this item.").waitFor();
     expect((await load())["title"]).toBe("Theirs");
   });
 
@@ -94,7 +94,7 @@ describe("a message undoes", () => {
     await page.getByRole("heading", { name: "Theirs" }).waitFor();
     await page.getByRole("link", { name: "Edit" }).click();
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("The Item is saved.").waitFor();
+    await page.locator(".toast", { hasText: "Saved" }).waitFor();
     expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0);
   });
 });

@@ -1,9 +1,10 @@
-import type { ActivityEntry } from "@item-vault/client";
+import type { ActivityEntry, AdminActivityEntry } from "@item-vault/client";
 import { describe, expect, it } from "vitest";
 import { nameAgent } from "../../console/src/activity/agents.ts";
 import { csvOf } from "../../console/src/activity/csv.ts";
 import { boundsOf, NO_FILTERS } from "../../console/src/activity/filters.ts";
 import { foldByDay } from "../../console/src/activity/fold.ts";
+import { sentenceOf } from "../../console/src/activity/sentences.ts";
 
 /** How entries of the activity log are shown and exported. */
 
@@ -71,10 +72,31 @@ describe("the rows of entries", () => {
   });
 });
 
+const NAMES = { actor: (id: string) => `actor ${id}`, vault: (id: string) => `vault ${id}`, item: (id: string) => `item ${id}` };
+
 it("an export as CSV quotes what would end a cell, and runs no formula", () => {
   const hostile = { ...READ, actor: { ...READ.actor, userAgent: '=cmd|" /C calc",\n' } };
-  const [head, row, broken] = csvOf([hostile, { requestId: "b", broken: "integrity" }]).split("\r\n");
-  expect(head).toBe("time,action,result,actor,token,address,program,resource,vault,items,version,request");
-  expect(row).toBe(`2026-11-22T10:00:00.000Z,READ,SUCCESS,a,,1.2.3.4,"'=cmd|"" /C calc"",\n",VAULT,v,,,r`);
-  expect(broken).toBe(",damaged,,,,,,,,,,b");
+  const [head, row, broken] = csvOf([hostile, { requestId: "b", broken: "integrity" }], NAMES).split("\r\n");
+  expect(head).toBe(
+    "time,action,result,actor,token,address,program,resource,vault,items,version,request,actor name,vault name,item titles",
+  );
+  expect(row).toBe(`2026-11-22T10:00:00.000Z,READ,SUCCESS,a,,1.2.3.4,"'=cmd|"" /C calc"",\n",VAULT,v,,,r,actor a,vault v,`);
+  expect(broken).toBe(",damaged,,,,,,,,,,b,,,");
+});
+
+describe("what an entry of the log of the administrator says", () => {
+  const nameOf = (id: string) => ({ t: "ci", j: "a backup", v: "Team" })[id] ?? "";
+  it.each([
+    ["CREATE", { type: "JOB", job: { id: "j" } }, "started a backup"],
+    ["CREATE", { type: "JOB", job: { id: "x" } }, "started a job"],
+    ["READ", { type: "KEY" }, "viewed root keys"],
+    ["READ", { type: "PERSON" }, "viewed people"],
+    ["READ", { type: "VAULT", vault: { id: "v" } }, "viewed the item list of Team"],
+    ["CREATE", { type: "TOKEN", token: { id: "t" } }, "issued the token ci"],
+    ["DELETE", { type: "TOKEN", token: { id: "gone" } }, "revoked a token"],
+    ["UPDATE", { type: "ISSUER", issuer: { id: "gone" } }, "changed an issuer"],
+    ["CREATE", { type: "SESSION", session: { id: "s" } }, "signed in"],
+  ] as const)("has names and no ids: %s %j", (action, resource, text) =>
+    expect(sentenceOf({ ...READ, action, resource } as AdminActivityEntry, nameOf)).toBe(text),
+  );
 });

@@ -52,8 +52,8 @@ describe("scopes", () => {
     const vaults = Object.fromEntries(Object.entries(scope)) as TokenScope;
     expect(Object.values(vaults).map(describeVaultScope)).toEqual([
       "read, write",
-      "list of 1 Item",
-      "read, write, destroy of 2 Items",
+      "list of 1 item",
+      "read, write, destroy of 2 items",
     ]);
     expect(wholeVaults(vaults)).toEqual({ a: "rw" });
   });

@@ -7,15 +7,15 @@ import { formatSize } from "../../console/src/ui/size.ts";
 
 describe("a number with its noun", () => {
   it.each([
-    [0, "0 Items", "0 entries"],
-    [1, "1 Item", "1 entry"],
-    [2, "2 Items", "2 entries"],
-    [12_000, "12,000 Items", "12,000 entries"],
+    [0, "0 items", "0 entries"],
+    [1, "1 item", "1 entry"],
+    [2, "2 items", "2 entries"],
+    [12_000, "12,000 items", "12,000 entries"],
   ])("of %i is in the singular for one only", (count, items, entries) => {
-    const texts = [plural(count, "Item"), plural(count, "entry", "entries")];
+    const texts = [plural(count, "item"), plural(count, "entry", "entries")];
     expect(texts).toEqual([items, entries]);
     // The command line does not group digits: scripts read its messages.
-    expect([inCommandLine(count, "Item"), inCommandLine(count, "entry", "entries")]).toEqual(
+    expect([inCommandLine(count, "item"), inCommandLine(count, "entry", "entries")]).toEqual(
       texts.map((text) => text.replace(",", "")),
     );
   });

@@ -141,7 +141,7 @@ describe("a job that the service starts by itself", () => {
       expect.objectContaining({
         service: "jobs",
         status: "WARNING",
-        message: "The newest job of the kind expire left vaults out",
+        message: "The last expire job left vaults out",
       }),
     );
   });

@@ -1,4 +1,5 @@
 import { useLayoutEffect } from "preact/hooks";
+import { loadNames } from "../state/names.ts";
 import { entries as items } from "../state/items.ts";
 import { session } from "../state/session.ts";
 import { Chart } from "../ui/chart.tsx";
@@ -27,6 +28,8 @@ export function ActivityView() {
   const logs = (Object.keys(LOGS) as Log[]).filter((name) => (name === "admin" ? admin : token));
   useLayoutEffect(() => show(logs.includes(query.value.log) ? query.value.log : logs[0]!, NO_FILTERS), []);
   const { entries, next } = loaded.value;
+  const { log } = query.value;
+  useLayoutEffect(() => void (log === "admin" && loadNames("subjects")), [log]);
   return (
     <Page title="Activity" actions={<Actions logs={logs} />}>
       <FilterBar />

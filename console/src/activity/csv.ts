@@ -2,7 +2,7 @@ import { type Entry, isBroken, itemsOf, type Listed, vaultOf } from "./entries.t
 
 /** Entries as a table for spreadsheets. */
 
-const COLUMNS: readonly (readonly [name: string, valueOf: (entry: Entry) => string | number | undefined])[] = [
+const COLUMNS: readonly (readonly [name: string, valueOf: (entry: Entry, names: Names) => string | number | undefined])[] = [
   ["time", ({ timestamp }) => timestamp],
   ["action", ({ action }) => action],
   ["result", ({ result }) => result],
@@ -15,14 +15,20 @@ const COLUMNS: readonly (readonly [name: string, valueOf: (entry: Entry) => stri
   ["items", (entry) => itemsOf(entry).join(" ")],
   ["version", ({ resource }) => ("itemVersion" in resource ? resource.itemVersion : undefined)],
   ["request", ({ requestId }) => requestId],
+  ["actor name", ({ actor }, { actor: nameOf }) => nameOf(actor.id)],
+  ["vault name", (entry, { vault: nameOf }) => nameOf(vaultOf(entry))],
+  ["item titles", (entry, { item: nameOf }) => itemsOf(entry).map(nameOf).join(", ")],
 ];
 
+/** Functions that return the names of ids. */
+export type Names = Readonly<Record<"actor" | "vault" | "item", (id: string) => string>>;
+
 /** A table (RFC 4180). An entry whose record does not open has its id only. */
-export function csvOf(entries: readonly Listed[]): string {
+export function csvOf(entries: readonly Listed[], names: Names): string {
   const rows = entries.map((entry) =>
     isBroken(entry)
       ? COLUMNS.map(([name]) => (name === "request" ? entry.requestId : name === "action" ? "damaged" : ""))
-      : COLUMNS.map(([, valueOf]) => valueOf(entry) ?? ""),
+      : COLUMNS.map(([, valueOf]) => valueOf(entry, names) ?? ""),
   );
   return [COLUMNS.map(([name]) => name), ...rows].map((row) => `${row.map(cellOf).join(",")}\r\n`).join("");
 }

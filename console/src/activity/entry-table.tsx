@@ -1,6 +1,6 @@
 import type { Entry as ListedItem } from "../state/search.ts";
 import { addressOf } from "../state/route.ts";
-import { vaultName } from "../state/items.ts";
+import { knownName, vaultNameOf } from "../state/names.ts";
 import { formatFromNow } from "../ui/relative-time.ts";
 import { type Columns, Table } from "../ui/table.tsx";
 import { DAY_MS, formatDate, formatHour, formatTime } from "../ui/time.ts";
@@ -9,7 +9,8 @@ import { nameAgent } from "./agents.ts";
 import { type Entry, isBroken, itemsOf, type Listed, vaultOf } from "./entries.ts";
 import { itemName } from "./filter-bar.tsx";
 import { foldByDay, type Row } from "./fold.ts";
-import { isolate, shorten } from "../ui/texts.ts";
+import { sentenceOf, subjectId, verbOf, VIEWED_LIST } from "./sentences.ts";
+import { shorten } from "../ui/texts.ts";
 
 interface Props {
   readonly entries: readonly Listed[];
@@ -18,10 +19,8 @@ interface Props {
   readonly nameOfVault?: (id: string) => string;
 }
 
-const ACTIONS = { READ: "read", CREATE: "created", UPDATE: "changed", DELETE: "deleted" } as const;
-
 /** The entries by day, the newest first. A run of reads of lists is one row. */
-export const EntryTable = ({ entries, items, nameOfVault = vaultName }: Props) => (
+export const EntryTable = ({ entries, items, nameOfVault = vaultNameOf }: Props) => (
   <>
     {foldByDay(entries).map(({ timestamp, rows }) => (
       <section key={timestamp} aria-label={nameOfDay(timestamp)}>
@@ -43,15 +42,9 @@ const columnsOf = (names: Names): Columns<Row> => [
   {
     label: "What",
     cell: ({ entry, count }) =>
-      isBroken(entry) ? (
-        "damaged entry: it does not open"
-      ) : count > 1 ? (
-        `read lists ${count} times`
-      ) : (
-        <What entry={entry} names={names} />
-      ),
+      isBroken(entry) ? "damaged entry" : count > 1 ? `${VIEWED_LIST} (${count}×)` : <What entry={entry} names={names} />,
   },
-  { label: "From", cell: ({ entry }) => !isBroken(entry) && <From actor={entry.actor} /> },
+  { label: "Client", cell: ({ entry }) => !isBroken(entry) && <From actor={entry.actor} /> },
 ];
 
 /** In words within the last day, then the hour. */
@@ -89,18 +82,26 @@ interface WhatProps {
 const What = ({ entry, names }: WhatProps) => (
   <>
     {entry.result === "DENY" && <strong class="denied">refused: </strong>}
-    {ACTIONS[entry.action]} <Subject entry={entry} names={names} />
+    {itemsOf(entry).length > 0 ? <Subject entry={entry} names={names} /> : <Sentence entry={entry} names={names} />}
   </>
+);
+
+/** The title has the id of what the entry is about. */
+const Sentence = ({ entry, names: { nameOfVault } }: WhatProps) => (
+  <span title={subjectId(entry)}>
+    {sentenceOf(entry, (id) => shorten(id === vaultOf(entry) ? nameOfVault(id) : knownName(id)))}
+  </span>
 );
 
 function Subject({ entry, names: { items, nameOfVault } }: WhatProps) {
   const vault = vaultOf(entry);
-  const shortName = shorten(nameOfVault(vault)) || vault.slice(0, 8);
+  const shortName = shorten(nameOfVault(vault)) || "a deleted vault";
   const ids = itemsOf(entry);
   const version = "itemVersion" in entry.resource ? entry.resource.itemVersion : undefined;
-  if (ids.length === 0) return <>{vault ? `the vault ${isolate(shortName)}` : subjectOf(entry)}</>;
   return (
     <>
+      {" "}
+      {verbOf(entry)}{" "}
       {ids.map((id, index) => (
         <span key={id}>
           {index > 0 && ", "}
@@ -110,11 +111,4 @@ function Subject({ entry, names: { items, nameOfVault } }: WhatProps) {
       {version !== undefined && <span class="quiet"> version {version}</span>} in {shortName}
     </>
   );
-}
-
-/** What an entry without a vault is about, with the beginning of its id. */
-function subjectOf({ resource }: Entry): string {
-  if (resource.type === "VAULT") return "the list of vaults";
-  const named = Object.values(resource).find((value): value is { id: string } => typeof value === "object" && "id" in value);
-  return `${resource.type.toLowerCase()} ${named?.id.slice(0, 8) ?? ""}`.trim();
 }

@@ -1,13 +1,18 @@
 import { saveFile } from "../ui/save-file.ts";
-import { csvOf } from "./csv.ts";
+import { entries as items } from "../state/items.ts";
+import { nameOf, vaultNameOf } from "../state/names.ts";
+import { csvOf, type Names } from "./csv.ts";
 import type { Listed } from "./entries.ts";
+import { itemName } from "./filter-bar.tsx";
 import type { Filters } from "./filters.ts";
 import { loadEntries, type Log } from "./load.ts";
 
 /** The entries that match, as a file. */
 
+const NAMES: Names = { actor: nameOf, vault: vaultNameOf, item: (id) => itemName(items.value, id) };
+
 export const FORMATS = {
-  csv: { label: "CSV", type: "text/csv", textOf: csvOf },
+  csv: { label: "CSV", type: "text/csv", textOf: (found: readonly Listed[]) => csvOf(found, NAMES) },
   ndjson: {
     label: "NDJSON",
     type: "application/x-ndjson",

@@ -1,7 +1,7 @@
 import type { Entry as ListedItem } from "../state/search.ts";
 import { titleOf } from "../items/categories.ts";
-import { vaultName } from "../state/items.ts";
-import { nameOf } from "../state/names.ts";
+
+import { nameOf, vaultNameOf } from "../state/names.ts";
 import { type Filters, isFiltered, NO_FILTERS, REQUEST_KINDS } from "./filters.ts";
 import { ItemChoice } from "./item-choice.tsx";
 import { actorIds, query, show, vaultIds } from "./state.ts";
@@ -15,7 +15,12 @@ export function FilterBar() {
   const set = (changed: Partial<Filters>) => show(log, { ...filters, ...changed });
   return (
     <div class="filters">
-      <Choice name="vault" label="vaults" options={named(vaultIds.value, (id) => vaultName(id) || id.slice(0, 8))} set={set} />
+      <Choice
+        name="vault"
+        label="vaults"
+        options={named(vaultIds.value, (id) => vaultNameOf(id) || `Vault ${id.slice(0, 8)}`)}
+        set={set}
+      />
       <Choice name="actor" label="actors" options={named(actorIds.value, nameOf)} set={set} />
       {log === "vaults" && <ItemChoice item={filters.item} onChange={(item) => set({ item })} />}
       <Choice
@@ -72,10 +77,10 @@ const DayField = ({ name, label, filters, set }: DayProps) => (
   </label>
 );
 
-/** The title of an Item that the session lists; the beginning of its id otherwise. */
+/** The title of an Item that the session lists; words with the beginning of its id otherwise. */
 export function itemName(items: readonly ListedItem[], id: string): string {
   const found = items.find(({ item }) => item.id === id);
-  return found ? titleOf(found.item) : id.slice(0, 8);
+  return found ? titleOf(found.item) : `an item (${id.slice(0, 8)})`;
 }
 
 const named = (ids: readonly string[], name: (id: string) => string): Option[] =>

@@ -33,8 +33,8 @@ export function ItemChoice({ item, onChange }: Props) {
       <input
         type="search"
         list={LIST}
-        aria-label="Filter by Items"
-        placeholder="All Items"
+        aria-label="Filter by items"
+        placeholder="All items"
         autocomplete="off"
         value={text.value}
         onInput={(event) => enter(event.currentTarget.value)}

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { timeOf } from "@item-vault/model/ids";
 import { useLayoutEffect } from "preact/hooks";
+import { loadNames } from "../state/names.ts";
 import { call } from "../api/client.ts";
 import { entries as items } from "../state/items.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -40,7 +41,10 @@ export function TokenActivity({ id, name, nameOfVault, onClose }: Props) {
       [failure.value, state.value] = [error, "failed"];
     }
   };
-  useLayoutEffect(() => void load(), []);
+  useLayoutEffect(() => {
+    void load();
+    void loadNames("subjects");
+  }, []);
   const { entries } = loaded.value;
   return (
     <Dialog title={`Activity of ${named(name)}`} onClose={onClose}>
@@ -70,8 +74,8 @@ function LastUse({ loaded: { entries, next } }: { readonly loaded: Loaded }) {
       </p>
     );
   return next === undefined ? (
-    <p>Not used, as far back as the activity is kept.</p>
+    <p>Never used (in the retained activity log).</p>
   ) : (
-    <p>Not used since {formatTime(new Date(timeOf(next)).toISOString())}; older entries are not searched yet.</p>
+    <p>Not used since {formatTime(new Date(timeOf(next)).toISOString())}; older entries have not been searched yet.</p>
   );
 }

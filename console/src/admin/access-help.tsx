@@ -6,8 +6,8 @@ export function AccessHelp({ open }: { readonly open: boolean }) {
     <details class="help" open={open}>
       <summary>How people sign in</summary>
       <p>
-        Cloudflare Access asks people who open this console to sign in as usual in your organisation. Whoever is on this list then
-        has their vaults, without a token; the activity shows their email address.
+        Cloudflare Access asks people who open this console to sign in as usual in your organization. People on this list get
+        their vaults without a token. The activity log shows their email address.
       </p>
       {session.value!.settings.access ? <p>This service is set up for it.</p> : <Setup />}
     </details>
@@ -19,6 +19,6 @@ const Setup = () => (
     This service is not set up for it yet: nobody on this list can sign in. It needs an Access application for the path{" "}
     <code>/console</code>, and two settings of this service: <code>ACCESS_TEAM</code>, the name of your Cloudflare Access team,
     and <code>ACCESS_AUD</code>, the audience tag of the application. They are described in <code>docs/configuration.md</code>.
-    People can be invited before.
+    You can invite people before you set this up.
   </p>
 );

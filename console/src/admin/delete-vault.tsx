@@ -28,7 +28,7 @@ export function DeleteVault({ vault, onClose }: Props) {
   const confirmation = confirmationOf(vault);
   const action = async () => {
     await call("DELETE /v1/admin/vaults/{vault}", { path: { vault: vault.id } });
-    showToast("The vault was deleted.");
+    showToast("Vault deleted");
     onClose();
     await refreshVaults();
     focusTitle();
@@ -37,8 +37,8 @@ export function DeleteVault({ vault, onClose }: Props) {
     <Dialog title="Delete vault" onClose={onClose}>
       <Form action={action} submit="Delete vault" danger disabled={normalize(typed.value) !== confirmation} onCancel={onClose}>
         <p>
-          <strong class="name">{nameOfVault(vault)}</strong> with {plural(vault.items, "Item")}, their versions and Files is
-          deleted for good. Its keys are destroyed at once, so only a backup can bring it back.
+          This permanently deletes <strong class="name">{nameOfVault(vault)}</strong> and its {plural(vault.items, "item")},
+          including versions and files. Only a backup can bring it back.
         </p>
         <label>
           Type <strong class="name">{confirmation}</strong> to confirm

@@ -19,7 +19,7 @@ export function DeleteWorkload({ row: { kind, id }, name, onClose }: Props) {
     await (kind === "issuer"
       ? call("DELETE /v1/admin/issuers/{issuer}", { path: { issuer: id } })
       : call("DELETE /v1/admin/rules/{rule}", { path: { rule: id } }));
-    showToast(`The ${kind} was deleted.`);
+    showToast(kind === "issuer" ? "Issuer deleted" : "Rule deleted");
     onClose();
     refreshHealth();
     await workloads.load();
@@ -29,8 +29,8 @@ export function DeleteWorkload({ row: { kind, id }, name, onClose }: Props) {
     <Dialog title={`Delete ${kind}`} onClose={onClose}>
       <Form action={action} submit={`Delete ${kind}`} danger onCancel={onClose}>
         <p>
-          <strong class="name">{name}</strong> {kind === "issuer" ? "ends with all its rules. Its" : "ends. Its"} workloads get no
-          more tokens, and those that they have stop working by their next request. This cannot be undone.
+          <strong class="name">{name}</strong> {kind === "issuer" && "and all its rules "}will be deleted. Workloads lose access
+          with their next request. You can’t undo this.
         </p>
       </Form>
     </Dialog>

@@ -40,7 +40,7 @@ export function IssueToken({ onClose }: { readonly onClose: () => void }) {
   };
   return (
     <SecretForm title="Issue token" secret="token" action={action} submit="Issue token" onClose={onClose}>
-      <NameField placeholder="The program or person that uses it" />
+      <NameField placeholder="e.g. github-deploy" />
       <label>
         For
         <select value={kind.value} onChange={(event) => setKind(event.currentTarget.value as Kind)}>
@@ -60,7 +60,7 @@ export function IssueToken({ onClose }: { readonly onClose: () => void }) {
       {!KINDS[kind.value].binding && (
         <label class="check">
           <input type="checkbox" name="delegate" />
-          May issue tokens, which end with it
+          Can issue tokens (they expire with this one)
         </label>
       )}
     </SecretForm>

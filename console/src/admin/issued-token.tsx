@@ -44,7 +44,7 @@ function Texts({ issued, token, onCopy }: TextsProps) {
   const lines = `export ${hostVariable}=${location.origin}\nexport ${tokenVariable}=${token}`;
   return (
     <>
-      <p>Copy it now: it is shown only here.</p>
+      <p>Copy it now. You won’t be able to see it again.</p>
       <div class="buttons">
         <button type="button" class="primary" onClick={() => onCopy("Token", token)}>
           <Icon name="copy" />
@@ -52,7 +52,7 @@ function Texts({ issued, token, onCopy }: TextsProps) {
         </button>
         <button type="button" onClick={() => onCopy("Lines", lines)}>
           <Icon name="copy" />
-          Copy lines for a shell
+          Copy as shell variables
         </button>
       </div>
       <pre class="token-text">{lines}</pre>
@@ -64,12 +64,12 @@ function Texts({ issued, token, onCopy }: TextsProps) {
 function Binding({ id }: { readonly id: string }) {
   return (
     <>
-      <p>A token for service bindings has no text. The binding of the other Worker names its id:</p>
+      <p>A token for service bindings has no text. The binding of the other Worker names its ID:</p>
       <pre class="token-text">{id}</pre>
       <div class="buttons">
-        <button type="button" class="primary" onClick={() => void copy("Id", id, { secret: false })}>
+        <button type="button" class="primary" onClick={() => void copy("ID", id, { secret: false })}>
           <Icon name="copy" />
-          Copy id
+          Copy ID
         </button>
       </div>
     </>

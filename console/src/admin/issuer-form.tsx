@@ -25,13 +25,13 @@ export function IssuerForm({ onClose }: { readonly onClose: () => void }) {
     };
     await call("POST /v1/admin/issuers", { body }).catch(explainQuota);
     onClose();
-    showToast("The issuer was added. Add a rule for each of its workloads.");
+    showToast("Issuer added. Add a rule for each of its workloads.");
     void workloads.load();
   };
   return (
     <Dialog title="Add issuer" onClose={onClose}>
       <Form action={action} submit="Add issuer" onCancel={onClose}>
-        <NameField placeholder="The platform, as your team calls it" />
+        <NameField placeholder="e.g. GitHub" />
         <label>
           Platform
           <select value={preset.value} onChange={(event) => (preset.value = event.currentTarget.value as PresetName)}>
@@ -56,7 +56,7 @@ export function IssuerForm({ onClose }: { readonly onClose: () => void }) {
           />
         </label>
         <p id="issuer-help" class="quiet">
-          Exactly as its tokens have it in their claim <code>iss</code>.
+          Must match the <code>iss</code> claim exactly.
         </p>
         {asksOnce(preset.value) && (
           <label key={`${preset.value} once`} class="check">

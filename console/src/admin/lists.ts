@@ -64,5 +64,5 @@ const issuerOf = (rule: RuleRow): string | undefined => ("broken" in rule ? unde
 /** Why the record of a row does not open (contract 13.18), in words. */
 export const BROKEN: Readonly<Record<BrokenPerson["broken"], string>> = {
   integrity: "Its stored record is damaged.",
-  misconfigured: "Its root key is missing, or does not open its keys.",
+  misconfigured: "Its root key is missing or wrong.",
 };

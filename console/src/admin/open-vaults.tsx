@@ -5,7 +5,7 @@ import { session } from "../state/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form, InputError } from "../ui/form.tsx";
 import { plural } from "../ui/plural.ts";
-import { formatTime } from "../ui/time.ts";
+import { formatHour, formatTime } from "../ui/time.ts";
 import { adminVaults } from "./lists.ts";
 import { ScopeField } from "./scope-field.tsx";
 import { canonicalScope, type Scope, scopeOf, wholeVaults } from "./scope.ts";
@@ -28,16 +28,17 @@ export function OpenVaults() {
     <div class="offer">
       {token ? (
         <p>
-          Vaults open until <time dateTime={openUntil()}>{formatTime(openUntil())}</time>
-          <span class="quiet">
-            , as {person ? person.email : `the token “${isolate(token.name)}”`}.{" "}
-            {missing.length > 0 && `${plural(missing.length, "vault")} ${missing.length === 1 ? "is" : "are"} not among them.`}
-          </span>
+          You have access as “{isolate(person ? person.email : token.name)}” until{" "}
+          <time dateTime={openUntil()} title={formatTime(openUntil())}>
+            {" "}
+            {formatHour(openUntil())}{" "}
+          </time>
+          . <span class="quiet">{missing.length > 0 && `${plural(missing.length, "vault is", "vaults are")} not open.`}</span>
         </p>
       ) : (
         <p>
-          Your session manages vaults, but does not open them.{" "}
-          <span class="quiet">To see their Items, open them for 12 hours. The activity shows that you did.</span>
+          As an admin you manage vaults but cannot see inside them.{" "}
+          <span class="quiet">Open them for 12 hours to work with items; this is recorded in the activity log.</span>
         </p>
       )}
       <div class="buttons">
@@ -47,11 +48,11 @@ export function OpenVaults() {
           </button>
         )}
         <button type="button" class={token ? "" : "primary"} onClick={choose}>
-          {token ? (missing.length > 0 ? "Open other vaults" : "Change what is open") : OPEN}
+          {token ? (missing.length > 0 ? "Open more vaults" : "Change access") : OPEN}
         </button>
       </div>
       {choosing.value && (
-        <Dialog title={token ? "Open other vaults" : OPEN} onClose={() => (choosing.value = undefined)}>
+        <Dialog title={token ? "Open more vaults" : OPEN} onClose={() => (choosing.value = undefined)}>
           <Form
             action={async () => {
               const scope = choosing.value!;
@@ -62,11 +63,9 @@ export function OpenVaults() {
             onCancel={() => (choosing.value = undefined)}
           >
             {token ? (
-              <p>
-                The vaults are open in this session until it ends. The activity names {person ? "you" : "your token"} as before.
-              </p>
+              <p>These vaults stay open until you sign out. Activity is still recorded under your {person ? "name" : "token"}.</p>
             ) : (
-              <p>The console gets a token named “console” for these vaults. Nobody sees its text, and it ends after 12 hours.</p>
+              <p>Creates a 12-hour token named “console” for these vaults. It is never shown.</p>
             )}
             <ScopeField value={choosing.value} onChange={(scope) => (choosing.value = scope)} />
           </Form>

@@ -13,7 +13,7 @@ export const PeopleView = () => (
     title="People"
     noun="person"
     list={people}
-    empty="Nobody is invited yet."
+    empty="Invite your team."
     create={{ label: "Invite person", dialog: (close) => <PersonForm onClose={close} /> }}
     nameOf={nameOfPerson}
     textsOf={(person) => [nameOfPerson(person), ...scopeTexts(person)]}

@@ -25,7 +25,7 @@ export function PersonForm({ person, onClose }: Props) {
     if (person) await call("PATCH /v1/admin/people/{person}", { path: { person: person.id }, body: { vaults, admin } });
     else await call("POST /v1/admin/people", { body: { email: textOf(data, "email"), vaults, admin } }).catch(explainQuota);
     onClose();
-    showToast(person ? "The vaults were changed." : "The person was invited.");
+    showToast(person ? "Vaults changed" : "Person invited");
     void people.load();
   };
   return (

@@ -17,7 +17,7 @@ interface Props {
 export function RemovePerson({ person, name, onClose }: Props) {
   const action = async () => {
     await call("DELETE /v1/admin/people/{person}", { path: { person: person.id } });
-    showToast("The person was removed.");
+    showToast("Person removed");
     onClose();
     refreshHealth();
     await people.load();
@@ -27,8 +27,8 @@ export function RemovePerson({ person, name, onClose }: Props) {
     <Dialog title="Remove person" onClose={onClose}>
       <Form action={action} submit="Remove person" danger onCancel={onClose}>
         <p>
-          <strong class="name">{name}</strong> can no longer sign in, and their sessions end by their next request. Tokens that
-          they know stay valid.
+          <strong class="name">{name}</strong> can’t sign in any more. Tokens they have copied still work: revoke those
+          separately.
         </p>
       </Form>
     </Dialog>

@@ -20,7 +20,7 @@ export function RevokeToken({ token, name, onClose }: Props) {
   const isOwn = session.value?.token?.id === token.id;
   const action = async () => {
     await call("DELETE /v1/admin/tokens/{token}", { path: { token: token.id } });
-    showToast("The token was revoked.");
+    showToast("Token revoked");
     onClose();
     refreshHealth();
     if (isOwn) await reloadSession().catch(() => undefined);
@@ -31,11 +31,11 @@ export function RevokeToken({ token, name, onClose }: Props) {
     <Dialog title="Revoke token" onClose={onClose}>
       <Form action={action} submit="Revoke token" danger onCancel={onClose}>
         <p>
-          <strong class="name">{name}</strong> stops working for everybody who has it, by their next request. This cannot be
-          undone.
+          Anything that uses “<strong class="name">{name}</strong>” loses access immediately
+          {"stale" in token && token.stale !== undefined && ` (cached reads: up to ${token.stale} s)`}. You can’t undo this.
         </p>
         {("broken" in token || token.delegate) && <p>All tokens below it stop working too.</p>}
-        {isOwn && <p>Your own session uses this token: it will no longer open vaults.</p>}
+        {isOwn && <p>Your own session uses this token: it loses access to its vaults.</p>}
       </Form>
     </Dialog>
   );

@@ -41,7 +41,7 @@ export function RuleForm({ issuer, onClose }: Props) {
     if (tested.value?.rule === rule) {
       await call("POST /v1/admin/rules", { body });
       onClose();
-      showToast("The rule was added.");
+      showToast("Rule added");
       void workloads.load();
     } else {
       tested.value = { rule, tokens: (await call("POST /v1/admin/rules/test", { body })).data };
@@ -52,10 +52,9 @@ export function RuleForm({ issuer, onClose }: Props) {
       <Form action={action} submit={tested.value ? "Add rule" : "Test rule"} onCancel={onClose}>
         <div class="dialog-form" onInput={forget}>
           <p>
-            A token of <strong class="name">{issuer.name}</strong> that has all of these claims is exchanged for one of this
-            service.
+            Jobs whose <strong class="name">{issuer.name}</strong> token matches all of these claims get a token for this service.
           </p>
-          <NameField placeholder="The workload that it is for" />
+          <NameField placeholder="e.g. deploy job" />
           <ClaimFields needed={(permit ?? { required }).required} onChange={forget} />
           {permitted && (
             <label class="check">

@@ -45,7 +45,7 @@ export function ScopeField({ value, onChange, operations = OPERATIONS }: Props) 
         />
       )}
       {shown.length === 0 ? (
-        <p class="quiet">{choices.length === 0 ? "There are no vaults yet." : "No vault matches."}</p>
+        <p class="quiet">{choices.length === 0 ? "No vaults yet." : "No vault matches."}</p>
       ) : (
         <Grid
           all={query.value.trim() === "" ? "All vaults" : `All ${shown.length} shown`}

@@ -51,7 +51,7 @@ export const wholeVaults = (scope: TokenScope): Scope =>
 export const describeVaultScope = (scope: TokenScope[string]): string =>
   typeof scope === "string"
     ? describePermission(scope)
-    : `${describePermission(scope.permissions)} of ${plural(scope.items.length, "Item")}`;
+    : `${describePermission(scope.permissions)} of ${plural(scope.items.length, "item")}`;
 
 /** Out: "read, write". */
 export const describePermission = (permission: Permission): string =>

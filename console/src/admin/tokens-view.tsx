@@ -24,7 +24,7 @@ export function TokensView() {
       title="Tokens"
       noun="token"
       list={tokens}
-      empty="There are no tokens yet. Issue one for each program or person that uses the API."
+      empty="No tokens yet. Issue one for each program or person that uses the API."
       create={{ label: "Issue token", dialog: (close) => <IssueToken onClose={close} /> }}
       nameOf={nameOfToken}
       // The id is searched too, because the log of the API names tokens by it.
@@ -34,8 +34,8 @@ export function TokensView() {
       isShown={(token) => (soon.value ? isEnding(token) : ended.value || token.endedAt === undefined)}
       filters={
         <>
-          <Check label="Show ended" checked={ended} />
-          <Check label="Only those that end soon" checked={soon} />
+          <Check label="Show expired" checked={ended} />
+          <Check label="Expiring soon" checked={soon} />
         </>
       }
     />
@@ -92,7 +92,7 @@ const kindsOf = (token: TokenRow): readonly string[] =>
     : [
         token.dialect === "connect" ? "For clients of Connect" : "",
         token.binding ? "For service bindings" : "",
-        token.delegate ? "May issue tokens" : "",
+        token.delegate ? "Can issue tokens" : "",
         token.backupsOnly ? "Only reads backups" : token.admin ? "For administration" : "",
         token.parent === undefined ? "" : originOf(token.parent),
       ].filter(Boolean);

@@ -25,7 +25,7 @@ export function VaultAccess({ id, name, onClose }: Props) {
   useLayoutEffect(load, []);
   const error = LISTS.map((list) => list.error.value).find((one) => one !== undefined);
   return (
-    <Dialog title={`Who can open ${named(name)}`} onClose={onClose}>
+    <Dialog title={`Who has access to ${named(name)}`} onClose={onClose}>
       <div class="rows">{error === undefined ? <Content vault={id} /> : <Failure error={error} retry={load} />}</div>
     </Dialog>
   );
@@ -40,15 +40,13 @@ function Content({ vault }: { readonly vault: string }) {
   return (
     <>
       {access.length === 0 ? (
-        <p>No token, person or rule names this vault.</p>
+        <p>No token, person or rule has access to this vault.</p>
       ) : (
-        <Table label="Who can open the vault" rows={access} keyOf={({ kind, id }) => `${kind} ${id}`} columns={COLUMNS} />
+        <Table label="Who has access" rows={access} keyOf={({ kind, id }) => `${kind} ${id}`} columns={COLUMNS} />
       )}
-      {unknown > 0 && (
-        <p class="broken">{plural(unknown, "record does", "records do")} not open: which vaults they name is not known.</p>
-      )}
+      {unknown > 0 && <p class="broken">{plural(unknown, "record")} cannot be decrypted: the vaults they name are unknown.</p>}
       <p class="quiet explanation">
-        Administrators can issue tokens for every vault. The tokens that workloads get by a rule last for minutes.
+        Administrators can issue tokens for every vault. Workload tokens expire after a few minutes.
       </p>
     </>
   );
@@ -56,10 +54,10 @@ function Content({ vault }: { readonly vault: string }) {
 
 const COLUMNS = [
   { label: "Name", cell: ({ name }: Access) => <span class="name">{name}</span> },
-  { label: "What it is", cell: ({ kind }: Access) => ACCESS_KINDS[kind] },
-  { label: "May", cell: ({ scope }: Access) => describeVaultScope(scope) },
+  { label: "Type", cell: ({ kind }: Access) => ACCESS_KINDS[kind] },
+  { label: "Permissions", cell: ({ scope }: Access) => describeVaultScope(scope) },
   {
-    label: "Ends",
+    label: "Expires",
     cell: ({ expiresAt }: Access) =>
       expiresAt === undefined ? (
         <span class="quiet">never</span>

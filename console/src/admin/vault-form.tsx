@@ -21,7 +21,7 @@ export function VaultForm({ vault, onClose }: Props) {
   const action = async (data: FormData) => {
     await (vault ? changeVault(vault, data) : createVault(data));
     onClose();
-    showToast(vault ? "The vault was changed." : "The vault was created.");
+    showToast(vault ? "Vault changed" : "Vault created");
     void refreshVaults();
   };
   return (
@@ -51,7 +51,7 @@ export function VaultForm({ vault, onClose }: Props) {
             ))}
           </div>
           <p id="quota-help" class="quiet">
-            The most that the vault may hold. An empty field is the default, which it shows.
+            Leave empty to use the default limits.
           </p>
         </fieldset>
       </Form>

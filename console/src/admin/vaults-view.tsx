@@ -21,7 +21,7 @@ export const VaultsView = () => (
     title="Vaults"
     noun="vault"
     list={adminVaults}
-    empty="There are no vaults yet. Create one to store Items in it."
+    empty="No vaults yet. Create one to store items in it."
     create={{ label: "Create vault", dialog: (close) => <VaultForm onClose={close} /> }}
     nameOf={nameOfVault}
     columns={COLUMNS}
@@ -46,8 +46,8 @@ const ACTIONS: readonly RowAction<VaultRow>[] = [
     dialogOf: (vault) => ("broken" in vault ? undefined : (close) => <VaultForm vault={vault} onClose={close} />),
   },
   {
-    label: "Who can open it",
-    namedLabel: "Who can open",
+    label: "Who has access",
+    namedLabel: "Who has access to",
     only: "shows",
     dialogOf: (vault) =>
       "broken" in vault ? undefined : (close) => <VaultAccess id={vault.id} name={vault.name} onClose={close} />,

@@ -16,7 +16,7 @@ export const WorkloadsView = () => (
     title="Workloads"
     noun="row"
     list={workloads}
-    empty="There are no issuers yet. Add the platform whose jobs or pods get tokens of this service without a stored one."
+    empty="Let CI jobs and pods sign in without a stored token. Add the platform they run on."
     create={{ label: "Add issuer", dialog: (close) => <IssuerForm onClose={close} /> }}
     nameOf={nameOfWorkload}
     // The id is searched too, because the log names rules by it.
@@ -31,7 +31,7 @@ const COLUMNS = [
   { label: "Claims", cell: (row: WorkloadRow) => <Claims row={row} /> },
   {
     label: SCOPE_COLUMN.label,
-    cell: (row: WorkloadRow) => (row.kind === "rule" ? SCOPE_COLUMN.cell(row) : <span class="quiet">those of its rules</span>),
+    cell: (row: WorkloadRow) => (row.kind === "rule" ? SCOPE_COLUMN.cell(row) : <span class="quiet">set by its rules</span>),
   },
   dayColumn("Added"),
 ] as const;

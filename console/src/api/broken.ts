@@ -14,11 +14,11 @@ import type {
  * says so. To open one is answered with the failure, which the view shows.
  */
 
-const nameOf = (id: string): string => `Damaged Item ${id.slice(0, 8)}`;
+const nameOf = (id: string): string => `Damaged item ${id.slice(0, 8)}`;
 
 /** The Files of an Item whose stored records do not open (contract 9.14). */
 export const damagedFiles = ({ brokenFiles = [] }: Pick<Item, "brokenFiles">): Pick<File, "id" | "name">[] =>
-  brokenFiles.map((id) => ({ id, name: `Damaged File ${id.slice(0, 8)}` }));
+  brokenFiles.map((id) => ({ id, name: `Damaged file ${id.slice(0, 8)}` }));
 
 /** A time that is not known. */
 const UNKNOWN = "";

@@ -4,28 +4,28 @@ import { ItemVaultError } from "@item-vault/client";
 
 const BY_KIND: Readonly<Record<string, string>> = {
   network: "The service did not answer. Check your connection and try again.",
-  unauthorized: "Your session has ended.",
-  out_of_scope: "You have no permission for this. The administrator of the service can give it to you.",
-  vault_not_found: "This vault does not exist, or you have no access to it.",
-  item_not_found: "This Item does not exist any more.",
-  file_not_found: "This File does not exist any more.",
-  token_not_found: "This token does not exist any more.",
-  person_not_found: "This person has no access any more.",
-  version_not_found: "This version does not exist any more.",
-  overtaken: "It was saved, and somebody else has changed it since. Reload the page to see it.",
-  precondition: "Somebody else has changed this Item in the meantime.",
+  unauthorized: "Your session has ended. Sign in again.",
+  out_of_scope: "You don’t have permission to do this. Ask an administrator.",
+  vault_not_found: "This vault doesn’t exist, or you don’t have access to it.",
+  item_not_found: "This item was deleted.",
+  file_not_found: "This file was deleted.",
+  token_not_found: "This token was deleted.",
+  person_not_found: "This person was removed.",
+  version_not_found: "This version was deleted.",
+  overtaken: "Saved. Someone has edited it since; reload to see their changes.",
+  precondition: "Someone else changed this item. Reload it and try again.",
   quota: "The vault is full: it has reached its quota. Deletions and smaller changes still work.",
   database_full: "The database is nearly full. Deletions and smaller changes still work.",
   rate: "Too many requests. Wait a few seconds and try again.",
   body_too_large: "This is larger than the service accepts.",
   busy: "The service is busy. Wait a few seconds and try again.",
-  unavailable: "The service has a problem at the moment. Wait a few seconds and try again.",
+  unavailable: "The service is temporarily unavailable. Wait a few seconds and try again.",
   version_skew: "The service is being updated. Wait a few seconds and try again.",
-  schema: "The service is being updated. Its administrator has to migrate the database.",
-  misconfigured: "The service has a wrong setting. Its administrator finds the setting under Health.",
-  access_unavailable: "Your account cannot be checked at the moment. Try again.",
-  internal: "The service has a fault. Try again, or tell its administrator.",
-  integrity: "A stored record is damaged. Tell the administrator of the service.",
+  schema: "The service is being updated. Ask its administrator to migrate the database.",
+  misconfigured: "A setting of the service is wrong. Ask its administrator to look under Health.",
+  access_unavailable: "Your account can’t be checked right now. Try again.",
+  internal: "Something went wrong in the service. Try again, or tell its administrator.",
+  integrity: "This record is damaged. Tell the administrator of the service.",
   not_invited: "Your account is not invited to this Item Vault. Ask its administrator.",
   http: "The answer is not from Item Vault. Check your connection and try again.",
 };
@@ -43,7 +43,7 @@ export class Problem extends Error {
 /** Out: a sentence. The message of the service for kinds that have none of their own: it never contains a value. */
 export function explain(error: unknown): string {
   if (error instanceof TypeError && NOT_LOADED.test(error.message))
-    return "A part of this page could not be loaded: the service was updated since you opened the page, or it cannot be reached. Reload the page.";
+    return "Part of this page could not be loaded: the service was updated or can’t be reached. Reload the page.";
   if (error instanceof Problem) return error.message;
   if (!(error instanceof ItemVaultError)) return "Something went wrong in this page. Reload it.";
   return BY_KIND[error.kind] ?? error.message;

@@ -19,8 +19,8 @@ const PATH = "/v1/vaults/{vault}/items/{item}" as const;
 const pathOf = ({ vault, id }: ItemSummary) => ({ vault: vault.id, item: id });
 
 export const setFavorites = (favorite: boolean): Act => ({
-  title: favorite ? "Adding to the favourites" : "Removing from the favourites",
-  done: favorite ? "added to the favourites" : "removed from the favourites",
+  title: favorite ? "Adding to favorites" : "Removing from favorites",
+  done: favorite ? "added to favorites" : "removed from favorites",
   run: async (item) => {
     if (item.favorite === favorite) return undefined;
     const set = async (wanted: boolean) => takeWritten(await requests.setFavorite(pathOf(item), wanted));
@@ -31,7 +31,7 @@ export const setFavorites = (favorite: boolean): Act => ({
 
 export const setArchived = (archived: boolean): Act => ({
   title: archived ? "Archiving" : "Unarchiving",
-  done: archived ? "put into the archive" : "taken out of the archive",
+  done: archived ? "archived" : "unarchived",
   run: async (item) => {
     if ((item.state === "ARCHIVED") === archived) return undefined;
     const set = async (wanted: boolean) => takeWritten(await requests.setArchived(pathOf(item), wanted));
@@ -91,9 +91,9 @@ export function moveTo(target: string): Act {
       const copy = (transfer.copy ??= await copyOf(transfer, signal, () => transfers.delete(keyOfItem(item))));
       putItem(summaryOf(copy.item));
       const removed = await removeSource(transfer).catch((error: unknown) => {
-        throw new Problem("It is copied, and may still be in its old vault.", error);
+        throw new Problem("Copied, but it may still be in its old vault.", error);
       });
-      if (removed === "changed") throw new Problem("Somebody has changed it while it was copied: it is in both vaults.");
+      if (removed === "changed") throw new Problem("Someone changed it while it was copied: it is now in both vaults.");
       transfers.delete(keyOfItem(item));
       dropItem(item.vault.id, item.id);
       if (!canRestore(item.vault.id)) return undefined;
@@ -111,9 +111,9 @@ async function copyOf(transfer: Transfer, signal: AbortSignal, onDiscarded: () =
     return await makeCopy(transfer, { signal, onBytes: nothing, onFile: nothing });
   } catch (error) {
     await discard(transfer).catch(() => {
-      throw new Problem("An incomplete copy may be left in the other vault.", error);
+      throw new Problem("An incomplete copy may remain in the other vault.", error);
     });
     onDiscarded();
-    throw error instanceof CopyDiffers ? new Problem("The copy differed from the Item, and was deleted again.") : error;
+    throw error instanceof CopyDiffers ? new Problem("The copy differed from the item and was deleted.") : error;
   }
 }

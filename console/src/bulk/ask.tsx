@@ -24,7 +24,7 @@ export function AskVault({ items, onBegin, onClose }: Props) {
   const from = new Set(items.map(({ vault }) => vault.id));
   const targets = transferTargets().filter(({ id }) => !(from.size === 1 && from.has(id)));
   return (
-    <Dialog title={`Move ${plural(items.length, "Item")}`} onClose={onClose}>
+    <Dialog title={`Move ${plural(items.length, "item")}`} onClose={onClose}>
       <Form action={async (data) => onBegin(moveTo(textOf(data, "vault")))} submit="Move" onCancel={onClose}>
         <label>
           To the vault
@@ -37,7 +37,7 @@ export function AskVault({ items, onBegin, onClose }: Props) {
           </select>
         </label>
         <p class="quiet explanation">
-          Earlier versions are not copied: they stay with the {items.length === 1 ? "Item" : "Items"}, which can be restored.
+          Earlier versions are not copied: they stay with the {items.length === 1 ? "item" : "items"}, which can be restored.
         </p>
       </Form>
     </Dialog>
@@ -52,7 +52,7 @@ export function AskTag({ items, onBegin, onClose }: Props) {
     onBegin(addTag(tag));
   };
   return (
-    <Dialog title={`Tag ${plural(items.length, "Item")}`} onClose={onClose}>
+    <Dialog title={`Tag ${plural(items.length, "item")}`} onClose={onClose}>
       <Form action={begin} submit="Add the tag" onCancel={onClose}>
         <label>
           Tag
@@ -71,7 +71,7 @@ export function AskTag({ items, onBegin, onClose }: Props) {
 }
 
 export const AskDelete = ({ items, onBegin, onClose }: Props) => (
-  <Dialog title={`Delete ${plural(items.length, "Item")}?`} onClose={onClose}>
+  <Dialog title={`Delete ${plural(items.length, "item")}?`} onClose={onClose}>
     <p>{(items.length === 1 ? explainRestore : explainRetention)(session.value!.settings)}</p>
     <div class="buttons">
       <button type="button" onClick={onClose}>

@@ -58,18 +58,18 @@ function Bar({ items, ask, begin }: BarProps) {
   const allFavorites = items.every(({ favorite }) => favorite);
   const archived = chosenList.value.kind === "archived";
   const favorites = {
-    label: allFavorites ? "Remove from the favourites" : "Add to the favourites",
+    label: allFavorites ? "Remove from favorites" : "Add to favorites",
     run: () => begin(setFavorites(!allFavorites)),
   };
   const archive = { label: archived ? "Unarchive" : "Archive", run: () => begin(setArchived(!archived)) };
   const actions = [
     ...(changeable ? [favorites, archive] : []),
     ...(writable ? [{ label: "Delete…", run: () => ask("delete") }] : []),
-    { label: "Select all of the list", run: selectListed },
+    { label: "Select all", run: selectListed },
   ];
   return (
-    <section class="bulk" aria-label="Selected Items">
-      <output>{plural(items.length, "Item")} selected</output>
+    <section class="bulk" aria-label="Selected items">
+      <output>{plural(items.length, "item")} selected</output>
       {changeable && transferTargets().length > 1 && (
         <button type="button" onClick={() => ask("move")}>
           Move…
@@ -80,9 +80,9 @@ function Bar({ items, ask, begin }: BarProps) {
           Tag…
         </button>
       )}
-      {!writable && <span class="quiet">You may not write to the vault of each.</span>}
-      <Menu label="More actions for the selected Items" actions={actions} />
-      <button type="button" class="plain" aria-label="End the selection" title="End the selection" onClick={endSelection}>
+      {!writable && <span class="quiet">You don’t have write access to every vault.</span>}
+      <Menu label="More actions for the selected items" actions={actions} />
+      <button type="button" class="plain" aria-label="Clear selection" title="Clear selection" onClick={endSelection}>
         ×
       </button>
     </section>

@@ -35,7 +35,7 @@ export function BulkDialog({ act, items }: Bulk) {
     const done = countOf(outcomes.value, "done");
     // Another act may run when it is pressed.
     const action = undo && { label: "Undo", run: () => void (bulk.value ??= undo) };
-    if (done > 0) showToast(`${plural(done, "Item")} ${act.done}.`, "done", action);
+    if (done > 0) showToast(`${plural(done, "item")} ${act.done}`, "done", action);
     bulk.value = undefined;
     clearSelection();
     // The open Item may be among those that were deleted or moved.
@@ -51,7 +51,7 @@ export function BulkDialog({ act, items }: Bulk) {
     return () => abort.current?.abort();
   }, []);
   const done = countOf(outcomes.value, "done");
-  const title = `${act.title}: ${plural(items.length, "Item")}`;
+  const title = `${act.title}: ${plural(items.length, "item")}`;
   if (!running.value)
     return <Report title={title} act={act} outcomes={outcomes.value} onRetry={() => void run()} onClose={end} />;
   return (
@@ -66,8 +66,8 @@ export function BulkDialog({ act, items }: Bulk) {
       <LeaveGuard
         changed={() => running.value}
         title="Stop?"
-        text="The Items that are not done stay as they are."
-        stay="Go on"
+        text="The remaining items stay unchanged."
+        stay="Continue"
         leave="Stop"
         onLeave={() => abort.current?.abort()}
       />
@@ -87,7 +87,7 @@ function undoOf(act: Act, outcomes: readonly Outcome[]): Bulk | undefined {
     return undefined;
   };
   return {
-    act: { title: `Undoing (${act.title.toLowerCase()})`, done: "as before", run },
+    act: { title: `Undoing (${act.title.toLowerCase()})`, done: "undone", run },
     items: changed.map(({ item }) => item),
   };
 }
@@ -108,7 +108,7 @@ function Report({ title, act, outcomes, onRetry, onClose }: ReportProps) {
     <Dialog title={title} onClose={onClose}>
       <p role="alert">
         {plural(countOf(outcomes, "done"), "Item")} {act.done}. {plural(failed.length, "failed", "failed")}, and{" "}
-        {plural(waiting.length, "Item")} not tried.
+        {plural(waiting.length, "item")} not tried.
       </p>
       <ul class="outcomes">
         {failed.map(({ item, error }) => (
@@ -127,7 +127,7 @@ function Report({ title, act, outcomes, onRetry, onClose }: ReportProps) {
           Done
         </button>
         <button type="button" class="primary" onClick={onRetry}>
-          Go on with {plural(failed.length + waiting.length, "Item")}
+          Retry {plural(failed.length + waiting.length, "item")}
         </button>
       </div>
     </Dialog>

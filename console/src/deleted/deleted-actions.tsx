@@ -23,7 +23,7 @@ export function DeletedActions({ item }: { readonly item: DeletedItem }) {
       const data = await restoreItem(path);
       dropDeleted(item.id);
       putItem(summaryOf(data));
-      showToast("The Item is restored.");
+      showToast("Restored");
       // After a slow request the user may be elsewhere.
       if (route.value.item === item.id) navigate({ view: "items", ...path });
     } catch (error) {
@@ -36,7 +36,7 @@ export function DeletedActions({ item }: { readonly item: DeletedItem }) {
     asking.value = false;
     dropDeleted(item.id);
     navigate({ view: "deleted" }, { replace: true });
-    showToast("The Item is destroyed.");
+    showToast("Permanently deleted");
   };
   return (
     <div class="actions">
@@ -45,14 +45,18 @@ export function DeletedActions({ item }: { readonly item: DeletedItem }) {
       </button>
       {may(item.vault.id, "d") && (
         <button type="button" onClick={() => (asking.value = true)}>
-          Destroy…
+          Delete permanently…{" "}
         </button>
       )}
       {asking.value && (
-        <Confirm title="Destroy this Item?" action="Destroy for ever" onConfirm={destroy} onClose={() => (asking.value = false)}>
+        <Confirm
+          title="Delete permanently?"
+          action="Delete permanently"
+          onConfirm={destroy}
+          onClose={() => (asking.value = false)}
+        >
           <p>
-            <b>{titleOf(item)}</b> is destroyed for ever, with all its versions
-            {item.files.length > 0 && " and Files"}. Nobody can restore it.
+            <b>{titleOf(item)}</b>, its versions {item.files.length > 0 && "and files "}will be permanently deleted.
           </p>
         </Confirm>
       )}

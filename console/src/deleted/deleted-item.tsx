@@ -45,7 +45,7 @@ function Content({ item }: { readonly item: DeletedItem }) {
       <header>
         <a class="back button plain" href={addressOf({ view: "deleted" })}>
           <Icon name="back" />
-          Deleted Items
+          Deleted items
         </a>
         <h1 ref={heading} tabIndex={-1}>
           {titleOf(item)}

@@ -26,11 +26,11 @@ export function DeletedList() {
     if (item === undefined) heading.current?.focus({ preventScroll: true });
   }, [item]);
   return (
-    <section class="pane list" aria-label="Deleted Items">
+    <section class="pane list" aria-label="Deleted items">
       <header class="deleted-header">
         <div class="shown-list">
           <h1 ref={heading} tabIndex={-1}>
-            Deleted Items
+            Deleted items
           </h1>
           <button
             type="button"
@@ -45,7 +45,7 @@ export function DeletedList() {
         <p class="quiet">{explainRetention(session.value!.settings)}</p>
         <div class="filters">
           <VaultFilter />
-          {deletedState.value === "loaded" && <output class="quiet count">{plural(listed.value.length, "Item")}</output>}
+          {deletedState.value === "loaded" && <output class="quiet count">{plural(listed.value.length, "item")}</output>}
         </div>
       </header>
       <Content />
@@ -77,11 +77,11 @@ function Content() {
   if (deletedState.value === "failed") return <Failure error={deletedError.value} retry={() => void loadDeleted()} />;
   if (deletedState.value === "loading") return <p class="empty">Loading…</p>;
   if (restorable().length === 0)
-    return <p class="empty">Deleted Items are shown of vaults in which you may read and write. You have none.</p>;
-  if (listed.value.length === 0) return <p class="empty">Nothing is deleted. An Item that you delete can be restored here.</p>;
+    return <p class="empty">Deleted items appear here for vaults that you can read and write. You have none.</p>;
+  if (listed.value.length === 0) return <p class="empty">Nothing here. Items that you delete can be restored here.</p>;
   return (
     <VirtualList
-      label="Deleted Items"
+      label="Deleted items"
       rows={listed.value}
       keyOf={({ id }) => id}
       current={route.value.item}

@@ -19,7 +19,7 @@ export function DeletedView() {
         {vault !== undefined && item !== undefined ? (
           <DeletedItemView key={`${vault}/${item}`} vault={vault} id={item} />
         ) : (
-          <p class="empty">Choose a deleted Item to look at it, restore it or destroy it.</p>
+          <p class="empty">Select a deleted item to view, restore or permanently delete it.</p>
         )}
       </section>
     </div>

@@ -13,8 +13,8 @@ interface Props {
 }
 
 const CHANGED_BY: Readonly<Record<Side, string>> = {
-  mine: "Only you have changed this.",
-  theirs: "Only the other side has changed this.",
+  mine: "Changed by you",
+  theirs: "Changed by them",
 };
 const HEADINGS: Readonly<Record<Side, string>> = { mine: "Mine", theirs: "Theirs" };
 
@@ -35,9 +35,9 @@ export function ConflictView({ sides, onSave, onCancel }: Props) {
       }}
     >
       <h2 ref={heading} tabIndex={-1}>
-        Somebody else has changed this Item
+        Someone else changed this item
       </h2>
-      <p>Nothing is overwritten. Choose what to keep where the two differ, then save.</p>
+      <p>Someone saved this item while you were editing. Choose which values to keep.</p>
       <div class="actions">
         <button type="button" onClick={() => chooseAll("mine")}>
           Keep mine
@@ -77,7 +77,7 @@ function Row({ row: { key, part, changedBy }, sides, choice, choose }: RowProps)
   return (
     <fieldset class="difference">
       <legend>{name}</legend>
-      <p class="quiet">{changedBy === undefined ? "Both have changed this." : CHANGED_BY[changedBy]}</p>
+      <p class="quiet">{changedBy === undefined ? "Changed by both" : CHANGED_BY[changedBy]}</p>
       <div class="sides">
         {(["mine", "theirs"] as const).map((side) => (
           <div key={side} class="side">

@@ -35,10 +35,10 @@ export function DeleteDialog({ opened: latest, onClose }: Props) {
     afterRender(focusList);
   };
   return (
-    <Dialog title="Delete this Item?" onClose={onClose}>
+    <Dialog title="Delete this item?" onClose={onClose}>
       <p class="named">
         “{titleOf(item)}” in {vaultName(item.vault.id)}
-        {files > 0 && `, with ${plural(files, "File")}`}
+        {files > 0 && `, with ${plural(files, "file")}`}
       </p>
       <p>{explainRestore(session.value!.settings)}</p>
       <div class="buttons">

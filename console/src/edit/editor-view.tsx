@@ -29,7 +29,7 @@ export function EditorView({ editor, title }: Props) {
     // What was typed while the request was under way is still to be saved.
     if (!item || editor.changed.value) return;
     const change = editor.change();
-    showToast("The Item is saved.", "done", change && undoChange(change));
+    showToast("Saved", "done", change && undoChange(change));
     // After a slow request the user may be elsewhere.
     if (shown.current) navigate(placeOf(item), { replace: true });
   };
@@ -62,9 +62,9 @@ export function EditorView({ editor, title }: Props) {
       <LeaveGuard
         changed={() => editor.changed.value}
         title="Leave without saving?"
-        text="What you have typed is not saved."
+        text="Your changes haven’t been saved."
         stay="Keep editing"
-        leave="Discard the changes"
+        leave="Discard changes"
       />
     </article>
   );
@@ -93,14 +93,14 @@ function Deleted({ editor, onSave }: { readonly editor: Editor; readonly onSave:
   const files = item?.files.length ?? 0;
   return (
     <div class="failure" role="alert">
-      <p>This Item was deleted in the meantime. What you have typed is not saved.</p>
-      {files > 0 && <p>The new Item will not have its Files.</p>}
+      <p>This item was deleted. Your changes haven’t been saved.</p>
+      {files > 0 && <p>The new item will not have its files.</p>}
       <div class="actions">
         <button type="button" class="primary" ref={first} onClick={create}>
-          Create it anew
+          Create a new item
         </button>
         <button type="button" onClick={discard}>
-          Discard what I typed
+          Discard changes
         </button>
       </div>
     </div>

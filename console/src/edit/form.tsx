@@ -62,7 +62,7 @@ export function ItemForm({ editor, onSave, onCancel }: Props) {
             checked={draft.favorite}
             onChange={(event) => change({ ...draft, favorite: event.currentTarget.checked })}
           />
-          Favourite
+          Favorite
         </label>
         <SaveBar editor={editor} onCancel={onCancel} />
       </form>
@@ -102,8 +102,8 @@ function Kind({ editor: { draft, vault, maybeMade } }: { readonly editor: Editor
       </div>
       {maybeMade.value && (
         <p class="quiet">
-          The vault cannot be changed now: the Item may be in this vault already, because the service did not tell. Save again to
-          find out.
+          The item may already be in this vault: the answer of the service was lost. Save again to find out; until then the vault
+          can’t be changed.
         </p>
       )}
     </>

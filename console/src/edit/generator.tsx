@@ -5,7 +5,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { named } from "../ui/texts.ts";
 import { generate } from "./generate.ts";
 
-/** The dialog that makes a password in the browser, and shows its exact entropy. */
+/** The dialog that makes a password in the browser, and shows its strength. */
 
 interface Props {
   /** The name of the field. */
@@ -13,6 +13,16 @@ interface Props {
   readonly onUse: (value: string) => void;
   readonly onClose: () => void;
 }
+
+/** Upper bounds of bits of entropy, and how strong a value below them is. */
+const STRENGTHS = [
+  [50, "Weak"],
+  [80, "Fair"],
+  [128, "Strong"],
+  [Infinity, "Very strong"],
+] as const;
+
+const strengthOf = (bits: number): string => `${STRENGTHS.find(([bound]) => bits < bound)![1]} (${Math.floor(bits)} bits)`;
 
 const SETS: Readonly<Record<CharacterSet, string>> = { LETTERS: "Letters", DIGITS: "Digits", SYMBOLS: "Symbols" };
 
@@ -36,18 +46,18 @@ export function Generator({ name, onUse, onClose }: Props) {
       >
         {/* A screen reader must not say each value aloud while the settings change. */}
         <output class="generated" aria-label="Generated value" aria-live="off">
-          {password?.value ?? "No character is left to choose from."}
+          {password?.value ?? "No characters left to choose from."}
         </output>
         <p>
-          <output aria-label="Entropy">{password ? `${password.entropy.toFixed(2)} bits of entropy` : ""}</output>
+          <output aria-label="Strength">{password ? strengthOf(password.entropy) : ""}</output>
         </p>
         <Length value={length.value} onChange={(next) => (length.value = next)} />
         <CharacterSets sets={sets} />
         <label>
-          Without these characters
+          Exclude
           <input
             type="text"
-            placeholder="for example 0O1lI"
+            placeholder="e.g. 0O1lI"
             autocomplete="off"
             spellcheck={false}
             value={excluded.value}
@@ -56,10 +66,11 @@ export function Generator({ name, onUse, onClose }: Props) {
         </label>
         <div class="buttons">
           <button type="button" onClick={() => drawn.value++}>
-            Generate again
+            Regenerate
           </button>
           <button class="primary" disabled={!password}>
-            Use
+            {" "}
+            Use password{" "}
           </button>
         </div>
       </form>

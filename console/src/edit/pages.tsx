@@ -20,7 +20,7 @@ export function EditPage() {
   const begun = useRef<Opened>(undefined);
   if (value.state === "loaded" && value.key === itemKey(vault, item) && may(vault, "w")) begun.current ??= value.opened;
   if (begun.current) return <Edit vault={vault} opened={begun.current} />;
-  if (!may(vault, "w")) return <p class="empty">You have no permission to change the Items of this vault.</p>;
+  if (!may(vault, "w")) return <p class="empty">You don’t have permission to change items in this vault.</p>;
   if (value.state === "failed") return <Failure error={value.error} retry={() => void openItem(vault, item)} />;
   return <p class="quiet">Loading…</p>;
 }
@@ -36,6 +36,6 @@ export function NewPage() {
   const [editor] = useState(() => createEditor({ vault, id: item, draft: templateOf("LOGIN") }));
   const begun = useRef(false);
   begun.current ||= creatableVaults().length > 0;
-  if (!begun.current) return <p class="empty">You have no permission to make an Item.</p>;
-  return <EditorView editor={editor} title="New Item" />;
+  if (!begun.current) return <p class="empty">You don’t have permission to create items.</p>;
+  return <EditorView editor={editor} title="New item" />;
 }

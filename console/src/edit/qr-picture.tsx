@@ -71,7 +71,7 @@ function useReading(name: string, onRead: Props["onRead"]): { readonly read: Rea
       const uri = await readKeyUri(picture);
       if (!isThere.current) return;
       latest.current(uri);
-      showToast(`The QR code is read into ${named(name)}.`);
+      showToast(`QR code read into ${named(name)}`);
     } catch (error) {
       showToast(explain(error), "failed");
     }

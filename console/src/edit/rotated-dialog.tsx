@@ -5,7 +5,7 @@ import { copy } from "../ui/clipboard.ts";
 import { Icon } from "../ui/icon.tsx";
 import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
 import { ShownOnce } from "../ui/shown-once.tsx";
-import { named } from "../ui/texts.ts";
+import { capitalized, named } from "../ui/texts.ts";
 
 /** The dialog after a value was rotated. It has both, because the old one is often asked for where the new one is to be entered. */
 
@@ -18,7 +18,7 @@ export function RotatedDialog({ rotated: { name, before, after, version, isWritt
   const kept = session.value!.settings.versionsKept > 0;
   const done = () => {
     onClose();
-    if (isWritten) showToast(`${named(name)} is rotated.`, "done", undo);
+    if (isWritten) showToast(`${capitalized(name)} rotated`, "done", undo);
   };
   const undoButton = undo && (
     <button
@@ -33,7 +33,7 @@ export function RotatedDialog({ rotated: { name, before, after, version, isWritt
   );
   return (
     <ShownOnce
-      title={`${named(name)} ${isWritten ? "is" : "may be"} rotated`}
+      title={`${capitalized(name)} ${isWritten ? "" : "may be "}rotated`}
       secret={kept ? undefined : "old value"}
       onClose={done}
       actions={undoButton}
@@ -41,8 +41,8 @@ export function RotatedDialog({ rotated: { name, before, after, version, isWritt
       {(copyOld) => (
         <>
           <p>
-            {!isWritten && "The answer was lost: the Item has the new value, or still the old one. Load it again to see which. "}
-            Both values are here until you close this. {kept ? whereOldIs(version, isWritten) : NOT_KEPT}
+            {!isWritten && "The answer was lost: the item has the new value or still the old one. Reload it to see which.  "}
+            Copy what you need. {kept ? whereOldIs(name, version) : NOT_KEPT}
           </p>
           <dl class="both">
             <Value label="New" name={`new ${name}`} value={after} onCopy={(what, value) => void copy(what, value)} />
@@ -54,9 +54,8 @@ export function RotatedDialog({ rotated: { name, before, after, version, isWritt
   );
 }
 
-const NOT_KEPT = "This service keeps no earlier versions: copy the old one if you need it.";
-const whereOldIs = (version: number, isWritten: boolean): string =>
-  `Afterwards the old one is in version ${version} of this Item${isWritten ? "" : ", and the new one only where it was written"}.`;
+const NOT_KEPT = "This service keeps no earlier versions.";
+const whereOldIs = (name: string, version: number): string => `The old ${named(name)} stays available in version ${version}.`;
 
 interface ValueProps {
   readonly label: string;

@@ -11,7 +11,7 @@ interface Props {
   readonly label?: string;
 }
 
-const SIGNED_IN_AGAIN = "You are signed in again. Nothing is lost: save now.";
+const SIGNED_IN_AGAIN = "You are signed in again. Save now.";
 
 export function SaveBar({ editor, onCancel, label = "Save" }: Props) {
   const status = editor.status.value;

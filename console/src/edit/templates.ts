@@ -37,7 +37,7 @@ export const TEMPLATES: Readonly<Record<Category, Template>> = {
       "type, issuing country, number, full name, gender:GENDER, nationality, issuing authority, date of birth:DATE, place of birth, issued on:DATE, expiry date:DATE",
   },
   SOFTWARE_LICENSE: {
-    fields: "version, licence key:CONCEALED",
+    fields: "version, license key:CONCEALED",
     sections: {
       Customer: "licensed to, registered email:EMAIL, company",
       Order: "publisher, website:URL, purchase date:DATE, order number",
@@ -57,7 +57,7 @@ export const TEMPLATES: Readonly<Record<Category, Template>> = {
   },
   DRIVER_LICENSE: {
     fields:
-      "full name, address:ADDRESS, date of birth:DATE, number, licence class, restrictions, state, country, expiry date:MONTH_YEAR",
+      "full name, address:ADDRESS, date of birth:DATE, number, license class, restrictions, state, country, expiry date:MONTH_YEAR",
   },
   IDENTITY: {
     fields: "first name, initial, last name, gender:GENDER, birth date:DATE, occupation, company",

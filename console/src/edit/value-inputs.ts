@@ -21,7 +21,7 @@ export const TYPES: Readonly<Record<FieldType, ValueInput>> = {
     label: "One-time password",
     input: { placeholder: "otpauth:// address or setup key" },
     // No pattern: one of this form takes the square of the length of some values, which freezes the page.
-    refusal: "This is no otpauth:// address, and no setup key: letters and the digits 2 to 7.",
+    refusal: "Enter an otpauth:// address or a setup key (letters and the digits 2 to 7).",
   },
   EMAIL: { label: "Email", input: { inputMode: "email" } },
   URL: { label: "URL", input: { inputMode: "url" } },
@@ -43,7 +43,7 @@ export const TYPES: Readonly<Record<FieldType, ValueInput>> = {
 
 export const PURPOSES: Readonly<Record<Purpose, string>> = {
   "": "",
-  USERNAME: "User name",
+  USERNAME: "Username",
   PASSWORD: "Password",
   NOTES: "Notes",
 };

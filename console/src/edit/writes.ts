@@ -48,7 +48,7 @@ export function setFavorite(shown: ItemRef, favorite: boolean): Promise<void> {
   return attempt(
     item,
     () => requests.setFavorite(pathOf(item), favorite),
-    favorite ? "Added to the favourites." : "Removed from the favourites.",
+    favorite ? "Added to favorites" : "Removed from favorites",
     () => setFavorite(item, !favorite),
   );
 }
@@ -58,7 +58,7 @@ export function setArchived(shown: ItemRef, archived: boolean): Promise<void> {
   return attempt(
     item,
     () => requests.setArchived(pathOf(item), archived),
-    archived ? "The Item is in the archive." : "The Item is in the list again.",
+    archived ? "Archived" : "Unarchived",
     () => setArchived(item, !archived),
   );
 }
@@ -110,6 +110,6 @@ export async function deleteItem({ item, etag }: Opened): Promise<boolean> {
     }
   }
   dropItem(item.vault.id, item.id);
-  showToast("The Item is deleted.", "done", undoDeletion(pathOf(item)));
+  showToast("Deleted", "done", undoDeletion(pathOf(item)));
   return true;
 }

@@ -22,7 +22,7 @@ export function DeleteDialog({ item, file, onClose }: Props) {
   return (
     <Confirm title="Delete file" action="Delete" onConfirm={onConfirm} onClose={onClose}>
       <p class="file-question">
-        Delete <bdi>{file.name}</bdi>? Earlier versions of the Item still have it.
+        Delete <bdi>{file.name}</bdi>? Earlier versions of the item still have it.
       </p>
     </Confirm>
   );

@@ -29,7 +29,7 @@ export function Files({ opened: { item } }: { readonly opened: Opened }) {
   const changesOf = (file: StoredFile): MenuAction[] =>
     mayWrite
       ? [
-          { label: "Replace the content…", run: () => choose(file) },
+          { label: "Replace content…", run: () => choose(file) },
           { label: "Delete…", run: () => setDeletion(file) },
         ]
       : [];
@@ -82,15 +82,11 @@ const AddButton = ({ onClick }: { readonly onClick: () => void }) => (
 
 const DropHere = () => (
   <p class="drop-here">
-    <span>Drop to add to this Item</span>
+    <span>Drop to add to this item</span>
   </p>
 );
 
-const Hint = () => (
-  <p class="quiet">
-    Up to {formatSize(LIMITS.file)} each. <span class="drop-hint">Files can be dropped anywhere on the Item.</span>
-  </p>
-);
+const Hint = () => <p class="quiet drop-hint">Drop files here, up to {formatSize(LIMITS.file)} each</p>;
 
 /** The browser's dialog that chooses files to add, or one that replaces the content of a File. */
 function useChoice(target: { readonly vault: string; readonly item: string }) {

@@ -9,7 +9,7 @@ export type Preview = { readonly image: Blob } | { readonly text: string } | { r
 const TEXT_LIMIT = 256 * 1024; // bytes
 const IMAGE_LIMIT = 20_000_000;
 
-const NO_PREVIEW = "There is no preview of this kind of file.";
+const NO_PREVIEW = "No preview available for this kind of file.";
 
 /** Loads what a preview shows: of large contents that have none only the beginning. Errors: as `loadContent`. */
 export async function loadPreview(item: Item, file: StoredFile, signal: AbortSignal): Promise<Preview> {

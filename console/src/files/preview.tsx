@@ -62,6 +62,6 @@ function Image({ image, name }: { readonly image: Blob; readonly name: string })
     setUrl(made);
     return () => URL.revokeObjectURL(made);
   }, [image]);
-  if (broken) return <p>The browser cannot show this image: it is damaged or of an unknown kind.</p>;
+  if (broken) return <p>Your browser can’t show this image: it is damaged or of an unknown kind.</p>;
   return url === undefined ? null : <img src={url} alt={name} onError={() => setBroken(true)} />;
 }

@@ -18,13 +18,13 @@ export interface NewContent {
 }
 
 export const tooLarge = (): ItemVaultError =>
-  new ItemVaultError(`It is larger than ${formatSize(LIMITS.file)}, the most that a File may have.`, {
+  new ItemVaultError(`It is larger than ${formatSize(LIMITS.file)}, the limit for files.`, {
     kind: "file_too_large",
     status: 413,
   });
 
 const changed = () =>
-  new ItemVaultError("The browser cannot read this file any more: it was changed or removed. Add it again.", {
+  new ItemVaultError("Your browser can’t read this file any more: it was changed or removed. Add it again.", {
     kind: "file_changed",
     status: 400,
   });

@@ -21,59 +21,59 @@ interface FactRow {
 }
 
 const FACTS: readonly FactRow[] = [
-  { title: "Backups", part: "backups", textOf: textOfBackups, action: { label: "Open the backups", view: "backups" } },
-  { title: "Room", part: "capacity", textOf: textOfRoom, action: { label: "Open the vaults", view: "vaults" } },
+  { title: "Backups", part: "backups", textOf: textOfBackups, action: { label: "View  backups", view: "backups" } },
+  { title: "Storage", part: "capacity", textOf: textOfStorage, action: { label: "View  vaults", view: "vaults" } },
   {
     title: "Root keys",
     part: "keys",
     textOf: ({ status, count }) =>
       ({
-        ACTIVE: "All vaults and tokens are under the active key.",
-        WARNING: `${counted(count, "retired key is", "retired keys are")} still in use. Put everything under the active key.`,
-        ERROR: "A key is missing or wrong. What is under it cannot be opened.",
+        ACTIVE: "All vaults and tokens use the active key.",
+        WARNING: `${counted(count, "retired key is", "retired keys are")} still in use. Re-wrap all keys with the active root key.`,
+        ERROR: "A key is missing or wrong. Its data cannot be decrypted.",
       })[status],
-    action: { label: "Open the keys", view: "keys" },
+    action: { label: "View  keys", view: "keys" },
   },
   {
     title: "Tokens",
     part: "tokens",
     textOf: ({ status, count }) =>
       ({
-        ACTIVE: "No token that was made for long ends soon.",
-        WARNING: `${counted(count, "token ends", "tokens end")} within ${ENDING.within / DAY_MS} days. What uses them stops then, unless it gets new ones.`,
-        ERROR: "It is not known which tokens end soon.",
+        ACTIVE: "No long-lived tokens are about to expire.",
+        WARNING: `${counted(count, "token expires", "tokens expire")} within ${ENDING.within / DAY_MS} days. Replace them before then to avoid an outage.`,
+        ERROR: "The tokens that expire soon are unknown.",
       })[status],
-    action: { label: "Open the tokens", view: "tokens" },
+    action: { label: "View  tokens", view: "tokens" },
   },
   {
     title: "Stored data",
     part: "data",
     textOf: ({ status }) =>
       ({
-        ACTIVE: "All that was read in the last day is whole.",
-        WARNING: "Some of what was read in the last day is damaged. “Verify” names it, and a backup restores it.",
-        ERROR: "It is not known whether something is damaged.",
+        ACTIVE: "No damaged data was found in the last 24 hours.",
+        WARNING: "Damaged data was found in the last 24 hours. Run “Verify” to see it; a backup can restore it.",
+        ERROR: "Whether data is damaged is unknown.",
       })[status],
-    action: { label: "Open the backups", view: "backups" },
+    action: { label: "View  backups", view: "backups" },
   },
   {
     title: "Jobs",
     part: "jobs",
     textOf: ({ status }) =>
       ({
-        ACTIVE: "No backup, check or other long job has failed.",
-        WARNING: "A backup, a check or another long job has failed or left something out.",
-        ERROR: "It is not known whether a job has failed.",
+        ACTIVE: "No job has failed.",
+        WARNING: "A job has failed or left something out. See the jobs for details.",
+        ERROR: "The state of the jobs is unknown.",
       })[status],
-    action: { label: "Open the jobs", view: "backups" },
+    action: { label: "View  jobs", view: "backups" },
   },
   {
     title: "Service",
     textOf: ({ service, status }) =>
       ({
-        ACTIVE: "Everything that the service is made of answers.",
-        WARNING: `${nameOfPart(service)}: the technical report has a warning.`,
-        ERROR: `${nameOfPart(service)}: it fails. The technical report has the reason.`,
+        ACTIVE: "All components respond.",
+        WARNING: `${nameOfPart(service)}: see the warning in the technical report.`,
+        ERROR: `${nameOfPart(service)}: not working. See the technical report for the reason.`,
       })[status],
   },
 ];
@@ -88,16 +88,16 @@ function textOfBackups({ status, message, at }: Dependency, now: number): string
   const last = `The last backup was ${formatFromNow(at, now)}`;
   return status === "ACTIVE"
     ? `${last}.`
-    : `${last}, and it is late, incomplete or damaged. The technical report has the reason.`;
+    : `${last}. It is late, incomplete or damaged: see the technical report for the reason.`;
 }
 
-function textOfRoom({ status, message, used, limit }: Dependency): string {
+function textOfStorage({ status, message, used, limit }: Dependency): string {
   if (used === undefined || limit === undefined) return `${message}.`;
-  const left = `${formatSize(Math.max(limit - used, 0))} of ${formatSize(limit)} left`;
+  const left = `${formatSize(Math.max(limit - used, 0))} of ${formatSize(limit)} free`;
   return {
-    ACTIVE: `There is ${left} in the database.`,
-    WARNING: `There is only ${left} in the database.`,
-    ERROR: `There is only ${left} in the database, and nothing that takes more is accepted. Delete what nobody needs.`,
+    ACTIVE: `${left}.`,
+    WARNING: `Only ${left}.`,
+    ERROR: `Only ${left}. Writes that need more are refused: delete what you no longer need.`,
   }[status];
 }
 
@@ -121,7 +121,7 @@ const PARTS: Readonly<Record<string, string>> = {
 export const nameOfPart = (service: string): string => PARTS[service] ?? service;
 
 /** Whether a part works and has nothing yet, which is not said to be good. */
-export const isEmpty = ({ status, message }: Dependency): boolean => status === "ACTIVE" && message.startsWith("There is no ");
+export const isEmpty = ({ status, message }: Dependency): boolean => status === "ACTIVE" && message.startsWith("No backup yet");
 
 /** From the best to the worst. */
 const STATUSES: readonly Status[] = ["ACTIVE", "WARNING", "ERROR"];
@@ -150,5 +150,5 @@ export function verdictOf(facts: readonly Fact[]): string {
   const wrong = facts.filter(({ part }) => part.status !== "ACTIVE").length;
   if (wrong > 0) return `${plural(wrong, "thing needs", "things need")} attention.`;
   const hasNoBackup = facts.some(({ part }) => part.service === "backups" && isEmpty(part));
-  return hasNoBackup ? "Everything works, and nothing is backed up yet." : "Everything is in order.";
+  return hasNoBackup ? "Everything works, but nothing has been backed up." : "Everything is in order.";
 }

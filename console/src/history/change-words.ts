@@ -7,10 +7,10 @@ import type { Difference } from "./difference.ts";
 
 /** What an Item has several of without a name in a difference, by the beginning of the row's key: its noun. */
 const COUNTED: readonly (readonly [place: string, noun: string])[] = [
-  ["sections/", "Section"],
+  ["sections/", "section"],
   ["urls/", "URL"],
-  ["tags/", "Tag"],
-  ["files/", "File"],
+  ["tags/", "tag"],
+  ["files/", "file"],
 ];
 
 const SUFFIXES: Readonly<Record<Difference["kind"], string>> = { added: " added", removed: " removed", changed: "" };
@@ -26,7 +26,7 @@ function wordsOfRows(rows: readonly Difference[]): string {
   return [...groups.values()]
     .map(([first, ...others]) => {
       const noun = nounOf(first!);
-      const name = noun !== undefined && others.length > 0 ? plural(others.length + 1, noun) : isolate(first!.name);
+      const name = noun === undefined ? isolate(first!.name) : others.length > 0 ? plural(others.length + 1, noun) : noun;
       return `${name}${SUFFIXES[first!.kind]}`;
     })
     .join(", ");
@@ -36,16 +36,15 @@ function wordsOfRows(rows: readonly Difference[]): string {
 export function changeWords(before: Item, after: Item, rows: readonly Difference[]): string {
   const since = before.version === after.version - 1 ? "" : ` since version ${before.version}`;
   if (rows.length > 0) return `Changed${since}: ${wordsOfRows(rows)}.`;
-  if (before.state !== after.state)
-    return after.state === "ARCHIVED" ? `Put into the archive${since}.` : `Taken out of the archive${since}.`;
+  if (before.state !== after.state) return after.state === "ARCHIVED" ? `Archived${since}.` : `Unarchived${since}.`;
   return `Nothing changed${since}.`;
 }
 
 /** Of the last version of the list, which has none before it to compare it with. */
-export const wordsOfFirst = (version: number): string => (version === 1 ? "Created." : "The oldest version that is kept.");
+export const wordsOfFirst = (version: number): string => (version === 1 ? "Created." : "The oldest retained version.");
 
 /** Why a version cannot be compared, by the kind of failure of the request for it (contract 4.3). */
 export const UNREADABLE: Readonly<Record<string, string>> = {
-  integrity: "This version is damaged: what changed in it is not known.",
-  version_not_found: "This version was destroyed in the meantime.",
+  integrity: "This version is damaged: its changes are unknown.",
+  version_not_found: "This version was destroyed.",
 };

@@ -22,7 +22,7 @@ export function DestroyVersion({ item, version, onDestroyed }: Props) {
       if (!isErrorKind(error, "version_not_found")) throw error;
     });
     asking.value = false;
-    showToast(`Version ${version} is destroyed.`);
+    showToast(`Version ${version} destroyed`);
     onDestroyed();
   };
   return (
@@ -38,8 +38,8 @@ export function DestroyVersion({ item, version, onDestroyed }: Props) {
           onClose={() => (asking.value = false)}
         >
           <p>
-            Version {version} of <b>{titleOf(item)}</b> is destroyed for ever, with the values and Files that no other version
-            has. The Item itself stays as it is.
+            Version {version} of <b>{titleOf(item)}</b> will be permanently deleted, with values and files that no other version
+            has. The item itself does not change.
           </p>
         </Confirm>
       )}

@@ -15,7 +15,7 @@ import { DestroyVersion } from "./destroy-version.tsx";
 import { DifferenceTable } from "./difference-table.tsx";
 import { loadDifference } from "./load-version.ts";
 import { restorePart } from "./restore-part.ts";
-import { named } from "../ui/texts.ts";
+import { capitalized } from "../ui/texts.ts";
 
 interface Props {
   readonly id: string;
@@ -24,7 +24,7 @@ interface Props {
   readonly onDestroyed: () => void;
 }
 
-const CHANGED = "Somebody else has changed this Item in the meantime. It was loaded again: compare before you restore.";
+const CHANGED = "Someone else changed this item. The latest version is loaded: compare again before you restore.";
 
 /** A version beside the current one. Its values are fetched when it is chosen, and dropped when it is closed. */
 export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
@@ -88,7 +88,7 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
 async function restoreRow(opened: Opened, version: number, { name, part }: Difference): Promise<void> {
   const restored = await restorePart(opened, version, part!);
   takeWritten(restored);
-  showToast(`${named(name)} is as in version ${version}.`, "done", undoChange(restored));
+  showToast(`${capitalized(name)} restored from version ${version}`, "done", undoChange(restored));
 }
 
 /** Errors: throws an ItemVaultError; 412 when the Item was changed since it was loaded. */
@@ -102,5 +102,5 @@ async function restoreVersion({ item, etag }: Opened, version: number): Promise<
   // After a slow request the user may be elsewhere.
   if (route.value.item === item.id && route.value.page === "versions")
     navigate({ view: "items", vault: item.vault.id, item: item.id });
-  showToast(`Version ${version} is restored.`, "done", undoChange(restored));
+  showToast(`Version ${version} restored`, "done", undoChange(restored));
 }

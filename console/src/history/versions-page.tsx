@@ -46,7 +46,7 @@ function Versions({ opened }: { readonly opened: Opened }) {
         <h1 ref={heading} tabIndex={-1}>
           Versions of {titleOf(item)}
         </h1>
-        <p class="quiet">Choose a version to compare it with the current one. Restoring it makes a new version.</p>
+        <p class="quiet">Select a version to compare. Restoring never overwrites history.</p>
         <ShowChanges changes={changes} />
       </header>
       <ol class="versions">
@@ -89,14 +89,12 @@ function ShowChanges({ changes }: { readonly changes: Changes }) {
       <button type="button" aria-disabled={busy} onClick={show}>
         Show what changed
       </button>
-      <output class="quiet">
-        {busy ? "Reading the versions…" : "Reads each version of the list, and the activity log shows that."}
-      </output>
+      <output class="quiet">{busy ? "Reading the versions…" : "Reads every version; this is logged."}</output>
     </div>
   );
 }
 
 const explainNone = ({ versionsKept }: Session["settings"]): string =>
   versionsKept === 0
-    ? "This service keeps no earlier versions of Items."
-    : "No earlier version is kept. The next change of this Item keeps this one.";
+    ? "This service keeps no earlier versions of items."
+    : "No earlier version is kept. The next change of this item keeps this one.";

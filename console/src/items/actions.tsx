@@ -35,7 +35,7 @@ export function FavoriteAction({ opened }: Props) {
       onClick={() => void write(waiting, (writes) => writes.setFavorite(opened.item, !favorite))}
     >
       <Icon name="star" />
-      Favourite
+      Favorite
     </button>
   );
 }

@@ -43,7 +43,7 @@ export const isWebUrl = (href: string): boolean => URL.canParse(href) && /^https
 export const hrefOf = ({ type, value }: Pick<Field, "type" | "value">): string | undefined => LINKS[type]?.(value);
 
 /** The labels that the service gives to fields of a purpose (contract 2), as people say them. */
-const DEFAULT_LABELS: Partial<Readonly<Record<Purpose, string>>> = { USERNAME: "user name", NOTES: "notes" };
+const DEFAULT_LABELS: Partial<Readonly<Record<Purpose, string>>> = { USERNAME: "username", NOTES: "notes" };
 
 /** The name of a field on the screen and in messages. */
 export const labelOf = ({ label, id, purpose = "" }: Named): string =>

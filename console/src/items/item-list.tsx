@@ -106,7 +106,7 @@ function Row({ entry: { key, item }, tabIndex }: { readonly entry: Entry; readon
       </span>
       {item.favorite && (
         <span class="favorite">
-          <span class="unseen">Favourite</span>
+          <span class="unseen">Favorite</span>
         </span>
       )}
     </a>
@@ -115,13 +115,13 @@ function Row({ entry: { key, item }, tabIndex }: { readonly entry: Entry; readon
 
 /** What a list without Items says, where other lists have some. */
 const NOTHING: Readonly<Record<ChosenList["kind"], string>> = {
-  all: "All Items are in the archive.",
-  recent: "All Items are in the archive.",
-  favorites: "None of the Items is a favourite. The star of an Item makes it one.",
-  archived: "No Item is archived. The menu of an Item archives it.",
-  vault: "This vault has no Items.",
-  tag: "No Item has this tag any more.",
-  category: "No Item has this category any more.",
+  all: "All items are archived.",
+  recent: "All items are archived.",
+  favorites: "No favorites yet. Star an item to keep it here.",
+  archived: "Archived items appear here.",
+  vault: "This vault is empty.",
+  tag: "No items have this tag.",
+  category: "No items have this category.",
 };
 
 function Empty() {
@@ -130,16 +130,16 @@ function Empty() {
   if (query.value !== "")
     return (
       <div class="empty">
-        <p>No Item matches “{query.value}”. Values of fields are not searched.</p>
-        <div class="buttons">{limited && <ShowAll label="Search all Items" />}</div>
+        <p>No results for “{query.value}”. Field values aren’t searched.</p>
+        <div class="buttons">{limited && <ShowAll label="Search all items" />}</div>
       </div>
     );
   if (isOfUnknownVault(list))
     return (
       <div class="empty">
-        <p>This vault does not exist, or you have no access to it.</p>
+        <p>This vault doesn’t exist, or you don’t have access to it.</p>
         <div class="buttons">
-          <ShowAll label="Show all Items" />
+          <ShowAll label="Show all items" />
         </div>
       </div>
     );
@@ -149,15 +149,14 @@ function Empty() {
         <p>{NOTHING[list.kind]}</p>
         <div class="buttons">
           {list.kind === "vault" && mayCreate(list.value ?? "") && <Begin />}
-          {limited && <ShowAll label="Show all Items" />}
+          {limited && <ShowAll label="Show all items" />}
         </div>
       </div>
     );
-  if (vaults.value.length === 0)
-    return <p class="empty">You have access to no vault yet. The administrator of this service can give it to you.</p>;
+  if (vaults.value.length === 0) return <p class="empty">You don’t have access to a vault yet. Ask an administrator.</p>;
   return (
     <div class="empty">
-      <p>There are no Items yet.</p>
+      <p>No items yet.</p>
       <div class="buttons">
         <Begin />
       </div>
@@ -171,7 +170,7 @@ const Begin = () => (
     <NewItemButton class="primary" label />
     {transferTargets().length > 0 && (
       <a class="button" href={addressOf({ view: "import" })}>
-        Import Items
+        Import items
       </a>
     )}
   </>

@@ -24,7 +24,7 @@ export function ItemView({ vault, id }: { readonly vault: string; readonly id: s
         <Failure error={value.error} retry={() => void openItem(vault, id)}>
           {isGone(value.error) && (
             <a class="button" href={addressOf({ view: "deleted" })}>
-              Deleted Items
+              Deleted items
             </a>
           )}
         </Failure>

@@ -28,10 +28,9 @@ export function ItemsView() {
           <ItemView vault={vault} id={item} />
         ) : (
           <div class="empty">
-            <p>Choose an Item, or type to search.</p>
+            <p>Select an item to see it here.</p>
             <p class="keys">
-              <kbd>Enter</kbd> opens the first result. In an Item, <kbd>P</kbd> copies the password, <kbd>U</kbd> the user name,{" "}
-              <kbd>O</kbd> the one-time password.
+              Type to search, <kbd>↵</kbd> to open, <kbd>P</kbd> to copy the password.
             </p>
           </div>
         )}

@@ -26,8 +26,8 @@ export function ListHeader() {
           <input
             ref={field}
             type="search"
-            aria-label="Search Items"
-            placeholder="Title, tag, user name or URL"
+            aria-label="Search items"
+            placeholder="Title, tag, username or URL"
             autocomplete="off"
             spellcheck={false}
             value={query.value}
@@ -39,7 +39,7 @@ export function ListHeader() {
       </div>
       <div class="shown-list">
         <ListName />
-        <output class="quiet count">{listState.value === "loaded" && plural(listedEntries.value.length, "Item")}</output>
+        <output class="quiet count">{listState.value === "loaded" && plural(listedEntries.value.length, "item")}</output>
         <OrderMenu />
       </div>
     </search>

@@ -13,9 +13,9 @@ interface Props {
 
 export const NewItemButton = ({ label, ...rest }: Props) =>
   canBeginItem() && (
-    <button type="button" {...rest} aria-label="New Item" title="New Item" onClick={beginItem}>
+    <button type="button" {...rest} aria-label="New item" title="New item" onClick={beginItem}>
       <Icon name="plus" />
-      {label && <span>New Item</span>}
+      {label && <span>New item</span>}
     </button>
   );
 

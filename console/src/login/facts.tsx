@@ -26,7 +26,7 @@ export function Facts({ rows, vaults, admin = false, lifetime }: Props) {
     ...rows,
     ["In the name of", session.value!.person!.email],
     admin
-      ? ["May", "manage vaults, tokens and people, as an administrator"]
+      ? ["Permissions", "manage vaults, tokens and people, as an administrator"]
       : ["Vaults", <Vaults key="vaults" scope={vaults ?? ownVaults()} />],
     ["For", durationOf(lifetime)],
   ];

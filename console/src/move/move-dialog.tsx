@@ -32,7 +32,7 @@ export function MoveDialog({ item, onClose }: Props) {
     if (deleted) dropItem(from, item.id);
     const reference = { vault: made.item.vault.id, item: made.item.id, etag: made.etag };
     const moved = deleted ? undoMove({ vault: from, item: item.id }, reference) : undefined;
-    showToast(deleted ? "The Item is moved." : "The Item is copied.", "done", moved);
+    showToast(deleted ? "Moved" : "Copied", "done", moved);
     show(made.item);
   });
   const start = (chosen: Kind) => {
@@ -91,8 +91,8 @@ function ChooseVault({ from, targets, target, onStart, onCancel }: ChoiceProps) 
         </select>
       </label>
       <p class="quiet explanation">
-        The copy has all fields, tags, URLs and Files. Earlier versions are not copied: after a move they stay with the Item,
-        which can be restored from the deleted Items of its old vault.
+        The copy has all fields, tags, URLs and files. Earlier versions are not copied: after a move they stay with the deleted
+        item in its old vault, which can be restored.
       </p>
       <div class="buttons">
         <button type="button" onClick={onCancel}>

@@ -18,7 +18,7 @@ export function TransferState({ phase, copied, vaults, onRetry, onCancel, onKeep
   if (phase.name === "both")
     return (
       <Message
-        text={`Somebody else has changed the Item while it was copied, so it was not deleted from ${vaults.from}. The copy in ${vaults.to} is what it was before.`}
+        text={`Someone else changed the item while it was copied, so it was not deleted from ${vaults.from}. The copy in ${vaults.to} has the earlier content.`}
       >
         <button type="button" class="primary" ref={focus} onClick={onKeepBoth}>
           Keep both
@@ -28,7 +28,7 @@ export function TransferState({ phase, copied, vaults, onRetry, onCancel, onKeep
   if (phase.name === "failed" && phase.copied)
     return (
       <Message
-        text={`The copy in ${vaults.to} is complete, but the Item may still be in ${vaults.from}. ${explain(phase.error)}`}
+        text={`The copy in ${vaults.to} is complete, but the item may still be in ${vaults.from}. ${explain(phase.error)}`}
       >
         <button type="button" onClick={onKeepBoth}>
           Keep both
@@ -40,7 +40,7 @@ export function TransferState({ phase, copied, vaults, onRetry, onCancel, onKeep
     );
   if (phase.name === "failed")
     return (
-      <Message text={`The Item is not copied, and is where it was. ${reasonOf(phase.error)}`}>
+      <Message text={`The item was not copied and has not moved.  ${reasonOf(phase.error)}`}>
         <button type="button" onClick={onCancel}>
           Cancel
         </button>
@@ -65,7 +65,7 @@ export function TransferState({ phase, copied, vaults, onRetry, onCancel, onKeep
   );
 }
 
-const reasonOf = (error: unknown): string => (error instanceof CopyDiffers ? "The copy differs from the Item." : explain(error));
+const reasonOf = (error: unknown): string => (error instanceof CopyDiffers ? "The copy differs from the item." : explain(error));
 
 /** What had the focus is gone when the state changes. */
 const focus = (button: HTMLButtonElement | null): void => button?.focus();

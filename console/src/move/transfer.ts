@@ -44,7 +44,7 @@ export interface Progress {
 export async function planTransfer({ id, vault }: Pick<Item, "id" | "vault">, target: string): Promise<Transfer> {
   const path = { vault: vault.id, item: id };
   const { data: item, etag = "" } = await call("GET /v1/vaults/{vault}/items/{item}", { path });
-  if (item.brokenFiles) throw new ItemVaultError("A File of the Item does not open", { kind: "integrity", status: 500 });
+  if (item.brokenFiles) throw new ItemVaultError("A file of this item is damaged", { kind: "integrity", status: 500 });
   const keys = new Map(item.files.map((file) => [file.id, crypto.randomUUID() as string]));
   return { source: { item, etag }, target, id: crypto.randomUUID(), keys, copied: new Set(), begun: false, uncertain: false };
 }

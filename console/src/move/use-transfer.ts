@@ -26,8 +26,8 @@ export interface Copied {
   readonly file: string;
 }
 
-const DISCARDED = "The incomplete copy was deleted again.";
-const LEFT = "An incomplete copy may be left in the other vault.";
+const DISCARDED = "The incomplete copy was deleted.";
+const LEFT = "An incomplete copy may remain in the other vault.";
 
 /** In: what happens when the copy is complete; `deleted`: and the Item is deleted. */
 export function useTransfer(item: Item, onDone: (copy: Opened, deleted: boolean) => void) {

@@ -48,7 +48,10 @@ export function BackupsView() {
           The last backup was <time dateTime={newest.createdAt}>{formatFromNow(newest.createdAt, Date.now())}</time>.
         </p>
       )}
-      <ListContent list={backups} empty={<p class="empty">There is no backup yet. “Back up now” makes the first one.</p>}>
+      <ListContent
+        list={backups}
+        empty={<p class="empty">No backups yet. Nightly backups start by themselves; you can also back up now.</p>}
+      >
         {(rows) => <Table label="Backups" rows={rows} keyOf={({ number }) => String(number)} columns={COLUMNS} />}
       </ListContent>
       <JobsTable onEnd={() => void backups.load()} />
@@ -58,7 +61,7 @@ export function BackupsView() {
 }
 
 const COLUMNS = [
-  { label: "Number", cell: ({ number }: Snapshot) => <span class="name">{number}</span> },
+  { label: "#", cell: ({ number }: Snapshot) => <span class="name">{number}</span> },
   {
     label: "Time",
     cell: ({ createdAt, broken }: Snapshot) =>
@@ -71,8 +74,8 @@ const COLUMNS = [
   { label: "Vaults", cell: ({ vaults = 0 }: Snapshot) => vaults.toLocaleString() },
   { label: "Size", cell: ({ bytes = 0 }: Snapshot) => formatSize(bytes) },
   {
-    label: "Found",
+    label: "Problems",
     cell: ({ findings = [], missing = [] }: Snapshot) =>
-      findings.length + missing.length === 0 ? "nothing" : plural(findings.length + missing.length, "fault"),
+      findings.length + missing.length === 0 ? "none" : plural(findings.length + missing.length, "problem"),
   },
 ] as const;

@@ -35,7 +35,7 @@ export function JobsTable({ onEnd }: { readonly onEnd: () => void }) {
   return (
     <section aria-label="Jobs">
       <h2>Jobs</h2>
-      <ListContent list={jobs} empty={<p class="empty">The service has done no long work yet.</p>}>
+      <ListContent list={jobs} empty={<p class="empty">No jobs have run yet.</p>}>
         {(rows) => (
           <Table
             label="Jobs"
@@ -52,8 +52,8 @@ export function JobsTable({ onEnd }: { readonly onEnd: () => void }) {
 }
 
 const COLUMNS = [
-  { label: "What", cell: (job: Job) => <span class="name">{nameOf(job)}</span> },
-  { label: "State", cell: (job: Job) => <State job={job} /> },
+  { label: "Job", cell: (job: Job) => <span class="name">{nameOf(job)}</span> },
+  { label: "Status", cell: (job: Job) => <State job={job} /> },
   { label: "Result", cell: (job: Job) => <span class="quiet">{resultOf(job)}</span> },
   { label: "Started", cell: ({ createdAt }: Job) => <Day time={createdAt} /> },
 ] as const;
@@ -82,9 +82,9 @@ function JobMenu({ job, onFindings }: JobMenuProps) {
   const path = { job: job.id };
   const stop = { label: "Stop", run: change(() => call("DELETE /v1/admin/jobs/{job}", { path })) };
   const pause = { label: "Pause", run: change(() => call("POST /v1/admin/jobs/{job}/pause", { path })) };
-  const resume = { label: "Go on", run: change(() => call("POST /v1/admin/jobs/{job}/resume", { path })) };
+  const resume = { label: "Resume", run: change(() => call("POST /v1/admin/jobs/{job}/resume", { path })) };
   const actions: readonly MenuAction[] = [
-    ...(job.findings.length > 0 ? [{ label: "Show what is found", run: onFindings }] : []),
+    ...(job.findings.length > 0 ? [{ label: "Show findings", run: onFindings }] : []),
     ...(hasEnded(job) ? [] : job.kind === "reseal" ? [job.state === "paused" ? resume : pause] : [stop]),
   ];
   return actions.length > 0 && <Menu label={`Actions for ${nameOf(job)}`} actions={actions} />;
@@ -92,7 +92,7 @@ function JobMenu({ job, onFindings }: JobMenuProps) {
 
 /** The first 100 findings of a job: what is wrong, and where. */
 const Findings = ({ job, onClose }: { readonly job: Job; readonly onClose: () => void }) => (
-  <Dialog title="What is found" onClose={onClose}>
+  <Dialog title="Findings" onClose={onClose}>
     <FindingList findings={job.findings} />
     <div class="buttons">
       <button type="button" onClick={onClose}>

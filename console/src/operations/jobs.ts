@@ -36,13 +36,13 @@ export async function untilEnded(job: Job, signal: AbortSignal): Promise<Job> {
 }
 
 export const KINDS: Readonly<Record<Job["kind"], string>> = {
-  rewrap: "Put all under the active root key",
-  verify: "Verify what is stored",
+  rewrap: "Re-wrap all keys with the active root key",
+  verify: "Verify stored data",
   reseal: "New keys for a vault",
   backup: "Back up",
   restore: "Restore",
-  expire: "Destroy what is past its time",
-  purge: "Delete the rows of deleted vaults",
+  expire: "Purge expired items",
+  purge: "Clean up deleted vaults",
 };
 
 export const STATES: Readonly<Record<Job["state"], string>> = {
@@ -62,11 +62,11 @@ export function resultOf({ dryRun, result = {}, findings, reason }: Job): string
   const { checked, backup, resealed, restored } = result;
   const would = dryRun ? "would be " : "";
   const texts = [
-    checked && `${plural(checked.rows, "row")} and ${plural(checked.contents, "File")} checked`,
+    checked && `${plural(checked.rows, "row")} and ${plural(checked.contents, "file")} checked`,
     backup && `${plural(backup.made, "vault")} ${would}backed up, ${backup.unchanged} unchanged, ${formatSize(backup.bytes)}`,
     backup && backup.behind > 0 && `${plural(backup.behind, "vault")} left out`,
-    resealed && `${plural(resealed.items, "Item")} sealed again`,
-    restored && `${plural(restored.vaults, "vault")} and ${plural(restored.items, "Item")} ${would}restored`,
+    resealed && `${plural(resealed.items, "item")} re-encrypted`,
+    restored && `${plural(restored.vaults, "vault")} and ${plural(restored.items, "item")} ${would}restored`,
     findings.length > 0 && plural(findings.length, "finding"),
     reason && reason.replaceAll("_", " "),
   ];

@@ -9,7 +9,7 @@ import { Table } from "../ui/table.tsx";
 import { JobsTable } from "./jobs-table.tsx";
 import { RewrapDialog } from "./start-job.tsx";
 
-/** The root keys of the service: what each is used for, and putting all under the active one. */
+/** The root keys of the service: what each is used for, and re-wrapping all keys with the active one. */
 
 const keys = createList(async () => (await call("GET /v1/admin/keys")).data, false);
 
@@ -18,16 +18,15 @@ export function KeysView() {
   const others = keys.rows.value?.some(({ state, vaults, tokens }) => state !== "active" && vaults + tokens > 0) ?? false;
   const rewrap = (
     <button type="button" class={others ? "primary" : ""} onClick={() => (asking.value = true)}>
-      Put all under the active key
+      Re-wrap all keys with the active root key
     </button>
   );
   return (
     <Page title="Keys" actions={rewrap}>
       <p class="quiet">
-        A root key wraps the keys of the vaults and signs tokens. A new one comes into ROOT_KEYS by the command line:{" "}
-        <code>item-vault admin keys stage</code>
+        Root keys encrypt vault keys and sign tokens. Add a new one to ROOT_KEYS with <code>item-vault admin keys stage</code>
       </p>
-      <ListContent list={keys} empty={<p class="empty">There is no root key.</p>}>
+      <ListContent list={keys} empty={<p class="empty">No root keys.</p>}>
         {(rows) => <Table label="Root keys" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />}
       </ListContent>
       <JobsTable onEnd={onEnd} />
@@ -43,10 +42,10 @@ function onEnd(): void {
 }
 
 const STATES: Readonly<Record<RootKey["state"], string>> = {
-  active: "Active: seals and signs",
+  active: "Active: encrypts and signs",
   staged: "Staged: not used yet",
-  retired: "Retired: opens what is under it",
-  missing: "Missing: what is under it cannot be opened",
+  retired: "Retired: decrypts older data only",
+  missing: "Missing: its data cannot be decrypted",
   removed: "Removed",
 };
 
@@ -66,9 +65,9 @@ const COLUMNS = [
   },
   { label: "Vaults", cell: ({ vaults }: RootKey) => vaults.toLocaleString() },
   { label: "Tokens", cell: ({ tokens }: RootKey) => tokens.toLocaleString() },
-  { label: "Backups", cell: ({ backup }: RootKey) => (backup ? "need it" : "do not need it") },
+  { label: "Used by backups", cell: ({ backup }: RootKey) => (backup ? "Yes" : "No") },
   {
-    label: "May leave ROOT_KEYS",
-    cell: ({ removable }: RootKey) => (removable ? "yes" : "no"),
+    label: "Safe to remove",
+    cell: ({ removable }: RootKey) => (removable ? "Yes" : "No"),
   },
 ] as const;

@@ -10,8 +10,8 @@ export const ResealVault = ({ vault, onClose }: { readonly vault: AdminVault; re
     onClose={onClose}
   >
     <p>
-      <strong class="name">{vault.name}</strong> gets new keys, and all of it is sealed again under them. Its keys of before are
-      then destroyed. Requests are answered meanwhile as before; Keys shows how far it is.
+      <strong class="name">{vault.name}</strong> gets new keys and everything in it is re-encrypted. The old keys are then
+      destroyed. The vault stays available; see progress under Keys.
     </p>
   </StartJob>
 );

@@ -41,7 +41,7 @@ export function RestoreDialog({ onClose }: { readonly onClose: () => void }) {
   const look = async (data: FormData) => {
     const body = restoreOf(data);
     const job = await untilEnded(await startJob({ ...body, dryRun: true, overwrite: true }), abort.current.signal);
-    if (job.state !== "done") throw new InputError(`It cannot be restored: ${(job.reason ?? job.state).replaceAll("_", " ")}.`);
+    if (job.state !== "done") throw new InputError(`It can’t be restored: ${(job.reason ?? job.state).replaceAll("_", " ")}.`);
     preview.value = { body, job };
   };
   return (
@@ -51,7 +51,7 @@ export function RestoreDialog({ onClose }: { readonly onClose: () => void }) {
       ) : vaults.value.length === 0 ? (
         <p>No vault has a backup yet.</p>
       ) : (
-        <Form action={look} submit="Show what would be restored" onCancel={onClose}>
+        <Form action={look} submit="Preview" onCancel={onClose}>
           <Choice vaults={vaults.value} />
         </Form>
       )}
@@ -75,7 +75,7 @@ function restoreOf(data: FormData): Restore {
   const typed = textOf(data, "item").trim();
   const item = typed === "" ? undefined : parseId(typed);
   if (typed !== "" && item === undefined)
-    throw new InputError("This is no id of an Item. Its address in the console ends with it.");
+    throw new InputError("This is not an item ID. Copy it from the end of the item’s address in the console.");
   const snapshot = Number(textOf(data, "snapshot"));
   return { kind: "restore", vault: textOf(data, "vault"), ...(item && { item }), ...(snapshot > 0 && { snapshot }) };
 }
@@ -99,15 +99,15 @@ function Choice({ vaults }: { readonly vaults: readonly BackedUpVault[] }) {
           {vaults.map(({ id, name, createdAt }) => (
             <option key={id} value={id}>
               {name ?? `Vault ${shortId(id)}`}
-              {createdAt === undefined ? ", which does not open" : ""}
+              {createdAt === undefined ? " (cannot be decrypted)" : ""}
             </option>
           ))}
         </select>
       </label>
       <label>
-        As it was
+        Restore point
         <select name="snapshot">
-          <option value="">in the newest backup</option>
+          <option value="">Latest backup</option>
           {snapshots.value
             .filter(({ broken }) => broken === undefined)
             .map(({ number, createdAt = "" }) => (
@@ -118,7 +118,7 @@ function Choice({ vaults }: { readonly vaults: readonly BackedUpVault[] }) {
         </select>
       </label>
       <label>
-        Only one Item, by its id (empty: the whole vault)
+        Item ID (leave empty to restore the whole vault)
         <input name="item" autocomplete="off" spellcheck={false} />
       </label>
     </>
@@ -126,10 +126,10 @@ function Choice({ vaults }: { readonly vaults: readonly BackedUpVault[] }) {
 }
 
 const EXISTING = {
-  none: "The service does not have it now.",
+  none: "It is not in the service now.",
   deleted: "It is deleted now.",
-  older: "The service has it as it was then, or older.",
-  newer: "It was changed since. What was changed is lost.",
+  older: "Nothing newer will be lost.",
+  newer: "Changes made since then will be lost.",
 } as const;
 
 interface PreviewProps {
@@ -147,10 +147,10 @@ function Preview({ body, job: { result, findings }, onBack, onClose }: PreviewPr
     // The snapshot that was shown: there may be a newer one by now.
     await startJob({ ...body, ...(snapshot !== undefined && { snapshot }), ...(overwrite && { overwrite }) });
     onClose();
-    showToast("The restore has begun. The jobs show when it is done.");
+    showToast("Restore started. Follow it under Jobs.");
   };
   return (
-    <Dialog title="What would be restored" onClose={onClose}>
+    <Dialog title="Preview of the restore" onClose={onClose}>
       <Form
         action={restore}
         submit={overwrite ? "Replace it" : "Restore"}
@@ -159,10 +159,10 @@ function Preview({ body, job: { result, findings }, onBack, onClose }: PreviewPr
         onCancel={onBack}
       >
         <p>
-          {body.item ? "The Item" : plural(items, "Item")}
-          {takenAt !== undefined && ` as of ${formatTime(takenAt)}`}. {EXISTING[existing]}
+          Restores {body.item ? "the item" : plural(items, "item")}
+          {takenAt !== undefined && ` to ${formatTime(takenAt)}`}. {EXISTING[existing]}
         </p>
-        {room === false && <p class="failure">The database has no room for it.</p>}
+        {room === false && <p class="failure">The database does not have enough free space.</p>}
         {findings.length > 0 && (
           <>
             <p class="failure">The backup is damaged. These will be missing or incomplete:</p>

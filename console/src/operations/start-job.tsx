@@ -19,7 +19,7 @@ interface Props {
 export function StartJob({ title, submit, jobOf, children, onClose }: Props) {
   const action = async (data: FormData) => {
     const { kind } = await startJob(jobOf(data));
-    showToast(`Started: ${KINDS[kind].toLowerCase()}.`);
+    showToast(`Started: ${KINDS[kind].toLowerCase()}`);
     onClose();
   };
   return (
@@ -41,32 +41,32 @@ export const VerifyDialog = ({ onClose }: { readonly onClose: () => void }) => (
     <label>
       What
       <select name="what">
-        <option value="service">What the service serves</option>
-        <option value="backup">The backups</option>
+        <option value="service">Live data</option>
+        <option value="backup">Backups</option>
       </select>
     </label>
     <label class="check">
       <input type="checkbox" name="quick" />
-      Look only whether the contents of Files are there, and do not read them
+      Quick check: confirm that files exist without reading them
     </label>
   </StartJob>
 );
 
 export const BackupDialog = ({ onClose }: { readonly onClose: () => void }) => (
   <StartJob title="Back up now" submit="Back up" jobOf={(data) => ({ kind: "backup", full: data.has("full") })} onClose={onClose}>
-    <p>All vaults are backed up to the bucket of backups. What has not changed since the last backup is not written again.</p>
+    <p>Backs up all vaults to your backup bucket. Only changes since the last backup are written.</p>
     <label class="check">
       <input type="checkbox" name="full" />
-      Write everything again, and look for every File
+      Full backup: write everything again and check every file
     </label>
   </StartJob>
 );
 
 export const RewrapDialog = ({ onClose }: { readonly onClose: () => void }) => (
-  <StartJob title="Put all under the active root key" submit="Start" jobOf={() => ({ kind: "rewrap" })} onClose={onClose}>
+  <StartJob title="Re-wrap all keys with the active root key" submit="Start" jobOf={() => ({ kind: "rewrap" })} onClose={onClose}>
     <p>
-      The keys of all vaults and the rows of all tokens are put under the active root key. Afterwards the others can leave
-      ROOT_KEYS, once no backup needs them. Requests are answered meanwhile as before.
+      Vault keys and tokens are re-wrapped with the active root key. Once no backup needs the old keys, you can remove them from
+      ROOT_KEYS. The service stays available.
     </p>
   </StartJob>
 );

@@ -32,8 +32,7 @@ export function TestWebhook({ row, onClose }: Props) {
     <Dialog title="Send a test" onClose={onClose}>
       <Form action={action} submit={result.value ? "Send another test" : "Send a test"} onCancel={onClose}>
         <p>
-          <strong class="name">{row.url}</strong> gets one message of the type <code>test</code>, signed as the others. What it
-          answers changes nothing.
+          <strong class="name">{row.url}</strong> receives one signed test message. The response has no effect.
         </p>
         <output>{result.value && <Outcome attempt={result.value} />}</output>
       </Form>
@@ -61,7 +60,7 @@ export function WebhookDeliveries({ row, onClose }: Props) {
         {rows === undefined ? (
           failure.value === undefined && <p class="quiet">Loading…</p>
         ) : rows.length === 0 ? (
-          <p>Nothing was sent yet.</p>
+          <p>Nothing has been sent yet.</p>
         ) : (
           <Table label="Deliveries" rows={rows} keyOf={keyOf} columns={COLUMNS} />
         )}

@@ -74,7 +74,7 @@ export function ChangeWebhook({ row, onClose }: Props) {
     };
     await call(`PATCH ${PATH}`, { path: pathOf(row), headers: keyed(), body });
     onClose();
-    showToast("The webhook was changed.");
+    showToast("Webhook changed");
     void webhooks.load();
   };
   return (
@@ -85,11 +85,11 @@ export function ChangeWebhook({ row, onClose }: Props) {
         <label>
           Deliveries
           <select name="state" defaultValue={row.state}>
-            {row.state === "PAUSED" && <option value="PAUSED">Stay paused</option>}
-            {row.state === "ACTIVE" && <option value="ACTIVE">Go on</option>}
-            {stopped && <option value="cursor">Go on with what was missed</option>}
-            {stopped && <option value="latest">Go on without what was missed</option>}
-            <option value="DISABLED">{row.state === "DISABLED" ? "Stay disabled" : "Stop"}</option>
+            {row.state === "PAUSED" && <option value="PAUSED">Keep paused</option>}
+            {row.state === "ACTIVE" && <option value="ACTIVE">Keep sending</option>}
+            {stopped && <option value="cursor">Resume and send missed events</option>}
+            {stopped && <option value="latest">Resume from now</option>}
+            <option value="DISABLED">{row.state === "DISABLED" ? "Keep disabled" : "Stop"}</option>
           </select>
         </label>
       </Form>
@@ -107,7 +107,8 @@ export function RotateSecret({ row, onClose }: Props) {
   return (
     <SecretForm title="New secret" secret="secret" action={action} submit="Make a new secret" onClose={onClose}>
       <p>
-        Messages to <strong class="name">{row.url}</strong> are signed with a new secret, and for a day with the one before too.
+        Messages to <strong class="name">{row.url}</strong> are signed with a new secret. For one day they also carry a signature
+        with the old one.
       </p>
     </SecretForm>
   );
@@ -116,7 +117,7 @@ export function RotateSecret({ row, onClose }: Props) {
 export function DeleteWebhook({ row, onClose }: Props) {
   const action = async () => {
     await call(`DELETE ${PATH}`, { path: pathOf(row) });
-    showToast("The webhook was deleted.");
+    showToast("Webhook deleted");
     onClose();
     await webhooks.load();
     focusTitle();
@@ -125,8 +126,7 @@ export function DeleteWebhook({ row, onClose }: Props) {
     <Dialog title="Delete webhook" onClose={onClose}>
       <Form action={action} submit="Delete webhook" danger onCancel={onClose}>
         <p>
-          <strong class="name">{row.url ?? "A damaged webhook"}</strong> gets no events any more. What it has missed is not sent
-          later.
+          <strong class="name">{row.url ?? "A damaged webhook"}</strong> stops receiving events. Missed events are not delivered.
         </p>
       </Form>
     </Dialog>
@@ -144,7 +144,7 @@ const SecretDialog = ({ title, secret, onClose }: SecretProps) => (
   <ShownOnce title={title} secret="secret" onClose={onClose}>
     {(copySecret) => (
       <>
-        <p>The receiver checks the signatures of messages with this secret. It is shown only now.</p>
+        <p>The receiver checks the signatures of messages with this secret. You won’t be able to see it again.</p>
         <div class="buttons">
           <button type="button" class="primary" onClick={() => copySecret("The secret", secret)}>
             <Icon name="copy" />

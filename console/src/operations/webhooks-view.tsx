@@ -2,7 +2,6 @@ import type { Webhook } from "@item-vault/client";
 import { AdminList, type RowAction } from "../admin/admin-list.tsx";
 import { shortId } from "../admin/filter.ts";
 import { vaultLabel } from "../admin/vault-names.ts";
-import { plural } from "../ui/plural.ts";
 import { formatFromNow } from "../ui/relative-time.ts";
 import { ChangeWebhook, DeleteWebhook, NewWebhookDialog, RotateSecret } from "./webhook-dialogs.tsx";
 import { TestWebhook, WebhookDeliveries } from "./webhook-attempts.tsx";
@@ -15,7 +14,7 @@ export const WebhooksView = () => (
     title="Webhooks"
     noun="webhook"
     list={webhooks}
-    empty="There are no webhooks yet. One sends the events of a vault to a URL: ids and times, never a value."
+    empty="Get notified when a vault changes. Webhooks send IDs and times, never secrets."
     create={{ label: "Add webhook", dialog: (close) => <NewWebhookDialog onClose={close} /> }}
     nameOf={nameOfWebhook}
     textsOf={(row) => [nameOfWebhook(row), vaultLabel(row.vault)]}
@@ -35,8 +34,8 @@ const STATES: Readonly<Record<Webhook["state"], string>> = {
 function Deliveries({ row: { lastDelivery, lastError, failures, pending } }: { readonly row: WebhookRow }) {
   const texts = [
     lastDelivery === undefined ? "nothing delivered yet" : `last ${formatFromNow(lastDelivery, Date.now())}`,
-    pending > 0 && `${plural(pending, "event")} waiting`,
-    failures > 0 && plural(failures, "failed attempt"),
+    pending > 0 && `${pending.toLocaleString("en")} pending`,
+    failures > 0 && `${failures.toLocaleString("en")} failed`,
   ];
   return (
     <>

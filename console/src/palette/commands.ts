@@ -70,21 +70,21 @@ function acts(): Command[] {
   const { item, vault: open, page } = route.value;
   const ofItem = item !== undefined && open !== undefined && route.value.view === "items" && page === undefined;
   return [
-    ...(canBeginItem() ? [{ id: "new", label: "New Item", hint: "Act", run: beginItem }] : []),
+    ...(canBeginItem() ? [{ id: "new", label: "New item", hint: "Command", run: beginItem }] : []),
     ...(ofItem
       ? [
           ...(may(open, "w")
-            ? [{ id: "edit", label: "Edit", hint: "This Item", run: goTo({ view: "items", vault: open, item, page: "edit" }) }]
+            ? [{ id: "edit", label: "Edit", hint: "This item", run: goTo({ view: "items", vault: open, item, page: "edit" }) }]
             : []),
           {
             id: "versions",
             label: "Versions",
-            hint: "This Item",
+            hint: "This item",
             run: goTo({ view: "items", vault: open, item, page: "versions" }),
           },
         ]
       : []),
-    { id: "keys", label: "Show the keys", hint: "Act", run: showKeys },
+    { id: "keys", label: "Keyboard shortcuts", hint: "Command", run: showKeys },
   ];
 }
 
@@ -93,6 +93,6 @@ const copies = (): Command[] =>
   [...document.querySelectorAll<HTMLElement>("article.item .copy")].map((button, index) => ({
     id: `copy ${index}`,
     label: button.getAttribute("aria-label") ?? "Copy",
-    hint: "This Item",
+    hint: "This item",
     run: () => button.click(),
   }));

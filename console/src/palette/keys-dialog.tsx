@@ -7,18 +7,18 @@ export const keysShown = signal(false);
 export const showKeys = (): void => void (keysShown.value = true);
 
 const KEYS: readonly (readonly [keys: string, what: string])[] = [
-  ["Ctrl+K, ⌘K", "finds Items, views and acts"],
-  ["↓ ↑", "from the search into the list, and through it"],
-  ["Enter", "opens the Item"],
-  ["P, U, O", "in an Item: copies the password, the user name, the one-time password"],
-  ["X, Shift+X", "in the list: selects an Item, or all from the last one to this"],
-  ["Ctrl+A, Escape", "in the list: selects all Items, or none"],
-  ["Ctrl+S, ⌘S", "in a form: saves"],
-  ["?", "shows these keys"],
+  ["Ctrl+K, ⌘K", "search items and commands"],
+  ["↓ ↑", "move from the search into the list, and through it"],
+  ["Enter", "open the item"],
+  ["P, U, O", "in an item: copy the password, username or one-time password"],
+  ["X, Shift+X", "in the list: select an item, or a range"],
+  ["Ctrl+A, Escape", "in the list: select all, or none"],
+  ["Ctrl+S, ⌘S", "in a form: save"],
+  ["?", "show these shortcuts"],
 ];
 
 export const KeysDialog = () => (
-  <Dialog title="Keys" onClose={() => (keysShown.value = false)}>
+  <Dialog title="Keyboard shortcuts" onClose={() => (keysShown.value = false)}>
     <dl class="keys-table">
       {KEYS.map(([keys, what]) => (
         <div key={keys}>

@@ -67,12 +67,12 @@ function Content() {
         <input
           type="search"
           {...COMBOBOX}
-          aria-label="Find Items, views and acts"
+          aria-label="Search items and commands"
           aria-controls={RESULTS}
           aria-activedescendant={found.length > 0 ? `${RESULTS}-${current}` : undefined}
           autocomplete="off"
           spellcheck={false}
-          placeholder="An Item, a view, or what you want to do"
+          placeholder="Search items and commands…"
           value={query.value}
           onInput={(event) => {
             query.value = event.currentTarget.value;
@@ -113,7 +113,7 @@ function Results({ found, current }: ResultsProps) {
           </div>
         ))}
       </div>
-      {found.length === 0 && <p class="quiet">Nothing is found. Values of fields are not searched.</p>}
+      {found.length === 0 && <p class="quiet">No results. Field values aren’t searched.</p>}
     </>
   );
 }

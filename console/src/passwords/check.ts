@@ -59,7 +59,7 @@ export async function checkItems(
     { signal, onChange },
   );
   for (const same of byPassword.values())
-    if (same.length > 1) findings.reused.push({ items: same.toSorted(byTitle), note: `In ${plural(same.length, "Item")}` });
+    if (same.length > 1) findings.reused.push({ items: same.toSorted(byTitle), note: `In ${plural(same.length, "item")}` });
   for (const rows of Object.values(findings)) rows.sort((one, other) => byTitle(one.items[0]!, other.items[0]!));
   const countOf = (state: Outcome["state"]): number => outcomes.filter((one) => one.state === state).length;
   const failed = outcomes.filter(({ state }) => state === "failed");

@@ -18,10 +18,10 @@ const OLD_MS = 365 * DAY_MS;
 const DUE_MS = 30 * DAY_MS;
 
 export const GROUPS = {
-  reused: { title: "Reused", text: "Items with the same password: whoever learns it from one opens the others." },
+  reused: { title: "Reused", text: "If one of these leaks, all of them are exposed." },
   weak: {
     title: "Weak",
-    text: "Passwords that are easily guessed, by their length, their characters and common words. No list of leaked passwords is asked.",
+    text: "Short, simple or common passwords. Not checked against known breaches.",
     noteOf: (item) => {
       const password = passwordOf(item);
       return password && weaknessOf(item, password);
@@ -29,7 +29,7 @@ export const GROUPS = {
   },
   old: {
     title: "Old",
-    text: "Items that nobody has changed for a year, so their password is at least as old. Where something else of an Item was changed since, its password may be old too: earlier versions are not read.",
+    text: "Items that have not changed for a year. Other passwords may be older than their item’s last change: earlier versions are not read.",
     noteOf: (item, now) =>
       passwordOf(item) && Date.parse(item.updatedAt) < now - OLD_MS
         ? `Last changed on ${formatDate(item.updatedAt)}, or before`
@@ -37,7 +37,7 @@ export const GROUPS = {
   },
   due: {
     title: "Due",
-    text: "Items with a field “expires” of the type date that is past, or within 30 days.",
+    text: "Items whose date field “expires” is past or within 30 days.",
     noteOf: dueNote,
   },
 } as const satisfies Readonly<Record<string, Group>>;

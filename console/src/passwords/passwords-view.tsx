@@ -51,9 +51,8 @@ export function PasswordsView() {
     <Page title="Password check">
       <div class="password-check">
         <p>
-          Finds passwords that are reused, weak or old, and Items that are due. The page reads the Items and compares them here;
-          nothing is stored or sent. Each read is an entry in the log of activity, so it begins when you say so. The result is
-          gone when you leave this page.
+          Find reused, weak and old passwords. Items are checked in your browser; each one read is recorded in the activity log.
+          Results are not saved.
         </p>
         {listState.value === "loading" && <p class="quiet">Loading…</p>}
         {listState.value === "failed" && <Failure error={listError.value} retry={() => void loadItems()} />}
@@ -63,7 +62,7 @@ export function PasswordsView() {
           <div class="buttons">
             <VaultChoice value={chosen} onChange={(id) => (vault.value = id)} />
             <button type="button" class="primary" disabled={items.length === 0} onClick={() => void check()}>
-              Check {plural(items.length, "Item")}
+              Check {plural(items.length, "item")}
             </button>
           </div>
         )}
@@ -103,7 +102,7 @@ function Progress({ all, tried, onStop }: Running & { readonly onStop: () => voi
   return (
     <>
       <label class="progress">
-        {tried.toLocaleString("en")} of {plural(all, "Item")}
+        {tried.toLocaleString("en")} of {plural(all, "item")}
         <progress max={all} value={tried} />
       </label>
       <p class="actions">

@@ -15,8 +15,8 @@ export function Result({ findings, read, without, failed, waiting }: CheckResult
   return (
     <>
       <output class="verdict">
-        {plural(read, "Item")} read{waiting > 0 && `; ${plural(waiting, "Item")} not tried`}.
-        {without > 0 && ` ${plural(without, "Item")} without a password: what other fields hold is not compared.`}
+        {plural(read, "item")} checked{without > 0 && `, ${without.toLocaleString("en")} of them without a password`}
+        {waiting > 0 && `; ${plural(waiting, "item")} not tried`}.
       </output>
       {GROUP_LIST.map(([name, { title, text }]) => (
         <Part key={name} title={title} text={text} count={itemsIn(findings[name])}>
@@ -31,7 +31,7 @@ export function Result({ findings, read, without, failed, waiting }: CheckResult
         </Part>
       ))}
       {failed.length > 0 && (
-        <Part title="Not read" text="Items that could not be read. Nothing is known of them." count={failed.length}>
+        <Part title="Not read" text="Items that could not be read." count={failed.length}>
           {failed.map(({ item, error }) => (
             <li key={keyOfItem(item)}>
               <span class="quiet">{explain(error)}</span>
@@ -56,7 +56,7 @@ interface PartProps {
 const Part = ({ title, text, count, children }: PartProps) => (
   <section aria-label={title}>
     <h2>
-      {title}: {count === 0 ? "none" : plural(count, "Item")}
+      {title}: {count === 0 ? "none" : plural(count, "item")}
     </h2>
     <p class="quiet">{text}</p>
     {count > 0 && <ul class="findings">{children}</ul>}

@@ -49,8 +49,8 @@ export function weaknessOf(item: Item, { value, entropy }: Field): string | unde
   const cores = coresOf(value);
   if (cores.some((core) => COMMON.has(core))) return "A common password";
   const words = wordsOf(item);
-  if (cores.some((core) => words.has(core))) return "Made of the title or the user name";
-  if (/^(.{1,4})\1+$/su.test(value)) return "The same characters again and again";
+  if (cores.some((core) => words.has(core))) return "Made of the title or the username";
+  if (/^(.{1,4})\1+$/su.test(value)) return "Repeated characters";
   const bits = entropy ?? estimateEntropy(value);
-  return bits < STRONG_BITS ? `Short or simple: at most ${Math.floor(bits)} bits of entropy` : undefined;
+  return bits < STRONG_BITS ? `Short or simple (at most ${Math.floor(bits)} bits)` : undefined;
 }

@@ -13,7 +13,7 @@ export function QrDialog({ field, item, onClose }: FieldProps & { readonly onClo
     <Dialog title={`QR code of ${label}`} onClose={onClose}>
       {rows ? (
         <>
-          <p>Scan it with an app for one-time passwords. It has the key: whoever scans it can make the codes.</p>
+          <p>Scan with your authenticator app. Anyone who scans this can generate your codes.</p>
           <figure class="qr" aria-label={`The key of ${label} as a QR code`}>
             <svg viewBox={`0 0 ${rows.length} ${rows.length}`} shape-rendering="crispEdges" aria-hidden="true">
               <path d={rows.flatMap(pathOf).join("")} />

@@ -13,13 +13,13 @@ const TIME_LIMIT = 2000;
 /** Out: the key URI that a picture has as a QR code. Errors: throws a Problem. */
 export async function readKeyUri(picture: Blob): Promise<string> {
   const text = decode(await pixelsOf(picture));
-  if (!isKeyUri(text)) throw new Problem("The QR code in this picture has no key of a one-time password.");
+  if (!isKeyUri(text)) throw new Problem("The QR code in this picture has no one-time password key.");
   return text;
 }
 
 async function pixelsOf(picture: Blob): Promise<ImageData> {
   const bitmap = await createImageBitmap(picture).catch(() => undefined);
-  if (!bitmap) throw new Problem("The browser cannot read this picture: it is damaged or of an unknown kind.");
+  if (!bitmap) throw new Problem("Your browser can’t read this picture: it is damaged or of an unknown kind.");
   const side = Math.max(bitmap.width, bitmap.height);
   const scale = side > SIDE.most ? SIDE.most / side : Math.ceil(SIDE.least / side);
   const [width, height] = [bitmap.width, bitmap.height].map((length) => Math.max(1, Math.round(length * scale)));

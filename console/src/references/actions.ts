@@ -16,7 +16,7 @@ export async function loadReferences(): Promise<void> {
 async function run(target: Target, item: Item, attribute?: "otp"): Promise<void> {
   if (!loaded) await loadReferences();
   if (loaded) loaded.copyReference(target, item, attribute);
-  else showToast("A part of the console could not be loaded.", "failed");
+  else showToast("Part of the console could not be loaded. Reload the page.", "failed");
 }
 
 /** References stand for the current version of an Item, so earlier versions and deleted Items have none. */

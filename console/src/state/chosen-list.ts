@@ -35,9 +35,9 @@ const isActive = ({ state }: ItemSummary): boolean => state === undefined;
 
 /** The lists without a value: their names, and which Items they have. Only one of them has archived Items. */
 const FIXED = {
-  all: { label: "All Items", has: isActive },
+  all: { label: "All items", has: isActive },
   recent: { label: "Recent", has: isActive },
-  favorites: { label: "Favourites", has: (item: ItemSummary) => isActive(item) && item.favorite },
+  favorites: { label: "Favorites", has: (item: ItemSummary) => isActive(item) && item.favorite },
   archived: { label: "Archive", has: ({ state }: ItemSummary) => state === "ARCHIVED" },
 } as const;
 

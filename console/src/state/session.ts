@@ -24,8 +24,11 @@ export const askedCodes = signal<readonly string[]>([]);
 export const linkNotice = signal(false);
 
 /** Who is signed in, for people. */
-export const nameOfSession = ({ person, token, admin }: Session): string =>
-  [person?.email ?? token?.name, admin ? "admin" : ""].filter(Boolean).join(", ");
+export function nameOfSession({ person, token, admin }: Session): string {
+  const name = person?.email ?? token?.name;
+  if (name === undefined) return "admin";
+  return admin ? `${name} (admin)` : name;
+}
 
 /** The session of somebody else, which the service has made or found after that of this page had ended. */
 export const otherSession = signal<Session | undefined>(undefined);

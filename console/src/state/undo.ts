@@ -26,7 +26,7 @@ export function undoChange({ data: { id, vault, version }, etag = "" }: Written)
     takeWritten(
       await call("POST /v1/vaults/{vault}/items/{item}/versions/{version}/restore", { path, headers: { "If-Match": etag } }),
     );
-    showToast("The change is undone.");
+    showToast("Undone");
   });
 }
 
@@ -38,7 +38,7 @@ export function undoDeletion(path: ItemPath): Action | undefined {
   if (!canRestore(path.vault)) return undefined;
   return undo(async () => {
     putItem(summaryOf(await restoreItem(path)));
-    showToast("The Item is restored.");
+    showToast("Restored");
     if (route.value.view === "items" && route.value.item === undefined) navigate({ view: "items", ...path });
   });
 }
@@ -53,7 +53,7 @@ export function undoMove(from: ItemPath, copy: CopyRef): Action | undefined {
   if (!canRestore(from.vault)) return undefined;
   return undo(async () => {
     await moveBack(from, copy);
-    showToast("The Item is where it was.");
+    showToast("Moved back");
     if (isOpen(copy.vault, copy.item)) navigate({ view: "items", ...from });
   });
 }
@@ -67,7 +67,7 @@ export async function moveBack(from: ItemPath, { etag, ...copy }: CopyRef): Prom
   try {
     await call("DELETE /v1/vaults/{vault}/items/{item}", { path: copy, headers: { "If-Match": etag } });
   } catch (error) {
-    if (!isGone(error)) throw new Problem("It is restored, and the copy is in the other vault still.", error);
+    if (!isGone(error)) throw new Problem("Restored, but the copy is still in the other vault.", error);
   }
   dropItem(copy.vault, copy.item);
 }

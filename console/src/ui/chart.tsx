@@ -50,7 +50,7 @@ export function Chart({ title, series, bars, format = String }: ChartProps) {
         {bars.length > 1 && <span>{bars.at(-1)!.label}</span>}
       </div>
       <details>
-        <summary>Figures</summary>
+        <summary>Show as table</summary>
         <FigureTable title={title} series={series} bars={bars} format={format} />
       </details>
     </figure>

@@ -1,5 +1,5 @@
 import { hideToast, showToast, toasts } from "../state/toasts.ts";
-import { named } from "./texts.ts";
+import { capitalized, named } from "./texts.ts";
 
 /**
  * Copying values. A minute later the clipboard is cleared, if that cannot take away what was copied elsewhere in the meantime. Chromium
@@ -42,9 +42,8 @@ addEventListener("keydown", ({ ctrlKey, metaKey }) => void (ctrlKey || metaKey |
  * clipboard is cleared later.
  */
 export async function copy(name: string, value: string, { secret = true } = {}): Promise<boolean> {
-  const capitalized = named(name.charAt(0).toUpperCase() + name.slice(1));
   if (value === "") {
-    showToast(`${capitalized} is empty. Nothing was copied.`, "failed");
+    showToast(`${capitalized(name)} is empty. Nothing was copied.`, "failed");
     return false;
   }
   const before = held;
@@ -55,14 +54,13 @@ export async function copy(name: string, value: string, { secret = true } = {}):
   } catch {
     held ??= before; // It is in the clipboard still.
     clearDue();
-    showToast("The browser did not allow to copy.", "failed");
+    showToast("Your browser blocked copying.", "failed");
     return false;
   }
   if (question !== undefined) hideToast(question);
   held = undefined;
-  const done = `${capitalized} copied.`;
-  if (secret) await hold(name, hash, done);
-  else showToast(done);
+  if (secret) await hold(name, hash);
+  else showToast(`${capitalized(name)} copied`);
   return true;
 }
 
@@ -79,7 +77,7 @@ const isGranted = (name: "clipboard-read" | "clipboard-write"): Promise<boolean>
     );
 
 /** Begins the minute, and says what will happen. */
-async function hold(name: string, hash: Promise<string>, done: string): Promise<void> {
+async function hold(name: string, hash: Promise<string>): Promise<void> {
   const [readable, timed] = await Promise.all([isGranted("clipboard-read"), isGranted("clipboard-write")]);
   const copied: Copied = { name, hash, readable, uncertain: !document.hasFocus(), due: false };
   held = copied;
@@ -87,10 +85,7 @@ async function hold(name: string, hash: Promise<string>, done: string): Promise<
     copied.due = true;
     clearDue();
   }, CLEARED_AFTER * 1000);
-  const when = timed
-    ? `The clipboard is cleared in ${CLEARED_AFTER} seconds.`
-    : `After ${CLEARED_AFTER} seconds, your next click or key here clears the clipboard.`;
-  showToast(`${done} ${when}${readable ? "" : " If you leave this window, you are asked first."}`);
+  showToast(`${capitalized(name)} copied · clears ${timed ? "in" : "at your next click after"} ${CLEARED_AFTER} s`);
 }
 
 /** Clears the clipboard if its time is over. A page without the focus may not write to it: the focus calls again. */
@@ -126,8 +121,8 @@ function ask(copied: Copied): void {
     held ??= copied;
     void clearCopied();
   };
-  question = showToast(`It may still be in the clipboard: ${named(copied.name)}.`, "question", {
-    label: "Clear the clipboard",
+  question = showToast(`Your ${named(copied.name)} may still be on the clipboard.`, "question", {
+    label: "Clear",
     run,
   });
 }

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 
 /** The look of the page: that of the system, or the one that the person has chosen. It is all that the page stores in the browser. */
 
-export const LOOKS = { system: "As the system", light: "Light", dark: "Dark" } as const;
+export const LOOKS = { system: "System", light: "Light", dark: "Dark" } as const;
 export type Look = keyof typeof LOOKS;
 
 const KEY = "look";

@@ -1,3 +1,3 @@
-/** A number with its noun, for people: `1 Item`, `2 Items`, `12,000 Items`. In: the plural of the noun, where it is not made by an s. */
+/** A number with its noun, for people: `1 item`, `2 items`, `12,000 items`. In: the plural of the noun, where it is not made by an s. */
 export const plural = (count: number, noun: string, many = `${noun}s`): string =>
   `${count.toLocaleString("en")} ${count === 1 ? noun : many}`;

@@ -15,11 +15,11 @@ export const restorableUntil = (deletedAt: string, { deletedRetentionDays }: Ret
 /** What happens to an Item that is deleted. Out: a sentence. */
 export const explainRestore = ({ deletedRetentionDays: days }: Retention): string =>
   days === 0
-    ? "This destroys it: the service keeps no deleted Items."
-    : `It can be restored under Deleted for ${plural(days, "day")}.`;
+    ? "This deletes it permanently: the service keeps no deleted items."
+    : `You can restore it under Deleted for ${plural(days, "day")}.`;
 
 /** How long deleted Items are kept. Out: a sentence. */
 export function explainRetention({ deletedRetentionDays: days }: Retention): string {
-  if (days === 0) return "This service keeps no deleted Items: a deletion destroys the Item at once.";
-  return `They can be restored for ${plural(days, "day")} after their deletion.`;
+  if (days === 0) return "This service keeps no deleted items: a deletion is permanent.";
+  return `You can restore them for ${plural(days, "day")} after their deletion.`;
 }

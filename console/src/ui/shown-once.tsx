@@ -47,7 +47,7 @@ export function SecretForm({ title, secret, action, submit, onClose, children }:
         {children}
         {warned.value && sending.value && (
           <p class="failure" role="alert">
-            The {secret} is being made, and only the answer has it. When this is closed now, nobody sees it.
+            The {secret} is being created. If you close this now, you won’t be able to see it.
           </p>
         )}
       </Form>
@@ -80,7 +80,7 @@ export function ShownOnce({ title, secret, onClose, children, actions }: Props) 
         {children((what, text) => void copySecret(what, text))}
         {warns && (
           <p class="failure" role="alert">
-            You have not copied the {secret}. When this is closed, nobody can see it again.
+            You haven’t copied the {secret}. You won’t be able to see it again.
           </p>
         )}
         <div class="buttons">

@@ -17,3 +17,6 @@ export const isolate = (text: string): string => (REORDERING.test(text) ? `\u206
 
 /** A name as a part of a title or of a message, which stay short. */
 export const named = (name: string): string => isolate(shorten(name));
+
+/** A name at the beginning of a title or of a message. */
+export const capitalized = (name: string): string => named(name.charAt(0).toUpperCase() + name.slice(1));

@@ -59,11 +59,11 @@ type Checked = Report | string | undefined;
 const bound = () => ok(undefined);
 
 const DEPENDENCIES: readonly Dependency[] = [
-  { service: "d1", needs: ["DB"], message: "The database answers", check: ({ DB }) => probeDatabase(DB) },
+  { service: "d1", needs: ["DB"], message: "The database responds", check: ({ DB }) => probeDatabase(DB) },
   { service: "schema", needs: ["DB"], message: "The schema is up to date", check: ({ DB }) => probeSchema(DB) },
   { service: "capacity", needs: ["DB"], message: "", check: checkCapacity, figures: capacityFigures },
-  { service: "r2", needs: ["FILES"], message: "The bucket answers", check: (env) => probeBucket(filesOf(env)) },
-  { service: "keys", needs: ["DB", "ROOT_KEYS"], message: "The root keys are those of the database", check: checkKeys },
+  { service: "r2", needs: ["FILES"], message: "The bucket responds", check: (env) => probeBucket(filesOf(env)) },
+  { service: "keys", needs: ["DB", "ROOT_KEYS"], message: "The root keys match the database", check: checkKeys },
   {
     service: "tokens",
     needs: ["DB"],
@@ -82,7 +82,7 @@ const DEPENDENCIES: readonly Dependency[] = [
   {
     service: "data",
     needs: ["DB"],
-    message: "No damaged row was read in the last day",
+    message: "No damaged data was found in the last 24 hours",
     check: ({ DB }) => probeDamages(DB, Date.now()),
   },
   { service: "jobs", needs: ["OPERATOR"], message: "No job has failed", check: checkJobs },
@@ -198,7 +198,7 @@ async function checkJobs(env: Env): Promise<Result<string | undefined>> {
   if (!failed.ok) return { ...failed, ...fail("unavailable", "The operator does not answer") };
   if (failed.value.length === 0) return ok(undefined);
   const messages = failed.value.map(
-    ({ kind, reason }) => `The newest job of the kind ${kind} ${reason === null ? "left vaults out" : `failed: ${reason}`}`,
+    ({ kind, reason }) => `The last ${kind} job ${reason === null ? "left vaults out" : `failed: ${reason}`}`,
   );
   return ok(messages.join("; "));
 }

@@ -43,15 +43,15 @@ export async function probeBackups(
   if (!hasDeployment) return warning(`No backup can be made: ${DEPLOYMENT_LOST}`, at);
   const wrong = NEWEST_FAULTS[fault];
   const looked = checkedAt === undefined || !isTime(checkedAt) ? undefined : new Date(checkedAt).toISOString();
-  const found = wrong === undefined && looked !== undefined ? ` (it was there and opened at ${looked})` : "";
-  const last = at === undefined ? "There is no backup yet" : `The last backup is of ${new Date(at).toISOString()}${found}`;
+  const found = wrong === undefined && looked !== undefined ? ` (checked at ${looked})` : "";
+  const last = at === undefined ? "No backup yet" : `The last backup is of ${new Date(at).toISOString()}${found}`;
   if (wrong !== undefined) return warning(`${last}, and ${wrong}, as of ${looked}: run "item-vault admin backup"`, at);
   if (hour === undefined) return active(`${last}; nightly backups are off`, at);
   const lacks = [
-    ...(behind > 0 ? [`of ${behind} vaults it has no snapshot or an older one`] : []),
-    ...(broken > 0 ? [`${broken} of its rows did not open: run "item-vault admin backup", which names them`] : []),
+    ...(behind > 0 ? [`${behind} vaults are missing from it or out of date`] : []),
+    ...(broken > 0 ? [`${broken} of its rows could not be decrypted: run "item-vault admin backup", which names them`] : []),
     ...(damaged > 0
-      ? [`the bucket had lost objects of ${damaged} snapshots before it: run "item-vault admin verify --backup"`]
+      ? [`the bucket has lost objects of ${damaged} earlier snapshots: run "item-vault admin verify --backup"`]
       : []),
   ];
   const isLate = (at ?? oldestVault ?? now) < now - LATE_MS;

@@ -13,7 +13,7 @@ const inMegabytes = (bytes: number): string => (bytes / MEGABYTE).toLocaleString
 
 /** What a level means, for everybody: without figures. */
 const MEANINGS = {
-  ok: { status: "ACTIVE", message: "The database has room" },
+  ok: { status: "ACTIVE", message: "The database has free space" },
   warning: { status: "WARNING", message: "The database is nearly full" },
   archive: { status: "WARNING", message: "The database is nearly full" },
   refuse: { status: "ERROR", message: "The database is full: writes that grow are refused" },
@@ -35,7 +35,7 @@ export async function probeCapacity(db: D1Database, settings: Settings): Promise
   const read = await runBatch<[{ vaults: number; quotas: number }]>(db, db.prepare(SQL).bind(LIMITS.vaultBytes));
   if (!read.ok) return { ...read, ...fail("unavailable", "The database does not answer") };
   const [{ vaults, quotas } = { vaults: 0, quotas: 0 }] = read.value[0];
-  const used = `It takes ${inMegabytes(databaseSize() ?? 0)} of ${inMegabytes(settings.databaseLimit)} MB`;
+  const used = `It uses ${inMegabytes(databaseSize() ?? 0)} of ${inMegabytes(settings.databaseLimit)} MB`;
   const detail = `${used}, and the quotas of ${vaults} vaults add up to ${inMegabytes(quotas)} MB`;
   return ok({ ...MEANINGS[databaseLevel(settings)], detail });
 }

@@ -137,7 +137,7 @@ export async function probeDamages(db: D1Database, now: number): Promise<Result<
   });
   return ok(
     found.length > 0
-      ? `${found.join(" and ")} did not open when read in the last day: \`item-vault admin verify\` names them`
+      ? `${found.join(" and ")} could not be decrypted in the last 24 hours: \`item-vault admin verify\` names them`
       : undefined,
   );
 }

@@ -60,7 +60,7 @@ export const dialogsOf = ({
     ["delete several Items", "items", selected("More actions for the selected Items", "Delete…")],
     ["create a vault", "vaults", press("Create vault")],
     ["edit a vault", "vaults", inRow("Edit")],
-    ["who can open a vault", "vaults", inRow("Who can open it")],
+    ["who can open a vault", "vaults", inRow("Who has access")],
     ["delete a vault", "vaults", inRow("Delete")],
     ["issue a token", "tokens", press("Issue token")],
     ["activity of a token", "tokens", inRow("Activity")],
@@ -71,6 +71,6 @@ export const dialogsOf = ({
     ["back up", "backups", press("Back up now…")],
     ["restore", "backups", press("Restore…")],
     ["verify", "backups", press("Verify…")],
-    ["rewrap", "keys", press("Put all under the active key")],
+    ["rewrap", "keys", press("Re-wrap all keys with the active root key")],
   ];
 };

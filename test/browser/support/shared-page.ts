@@ -41,8 +41,8 @@ export function sharePage(prepare: () => Promise<PageOptions>, leave = showNoIte
 /** Shows the list of Items, and discards what a form has. */
 async function showNoItem(page: Page): Promise<void> {
   await page.goto("/console/#/items");
-  const shown = page.getByText("Choose an Item");
-  const discard = page.getByRole("button", { name: "Discard the changes" });
+  const shown = page.getByText("Select an item to see it here.");
+  const discard = page.getByRole("button", { name: "Discard changes" });
   await shown.or(discard).waitFor();
   if (await discard.isVisible()) await discard.click();
   await shown.waitFor();

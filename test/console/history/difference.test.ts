@@ -13,7 +13,7 @@ import { anyItem, field, file, inSections, itemOf } from "./items.ts";
 const CASES: readonly (readonly [string, Partial<Item>, Partial<Item>, readonly (readonly unknown[])[]])[] = [
   ["a title", { title: "a" }, { title: "b" }, [["changed", "Title", "a", "b"]]],
   ["a category", {}, { category: "SSH_KEY" }, [["changed", "Category", "Login", "SSH key"]]],
-  ["the favourite mark", {}, { favorite: true }, [["changed", "Favourite", "no", "yes"]]],
+  ["the favorite mark", {}, { favorite: true }, [["changed", "Favorite", "no", "yes"]]],
   ["an added field", {}, { fields: [field("a", "1")] }, [["added", "a", undefined, "1"]]],
   ["a removed field", { fields: [field("a", "1")] }, {}, [["removed", "a", "1", undefined]]],
   ["a value", { fields: [field("a", "1")] }, { fields: [field("a", "")] }, [["changed", "a", "1", ""]]],

@@ -1,0 +1,68 @@
+import { isolate } from "../ui/texts.ts";
+import { type Entry, vaultOf } from "./entries.ts";
+
+/** What an entry says that was done, in words. Pure. */
+
+const VERBS = { READ: "viewed", CREATE: "created", UPDATE: "changed", DELETE: "deleted" } as const;
+
+type Type = Entry["resource"]["type"];
+
+/** What the entries of a type are about. */
+const NOUNS: Readonly<Record<Type, string>> = {
+  ITEM: "item",
+  VAULT: "vault",
+  TOKEN: "token",
+  WEBHOOK: "webhook",
+  KEY: "root key",
+  BACKUP: "backup",
+  SESSION: "session",
+  PERSON: "person",
+  ISSUER: "issuer",
+  RULE: "rule",
+  EXCHANGE: "token exchange",
+  JOB: "job",
+};
+
+/** Acts that have verbs of their own. */
+const ACTS: Readonly<Record<string, string>> = {
+  "CREATE JOB": "started",
+  "DELETE JOB": "stopped",
+  "CREATE TOKEN": "issued",
+  "DELETE TOKEN": "revoked",
+  "CREATE PERSON": "invited",
+  "DELETE PERSON": "removed",
+};
+
+/** Acts that are said without what they are about. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  "CREATE SESSION": "signed in",
+  "DELETE SESSION": "signed out",
+  "CREATE EXCHANGE": "exchanged a workload token",
+};
+
+export const VIEWED_LIST = "viewed the item list";
+
+export const verbOf = ({ action }: Entry): string => VERBS[action];
+
+/** Returns the id of what an entry that names no Item is about; empty where it is about none. */
+export function subjectId({ resource }: Entry): string {
+  const values: readonly unknown[] = Object.values(resource);
+  const named = values.find((value): value is { id: string } => typeof value === "object" && value !== null && "id" in value);
+  return named?.id ?? "";
+}
+
+/** Returns what was done, for an entry that names no Item. `nameOf` returns the name of an id, or an empty text where it is unknown. */
+export function sentenceOf(entry: Entry, nameOf: (id: string) => string): string {
+  const { action, resource } = entry;
+  const act = `${action} ${resource.type}`;
+  if (SENTENCES[act] !== undefined) return SENTENCES[act];
+  const verb = ACTS[act] ?? VERBS[action];
+  const noun = NOUNS[resource.type] ?? resource.type.toLowerCase();
+  const id = subjectId(entry);
+  const name = isolate(nameOf(id));
+  if (action === "READ" && id !== "" && id === vaultOf(entry)) return name === "" ? VIEWED_LIST : `${VIEWED_LIST} of ${name}`;
+  if (action === "READ" && id === "") return `${verb} ${noun === "person" ? "people" : `${noun}s`}`;
+  // The name of a job is its kind, with an article.
+  if (name !== "") return resource.type === "JOB" ? `${verb} ${name}` : `${verb} the ${noun} ${name}`;
+  return `${verb} ${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
+}
