@@ -15,6 +15,9 @@ import { session, sessionState } from "./state/session.ts";
 import { lazy } from "./ui/lazy.tsx";
 import { Toasts } from "./ui/toasts.tsx";
 import { shownView, VIEW_COMPONENTS } from "./views.tsx";
+import { titleOf } from "./items/categories.ts";
+import { open } from "./state/opened.ts";
+import { presentText, shorten } from "./ui/texts.ts";
 
 addEventListener("keydown", openByKey);
 
@@ -51,9 +54,12 @@ export function App() {
 function View({ name }: { readonly name: ViewName }) {
   const Shown = VIEW_COMPONENTS[name]!;
   const token = session.value?.token;
+  const { value } = open;
+  const item = name === "items" && value.state === "loaded" && sessionState.value !== "ended" ? value.opened.item : undefined;
+  const title = item ? shorten(titleOf(item)) : VIEWS[name].label;
   useLayoutEffect(() => {
-    document.title = `${VIEWS[name].label} · Item Vault`;
-  }, [name]);
+    document.title = presentText(`${title} · Item Vault`);
+  }, [title]);
   // Another token has other vaults.
   useLayoutEffect(() => {
     if (token) void loadItems();

@@ -4,6 +4,7 @@ import { SignOut } from "./sign-out.tsx";
 import { askedCodes, linkNotice, nameOfSession, session } from "./state/session.ts";
 import { showToast } from "./state/toasts.ts";
 import { Dialog } from "./ui/dialog.tsx";
+import { keepFocus } from "./ui/page.tsx";
 
 /** Tells as whom a link has signed in, because it may be the link of somebody else. It stays until it is dismissed. */
 export function LinkNotice() {
@@ -17,12 +18,17 @@ export function LinkNotice() {
       </output>
       <div class="buttons">
         <SignOut />
-        <button type="button" onClick={() => (linkNotice.value = false)}>
+        <button type="button" onClick={dismiss}>
           Dismiss
         </button>
       </div>
     </aside>
   );
+}
+
+function dismiss(): void {
+  linkNotice.value = false;
+  keepFocus();
 }
 
 /** Asks before a sign-in link replaces a session. */

@@ -424,7 +424,7 @@ it("adds an issuer and a rule that was tested with a token of it, and deletes th
   const exchange = () => fetch(`${serviceOrigin()}/v1/token-exchange`, { method: "POST", body });
   expect((await exchange()).status).toBe(401);
 
-  await chooseRowAction(page, "Add rule for Our cluster");
+  await page.getByRole("button", { name: "Add rule for Our cluster" }).click();
   await dialogOf(page).getByLabel("Name", { exact: true }).fill("Our cluster: shop");
   await dialogOf(page).getByLabel("/kubernetes.io/namespace").fill("shop");
   await dialogOf(page).getByLabel("/kubernetes.io/serviceaccount/uid").fill("other");
@@ -482,14 +482,14 @@ it("asks for the claims and permits of the issuer's preset, and says which recor
   await page.keyboard.press("Escape");
   expect(await page.getByRole("rowheader").last().textContent()).toContain("Damaged rule");
   const needed = dialogOf(page).getByRole("group", { name: "Claims" }).getByRole("textbox");
-  await chooseRowAction(page, `Add rule for ${LONG}`);
+  await page.getByRole("button", { name: `Add rule for ${LONG}` }).click();
   await dialogOf(page).getByRole("group", { name: "Claim 1" }).waitFor();
   await dialogOf(page).getByLabel("The subject (sub) may be the only claim").check();
   await dialogOf(page).getByRole("button", { name: "Remove claim 1" }).click();
   await expect.poll(() => focused(page)).toBe("Add claim");
   await page.keyboard.press("Escape");
 
-  await chooseRowAction(page, "Add rule for GitHub");
+  await page.getByRole("button", { name: "Add rule for GitHub" }).click();
   expect(await needed.count()).toBe(2);
   await dialogOf(page).getByLabel("repository_owner_id").fill("42");
   await dialogOf(page).getByLabel("For every repository of the owner").check();

@@ -11,6 +11,7 @@ import { itemName } from "./filter-bar.tsx";
 import { foldByDay, type Row } from "./fold.ts";
 import { sentenceOf, subjectId, verbOf, VIEWED_LIST } from "./sentences.ts";
 import { shorten } from "../ui/texts.ts";
+import { may } from "../state/items.ts";
 
 interface Props {
   readonly entries: readonly Listed[];
@@ -105,7 +106,11 @@ function Subject({ entry, names: { items, nameOfVault } }: WhatProps) {
       {ids.map((id, index) => (
         <span key={id}>
           {index > 0 && ", "}
-          <a href={addressOf({ view: "items", vault, item: id })}>{shorten(itemName(items, id))}</a>
+          {may(vault, "r") ? (
+            <a href={addressOf({ view: "items", vault, item: id })}>{shorten(itemName(items, id))}</a>
+          ) : (
+            shorten(itemName(items, id))
+          )}
         </span>
       ))}
       {version !== undefined && <span class="quiet"> version {version}</span>} in {shortName}

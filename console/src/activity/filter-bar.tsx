@@ -5,6 +5,8 @@ import { nameOf, vaultNameOf } from "../state/names.ts";
 import { type Filters, isFiltered, NO_FILTERS, REQUEST_KINDS } from "./filters.ts";
 import { ItemChoice } from "./item-choice.tsx";
 import { actorIds, query, show, vaultIds } from "./state.ts";
+import { keepFocus } from "../ui/page.tsx";
+import { compareNames } from "../ui/texts.ts";
 
 /** The value of a choice, and its text. */
 type Option = readonly [value: string, text: string];
@@ -13,6 +15,10 @@ type Option = readonly [value: string, text: string];
 export function FilterBar() {
   const { log, filters } = query.value;
   const set = (changed: Partial<Filters>) => show(log, { ...filters, ...changed });
+  const clear = () => {
+    show(log, NO_FILTERS);
+    keepFocus();
+  };
   return (
     <div class="filters">
       <Choice
@@ -34,7 +40,7 @@ export function FilterBar() {
         <DayField name="until" label="Until" filters={filters} set={set} />
       </div>
       {isFiltered(filters) && (
-        <button type="button" onClick={() => show(log, NO_FILTERS)}>
+        <button type="button" onClick={clear}>
           Clear
         </button>
       )}
@@ -84,4 +90,4 @@ export function itemName(items: readonly ListedItem[], id: string): string {
 }
 
 const named = (ids: readonly string[], name: (id: string) => string): Option[] =>
-  ids.map((id) => [id, name(id)] as const).toSorted(([, a], [, b]) => a.localeCompare(b));
+  ids.map((id) => [id, name(id)] as const).toSorted(([, a], [, b]) => compareNames(a, b));

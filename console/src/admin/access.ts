@@ -1,6 +1,7 @@
 import { canonicalScope, type TokenScope } from "./scope.ts";
 import type { PersonRow, TokenRow, WorkloadRow } from "./lists.ts";
 import { nameOfPerson, nameOfToken, nameOfWorkload } from "./row-names.ts";
+import { compareNames } from "../ui/texts.ts";
 
 /** Who reaches a vault: derived from the lists of the admin. Pure. */
 
@@ -41,7 +42,7 @@ export function accessTo(vault: string, { tokens, people, workloads }: Lists): r
     tokens.flatMap((row) => entry("token", nameOfToken(row), row)),
     workloads.flatMap((row) => (row.kind === "rule" ? entry("rule", nameOfWorkload(row), row) : [])),
   ];
-  return found.flatMap((group) => group.toSorted((a, b) => a.name.localeCompare(b.name)));
+  return found.flatMap((group) => group.toSorted((a, b) => compareNames(a.name, b.name)));
 }
 
 /** How many records do not open, so that nobody knows which vaults they name. An issuer names none. */

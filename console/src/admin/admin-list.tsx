@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { Menu } from "../ui/menu.tsx";
@@ -9,6 +9,7 @@ import { matches } from "./filter.ts";
 import { ListContent } from "./list-content.tsx";
 import { adminVaults, type List } from "./lists.ts";
 import { SearchRows } from "./search-rows.tsx";
+import { takeAskedAct } from "../state/asked-act.ts";
 
 /** A view of the admin that lists vaults, tokens, people or workloads: it makes a new one, searches them, and opens the dialogs of each. */
 
@@ -21,6 +22,8 @@ export interface RowAction<T> {
   readonly namedLabel?: string;
   /** The dialog asks nothing before anything changes, so the label has no ellipsis. */
   readonly only?: "shows";
+  /** A button of its own shows the action, and not the menu. */
+  readonly visible?: true;
   /** Out: the dialog for a row; `undefined` when the row has no such action. */
   readonly dialogOf: (row: T) => ShowDialog | undefined;
 }
@@ -56,6 +59,7 @@ export function AdminList<T extends { readonly id: string }>({ title, list, empt
   const show = (next: ShowDialog) => (dialog.value = next);
   // Tokens, people and rules name their vaults by id.
   useLayoutEffect(() => void (list.needsVaults && adminVaults.load()), []);
+  useSignalEffect(() => void (takeAskedAct(create.label) && show(create.dialog)));
   const button = (
     <button type="button" class="primary" onClick={() => show(create.dialog)}>
       {create.label}
@@ -111,9 +115,21 @@ interface RowMenuProps<T> extends Pick<RowsProps<T>, "actions" | "show"> {
 }
 
 function RowMenu<T>({ name, row, actions, show }: RowMenuProps<T>) {
-  const possible = actions.flatMap(({ label, namedLabel = label, only, dialogOf }) => {
+  const possible = actions.flatMap(({ label, namedLabel = label, only, visible = false, dialogOf }) => {
     const dialog = dialogOf(row);
-    return dialog ? [{ label: only ? label : `${label}…`, name: `${namedLabel} ${name}`, run: () => show(dialog) }] : [];
+    return dialog ? [{ label: only ? label : `${label}…`, name: `${namedLabel} ${name}`, visible, run: () => show(dialog) }] : [];
   });
-  return possible.length > 0 && <Menu label={`Actions for ${name}`} actions={possible} />;
+  const hidden = possible.filter(({ visible }) => !visible);
+  return (
+    <>
+      {possible
+        .filter(({ visible }) => visible)
+        .map((action) => (
+          <button key={action.label} type="button" aria-label={action.name} onClick={action.run}>
+            {action.label}
+          </button>
+        ))}
+      {hidden.length > 0 && <Menu label={`Actions for ${name}`} actions={hidden} />}
+    </>
+  );
 }

@@ -5,6 +5,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Form } from "../ui/form.tsx";
 import { focusTitle } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
+import { withoutHidden } from "../ui/texts.ts";
 import { shortId } from "./filter.ts";
 import type { VaultRow } from "./lists.ts";
 import { refreshVaults } from "./vault-form.tsx";
@@ -17,8 +18,8 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** HTML shows white space as one space, so that is what people type. */
-const normalize = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
+/** HTML shows white space as one space, and nobody sees or types hidden characters. */
+const normalize = (text: string): string => withoutHidden(text).replaceAll(/\s+/g, " ").trim();
 
 /** What has to be typed: the name, or the start of the id where there is none. */
 const confirmationOf = (vault: VaultRow): string => ("broken" in vault ? "" : normalize(vault.name)) || shortId(vault.id);

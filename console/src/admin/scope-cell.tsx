@@ -2,6 +2,7 @@ import { plural } from "../ui/plural.ts";
 import { shorten } from "../ui/texts.ts";
 import { canonicalScope, describeVaultScope, type TokenScope } from "./scope.ts";
 import { vaultLabel } from "./vault-names.ts";
+import { compareNames } from "../ui/texts.ts";
 
 /** The vaults of a token or person in a table: the first ones, and the others when they are asked for. */
 
@@ -35,4 +36,4 @@ const Names = ({ entries }: { readonly entries: readonly Named[] }) => (
 export const namedScope = (scope: TokenScope): Named[] =>
   Object.entries(canonicalScope(scope))
     .map(([id, value]) => [vaultLabel(id), value] as const)
-    .toSorted(([a], [b]) => a.localeCompare(b));
+    .toSorted(([a], [b]) => compareNames(a, b));

@@ -5,6 +5,7 @@ import { moveInGrid } from "./grid-focus.ts";
 import { adminVaults } from "./lists.ts";
 import { grants, type Operation, OPERATION_LABELS, OPERATIONS, type Scope, setOperation } from "./scope.ts";
 import { vaultLabel } from "./vault-names.ts";
+import { compareNames } from "../ui/texts.ts";
 
 /** The choice of vaults, with what is permitted in each: a grid of checkboxes, in which the arrow keys move. */
 
@@ -130,5 +131,5 @@ function choicesOf(scope: Scope): readonly Choice[] {
   const offered = (adminVaults.rows.value ?? []).flatMap((vault) => ("broken" in vault ? [] : [vault.id]));
   return [...new Set([...offered, ...Object.keys(scope)])]
     .map((id) => ({ id, name: vaultLabel(id) }))
-    .toSorted((a, b) => a.name.localeCompare(b.name));
+    .toSorted((a, b) => compareNames(a.name, b.name));
 }

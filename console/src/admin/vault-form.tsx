@@ -8,6 +8,10 @@ import { NameField } from "./name-field.tsx";
 import { Form, textOf } from "../ui/form.tsx";
 import { adminVaults } from "./lists.ts";
 import { parseQuota, presentQuota, QUOTAS } from "./quotas.ts";
+import { explain } from "../api/explain.ts";
+import type { Action } from "../state/toasts.ts";
+import { openVaults } from "./open-session.ts";
+import { canonicalScope, wholeVaults } from "./scope.ts";
 
 /** Creates a vault, or changes the name, the description and the quotas of one. */
 
@@ -19,9 +23,9 @@ interface Props {
 
 export function VaultForm({ vault, onClose }: Props) {
   const action = async (data: FormData) => {
-    await (vault ? changeVault(vault, data) : createVault(data));
+    const made = vault ? await changeVault(vault, data) : await createVault(data);
     onClose();
-    showToast(vault ? "Vault changed" : "Vault created");
+    showToast(vault ? "Vault changed" : "Vault created", "done", made === undefined ? undefined : openAction(made));
     void refreshVaults();
   };
   return (
@@ -59,14 +63,23 @@ export function VaultForm({ vault, onClose }: Props) {
   );
 }
 
-async function createVault(data: FormData): Promise<void> {
+async function createVault(data: FormData): Promise<string> {
   const quota = Object.fromEntries(QUOTAS.map((row) => [row.name, parseQuota(row, textOf(data, row.name))]));
   const body = { name: textOf(data, "name"), description: textOf(data, "description"), quota };
-  await call("POST /v1/admin/vaults", { body });
+  return (await call("POST /v1/admin/vaults", { body })).data.id;
 }
 
+/** Opens a new vault beside those that the session opens. */
+const openAction = (id: string): Action => ({
+  label: "Open it",
+  run: () =>
+    void openVaults({ ...wholeVaults(canonicalScope(session.value?.token?.vaults ?? {})), [id]: "rw" }).catch((error: unknown) =>
+      showToast(explain(error), "failed"),
+    ),
+});
+
 /** Sends what was changed only, so that another admin's change of the rest stays. */
-async function changeVault({ id, name, description, quota }: AdminVault, data: FormData): Promise<void> {
+async function changeVault({ id, name, description, quota }: AdminVault, data: FormData): Promise<undefined> {
   const quotas: QuotaInput = Object.fromEntries(
     QUOTAS.filter((row) => textOf(data, row.name) !== presentQuota(row, quota[row.name])).map((row) => [
       row.name,
@@ -79,6 +92,7 @@ async function changeVault({ id, name, description, quota }: AdminVault, data: F
     ...(Object.keys(quotas).length === 0 ? {} : { quota: quotas }),
   };
   if (Object.keys(change).length > 0) await call("PATCH /v1/admin/vaults/{vault}", { path: { vault: id }, body: change });
+  return undefined;
 }
 
 /** Loads the vaults again; also those of the session, which has their names and Items. */

@@ -40,6 +40,7 @@ const ACTIONS: readonly RowAction<WorkloadRow>[] = [
   {
     label: "Add rule",
     namedLabel: "Add rule for",
+    visible: true,
     dialogOf: (row) => ("preset" in row ? (close) => <RuleForm issuer={row} onClose={close} /> : undefined),
   },
   ...(["issuer", "rule"] as const).map((kind): RowAction<WorkloadRow> => ({

@@ -33,6 +33,9 @@ const BY_KIND: Readonly<Record<string, string>> = {
 /** What Chromium, Firefox and Safari say when `import()` gets no script: without a network, or after a deployment. */
 const NOT_LOADED = /import/i;
 
+/** Whether a script of this page could not be loaded, which only a reload can help. */
+export const needsReload = (error: unknown): boolean => error instanceof TypeError && NOT_LOADED.test(error.message);
+
 /** What is wrong, in a sentence of this page, and the failure that is its cause. */
 export class Problem extends Error {
   constructor(text: string, cause?: unknown) {
@@ -42,7 +45,7 @@ export class Problem extends Error {
 
 /** Out: a sentence. The message of the service for kinds that have none of their own: it never contains a value. */
 export function explain(error: unknown): string {
-  if (error instanceof TypeError && NOT_LOADED.test(error.message))
+  if (needsReload(error))
     return "Part of this page could not be loaded: the service was updated or can’t be reached. Reload the page.";
   if (error instanceof Problem) return error.message;
   if (!(error instanceof ItemVaultError)) return "Something went wrong in this page. Reload it.";

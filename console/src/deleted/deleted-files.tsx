@@ -6,6 +6,7 @@ import { explain } from "../api/explain.ts";
 import { showToast } from "../state/toasts.ts";
 import { saveFile } from "../ui/save-file.ts";
 import { formatSize } from "../ui/size.ts";
+import { marked } from "../ui/texts.ts";
 
 /** The Files of a deleted Item, which can be downloaded. */
 export function DeletedFiles({ item }: { readonly item: DeletedItem }) {
@@ -19,7 +20,7 @@ export function DeletedFiles({ item }: { readonly item: DeletedItem }) {
           <div key={file.id} class="field-row">
             <dt>{formatSize(file.size)}</dt>
             <dd>
-              <bdi class="value">{file.name}</bdi>
+              <bdi class="value">{marked(file.name)}</bdi>
               <Download item={item} file={file} />
             </dd>
           </div>

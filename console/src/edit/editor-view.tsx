@@ -11,6 +11,8 @@ import { type Draft, draftOf } from "../items/draft.ts";
 import type { Editor } from "./editor.ts";
 import { ItemForm } from "./form.tsx";
 import { LeaveGuard } from "../ui/leave.tsx";
+import { listedEntries, query } from "../state/chosen-list.ts";
+import { keyOfItem } from "../state/item-key.ts";
 
 /** A form with what can come in its place: a conflict, or the Item's deletion in the meantime. */
 
@@ -25,9 +27,11 @@ export function EditorView({ editor, title }: Props) {
   const shown = useRef(true);
   useLayoutEffect(() => () => void (shown.current = false), []);
   const onSave = async () => {
+    const isNew = editor.base.value === undefined;
     const item = await editor.save();
     // What was typed while the request was under way is still to be saved.
     if (!item || editor.changed.value) return;
+    if (isNew && !listedEntries.value.some(({ key }) => key === keyOfItem(item))) query.value = "";
     const change = editor.change();
     showToast("Saved", "done", change && undoChange(change));
     // After a slow request the user may be elsewhere.

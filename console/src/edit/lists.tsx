@@ -3,6 +3,7 @@ import { LIMITS } from "@item-vault/model/limits";
 import { entries } from "../state/items.ts";
 import type { Draft, DraftUrl } from "../items/draft.ts";
 import { focusLater, SignButton, TextInput } from "./inputs.tsx";
+import { compareNames } from "../ui/texts.ts";
 
 /** The URLs and the tags of the form. */
 
@@ -109,4 +110,4 @@ export function TagEditor({ draft, change }: Props) {
 
 /** The tags of other Items, which the field suggests. */
 const knownTags = (used: readonly string[]): string[] =>
-  [...new Set(entries.value.flatMap(({ item }) => item.tags))].filter((tag) => !used.includes(tag)).toSorted();
+  [...new Set(entries.value.flatMap(({ item }) => item.tags))].filter((tag) => !used.includes(tag)).toSorted(compareNames);

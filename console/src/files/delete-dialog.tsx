@@ -5,6 +5,7 @@ import { refreshItem } from "../state/written.ts";
 import { showToast } from "../state/toasts.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import { quoted } from "../ui/file-names.ts";
+import { marked } from "../ui/texts.ts";
 
 interface Props {
   readonly item: Item;
@@ -22,7 +23,7 @@ export function DeleteDialog({ item, file, onClose }: Props) {
   return (
     <Confirm title="Delete file" action="Delete" onConfirm={onConfirm} onClose={onClose}>
       <p class="file-question">
-        Delete <bdi>{file.name}</bdi>? Earlier versions of the item still have it.
+        Delete <bdi>{marked(file.name)}</bdi>? Earlier versions of the item still have it.
       </p>
     </Confirm>
   );

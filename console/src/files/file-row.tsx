@@ -8,6 +8,7 @@ import { Menu, type MenuAction } from "../ui/menu.tsx";
 import { saveFile } from "../ui/save-file.ts";
 import { formatSize } from "../ui/size.ts";
 import { Transfer } from "./transfer.tsx";
+import { marked } from "../ui/texts.ts";
 
 interface Props {
   readonly item: Item;
@@ -52,7 +53,7 @@ export function FileRow({ item, file, onPreview, changes }: Props) {
     <li>
       <div class="file">
         <span class="name">
-          <bdi>{name}</bdi>
+          <bdi>{marked(name)}</bdi>
           <span class="quiet">{[formatSize(size), section].filter(Boolean).join(" · ")}</span>
         </span>
         <button type="button" class="plain" aria-label={`Preview ${name}`} title="Preview" onClick={onPreview}>

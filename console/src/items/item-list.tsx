@@ -13,6 +13,7 @@ import {
   listError,
   listState,
   loadItems,
+  may,
   mayCreate,
   orderName,
   transferTargets,
@@ -32,6 +33,7 @@ import { ListHeader } from "./list-header.tsx";
 import { NewItemButton } from "./new-item.tsx";
 import { beginPress, endPress, keepMenu, selectByClick, selectByKey } from "./selecting.ts";
 import { CategoryIcon, Tile } from "./tile.tsx";
+import type { ItemSummary } from "@item-vault/client";
 
 /** The list of Items. */
 
@@ -91,7 +93,7 @@ function Row({ entry: { key, item }, tabIndex }: { readonly entry: Entry; readon
   const selected = isSelected(key);
   return (
     <a
-      href={addressOf({ view: "items", vault: item.vault.id, item: item.id })}
+      {...linkTo(item)}
       tabIndex={tabIndex}
       data-item={key}
       class={selected ? "selected" : ""}
@@ -112,6 +114,12 @@ function Row({ entry: { key, item }, tabIndex }: { readonly entry: Entry; readon
     </a>
   );
 }
+
+/** Without permission to read, an Item has no address: its answer would be a refusal. */
+const linkTo = ({ vault, id }: ItemSummary) =>
+  may(vault.id, "r")
+    ? { href: addressOf({ view: "items", vault: vault.id, item: id }) }
+    : ({ role: "link", "aria-disabled": true, title: "You can list this item, but not read it" } as const);
 
 /** What a list without Items says, where other lists have some. */
 const NOTHING: Readonly<Record<ChosenList["kind"], string>> = {

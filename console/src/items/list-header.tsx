@@ -8,6 +8,7 @@ import { plural } from "../ui/plural.ts";
 import { labelOfCategory } from "./categories.ts";
 import { NewItemButton } from "./new-item.tsx";
 import { SIDEBAR } from "./sidebar.tsx";
+import { afterRender } from "../ui/after-render.ts";
 
 /** Above the list: the search field, which list is shown, how many Items it has, and their order. */
 
@@ -76,8 +77,21 @@ const OrderMenu = () => (
 function leaveField(event: KeyboardEvent): void {
   if (event.key === "Escape") query.value = "";
   if (event.key !== "ArrowDown" && event.key !== "Enter") return;
-  const first = document.querySelector<HTMLElement>(".rows a[tabindex='0']");
   event.preventDefault();
+  const opens = event.key === "Enter";
+  const isEarly = listState.peek() === "loading";
+  if (!isEarly) return goToFirst(opens);
+  // Once the list is there, unless something else was done meanwhile.
+  const field = document.activeElement;
+  const stop = listState.subscribe((state) => {
+    if (state === "loading") return;
+    queueMicrotask(() => stop());
+    afterRender(() => document.activeElement === field && goToFirst(opens));
+  });
+}
+
+function goToFirst(opens: boolean): void {
+  const first = document.querySelector<HTMLElement>(".rows a[tabindex='0']");
   first?.focus();
-  if (event.key === "Enter") first?.click();
+  if (opens) first?.click();
 }

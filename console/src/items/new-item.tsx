@@ -1,7 +1,8 @@
 import { listedVault } from "../state/chosen-list.ts";
-import { creatableVaults } from "../state/items.ts";
-import { navigate } from "../state/route.ts";
+import { creatableVaults, entries } from "../state/items.ts";
+import { navigate, route } from "../state/route.ts";
 import { Icon } from "../ui/icon.tsx";
+import { byChanged, type Entry } from "../state/search.ts";
 
 /** The button that begins a new Item. */
 
@@ -19,12 +20,20 @@ export const NewItemButton = ({ label, ...rest }: Props) =>
     </button>
   );
 
-/** The vault of a new Item: that of the list, or the first in which the session may make one; undefined without one. */
+/**
+ * Returns the vault of a new Item in which the session may make one: that of the list, of the open Item, of the Item that was changed last, or the
+ * first.
+ */
 function newItemVault(): string | undefined {
   const writable = creatableVaults();
-  const listed = listedVault();
-  return (writable.find(({ id }) => id === listed) ?? writable[0])?.id;
+  const isWritable = (vault: string | undefined): boolean => writable.some(({ id }) => id === vault);
+  const near = [listedVault(), route.value.vault].find(isWritable);
+  if (near !== undefined || writable.length < 2) return near ?? writable[0]?.id;
+  const recent = entries.value.filter(({ item }) => isWritable(item.vault.id)).reduce<Entry | undefined>(laterOf, undefined);
+  return recent?.item.vault.id ?? writable[0]!.id;
 }
+
+const laterOf = (one: Entry | undefined, other: Entry): Entry => (one && byChanged(one, other) <= 0 ? one : other);
 
 /** Opens the form of a new Item. The page chooses the id, so that a repeated request cannot make a second Item (contract 10.23). */
 export function beginItem(): void {

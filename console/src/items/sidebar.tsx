@@ -7,6 +7,7 @@ import { Icon, type IconName } from "../ui/icon.tsx";
 import { plural } from "../ui/plural.ts";
 import { labelOfCategory } from "./categories.ts";
 import { CategoryIcon } from "./tile.tsx";
+import { compareNames } from "../ui/texts.ts";
 
 /** The lists of Items: all, by vault, by tag and by category. On a narrow screen it is a popover, which the header of the list opens. */
 
@@ -58,7 +59,7 @@ function Vaults() {
 
 const countOf = (list: ChosenList): number => countsOfLists.value.get(keyOfList(list)) ?? 0;
 const nameOf = (list: ChosenList): string => nameOfList(list, labelOfCategory);
-const byName = (a: ChosenList, b: ChosenList): number => nameOf(a).localeCompare(nameOf(b));
+const byName = (a: ChosenList, b: ChosenList): number => compareNames(nameOf(a), nameOf(b));
 
 function Tags() {
   const tags = listsOf("tag");

@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { useSignal, useSignalEffect } from "@preact/signals";
 import type { Snapshot } from "@item-vault/client";
 import { ListContent } from "../admin/list-content.tsx";
 import { createList } from "../admin/lists.ts";
@@ -12,6 +12,7 @@ import { formatTime } from "../ui/time.ts";
 import { JobsTable } from "./jobs-table.tsx";
 import { RestoreDialog } from "./restore-dialog.tsx";
 import { BackupDialog, VerifyDialog } from "./start-job.tsx";
+import { takeAskedAct } from "../state/asked-act.ts";
 
 /** The backups of everything: making one, verifying, and restoring a vault or an Item. */
 
@@ -22,6 +23,7 @@ const DIALOGS = { backup: BackupDialog, verify: VerifyDialog, restore: RestoreDi
 export function BackupsView() {
   const asked = useSignal<keyof typeof DIALOGS | undefined>(undefined);
   const Asked = asked.value && DIALOGS[asked.value];
+  useSignalEffect(() => void (takeAskedAct("Back up now…") && (asked.value = "backup")));
   const [newest] = backups.rows.value ?? [];
   const close = () => {
     asked.value = undefined;

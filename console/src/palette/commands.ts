@@ -8,6 +8,8 @@ import { byChanged, foldText, search } from "../state/search.ts";
 import { session } from "../state/session.ts";
 import { canOpen } from "../views.tsx";
 import { showKeys } from "./keys-dialog.tsx";
+import { ACTS, askForAct } from "../state/asked-act.ts";
+import { chooseLook, type Look, LOOKS } from "../ui/look.ts";
 
 /** What the palette finds: Items, lists, views, and acts. */
 
@@ -28,10 +30,10 @@ const goTo = (to: Route) => () => navigate(to);
 
 /** The results of a query, the Items first. Without a query: the Items that were changed last, and the views. */
 export function commandsFor(query: string): readonly Command[] {
-  const active = entries.value.filter(({ item }) => item.state === undefined);
+  const active = entries.value.filter(({ item }) => item.state === undefined && may(item.vault.id, "r"));
   const items = query.trim() === "" ? active.toSorted(byChanged).slice(0, ITEMS_MAX / 2) : search(active, query);
   const words = foldText(query).split(/\s+/).filter(Boolean);
-  const others = [...views(), ...acts(), ...copies(), ...(words.length > 0 ? lists() : [])].filter(({ label }) =>
+  const others = [...views(), ...acts(), ...buttons(), ...(words.length > 0 ? lists() : [])].filter(({ label }) =>
     words.every((word) => foldText(label).includes(word)),
   );
   return [
@@ -84,15 +86,36 @@ function acts(): Command[] {
           },
         ]
       : []),
+    ...(Object.entries(ACTS) as [ViewName, string][])
+      .filter(([view]) => canOpen(view, session.value!))
+      .map(([view, label]) => ({ id: `act ${view}`, label, hint: "Command", run: () => askForAct(view, label) })),
+    ...(Object.entries(LOOKS) as [Look, string][]).map(([name, label]) => ({
+      id: `look ${name}`,
+      label: `Theme: ${label}`,
+      hint: "Command",
+      run: () => chooseLook(name),
+    })),
     { id: "keys", label: "Keyboard shortcuts", hint: "Command", run: showKeys },
   ];
 }
 
-/** Copying a value of the open Item: the buttons that do it. */
-const copies = (): Command[] =>
-  [...document.querySelectorAll<HTMLElement>("article.item .copy")].map((button, index) => ({
-    id: `copy ${index}`,
-    label: button.getAttribute("aria-label") ?? "Copy",
+/** What can be done with the open Item and its fields: the buttons that do it. */
+const buttons = (): Command[] =>
+  [
+    ...document.querySelectorAll<HTMLElement>(
+      "article.item :is(.copy, header .actions > button:not([popovertarget]), .menu-list button)",
+    ),
+  ].map((button, index) => ({
+    id: `button ${index}`,
+    label: labelOf(button),
     hint: "This item",
     run: () => button.click(),
   }));
+
+/** The name of a button. That of one of a menu of a field or File has the name of the field or File too. */
+function labelOf(button: HTMLElement): string {
+  const text = button.getAttribute("aria-label") ?? button.textContent.trim();
+  const menu = button.closest(".menu-list")?.previousElementSibling?.getAttribute("aria-label") ?? "";
+  const [, of] = /^More actions for (.*)$/.exec(menu) ?? [];
+  return of === undefined ? text : `${text}: ${of}`;
+}

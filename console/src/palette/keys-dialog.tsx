@@ -8,6 +8,7 @@ export const showKeys = (): void => void (keysShown.value = true);
 
 const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Ctrl+K, ⌘K", "search items and commands"],
+  ["/", "go to the search"],
   ["↓ ↑", "move from the search into the list, and through it"],
   ["Enter", "open the item"],
   ["P, U, O", "in an item: copy the password, username or one-time password"],

@@ -13,15 +13,24 @@ const open = signal(false);
 
 export const openPalette = (): void => void (open.value = true);
 
-/** Ctrl+K (⌘K) opens the palette, and `?` shows the keys where no text is typed. */
+/** Ctrl+K (⌘K) opens the palette. Where no text is typed, `?` shows the keys, and `/` goes to the search. */
 export function openByKey(event: KeyboardEvent): void {
   if (openDialogs.peek().length > 0 || sessionState.peek() !== "signed-in" || event.altKey) return;
   const isModified = event.ctrlKey || event.metaKey;
   const types = (event.target as Element).closest?.("input, select, textarea") !== null;
   if (isModified && event.key.toLowerCase() === "k") openPalette();
   else if (!isModified && event.key === "?" && !types) showKeys();
+  else if (!isModified && event.key === "/" && !types) focusSearch();
   else return;
   event.preventDefault();
+}
+
+/** Moves the focus to the search of the view, or opens the palette where there is none. */
+function focusSearch(): void {
+  const field = document.querySelector<HTMLInputElement>("main :is(.search, .row-search) input");
+  if (!field?.checkVisibility()) return openPalette();
+  field.focus();
+  field.select();
 }
 
 export const Palette = () => (

@@ -4,6 +4,7 @@ import { titleOf } from "../items/categories.ts";
 import { loadItem } from "../state/opened.ts";
 import { plural } from "../ui/plural.ts";
 import { GROUP_LIST, type GroupName, passwordOf } from "./groups.ts";
+import { compareNames } from "../ui/texts.ts";
 
 /**
  * The password check: it reads each Item as a whole, because only that shows which field has the password. No request names the passwords of
@@ -66,4 +67,4 @@ export async function checkItems(
   return { findings, read: countOf("done"), without, failed, waiting: countOf("waiting") };
 }
 
-const byTitle = (one: ItemSummary, other: ItemSummary): number => titleOf(one).localeCompare(titleOf(other));
+const byTitle = (one: ItemSummary, other: ItemSummary): number => compareNames(titleOf(one), titleOf(other));

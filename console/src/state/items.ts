@@ -8,6 +8,7 @@ import { isErrorKind } from "../api/error-kind.ts";
 import { itemKey } from "./item-key.ts";
 import { type Entry, entryOf, type OrderName, ORDERS, replaceEntry } from "./search.ts";
 import { session } from "./session.ts";
+import { compareNames } from "../ui/texts.ts";
 
 /** The vaults of the session and the summaries of their Items: no value of a field is among them. */
 
@@ -125,7 +126,7 @@ const sequenceOf = ({ attributeVersion, contentVersion }: Vault): number => attr
 function setVaults(loaded: readonly Vault[]): void {
   shownWrites.clear();
   for (const vault of loaded) shownWrites.set(vault.id, { upTo: sequenceOf(vault), later: new Set() });
-  vaults.value = loaded.toSorted((a, b) => a.name.localeCompare(b.name));
+  vaults.value = loaded.toSorted((a, b) => compareNames(a.name, b.name));
 }
 
 /** A vault that was deleted since the session began has no list. */

@@ -69,5 +69,7 @@ export async function moveBack(from: ItemPath, { etag, ...copy }: CopyRef): Prom
   } catch (error) {
     if (!isGone(error)) throw new Problem("Restored, but the copy is still in the other vault.", error);
   }
+  // Nobody asked for the copy, so it is not among the deleted Items either. Where that is refused, it stays there.
+  if (may(copy.vault, "d")) await call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path: copy }).catch(() => undefined);
   dropItem(copy.vault, copy.item);
 }

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { canRepeat, explain } from "../api/explain.ts";
+import { canRepeat, explain, needsReload } from "../api/explain.ts";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { isErrorKind } from "../api/error-kind.ts";
 
 interface Props {
   readonly error: unknown;
@@ -8,14 +10,24 @@ interface Props {
   readonly children?: ComponentChildren;
 }
 
-/** What failed, in words, with a button to try again where that can help. */
+/** What failed, in words, with a button to try again where that can help. What failed without a network is tried again when it is back. */
 export function Failure({ error, retry, children }: Props) {
+  const isOffline = isErrorKind(error, "network") && retry !== undefined;
+  const latest = useRef(retry);
+  latest.current = retry;
+  // Nobody has to notice that the network is back.
+  useLayoutEffect(() => {
+    if (!isOffline) return undefined;
+    const again = () => latest.current?.();
+    addEventListener("online", again);
+    return () => removeEventListener("online", again);
+  }, [isOffline]);
   return (
     <div class="failure" role="alert">
       <p>{explain(error)}</p>
       {retry && canRepeat(error) && (
-        <button type="button" onClick={retry}>
-          Try again
+        <button type="button" onClick={needsReload(error) ? () => location.reload() : retry}>
+          {needsReload(error) ? "Reload" : "Try again"}
         </button>
       )}
       {children}

@@ -1,4 +1,4 @@
-import { shorten } from "./texts.ts";
+import { named } from "./texts.ts";
 
 /** Names of Files, which may hold any characters. */
 
@@ -11,5 +11,5 @@ export function savedName(name: string): string {
   return /^\.*$/.test(usable) ? "file" : usable;
 }
 
-/** A name within a message. Its characters do not change the order of the message's own (Unicode Standard Annex 9, isolates). */
-export const quoted = (name: string): string => `“\u2068${shorten(name)}\u2069”`;
+/** A name within a message. */
+export const quoted = (name: string): string => `“${named(name)}”`;

@@ -1,26 +1,33 @@
 import { Fragment, h, options, type VNode } from "preact";
-import { INVISIBLE, REORDERING } from "./texts.ts";
+import { isWithoutInk, presentText, reorders, withIsolates } from "./texts.ts";
 
 /**
- * Texts of people in the page: they change the order of nothing beside them, and are never an empty place. This is a rule for all elements
- * that are made, so that no component can forget it.
+ * Texts of people in the page: they change the order of nothing beside them, show what is hidden in them, and are never an empty place. This is a
+ * rule for all elements that are made, so that no component can forget it.
  */
 
 /** Elements whose text stands alone, and that have no elements in them. */
 const WITHOUT_ELEMENTS: ReadonlySet<unknown> = new Set(["title", "textarea", "script", "style"]);
 /** The types of inputs in which people write texts. */
 const TEXTS: ReadonlySet<unknown> = new Set([undefined, "text", "search"]);
+/** Attributes that people read or hear. */
+const ATTRIBUTES = ["title", "aria-label", "placeholder"] as const;
 
 /** What is shown in place of a text without ink. */
 const UNSEEN = "(invisible characters)";
 
-/** In: the text of an element; whether that is an option, which has no elements in it. */
-function show(child: unknown, isOption: boolean): unknown {
-  if (Array.isArray(child)) return child.map((one) => show(one, isOption));
+/** In: the text of an element; whether that is an option, which has no elements in it; whether it is a secret. */
+function show(child: unknown, isOption: boolean, isSecret: boolean): unknown {
+  if (Array.isArray(child)) return child.map((one) => show(one, isOption, isSecret));
   if (typeof child !== "string") return child;
-  if (INVISIBLE.test(child)) return isOption ? UNSEEN : h("span", { class: "quiet" }, UNSEEN);
-  return REORDERING.test(child) && !isOption ? h("bdi", null, child) : child;
+  if (isWithoutInk(child)) return isOption ? UNSEEN : h("span", { class: "quiet" }, UNSEEN);
+  const text = (isSecret ? withIsolates : presentText)(child);
+  return reorders(text) && !isOption ? h("bdi", null, text) : text;
 }
+
+/** Secrets and contents of Files are shown as they are. */
+const isSecretOf = (type: unknown, props: Record<string, unknown>): boolean =>
+  type === "pre" || (typeof props["class"] === "string" && /\bsecret\b/.test(props["class"]));
 
 /** Begins to isolate the texts of all elements. */
 export function isolateTexts(): void {
@@ -30,7 +37,9 @@ export function isolateTexts(): void {
     const props = node.props as Record<string, unknown>;
     if (type === "option" || type === "textarea" || (type === "input" && TEXTS.has(props["type"]))) props["dir"] ??= "auto";
     if ((typeof type === "string" || type === Fragment) && type !== "bdi" && !WITHOUT_ELEMENTS.has(type) && "children" in props)
-      props["children"] = show(props["children"], type === "option");
+      props["children"] = show(props["children"], type === "option", isSecretOf(type, props));
+    if (typeof type === "string")
+      for (const name of ATTRIBUTES) if (typeof props[name] === "string") props[name] = presentText(props[name]);
     before?.(node);
   };
 }

@@ -50,7 +50,7 @@ export function Menu({ label, actions, icon = "more", onOpen }: Props) {
       >
         <Icon name={icon} />
       </button>
-      <div ref={list} id={id} class="menu-list" popover="auto" onBeforeToggle={onBeforeToggle}>
+      <div ref={list} id={id} class="menu-list" popover="auto" onBeforeToggle={onBeforeToggle} onKeyDown={moveInMenu}>
         {actions.map(({ label: text, name, run, chosen }) => (
           <button
             key={text}
@@ -70,6 +70,20 @@ export function Menu({ label, actions, icon = "more", onOpen }: Props) {
       </div>
     </>
   );
+}
+
+/** How far the keys move in a menu. */
+const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+
+function moveInMenu(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
+  const step = STEPS[event.key];
+  const buttons = [...event.currentTarget.querySelectorAll("button")];
+  const index = buttons.indexOf(document.activeElement as HTMLButtonElement);
+  if (step === undefined || index < 0) return;
+  event.preventDefault();
+  event.stopPropagation(); // The list around it has keys of its own.
+  const count = buttons.length;
+  buttons[Number.isFinite(step) ? (index + step + count) % count : step < 0 ? 0 : count - 1]!.focus();
 }
 
 /** Below the button, or above it in the lower half of the window. */

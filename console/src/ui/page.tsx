@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { afterRender } from "./after-render.ts";
 
 interface Props {
   readonly title: string;
@@ -30,3 +31,6 @@ export const focusTitle = (): void => document.querySelector<HTMLElement>(".page
 
 /** Moves the focus to the view: to its title, or to the search of the list. */
 export const focusView = (): void => document.querySelector<HTMLElement>("main :is(h1:not(.unseen), .search input)")?.focus();
+
+/** Moves the focus to the view when the control that had it has just gone. */
+export const keepFocus = (): void => afterRender(() => document.activeElement === document.body && focusView());

@@ -1,19 +1,73 @@
 /** Texts of people, which may hold any characters. */
 
 /** Letters that are written from right to left, and characters that change the direction (Unicode Standard Annex 9). */
-export const REORDERING = /[\p{Bidi_Control}\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const REORDERING =
+  /[\p{Bidi_Control}\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 /** Characters without ink, at least one of which is no white space. */
-export const INVISIBLE = /^(?=.*[^\s])[\p{C}\p{Z}\p{M}\s\u115f\u1160\u2800\u3164\uffa0]+$/u;
+const INVISIBLE = /^(?=.*[^\s])[\p{C}\p{Z}\p{M}\s\u115f\u1160\u2800\u3164\uffa0]+$/u;
 
+/** Whether nobody would see the text, which is not empty. */
+export const isWithoutInk = (text: string): boolean => INVISIBLE.test(text);
 /** Whether nobody would see the text. */
-export const isInvisible = (text: string): boolean => text.trim() === "" || INVISIBLE.test(text);
+export const isInvisible = (text: string): boolean => text.trim() === "" || isWithoutInk(text);
+
+/** Letters of scripts whose words have joiners. */
+const JOINED = String.raw`[\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u18af]`;
+
+/** What is no deception: marks of the form of an emoji or a letter, and joiners within an emoji or a word. */
+const HARMLESS = [
+  String.raw`(?<=[\p{Emoji}\p{Script=Han}\p{Script=Mongolian}])[\ufe00-\ufe0f\u180b-\u180d\u{e0100}-\u{e01ef}]`,
+  String.raw`(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})`,
+  String.raw`(?<=${JOINED})[\u200c\u200d](?=${JOINED})`,
+  String.raw`(?<=\u{1f3f4}[\u{e0020}-\u{e007f}]*)[\u{e0020}-\u{e007f}]`,
+  String.raw`[\t\n\r]`,
+];
+
+/** Characters that nobody sees, in runs: those that change the direction, and those without ink or width. */
+const HIDDEN = new RegExp(String.raw`(?:(?!${HARMLESS.join("|")})[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Zl}\p{Zp}])+`, "gu");
+
+/** The mark of a run of hidden characters: `[U+202E]`, or `[3 hidden characters]`. */
+function markOf(run: string): string {
+  const [first = "", ...others] = run;
+  const code = first.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
+  return others.length === 0 ? `[U+${code}]` : `[${others.length + 1} hidden characters]`;
+}
+
+/** A text of a person with a mark in place of what nobody sees, which could make it look like another text. */
+export const marked = (text: string): string => text.replaceAll(HIDDEN, markOf);
+
+/** The text as people see and type it. */
+export const withoutHidden = (text: string): string => text.replaceAll(HIDDEN, "");
+
+const COLLATOR = new Intl.Collator("en", { numeric: true });
+
+/** The order of names for people: `Team 2` before `Team 10`. */
+export const compareNames = (one: string, other: string): number => COLLATOR.compare(one, other);
 
 /** The beginning of a name, where many are shown in one place. */
 export const shorten = (name: string): string => (name.length > SHORT ? `${[...name].slice(0, SHORT).join("")}…` : name);
 const SHORT = 80;
 
+/**
+ * What stands for the isolates of this page until a text is in an element: a text of a person cannot end them, because it has marks in place of its
+ * own. Both are noncharacters (Unicode Standard, section 23.7).
+ */
+const [OPEN, CLOSE] = ["\ufdd0", "\ufdd1"];
+
+/** Whether the characters of a text change the order of others. */
+export const reorders = (text: string): boolean => REORDERING.test(text);
+
 /** A text of a person as a part of a text: its characters do not change the order of the others. */
-export const isolate = (text: string): string => (REORDERING.test(text) ? `\u2068${text}\u2069` : text);
+export function isolate(text: string): string {
+  const shown = marked(text);
+  return reorders(shown) ? `${OPEN}${shown}${CLOSE}` : shown;
+}
+
+/** Puts the isolates (U+2068, U+2069) of the parts of a text in their places. */
+export const withIsolates = (text: string): string => text.replaceAll(OPEN, "\u2068").replaceAll(CLOSE, "\u2069");
+
+/** The text of an element or an attribute: with marks for what is hidden, and with the isolates of its parts. */
+export const presentText = (text: string): string => withIsolates(marked(text));
 
 /** A name as a part of a title or of a message, which stay short. */
 export const named = (name: string): string => isolate(shorten(name));

@@ -1,5 +1,4 @@
-import { afterRender } from "./after-render.ts";
-import { focusView } from "./page.tsx";
+import { keepFocus } from "./page.tsx";
 import { hideToast, type OpenDialog, openDialogs, type Toast, toasts } from "../state/toasts.ts";
 
 /**
@@ -15,7 +14,7 @@ function Message({ toast: { id, text, kind, action } }: { readonly toast: Toast 
   /** The button that has the focus goes with the message. */
   const close = () => {
     hideToast(id);
-    afterRender(() => document.activeElement === document.body && focusView());
+    keepFocus();
   };
   const act = () => {
     close();

@@ -93,7 +93,15 @@ function useActiveRow(list: RefObject<HTMLUListElement | null>, count: number) {
   useLayoutEffect(() => {
     const observer = new ResizeObserver(measure);
     observer.observe(list.current!);
-    return () => observer.disconnect();
+    // On paper, all rows are in view.
+    const showAll = () => setScroll({ top: 0, view: Infinity });
+    addEventListener("beforeprint", showAll);
+    addEventListener("afterprint", measure);
+    return () => {
+      observer.disconnect();
+      removeEventListener("beforeprint", showAll);
+      removeEventListener("afterprint", measure);
+    };
   }, []);
   const [active, setActive] = useState(0);
   /** Makes a row the one that Tab reaches, and scrolls as far as needed to show it. */

@@ -1,0 +1,207 @@
+import type { Page } from "playwright-core";
+import { describe, expect, inject, it } from "vitest";
+import { makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
+import { checkLooks } from "./support/accessibility.ts";
+import { injectFault } from "./support/faults.ts";
+import { openPage } from "./support/page.ts";
+import { expectProblem } from "./support/problems.ts";
+import { login, makeItems, seed } from "./support/seed.ts";
+import { signIn, signInLink } from "./support/session.ts";
+
+/** What a person meets in a day with the console. */
+
+const focused = (page: Page): Promise<string> =>
+  page.evaluate("(document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent).trim()");
+const search = (page: Page) => page.getByRole("searchbox", { name: "Search items" });
+
+describe("the focus", () => {
+  it("is in the view after the message of a link and a message were dismissed, and / leads to the search from everywhere", async () => {
+    const { token, vault, items } = await seed([login("Grafana")]);
+    const page = await openPage();
+    await page.goto(await signInLink(token));
+    const dismiss = page.getByRole("button", { name: "Dismiss" });
+    await dismiss.focus();
+    await page.keyboard.press("Enter");
+    await dismiss.waitFor({ state: "detached" });
+    expect(await focused(page)).toBe("Search items");
+    await page.goto(`/console/#/items/${vault}/${items[0]}`);
+    await page.getByRole("button", { name: "Favorite" }).click();
+    await dismiss.focus();
+    await page.keyboard.press("Enter");
+    await dismiss.waitFor({ state: "detached" });
+    expect(await page.evaluate("document.activeElement === document.body")).toBe(false);
+    await page.getByRole("heading", { name: "Grafana" }).focus();
+    await page.keyboard.press("/");
+    expect(await focused(page)).toBe("Search items");
+    await page.keyboard.type("a/b");
+    expect(await search(page).inputValue()).toBe("a/b");
+    await page.goto("/console/#/health");
+    await page.getByRole("heading", { name: "Health" }).waitFor();
+    await page.keyboard.press("/");
+    await page.getByRole("dialog", { name: "Find" }).waitFor();
+  });
+
+  it("moves through a menu by the arrow keys", async () => {
+    const { token, vault, items } = await seed([login("Grafana")]);
+    const page = await openPage({ token });
+    await page.goto(`/console/#/items/${vault}/${items[0]}`);
+    await page.getByRole("button", { name: "More actions", exact: true }).press("Enter");
+    const labels = await page.locator(":popover-open button").allTextContents();
+    for (const [key, index] of [
+      ["ArrowDown", 1],
+      ["ArrowUp", 0],
+      ["ArrowUp", labels.length - 1],
+      ["Home", 0],
+      ["End", labels.length - 1],
+    ] as const) {
+      await page.keyboard.press(key);
+      expect(await focused(page)).toBe(labels[index]);
+    }
+  });
+});
+
+describe("an Item", () => {
+  it("that could not be opened without a network is opened when the network is back", async () => {
+    const { token, vault, items } = await seed([login("Grafana")]);
+    const page = await openPage({ token, fresh: true });
+    expectProblem(page, /ERR_INTERNET_DISCONNECTED|Failed to fetch|network/i);
+    await page.goto("/console/");
+    await page.getByRole("link", { name: "Grafana" }).waitFor();
+    await page.context().setOffline(true);
+    await page.goto(`/console/#/items/${vault}/${items[0]}`);
+    await page.getByRole("button", { name: "Try again" }).waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole("heading", { name: "Grafana" }).waitFor();
+  });
+
+  it("names the tab while it is open", async () => {
+    const { token, vault, items } = await seed([login("Grafana\u202e")]);
+    const page = await openPage({ token });
+    await page.goto(`/console/#/items/${vault}/${items[0]}`);
+    await expect.poll(() => page.title()).toBe("Grafana[U+202E] · Item Vault");
+    await page.goto("/console/#/items");
+    await expect.poll(() => page.title()).toBe("Items · Item Vault");
+  });
+
+  it("opens by Enter that was pressed before the list was there", async () => {
+    const { token } = await seed([login("Grafana"), login("Mail")]);
+    const page = await openPage({ token });
+    const { end } = await injectFault(page, "GET", "/v1/vaults/*/items", "held");
+    await page.goto("/console/");
+    await search(page).fill("mail");
+    await search(page).press("Enter");
+    end();
+    await page.getByRole("heading", { name: "Mail" }).waitFor();
+  });
+
+  it("that was saved is shown in the list, also where the search had excluded it, and begins in the vault that was used last", async () => {
+    const [first, used] = [await makeVault("A first"), await makeVault("Used")];
+    const { token } = await makeToken({ [first]: "rw", [used]: "rw" });
+    await makeItems(token, used, [login("Grafana")]);
+    const page = await openPage({ token });
+    await page.goto("/console/");
+    await search(page).fill("grafana");
+    await page.getByRole("button", { name: "New item" }).first().click();
+    expect(await page.getByRole("combobox", { name: "Vault" }).inputValue()).toBe(used);
+    await page.getByLabel("Title").fill("Another one");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("link", { name: "Another one" }).waitFor();
+    expect(await search(page).inputValue()).toBe("");
+  });
+
+  it("that a token may list and not read has no link, and leads to no refusal", async () => {
+    const { vault } = await seed([login("Only listed")]);
+    const page = await openPage({ token: (await makeToken({ [vault]: "l" })).token });
+    await page.goto("/console/");
+    const row = page.getByRole("link", { name: "Only listed" });
+    await row.waitFor();
+    expect([await row.getAttribute("href"), await row.getAttribute("aria-disabled")]).toEqual([null, "true"]);
+    await row.press("Enter");
+    await row.locator(".title").click();
+    expect(new URL(page.url()).hash).toBe("");
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("only listed");
+    await page.getByText("No results.").waitFor();
+    await page.keyboard.press("Escape");
+    expect(await checkLooks(page)).toBe("");
+  });
+
+  it("that was moved and moved back leaves no copy among the deleted ones", async () => {
+    const [from, to] = [await makeVault("From"), await makeVault("To")];
+    const { token } = await makeToken({ [from]: "rwd", [to]: "rwd" });
+    const [item] = await makeItems(token, from, [login("Moved")]);
+    const page = await openPage({ token });
+    await page.goto(`/console/#/items/${from}/${item}`);
+    await page.getByRole("button", { name: "More actions", exact: true }).click();
+    await page.getByRole("button", { name: "Move or copy…" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Move", exact: true }).click();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.locator(".toast", { hasText: "Moved back" }).waitFor();
+    expect(await sendRequest("GET", `v1/vaults/${to}/deleted-items`, token)).toEqual([]);
+  });
+});
+
+describe("an administrator", () => {
+  it("begins each act from the palette, which stays in its place while it is typed into", async () => {
+    const { token } = await seed();
+    const page = await openPage();
+    await signIn(page, token, inject("secrets").ADMIN_TOKEN);
+    await page.goto("/console/#/items");
+    await search(page).waitFor();
+    await page.keyboard.press("Control+k");
+    const field = page.getByRole("combobox", { name: "Search items and commands" });
+    const top = async () => Math.round((await field.boundingBox())!.y);
+    await field.waitFor();
+    await expect.poll(top).toBe(await top());
+    const before = await top();
+    await page.keyboard.type("issue tok");
+    expect(await top()).toBe(before);
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Issue token" }).waitFor();
+  });
+
+  it("uses a new vault one click after it was created", async () => {
+    const { token } = await seed();
+    const page = await openPage();
+    await signIn(page, token, inject("secrets").ADMIN_TOKEN);
+    await page.goto("/console/#/vaults");
+    await page.getByRole("button", { name: "Create vault" }).click();
+    await page.getByLabel("Name").fill("Just created");
+    await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
+    await page.getByRole("button", { name: "Open it" }).click();
+    await page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "Just created" }).waitFor();
+  });
+
+  it("reads each part of the state of a webhook on its own line, at any width", async () => {
+    const vault = await makeVault("Hooked");
+    const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+    const row = {
+      id: crypto.randomUUID(),
+      url: "https://hooks.example.com/a/long/path/of/the/receiver",
+      state: "PAUSED",
+      createdAt: new Date().toISOString(),
+      pending: 2,
+      failures: 8,
+      lastError: { kind: "status", status: 503, at: new Date().toISOString() },
+    };
+    await page.route(`**/v1/admin/vaults/${vault}/webhooks`, (route) => route.fulfill({ json: [row] }));
+    await page.goto("/console/#/webhooks");
+    const cell = page.getByRole("row", { name: /hooks\.example\.com/ }).locator("td[data-label='Deliveries'] > div");
+    await expect
+      .poll(async () => (await cell.innerText()).split("\n"))
+      .toEqual(["nothing delivered yet · 2 pending · 8 failed", "The receiver refused it (503)."]);
+  });
+});
+
+it("names are in the order of their numbers", async () => {
+  const [ten, two] = [await makeVault("Team 10"), await makeVault("Team 2")];
+  const { token } = await makeToken({ [ten]: "rw", [two]: "rw" });
+  await makeItems(token, two, [{ title: "One", tags: ["tag 10", "tag 9"] }]);
+  const page = await openPage({ token });
+  await page.goto("/console/");
+  const lists = page.getByRole("navigation", { name: "Lists" });
+  await lists.getByText("Tags").click();
+  await lists.getByRole("link", { name: "tag 10" }).waitFor();
+  const names = await lists.locator(".name").allInnerTexts();
+  expect(names.filter((name) => /^(?:tag|Team)/.test(name))).toEqual(["Team 2", "Team 10", "tag 9", "tag 10"]);
+});
