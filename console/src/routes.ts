@@ -33,7 +33,7 @@ export const VIEWS = {
   activity: { label: "Activity", group: "work", needs: "any", parts: [] },
   health: { label: "Health", group: "admin", needs: "any", parts: [] },
   authorize: { label: "Log in at the terminal", needs: "any", parts: [] },
-  terminal: { label: "Log in a terminal", needs: "any", parts: [] },
+  terminal: { label: "Connect a terminal", needs: "any", parts: [] },
 } as const satisfies Readonly<Record<string, ViewRow>>;
 
 /**

@@ -24,14 +24,14 @@ describe("the activity", () => {
     const created = page.getByRole("row", { name: /created Grafana/ });
     await created.waitFor();
     const rows = page.getByRole("row");
-    await page.getByLabel("Filter by Items").fill("GitHub");
+    await page.getByLabel("Filter by items").fill("GitHub");
     await created.waitFor({ state: "detached" });
     await page.getByLabel("Filter by requests").selectOption("created");
     await expect.poll(() => rows.filter({ hasText: "GitHub" }).count()).toBe(1);
     await page.getByText("1 matching entry in the whole log.").waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
     await created.waitFor();
-    expect(await page.getByLabel("Filter by Items").inputValue()).toBe("");
+    expect(await page.getByLabel("Filter by items").inputValue()).toBe("");
     await page.getByLabel("Filter by vaults").selectOption(seeded.vault);
     await page.getByLabel("Filter by requests").selectOption("deleted");
     await page.getByText("No entries.").waitFor();

@@ -25,7 +25,7 @@ const summaries = async (token: string, vault: string): Promise<Summary[]> =>
 const row = (page: Page, title: string) => page.getByRole("list", { name: "Items" }).getByRole("link").filter({ hasText: title });
 const tile = (page: Page, title: string) => row(page, title).locator(".tile");
 const selected = (page: Page) => page.locator(".rows a.selected .title").allInnerTexts();
-const bar = (page: Page) => page.getByRole("region", { name: "Selected Items" });
+const bar = (page: Page) => page.getByRole("region", { name: "Selected items" });
 
 /** Two vaults, the first with Items whose titles are given. */
 async function openBulk(titles: readonly string[], options: PageOptions = {}) {
@@ -98,7 +98,7 @@ describe("Items are selected", () => {
 });
 
 const more = async (page: Page, name: string): Promise<void> => {
-  await bar(page).getByRole("button", { name: "More actions for the selected Items" }).click();
+  await bar(page).getByRole("button", { name: "More actions for the selected items" }).click();
   await page.getByRole("button", { name, exact: true }).click();
 };
 const confirm = (page: Page, name: string) => page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
@@ -254,7 +254,7 @@ it("an Item whose copy got no answer is named as maybe copied, and the move goes
   await confirm(page, "Move");
   const late = await asked;
   const report = page.getByRole("dialog");
-  await report.getByText("An incomplete copy may be left in the other vault.").waitFor({ timeout: 120_000 });
+  await report.getByText("An incomplete copy may remain in the other vault.").waitFor({ timeout: 120_000 });
   const made = await fetch(new URL(`v1/vaults/${other}/items`, inject("url")), {
     method: "POST",
     headers: { Authorization: `Bearer ${token}`, "Item-Id": (await late.headerValue("Item-Id"))! },

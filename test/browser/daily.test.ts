@@ -96,7 +96,7 @@ describe("an Item", () => {
 
   it("that was saved is shown in the list, also where the search had excluded it, and begins in the vault that was used last", async () => {
     const [first, used] = [await makeVault("A first"), await makeVault("Used")];
-    const { token } = await makeToken({ [first]: "rw", [used]: "rw" });
+    const { token } = await makeToken({ [first]: "rw", [used]: "rw" }, "uuid");
     await makeItems(token, used, [login("Grafana")]);
     const page = await openPage({ token });
     await page.goto("/console/");
@@ -111,7 +111,7 @@ describe("an Item", () => {
 
   it("that a token may list and not read has no link, and leads to no refusal", async () => {
     const { vault } = await seed([login("Only listed")]);
-    const page = await openPage({ token: (await makeToken({ [vault]: "l" })).token });
+    const page = await openPage({ token: (await makeToken({ [vault]: "l" }, "uuid")).token });
     await page.goto("/console/");
     const row = page.getByRole("link", { name: "Only listed" });
     await row.waitFor();
@@ -128,7 +128,7 @@ describe("an Item", () => {
 
   it("that was moved and moved back leaves no copy among the deleted ones", async () => {
     const [from, to] = [await makeVault("From"), await makeVault("To")];
-    const { token } = await makeToken({ [from]: "rwd", [to]: "rwd" });
+    const { token } = await makeToken({ [from]: "rwd", [to]: "rwd" }, "uuid");
     const [item] = await makeItems(token, from, [login("Moved")]);
     const page = await openPage({ token });
     await page.goto(`/console/#/items/${from}/${item}`);
@@ -195,7 +195,7 @@ describe("an administrator", () => {
 
 it("names are in the order of their numbers", async () => {
   const [ten, two] = [await makeVault("Team 10"), await makeVault("Team 2")];
-  const { token } = await makeToken({ [ten]: "rw", [two]: "rw" });
+  const { token } = await makeToken({ [ten]: "rw", [two]: "rw" }, "uuid");
   await makeItems(token, two, [{ title: "One", tags: ["tag 10", "tag 9"] }]);
   const page = await openPage({ token });
   await page.goto("/console/");

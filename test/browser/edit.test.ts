@@ -360,7 +360,7 @@ describe("a conflict", () => {
     await sendRequest("DELETE", pathOf(seeded), seeded.token);
     await button(page, "Save").click();
     await page.getByText("This item was deleted").waitFor();
-    await button(page, "Create it anew").click();
+    await button(page, "Create a new item").click();
     await heading(page, "Typed").waitFor();
     const items = await listOf(seeded);
     expect(items.map(({ title }) => title)).toEqual(["Typed"]);
@@ -515,7 +515,7 @@ describe("the buttons of an Item", () => {
     await page.getByText("Login in Team", { exact: true }).waitFor();
     expect(await stored(seeded)).toMatchObject({ version: 4, favorite: true });
     await choose("Delete…");
-    const dialog = page.getByRole("dialog", { name: "Delete this Item?" });
+    const dialog = page.getByRole("dialog", { name: "Delete this item?" });
     await dialog.getByText("“Grafana” in Team").waitFor();
     expect(await checkAccessibility(page)).toBe("");
     await dialog.getByRole("button", { name: "Delete" }).click();

@@ -145,7 +145,7 @@ describe("adding", () => {
     await openItem();
     const { requests, end } = await injectFault(page, "POST", "/v1/**", "network");
     await drop(`[new File(Array(101).fill(new Uint8Array(1_000_000)), "huge")]`);
-    await page.getByRole("alert").getByText("It is larger than 100 MB, the most that a File may have.").waitFor();
+    await page.getByRole("alert").getByText("It is larger than 100 MB, the limit for files.").waitFor();
     await page.getByRole("button", { name: "Dismiss huge" }).click();
     await expect.poll(() => rows().count()).toBe(0);
     expect(requests).toEqual([]);
@@ -266,7 +266,7 @@ describe("a File", () => {
     await page.setViewportSize({ width: 390, height: 780 });
     await page.emulateMedia({ colorScheme: "dark" });
     await openMenu("ca.pem");
-    await choose("Replace the content…", ["other name", "new content"]);
+    await choose("Replace content…", ["other name", "new content"]);
     await page.getByText("“ca.pem” replaced.").waitFor();
     await page.getByText("11 bytes").waitFor();
     const [file] = await stored(place);

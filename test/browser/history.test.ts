@@ -79,7 +79,7 @@ describe("the versions of an Item", () => {
     await goto();
     await chooseVersion(page, 1);
     await page.getByRole("button", { name: "Restore password" }).click();
-    await page.getByText("password is as in version 1.").waitFor();
+    await page.getByText("password restored from version 1").waitFor();
     const restored = await load();
     expect([restored.title, valueOf(restored, "password"), restored.tags]).toEqual([MARKUP, "old-secret", ["prod"]]);
     expect(await html(page)).not.toMatch(/old-secret|new-secret/);
@@ -87,7 +87,7 @@ describe("the versions of an Item", () => {
     await page.locator(".toast", { hasText: "Undone" }).waitFor();
     expect(valueOf(await load(), "password")).toBe("new-secret");
     await page.getByRole("button", { name: "Restore Tag" }).click();
-    await page.getByText("Tag is as in version 1.").waitFor();
+    await page.getByText("Tag restored from version 1").waitFor();
     expect((await load()).tags).toEqual([]);
   });
 
@@ -171,7 +171,7 @@ describe("the list of versions", () => {
     await expect
       .poll(() => wordsOf(page))
       .toEqual([
-        "Put into the archive.",
+        "Archived.",
         "Changed: Content of k.",
         "Changed: File added.",
         "Changed: Title, password, Tag added.",
@@ -199,7 +199,7 @@ describe("the list of versions", () => {
       .poll(() => wordsOf(page))
       .toEqual([
         "Changed since version 4: Title.",
-        "This version is damaged: what changed in it is not known.",
+        "This version is damaged: its changes are unknown.",
         "Changed since version 2: Title.",
         "This version was destroyed.",
         "Changed: Title, password, Tag added.",

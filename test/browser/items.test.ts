@@ -201,8 +201,8 @@ describe("one Item", () => {
     const page = await openPage({ token });
     await page.goto("/console/");
     await page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "Empty" }).click();
-    await page.getByText("This vault has no Items.").waitFor();
-    await page.getByRole("link", { name: "Import Items" }).waitFor();
+    await page.getByText("This vault is empty.").waitFor();
+    await page.getByRole("link", { name: "Import items" }).waitFor();
     await page.locator(".empty").getByRole("button", { name: "New item" }).click();
     expect(page.url()).toContain(`#/items/${empty}/`);
   });

@@ -144,7 +144,7 @@ describe("the lists of Items", () => {
       await page.goto(`/console/#/items?list=vault.${vault}`);
       await page.getByText("This vault doesn’t exist, or you don’t have access to it.").waitFor();
       await page.getByText("Unknown vault").first().waitFor();
-      await page.getByRole("button", { name: "Show all Items" }).click();
+      await page.getByRole("button", { name: "Show all items" }).click();
       await expect.poll(() => titles(page)).toEqual(["Apple", "Server 9", "Server 10", "Zebra"]);
     }
   });
@@ -263,7 +263,7 @@ it("vaults in which the session makes no Item are offered neither by the form of
   await sendRequest("DELETE", `v1/vaults/${vault}/items/${items[0]}`, (await makeToken({ [vault]: "rw" })).token);
   const empty = await openWith({ [vault]: some, [readable]: "r" });
   await empty.getByText("No items yet.").waitFor();
-  expect(await empty.getByRole("link", { name: "Import Items" }).count()).toBe(0);
+  expect(await empty.getByRole("link", { name: "Import items" }).count()).toBe(0);
   await empty.goto(`/console/#/items/${vault}/${crypto.randomUUID()}/new`);
   await empty.getByText("You don’t have permission to create items.").waitFor();
 });

@@ -166,12 +166,12 @@ describe("backups", () => {
     await dialog(page)
       .getByLabel(/^Item ID/)
       .fill("not an id");
-    await press(page, "Show what would be restored");
+    await press(page, "Preview");
     await dialog(page).getByText("This is no id of an Item.").waitFor();
     await dialog(page)
       .getByLabel(/^Item ID/)
       .fill(items[0]!);
-    await press(page, "Show what would be restored");
+    await press(page, "Preview");
     await dialog(page).getByText("Changes made since then will be lost.").waitFor(PATIENT);
     expect(((await sendRequest("GET", path, token)) as { title: string }).title).toBe("After");
     await press(page, "Replace it");
@@ -188,7 +188,7 @@ describe("backups", () => {
 describe("keys", () => {
   it("show what each root key is used for, and put all under the active one", async () => {
     const page = await openView("keys");
-    await rowOf(page, "k1").getByText("Active: seals and signs").waitFor();
+    await rowOf(page, "k1").getByText("Active: encrypts and signs").waitFor();
     await page.getByRole("button", { name: "Re-wrap all keys with the active root key" }).click();
     await runJob(page, () => press(page, "Start"));
     await rowOf(page, "Re-wrap all keys with the active root key").getByText("Done").first().waitFor(PATIENT);
@@ -238,7 +238,7 @@ it("a preview of a restore is named as one, and tells what the backup has lost",
   );
   await page.goto("/console/#/backups");
   await page.getByRole("button", { name: "Restore…" }).click();
-  await press(page, "Show what would be restored");
+  await press(page, "Preview");
   await dialog(page).getByText("content missing").waitFor();
   await dialog(page).getByText("the File is lost").waitFor();
   expect(await checkLooks(page)).toBe("");
@@ -266,8 +266,8 @@ it("a job that has found something names it, and a running one is stopped", asyn
     return route.fulfill({ json: job });
   });
   await page.goto("/console/#/keys");
-  await rowOf(page, "Verify what is stored").getByText("1 finding").waitFor();
-  await rowOf(page, "Verify what is stored")
+  await rowOf(page, "Verify stored data").getByText("1 finding").waitFor();
+  await rowOf(page, "Verify stored data")
     .getByRole("button", { name: /^Actions/ })
     .click();
   await page.getByRole("button", { name: "Show findings" }).click();

@@ -112,7 +112,7 @@ describe("the check of passwords", () => {
       ["User name", "ada$$$$1815/1852/AA", undefined],
       ["Its user name", "1815/grace-hopper", undefined],
       ["Only its user name", "**grace2024--1906**", "Made of the title or the username"],
-      ["Repeated", "Xy7!Xy7!Xy7!Xy7!", "The same characters again and again"],
+      ["Repeated", "Xy7!Xy7!Xy7!Xy7!", "Repeated characters"],
       ["Random", STRONG, undefined],
       ["Words", "correct horse battery staple", undefined],
     ];
@@ -170,9 +170,7 @@ describe("the check of passwords", () => {
     await injectFault(page, "GET", `/v1/vaults/${vault}/items/${items[0]}`, { status: 500, kind: "integrity" });
     await runCheck(page, 6);
     await page.getByText("5 items checked").waitFor();
-    expect(await findingsOf(page, "Not read")).toEqual([
-      "A stored record is damaged. Tell the administrator of the service. Item 0",
-    ]);
+    expect(await findingsOf(page, "Not read")).toEqual(["This record is damaged. Tell the administrator of the service. Item 0"]);
     expect(await findingsOf(page, "Reused")).toEqual(["In 5 items Item 1 Item 2 Item 3 Item 4 Item 5"]);
   });
 

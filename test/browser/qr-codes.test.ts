@@ -81,7 +81,7 @@ describe("a QR code", () => {
     expect(await html(page)).not.toContain("JBSWY3DP");
     await page.getByRole("link", { name: "Edit", exact: true }).click();
     await WAYS["chosen"]!(page, picture, "image/png");
-    await page.getByText("The QR code is read into other.").waitFor();
+    await page.getByText("QR code read into other").waitFor();
     await page.getByRole("button", { name: "Save" }).click();
     await page.locator(".toast", { hasText: "Saved" }).waitFor();
     const item = (await sendRequest("GET", path, token)) as { fields: { id: string; value: string }[] };
@@ -96,7 +96,7 @@ describe("a QR code", () => {
     page.on("request", (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`));
     await give(page, gifOf(URI), "image/gif");
     await expect.poll(() => valueOf(page)).toBe(URI);
-    await page.getByText("The QR code is read into other.").waitFor();
+    await page.getByText("QR code read into other").waitFor();
     expect(requests.filter((request) => !/^GET \/(console\/assets\/[\w-]+\.js|v1\/events)$/.test(request))).toEqual([]);
   });
 
@@ -110,15 +110,15 @@ describe("a QR code", () => {
   });
 
   const REFUSED = {
-    "an address": [gifOf("https://example.com/secret-text"), "The QR code in this picture has no key of a one-time password."],
+    "an address": [gifOf("https://example.com/secret-text"), "The QR code in this picture has no one-time password key."],
     "a key of counted codes": [
       gifOf("otpauth://hotp/x?secret=JBSWY3DPEHPK3PXP&counter=1"),
-      "The QR code in this picture has no key of a one-time password.",
+      "The QR code in this picture has no one-time password key.",
     ],
-    "a bare word": [gifOf("JBSWY3DPEHPK3PXP"), "The QR code in this picture has no key of a one-time password."],
+    "a bare word": [gifOf("JBSWY3DPEHPK3PXP"), "The QR code in this picture has no one-time password key."],
     "no code": [Buffer.from(EMPTY, "base64"), "No QR code was found in this picture."],
-    "damaged bytes": [gifOf(URI).subarray(0, 400), "The browser cannot read this picture: it is damaged or of an unknown kind."],
-    "a text": [Buffer.from("text"), "The browser cannot read this picture: it is damaged or of an unknown kind."],
+    "damaged bytes": [gifOf(URI).subarray(0, 400), "Your browser can’t read this picture: it is damaged or of an unknown kind."],
+    "a text": [Buffer.from("text"), "Your browser can’t read this picture: it is damaged or of an unknown kind."],
   } as const;
 
   it.each(Object.entries(REFUSED))(

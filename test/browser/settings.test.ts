@@ -24,7 +24,7 @@ it("the views name the settings of the service, not their defaults", async () =>
   await page.reload();
   await page.getByText("This service is set up for it.").waitFor({ state: "attached" });
   await page.goto("/console/#/deleted");
-  await page.getByText("They can be restored for 7 days after their deletion.").waitFor();
+  await page.getByText("You can restore them for 7 days after their deletion.").waitFor();
   await page.getByRole("link", { name: "Gone" }).click();
   const [deleted] = (await sendRequest("GET", `v1/vaults/${vault}/deleted-items`, token)) as [{ deletedAt: string }];
   const until = await page.evaluate(
@@ -33,6 +33,6 @@ it("the views name the settings of the service, not their defaults", async () =>
   );
   await page.getByText(`can be restored until ${until}`).waitFor();
   await page.goto(`/console/#/items/${vault}/${items[0]}/versions`);
-  await page.getByText("This service keeps no earlier versions of Items.").waitFor();
+  await page.getByText("This service keeps no earlier versions of items.").waitFor();
   expect(await page.getByText("No earlier version is kept").count()).toBe(0);
 });

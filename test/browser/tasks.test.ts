@@ -119,7 +119,7 @@ const TASKS: Readonly<Record<string, Task>> = {
         .first()
         .click();
       await button(page, "Restore password").click();
-      await page.getByText("password is as in version 1.").waitFor();
+      await page.getByText("password restored from version 1").waitFor();
     },
   },
   "see who changed an Item": {

@@ -12,7 +12,7 @@ export function TerminalView() {
   const made = useSignal<LoginCode | undefined>(undefined);
   const isPerson = session.value!.person !== undefined;
   return (
-    <Page title="Log in a terminal">
+    <Page title="Connect a terminal">
       {!isPerson && <NoPerson />}
       {isPerson && !made.value && <CodeForm onMade={(code) => (made.value = code)} />}
       {made.value && <MadeCode key={made.value.id} code={made.value} onAgain={() => (made.value = undefined)} />}

@@ -57,7 +57,7 @@ export const dialogsOf = ({
     ["leave a form", `${itemPath}/edit`, leave],
     ["tag several Items", "items", selected("Tag…")],
     ["move several Items", "items", selected("Move…")],
-    ["delete several Items", "items", selected("More actions for the selected Items", "Delete…")],
+    ["delete several Items", "items", selected("More actions for the selected items", "Delete…")],
     ["create a vault", "vaults", press("Create vault")],
     ["edit a vault", "vaults", inRow("Edit")],
     ["who can open a vault", "vaults", inRow("Who has access")],
