@@ -188,7 +188,7 @@ it("issues a token by keyboard, whose text is shown once and works until it is r
   expect(await rowOf(page, "nightly job").textContent()).toContain("By keyboard read, write");
 
   await chooseRowAction(page, "Revoke nightly job");
-  expect(await dialogOf(page).textContent()).toContain("nightly job stops working");
+  expect(await dialogOf(page).textContent()).toContain("“nightly job” loses access immediately");
   await dialogOf(page).getByRole("button", { name: "Revoke token" }).click();
   await rowOf(page, "nightly job").waitFor({ state: "detached" });
   await expect(sendRequest("GET", "v1/token", text)).rejects.toThrow("401");
@@ -317,7 +317,7 @@ it("says how many records do not open, where it shows who can open a vault", asy
   await page.goto("/console/#/vaults");
   await rowOf(page, MARKUP).waitFor();
   await chooseRowAction(page, `Who has access to ${MARKUP}`);
-  await dialogOf(page).getByText("3 records do not open: which vaults they name is not known.").waitFor();
+  await dialogOf(page).getByText("3 records cannot be decrypted: the vaults they name are unknown.").waitFor();
   expect(await dialogOf(page).getByRole("rowheader").count()).toBe(3);
 });
 
@@ -377,7 +377,7 @@ it("invites a person, changes their vaults and removes them", async () => {
   expect(people.find(({ email }) => email === "grace@example.com")).toMatchObject({ vaults: { [vault]: "rw" } });
 
   await chooseRowAction(page, "Remove grace@example.com");
-  expect(await dialogOf(page).textContent()).toContain("their sessions end by their next request");
+  expect(await dialogOf(page).textContent()).toContain("can’t sign in any more. Tokens they have copied still work");
   await dialogOf(page).getByRole("button", { name: "Remove person" }).click();
   await row.waitFor({ state: "detached" });
   await expect.poll(() => focused(page)).toBe("People");
@@ -461,7 +461,7 @@ it("adds an issuer and a rule that was tested with a token of it, and deletes th
   expect(await sendRequest("GET", "v1/token", granted.access_token)).toMatchObject({ vaults: { [vault]: "r" } });
 
   await chooseRowAction(page, "Delete rule Our cluster: shop");
-  expect(await dialogOf(page).textContent()).toContain("those that they have stop working by their next request");
+  expect(await dialogOf(page).textContent()).toContain("will be deleted. Workloads lose access with their next request.");
   await dialogOf(page).getByRole("button", { name: "Delete rule" }).click();
   await rule.waitFor({ state: "detached" });
   await expect.poll(() => focused(page)).toBe("Workloads");

@@ -33,7 +33,7 @@ describe("another tab", () => {
     const other = await page.context().newPage();
     await other.goto(await signInLink(theirs.token));
     await other.getByRole("button", { name: "Use the link" }).click();
-    await page.getByText("what was typed in it is lost when you continue").waitFor();
+    await page.getByText("what was typed in it will be lost when you continue").waitFor();
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByRole("link", { name: "Theirs" }).waitFor();
     expect(await page.content()).not.toContain("Mine");

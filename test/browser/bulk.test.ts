@@ -237,7 +237,7 @@ describe("an act on several Items", () => {
       { op: "replace", path: "/title", value: "Theirs" },
     ]);
     held.end();
-    await page.getByRole("dialog").getByText("it is in both vaults").waitFor();
+    await page.getByRole("dialog").getByText("it is now in both vaults").waitFor();
     expect((await summaries(token, vault)).map(({ title }) => title)).toEqual(["Theirs"]);
     expect((await summaries(token, other)).map(({ title }) => title)).toEqual(["Alpha", "Bravo"]);
   });

@@ -92,6 +92,7 @@ describe("an Item", () => {
     await search(page).press("Enter");
     end();
     await page.getByRole("heading", { name: "Mail" }).waitFor();
+    expect(await search(page).inputValue()).toBe("mail");
   });
 
   it("that was saved is shown in the list, also where the search had excluded it, and begins in the vault that was used last", async () => {
@@ -170,6 +171,7 @@ describe("an administrator", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
     await page.getByRole("button", { name: "Open it" }).click();
     await page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "Just created" }).waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
   });
 
   it("reads each part of the state of a webhook on its own line, at any width", async () => {

@@ -159,7 +159,7 @@ describe("a new Item", () => {
     await page.getByRole("alert").getByText("The service did not answer").waitFor();
     end();
     // In another vault the same id would be that of a second Item.
-    await page.getByText("may be in this vault already").waitFor();
+    await page.getByText("may already be in this vault").waitFor();
     expect(await page.locator(".item-form").getByLabel("Vault").isDisabled()).toBe(true);
     await page.getByLabel("Title").fill("Once more");
     await button(page, "Save").click();
@@ -176,7 +176,7 @@ describe("a new Item", () => {
     await page.getByLabel("Title").fill("Deleted");
     const { end } = await injectFault(page, "POST", "/v1/vaults/*/items", "lost");
     await button(page, "Save").click();
-    await page.getByText("may be in this vault already").waitFor();
+    await page.getByText("may already be in this vault").waitFor();
     end();
     const [made] = (await listOf(seeded)) as unknown as { id: string }[];
     await sendRequest("DELETE", pathOf({ ...seeded, items: [made!.id] }), seeded.token);
@@ -252,7 +252,7 @@ describe("editing", () => {
       })
       .not.toBe(before);
     await page.getByLabel("Digits").uncheck();
-    await page.getByText("No character is left").waitFor();
+    await page.getByText("No characters left to choose from").waitFor();
     expect(await button(page, "Use password").isDisabled()).toBe(true);
     await page.keyboard.press("Escape");
     expect(await secret(page, "password").inputValue()).toBe("first-password");
@@ -393,7 +393,7 @@ describe("a failure to save", () => {
     const input = page.getByPlaceholder("setup key");
     await input.fill("0189");
     await button(page, "Save").click();
-    expect(await input.evaluate((one: HTMLInputElement) => one.validationMessage)).toContain("no setup key");
+    expect(await input.evaluate((one: HTMLInputElement) => one.validationMessage)).toContain("or a setup key");
     await input.fill("JBSW Y3DP EHPK 3PXP");
     await button(page, "Save").click();
     await heading(page, "Grafana").waitFor();
@@ -410,7 +410,7 @@ describe("a failure to save", () => {
       for (let turn = 0; turn < 20; turn++) await Promise.resolve(); // A click comes after these, and may come before a frame.
       return one.validationMessage;
     });
-    expect(await told).toContain("no setup key");
+    expect(await told).toContain("or a setup key");
   });
 
   it("a full vault and a refused value are told in words", async () => {

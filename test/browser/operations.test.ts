@@ -6,6 +6,7 @@ import { readClipboard } from "./support/clipboard.ts";
 import { openPage } from "./support/page.ts";
 import { chooseRowAction } from "./support/rows.ts";
 import { login, seed } from "./support/seed.ts";
+import { signIn } from "./support/session.ts";
 
 /** Webhooks, backups, jobs and keys, as the administrator sees them. */
 
@@ -164,12 +165,12 @@ describe("backups", () => {
     await page.getByRole("button", { name: "Restore…" }).click();
     await dialog(page).locator("select[name=vault]").selectOption(name);
     await dialog(page)
-      .getByLabel(/^Item ID/)
+      .getByLabel(/^Item title or ID/)
       .fill("not an id");
     await press(page, "Preview");
-    await dialog(page).getByText("This is no id of an Item.").waitFor();
+    await dialog(page).getByText("Choose an item of the list, or paste its ID").waitFor();
     await dialog(page)
-      .getByLabel(/^Item ID/)
+      .getByLabel(/^Item title or ID/)
       .fill(items[0]!);
     await press(page, "Preview");
     await dialog(page).getByText("Changes made since then will be lost.").waitFor(PATIENT);
@@ -182,6 +183,34 @@ describe("backups", () => {
       .getByLabel(/^Quick check/)
       .check();
     await runJob(page, () => press(page, "Verify"));
+  });
+
+  it("restore an Item by its title, and name what has changed since", async () => {
+    const name = `By title ${crypto.randomUUID()}`;
+    const { vault, items, token } = await seed([login("Before"), login("Untouched")], { name });
+    const page = await openPage();
+    await signIn(page, token, inject("secrets").ADMIN_TOKEN);
+    await page.goto("/console/#/backups");
+    await page.getByRole("button", { name: "Back up now…" }).click();
+    await runJob(page, () => press(page, "Back up"));
+    const path = `v1/vaults/${vault}/items/${items[0]}`;
+    await sendRequest("PATCH", path, token, [{ op: "replace", path: "/title", value: "After" }]);
+    await page.goto("/console/#/items");
+    await page.getByRole("link", { name: "After" }).waitFor();
+    await page.goto("/console/#/backups");
+    await page.getByRole("button", { name: "Restore…" }).click();
+    await dialog(page).locator("select[name=vault]").selectOption(name);
+    await press(page, "Preview");
+    await dialog(page).getByText("1 item has changed since:").waitFor(PATIENT);
+    expect(await dialog(page).locator(".outcomes").innerText()).toMatch(/^After /);
+    await press(page, "Cancel");
+    await dialog(page).locator("select[name=vault]").selectOption(name);
+    await dialog(page)
+      .getByLabel(/^Item title or ID/)
+      .fill(`After · ${items[0]!.slice(0, 8)}`);
+    await press(page, "Preview");
+    await press(page, "Replace it");
+    await expect.poll(async () => ((await sendRequest("GET", path, token)) as { title: string }).title, PATIENT).toBe("Before");
   });
 });
 

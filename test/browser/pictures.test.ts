@@ -46,6 +46,13 @@ const GRAFANA: NewItem = {
   ],
 };
 
+/** Files that the import refuses, each for another reason. */
+const REFUSED: Readonly<Record<string, Buffer>> = {
+  "of no known format": Buffer.from("one,two\n1,2\n"),
+  "not in UTF-8": Buffer.from("name,url,username,password\nCaf\xe9,https://example.com,ada,x\n", "latin1"),
+  "with a row too long": Buffer.from("name,url,username,password\nMail,https://example.com,ada,x,y\n"),
+};
+
 const SCREENS = WIDTHS.flatMap((width) => (["light", "dark"] as const).map((look) => [width, look] as const));
 type Screen = (typeof SCREENS)[number];
 
@@ -94,6 +101,7 @@ describe.runIf(FOLDER !== "")("pictures of an empty service", () => {
 describe.runIf(FOLDER !== "")("pictures", () => {
   let token: string;
   let empty: string;
+  let narrow: Readonly<Record<string, string>>;
   let ids: Addressed;
 
   beforeAll(async () => {
@@ -123,11 +131,32 @@ describe.runIf(FOLDER !== "")("pictures", () => {
     ids = { vault: team, item: item!, deleted: deleted! };
     ({ token: empty } = await makeToken({ [await makeVault("New")]: "rwd" }, "uuid"));
     await addFailingWebhook(production, token);
+    narrow = {
+      "token that lists": (await makeToken({ [production]: "l" }, "uuid")).token,
+      "token that reads one Item": (await makeToken({ [team]: { permissions: "r", items: [item!] } }, "uuid")).token,
+      "token that reads": (await makeToken({ [team]: "r", [production]: "l" }, "uuid")).token,
+    };
     await mkdir(FOLDER, { recursive: true });
   });
 
   it.each(SCREENS)("of an empty vault, at %i pixels, %s", async (...screen) => {
     expect(await writeEmptyViews(await openAs(screen, empty), "empty vault", screen)).toContain("items");
+  });
+
+  it.each(SCREENS)("of tokens that open little, at %i pixels, %s", async (...screen) => {
+    for (const [name, text] of Object.entries(narrow))
+      expect(await writeEmptyViews(await openAs(screen, text), name, screen)).toContain("items");
+  });
+
+  it.each(SCREENS)("of imports that are refused, at %i pixels, %s", async (...screen) => {
+    const page = await openAs(screen, token);
+    for (const [name, buffer] of Object.entries(REFUSED)) {
+      await page.goto("about:blank");
+      await page.goto("/console/#/import");
+      await page.locator("input[type=file]").setInputFiles({ name: `${name}.csv`, mimeType: "text/csv", buffer });
+      await page.locator("main .failure, main [role=alert]").first().waitFor();
+      expect(await write(page, `refused import ${name}`, screen)).toBeGreaterThan(1000);
+    }
   });
 
   it.each(SCREENS)("at %i pixels, %s", async (...screen) => {

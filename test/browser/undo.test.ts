@@ -28,7 +28,7 @@ const more = async (page: Page, action: string): Promise<void> => {
 const undo = (page: Page) => page.getByRole("button", { name: "Undo" }).click();
 
 describe("a message undoes", () => {
-  it("a favourite", async () => {
+  it("a favorite", async () => {
     const { page, load } = await openItem("Starred");
     await page.getByRole("button", { name: "Favorite" }).click();
     await undo(page);

@@ -1,4 +1,4 @@
-import type { ActivityEntry, AdminActivityEntry } from "@item-vault/client";
+import type { ActivityEntry } from "@item-vault/client";
 import { describe, expect, it } from "vitest";
 import { nameAgent } from "../../console/src/activity/agents.ts";
 import { csvOf } from "../../console/src/activity/csv.ts";
@@ -84,8 +84,9 @@ it("an export as CSV quotes what would end a cell, and runs no formula", () => {
   expect(broken).toBe(",damaged,,,,,,,,,,b,,,");
 });
 
+const nameOf = (id: string) => ({ t: "ci", j: "a backup", v: "Team" })[id] ?? "";
+
 describe("what an entry of the log of the administrator says", () => {
-  const nameOf = (id: string) => ({ t: "ci", j: "a backup", v: "Team" })[id] ?? "";
   it.each([
     ["CREATE", { type: "JOB", job: { id: "j" } }, "started a backup"],
     ["CREATE", { type: "JOB", job: { id: "x" } }, "started a job"],
@@ -97,6 +98,6 @@ describe("what an entry of the log of the administrator says", () => {
     ["UPDATE", { type: "ISSUER", issuer: { id: "gone" } }, "changed an issuer"],
     ["CREATE", { type: "SESSION", session: { id: "s" } }, "signed in"],
   ] as const)("has names and no ids: %s %j", (action, resource, text) =>
-    expect(sentenceOf({ ...READ, action, resource } as AdminActivityEntry, nameOf)).toBe(text),
+    expect(sentenceOf({ ...READ, action, resource }, nameOf)).toBe(text),
   );
 });

@@ -42,9 +42,10 @@ describe("a text of a person within a sentence", () => {
   });
 });
 
+const text = ({ props }: { readonly props: object }): unknown => (props as { children?: unknown }).children;
+
 describe("an element", () => {
   beforeAll(isolateTexts);
-  const text = ({ props }: { readonly props: object }): unknown => (props as { children?: unknown }).children;
 
   it("shows marks in its text and in the attributes that people read", () => {
     expect(text(h("p", null, "a\u202eb"))).toBe("a[U+202E]b");

@@ -12,6 +12,8 @@ import { plural } from "../ui/plural.ts";
 import { formatTime } from "../ui/time.ts";
 import { FindingList } from "./finding-list.tsx";
 import { startJob, untilEnded } from "./jobs.ts";
+import { titleOf } from "../items/categories.ts";
+import { entries } from "../state/items.ts";
 
 /** Restores a vault, or one Item of it, from a backup: first it is shown what would be restored. */
 
@@ -70,12 +72,20 @@ async function loadVaults(): Promise<BackedUpVault[]> {
   return all;
 }
 
-/** Errors: throws an InputError for a text that is no id. */
+/** Items that can be chosen by their titles: those that the session lists in a vault. Others are named by their ids. */
+const itemsByLabel = (vault: string): ReadonlyMap<string, string> =>
+  new Map(
+    entries.value
+      .filter(({ item }) => item.vault.id === vault)
+      .map(({ item }) => [`${titleOf(item)} · ${shortId(item.id)}`, item.id]),
+  );
+
+/** Throws an InputError for a text that is neither offered nor an id. */
 function restoreOf(data: FormData): Restore {
   const typed = textOf(data, "item").trim();
-  const item = typed === "" ? undefined : parseId(typed);
+  const item = typed === "" ? undefined : (itemsByLabel(textOf(data, "vault")).get(typed) ?? parseId(typed));
   if (typed !== "" && item === undefined)
-    throw new InputError("This is not an item ID. Copy it from the end of the item’s address in the console.");
+    throw new InputError("Choose an item of the list, or paste its ID from the end of its address in the console.");
   const snapshot = Number(textOf(data, "snapshot"));
   return { kind: "restore", vault: textOf(data, "vault"), ...(item && { item }), ...(snapshot > 0 && { snapshot }) };
 }
@@ -118,12 +128,20 @@ function Choice({ vaults }: { readonly vaults: readonly BackedUpVault[] }) {
         </select>
       </label>
       <label>
-        Item ID (leave empty to restore the whole vault)
-        <input name="item" autocomplete="off" spellcheck={false} />
+        Item title or ID (leave empty to restore the whole vault)
+        <input name="item" list="restorable-items" autocomplete="off" spellcheck={false} />
       </label>
+      <datalist id="restorable-items">
+        {[...itemsByLabel(chosen.value).keys()].slice(0, OFFERED).map((label) => (
+          <option key={label}>{label}</option>
+        ))}
+      </datalist>
     </>
   );
 }
+
+/** A browser is slow with a longer list. */
+const OFFERED = 1_000;
 
 const EXISTING = {
   none: "It is not in the service now.",
@@ -162,6 +180,7 @@ function Preview({ body, job: { result, findings }, onBack, onClose }: PreviewPr
           Restores {body.item ? "the item" : plural(items, "item")}
           {takenAt !== undefined && ` to ${formatTime(takenAt)}`}. {EXISTING[existing]}
         </p>
+        {takenAt !== undefined && <ChangedSince vault={body.vault} item={body.item ?? undefined} time={takenAt} />}
         {room === false && <p class="failure">The database does not have enough free space.</p>}
         {findings.length > 0 && (
           <>
@@ -171,5 +190,38 @@ function Preview({ body, job: { result, findings }, onBack, onClose }: PreviewPr
         )}
       </Form>
     </Dialog>
+  );
+}
+
+/** Number of titles that are shown. */
+const TITLES_MAX = 20;
+
+interface ChangedProps {
+  readonly vault: string;
+  /** The id of the only Item that is restored. */
+  readonly item: string | undefined;
+  /** ISO 8601. */
+  readonly time: string;
+}
+
+/** The Items that have changed since the backup, as far as the session lists them: they return to what they were, or go. */
+function ChangedSince({ vault, item, time }: ChangedProps) {
+  const listed = entries.value.filter((entry) => entry.item.vault.id === vault && (item === undefined || entry.item.id === item));
+  if (listed.length === 0) return null;
+  const changed = listed.filter((entry) => entry.item.updatedAt > time);
+  if (changed.length === 0) return <p class="quiet">No listed item has changed since.</p>;
+  return (
+    <>
+      <p>{plural(changed.length, "item has", "items have")} changed since:</p>
+      <ul class="outcomes">
+        {changed.slice(0, TITLES_MAX).map((entry) => (
+          <li key={entry.key}>
+            {titleOf(entry.item)}{" "}
+            <span class="quiet">{entry.item.createdAt > time ? "created since" : formatTime(entry.item.updatedAt)}</span>
+          </li>
+        ))}
+      </ul>
+      {changed.length > TITLES_MAX && <p class="quiet">and {plural(changed.length - TITLES_MAX, "other")}</p>}
+    </>
   );
 }

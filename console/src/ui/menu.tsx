@@ -50,6 +50,8 @@ export function Menu({ label, actions, icon = "more", onOpen }: Props) {
       >
         <Icon name={icon} />
       </button>
+      {/* The buttons are interactive; the list handles their keys, which bubble. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions */}
       <div ref={list} id={id} class="menu-list" popover="auto" onBeforeToggle={onBeforeToggle} onKeyDown={moveInMenu}>
         {actions.map(({ label: text, name, run, chosen }) => (
           <button
