@@ -7,6 +7,8 @@ import { formatNumber } from "./tables.ts";
 const FILE = "docs/performance.svg";
 const WIDTH = 960;
 const HEIGHT = 400;
+/** Room on the left for the longest label. */
+const MARGIN = 112;
 const TOP = 64;
 const BOTTOM = 330;
 const COLOURS = ["#0969da", "#bf3989", "#1a7f37", "#9a6700"];
@@ -22,9 +24,9 @@ export function drawChart({ operations, scaling }: ChartData): void {
   const style =
     "text{font:12px system-ui,sans-serif;fill:#24292f}.h{font-weight:600;font-size:14px}.s{fill:#57606a;font-size:11px}";
   const parts = [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${-MARGIN} 0 ${WIDTH + MARGIN} ${HEIGHT}" role="img">`,
     `<title>Requests per second relative to the baseline, and time of a request by vault size</title><style>${style}</style>`,
-    `<rect width="${WIDTH}" height="${HEIGHT}" rx="8" fill="#ffffff"/>`,
+    `<rect x="${-MARGIN}" width="${WIDTH + MARGIN}" height="${HEIGHT}" rx="8" fill="#ffffff"/>`,
     ...drawBars(operations),
     ...drawCurves(scaling),
     "</svg>",
