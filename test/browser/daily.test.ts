@@ -161,6 +161,32 @@ describe("an administrator", () => {
     await page.getByRole("dialog", { name: "Issue token" }).waitFor();
   });
 
+  it("issues a token that opens one Item of a vault, chosen by its title", async () => {
+    const { token, vault, items } = await seed([login("Only this"), login("Not this")], {
+      name: `Limited ${crypto.randomUUID()}`,
+    });
+    const page = await openPage();
+    await signIn(page, token, inject("secrets").ADMIN_TOKEN);
+    await page.goto("/console/#/items");
+    await page.getByRole("link", { name: "Only this" }).waitFor();
+    await page.goto("/console/#/tokens");
+    await page.getByRole("button", { name: "Issue token" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("limited");
+    await dialog
+      .getByRole("checkbox", { name: /^Read: Limited/ })
+      .first()
+      .check();
+    const label = await dialog.locator("#limit-items option").filter({ hasText: "Only this" }).textContent();
+    await dialog.getByLabel(/^Item \(leave empty/).fill(label!);
+    await dialog.getByRole("button", { name: "Remove Only this" }).waitFor();
+    await dialog.getByRole("button", { name: "Issue token" }).click();
+    const text = /_TOKEN=(\S+)/.exec(await dialog.locator(".token-text").innerText())![1]!;
+    expect(await sendRequest("GET", "v1/token", text)).toMatchObject({
+      vaults: { [vault]: { permissions: "r", items: [items[0]] } },
+    });
+  });
+
   it("uses a new vault one click after it was created", async () => {
     const { token } = await seed();
     const page = await openPage();

@@ -4,6 +4,7 @@ import { isId, parseId } from "@item-vault/model/ids";
 import { titleOf } from "../items/categories.ts";
 import { entries as items, vaultName } from "../state/items.ts";
 import { search } from "../state/search.ts";
+import { presentText } from "../ui/texts.ts";
 
 /** The choice of an Item by its title, or by its id when the list has it no more. Of thousands, only those that match are offered. */
 
@@ -63,7 +64,9 @@ function optionsOf(text: string): ReadonlyMap<string, string> {
     found.map(({ item }) => {
       const name = titleOf(item);
       const alone = counts.get(name)!.length === 1;
-      return [alone ? name : [name, vaultName(item.vault.id), item.id.slice(0, 8)].join(SEPARATOR), item.id];
+      const label = alone ? [name] : [name, vaultName(item.vault.id), item.id.slice(0, 8)];
+      // As the option shows it, and the field then has it.
+      return [presentText(label.join(SEPARATOR)), item.id];
     }),
   );
 }

@@ -7,6 +7,8 @@ import { SecretForm } from "../ui/shown-once.tsx";
 import { IssuedTokenText } from "./issued-token.tsx";
 import { LifetimeField, parseLifetime } from "./lifetime-field.tsx";
 import { tokens } from "./lists.ts";
+import type { Entry } from "../state/search.ts";
+import { ItemLimits, limitScope } from "./item-limits.tsx";
 import { ScopeField } from "./scope-field.tsx";
 import { OPERATIONS, type Scope, setOperation } from "./scope.ts";
 
@@ -24,13 +26,15 @@ const KINDS = {
 export function IssueToken({ onClose }: { readonly onClose: () => void }) {
   const issued = useSignal<IssuedToken | undefined>(undefined);
   const scope = useSignal<Scope>({});
+  const only = useSignal<readonly Entry[]>([]);
   const kind = useSignal<Kind>("uuid");
   if (issued.value) return <IssuedTokenText issued={issued.value} onClose={onClose} />;
   const action = async (data: FormData) => {
     if (Object.keys(scope.value).length === 0) throw new InputError("Choose at least one vault.");
     const { dialect, binding } = KINDS[kind.value];
     const delegate = !binding && data.has("delegate");
-    const body = { name: textOf(data, "name"), vaults: scope.value, dialect, binding, delegate, expiresIn: parseLifetime(data) };
+    const vaults = limitScope(scope.value, only.value);
+    const body = { name: textOf(data, "name"), vaults, dialect, binding, delegate, expiresIn: parseLifetime(data) };
     issued.value = (await call("POST /v1/admin/tokens", { body })).data;
     void tokens.load();
   };
@@ -56,6 +60,7 @@ export function IssueToken({ onClose }: { readonly onClose: () => void }) {
         onChange={(next) => (scope.value = next)}
         operations={KINDS[kind.value].binding ? ["r"] : OPERATIONS}
       />
+      <ItemLimits scope={scope.value} chosen={only.value} onChange={(next) => (only.value = next)} />
       <LifetimeField />
       {!KINDS[kind.value].binding && (
         <label class="check">

@@ -101,7 +101,7 @@ export function TagEditor({ draft, change }: Props) {
       />
       <datalist id="known-tags">
         {knownTags(tags).map((tag) => (
-          <option key={tag}>{tag}</option>
+          <option key={tag} value={tag} />
         ))}
       </datalist>
     </fieldset>

@@ -14,6 +14,7 @@ import { FindingList } from "./finding-list.tsx";
 import { startJob, untilEnded } from "./jobs.ts";
 import { titleOf } from "../items/categories.ts";
 import { entries } from "../state/items.ts";
+import { isolate, presentText } from "../ui/texts.ts";
 
 /** Restores a vault, or one Item of it, from a backup: first it is shown what would be restored. */
 
@@ -77,7 +78,7 @@ const itemsByLabel = (vault: string): ReadonlyMap<string, string> =>
   new Map(
     entries.value
       .filter(({ item }) => item.vault.id === vault)
-      .map(({ item }) => [`${titleOf(item)} · ${shortId(item.id)}`, item.id]),
+      .map(({ item }) => [presentText(`${isolate(titleOf(item))} · ${shortId(item.id)}`), item.id]),
   );
 
 /** Throws an InputError for a text that is neither offered nor an id. */
