@@ -161,6 +161,29 @@ describe("an administrator", () => {
     await page.getByRole("dialog", { name: "Issue token" }).waitFor();
   });
 
+  it("reads names in place of ids in its log, and chooses by them", async () => {
+    const vault = await makeVault("Logged");
+    await makeToken({ [vault]: "r" });
+    const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+    await page.goto("/console/#/activity");
+    await page
+      .getByRole("row", { name: /issued the token test/ })
+      .first()
+      .waitFor();
+    await page
+      .getByRole("row", { name: /created the vault Logged/ })
+      .first()
+      .waitFor();
+    const subjects = page.locator("td[data-label='What'] span[title]");
+    const told = await subjects.evaluateAll((all) => all.map((one) => [one.getAttribute("title")!, one.textContent] as const));
+    expect(told.filter(([id, text]) => id !== "" && text.includes(id.slice(0, 8)))).toEqual([]);
+    const actors = await page
+      .getByLabel("Filter by actors")
+      .locator("option")
+      .evaluateAll((all) => all.map((one) => [(one as HTMLOptionElement).value, one.textContent] as const));
+    expect(actors.filter(([id, text]) => id !== "" && text === id.slice(0, 8))).toEqual([]);
+  });
+
   it("issues a token that opens one Item of a vault, chosen by its title", async () => {
     const { token, vault, items } = await seed([login("Only this"), login("Not this")], {
       name: `Limited ${crypto.randomUUID()}`,

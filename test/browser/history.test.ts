@@ -304,15 +304,17 @@ describe("deleted Items", () => {
 });
 
 describe("who has written", () => {
-  it("is the session itself, or a token: by its name for an administrator, otherwise by its id", async () => {
+  it("is the session itself, or a token: by its name for an administrator, otherwise in words", async () => {
     const { vault, token, tokenId, items } = await seed([login("Mine")]);
     const other = (await makeToken({ [vault]: "r" }, "uuid")).token;
     const own = await openPage({ token });
+    const stranger = await openPage({ token: other });
     const admin = await openPage();
     await signIn(admin, other, inject("secrets").ADMIN_TOKEN);
     for (const [name, page] of [
       ["you", own],
       ["test", admin],
+      [`someone else (${tokenId.slice(0, 8)})`, stranger],
     ] as const) {
       await page.goto(`/console/#/items/${vault}/${items[0]}`);
       await page.getByText(` by ${name}, created`).waitFor();
