@@ -126,7 +126,7 @@ describe("the versions of an Item", () => {
     const { page, goto } = await openChanged("r", { width: 390, height: 780, colorScheme: "dark" });
     await page.route(/\/versions$/, (route) => route.continue({ url: `${route.request().url()}?limit=1` }));
     await goto();
-    await page.getByText(/^Changed .* by [0-9a-f]{8}, created/).waitFor();
+    await page.getByText(/^Changed .* by someone else \([0-9a-f]{8}\), created/).waitFor();
     expect(await page.getByRole("button", { name: "More actions", exact: true }).count()).toBe(0);
     await page.getByRole("link", { name: "Versions" }).click();
     await page.getByText("Version 2").waitFor();
@@ -173,8 +173,8 @@ describe("the list of versions", () => {
       .toEqual([
         "Archived.",
         "Changed: Content of k.",
-        "Changed: File added.",
-        "Changed: Title, password, Tag added.",
+        "Changed: file added.",
+        "Changed: Title, password, tag added.",
         "Created.",
       ]);
     // The current one is there already.
@@ -202,7 +202,7 @@ describe("the list of versions", () => {
         "This version is damaged: its changes are unknown.",
         "Changed since version 2: Title.",
         "This version was destroyed.",
-        "Changed: Title, password, Tag added.",
+        "Changed: Title, password, tag added.",
         "Created.",
       ]);
   });
@@ -234,13 +234,13 @@ describe("the list of versions", () => {
     await page.getByRole("link", { name: "Versions" }).click();
     await page.getByRole("button", { name: "Show more" }).click();
     await showChanges(page).click();
-    await expect.poll(() => wordsOf(page)).toEqual(["Changed: Title, password, Tag added.", "Created."]);
+    await expect.poll(() => wordsOf(page)).toEqual(["Changed: Title, password, tag added.", "Created."]);
     await page.unroute(/\/versions$/);
     const read = readVersions(page);
     await sendRequest("PATCH", path, token, setTitle("Later"));
     await page.getByText("Version 3").waitFor();
     await showChanges(page).click();
-    await expect.poll(() => wordsOf(page)).toEqual(["Changed: Title.", "Changed: Title, password, Tag added.", "Created."]);
+    await expect.poll(() => wordsOf(page)).toEqual(["Changed: Title.", "Changed: Title, password, tag added.", "Created."]);
     expect(read).toEqual([2]);
   });
 });
