@@ -33,8 +33,11 @@ function markOf(run: string): string {
   return others.length === 0 ? `[U+${code}]` : `[${others.length + 1} hidden characters]`;
 }
 
+/** Texts without any of them, which most are. */
+const PLAIN = /^[\t\n\r -~]*$/;
+
 /** A text of a person with a mark in place of what nobody sees, which could make it look like another text. */
-export const marked = (text: string): string => text.replaceAll(HIDDEN, markOf);
+export const marked = (text: string): string => (PLAIN.test(text) ? text : text.replaceAll(HIDDEN, markOf));
 
 /** The text as people see and type it. */
 export const withoutHidden = (text: string): string => text.replaceAll(HIDDEN, "");
