@@ -125,6 +125,12 @@ describe("an Item", () => {
     await page.getByText("No results.").waitFor();
     await page.keyboard.press("Escape");
     expect(await checkLooks(page)).toBe("");
+    for (const view of ["deleted", "import", "passwords", "activity", "health"]) {
+      await page.goto(`/console/#/${view}`);
+      await page.locator("main h1").first().waitFor();
+      await expect.poll(() => page.getByText("Loading…").count()).toBe(0);
+      expect([view, await page.locator(".failure").count()]).toEqual([view, 0]);
+    }
   });
 
   it("that was moved and moved back leaves no copy among the deleted ones", async () => {
