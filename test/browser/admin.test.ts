@@ -467,7 +467,7 @@ it("adds an issuer and a rule that was tested with a token of it, and deletes th
   await expect.poll(() => focused(page)).toBe("Workloads");
   await expect(sendRequest("GET", "v1/token", granted.access_token)).rejects.toThrow("401");
   await chooseRowAction(page, "Delete issuer Our cluster");
-  expect(await dialogOf(page).textContent()).toContain("Our cluster ends with all its rules");
+  expect(await dialogOf(page).textContent()).toContain("Our cluster and all its rules will be deleted");
   await dialogOf(page).getByRole("button", { name: "Delete issuer" }).click();
   await page.getByText("Let CI jobs and pods sign in").waitFor();
 });
