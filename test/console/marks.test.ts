@@ -1,6 +1,4 @@
-import { h } from "preact";
-import { beforeAll, describe, expect, it } from "vitest";
-import { isolateTexts } from "../../console/src/ui/isolate.ts";
+import { describe, expect, it } from "vitest";
 import { capitalized, isolate, marked, presentText, withoutHidden } from "../../console/src/ui/texts.ts";
 
 /** Characters that nobody sees in texts of people: they are shown as marks, so that no name looks like another one. */
@@ -39,24 +37,5 @@ describe("a text of a person within a sentence", () => {
     const shown = presentText(`Deleted ${isolate("\u05d0\u2069\u202eb")}.`);
     expect(shown).toBe("Deleted \u2068\u05d0[2 hidden characters]b\u2069.");
     expect(presentText(capitalized("password"))).toBe("Password");
-  });
-});
-
-const text = ({ props }: { readonly props: object }): unknown => (props as { children?: unknown }).children;
-
-describe("an element", () => {
-  beforeAll(isolateTexts);
-
-  it("shows marks in its text and in the attributes that people read", () => {
-    expect(text(h("p", null, "a\u202eb"))).toBe("a[U+202E]b");
-    expect(h("button", { title: "a\u200bb", "aria-label": "c\u200bd" }).props).toMatchObject({
-      title: "a[U+200B]b",
-      "aria-label": "c[U+200B]d",
-    });
-  });
-
-  it("shows a secret and a content of a File as they are", () => {
-    expect(text(h("span", { class: "value secret" }, "a\u200bb"))).toBe("a\u200bb");
-    expect(text(h("pre", null, "a\u200bb"))).toBe("a\u200bb");
   });
 });
