@@ -164,7 +164,7 @@ describe("the activity", () => {
     });
     await page.goto("/console/#/activity");
     await page.getByLabel("Log", { exact: true }).selectOption("admin");
-    await expect.poll(() => page.getByRole("row", { name: /the administrator created token/ }).count()).toBeGreaterThan(0);
+    await expect.poll(() => page.getByRole("row", { name: /the administrator issued the token/ }).count()).toBeGreaterThan(0);
   });
 });
 

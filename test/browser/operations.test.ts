@@ -124,7 +124,7 @@ describe("webhooks", () => {
     const page = await openView("webhooks");
     await rowOf(page, url).waitFor();
     await chooseRowAction(page, `Deliveries to ${url}`);
-    await dialog(page).getByText("Nothing was sent yet.").waitFor();
+    await dialog(page).getByText("Nothing has been sent yet.").waitFor();
     expect(await dialog(page).getByRole("table").count()).toBe(0);
   });
 
