@@ -46,13 +46,13 @@ describe("an import", () => {
     const opened = await openImport();
     const { page } = opened;
     await choose(page, "passwords.csv", PASSWORDS);
-    await forecast(page, "2 Items: 2 new.");
-    await page.getByText("Format chrome: 2 Items, 0 Files, 0 earlier versions.").waitFor();
-    await page.getByText("Nothing is lost.").waitFor();
+    await forecast(page, "2 items: 2 new.");
+    await page.getByText("2 logins from Chrome.").waitFor();
+    await page.getByText("Everything can be imported.").waitFor();
     expect(await titlesIn(opened)).toEqual([]);
     await page.keyboard.press("Tab");
     await page.keyboard.press("Tab");
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Import 2 Items");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Import 2 items");
     await page.keyboard.press("Enter");
     await isImported(page);
     await page.getByRole("list", { name: "Result" }).getByText("created").waitFor();
@@ -61,7 +61,7 @@ describe("an import", () => {
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await choose(page, "passwords.csv", PASSWORDS);
-    await forecast(page, "2 Items: 2 already there. There is nothing to import.");
+    await forecast(page, "2 items: 2 already here. Nothing to import.");
     expect(await page.getByRole("button", { name: "Import", exact: true }).isDisabled()).toBe(true);
   });
 
@@ -73,12 +73,12 @@ describe("an import", () => {
       return JSON.stringify({ format: "item-vault", version: 1, items });
     };
     await choose(page, "source.json", sourceOf(["Mail", "Shop"]));
-    await page.getByRole("button", { name: "Import 2 Items" }).click();
+    await page.getByRole("button", { name: "Import 2 items" }).click();
     await isImported(page);
     await page.getByRole("button", { name: "Import another file" }).click();
     await choose(page, "source.json", sourceOf(["Mail", `Shop ${MARKUP}`]));
-    await forecast(page, "2 Items: 1 already there, 1 there with other content. There is nothing to import.");
-    await page.getByText("There with other content, and left as they are (1)").click();
+    await forecast(page, "2 items: 1 already here, 1 already here with different content. Nothing to import.");
+    await page.getByText("Already here with different content (not changed) (1)").click();
     await page.getByText(`Shop ${MARKUP}`, { exact: true }).waitFor();
     expect(await page.locator("img").count()).toBe(0);
     expect(await checkLooks(page)).toBe("");
@@ -87,15 +87,15 @@ describe("an import", () => {
   it("stays ready while the list of the vaults is loaded again", async () => {
     const { page, vault } = await openImport();
     await choose(page, "passwords.csv", PASSWORDS);
-    await forecast(page, "2 Items: 2 new.");
+    await forecast(page, "2 items: 2 new.");
     await page.evaluate(() => {
-      const button = [...document.querySelectorAll("button")].find(({ textContent }) => textContent === "Import 2 Items")!;
+      const button = [...document.querySelectorAll("button")].find(({ textContent }) => textContent === "Import 2 items")!;
       new MutationObserver(() => Object.assign(globalThis, { hasChanged: true })).observe(button, { attributes: true });
     });
     await admin("PATCH", `vaults/${vault}`, { name: "Renamed" });
     await page.locator("option", { hasText: "Renamed" }).waitFor({ state: "attached" });
     expect(await page.evaluate("globalThis.hasChanged")).toBeUndefined();
-    await page.getByRole("button", { name: "Import 2 Items" }).click();
+    await page.getByRole("button", { name: "Import 2 items" }).click();
     await isImported(page);
   });
 
@@ -106,17 +106,17 @@ describe("an import", () => {
     const items = [{ ...LOGIN, name: MARKUP, reprompt: 1 }];
     const file = JSON.stringify(await protectedVault(JSON.stringify({ encrypted: false, items }), "correct horse"));
     await choose(page, "bitwarden.json", file);
-    await page.getByLabel("Password of the file").fill("wrong");
+    await page.getByLabel("File password").fill("wrong");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").getByText("The password is wrong").waitFor();
-    await page.getByLabel("Password of the file").fill("correct horse");
+    await page.getByLabel("File password").fill("correct horse");
     await page.keyboard.press("Enter");
     const losses = page.getByRole("list", { name: "Not carried over" });
     await losses.getByText("settings that ask for the master password again").waitFor();
     await losses.getByText(`in “${MARKUP}”`).first().waitFor();
-    await page.getByRole("button", { name: "Import 1 Item" }).click();
+    await page.getByRole("button", { name: "Import 1 item" }).click();
     await isImported(page);
-    await page.getByRole("link", { name: "Show the Items" }).click();
+    await page.getByRole("link", { name: "View items" }).click();
     await page.getByRole("link", { name: MARKUP }).click();
     await page.getByRole("heading", { name: MARKUP }).waitFor();
     expect(await page.locator("img").count()).toBe(0);
@@ -126,11 +126,11 @@ describe("an import", () => {
   it("puts the Items of each vault of a 1PUX file where the user says, with their Files", async () => {
     const { page, token, vault } = await openImport();
     await choose(page, "export.1pux", makeOnePux());
-    await page.getByLabel("Items of “Private” into").waitFor();
-    await forecast(page, "3 Items: 3 new.");
-    await page.getByLabel("Import the Items in the trash too").check();
-    await forecast(page, "4 Items: 4 new.");
-    await page.getByRole("button", { name: "Import 4 Items" }).click();
+    await page.getByLabel("Import “Private” into").waitFor();
+    await forecast(page, "3 items: 3 new.");
+    await page.getByLabel("Import items from the trash too").check();
+    await forecast(page, "4 items: 4 new.");
+    await page.getByRole("button", { name: "Import 4 items" }).click();
     await isImported(page);
     const items = (await sendRequest("GET", `v1/vaults/${vault}/items?archived=true`, token)) as { id: string; title: string }[];
     const files = await Promise.all(items.map(({ id }) => sendRequest("GET", `v1/vaults/${vault}/items/${id}/files`, token)));
@@ -141,19 +141,19 @@ describe("an import", () => {
     const { page } = await openImport();
     const items = ["one", "two"].map((vaultId) => ({ title: `Of ${vaultId}`, category: "LOGIN", vault: "Team", vaultId }));
     await choose(page, "export.json", JSON.stringify({ format: "item-vault", version: 1, items }));
-    await page.getByText(/^The file has 2 vaults of the name “.?Team.?” \(case does not count\)/).waitFor();
-    await page.getByText("Choose where the Items go.").waitFor();
+    await page.getByText(/^The file has 2 vaults named “.?Team.?”, in upper or lower case/).waitFor();
+    await page.getByText("Choose a vault.").waitFor();
     expect(await page.getByRole("button", { name: "Import", exact: true }).isDisabled()).toBe(true);
-    await page.getByLabel("Items of “Team” into").selectOption({ label: "Team" });
-    await forecast(page, "2 Items: 2 new.");
-    await page.getByRole("button", { name: "Import 2 Items" }).click();
+    await page.getByLabel("Import “Team” into").selectOption({ label: "Team" });
+    await forecast(page, "2 items: 2 new.");
+    await page.getByRole("button", { name: "Import 2 items" }).click();
     await isImported(page);
   });
 
   it("leaves nothing of the file in the page when the view is left", async () => {
     const { page } = await openImport();
     await choose(page, "passwords.csv", csvOf(1).replace("Site 0", "Only here"));
-    await forecast(page, "1 Item: 1 new.");
+    await forecast(page, "1 item: 1 new.");
     await page.getByRole("link", { name: "Activity" }).click();
     await page.getByRole("link", { name: "Import", exact: true }).click();
     await page.getByLabel("Choose a file").waitFor();
@@ -172,8 +172,12 @@ describe("a file that cannot be read", () => {
   });
 
   it.each([
-    ["broken.json", '{"encrypted": false, "items": 7}', "The file.items is no array"],
-    ["database.kdbx", Uint8Array.of(3, 0xd9, 0xa2, 0x9a), "A page cannot open KeePass databases."],
+    ["broken.json", '{"encrypted": false, "items": 7}', "The file.items is no array. Nothing was imported."],
+    [
+      "my data.kdbx",
+      Uint8Array.of(3, 0xd9, 0xa2, 0x9a),
+      "Only the command line opens KeePass databases. Run: item-vault import 'my data.kdbx'",
+    ],
   ])("is refused in words: %s", async (name, content, message) => {
     await choose(shared, name, content);
     const alert = shared.getByRole("alert");
@@ -182,17 +186,54 @@ describe("a file that cannot be read", () => {
 
   it("is read as the format that the user chooses, if it has the signs of none", async () => {
     await choose(shared, "variables.txt", "A=1\nB=2\n");
-    await shared.getByLabel("Format").selectOption({ label: ".env: one Item with a field per variable" });
-    await shared.getByRole("button", { name: "Read the file" }).click();
-    await forecast(shared, "1 Item: 1 new.");
-    expect(await shared.getByRole("button", { name: "Import 1 Item" }).isEnabled()).toBe(true);
+    await shared.getByLabel("App").selectOption({ label: ".env: one Item with a field per variable" });
+    await shared.getByRole("button", { name: "Continue" }).click();
+    await forecast(shared, "1 item: 1 new.");
+    expect(await shared.getByRole("button", { name: "Import 1 item" }).isEnabled()).toBe(true);
+  });
+
+  it("has columns that the user names, if it is CSV of no known app, and they can be changed", async () => {
+    const { page, token, vault } = await openImport();
+    await choose(page, "autres.csv", "Nom;Login Name;Mot de passe;Couleur\nBoutique;ada;pw1;rouge\n");
+    await page.getByRole("heading", { name: "Columns of autres.csv" }).waitFor();
+    expect(await page.getByLabel("Login Name").locator("option:checked").textContent()).toBe("Username");
+    expect(await page.getByLabel("Couleur").locator("option:checked").textContent()).toBe("Hidden field");
+    expect(await checkLooks(page)).toBe("");
+    await page.getByRole("combobox", { name: "Nom", exact: true }).selectOption({ label: "Title" });
+    await page.getByRole("button", { name: "Continue" }).click();
+    await forecast(page, "1 item: 1 new.");
+    await page.getByRole("button", { name: "Change columns" }).click();
+    expect(await page.getByRole("combobox", { name: "Nom", exact: true }).locator("option:checked").textContent()).toBe("Title");
+    await page.getByLabel("Mot de passe").selectOption({ label: "Password" });
+    await page.getByLabel("Couleur").selectOption({ label: "Do not import" });
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("list", { name: "Not carried over" }).getByText("values of the column “Couleur”").waitFor();
+    await page.getByRole("button", { name: "Import 1 item" }).click();
+    await isImported(page);
+    const [item] = (await sendRequest("GET", `v1/vaults/${vault}/items`, token)) as { id: string; title: string }[];
+    const { fields } = (await sendRequest("GET", `v1/vaults/${vault}/items/${item!.id}`, token)) as {
+      fields: { value: string }[];
+    };
+    expect([item!.title, ...fields.map(({ value }) => value)]).toEqual(["Boutique", "ada", "pw1"]);
+  });
+
+  it("has odd items, which are named and left out when the user says so", async () => {
+    const { page, ...seeded } = await openImport();
+    await choose(page, "odd.csv", "name,url,username,password\nFine,,ada,pw1\nOdd,ada\n");
+    await page.getByText("“Odd” cannot be read: The row has 2 values but the header has 4").waitFor();
+    await forecast(page, "1 item: 1 new.");
+    expect(await page.getByRole("button", { name: "Import 1 item" }).isDisabled()).toBe(true);
+    await page.getByLabel("Leave them out").check();
+    await page.getByRole("button", { name: "Import 1 item" }).click();
+    await isImported(page);
+    expect(await titlesIn(seeded)).toEqual(["Fine"]);
   });
 
   it("is not asked of a session that may write to no vault", async () => {
     const { token } = await seed([], { permission: "r" });
     const page = await openPage({ token });
     await page.goto("/console/#/import");
-    await page.getByText("You have no vault to which you may write").waitFor();
+    await page.getByText("You need write access to a vault to import.").waitFor();
     expect(await page.getByLabel("Choose a file").count()).toBe(0);
   });
 });
@@ -203,9 +244,9 @@ describe("an import that ends early", () => {
     const { page } = opened;
     expectProblem(page, /ERR_CONNECTION_RESET/);
     await choose(page, "many.csv", csvOf(8));
-    await forecast(page, "8 Items: 8 new.");
+    await forecast(page, "8 items: 8 new.");
     const fault = await injectFault(page, "POST", "/v1/vaults/*/items", "lost");
-    await page.getByRole("button", { name: "Import 8 Items" }).click();
+    await page.getByRole("button", { name: "Import 8 items" }).click();
     await page.getByRole("alert").getByText("The service did not answer").waitFor();
     fault.end();
     await page.getByRole("button", { name: "Continue" }).click();
@@ -217,7 +258,7 @@ describe("an import that ends early", () => {
     const { page, ...seeded } = await openImport();
     const { requests, end } = await injectFault(page, "POST", "/v1/vaults/*/items", "held");
     await choose(page, "passwords.csv", csvOf(30));
-    await page.getByRole("button", { name: "Import 30 Items" }).click();
+    await page.getByRole("button", { name: "Import 30 items" }).click();
     await expect.poll(() => requests.length).toBeGreaterThan(0);
     const link = page.getByRole("link", { name: "Items", exact: true });
     const dialog = page.getByRole("dialog", { name: "Stop the import?" });
@@ -236,9 +277,9 @@ describe("an import that ends early", () => {
     const { page, vault } = opened;
     expectProblem(page, /507/);
     await choose(page, "many.csv", csvOf(20));
-    await forecast(page, "20 Items: 20 new.");
+    await forecast(page, "20 items: 20 new.");
     const fault = await injectFault(page, "POST", "/v1/vaults/*/items", "held");
-    await page.getByRole("button", { name: "Import 20 Items" }).click();
+    await page.getByRole("button", { name: "Import 20 items" }).click();
     await page.getByRole("button", { name: "Stop" }).click();
     fault.end();
     await page.getByRole("heading", { name: "Import stopped" }).waitFor();
@@ -257,13 +298,13 @@ it("the stages of an import have no violation of accessibility, light and dark, 
   const { page } = await openImport();
   expect(await checkLooks(page)).toBe("");
   await choose(page, "protected.json", JSON.stringify(await protectedVault("{}", "x")));
-  await page.getByLabel("Password of the file").waitFor();
+  await page.getByLabel("File password").waitFor();
   expect(await checkLooks(page)).toBe("");
   await page.getByRole("button", { name: "Choose another file" }).click();
   await choose(page, "export.1pux", makeOnePux());
-  await forecast(page, "3 Items: 3 new.");
+  await forecast(page, "3 items: 3 new.");
   expect(await checkLooks(page)).toBe("");
-  await page.getByRole("button", { name: "Import 3 Items" }).click();
+  await page.getByRole("button", { name: "Import 3 items" }).click();
   await isImported(page);
   expect(await checkLooks(page)).toBe("");
 });

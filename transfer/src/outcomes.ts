@@ -5,7 +5,7 @@ export const OUTCOMES: Readonly<Record<Outcome | "failed", string>> = {
   created: "created",
   completed: "completed after an interrupted import",
   present: "already there",
-  differs: "already there with other content: left as they are",
+  differs: "already there with different content (not changed)",
   deleted: "imported before and deleted since: not created again",
   failed: "failed",
 };

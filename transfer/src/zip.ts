@@ -47,7 +47,7 @@ function parseDirectory(bytes: Uint8Array): Entry[] {
   if (new Set(rows.map(({ name }) => name)).size < rows.length) throw fault("has two entries of one name");
   const sum = (attribute: "packed" | "size") => rows.reduce((total, row) => total + row[attribute], 0);
   const bomb = sum("size") > LIMITS.small && sum("size") > LIMITS.ratio * bytes.length;
-  if (bomb || sum("packed") > bytes.length) throw fault("would be far larger unpacked than it can honestly be");
+  if (bomb || sum("packed") > bytes.length) throw fault("expands to an unreasonable size and was rejected");
   return rows.map((row) => ({ name: row.name, size: row.size, read: () => extract(data, bytes, row) }));
 }
 

@@ -33,7 +33,7 @@ export function describeExamples(losses: readonly Loss[]): string {
 export const describeDiffering = (titles: readonly string[]): string =>
   titles.length === 0
     ? ""
-    : `There with other content, and left as they are: ${quoteTitles(titles.slice(0, 20), titles.length)}\n`;
+    : `Already there with different content (not changed): ${quoteTitles(titles.slice(0, 20), titles.length)}\n`;
 
 /** Titles in one line, escaped. `all`: how many there are. */
 export function quoteTitles(titles: readonly string[], all = titles.length): string {

@@ -3,6 +3,7 @@ import { useLayoutEffect } from "preact/hooks";
 import type { Import } from "./create-import.ts";
 import { FORMATS } from "./formats.ts";
 import { listState, transferTargets } from "../state/items.ts";
+import { isolate } from "../ui/texts.ts";
 import type { Problem } from "./stage.ts";
 
 interface Props {
@@ -25,12 +26,11 @@ export function ChooseFile({ shown, problem }: Props) {
     if (file) shown.chooseFile(file);
   };
   if (listState.value === "loaded" && transferTargets().length === 0)
-    return <p class="empty">You have no vault to which you may write. Ask its administrator for a permission.</p>;
+    return <p class="empty">You need write access to a vault to import.</p>;
   return (
     <>
       <p>
-        Items of a file that another program has exported. The file is read in this page and never uploaded: only its Items are
-        sent, after you have seen what will be imported.
+        Bring in passwords from another app. The file is read in your browser and never uploaded; you review everything first.
       </p>
       {problem && <ProblemOf problem={problem} shown={shown} />}
       <label>
@@ -43,7 +43,7 @@ export function ChooseFile({ shown, problem }: Props) {
           onDragLeave={() => (isOver.value = false)}
         />
       </label>
-      <h2>Files that can be read</h2>
+      <h2>Supported files</h2>
       <ul class="formats">
         {FORMATS.map(({ name, summary }) => (
           <li key={name}>
@@ -52,7 +52,7 @@ export function ChooseFile({ shown, problem }: Props) {
         ))}
       </ul>
       <p class="quiet">
-        The command line also reads KeePass databases, and other services: <code>item-vault import FILE</code>
+        The command line also reads KeePass databases and other services: <code>item-vault import FILE</code>
       </p>
     </>
   );
@@ -60,11 +60,12 @@ export function ChooseFile({ shown, problem }: Props) {
 
 function ProblemOf({ problem, shown }: { readonly problem: Problem; readonly shown: Import }) {
   if (problem.kind === "several" || problem.kind === "unknown") return <FormatChoice kind={problem.kind} shown={shown} />;
+  const command = `item-vault import ${quoteForShell(shown.file.value?.name ?? "FILE")}`;
   return (
     <div class="failure" role="alert">
       {problem.kind === "keepass" ? (
         <p>
-          A page cannot open KeePass databases. Import this one with the command line: <code>item-vault import FILE</code>
+          Only the command line opens KeePass databases. Run: <code>{isolate(command)}</code>
         </p>
       ) : (
         <p>{problem.text}</p>
@@ -73,14 +74,20 @@ function ProblemOf({ problem, shown }: { readonly problem: Problem; readonly sho
   );
 }
 
+/** A file name as one word of a shell, which is no option. */
+function quoteForShell(name: string): string {
+  const path = name.startsWith("-") ? `./${name}` : name;
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
 /** A summary as the command line prints it: what it has in backticks is code. */
 const Summary = ({ text }: { readonly text: string }) => (
   <>{text.split("`").map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
 );
 
 const QUESTIONS = {
-  unknown: "The file has no format that is known. If you know it, choose it here.",
-  several: "The file may be of several formats. Choose the right one.",
+  unknown: "We don’t recognize this file. Which app is it from?",
+  several: "This file could be from more than one app. Which one is it from?",
 } as const;
 
 function FormatChoice({ kind, shown }: { readonly kind: keyof typeof QUESTIONS; readonly shown: Import }) {
@@ -93,7 +100,7 @@ function FormatChoice({ kind, shown }: { readonly kind: keyof typeof QUESTIONS; 
     <form class="failure" onSubmit={onSubmit}>
       <p role="alert">{QUESTIONS[kind]}</p>
       <label>
-        Format
+        App
         <select name="format" required>
           <option value="">Choose…</option>
           {FORMATS.map(({ name, summary }) => (
@@ -103,7 +110,7 @@ function FormatChoice({ kind, shown }: { readonly kind: keyof typeof QUESTIONS; 
           ))}
         </select>
       </label>
-      <button>Read the file</button>
+      <button>Continue</button>
     </form>
   );
 }

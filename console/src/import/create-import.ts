@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals";
+import type { ColumnChoice } from "@item-vault/transfer/formats/csv/header";
 import type { PlannedItem } from "@item-vault/transfer/plan";
 import { sessionClient } from "../api/client.ts";
 import { loadItems, vaults } from "../state/items.ts";
@@ -11,7 +12,7 @@ import type { Forecast, Stage } from "./stage.ts";
 export type Import = ReturnType<typeof createImport>;
 
 const loadEngine = () => import("./engine.ts");
-const FIRST: Reading = { password: undefined, includeTrash: false, format: undefined };
+const FIRST: Reading = { password: undefined, includeTrash: false, format: undefined, columns: undefined };
 
 /** The state of an import. The views read the signals. */
 function createState() {
@@ -28,6 +29,8 @@ function createState() {
     problem: signal(""),
     done: signal(0),
     source: undefined as Source | undefined,
+    /** The columns of a CSV file of no known app. */
+    columns: [] as readonly ColumnChoice[],
     controller: new AbortController(),
     /** Counts what begins, so that an answer which arrives after something else has begun is ignored. */
     current: 0,
@@ -54,6 +57,7 @@ export function createImport() {
       void read(state, {});
     },
     read: (changes: Partial<Reading>) => void read(state, changes),
+    changeColumns: () => void (stage.value = { name: "columns", columns: state.columns }),
     setTargets: (next: ReadonlyMap<string, string>) => {
       targets.value = next;
       void compare(state);
@@ -74,6 +78,7 @@ function close(state: State): void {
   state.current++;
   state.controller.abort();
   state.source = undefined;
+  state.columns = [];
   state.file.value = undefined;
   state.reading.value = FIRST;
   state.targets.value = new Map();
@@ -93,12 +98,14 @@ async function read(state: State, changes: Partial<Reading>): Promise<void> {
     const outcome = await (await loadEngine()).readSource(file.value!, reading.value);
     if (run !== state.current) return;
     if (outcome.kind === "read") review(state, outcome.source);
+    else if (outcome.kind === "columns") stage.value = { name: "columns", columns: (state.columns = outcome.columns) };
     else if (outcome.kind === "password") stage.value = { name: "password" };
     else stage.value = { name: "choose", problem: { kind: outcome.kind, text: "" } };
   } catch (error) {
     if (run !== state.current) return;
     const fault = { kind: "fault", text: explainFault(error) } as const;
-    stage.value = { name: reading.value.password === undefined ? "choose" : "password", problem: fault };
+    if (reading.value.columns) stage.value = { name: "columns", columns: state.columns, problem: fault };
+    else stage.value = { name: reading.value.password === undefined ? "choose" : "password", problem: fault };
   }
 }
 

@@ -1,5 +1,7 @@
 import { compareItems } from "@item-vault/transfer/compare-items";
 import { beginFit, type Fitted } from "@item-vault/transfer/fit";
+import { csv } from "@item-vault/transfer/formats/csv";
+import { type ColumnChoice, columnsIn } from "@item-vault/transfer/formats/csv/header";
 import { isKeePassFile } from "@item-vault/transfer/formats/keepass-file";
 import { matchingFormats } from "@item-vault/transfer/format";
 import type { Transfer } from "@item-vault/transfer/item";
@@ -26,25 +28,35 @@ export interface Reading {
   readonly includeTrash: boolean;
   /** The name of a format; `undefined`: the one whose signs the file has. */
   readonly format: string | undefined;
+  /** What the columns of a CSV file of no known program are, by their names in lower case. */
+  readonly columns: ReadonlyMap<string, string> | undefined;
 }
 
-/** `several`, `unknown`: the user has to choose the format. `keepass`: only the command line reads the file. */
-export type ReadOutcome = { readonly kind: "read"; readonly source: Source } | { readonly kind: "password" | Unreadable };
+/**
+ * `several`, `unknown`: the user has to choose the format. `columns`: the user has to say what the columns of a CSV file are. `keepass`: only
+ * the command line reads the file.
+ */
+export type ReadOutcome =
+  | { readonly kind: "read"; readonly source: Source }
+  | { readonly kind: "columns"; readonly columns: readonly ColumnChoice[] }
+  | { readonly kind: "password" | Unreadable };
 export type Unreadable = "several" | "unknown" | "keepass";
 
 const NEEDS_PASSWORD = new Error("The file needs a password");
 
 /** Reads a file in the page. Errors: throws the TransferError of a malformed file, or of a wrong password. */
-export async function readSource(file: File, { password, includeTrash, format: wanted }: Reading): Promise<ReadOutcome> {
+export async function readSource(file: File, { password, includeTrash, format: wanted, columns }: Reading): Promise<ReadOutcome> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   if (isKeePassFile(bytes.subarray(0, 4096))) return { kind: "keepass" };
   const named = FORMATS.filter(({ name }) => name === wanted);
   const matching = named.length > 0 ? named : matchingFormats(FORMATS, bytes, file.name);
   const [format, another] = matching;
+  const found = !columns && (!format || format === csv) ? columnsIn(bytes, file.name) : undefined;
+  if (found) return { kind: "columns", columns: found };
   if (!format || another) return { kind: format ? "several" : "unknown" };
   const ask = () => (password === undefined ? Promise.reject(NEEDS_PASSWORD) : Promise.resolve(password));
   try {
-    const transfer = await format.read(bytes, { password: ask, fileName: file.name, includeTrash });
+    const transfer = await format.read(bytes, { password: ask, fileName: file.name, includeTrash, columns });
     return { kind: "read", source: { format: format.name, source: transfer.source, fitted: await fitInSlices(transfer) } };
   } catch (error) {
     if (error === NEEDS_PASSWORD) return { kind: "password" };

@@ -3,6 +3,7 @@ import { useLayoutEffect, useMemo } from "preact/hooks";
 import { LeaveGuard } from "../ui/leave.tsx";
 import { Page } from "../ui/page.tsx";
 import { ChooseFile } from "./choose-file.tsx";
+import { ColumnForm } from "./column-form.tsx";
 import { createImport, type Import } from "./create-import.ts";
 import { PasswordForm } from "./password-form.tsx";
 import { Result } from "./result.tsx";
@@ -22,7 +23,7 @@ export function ImportView() {
       <LeaveGuard
         changed={() => shown.stage.value.name === "writing"}
         title="Stop the import?"
-        text="It is under way, and stops when you leave this page. The same file continues it."
+        text="Leaving stops the import. Import the same file again to continue."
         stay="Keep importing"
         leave="Stop and leave"
       />
@@ -35,6 +36,7 @@ const STAGES: { readonly [Name in Stage["name"]]: (stage: Extract<Stage, { name:
     choose: ({ problem }, shown) => <ChooseFile shown={shown} problem={problem} />,
     reading: () => <StageHeading>Reading the file…</StageHeading>,
     password: ({ problem }, shown) => <PasswordForm shown={shown} problem={problem} />,
+    columns: ({ columns, problem }, shown) => <ColumnForm shown={shown} columns={columns} problem={problem} />,
     review: ({ source }, shown) => <Review shown={shown} source={source} />,
     writing: ({ all }, shown) => <Writing shown={shown} all={all} />,
     finished: ({ result }, shown) => <Result shown={shown} result={result} />,

@@ -4,7 +4,7 @@ import { isolate } from "../ui/texts.ts";
 
 /** The loss report: what is not carried over, how often, and in which Items. */
 export function LossReport({ losses }: { readonly losses: readonly Loss[] }) {
-  if (losses.length === 0) return <p>Nothing is lost.</p>;
+  if (losses.length === 0) return <p>Everything can be imported.</p>;
   return (
     <ul class="losses" aria-label="Not carried over">
       {losses.map(({ what, count, examples = [] }) => (

@@ -14,11 +14,11 @@ export function PasswordForm({ shown, problem }: { readonly shown: Import; reado
     <form onSubmit={onSubmit}>
       <h2>{shown.file.value?.name} is encrypted</h2>
       <label>
-        Password of the file
+        File password
         <input ref={input} type="password" required autocomplete="one-time-code" aria-describedby="password-problem" />
       </label>
       <p id="password-problem" class={problem ? "failure" : "quiet"} role={problem && "alert"}>
-        {problem?.text ?? "It was set when the file was exported. It is used in this page only."}
+        {problem?.text ?? "You set it when you exported the file. It never leaves this page."}
       </p>
       <p class="actions">
         <button class="primary">Open</button>

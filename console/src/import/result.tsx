@@ -25,7 +25,7 @@ export function Result({ shown, result }: Props) {
         </p>
       )}
       <Outcomes result={result} />
-      {differing.length > 0 && <TitleList summary="There with other content, and left as they are" titles={differing} />}
+      {differing.length > 0 && <TitleList summary="Already here with different content (not changed)" titles={differing} />}
       {failures.length > 0 && (
         <ul class="failure" aria-label="Failed">
           {failures.map(({ title, why }, index) => (
@@ -37,11 +37,11 @@ export function Result({ shown, result }: Props) {
       )}
       {!isWhole && <Resume shown={shown} />}
       {isWhole && failures.length === 0 && (
-        <p>If the file contains values in clear, delete it now, from the trash of your computer too.</p>
+        <p>Your export file may contain unencrypted passwords. Delete it and empty the trash.</p>
       )}
       <p class="actions">
         <a class={isWhole ? "button primary" : "button"} href="#/items">
-          Show the Items
+          View items
         </a>
         <button type="button" onClick={shown.close}>
           Import another file
@@ -89,7 +89,7 @@ function Resume({ shown }: Pick<Props, "shown">) {
         <button type="button" class="primary" disabled={isWaiting.value} onClick={() => void resume()}>
           Continue
         </button>
-        <span class="quiet">Continues where it stopped, and makes nothing twice.</span>
+        <span class="quiet">Continues where it stopped. Nothing is imported twice.</span>
       </p>
     </>
   );

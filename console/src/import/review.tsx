@@ -3,8 +3,10 @@ import { useLayoutEffect } from "preact/hooks";
 import { sharedNames } from "@item-vault/transfer/shared-names";
 import { plural } from "../ui/plural.ts";
 import { vaults } from "../state/items.ts";
+import { isolate } from "../ui/texts.ts";
 import type { Import } from "./create-import.ts";
 import type { Source } from "./engine.ts";
+import { FORMATS } from "./formats.ts";
 import { ForecastOf } from "./forecast.tsx";
 import { LossReport } from "./loss-report.tsx";
 import { StageHeading } from "./stage-heading.tsx";
@@ -34,7 +36,7 @@ export function Review({ shown, source }: Props) {
   };
   return (
     <form onSubmit={onSubmit}>
-      <StageHeading>Review: {shown.file.value?.name}</StageHeading>
+      <StageHeading>Review: {isolate(shown.file.value?.name ?? "")}</StageHeading>
       <p>{describe(source)}</p>
       <CategoryTable items={items} />
       <VaultChoice names={names} shared={shared} shown={shown} />
@@ -45,8 +47,13 @@ export function Review({ shown, source }: Props) {
       {unfit.length > 0 && <Unfit unfit={unfit} accepted={leavesOut} />}
       <p class="actions">
         <button class="primary" disabled={!isReady}>
-          {count > 0 ? `Import ${plural(count, "Item")}` : "Import"}
+          {count > 0 ? `Import ${plural(count, "item")}` : "Import"}
         </button>
+        {shown.reading.value.columns && (
+          <button type="button" onClick={shown.changeColumns}>
+            Change columns
+          </button>
+        )}
         <button type="button" onClick={shown.close}>
           Choose another file
         </button>
@@ -55,11 +62,14 @@ export function Review({ shown, source }: Props) {
   );
 }
 
-/** The content of the source in one sentence, as the command line writes it. */
+/** The content of the source in one sentence: `4 logins from Chrome, 1 file.` */
 function describe({ format, fitted: { items } }: Source): string {
+  const program = FORMATS.find(({ name }) => name === format)!.summary.split(/[:,]/, 1)[0]!;
+  const noun = items.every(({ category }) => category === "LOGIN") ? "login" : "item";
   const files = items.reduce((sum, item) => sum + item.files.length, 0);
   const states = items.reduce((sum, item) => sum + item.history.length, 0);
-  return `Format ${format}: ${plural(items.length, "Item")}, ${plural(files, "File")}, ${plural(states, "earlier version")}.`;
+  const further = [files > 0 && plural(files, "file"), states > 0 && plural(states, "earlier version")].filter(Boolean);
+  return `${[`${plural(items.length, noun)} from ${program}`, ...further].join(", ")}.`;
 }
 
 const isTrash = (what: string): boolean => what.startsWith("Items in the trash");
@@ -75,7 +85,7 @@ function TrashChoice({ shown, source }: Props) {
         checked={includeTrash}
         onChange={(event) => shown.read({ includeTrash: event.currentTarget.checked })}
       />
-      Import the Items in the trash too
+      Import items from the trash too
     </label>
   );
 }

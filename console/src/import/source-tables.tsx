@@ -3,6 +3,7 @@ import type { Category } from "@item-vault/client";
 import type { Unfit as UnfitItem } from "@item-vault/transfer/item";
 import type { TransferItem } from "@item-vault/transfer/item";
 import { plural } from "../ui/plural.ts";
+import { isolate } from "../ui/texts.ts";
 import { labelOfCategory, titleOf } from "../items/categories.ts";
 
 /** How many Items of each category the source has, the most first. */
@@ -25,15 +26,15 @@ export function CategoryTable({ items }: { readonly items: readonly TransferItem
 /** Items that are shown of a list that may be long. */
 const SHOWN = 20;
 
-/** Items for which the service has no room. They are left out if the user accepts that. */
+/** Items that cannot be read or written. They are left out if the user accepts that. */
 export function Unfit({ unfit, accepted }: { readonly unfit: readonly UnfitItem[]; readonly accepted: Signal<boolean> }) {
   return (
     <div class="failure">
-      <p>{plural(unfit.length, "Item")} cannot be written to the service:</p>
+      <p>{plural(unfit.length, "item")} can’t be imported:</p>
       <ul>
         {unfit.slice(0, SHOWN).map((item, index) => (
           <li key={index}>
-            “{titleOf(item)}” {item.why}
+            “{isolate(titleOf(item))}” {item.why}
           </li>
         ))}
       </ul>

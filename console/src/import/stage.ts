@@ -1,3 +1,4 @@
+import type { ColumnChoice } from "@item-vault/transfer/formats/csv/header";
 import type { Counts } from "@item-vault/transfer/write-items";
 import type { Source, Unreadable } from "./engine.ts";
 
@@ -13,6 +14,7 @@ export type Stage =
   | { readonly name: "choose"; readonly problem?: Problem }
   | { readonly name: "reading" }
   | { readonly name: "password"; readonly problem?: Problem | undefined }
+  | { readonly name: "columns"; readonly columns: readonly ColumnChoice[]; readonly problem?: Problem }
   | { readonly name: "review"; readonly source: Source }
   | { readonly name: "writing"; readonly all: number }
   | { readonly name: "finished"; readonly result: Result };
@@ -24,7 +26,7 @@ export interface Result extends Counts {
   readonly all: number;
 }
 
-/** What the import would do: numbers of Items. */
+/** What the import would do: numbers of items. */
 export interface Forecast {
   readonly created: number;
   /** Items whose import was interrupted. */

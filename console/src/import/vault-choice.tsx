@@ -46,16 +46,16 @@ export function VaultChoice({ names, shared, shown }: Props) {
   if (listState.value === "loading") return <p class="quiet">Loading your vaults…</p>;
   return (
     <fieldset class="targets">
-      <legend class="unseen">Where the Items go</legend>
+      <legend class="unseen">Vaults</legend>
       {shared.map(({ name, count }) => (
         <p key={name}>
-          The file has {plural(count, "vault")} of the name “{isolate(name)}” (case does not count). If one vault gets the Items
-          of all of them, nothing tells them apart afterwards. To keep them apart, rename the vaults before you export them.
+          The file has {plural(count, "vault")} named “{isolate(name)}”, in upper or lower case. All their items go into the vault
+          that you choose. To keep them apart, rename the vaults before you export them.
         </p>
       ))}
       {names.map((name) => (
         <label key={name}>
-          {name === "" ? "Import into" : <>Items of “{name}” into</>}
+          {name === "" ? "Import into" : <>Import “{isolate(name)}” into</>}
           <select
             required
             value={targets.get(name) ?? ""}
@@ -67,7 +67,7 @@ export function VaultChoice({ names, shared, shown }: Props) {
                 {vault.name}
               </option>
             ))}
-            {names.length > 1 && <option value={NONE}>Leave these Items out</option>}
+            {names.length > 1 && <option value={NONE}>Do not import</option>}
           </select>
         </label>
       ))}

@@ -14,10 +14,10 @@ export function Writing({ shown, all }: { readonly shown: Import; readonly all: 
     <>
       <StageHeading>Importing</StageHeading>
       <label class="progress">
-        {shown.done.value.toLocaleString("en")} of {plural(all, "Item")}
+        {shown.done.value.toLocaleString("en")} of {plural(all, "item")}
         <progress max={all} value={shown.done.value} />
       </label>
-      <p class="quiet">The import stops when you leave this page. The same file continues it.</p>
+      <p class="quiet">Leaving stops the import. Import the same file again to continue.</p>
       <p class="actions">
         <button type="button" disabled={isStopping.value} onClick={stop}>
           {isStopping.value ? "Stopping…" : "Stop"}

@@ -218,12 +218,12 @@ describe("import of a file that was changed after an import", () => {
       runHere(["import", changed, "--vault", made.name, ...options], { env: { ...made.env, ITEM_VAULT_HOST: url } });
     const dry = await again("--dry-run");
     expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining("Dry run: 0 to write, 20 already there\n") });
-    expect(dry.stderr).toContain(`There with other content, and left as they are: “Item of ${ids[0]}”`);
+    expect(dry.stderr).toContain(`Already there with different content (not changed): “Item of ${ids[0]}”`);
     expect(requests).toHaveLength(22); // the list of vaults and that of Items
     requests.length = 0;
     const ran = await again();
-    expect(ran.stdout).toContain("Imported: 19 already there, 1 already there with other content: left as they are\n");
-    expect(ran.stderr).toContain(`There with other content, and left as they are: “Item of ${ids[0]}”`);
+    expect(ran.stdout).toContain("Imported: 19 already there, 1 already there with different content (not changed)\n");
+    expect(ran.stderr).toContain(`Already there with different content (not changed): “Item of ${ids[0]}”`);
     expect(requests).toHaveLength(22);
     expect(requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
   });

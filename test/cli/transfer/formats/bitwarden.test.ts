@@ -234,6 +234,6 @@ describe("bitwarden, refused", () => {
     );
     const bomb = Buffer.from(zipSync({ "data.json": new Uint8Array(1024) }));
     bomb.writeUInt32LE(0x7fffffff, bomb.lastIndexOf(Buffer.from("PK\u0001\u0002")) + 24);
-    expect(await refusal(bitwarden, bomb)).toBe("The archive would be far larger unpacked than it can honestly be");
+    expect(await refusal(bitwarden, bomb)).toBe("The archive expands to an unreasonable size and was rejected");
   });
 });

@@ -99,7 +99,7 @@ function decompress(bytes: Uint8Array): Uint8Array {
     return gunzipSync(bytes, { maxOutputLength });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE")
-      throw sourceFault("The file", "would be far larger unpacked than it can honestly be");
+      throw sourceFault("The file", "expands to an unreasonable size and was rejected");
     throw sourceFault("The file", "is damaged: its compressed content is not whole");
   }
 }
