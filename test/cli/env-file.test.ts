@@ -31,6 +31,8 @@ const print = (expression: string) => ["--", process.execPath, "-p", expression]
 const run = (path: string, expression = "'started'") =>
   runHere(["run", "--env", path, ...print(expression)], { env: { ...made.env, SECRET: made.reference("password") } });
 
+const OBEYS_NODE_OPTIONS = "item-vault: shells and programs obey NODE_OPTIONS: check that you trust who sets the value\n";
+
 describe("a file of --env", () => {
   it("has values that the command gets whole, also with quotes in quotes", async () => {
     const path = fileOf(`A="{\\"type\\":\\"svc\\",\\"n\\":1}"\nB="pass\\"word"\nC='it'\\''s'\nexport D='Let\\'s' # c\n`);
@@ -57,9 +59,21 @@ describe("a file of --env", () => {
     const ran = await runCli(["run", "--env", fileOf(`NODE_OPTIONS=--require=${hook}\n`), "--", "node", "-p", "1"], {
       env: made.env,
     });
-    expect(ran).toMatchObject({ code: 0, stdout: "[ undefined ]\n1\n", stderr: "" });
+    expect(ran).toMatchObject({ code: 0, stdout: "[ undefined ]\n1\n", stderr: OBEYS_NODE_OPTIONS });
     const refused = await runCli(["run", "--env", fileOf("NODE_OPTIONS=--no-such-flag\n"), "--", "true"], { env: made.env });
-    expect(refused).toMatchObject({ code: 0, stderr: "" });
+    expect(refused).toMatchObject({ code: 0, stderr: OBEYS_NODE_OPTIONS });
+  });
+
+  it("has variables that programs obey: one line on stderr names them, also those of references, and none that the shell has set itself", async () => {
+    const file = fileOf("LD_LIBRARY_PATH=/nowhere\nA=1\nGIT_AUTHOR_NAME=op://$V/Database/password\n");
+    const args = ["run", "--env", file, ...print("process.env.LD_LIBRARY_PATH")];
+    const env = { ...made.env, V: made.vault, PYTHONPATH: made.reference("password"), PYTHONHOME: "/nowhere" };
+    expect(await runHere(args, { env })).toMatchObject({
+      code: 0,
+      stdout: "/nowhere\n",
+      stderr:
+        "item-vault: shells and programs obey LD_LIBRARY_PATH, PYTHONPATH, GIT_AUTHOR_NAME: check that you trust who sets the value\n",
+    });
   });
 
   it("has lines that set no variable: stderr names each of them", async () => {
@@ -77,12 +91,12 @@ describe("a file of --env", () => {
     ["is below a file", () => join(fileOf("A=1"), "x.env"), /x\.env: cannot be read: ENOTDIR/],
     ["has no end", () => "/dev/zero", /\/dev\/zero: is larger than 4 MiB/],
     ["has 10 MB", () => fileOf(`A=${"x".repeat(10_000_000)}`), /\.env: is larger than 4 MiB/],
-    ["is in Latin-1", () => fileOf(Buffer.from("A=p\xE4ss\n", "latin1")), /\.env: is not UTF-8 text/],
-    ["ends within a character", () => fileOf(Buffer.from("A=grün").subarray(0, -2)), /\.env: is not UTF-8 text/],
-    ["is UTF-16 and ends within a character", () => fileOf(utf16("\uFEFFA=1").subarray(0, -1)), /\.env: is not UTF-16LE text/],
-    ["is big-endian UTF-16 with half a pair", () => fileOf(utf16("\uFEFFA=\uD83D").swap16()), /\.env: is not UTF-16BE text/],
-    ["is UTF-16 without a mark", () => fileOf(utf16("A=1\n")), /\.env: is UTF-16 text without a byte order mark/],
-    ["is big-endian UTF-16 without a mark", () => fileOf(utf16("A=1\n").swap16()), /\.env: is UTF-16 text without a/],
+    ["is in Latin-1", () => fileOf(Buffer.from("A=p\xE4ss\n", "latin1")), /\.env is not UTF-8 text/],
+    ["ends within a character", () => fileOf(Buffer.from("A=grün").subarray(0, -2)), /\.env is not UTF-8 text/],
+    ["is UTF-16 and ends within a character", () => fileOf(utf16("\uFEFFA=1").subarray(0, -1)), /\.env is not UTF-16LE text/],
+    ["is big-endian UTF-16 with half a pair", () => fileOf(utf16("\uFEFFA=\uD83D").swap16()), /\.env is not UTF-16BE text/],
+    ["is UTF-16 without a mark", () => fileOf(utf16("A=1\n")), /\.env is UTF-16 text without a byte order mark/],
+    ["is big-endian UTF-16 without a mark", () => fileOf(utf16("A=1\n").swap16()), /\.env is UTF-16 text without a/],
     ["has a NUL", () => fileOf("A=1\nB=se\0cret\n"), /\.env: line 2 has a NUL character, which no variable can hold/],
     ["has an open quote", () => fileOf("A=1\n\nB='secret\n"), /\.env: line 3 has a quote that is not closed/],
     ["has text after a quoted value", () => fileOf("A='it's secret'\n"), /\.env: line 1 has text after a quoted value/],

@@ -11,13 +11,17 @@ import { ItemVaultError } from "@item-vault/client";
 import { runCli } from "../../cli/src/frame/cli.ts";
 import type { Command } from "../../cli/src/frame/command.ts";
 import { CliError } from "../../cli/src/frame/failure.ts";
-import { dotenvOf, namesOf } from "../../cli/src/output/dotenv.ts";
+import { dotenvOf } from "../../cli/src/output/dotenv.ts";
 import { jsonOf } from "../../cli/src/output/format.ts";
 import { yamlOf } from "../../cli/src/output/yaml.ts";
 import { tableOf } from "../../cli/src/output/table.ts";
 import { printable } from "../../cli/src/frame/printable.ts";
 import { cut, widthOf } from "../../cli/src/output/text.ts";
+import { isObeyedVariable } from "../../src/model/variables.ts";
+import { createVariableNames } from "../../transfer/src/dotenv.ts";
 import { CHARACTER } from "../support/characters.ts";
+import { runHere } from "./support/here.ts";
+import { vaultOf } from "./support/login.ts";
 
 /** How values of the service are written to a terminal and to a .env file. */
 
@@ -190,9 +194,38 @@ describe("messages", () => {
   });
 });
 
-describe("namesOf", () => {
+const namesOf = (labels: readonly string[]): string[] => labels.map(createVariableNames());
+
+describe("names of variables", () => {
   it.each([
     [["api key", "API-Key", "api_key"], ["API_KEY", "API_KEY_2", "API_KEY_3"]],
-    [["2fa", "-", "één"], ["_2FA", "_", "N"]],
-  ])("names the labels %j %j", (labels, names) => expect(namesOf(labels)).toEqual(names)); // oxfmt-ignore
+    [["2fa", "één", "__X_"], ["_2FA", "EEN", "__X_"]],
+    [["_", "-", "名前"], ["FIELD", "FIELD_2", "FIELD_3"]],
+  ])("are capitals for the labels %j: %j", (labels, names) => expect(namesOf(labels)).toEqual(names)); // oxfmt-ignore
+
+  it.each(["PATH", "path", "IFS", "ENV", "BASH_ENV", "bash-env", "PROMPT_COMMAND", "LD_PRELOAD", "ld library path", "DYLD_INSERT_LIBRARIES", "NODE_OPTIONS", "Node Options", "PYTHON", "PYTHONPATH", "GIT_SSH_COMMAND", "SSH_ASKPASS"])(
+    "are none that a shell or a program obeys: %j",
+    (label) => {
+      const name = label.toUpperCase().replaceAll(/[ -]/g, "_");
+      expect(isObeyedVariable(name)).toBe(true);
+      expect(namesOf([label])).toEqual([`FIELD_${name}`]);
+    },
+  ); // oxfmt-ignore
+
+  it.each(["PATHS", "MY_PATH", "ENVIRONMENT", "NODE_ENV", "GITHUB_TOKEN", "SSHKEY", "__"])(
+    "stay where they only look like one: %s",
+    (label) => expect(namesOf([label])).toEqual([label]),
+  );
+
+  it("are read by a shell, which stays as it was", async () => {
+    const { token, vault, create } = await vaultOf();
+    const labels = ["PATH", "IFS", "ENV", "_", "LD_PRELOAD", "名前"];
+    await create({ title: "Hostile", fields: labels.map((label) => ({ label, value: `/nowhere/${label}` })) });
+    const { stdout } = await runHere(["item", "get", "Hostile", "--vault", vault, "--format", "dotenv"], {
+      env: { ITEM_VAULT_TOKEN: token },
+    });
+    const script = `${stdout}\ntrue; ls / >/dev/null && echo "$FIELD_PATH $FIELD_IFS $FIELD_LD_PRELOAD $FIELD $FIELD_2"`;
+    const { stdout: shown } = spawnSync("sh", ["-c", script], { encoding: "utf8" });
+    expect(shown).toBe("/nowhere/PATH /nowhere/IFS /nowhere/LD_PRELOAD /nowhere/_ /nowhere/名前\n");
+  });
 });

@@ -1,3 +1,4 @@
+import { isObeyedVariable } from "@item-vault/model/variables";
 import { TransferError } from "./error.ts";
 
 /**
@@ -177,4 +178,31 @@ function trimmed(text: string): string {
 export function quote(value: string): string | undefined {
   if (!/['\r\0]|\\$/.test(value)) return `'${value}'`;
   return /["$`\\\r\0]/.test(value) ? undefined : `"${value}"`;
+}
+
+const NAME = /^[A-Z_][A-Z0-9_]*$/;
+
+/** Whether a label can be the name of a variable as it is. */
+export const isVariableName = (label: string): boolean => NAME.test(label) && !isObeyedVariable(label);
+
+/**
+ * Returns a function that names a variable for each label: in capitals, with `_` for what no name has, with `FIELD_` before a name that programs
+ * obey, and with `_2`, `_3` … after a name that an earlier label has.
+ */
+export function createVariableNames(): (label: string) => string {
+  const taken = new Set<string>();
+  return (label) => {
+    const base = isVariableName(label) ? label : safeName(label);
+    let name = base;
+    for (let number = 2; taken.has(name); number++) name = `${base}_${number}`;
+    taken.add(name);
+    return name;
+  };
+}
+
+function safeName(label: string): string {
+  const letters = label.normalize("NFKD").replaceAll(/\p{M}/gu, "").toUpperCase();
+  const word = letters.replaceAll(/[^A-Z0-9]+/g, "_").replaceAll(/^_+|_+$/g, "");
+  const name = NAME.test(word) ? word : `_${word}`;
+  return isObeyedVariable(name) ? `FIELD_${word}`.replace(/_$/, "") : name;
 }

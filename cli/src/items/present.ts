@@ -1,8 +1,9 @@
 import { isSecretType } from "@item-vault/model/secret-types";
+import { createVariableNames } from "@item-vault/transfer/dotenv";
 import { printable } from "../frame/printable.ts";
 import { timeOf } from "../output/time.ts";
 import type { Field, FileInfo, Item, Summary } from "../api/shapes.ts";
-import { namesOf, type Variable } from "../output/dotenv.ts";
+import type { Variable } from "../output/dotenv.ts";
 import type { Shown } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
 
@@ -85,10 +86,10 @@ export const filesTable = (files: readonly FileInfo[], columns?: number): string
     columns,
   );
 
-/** A variable for each field that has a value. */
+/** Returns a variable for each field that has a value. */
 function variablesOf({ fields }: Item): Variable[] {
-  const filled = fields.filter(({ value }) => value !== "");
-  const labels = filled.map(({ label, id }) => label || id);
-  const names = namesOf(labels);
-  return filled.map(({ value }, index) => ({ name: names[index]!, value, label: labels[index]! }));
+  const named = createVariableNames();
+  return fields
+    .filter(({ value }) => value !== "")
+    .map(({ label, id, value }) => ({ name: named(label || id), value, label: label || id }));
 }

@@ -26,19 +26,3 @@ function quoted(value: string, label: string): string {
     hint: "Use --format json, or `item-vault run` and a reference.",
   });
 }
-
-/** Names of variables for labels: upper case, with `_` for other characters; `_2`, `_3` … where several have the same name. */
-export function namesOf(labels: readonly string[]): string[] {
-  const taken = new Set<string>();
-  return labels.map((label) => {
-    const word = label
-      .toUpperCase()
-      .replaceAll(/[^A-Z0-9]+/g, "_")
-      .replaceAll(/^_+|_+$/g, "");
-    const base = /^[A-Z]/.test(word) ? word : `_${word}`;
-    let name = base;
-    for (let number = 2; taken.has(name); number++) name = `${base}_${number}`;
-    taken.add(name);
-    return name;
-  });
-}

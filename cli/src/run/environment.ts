@@ -1,4 +1,5 @@
 import { isLikeReference } from "@item-vault/model/reference";
+import { isObeyedVariable } from "@item-vault/model/variables";
 import { CliError } from "../frame/failure.ts";
 import { TOKEN_VARIABLES } from "../frame/settings.ts";
 import { type Part, parseTemplate, referencesOf, renderTemplate } from "../read/template.ts";
@@ -43,6 +44,10 @@ export async function loadEnvironment(
   for (const [name, value] of plain)
     if (value === env[name] && hasScheme(value))
       say(`${name} contains op:// and is passed on as it is, because its value does not begin with a reference`);
+  const obeyed = [...plain, ...templates].flatMap(([name, value]) =>
+    value !== env[name] && isObeyedVariable(name) ? [name] : [],
+  );
+  if (obeyed.length > 0) say(`shells and programs obey ${obeyed.join(", ")}: check that you trust who sets the value`);
   return { plain: Object.fromEntries(plain), templates };
 }
 

@@ -185,4 +185,16 @@ describe("export to .env", () => {
     const { bytes } = await dotenvExport.write(items, {});
     expect(Buffer.from(bytes).toString()).toBe("PROD_DB_PASSWORD='x'\nPROD_DB_PASSWORD_2='x'\n");
   });
+
+  it("a .env file has no name that a shell or a program obeys, neither of a label nor of a title", async () => {
+    const list = ["PATH", "_", "LD_PRELOAD"].map((label) => ({ label, value: "x" }));
+    const items = [itemWith({ title: "Git", fields: list }), itemWith({ title: "", fields: [{ label: "path", value: "x" }] })];
+    const { bytes } = await dotenvExport.write(items, {});
+    expect(Buffer.from(bytes).toString().match(/^\w+/gm)).toEqual([
+      "FIELD_GIT_PATH",
+      "GIT",
+      "FIELD_GIT_LD_PRELOAD",
+      "FIELD_PATH",
+    ]);
+  });
 });

@@ -1,4 +1,5 @@
 import { LIMITS } from "@item-vault/model/limits";
+import { isObeyedVariable } from "@item-vault/model/variables";
 import { parseDotenv } from "../dotenv.ts";
 import { emptyState } from "../item-parts.ts";
 import { Losses } from "../losses.ts";
@@ -18,6 +19,9 @@ export const dotenv: ImportFormat = {
 async function readDotenv(text: string, fileName: string): Promise<Transfer> {
   const losses = new Losses();
   const variables = [...parseDotenv(text, "The file", (what, where) => losses.add(what, where))];
+  for (const [name] of variables)
+    if (isObeyedVariable(name))
+      losses.add("names of variables that shells or programs obey (kept; an export to .env renames them)", name);
   if (variables.length === 0) throw sourceFault("The file", "has no variables");
   const items: TransferItem[] = [];
   for (let first = 0; first < variables.length; first += LIMITS.list) {

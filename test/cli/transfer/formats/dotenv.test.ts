@@ -35,6 +35,18 @@ describe("dotenv", () => {
     });
   });
 
+  it("keeps variables that shells or programs obey, and names them in the report", async () => {
+    const { items, losses } = await read(dotenv, utf8("PATH=/x\nA=1\nLD_PRELOAD=y\n"));
+    expect(valuesOf(items[0]!)).toEqual({ PATH: "/x", A: "1", LD_PRELOAD: "y" });
+    expect(losses).toEqual([
+      {
+        what: "names of variables that shells or programs obey (kept; an export to .env renames them)",
+        count: 2,
+        examples: ["PATH", "LD_PRELOAD"],
+      },
+    ]);
+  });
+
   it.each<[string, Record<string, string>]>([
     ["A= \nB=2", { A: "", B: "2" }],
     ["A=\t\n\n\tB=\t2\t", { A: "", B: "2" }],
