@@ -1,9 +1,10 @@
+import { createCipheriv } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bitwarden } from "../../../../transfer/src/formats/bitwarden.ts";
 import { bitwardenExport, bitwardenZip } from "../../../../transfer/src/formats/bitwarden-export.ts";
 import { fileOf } from "../../../../transfer/src/item-parts.ts";
-import type { TransferItem } from "../../../../transfer/src/item.ts";
+import type { TransferField, TransferItem } from "../../../../transfer/src/item.ts";
 import { FIELD_TYPE_NAMES } from "../../../../src/model/field-types.ts";
 import { CATEGORIES } from "../../../../src/model/item.ts";
 import { VAULT, zippedVault } from "./bitwarden-fixture.ts";
@@ -92,6 +93,20 @@ function valuesIn(bytes: Uint8Array): Set<unknown> {
   return values;
 }
 
+/** The length of a text as Bitwarden encrypts it: AES-256-CBC with PKCS 7, and HMAC-SHA-256 (bitwarden.com/help/bitwarden-security-white-paper). */
+const encryptedLength = (bytes: number) => {
+  const cipher = createCipheriv("aes-256-cbc", Buffer.alloc(32), Buffer.alloc(16));
+  const sealed = Buffer.concat([cipher.update(Buffer.alloc(bytes)), cipher.final()]);
+  return [
+    "2.",
+    Buffer.alloc(16).toString("base64"),
+    "|",
+    sealed.toString("base64"),
+    "|",
+    Buffer.alloc(32).toString("base64"),
+  ].join("").length;
+};
+
 describe("bitwarden, export", () => {
   it("gives back every item that it has read, without a loss", async () => {
     const documents = fc.uniqueArray(item, { maxLength: 4, selector: ({ id }) => id });
@@ -155,6 +170,103 @@ describe("bitwarden, export", () => {
     expect(await filesOf(itemOf(again, "One"))).toEqual({ "a.txt": "of One" });
     expect(await filesOf(itemOf(again, "Two"))).toEqual({ "a.txt": "of Two" });
     expect(new Set(again.items.map(({ sourceId }) => sourceId)).size).toBe(2);
+  });
+
+  const plain = { tags: [], urls: [], sections: [], sourceId: undefined, vault: "V", archived: false, files: [], history: [] };
+  const writeOne = async (given: Partial<TransferItem> & Pick<TransferItem, "category" | "fields">) => {
+    const { bytes, losses } = await bitwardenExport.write([{ ...plain, title: "T", ...given }], {});
+    const { items } = JSON.parse(new TextDecoder().decode(bytes)) as { items: [Record<string, unknown> & { fields: unknown[] }] };
+    return { written: items[0], losses: lossesOf({ losses }) };
+  };
+
+  const CARD = { cardholderName: "Ada", brand: "Visa", number: "4111111111111111", code: "123", expMonth: "7", expYear: "2030" };
+  const CARDS: Readonly<Record<string, TransferField[]>> = {
+    "the ids of 1Password": [
+      { id: "cardholder", label: "cardholder name", value: "Ada" },
+      { id: "type", label: "type", type: "CREDIT_CARD_TYPE", value: "visa" },
+      { id: "ccnum", label: "number", type: "CREDIT_CARD_NUMBER", value: "4111111111111111" },
+      { id: "cvv", label: "verification number", type: "CONCEALED", value: "123" },
+      { id: "expiry", label: "expiry date", type: "MONTH_YEAR", value: "203007" },
+      { id: "validFrom", label: "valid from", type: "MONTH_YEAR", value: "202001" },
+    ],
+    "the labels of the console": [
+      { id: "a1", label: "valid from", type: "MONTH_YEAR", value: "202001" },
+      { id: "a2", label: "Cardholder name", value: "Ada" },
+      { id: "a3", label: "type", type: "CREDIT_CARD_TYPE", value: "Visa" },
+      { id: "a4", label: "number", type: "CREDIT_CARD_NUMBER", value: "4111111111111111" },
+      { id: "a5", label: "verification number", type: "CONCEALED", value: "123" },
+      { id: "a6", label: "expiry date", type: "MONTH_YEAR", value: "2030/07" },
+    ],
+    "types, and other ids and labels": [
+      { id: "n", label: "Karte", type: "CREDIT_CARD_NUMBER", value: "4111111111111111" },
+      { id: "t", label: "Marke", type: "CREDIT_CARD_TYPE", value: "visa" },
+      { id: "cardholder", label: "Name", value: "Ada", section: { id: "s" } },
+      { id: "cvv", label: "CVV", type: "CONCEALED", value: "123" },
+      { id: "expiry", label: "bis", type: "MONTH_YEAR", value: "203007" },
+      { id: "validFrom", label: "valid from", type: "MONTH_YEAR", value: "202001" },
+    ],
+  };
+
+  it.each(Object.entries(CARDS))("fills a card by %s", async (_, fields) => {
+    const { written } = await writeOne({ category: "CREDIT_CARD", fields });
+    expect([written["card"], written.fields]).toEqual([CARD, [{ name: "valid from", value: "202001", type: 0, linkedId: null }]]);
+  });
+
+  it("fills an SSH key and an identity as 1Password and the console have them", async () => {
+    const key = await writeOne({
+      category: "SSH_KEY",
+      fields: [
+        { id: "public_key", label: "public key", value: "ssh-ed25519 AAAA" },
+        { id: "fingerprint", label: "fingerprint", value: "SHA256:abc" },
+        { id: "private_key", label: "private key", type: "SSHKEY", value: "-----BEGIN" },
+        { id: "key_type", label: "key type", value: "ed25519" },
+      ],
+    });
+    expect([key.written["sshKey"], key.written.fields]).toEqual([
+      { privateKey: "-----BEGIN", publicKey: "ssh-ed25519 AAAA", keyFingerprint: "SHA256:abc" },
+      [{ name: "key type", value: "ed25519", type: 0, linkedId: null }],
+    ]);
+    const section = { id: "name", label: "Identification" };
+    const identity = await writeOne({
+      category: "IDENTITY",
+      sections: [section],
+      fields: [
+        { id: "firstname", label: "first name", value: "Ada", section },
+        { id: "lastname", label: "last name", value: "L", section },
+        { id: "defphone", label: "default phone", type: "PHONE", value: "1", section },
+        { id: "homephone", label: "home", type: "PHONE", value: "2", section },
+        { id: "x", label: "Post", type: "EMAIL", value: "a@example.com" },
+        { purpose: "NOTES", type: "STRING", value: "memo" },
+      ],
+    });
+    expect([identity.written["identity"], identity.written["notes"], identity.written.fields]).toEqual([
+      { firstName: "Ada", lastName: "L", email: "a@example.com", phone: "1" },
+      "memo",
+      [{ name: "home", value: "2", type: 0, linkedId: null }],
+    ]);
+    expect(identity.losses).toMatchObject({ "sections of fields": 4 });
+  });
+
+  const LONG: readonly (readonly [name: string, most: number, item: (text: string) => Parameters<typeof writeOne>[0]])[] = [
+    ["name", 1_000, (title) => ({ title, category: "LOGIN", fields: [] })],
+    ["notes", 10_000, (value) => ({ category: "SECURE_NOTE", fields: [{ purpose: "NOTES", value }] })],
+    ["password", 1_000, (value) => ({ category: "LOGIN", fields: [{ purpose: "PASSWORD", value }] })],
+    ["username", 1_000, (value) => ({ category: "LOGIN", fields: [{ purpose: "USERNAME", value }] })],
+    ["value", 5_000, (value) => ({ category: "LOGIN", fields: [{ label: "PIN", type: "CONCEALED", value }] })],
+    ["uri", 10_000, (href) => ({ category: "LOGIN", fields: [], urls: [{ href }] })],
+    ["privateKey", 5_000, (value) => ({ category: "SSH_KEY", fields: [{ type: "SSHKEY", value }] })],
+    ["cardholderName", 1_000, (value) => ({ category: "CREDIT_CARD", fields: [{ id: "cardholder", value }] })],
+    ["folder", 1_000, (tag) => ({ category: "LOGIN", fields: [], tags: [tag] })],
+  ];
+
+  it.each(LONG)("counts a “%s” that is longer encrypted than Bitwarden accepts, and no other", async (name, most, itemWith) => {
+    const fitting = Array.from({ length: most }, (_, bytes) => bytes).findLast((bytes) => encryptedLength(bytes) <= most)!;
+    const counted = async (long: string) =>
+      Object.keys((await writeOne(itemWith(long))).losses).filter((what) => what.includes("Bitwarden refuses the whole file"));
+    expect(await counted("n".repeat(fitting))).toEqual([]);
+    const what = `“${name}” of more than ${fitting} bytes: Bitwarden refuses the whole file until it is shorter`;
+    expect(await counted("n".repeat(fitting + 1))).toEqual([what]);
+    expect(await counted("ä".repeat(fitting / 2 + 1))).toEqual([what]);
   });
 
   it("counts what Bitwarden cannot hold", async () => {

@@ -6,6 +6,8 @@ export interface Slot {
   /** The attribute of the part, and the id of the field. */
   readonly key: string;
   readonly label: string;
+  /** Further ids and labels of the field: those of 1Password, which Connect's clients write. */
+  readonly also?: readonly string[];
   readonly type?: string;
   readonly purpose?: Purpose;
 }
@@ -36,10 +38,10 @@ export const SHAPES: Readonly<Record<number, ItemShape>> = {
     part: "card",
     category: "CREDIT_CARD",
     slots: [
-      { key: "cardholderName", label: "cardholder name" },
+      { key: "cardholderName", label: "cardholder name", also: ["cardholder"] },
       { key: "brand", label: "type", type: "CREDIT_CARD_TYPE" },
-      { key: "number", label: "number", type: "CREDIT_CARD_NUMBER" },
-      { key: "code", label: "verification number", type: "CONCEALED" },
+      { key: "number", label: "number", type: "CREDIT_CARD_NUMBER", also: ["ccnum"] },
+      { key: "code", label: "verification number", type: "CONCEALED", also: ["cvv"] },
       { key: "expMonth", label: "expiry month" },
       { key: "expYear", label: "expiry year" },
     ],
@@ -48,10 +50,13 @@ export const SHAPES: Readonly<Record<number, ItemShape>> = {
     part: "identity",
     category: "IDENTITY",
     slots: [
-      ...texts({ title: "title", firstName: "first name", middleName: "middle name", lastName: "last name" }),
+      { key: "title", label: "title" },
+      { key: "firstName", label: "first name", also: ["firstname"] },
+      { key: "middleName", label: "middle name", also: ["initial"] },
+      { key: "lastName", label: "last name", also: ["lastname"] },
       ...texts({ company: "company", username: "username" }),
       { key: "email", label: "email", type: "EMAIL" },
-      { key: "phone", label: "phone", type: "PHONE" },
+      { key: "phone", label: "phone", type: "PHONE", also: ["defphone", "default phone"] },
       ...texts({ address1: "address", address2: "address 2", address3: "address 3", city: "city" }),
       ...texts({ state: "state", postalCode: "postal code", country: "country" }),
       { key: "ssn", label: "social security number", type: "CONCEALED" },
@@ -63,8 +68,8 @@ export const SHAPES: Readonly<Record<number, ItemShape>> = {
     part: "sshKey",
     category: "SSH_KEY",
     slots: [
-      { key: "privateKey", label: "private key", type: "SSHKEY" },
-      { key: "publicKey", label: "public key" },
+      { key: "privateKey", label: "private key", type: "SSHKEY", also: ["private_key"] },
+      { key: "publicKey", label: "public key", also: ["public_key"] },
       { key: "keyFingerprint", label: "fingerprint" },
     ],
   },
@@ -76,6 +81,19 @@ export const CARD = 3;
 
 /** The field that stands for expMonth and expYear together. */
 export const EXPIRY: Slot = { key: "expiry", label: "expiry date", type: "MONTH_YEAR" };
+
+/** Bitwarden's names of the brands of cards, by what 1Password calls them. */
+export const BRANDS: Readonly<Record<string, string>> = {
+  visa: "Visa",
+  mc: "Mastercard",
+  mastercard: "Mastercard",
+  amex: "Amex",
+  discover: "Discover",
+  diners: "Diners Club",
+  jcb: "JCB",
+  maestro: "Maestro",
+  unionpay: "UnionPay",
+};
 
 /** Sections for what Bitwarden has and an Item has not. The export writes their fields back. */
 export const SECTIONS = {

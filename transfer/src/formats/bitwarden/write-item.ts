@@ -1,6 +1,7 @@
 import type { TransferField, TransferItem } from "../../item.ts";
 import type { Losses } from "../../losses.ts";
-import { CARD, EXPIRY, LOGIN, MATCHES, SECURE_NOTE, SHAPES, type Slot } from "./shapes.ts";
+import { lookup } from "../../lookup.ts";
+import { BRANDS, CARD, EXPIRY, LOGIN, MATCHES, SECTIONS, SECURE_NOTE, SHAPES, type Slot } from "./shapes.ts";
 import { writeCustomField, writeHistory, writeSpecial } from "./write-parts.ts";
 
 interface Place {
@@ -17,14 +18,19 @@ export function writeItem(item: TransferItem, { id, folder }: Place, losses: Los
   if (shape.category !== item.category) losses.add("categories that Bitwarden lacks", title);
   losses.add("tags after the first of an Item", title, Math.max(0, item.tags.length - 1));
   const notes = item.fields.find(({ purpose }) => purpose === "NOTES");
-  const filled = new Map(shape.slots.flatMap((slot) => slotOf(item.fields, slot)));
-  if (type === CARD) for (const [slot, field] of expirySlot(item.fields)) filled.set(slot, field);
+  const filled = fillSlots(item.fields, shape.slots);
+  if (type === CARD) fillExpiry(item.fields, filled);
   const others = item.fields.filter((field) => field !== notes && ![...filled.values()].includes(field));
   for (const [slot, field] of filled) countChanges(slot, field, title, losses);
   const { passkeys, passwords, custom } = writeSpecial(others, type);
   const urls =
     type === LOGIN ? [] : item.urls.map(({ href, label }) => ({ name: label || "URL", value: href, type: 0, linkedId: null }));
-  const part = Object.fromEntries([...filled].map(([{ key }, { value = "" }]) => [key, value]));
+  const part = Object.fromEntries(
+    [...filled].map(([{ key, type: ofSlot }, { value = "" }]) => [
+      key,
+      ofSlot === "CREDIT_CARD_TYPE" ? (lookup(BRANDS, value.toLowerCase()) ?? value) : value,
+    ]),
+  );
   const dates = { creationDate: isoDate(createdAt), revisionDate: isoDate(updatedAt) };
   return {
     passwordHistory: type === LOGIN ? writeHistory(item, losses) : passwords,
@@ -62,13 +68,53 @@ function typeOf({ category, fields, urls }: TransferItem): number {
   return logs ? LOGIN : SECURE_NOTE;
 }
 
-function slotOf(fields: readonly TransferField[], slot: Slot): [Slot, TransferField][] {
-  const fit = (field: TransferField) =>
-    slot.purpose ? field.purpose === slot.purpose : field.id === slot.key && !field.purpose && !field.section;
-  const otp = slot.type === "OTP" ? fields.find(({ type }) => type === "OTP") : undefined;
-  const found = fields.find(fit) ?? otp;
-  return found ? [[slot, found]] : [];
+/** Types that say what a field is, where no id and no label does. */
+const TELLING = new Set(["CREDIT_CARD_NUMBER", "CREDIT_CARD_TYPE", "EMAIL", "OTP", "PHONE", "SSHKEY"]);
+
+/** Whether an import has put the field beside the slots. */
+const isBeside = ({ id = "", section }: TransferField): boolean =>
+  /^custom-\d+$/.test(id) || Object.values(SECTIONS).some((one) => one.id === section?.id);
+
+/** Finds the field of each slot: by its purpose, else by its id, its label or its type. */
+function fillSlots(fields: readonly TransferField[], slots: readonly Slot[]): Map<Slot, TransferField> {
+  const filled = new Map<Slot, TransferField>();
+  const free = new Set(fields.filter((field) => !field.purpose && !isBeside(field)));
+  const fill = (slot: Slot, field: TransferField | undefined) => {
+    if (!field || filled.has(slot)) return;
+    filled.set(slot, field);
+    free.delete(field);
+  };
+  for (const slot of slots.filter(({ purpose }) => purpose))
+    fill(
+      slot,
+      fields.find(({ purpose }) => purpose === slot.purpose),
+    );
+  const others = slots.filter(({ purpose }) => !purpose);
+  const find = (fits: (field: TransferField) => boolean) => [...free].find(fits);
+  for (const slot of others)
+    fill(
+      slot,
+      find(({ id }) => id === slot.key),
+    );
+  for (const slot of others)
+    fill(
+      slot,
+      find(({ id }) => id !== undefined && namesOf(slot).includes(id)),
+    );
+  for (const slot of others)
+    fill(
+      slot,
+      find(({ label }) => label !== undefined && namesOf(slot).includes(label.toLowerCase())),
+    );
+  for (const slot of others)
+    fill(
+      slot,
+      find(({ type = "" }) => type === slot.type && TELLING.has(type)),
+    );
+  return filled;
 }
+
+const namesOf = ({ key, label, also = [] }: Slot): readonly string[] => [key, label, ...also];
 
 function countChanges(slot: Slot, { label, section, type = "STRING" }: TransferField, title: string, losses: Losses): void {
   if ((label ?? slot.label) !== slot.label) losses.add("labels of fields that Bitwarden names itself", title);
@@ -79,10 +125,13 @@ function countChanges(slot: Slot, { label, section, type = "STRING" }: TransferF
 
 const MONTH = /^(\d{4})\/?(\d{2})$/;
 
-/** The field for month and year together, if it holds them and no other field does. */
-function expirySlot(fields: readonly TransferField[]): [Slot, TransferField][] {
-  const apart = fields.some(({ id }) => id === "expMonth" || id === "expYear");
-  return apart ? [] : slotOf(fields, EXPIRY).filter(([, { value = "" }]) => MONTH.test(value));
+/** Adds the field for month and year together, if it holds them and no other field does. */
+function fillExpiry(fields: readonly TransferField[], filled: Map<Slot, TransferField>): void {
+  const isApart = [...filled.keys()].some(({ key }) => key === "expMonth" || key === "expYear");
+  const used = new Set(filled.values());
+  const months = fields.filter((field) => !used.has(field) && MONTH.test(field.value ?? ""));
+  const [found] = isApart ? [] : fillSlots(months, [EXPIRY]);
+  if (found) filled.set(...found);
 }
 
 function writeExpiry({ [EXPIRY.key]: expiry, ...part }: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Loss, TransferItem } from "../../item.ts";
 import { Losses } from "../../losses.ts";
+import { countTooLong } from "./limits.ts";
 import { writeItem } from "./write-item.ts";
 import { protect } from "./protect.ts";
 import { UUID } from "./shapes.ts";
@@ -57,6 +58,7 @@ function writeDocument(items: readonly TransferItem[], losses: Losses): Document
   };
   const ids = freeIds(items);
   const written = items.map((item, n) => writeItem(item, { id: ids[n]!, folder: folderOf(item.tags) }, losses));
+  for (const [n, { title, tags }] of items.entries()) countTooLong({ ...written[n], folder: tags[0] }, title, losses);
   losses.add("names of vaults", undefined, new Set(items.map(({ vault }) => vault).filter(Boolean)).size);
   const list = [...folders].map(([name, id]) => ({ id, name }));
   const text = JSON.stringify({ encrypted: false, folders: list, items: written }, null, 2);
