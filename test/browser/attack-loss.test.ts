@@ -101,7 +101,7 @@ describe("a form", () => {
     await button(page, "Discard changes").click();
     await page.getByRole("heading", { name: "Edit Second" }).waitFor();
     held.end();
-    await page.getByText("Saved.").waitFor();
+    await page.getByText("Saved").waitFor();
     expect(page.url()).toContain(`${seeded.items[1]}/edit`);
   });
 

@@ -45,6 +45,7 @@ describe("the focus", () => {
     const { token, vault, items } = await seed([login("Grafana")]);
     const page = await openPage({ token });
     await page.goto(`/console/#/items/${vault}/${items[0]}`);
+    await page.getByRole("link", { name: "Grafana" }).waitFor(); // The vaults to which the Item can be moved are known then.
     await page.getByRole("button", { name: "More actions", exact: true }).press("Enter");
     const labels = await page.locator(":popover-open button").allTextContents();
     for (const [key, index] of [
@@ -172,14 +173,21 @@ describe("an administrator", () => {
     await makeToken({ [vault]: "r" });
     const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
     await page.goto("/console/#/activity");
-    await page
-      .getByRole("row", { name: /issued the token test/ })
-      .first()
-      .waitFor();
-    await page
-      .getByRole("row", { name: /created the vault Logged/ })
-      .first()
-      .waitFor();
+    // Entries follow within seconds.
+    const made = page.getByRole("row", { name: /created the vault Logged/ });
+    await expect
+      .poll(
+        async () => {
+          await page.reload();
+          await page
+            .getByRole("row", { name: /issued the token test/ })
+            .first()
+            .waitFor();
+          return made.count();
+        },
+        { timeout: 60_000 },
+      )
+      .toBeGreaterThan(0);
     const subjects = page.locator("td[data-label='What'] span[title]");
     const told = await subjects.evaluateAll((all) => all.map((one) => [one.getAttribute("title")!, one.textContent] as const));
     expect(told.filter(([id, text]) => id !== "" && text.includes(id.slice(0, 8)))).toEqual([]);
