@@ -391,14 +391,14 @@ it("adds an issuer and a rule that was tested with a token of it, and deletes th
   await page.getByRole("button", { name: "Add issuer" }).click();
   await dialogOf(page).getByLabel("Name").fill("Our cluster");
   expect(await dialogOf(page).getByLabel("URL").inputValue()).toBe("https://token.actions.githubusercontent.com");
-  expect(await dialogOf(page).getByLabel("exchanged only once").count()).toBe(0);
+  expect(await dialogOf(page).getByLabel("Accept each of its tokens only once").count()).toBe(0);
   await dialogOf(page).getByLabel("Platform").selectOption("Kubernetes");
-  expect(await dialogOf(page).getByLabel("exchanged only once").isChecked()).toBe(false);
+  expect(await dialogOf(page).getByLabel("Accept each of its tokens only once").isChecked()).toBe(false);
   expect(await dialogOf(page).getByLabel("URL").inputValue()).toBe("");
   await dialogOf(page).getByLabel("URL").fill(url);
   await dialogOf(page).getByLabel("Public keys").fill("{");
   await dialogOf(page).getByRole("button", { name: "Add issuer" }).click();
-  await expect.poll(() => dialogOf(page).getByRole("alert").textContent()).toContain("not JSON");
+  await expect.poll(() => dialogOf(page).getByRole("alert").textContent()).toContain("must be a JWK set in JSON");
   await dialogOf(page)
     .getByLabel("Public keys")
     .fill(JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: "one" }] }));
@@ -437,7 +437,7 @@ it("adds an issuer and a rule that was tested with a token of it, and deletes th
   await dialogOf(page).getByRole("checkbox", { name: "Read: For a workload" }).check();
   const [test, add] = ["Test rule", "Add rule"].map((name) => dialogOf(page).getByRole("button", { name }));
   await test!.click();
-  await dialogOf(page).getByText("Of the last tokens of this issuer, the rule matches 0 of 1.").waitFor();
+  await dialogOf(page).getByText("The rule matches 0 of the last 1 token of this issuer.").waitFor();
   await dialogOf(page).getByText("does not match: /kubernetes.io/serviceaccount/uid", { exact: true }).waitFor();
   expect(await checkAccessibility(page)).toBe("");
 
@@ -445,7 +445,7 @@ it("adds an issuer and a rule that was tested with a token of it, and deletes th
   await dialogOf(page).getByLabel("/kubernetes.io/serviceaccount/uid").fill("1234");
   expect(await add!.count()).toBe(0);
   await page.keyboard.press("Enter");
-  await dialogOf(page).getByText("Of the last tokens of this issuer, the rule matches 1 of 1.").waitFor();
+  await dialogOf(page).getByText("The rule matches 1 of the last 1 token of this issuer.").waitFor();
   expect(await focused(page)).toContain("matches 1 of 1");
   await add!.click();
   const rule = rowOf(page, "Our cluster: shop");

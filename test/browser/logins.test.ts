@@ -75,7 +75,7 @@ it("a person cancels a login: the program gets no code", async () => {
   await page.getByRole("button", { name: "Cancel" }).click();
   await expect.poll(() => new URL(page.url()).hash).toBe("#/items");
   await page.goto("/console/#/authorize");
-  await page.getByText("There is no login to confirm here.").waitFor();
+  await page.getByText("No login to confirm.").waitFor();
   expect(asked.length).toBe(before);
 });
 
@@ -91,7 +91,7 @@ it.each([
   const { email } = await service.addPerson();
   const page = await openService(email);
   await page.goto(address(more));
-  await page.getByText("There is no login to confirm here.").waitFor();
+  await page.getByText("No login to confirm.").waitFor();
   expect(await page.getByRole("button", { name: "Confirm" }).count()).toBe(0);
 });
 
@@ -114,7 +114,7 @@ it("a person makes a code, sees the terminal that uses it, and ends its login", 
   await page.goto("/console/#/terminal");
   await page.getByLabel("Own").selectOption({ label: "read, write, destroy" });
   expect(await checkLooks(page)).toBe("");
-  await page.getByRole("button", { name: "Make a code" }).press("Enter");
+  await page.getByRole("button", { name: "Create code" }).press("Enter");
   await page.getByText("Paste it only into a terminal that you opened.").waitFor();
   expect(await checkLooks(page)).toBe("");
   const code = await page.getByLabel("Code").inputValue();
@@ -136,8 +136,8 @@ it("a person makes a code, sees the terminal that uses it, and ends its login", 
   await page.getByText("The login has ended.").waitFor();
   const headers = { Authorization: `Bearer ${token}` };
   expect((await fetch(new URL("v1/token", service.url), { headers })).status).toBe(401);
-  await page.getByRole("button", { name: "Make another code" }).click();
-  await page.getByRole("button", { name: "Make a code" }).waitFor();
+  await page.getByRole("button", { name: "Create another code" }).click();
+  await page.getByRole("button", { name: "Create code" }).waitFor();
 });
 
 const WAITING = "Waiting for the terminal…";
@@ -147,7 +147,7 @@ async function openWaiting() {
   const page = await openService((await service.addPerson()).email);
   await page.clock.install({ time: Date.now() + 3_600_000 });
   await page.goto("/console/#/terminal");
-  await page.getByRole("button", { name: "Make a code" }).click();
+  await page.getByRole("button", { name: "Create code" }).click();
   await page.getByText(WAITING).waitFor();
   return { page, code: await page.getByLabel("Code").inputValue() };
 }
@@ -182,7 +182,7 @@ it("a code that nobody uses is called expired after its 2 minutes, and a page th
   await page.clock.runFor(140_000);
   const expired = page.getByText("The code has expired. No terminal uses it.");
   await expect.poll(() => page.clock.runFor(2_000).then(() => expired.isVisible())).toBe(true);
-  await page.getByRole("button", { name: "Make another code" }).click();
+  await page.getByRole("button", { name: "Create another code" }).click();
   const [requested, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let lookups = 0;
   await page.route("**/v1/tokens", async (route) => {
@@ -191,7 +191,7 @@ it("a code that nobody uses is called expired after its 2 minutes, and a page th
     await answered.promise;
     await route.fulfill({ json: [] });
   });
-  await page.getByRole("button", { name: "Make a code" }).click();
+  await page.getByRole("button", { name: "Create code" }).click();
   await page.getByText(WAITING).waitFor();
   await page.clock.runFor(2_500);
   await requested.promise;
@@ -210,7 +210,7 @@ it("somebody who signs in with a token makes no code", async () => {
   await page.getByLabel("Token").fill(inject("secrets").ADMIN_TOKEN);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("alert").filter({ hasText: "Only a person can confirm a login" }).waitFor();
-  expect(await page.getByRole("button", { name: "Make a code" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Create code" }).count()).toBe(0);
 });
 
 it("an administrator confirms a login for administration, and somebody else is refused", async () => {

@@ -73,7 +73,7 @@ describe("webhooks", () => {
     await rowOf(page, name).getByText("Active").waitFor();
     expect(await state()).toBe("ACTIVE");
     await chooseRowAction(page, `New secret for ${url}`);
-    await press(page, "Make a new secret");
+    await press(page, "Create new secret");
     const text = await dialog(page).locator("pre").innerText();
     // Nor does Back leave it without a warning.
     await page.evaluate(() => history.pushState(null, "", "#/vaults"));

@@ -36,7 +36,7 @@ const part = (page: Page, title: string) => page.getByRole("region", { name: tit
 
 async function runCheck(page: Page, count: number): Promise<void> {
   await startButton(page, count).click();
-  await page.getByText(/Items? read/).waitFor();
+  await page.getByText(/items? checked/).waitFor();
 }
 
 /** The findings of a part, each as its note and the titles of its Items. */
@@ -185,7 +185,7 @@ describe("the check of passwords", () => {
     await expect.poll(() => reads.length).toBeGreaterThan(0);
     await page.getByRole("button", { name: "Stop" }).click();
     end();
-    await page.getByText(/^\d Items? read; \d Items? not tried\.$/).waitFor();
+    await page.getByText(/^\d items? checked; \d items? not tried\.$/).waitFor();
     expect(reads.length).toBeLessThan(8);
   });
 

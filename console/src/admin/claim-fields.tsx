@@ -85,7 +85,7 @@ export function parseClaims(data: FormData): NewRule["claims"] {
     string[],
   ];
   const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined) throw new InputError(`The claim ${twice} is there twice.`);
+  if (twice !== undefined) throw new InputError(`The claim ${twice} appears twice.`);
   return Object.fromEntries(
     names.map((name, index) => [name, kinds[index] === "json" ? parseJson(name, values[index]!.trim()) : values[index]!]),
   );
@@ -94,5 +94,5 @@ export function parseClaims(data: FormData): NewRule["claims"] {
 function parseJson(name: string, text: string): number | boolean {
   if (text === "true" || text === "false") return text === "true";
   if (/^-?\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  throw new InputError(`The value of ${name} is neither a whole number, nor true or false.`);
+  throw new InputError(`The value of ${name} must be a whole number, true or false.`);
 }

@@ -61,7 +61,7 @@ export function IssuerForm({ onClose }: { readonly onClose: () => void }) {
         {asksOnce(preset.value) && (
           <label key={`${preset.value} once`} class="check">
             <input type="checkbox" name="once" defaultChecked={once} />
-            Each of its tokens is exchanged only once
+            Accept each of its tokens only once
           </label>
         )}
         <label>
@@ -82,6 +82,6 @@ function parseKeys(text: string): Pick<NewIssuer, "jwks"> {
   try {
     return { jwks: JSON.parse(text) as NonNullable<NewIssuer["jwks"]> }; // The service says what is wrong with it.
   } catch {
-    throw new InputError("The public keys are not JSON. They are a JWK set, as the platform publishes it.");
+    throw new InputError("The public keys must be a JWK set in JSON, as the platform publishes it.");
   }
 }

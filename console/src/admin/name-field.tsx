@@ -8,7 +8,7 @@ export const NameField = ({ value = "", placeholder }: { readonly value?: string
       name="name"
       required
       pattern=".*\S.*"
-      title="A text that is not only spaces"
+      title="Enter a name"
       maxLength={LIMITS.title}
       autocomplete="off"
       defaultValue={value}

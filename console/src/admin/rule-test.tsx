@@ -1,3 +1,4 @@
+import { plural } from "../ui/plural.ts";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { PastExchange } from "@item-vault/client";
 import { formatFromNow } from "../ui/relative-time.ts";
@@ -17,8 +18,8 @@ export function RuleTest({ tokens }: { readonly tokens: readonly PastExchange[] 
     <>
       <p ref={summary} tabIndex={-1}>
         {tokens.length === 0
-          ? "No token of this issuer was presented in the last day, so this rule could not be tested. It can be added all the same."
-          : `Of the last tokens of this issuer, the rule matches ${matching} of ${tokens.length}.`}
+          ? "No token of this issuer was used in the last 24 hours, so the rule could not be tested. You can still add it."
+          : `The rule matches ${matching} of the last ${plural(tokens.length, "token")} of this issuer.`}
       </p>
       {tokens.length > 0 && (
         <Table

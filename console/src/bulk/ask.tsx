@@ -48,7 +48,7 @@ export function AskTag({ items, onBegin, onClose }: Props) {
   const [tags] = useState(() => untracked(() => listsOf("tag").map((list) => nameOfList(list, labelOfCategory))));
   const begin = async (data: FormData) => {
     const tag = textOf(data, "tag").trim();
-    if (tag === "") throw new InputError("Type a tag.");
+    if (tag === "") throw new InputError("Enter a tag.");
     onBegin(addTag(tag));
   };
   return (

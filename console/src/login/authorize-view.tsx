@@ -13,7 +13,7 @@ export function AuthorizeView() {
   const asked = parseAsked(askedLogin.value);
   return (
     <Page title="Log in at the terminal">
-      {!asked && <p>There is no login to confirm here. Begin it in the terminal: item-vault login --browser</p>}
+      {!asked && <p>No login to confirm. Start one in the terminal: item-vault login --browser</p>}
       {asked && !session.value!.person && <NoPerson />}
       {asked && session.value!.person && <Question asked={asked} />}
     </Page>
@@ -34,7 +34,7 @@ function Question({ asked }: { readonly asked: Asked }) {
   };
   return (
     <Confirmation action="Confirm" onConfirm={onConfirm} onCancel={cancel}>
-      <p>A program on this computer asks for a token. Confirm only if you have begun this login yourself, just now.</p>
+      <p>A program on this computer asks for a token. Confirm only if you just started this login yourself.</p>
       <Facts
         rows={[["Program at", new URL(redirect_uri).host]]}
         vaults={vaults ?? undefined}

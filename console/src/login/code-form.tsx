@@ -33,7 +33,7 @@ export function CodeForm({ onMade }: { readonly onMade: (code: LoginCode) => voi
     onMade((await call("POST /console/login-codes", { body })).data);
   };
   return (
-    <Form action={action} submit="Make a code" onCancel={() => navigate({ view: "items" })}>
+    <Form action={action} submit="Create code" onCancel={() => navigate({ view: "items" })}>
       <p>A program in the terminal gets a token in your name. It is never an administrator.</p>
       {own.map(({ id, all, reading }) => (
         <label key={id}>

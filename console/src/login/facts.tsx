@@ -68,7 +68,7 @@ function durationOf(seconds: number): string {
 /** In place of the buttons, for a session that confirms nothing (contract 28.3). */
 export const NoPerson = () => (
   <p class="failure" role="alert">
-    Only a person can confirm a login, and this session is that of a token or of the administrator. Sign out, sign in with your
-    company account, and begin the login again.
+    Only a person can confirm a login, and you are signed in with a token. Sign out, sign in with your company account, and start
+    the login again.
   </p>
 );

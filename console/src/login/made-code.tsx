@@ -50,14 +50,14 @@ export function MadeCode({ code, onAgain }: Props) {
       {state.value === "waiting" && <Steps code={code} />}
       <output>{sentenceOf(state.value)}</output>
       {isUsed && (
-        <Confirmation action="End it" danger onConfirm={end} cancel="Make another code" onCancel={onAgain}>
+        <Confirmation action="End it" danger onConfirm={end} cancel="Create another code" onCancel={onAgain}>
           <p class="quiet">Program: {(state.value as Terminal).program || "unknown"}</p>
         </Confirmation>
       )}
       {!isUsed && state.value !== "waiting" && (
         <div class="buttons">
           <button type="button" class="primary" onClick={onAgain}>
-            Make another code
+            Create another code
           </button>
         </div>
       )}
@@ -76,7 +76,7 @@ async function loadTerminal(id: string): Promise<Terminal | null> {
 const TEXTS = {
   waiting: "Waiting for the terminal…",
   expired: "The code has expired. No terminal uses it.",
-  ended: "The login has ended. Its terminal has no access any more.",
+  ended: "The login has ended. The terminal has lost access.",
 };
 
 const sentenceOf = (state: State): string =>

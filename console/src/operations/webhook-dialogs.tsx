@@ -105,7 +105,7 @@ export function RotateSecret({ row, onClose }: Props) {
     secret.value = data.secret ?? "";
   };
   return (
-    <SecretForm title="New secret" secret="secret" action={action} submit="Make a new secret" onClose={onClose}>
+    <SecretForm title="New secret" secret="secret" action={action} submit="Create new secret" onClose={onClose}>
       <p>
         Messages to <strong class="name">{row.url}</strong> are signed with a new secret. For one day they also carry a signature
         with the old one.

@@ -33,7 +33,7 @@ type Fault = NonNullable<Webhook["lastError"]>["kind"];
 
 const FAULTS: Readonly<Record<Fault, string>> = {
   status: "The receiver refused it",
-  redirect: "The receiver sent it elsewhere",
+  redirect: "The receiver redirected it",
   timeout: "The receiver did not answer in time",
   network: "The receiver cannot be reached",
   url: "The URL is not allowed any more",

@@ -30,7 +30,7 @@ export function OneTimePassword({ field, item }: FieldProps) {
   return (
     <>
       <div class="otp">
-        {parameters ? <Code parameters={parameters} /> : <span class="quiet">This value gives no one-time code.</span>}
+        {parameters ? <Code parameters={parameters} /> : <span class="quiet">Not a valid one-time password key.</span>}
         {revealed && <span class="value secret">{field.value}</span>}
       </div>
       {parameters && (

@@ -4,7 +4,7 @@ import { entries, vaults } from "../state/items.ts";
 import { showToast } from "../state/toasts.ts";
 import { referenceTo, type Target } from "./build.ts";
 
-const NONE = "There is no reference to this: its name and its id have characters that references cannot have.";
+const NONE = "This has no reference: its name and ID contain characters that references don’t allow.";
 
 /** Copies a reference. `attribute`: what it asks for instead of the value. */
 export function copyReference(target: Target, item: Item, attribute?: "otp"): void {
