@@ -446,7 +446,7 @@ it("adds an issuer and a rule that was tested with a token of it, and deletes th
   expect(await add!.count()).toBe(0);
   await page.keyboard.press("Enter");
   await dialogOf(page).getByText("The rule matches 1 of the last 1 token of this issuer.").waitFor();
-  expect(await focused(page)).toContain("matches 1 of 1");
+  expect(await focused(page)).toContain("matches 1 of the last 1 token");
   await add!.click();
   const rule = rowOf(page, "Our cluster: shop");
   await rule.getByText("For a workload read").waitFor();
