@@ -31,7 +31,7 @@ const print = (expression: string) => ["--", process.execPath, "-p", expression]
 const run = (path: string, expression = "'started'") =>
   runHere(["run", "--env", path, ...print(expression)], { env: { ...made.env, SECRET: made.reference("password") } });
 
-const OBEYS_NODE_OPTIONS = "item-vault: shells and programs obey NODE_OPTIONS: check that you trust who sets the value\n";
+const OBEYS_NODE_OPTIONS = "item-vault: NODE_OPTIONS can make programs run other code: check where the value comes from\n";
 
 describe("a file of --env", () => {
   it("has values that the command gets whole, also with quotes in quotes", async () => {
@@ -72,7 +72,7 @@ describe("a file of --env", () => {
       code: 0,
       stdout: "/nowhere\n",
       stderr:
-        "item-vault: shells and programs obey LD_LIBRARY_PATH, PYTHONPATH, GIT_AUTHOR_NAME: check that you trust who sets the value\n",
+        "item-vault: LD_LIBRARY_PATH, PYTHONPATH, GIT_AUTHOR_NAME can make programs run other code: check where the value comes from\n",
     });
   });
 

@@ -38,12 +38,12 @@ describe("the values of a fallback file", () => {
 
   it.each([
     ["older than a day", fileOf({ ago: 90_000_000 }), "1 day old"],
-    ["of a later time than the clock shows", fileOf({ ago: -3_600_000 }), "later time"],
+    ["of a later time than the clock shows", fileOf({ ago: -3_600_000 }), "from the future"],
     ["empty", fileOf({ change: () => Buffer.alloc(0) }), "damaged"],
     ["cut off", fileOf({ change: (bytes) => bytes.subarray(0, -1) }), "damaged"],
     ["changed in one bit", fileOf({ change: (bytes) => bytes.fill(bytes[40]! ^ 1, 40, 41) }), "damaged"],
-    ["of another host", fileOf({ host: "http://127.0.0.1:2" }), "of another token or host"],
-    ["of another token", fileOf({ token: "other" }), "of another token or host"],
+    ["of another host", fileOf({ host: "http://127.0.0.1:2" }), "to another token or host"],
+    ["of another token", fileOf({ token: "other" }), "to another token or host"],
     ["missing", join(folder, "missing"), "there is no fallback file"],
     ["a folder", folder, "the fallback file cannot be read: EISDIR"],
     ["below a file", join(fileOf(), "sealed"), "the fallback file cannot be read: ENOTDIR"],

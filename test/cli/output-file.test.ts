@@ -33,7 +33,7 @@ describe("a file of secrets", () => {
 
   it("replaces no file that is made while the content arrives, unless by force", async () => {
     const content = () => contentOf("new", () => writeFileSync(path, "theirs"));
-    await expect(writeWholeFile(path, content(), {})).rejects.toMatchObject({ message: `${path} exists`, exit: "usage" });
+    await expect(writeWholeFile(path, content(), {})).rejects.toMatchObject({ message: `${path} already exists`, exit: "usage" });
     expect(written()).toEqual({ files: ["secret"], text: "theirs" });
     await writeWholeFile(path, content(), { force: true });
     expect(written()).toEqual({ files: ["secret"], text: "new" });

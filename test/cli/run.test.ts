@@ -198,9 +198,7 @@ describe("the references of run", () => {
     async (value) => {
       const ran = await run(print("process.env.QUOTED"), { QUOTED: value, ITEM_VAULT_ADMIN_TOKEN: value });
       expect(ran).toMatchObject({ code: 0, stdout: value });
-      expect(ran.stderr).toBe(
-        "item-vault: QUOTED contains op:// and is passed on as it is, because its value does not begin with a reference\n",
-      );
+      expect(ran.stderr).toBe("item-vault: QUOTED contains op:// but does not begin with it: it is passed on unchanged\n");
     },
   );
 
@@ -211,7 +209,7 @@ describe("the references of run", () => {
     expect(ran).toMatchObject({
       code: 2,
       stdout: "",
-      stderr: expect.stringContaining("NAMED: The reference may end at a blank"),
+      stderr: expect.stringContaining("NAMED: The reference may end at the space"),
     });
   });
 
@@ -230,7 +228,11 @@ describe("the references of run", () => {
     await sendRequest("POST", `v1/vaults/${vault}/items/${id}/files?name=key.der`, token, new Uint8Array([0xff, 0xfe, 0]));
     const env = { SECRET: `op://${vault}/Server/key.der`, ITEM_VAULT_TOKEN: token };
     const ran = await run(print("'started'"), env);
-    expect(ran).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("is a File that is no text") });
+    expect(ran).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("is a binary file, which `item-vault read -o FILE` writes"),
+    });
   });
 });
 
@@ -263,7 +265,7 @@ describe("the output of the command", () => {
       stdout: "a true banana on 8080, <concealed by item-vault> x4-zz <concealed by item-vault>\n",
     });
     expect(ran.stderr).toBe(
-      "item-vault: too short or too common to be masked in the output: the values of V_BLANK, V_ONE, V_WORD, V_PORT, V_URL\n",
+      "item-vault: not masked, because the values are short or common: V_BLANK, V_ONE, V_WORD, V_PORT, V_URL\n",
     );
   });
 
@@ -385,7 +387,7 @@ describe("--watch", () => {
     await create({ title: "Unrelated" });
     await setPassword(token, vault, item, "new");
     await waitFor(running, "secret of 3\n");
-    expect(running.output.stderr.match(/starting the command again/g)).toHaveLength(1);
+    expect(running.output.stderr.match(/restarting the command/g)).toHaveLength(1);
     running.child.kill("SIGTERM");
     expect(await running.ended).toMatchObject({ code: 0 });
   });
@@ -414,7 +416,7 @@ describe("--watch", () => {
     // The stream would end within 15 seconds. A connection that breaks makes the client open it again at once.
     await proxy.close();
     await proxy.open();
-    await waitFor(running, "secrets are no longer watched: Invalid token signature");
+    await waitFor(running, "no longer watching for changes: Invalid token signature");
     running.child.kill("SIGTERM");
     expect(await running.ended).toMatchObject({ code: 0 });
   });

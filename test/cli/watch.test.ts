@@ -33,7 +33,7 @@ async function watch(answers: readonly (Map<string, string> | Error)[], events =
 it("a change is found by a later attempt, when the service did not answer the first one", async () => {
   const { changes, say } = await watch([away, away, new Map([["r", "new"]])]);
   expect(changes).toEqual(["new"]);
-  expect(say.mock.calls[0]).toEqual(["a vault has changed, but its secrets cannot be resolved: away"]);
+  expect(say.mock.calls[0]).toEqual(["a vault has changed, but its secrets could not be read: away"]);
 });
 
 it("a hundred events that follow each other are one request, which ends with the watch", async () => {

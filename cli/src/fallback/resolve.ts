@@ -12,8 +12,8 @@ import { openSnapshot, sealSnapshot } from "./sealed-file.ts";
 /** Values of an earlier run, for when the service does not answer. Nothing is stored unless the user asks for it. */
 
 export const FALLBACK_OPTIONS = {
-  fallback: { type: "string", value: "FILE", summary: "keep the values, sealed, and use them when the service does not answer" },
-  "max-age": { type: "string", value: "DURATION", summary: "the oldest values that --fallback uses, by default 24h" },
+  fallback: { type: "string", value: "FILE", summary: "store the values encrypted, and use them if the service does not answer" },
+  "max-age": { type: "string", value: "DURATION", summary: "maximum age of these values (default: 24h)" },
 } as const satisfies Options;
 
 interface FallbackCall {
@@ -65,11 +65,10 @@ async function loadValues(
   });
   const snapshot = openSnapshot(bytes, token);
   if (!snapshot || normalizedHost(snapshot.host) !== normalizedHost(host))
-    throw unusable("the fallback file is damaged, or of another token or host");
+    throw unusable("the fallback file is damaged, or belongs to another token or host");
   const passed = Date.now() - snapshot.at;
   const age = Math.max(0, passed);
-  if (passed < -CLOCK_TOLERANCE_MS)
-    throw unusable("the fallback file is of a later time than the clock shows, so its age is not known");
+  if (passed < -CLOCK_TOLERANCE_MS) throw unusable("the fallback file is from the future by the clock of this machine");
   if (age > maxAge) throw unusable(`the fallback file is ${describeDuration(age)} old`);
   const missing = references.filter((reference) => !Object.hasOwn(snapshot.values, reference));
   if (missing.length > 0) throw unusable(`the fallback file lacks ${missing.length} of the references`);

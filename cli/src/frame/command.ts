@@ -22,10 +22,10 @@ export type Options = Readonly<Record<string, OptionSpec>>;
 
 /** Options of every command. */
 export const GLOBAL_OPTIONS = {
-  host: { type: "string", value: "URL", summary: "the service, instead of ITEM_VAULT_HOST" },
-  timeout: { type: "string", value: "SECONDS", summary: "how long the service may be silent, instead of ITEM_VAULT_TIMEOUT" },
-  "allow-http": { type: "boolean", summary: "send the token also unencrypted to another machine" },
-  help: { type: "boolean", short: "h", summary: "this help" },
+  host: { type: "string", value: "URL", summary: "URL of the service (default: ITEM_VAULT_HOST)" },
+  timeout: { type: "string", value: "SECONDS", summary: "how long to wait for the service (default: ITEM_VAULT_TIMEOUT)" },
+  "allow-http": { type: "boolean", summary: "allow unencrypted http to another machine" },
+  help: { type: "boolean", short: "h", summary: "show this help" },
 } as const satisfies Options;
 
 /** The values of the options of a command line. */

@@ -34,21 +34,21 @@ export function checkCredentials(host: string): void {
   if (username === "" && password === "") return;
   throw new CliError("The host has a user name or a password", {
     exit: "usage",
-    hint: "Write it without what is before the @: only a token is sent.",
+    hint: "Remove the part before the @: only a token is sent.",
   });
 }
 
 /** Errors: throws a CliError for what is no http or https URL, for a URL with a user name or a password, and for http to another machine unless the user allows it. */
 export function checkScheme(env: Io["env"], host: string, options: ConnectionOptions): void {
   if (!/^https?:\/\/[^/]/i.test(host) || !URL.canParse(host))
-    throw new CliError("The host is no http or https URL", { exit: "usage" });
+    throw new CliError("The host is not an http or https URL", { exit: "usage", hint: "Write it as https://vault.example.com." });
   checkCredentials(host);
   const { protocol, hostname } = new URL(host);
   const isAllowed = options["allow-http"] === true || env["ITEM_VAULT_ALLOW_HTTP"] === "1";
   if (protocol === "https:" || isThisMachine(hostname) || isAllowed) return;
-  throw new CliError(`The token would go unencrypted to ${hostname}`, {
+  throw new CliError(`The token would be sent unencrypted to ${hostname}`, {
     exit: "usage",
-    hint: "Use https. In a network that nobody else reads: --allow-http, or ITEM_VAULT_ALLOW_HTTP=1.",
+    hint: "Use https. In a network that you trust: --allow-http, or ITEM_VAULT_ALLOW_HTTP=1.",
   });
 }
 

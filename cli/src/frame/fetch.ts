@@ -121,7 +121,7 @@ const isOfItemVault = ({ headers, status }: Response): boolean => headers.has("R
 function foreign({ origin }: URL, { headers, status }: Response): ItemVaultError {
   const type = headers.get("Content-Type")?.split(";")[0];
   const what = `${status}${type ? ` with ${type}` : ""}`;
-  return new ItemVaultError(`What answers at ${origin} is no Item Vault: ${what}`, { kind: "foreign", status: 0 });
+  return new ItemVaultError(`The server at ${origin} is not Item Vault: ${what}`, { kind: "foreign", status: 0 });
 }
 
 const isFollowed = ({ searchParams }: URL, { headers }: Response): boolean =>

@@ -9,8 +9,8 @@ import { removeAtSignal } from "./signals.ts";
 /** Options of commands that write a file. */
 export const FILE_OPTIONS = {
   "out-file": { type: "string", short: "o", value: "FILE", summary: "write to a file instead of stdout" },
-  "file-mode": { type: "string", value: "MODE", summary: "the mode of the file in octal, by default 0600" },
-  force: { type: "boolean", short: "f", summary: "replace a file that exists" },
+  "file-mode": { type: "string", value: "MODE", summary: "mode of the file in octal (default: 0600)" },
+  force: { type: "boolean", short: "f", summary: "overwrite an existing file" },
 } as const;
 
 /** The octal permissions of `--file-mode`. Errors: throws a CliError. */
@@ -44,7 +44,7 @@ export async function writeWholeFile(path: string, content: Content, { mode = 0o
   }
 }
 
-const exists = (path: string) => new CliError(`${path} exists`, { exit: "usage", hint: "Add --force to overwrite it." });
+const exists = (path: string) => new CliError(`${path} already exists`, { exit: "usage", hint: "Add --force to overwrite it." });
 
 const unwritable = (path: string) => (error: unknown) => {
   const { code = "unknown fault" } = error as NodeJS.ErrnoException;

@@ -36,7 +36,7 @@ export async function ask(io: Io, question: string, { hidden = false, instead = 
 export async function confirm(io: Io, question: string, yes = false): Promise<void> {
   if (yes) return;
   const answer = await ask(io, `${question} [y/N] `, { instead: "Add --yes." });
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError("Nothing was done");
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError("Canceled: nothing was changed");
 }
 
 /** A secret: typed without being shown, or all of stdin when that is no terminal, without a line break at its end. */

@@ -23,6 +23,6 @@ function quoted(value: string, label: string): string {
       ? 'a single quote together with one of " $ ` \\'
       : "a backslash at the end";
   throw new CliError(`A .env file cannot hold the value of ${JSON.stringify(label)}: it has ${what}`, {
-    hint: "Use --format json, or `item-vault run` and a reference.",
+    hint: "Use --format json, or `item-vault run` with a reference.",
   });
 }

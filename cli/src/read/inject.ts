@@ -29,6 +29,6 @@ async function readTemplate({ stdin }: Call["io"], path: string | undefined): Pr
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new CliError("The template is not UTF-8 text", { exit: "usage" });
+    throw new CliError("The template is not UTF-8 text", { exit: "usage", hint: "Save it as UTF-8." });
   }
 }

@@ -18,6 +18,6 @@ export async function run({ io, args, options, client }: Call<typeof READ_OPTION
 }
 
 function refusal({ status = 500, message = "The service did not answer the reference" } = {}): CliError {
-  const hint = status === 413 ? { hint: "`item-vault file get` reads Files of any size." } : {};
+  const hint = status === 413 ? { hint: "`item-vault file get` reads files of any size." } : {};
   return new CliError(message, { exit: exitOfStatus(status), ...hint });
 }

@@ -12,7 +12,10 @@ export async function resolveAll(client: Client, references: readonly string[], 
   const resolved = await client.resolve(references, policy);
   const refused = resolved.filter((entry) => !("value" in entry) || entry.encoding !== undefined);
   if (refused.length === 0) return new Map(resolved.map((entry) => [entry.reference, (entry as { value: string }).value]));
-  const lines = refused.map((entry) => `${entry.reference}: ${"status" in entry ? entry.message : "is a File that is no text"}`);
+  const lines = refused.map(
+    (entry) =>
+      `${entry.reference}: ${"status" in entry ? entry.message : "is a binary file, which `item-vault read -o FILE` writes"}`,
+  );
   throw new CliError(lines.join("\n"), { exit: exitOf(refused) });
 }
 

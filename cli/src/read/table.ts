@@ -6,7 +6,7 @@ import { INJECT_OPTIONS, READ_OPTIONS } from "./options.ts";
 export const READ_COMMANDS = [
   command({
     name: "read",
-    summary: "print the value of a reference",
+    summary: "print a secret by its reference",
     args: "<reference>",
     options: READ_OPTIONS,
     examples: ["item-vault read op://Production/Database/password", "item-vault read -o key.pem op://Production/Server/key.pem"],
@@ -14,7 +14,7 @@ export const READ_COMMANDS = [
   }),
   command({
     name: "inject",
-    summary: "write a template with the values of its references",
+    summary: "fill in a template with secrets",
     args: "",
     options: INJECT_OPTIONS,
     examples: [

@@ -96,7 +96,7 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | n
 const malformed = (template: string, at: number) =>
   new CliError(`The reference in ${positionOf(template, at)} is malformed`, {
     exit: "usage",
-    hint: 'A reference is op://vault/item/field: names with spaces in {{ … }}, other characters by id. {{ "op://…" }} stays as it is.',
+    hint: 'Write op://vault/item/field, or {{ op://My Vault/item/field }} if a name has spaces. Use ids for names with other characters. {{ "op://…" }} keeps the text.',
   });
 
 const unset = (template: string, at: number) =>

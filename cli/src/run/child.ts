@@ -121,7 +121,7 @@ async function leaveBehind(outputs: readonly Socket[], ended: Promise<unknown>, 
 }
 
 const LEFT_BEHIND =
-  "the command has ended, but a background process still holds its output, of which the rest is lost: redirect it, or use --no-masking";
+  "the command has ended, but a background process keeps its output open, and the rest of it is lost: redirect it, or use --no-masking";
 
 /** The command did not start. `code` is the exit code of shells for this. */
 export class NotStarted extends CliError {

@@ -43,11 +43,11 @@ export async function loadEnvironment(
         set(name, hasScheme(value) ? parseNamed(name, () => parseFileValue(value, env)) : [{ text: value }]);
   for (const [name, value] of plain)
     if (value === env[name] && hasScheme(value))
-      say(`${name} contains op:// and is passed on as it is, because its value does not begin with a reference`);
+      say(`${name} contains op:// but does not begin with it: it is passed on unchanged`);
   const obeyed = [...plain, ...templates].flatMap(([name, value]) =>
     value !== env[name] && isObeyedVariable(name) ? [name] : [],
   );
-  if (obeyed.length > 0) say(`shells and programs obey ${obeyed.join(", ")}: check that you trust who sets the value`);
+  if (obeyed.length > 0) say(`${obeyed.join(", ")} can make programs run other code: check where the value comes from`);
   return { plain: Object.fromEntries(plain), templates };
 }
 
@@ -91,7 +91,10 @@ function parseNamed(name: string, parse: () => Part[]): Part[] {
 function parseOne(value: string, variables: Variables): Part[] {
   const parts = parseTemplate(`{{ ${value.trim()} }}`, variables);
   if (parts.length === 1) return parts;
-  throw new CliError("The value is more than one reference", { exit: "usage", hint: "A file of --env can have templates." });
+  throw new CliError("The value is more than one reference", {
+    exit: "usage",
+    hint: "Put the template into a file, and use --env FILE.",
+  });
 }
 
 /** A value of a file: one reference, or a template. */
@@ -104,7 +107,10 @@ function parseFileValue(value: string, variables: Variables): Part[] {
     const [, next] = parts;
     // The blank may be one of a name, of which the rest has a character that no name can have.
     if (next && "text" in next && next.text.startsWith(" "))
-      throw new CliError("The reference may end at a blank or after it", { exit: "usage", hint: "Write it in {{ … }}." });
+      throw new CliError("The reference may end at the space or go on after it", {
+        exit: "usage",
+        hint: "Enclose it: {{ op://vault/item/field }}.",
+      });
     return parts;
   }
 }

@@ -10,9 +10,9 @@ export const RUN_OPTIONS = {
     short: "e",
     multiple: true,
     value: "FILE",
-    summary: "read variables from a .env file; may be given several times",
+    summary: "read variables from a .env file (repeatable)",
   },
-  watch: { type: "boolean", summary: "start the command again when one of its secrets has changed" },
-  "no-masking": { type: "boolean", summary: "do not mask the secrets in the output, which then stays a terminal" },
+  watch: { type: "boolean", summary: "restart the command when one of its secrets changes" },
+  "no-masking": { type: "boolean", summary: "do not mask secrets in the output; the command keeps the terminal" },
   ...FALLBACK_OPTIONS,
 } as const satisfies Options;

@@ -65,7 +65,7 @@ async function runAgainOnChange(call: RunCall, environment: Environment, { clien
     // A command that was interrupted just now may be about to end, and is not started again then.
     await wait(Math.max(0, interruptedAt + KILL_DELAY_MS - performance.now()), undefined, { signal: watching.signal });
     isRestart = true;
-    say("a secret has changed: starting the command again");
+    say("a secret has changed: restarting the command");
     await stop(child);
   };
   void watchValues(client, {
@@ -103,7 +103,7 @@ function start({ io, rest, options }: RunCall, environment: Environment, values:
   const env = renderEnvironment(environment, values);
   if (options["no-masking"]) return startChild(rest, env, undefined, io);
   const exposed = variablesWith(environment, values, (value) => value !== "" && !isMasked(value));
-  if (exposed.length > 0) sayTo(io)(`too short or too common to be masked in the output: the values of ${exposed.join(", ")}`);
+  if (exposed.length > 0) sayTo(io)(`not masked, because the values are short or common: ${exposed.join(", ")}`);
   const masked = [...values.values()].filter(isMasked);
   return startChild(rest, env, masked.length > 0 ? masked : undefined, io);
 }

@@ -6,7 +6,7 @@ import { RUN_OPTIONS } from "./options.ts";
 export const RUN_COMMANDS = [
   command({
     name: "run",
-    summary: "run a command with the references in its environment replaced by their values",
+    summary: "run a command with secrets in its environment",
     args: "",
     rest: true,
     options: RUN_OPTIONS,

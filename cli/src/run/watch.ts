@@ -37,7 +37,7 @@ export async function watchValues(
       pause = SETTLE_MS;
       const next = await resolve(signal).catch((error: unknown) => {
         if (signal.aborted) return;
-        say(`a vault has changed, but its secrets cannot be resolved: ${messageOf(error)}`);
+        say(`a vault has changed, but its secrets could not be read: ${messageOf(error)}`);
         // No later event tells of this change.
         if (failureOf(error)?.exit === "unavailable") [due, pause] = [true, retry];
       });
@@ -60,7 +60,7 @@ export async function watchValues(
     missed = false;
     await read().catch((error: unknown) => {
       missed = error instanceof ItemVaultError && error.kind === "cursor_gone";
-      if (!missed) say(`secrets are no longer watched: ${messageOf(error)}`);
+      if (!missed) say(`no longer watching for changes: ${messageOf(error)}`);
     });
   }
 }
