@@ -75,7 +75,7 @@ const TELLING = new Set(["CREDIT_CARD_NUMBER", "CREDIT_CARD_TYPE", "EMAIL", "OTP
 const isBeside = ({ id = "", section }: TransferField): boolean =>
   /^custom-\d+$/.test(id) || Object.values(SECTIONS).some((one) => one.id === section?.id);
 
-/** Finds the field of each slot: by its purpose, else by its id, its label or its type. */
+/** Finds the field of each slot: by its purpose, else by its id, its label or its type. Returns them in the order of the slots. */
 function fillSlots(fields: readonly TransferField[], slots: readonly Slot[]): Map<Slot, TransferField> {
   const filled = new Map<Slot, TransferField>();
   const free = new Set(fields.filter((field) => !field.purpose && !isBeside(field)));
@@ -111,7 +111,7 @@ function fillSlots(fields: readonly TransferField[], slots: readonly Slot[]): Ma
       slot,
       find(({ type = "" }) => type === slot.type && TELLING.has(type)),
     );
-  return filled;
+  return new Map(slots.flatMap((slot) => (filled.has(slot) ? [[slot, filled.get(slot)!] as const] : [])));
 }
 
 const namesOf = ({ key, label, also = [] }: Slot): readonly string[] => [key, label, ...also];
