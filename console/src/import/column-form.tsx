@@ -28,7 +28,10 @@ export function ColumnForm({ shown, columns, problem }: Props) {
           {problem.text}
         </p>
       )}
-      <p>We don’t know which app wrote this file. Choose what each column holds.</p>
+      <p>
+        We don’t know which app wrote this file. Choose what each column holds. The first row is not imported: it must contain the
+        column names.
+      </p>
       <fieldset class="targets">
         <legend class="unseen">Columns</legend>
         {unique.map(([key, { column, part }]) => (

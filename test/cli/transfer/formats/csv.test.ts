@@ -212,6 +212,30 @@ describe("the CSV file of a program", () => {
     );
   });
 
+  const LINES = ["name,url,username,password,note", 'Shop,,ada,pw1,"one\r\ntwo\nthree"', "Last,,ada,pw2,memo", ""];
+  const MIXED = LINES.map((line, n) => `${line}${["\n", "\r\n", "\n", ""][n]}`).join("");
+
+  it.each([LINES.join("\n"), LINES.join("\r\n"), MIXED])(
+    "is read with line breaks of both kinds, and keeps those in quotes: %j",
+    async (text) => {
+      expect((await read(chrome, utf8(text))).items.map(valuesOf)).toEqual([
+        { username: "ada", password: "pw1", notes: "one\r\ntwo\nthree" },
+        { username: "ada", password: "pw2", notes: "memo" },
+      ]);
+    },
+  );
+
+  it("may have columns without a name, whose values are kept", async () => {
+    const text = "name,url,username,password,\nShop,,ada,pw1,\nOther,,ada,pw2,red\n";
+    expect(matching(text)).toEqual(["chrome"]);
+    const { items, losses } = await read(chrome, utf8(text));
+    expect(items.map(valuesOf)).toEqual([
+      { username: "ada", password: "pw1" },
+      { username: "ada", password: "pw2", "": "red" },
+    ]);
+    expect(losses).toHaveLength(1);
+  });
+
   it("has rows without a value, which are no Items", async () => {
     const text = "name,url,username,password,note\n\nShop,https://shop.example,ada,pw1,\n,,,,\n , ,,,\n";
     expect((await read(chrome, utf8(text))).items.map(({ title }) => title)).toEqual(["Shop"]);

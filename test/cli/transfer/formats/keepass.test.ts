@@ -108,9 +108,10 @@ describe("keepass", () => {
     { otp: "key=s*cret&encoding=Base64" },
     { otp: "key=SECRET&encoding=Base58" },
     { otp: "key=SECRET&encoding=constructor" },
-  ])("keeps what gives no codes by time as concealed text: %o", async (strings) => {
-    const { items } = await read(keepass, xmlOf(entryOf(strings)));
+  ])("keeps what gives no codes by time as concealed text, and counts it: %o", async (strings) => {
+    const { items, losses } = await read(keepass, xmlOf(entryOf(strings)));
     expect(valuesOf(items[0]!)).toEqual(strings);
+    expect(losses.map(({ what }) => what)).toEqual(["one-time passwords that are not by time or not known, kept as hidden text"]);
     expect(new Set(items[0]!.fields.map(({ type }) => type))).toEqual(new Set(["CONCEALED"]));
   });
 });

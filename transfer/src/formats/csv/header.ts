@@ -35,7 +35,7 @@ const split = (body: string, delimiter: string): string[] => {
  * this dialect has lets the file have columns that a later release has added.
  */
 export function isOf(dialect: Dialect, head: Uint8Array): boolean {
-  const keys = headerOf(headText(head)).map((name) => name.toLowerCase());
+  const keys = headerOf(headText(head)).flatMap((name) => name.toLowerCase() || []);
   const knowsAll = keys.every((key) => Object.hasOwn(dialect.columns, key));
   const signs = dialect.signs.map((sign) => sign.split(" "));
   return signs.some((sign) => sign.every((key) => keys.includes(key)) && (knowsAll || sign.some(isUnique)));

@@ -26,7 +26,11 @@ export async function readCsv(
 ): Promise<Transfer> {
   const { default: papa } = await import("papaparse");
   const body = bodyOf(text);
-  const { data, errors } = papa.parse<string[]>(body, { delimiter: delimiterOf(body) });
+  const { data, errors } = papa.parse<string[]>(body, {
+    delimiter: delimiterOf(body),
+    newline: body.includes("\n") ? "\n" : "\r",
+  });
+  for (const values of data) values[values.length - 1] = values.at(-1)!.replace(/\r$/, ""); // lines may end in both ways
   const [header = [], ...rows] = data;
   const columns = columnsOf(header, dialect, chosen);
   if (errors.length > 0)
