@@ -186,7 +186,7 @@ describe("a file that cannot be read", () => {
 
   it("is read as the format that the user chooses, if it has the signs of none", async () => {
     await choose(shared, "variables.txt", "A=1\nB=2\n");
-    await shared.getByLabel("App").selectOption({ label: ".env: one Item with a field per variable" });
+    await shared.getByLabel("App").selectOption({ label: ".env: one item with a field per variable" });
     await shared.getByRole("button", { name: "Continue" }).click();
     await forecast(shared, "1 item: 1 new.");
     expect(await shared.getByRole("button", { name: "Import 1 item" }).isEnabled()).toBe(true);

@@ -6,6 +6,8 @@ import { listState, transferTargets } from "../state/items.ts";
 import { isolate } from "../ui/texts.ts";
 import type { Problem } from "./stage.ts";
 
+const CSV_PROGRAMS = FORMATS.filter(({ hasColumns }) => hasColumns).map(({ summary }) => summary.replace(/: CSV.*/, ""));
+
 interface Props {
   readonly shown: Import;
   readonly problem: Problem | undefined;
@@ -45,11 +47,12 @@ export function ChooseFile({ shown, problem }: Props) {
       </label>
       <h2>Supported files</h2>
       <ul class="formats">
-        {FORMATS.map(({ name, summary }) => (
+        {FORMATS.filter(({ hasColumns }) => !hasColumns).map(({ name, summary }) => (
           <li key={name}>
             <Summary text={summary} />
           </li>
         ))}
+        <li>CSV: {CSV_PROGRAMS.join("; ")}</li>
       </ul>
       <p class="quiet">
         The command line also reads KeePass databases and other services: <code>item-vault import FILE</code>

@@ -41,8 +41,12 @@ export function Review({ shown, source }: Props) {
       <CategoryTable items={items} />
       <VaultChoice names={names} shared={shared} shown={shown} />
       <ForecastOf shown={shown} isChosen={isChosen(names, shown.targets.value)} />
-      <h3>Not carried over</h3>
-      <LossReport losses={losses.list()} />
+      {(unfit.length === 0 || losses.list().length > 0) && (
+        <>
+          <h3>Not carried over</h3>
+          <LossReport losses={losses.list()} />
+        </>
+      )}
       <TrashChoice shown={shown} source={source} />
       {unfit.length > 0 && <Unfit unfit={unfit} accepted={leavesOut} />}
       <p class="actions">
@@ -64,7 +68,7 @@ export function Review({ shown, source }: Props) {
 
 /** The content of the source in one sentence: `4 logins from Chrome, 1 file.` */
 function describe({ format, fitted: { items } }: Source): string {
-  const program = FORMATS.find(({ name }) => name === format)!.summary.split(/[:,]/, 1)[0]!;
+  const program = format === "csv" ? "a CSV file" : FORMATS.find(({ name }) => name === format)!.summary.split(/[:,]/, 1)[0]!;
   const noun = items.every(({ category }) => category === "LOGIN") ? "login" : "item";
   const files = items.reduce((sum, item) => sum + item.files.length, 0);
   const states = items.reduce((sum, item) => sum + item.history.length, 0);

@@ -22,7 +22,7 @@ export const CSV_FORMATS: readonly ImportFormat[] = DIALECTS.map(formatOf);
 /** A CSV file of no known program. It is never recognized: what its columns are is the user's choice. */
 export const csv: ImportFormat = {
   name: "csv",
-  summary: "CSV of another app: you say what each column is",
+  summary: "Any other app: CSV, where you say what each column is",
   hasColumns: true,
   matches: () => false,
   read: async (bytes, { columns }) => {

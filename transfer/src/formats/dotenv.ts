@@ -11,7 +11,7 @@ import { decodeText } from "../text.ts";
 /** Variables of a `.env` file: one Item with a field for each. */
 export const dotenv: ImportFormat = {
   name: "dotenv",
-  summary: ".env: one Item with a field per variable",
+  summary: ".env: one item with a field per variable",
   matches: (_, fileName) => /^\.(env|dev\.vars)(\.|$)|\.env$/.test(fileName),
   read: async (bytes, { fileName }) => await readDotenv(decodeText(bytes, "The file"), fileName),
 };

@@ -13,7 +13,7 @@ import { CATEGORY_IDS } from "./onepux/tables.ts";
 
 export const onePuxExport: ExportFormat = {
   name: "1pux",
-  summary: "1Password (1PUX), with Files and earlier passwords",
+  summary: "1Password (1PUX), with files and earlier passwords",
   write: async (items) => {
     const losses = new Losses();
     const files: Zippable = {};
