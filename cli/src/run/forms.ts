@@ -49,6 +49,8 @@ const BACKSLASHED: readonly RegExp[] = [
 ];
 
 const CONTROL = /\p{Cc}/gu;
+/** What Python and Go do not print: controls, unassigned characters and blanks but for the space. */
+const UNPRINTABLE = /(?! )[\p{C}\p{Z}]/gu;
 const NAMES = new Map(
   Object.entries({ "\n": "n", "\t": "t", "\r": "r", "\b": "b", "\f": "f", "\v": "v", "\x07": "a", "\x1b": "e" }),
 );
@@ -57,7 +59,7 @@ const named = (names: string, escape: (character: string) => string) => (charact
   names.includes(NAMES.get(character) ?? "?") ? `\\${NAMES.get(character)!}` : escape(character);
 const octal = (character: string): string =>
   [...Buffer.from(character)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
-const pythonEscape = (character: string): string => {
+const escapeCharacter = (character: string): string => {
   const code = character.codePointAt(0)!;
   return code < 0x100 ? `\\x${hex(character, 2)}` : code < 0x1_0000 ? escapeUnit(character) : `\\U${hex(character, 8)}`;
 };
@@ -65,16 +67,13 @@ const pythonEscape = (character: string): string => {
 /** How programs write characters that are no printable ASCII. */
 const NOTATIONS: readonly ((text: string) => string)[] = [
   (text) => text,
-  escaping(CONTROL, named("ntr", pythonEscape)), // repr of Python
-  escaping(/[^\x20-\x7e]/gu, named("ntr", pythonEscape)), // ascii of Python
+  escaping(UNPRINTABLE, named("ntr", escapeCharacter)), // repr of Python
+  escaping(/[^\x20-\x7e]/gu, named("ntr", escapeCharacter)), // ascii of Python
   escaping(
     CONTROL,
     named("ntrbf", (character) => `\\x${hex(character, 2).toUpperCase()}`),
   ), // inspect of Node
-  escaping(
-    CONTROL,
-    named("ntrbfva", (character) => `\\x${hex(character, 2)}`),
-  ), // %q of Go
+  escaping(UNPRINTABLE, named("ntrbfva", escapeCharacter)), // %q of Go
   escaping(
     CONTROL,
     named("ntrbfva", (character) => (character === "\x1b" ? String.raw`\E` : octal(character))),
@@ -94,13 +93,18 @@ const QUOTE_WRITERS: readonly ((text: string) => string)[] = [
 
 /** Returns a function that writes these characters as entities. */
 const entities = (table: Readonly<Record<string, string>>) =>
-  escaping(/[&<>"'`=/+]/g, (character) => (table[character] === undefined ? character : `&${table[character]};`));
+  escaping(/[&<>"'`=/+\n\r\t]/g, (character) => (table[character] === undefined ? character : `&${table[character]};`));
 const BRACKETS = { "&": "amp", "<": "lt", ">": "gt" };
+const LAYOUT = { "\n": "#10", "\r": "#13", "\t": "#9" };
+const LAYOUT_IN_HEX = { "\n": "#xA", "\r": "#xD", "\t": "#x9" };
 
 const MARKUP_WRITERS: readonly ((text: string) => string)[] = [
   BRACKETS, // the content of an element
   { ...BRACKETS, '"': "quot" }, // DOM, attributes
   { ...BRACKETS, '"': "quot", "'": "apos" }, // XML
+  { ...BRACKETS, ...LAYOUT }, // an attribute in single quotes
+  { ...BRACKETS, ...LAYOUT, '"': "quot" }, // an attribute in double quotes
+  { ...BRACKETS, ...LAYOUT_IN_HEX, '"': "quot" }, // canonical XML
   { ...BRACKETS, '"': "quot", "'": "#39" }, // lodash, Jinja2 before 3, Ruby
   { ...BRACKETS, '"': "quot", "'": "#039" }, // PHP
   { ...BRACKETS, '"': "quot", "'": "#x27" }, // html.escape of Python

@@ -3,6 +3,7 @@
 const ENCODERS: readonly ((text: string) => string)[] = [
   encodeURI,
   encodeURIComponent,
+  (text) => encodeURIComponent(text).replaceAll("'", "%27"), // the same in a query that is parsed
   escapeAll,
   (text) => escapeAll(text).replaceAll("%2F", "/"), // urllib.parse.quote of Python
   (text) => escapeAll(text).replaceAll("%20", "+"), // url.QueryEscape of Go
