@@ -25,9 +25,8 @@ interface FallbackCall {
 const CLOCK_TOLERANCE_MS = 300_000;
 
 /**
- * The values that `resolve` returns, which are stored in the file of `--fallback`. When `resolve` fails because the service does not
- * answer, the values of the file. A refusal of the token or of a reference is no such failure. The failure to write
- * the file is only told on stderr.
+ * Returns the values of `resolve` and stores them in the file of `--fallback`. If the service does not answer, returns the values of the file. A
+ * refusal of the token or of a reference is thrown. If the file cannot be written, stderr says so.
  */
 export async function withFallback(
   { io, options, access }: FallbackCall,

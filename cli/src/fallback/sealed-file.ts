@@ -31,7 +31,7 @@ export function sealSnapshot(snapshot: Snapshot, token: string): Buffer {
   return Buffer.concat([MAGIC, salt, nonce, sealed, cipher.getAuthTag()]);
 }
 
-/** Out: `undefined` when the file is damaged, or sealed under another token. */
+/** Returns the values, or undefined if the file is damaged or sealed under another token. */
 export function openSnapshot(bytes: Buffer, token: string): Snapshot | undefined {
   const parts = [
     MAGIC.length,

@@ -12,7 +12,7 @@ export interface ConnectionOptions {
 /** How long the service may be silent. A request of the admin may be a step of a backup or a restore, and takes longer. */
 const SILENCE_SECONDS_MAX = { user: 10, admin: 60 } as const;
 
-/** Milliseconds that the service may be silent. Errors: throws a CliError for what is no number of seconds. */
+/** Returns how long to wait for the service, in milliseconds. Throws a CliError for a text that is not a number of seconds. */
 export function timeoutOf(env: Io["env"], { timeout }: ConnectionOptions, admin = false): number {
   const given = timeout ?? (env["ITEM_VAULT_TIMEOUT"] || undefined);
   if (given === undefined) return SILENCE_SECONDS_MAX[admin ? "admin" : "user"] * 1000;
@@ -28,7 +28,7 @@ export const normalizedHost = (host: string): string => {
   return url.replace(/\/+$/, "").replace(/\/v1$/, "");
 };
 
-/** Errors: throws a CliError for a URL with a user name or a password, which fetch refuses. It contains neither. */
+/** Throws a CliError for a URL with a user name or a password, which fetch refuses. The message contains neither. */
 export function checkCredentials(host: string): void {
   const { username, password } = URL.canParse(host) ? new URL(host) : { username: "", password: "" };
   if (username === "" && password === "") return;
@@ -38,7 +38,10 @@ export function checkCredentials(host: string): void {
   });
 }
 
-/** Errors: throws a CliError for what is no http or https URL, for a URL with a user name or a password, and for http to another machine unless the user allows it. */
+/**
+ * Throws a CliError for a text that is not an http or https URL, for a URL with a user name or a password, and for http to another machine unless the
+ * user allows it.
+ */
 export function checkScheme(env: Io["env"], host: string, options: ConnectionOptions): void {
   if (!/^https?:\/\/[^/]/i.test(host) || !URL.canParse(host))
     throw new CliError("The host is not an http or https URL", { exit: "usage", hint: "Write it as https://vault.example.com." });
@@ -52,5 +55,5 @@ export function checkScheme(env: Io["env"], host: string, options: ConnectionOpt
   });
 }
 
-/** Not names under `localhost`: some resolvers ask the network for them. In: the host name of a URL, which has lower case. */
+/** Whether a host name in lower case is this machine. Names under `localhost` are not: some resolvers ask the network for them. */
 export const isThisMachine = (hostname: string): boolean => /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(hostname);

@@ -3,7 +3,7 @@ import { plural } from "./plural.ts";
 
 const SECONDS: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** Seconds of a time such as `90d`, `12h`, `30m`, `45s` or `45`. Errors: throws a CliError that names the option. */
+/** Returns the seconds of a time such as `90d`, `12h`, `30m`, `45s` or `45`. Throws a CliError that names the option. */
 export function secondsOf(option: string, text: string): number {
   const [, number, unit] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? [];
   if (number === undefined) throw new CliError(`${option} takes a time, for example 90d, 12h, 30m or 45s`, { exit: "usage" });

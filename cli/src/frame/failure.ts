@@ -68,7 +68,7 @@ const HINTS: Readonly<Record<string, string>> = {
   504: "Try again later.",
 };
 
-/** The failure of an exception. Out: `undefined` for one that is a defect of this program. */
+/** Returns the failure of an exception, or undefined for a defect of this program. */
 export function failureOf(error: unknown): CliError | undefined {
   if (error instanceof CliError) return error;
   if (error instanceof TransferError) return withHint(error.message, "usage", error.hint);

@@ -14,10 +14,10 @@ export interface FetchOptions {
 }
 
 /**
- * In: how long the service may be silent before its answer, and within it, in milliseconds; whether only Item Vault is asked, which
- * names each answer by `Request-Id` (contract 1.7); whether the token is the admin's. Errors: throws an ItemVaultError of the status 0: of kind `timeout` when that time
- * is over, `foreign` for the answer of something else, for example a page of a proxy. 429 and 5xx are passed on, because they say
- * the same when a proxy answers. The body of an answer fails with kind `timeout`, or `network` when the connection ends within it.
+ * Returns a `fetch` that waits at most `timeout` milliseconds for an answer and between its parts. With `onlyItemVault` it expects a `Request-Id`
+ * in each answer (contract 1.7). Throws an ItemVaultError of status 0: of kind `timeout`, or of kind `foreign` for an answer of another server,
+ * for example a page of a proxy. It returns 429 and 5xx of any server. The body of an answer fails with kind `timeout`, or with `network` if the
+ * connection ends within it.
  */
 export function createFetch(timeout: number, { onlyItemVault = true, admin = false }: FetchOptions = {}): Fetch {
   return async (input, init = {}) => {

@@ -13,7 +13,7 @@ export const FILE_OPTIONS = {
   force: { type: "boolean", short: "f", summary: "overwrite an existing file" },
 } as const;
 
-/** The octal permissions of `--file-mode`. Errors: throws a CliError. */
+/** Returns the octal permissions of `--file-mode`. Throws a CliError for another text. */
 export function parseMode(text = "0600"): number {
   if (!/^0?[0-7]{3}$/.test(text)) throw new CliError("--file-mode takes octal permissions, for example 0600", { exit: "usage" });
   return Number.parseInt(text, 8);
@@ -22,10 +22,9 @@ export function parseMode(text = "0600"): number {
 export type Content = string | Uint8Array | AsyncIterable<Uint8Array>;
 
 /**
- * Writes a file as a whole, through a temporary file beside it: a process that is killed leaves the old file or the new one, and a
- * signal that can be caught, or a content that fails, leaves no temporary file. What exists and is no regular file, for example a
- * pipe, is written to. `mode` is not narrowed by the umask. Errors: throws a CliError when the file exists, unless `force`, and what
- * the content fails with.
+ * Writes a file as a whole, through a temporary file beside it. A process that is killed leaves the old file or the new one. A signal that can be
+ * caught, or a content that fails, leaves no temporary file. A pipe or device is written to. The umask does not narrow `mode`. Throws a CliError
+ * if the file exists, unless `force` is set, and the error of a content that fails.
  */
 export async function writeWholeFile(path: string, content: Content, { mode = 0o600, force = false }): Promise<void> {
   const existing = await stat(path).catch(() => undefined);

@@ -9,8 +9,8 @@ import { type Io, readAll, write } from "./io.ts";
 export const canAsk = ({ stdin, stderr }: Io): boolean => Boolean(stdin.isTTY && stderr.isTTY);
 
 /**
- * Asks for a line. `hidden`: without showing what is typed. `instead`: how to do without the question. Errors: throws a CliError
- * without a terminal, and when the input ends.
+ * Asks for a line. With `hidden` the terminal does not show it. `instead` says how to answer without a terminal. Throws a CliError without a
+ * terminal, and if the input ends.
  */
 export async function ask(io: Io, question: string, { hidden = false, instead = "" } = {}): Promise<string> {
   if (!canAsk(io)) throw new CliError("There is no terminal to ask on", { exit: "usage", ...(instead && { hint: instead }) });
@@ -32,7 +32,7 @@ export async function ask(io: Io, question: string, { hidden = false, instead = 
   }
 }
 
-/** Asks before something that cannot be undone. Errors: throws a CliError unless the user says yes, or `yes` is set. */
+/** Asks before an act that cannot be undone. Throws a CliError unless the user says yes or `yes` is set. */
 export async function confirm(io: Io, question: string, yes = false): Promise<void> {
   if (yes) return;
   const answer = await ask(io, `${question} [y/N] `, { instead: "Add --yes." });

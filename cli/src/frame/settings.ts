@@ -75,14 +75,14 @@ export const NO_TOKEN = "No token is set";
 /** The service, without a token for it. */
 export type Service = Omit<Access, "token">;
 
-/** For a request without a token. Errors: throws a CliError that says how to set the host. */
+/** Returns host and time-out of a request without a token. Throws a CliError that says how to set the host. */
 export async function loadService(env: Io["env"], options: ConnectionOptions): Promise<Service> {
   const { host, timeout } = serviceOf(env, options, await loadConfig(env), "token");
   return { host, timeout };
 }
 
 /**
- * Host and token of a request. A token of the config file goes to the host of the config file only. Errors: throws a CliError that
+ * Returns host, token and time-out of a request. A token of the config file goes to the host of the config file only. Throws a CliError that
  * says how to set what is missing.
  */
 export async function loadAccess(env: Io["env"], options: ConnectionOptions, kind: TokenKind = "token"): Promise<Access> {

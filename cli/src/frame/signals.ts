@@ -6,8 +6,8 @@ import { rmSync } from "node:fs";
 export const ENDING_SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 /**
- * Removes a file when a signal ends the process. The process goes on when another part of the program handles the signal, too. Out: a
- * function that ends this.
+ * Removes a file when a signal ends the process. If another part of the program handles the signal too, the process goes on. Returns a function
+ * that removes the listeners.
  */
 export function removeAtSignal(path: string): () => void {
   const offs = Object.entries(ENDING_SIGNALS).map(([signal, number]) => {

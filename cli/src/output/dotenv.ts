@@ -10,7 +10,7 @@ export interface Variable {
   readonly label: string;
 }
 
-/** Errors: throws a CliError that names the label of a value that no such line can hold. */
+/** Returns a line for each variable. Throws a CliError that names the label of a value that no such line can hold. */
 export const dotenvOf = (variables: readonly Variable[]): string =>
   variables.map(({ name, value, label }) => `${name}=${quoted(value, label)}\n`).join("");
 

@@ -21,7 +21,7 @@ export const ITEM_FORMAT_OPTION = {
 export interface Shown {
   /** The JSON of the API. */
   readonly json: unknown;
-  /** In: the width of the terminal; `undefined` for another output, which is never cut. */
+  /** `columns` is the width of the terminal, or undefined for another output, which is never cut. */
   readonly table: (columns: number | undefined) => string;
   readonly variables?: () => readonly Variable[];
 }
@@ -42,7 +42,7 @@ const WRITERS: Readonly<Record<string, (shown: Shown, columns: number | undefine
   dotenv: ({ variables }) => dotenvOf(variables?.() ?? []),
 };
 
-/** Writes to stdout. Errors: throws a CliError for a value that the format cannot hold. */
+/** Writes to stdout. Throws a CliError for a value that the format cannot hold. */
 export async function show({ stdout }: Io, format: string | undefined, shown: Shown): Promise<void> {
   // A terminal that does not know its width says 0.
   const columns = (stdout.isTTY && stdout.columns) || undefined;

@@ -64,7 +64,7 @@ function barOf(done: number, total: number | undefined): string {
   return `[${"#".repeat(filled)}${"-".repeat(BAR_CHARACTERS - filled)}] ${String(Math.floor(share * 100)).padStart(3)} % `;
 }
 
-/** In: milliseconds since the beginning. Out: nothing in the first two seconds, which tell too little. */
+/** Returns the time left by the milliseconds since the beginning, but nothing in the first two seconds. */
 function timeLeft(done: number, total: number | undefined, elapsed: number): string {
   if (!total || done === 0 || done >= total || elapsed < 2_000) return "";
   return `, ${Math.ceil(((elapsed / done) * (total - done)) / 1_000)} s left`;

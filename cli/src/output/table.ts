@@ -10,8 +10,8 @@ const CUT = new Set(["TITLE", "TAGS", "NAME", "SECTION", "FIELD"]);
 const COLUMN_WIDTH_MIN = 8;
 
 /**
- * Rows below a heading, each column as wide as its widest cell. `columns`: the width of the terminal; where the table is wider, the
- * widest columns of names are cut with `…`. Without `columns` nothing is cut. Out: lines, each with a newline; nothing without rows.
+ * Returns lines: rows below a heading, each column as wide as its widest cell, and nothing without rows. If a table is wider than `columns`, the
+ * width of the terminal, its widest columns of names are cut with `…`. Without `columns` nothing is cut.
  */
 export function tableOf(
   heading: readonly string[],

@@ -4,8 +4,8 @@ import { CliError, type Exit, exitOfStatus } from "../frame/failure.ts";
 /** The values of references, fetched with one request for each 100 of them. */
 
 /**
- * The values, by reference. A content that is no text is in base64 in `Resolved`; here it is refused, because templates and variables
- * are texts. Errors: throws a CliError that names every reference without a value.
+ * Returns the values by reference. Binary files are refused, because templates and variables are texts. Throws a CliError that names every
+ * reference without a value.
  */
 export async function resolveAll(client: Client, references: readonly string[], policy?: Policy): Promise<Map<string, string>> {
   if (references.length === 0) return new Map();

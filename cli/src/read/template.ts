@@ -24,7 +24,7 @@ const ENCLOSED_CHARACTER = new RegExp(`[${PART_CHARACTERS}?=/ ]`, "u");
 /** Whether a text is one reference without variables, with or without blanks around it. */
 export const isReference = (text: string): boolean => parseReference(text).ok;
 
-/** Parses a template. Errors: throws a CliError with the line and column of the fault, which repeats nothing of the text. */
+/** Parses a template. Throws a CliError with the line and column of the fault and nothing of the text. */
 export function parseTemplate(template: string, variables: Variables): Part[] {
   const lookup = createLookup(variables);
   const parts: Part[] = [];

@@ -25,8 +25,8 @@ const PLAIN = /\$([A-Za-z_][A-Za-z0-9_]*)/y;
 const ENCLOSED = /\$\{[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*(?::-([^}\\]{0,1000}))?\}/y;
 
 /**
- * The variable that begins at `at`. Out: `undefined` when none begins there, also after a backslash; `value` is `undefined` when
- * the variable is not set and has no default.
+ * Returns the variable that begins at `at`, or undefined if none begins there. After a backslash none begins. `value` is undefined if the
+ * variable is not set and has no default.
  */
 export function variableAt(text: string, at: number, lookup: Lookup): { value: string | undefined; end: number } | undefined {
   if (text[at] !== "$" || text[at - 1] === "\\") return undefined;

@@ -14,7 +14,7 @@ export interface Automaton {
 export const START = 0;
 const NONE = -1;
 
-/** In: patterns of at least one byte. */
+/** Returns an automaton for patterns of at least one byte. */
 export function createAutomaton(patterns: readonly Uint8Array[]): Automaton {
   const most = 1 + patterns.reduce((sum, { length }) => sum + length, 0);
   const bytes = new Uint8Array(most);

@@ -66,7 +66,7 @@ export const variablesWith = (
     referencesOf(parts).some((reference) => test(values.get(reference)!)) ? [name] : [],
   );
 
-/** The variables with the values of their references. Errors: throws a CliError for a value that no variable can hold. */
+/** Returns the variables with the values of their references. Throws a CliError for a value with a NUL, which no variable can hold. */
 export function renderEnvironment(
   { plain, templates }: Environment,
   values: ReadonlyMap<string, string>,

@@ -11,7 +11,7 @@ import { isMasked } from "./mask.ts";
 import type { RUN_OPTIONS } from "./options.ts";
 import { watchValues } from "./watch.ts";
 
-/** `run`: starts a command with secrets in its environment. Out: its exit code. */
+/** `run`: starts a command with secrets in its environment, and returns its exit code. */
 
 type RunCall = Call<typeof RUN_OPTIONS>;
 type Secrets = ReadonlyMap<string, string>;
