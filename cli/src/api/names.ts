@@ -1,12 +1,9 @@
 import type { Client } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
-import { type AnyIssuer, type AnyRule, type AnyToken, type AnyVault, opened } from "./shapes.ts";
+import { type AnyIssuer, type AnyRule, type AnyToken, type AnyVault, type NameOf, opened } from "./shapes.ts";
 import { quotedInFilter } from "./lists.ts";
 
 /** Names that stand for ids in tables. What the service does not name keeps its id; no failure of a look-up ends a command. */
-
-/** Returns the name of an id, or the id. */
-export type NameOf = (id: string) => string;
 
 interface Named {
   readonly id: string;

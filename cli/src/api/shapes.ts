@@ -15,7 +15,6 @@ import type {
 } from "@item-vault/client";
 
 import { plural } from "../frame/plural.ts";
-import type { NameOf } from "./names.ts";
 
 /** The shapes of the API that commands read (contract 2, 9.1, 13.14), where they differ from the generated types of the client. */
 
@@ -37,6 +36,9 @@ export const opened = <T extends object>(entry: T): Partial<Exclude<T, { readonl
 
 /** What stands in place of a name or an email that is sealed in a record which does not open. */
 export const DOES_NOT_OPEN = "(does not open)";
+
+/** Returns the name of an id, or the id. */
+export type NameOf = (id: string) => string;
 
 /** The vaults of a token or a person with their permissions. */
 export const scopesOf = (entry: AnyToken | AnyPerson | AnyRule, nameOf: NameOf): string[] =>

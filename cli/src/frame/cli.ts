@@ -1,9 +1,11 @@
+import { ItemVaultError } from "@item-vault/client";
 import type { Call, Command } from "./command.ts";
 import { CliError, EXIT, failureOf } from "./failure.ts";
 import { helpOf, overview } from "./help.ts";
 import { type Io, write } from "./io.ts";
 import { adviceForCommand } from "./advice.ts";
 import { printable } from "./printable.ts";
+import { proxyHint } from "./proxy.ts";
 import { findCommand, type Parsed, parseLine, refuseOptionsOfNode, withCommandFirst } from "./parse.ts";
 import { connectTo } from "./connect.ts";
 import { type Access, loadAccess, type TokenKind } from "./settings.ts";
@@ -27,14 +29,16 @@ export async function runCli(commands: readonly Command[], argv: readonly string
     const failure = failureOf(error);
     // Without the message of an unknown exception: it may contain a value.
     if (!failure) await write(io.stderr, `item-vault: an unexpected ${(error as Error)?.name ?? "fault"} occurred\n`);
-    else await write(io.stderr, textOf(failure));
+    else await write(io.stderr, textOf(failure, isWithoutAnswer(error) ? proxyHint(io.env) : undefined));
     return EXIT[failure?.exit ?? "failed"];
   }
 }
 
+const isWithoutAnswer = (error: unknown): boolean => error instanceof ItemVaultError && error.status === 0;
+
 /** A failure for a terminal: a message may have a name that the service sent. */
-function textOf({ message, hint }: CliError): string {
-  const lines = [`item-vault: ${message}`, ...(hint ? [hint] : [])].join("\n").split("\n");
+function textOf({ message, hint }: CliError, more?: string): string {
+  const lines = [`item-vault: ${message}`, hint, more].filter(Boolean).join("\n").split("\n");
   return lines.map((line) => `${printable(line)}\n`).join("");
 }
 

@@ -1,4 +1,5 @@
 import { ItemVaultError } from "@item-vault/client";
+import { useProxy } from "./proxy.ts";
 
 /** `fetch` for a command: it ends when the service is silent, and tells the service's answers from those of anything else. */
 
@@ -22,6 +23,7 @@ export interface FetchOptions {
 export function createFetch(timeout: number, { onlyItemVault = true, admin = false }: FetchOptions = {}): Fetch {
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
+    if (url.protocol === "https:") await useProxy(process.env);
     const silence = startSilence(timeout, url);
     const signal = init.signal ? AbortSignal.any([init.signal, silence.signal]) : silence.signal;
     const body = init.body instanceof ReadableStream ? readWith(init.body as Stream, silence.sending, silence.sent) : init.body;

@@ -1,6 +1,7 @@
 import { type Client, entriesOf, type Listed } from "@item-vault/client";
 import { adminVaultIdOf, findItem, isId, type ItemPath, onlyOne, vaultIdOf } from "../api/find.ts";
-import { actorsOfToken, allActors, allVaults, itemsOfVault, type NameOf, namesIn, vaultsOfToken } from "../api/names.ts";
+import { actorsOfToken, allActors, allVaults, itemsOfVault, namesIn, vaultsOfToken } from "../api/names.ts";
+import type { NameOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { timeOf } from "../output/time.ts";

@@ -1,7 +1,7 @@
 import type { Client } from "@item-vault/client";
 import { tokenIdOf } from "../api/find.ts";
-import { allActors, allVaults, type NameOf, namesIn, vaultsOfToken } from "../api/names.ts";
-import { type AnyToken, DOES_NOT_OPEN, opened, scopeOf, scopesOf } from "../api/shapes.ts";
+import { allActors, allVaults, namesIn, vaultsOfToken } from "../api/names.ts";
+import { type AnyToken, DOES_NOT_OPEN, opened, scopeOf, scopesOf, type NameOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import type { Io } from "../frame/io.ts";
 import { timeOf } from "../output/time.ts";

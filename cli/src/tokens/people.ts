@@ -1,7 +1,7 @@
 import type { Client } from "@item-vault/client";
 import { isId, onlyOne } from "../api/find.ts";
-import { allVaults, type NameOf, namesIn } from "../api/names.ts";
-import { type AnyPerson, DOES_NOT_OPEN, opened, scopeOf, scopesOf } from "../api/shapes.ts";
+import { allVaults, namesIn } from "../api/names.ts";
+import { type AnyPerson, DOES_NOT_OPEN, opened, scopeOf, scopesOf, type NameOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";

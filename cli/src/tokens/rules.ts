@@ -1,6 +1,6 @@
 import type { Client, NewRule } from "@item-vault/client";
-import { allIssuers, allVaults, type NameOf, namesIn } from "../api/names.ts";
-import { type AnyRule, DOES_NOT_OPEN, opened, scopeOf, scopesOf } from "../api/shapes.ts";
+import { allIssuers, allVaults, namesIn } from "../api/names.ts";
+import { type AnyRule, DOES_NOT_OPEN, opened, scopeOf, scopesOf, type NameOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { describeDuration, secondsOf } from "../frame/duration.ts";
 import { CliError } from "../frame/failure.ts";
