@@ -93,7 +93,7 @@ describe("the palette", () => {
     await page.goto("/console/#/health");
     await page.getByRole("heading", { name: "Health" }).waitFor();
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
     expect(await checkLooks(page)).toBe("");
   });
 

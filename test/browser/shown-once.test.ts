@@ -50,7 +50,7 @@ describe("the text of a token that was not copied", () => {
     await issue(page, "waited for");
     await request.answered;
     await page.keyboard.press("Escape");
-    await dialogOf(page, "Issue token").getByText("The token is being made, and only the answer has it.").waitFor();
+    await dialogOf(page, "Issue token").getByText("The token is being created.").waitFor();
     request.end();
     await dialogOf(page, "Token issued").getByText("Copy it now").waitFor();
     expect(await dialogOf(page, "Token issued").locator("pre").innerText()).toContain("eyJ");
