@@ -22,7 +22,6 @@ export function Account() {
           {name}
         </p>
         <label>
-          {" "}
           Theme{" "}
           <select value={look.value} onChange={(event) => chooseLook(event.currentTarget.value as Look)}>
             {Object.entries(LOOKS).map(([value, label]) => (

@@ -134,6 +134,7 @@ describe.runIf(FOLDER !== "")("pictures", () => {
       await admin("POST", "tokens", { name, vaults: { [production]: "r" } });
     ids = { vault: team, item: item!, deleted: deleted! };
     ({ token: empty } = await makeToken({ [await makeVault("New")]: "rwd" }, "uuid"));
+    await admin("POST", "issuers", { name: "GitHub", issuer: "https://token.actions.githubusercontent.com", preset: "github" });
     await addFailingWebhook(production, token);
     narrow = {
       "token that lists": (await makeToken({ [production]: "l" }, "uuid")).token,

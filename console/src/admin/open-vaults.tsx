@@ -30,8 +30,7 @@ export function OpenVaults() {
         <p>
           You have access as “{isolate(person ? person.email : token.name)}” until{" "}
           <time dateTime={openUntil()} title={formatTime(openUntil())}>
-            {" "}
-            {formatHour(openUntil())}{" "}
+            {formatHour(openUntil())}
           </time>
           . <span class="quiet">{missing.length > 0 && `${plural(missing.length, "vault is", "vaults are")} not open.`}</span>
         </p>

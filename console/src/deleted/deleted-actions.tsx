@@ -45,7 +45,7 @@ export function DeletedActions({ item }: { readonly item: DeletedItem }) {
       </button>
       {may(item.vault.id, "d") && (
         <button type="button" onClick={() => (asking.value = true)}>
-          Delete permanently…{" "}
+          Delete permanently…
         </button>
       )}
       {asking.value && (

@@ -69,8 +69,7 @@ export function Generator({ name, onUse, onClose }: Props) {
             Regenerate
           </button>
           <button class="primary" disabled={!password}>
-            {" "}
-            Use password{" "}
+            Use password
           </button>
         </div>
       </form>

@@ -22,7 +22,6 @@ export function UploadRow({ upload }: { readonly upload: Upload }) {
               </button>
             )}
             <button type="button" aria-label={`Dismiss ${name}`} onClick={() => dismiss(id)}>
-              {" "}
               Dismiss
             </button>
           </p>

@@ -89,7 +89,11 @@ function routeKey(): string | undefined {
 }
 
 function Row({ entry: { key, item }, tabIndex }: { readonly entry: Entry; readonly tabIndex: number }) {
-  const details = [item.username || labelOfCategory(item.category), vaults.value.length > 1 ? vaultName(item.vault.id) : ""];
+  const details = [
+    item.username || labelOfCategory(item.category),
+    vaults.value.length > 1 ? vaultName(item.vault.id) : "",
+    may(item.vault.id, "r") ? "" : "no read access",
+  ];
   const selected = isSelected(key);
   return (
     <a
