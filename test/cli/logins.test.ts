@@ -124,6 +124,17 @@ describe("login --browser", () => {
     expect(readFileSync(own.env["BROWSER"]!.replace(/browser$/, "address.env"), "utf8")).not.toContain("canary");
   });
 
+  it.each(["no-such-browser", "/dev/null/browser", `./${"x".repeat(300)}`])(
+    "goes on when the browser %j cannot be started, because the address is on stderr",
+    async (BROWSER) => {
+      const { email } = await service.addPerson();
+      const running = startCli(["login", "--browser"], { env: { ...home().env, BROWSER } });
+      const address = await vi.waitFor(() => new URL(/^http.*\n/m.exec(running.output.stderr)![0]), UNDER_LOAD);
+      await fetch(await confirm(address, email));
+      expect(await running.ended).toMatchObject({ code: 0 });
+    },
+  );
+
   it("fails when the code is not that of its verifier, and stores nothing", async () => {
     const { email } = await service.addPerson();
     const own = home();

@@ -152,6 +152,7 @@ describe("masking", () => {
   );
 
   it.each([
+    ["JSON in JSON", 'a"b\\c word', String.raw`a\\\"b\\\\c word`],
     ["json.dumps of Python", 'p"ä😀\\\u007f word', 'p\\"\\u00e4\\ud83d\\ude00\\\\\\u007f word'],
     ["json.Marshal of Go", "<a&b>\u2028é word", "\\u003ca\\u0026b\\u003e\\u2028é word"],
     ["json_encode of PHP", 'a/"ä" word', 'a\\/\\"\\u00e4\\" word'],

@@ -30,6 +30,7 @@ const escapeUnits = escaping(/[^\x20-\x7e]/g, escapeUnit);
 /** What programs escape in a string of JSON besides what `JSON.stringify` escapes. */
 const JSON_WRITERS: readonly ((json: string) => string)[] = [
   (json) => json,
+  (json) => JSON.stringify(json).slice(1, -1), // JSON in a string of JSON, as in logs
   escapeUnits, // json.dumps of Python
   escaping(/[<>&\u2028\u2029]/g, escapeUnit), // json.Marshal of Go
   escaping(/[<>&='\u2028\u2029]/g, escapeUnit), // Gson

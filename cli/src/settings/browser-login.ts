@@ -131,7 +131,11 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
 function openBrowser(env: Io["env"], url: string): void {
   const [program, ...args] = env["BROWSER"] ? [env["BROWSER"]] : (OPENERS[platform()] ?? ["xdg-open"]);
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => !TOKEN_VARIABLES.includes(name)));
-  spawn(program!, [...args, url], { env: own, stdio: "ignore", detached: true })
-    .on("error", () => undefined)
-    .unref();
+  try {
+    spawn(program!, [...args, url], { env: own, stdio: "ignore", detached: true })
+      .on("error", () => undefined)
+      .unref();
+  } catch {
+    // Node throws some errors of a start, for example ENOTDIR.
+  }
 }
