@@ -252,6 +252,45 @@ describe("the CSV file of a program", () => {
   });
 });
 
+/** Values of which each has a marker, in the forms that columns have. */
+const FORMS: readonly ((marker: string) => string)[] = [
+  (marker) => marker,
+  (marker) => `${marker}: ${marker}a\n${marker}b`,
+  (marker) => `${marker}a\\${marker}b;${marker}c, https://${marker}d`,
+  (marker) => JSON.stringify([`${marker}a`, { url: `${marker}b` }, { x: `${marker}c` }, 1, null]),
+  (marker) => JSON.stringify([{ label: `${marker}a`, type: "text", value: `${marker}b`, more: `${marker}c` }]),
+  (marker) => JSON.stringify({ note: `${marker}a`, number: 5, other: [`${marker}b`] }),
+  (marker) => `${marker}a$,,,txt,${marker}b`,
+];
+
+describe.each(DIALECTS)("a row of $name", ({ name, columns, kinds = {} }) => {
+  const keys = Object.keys(columns);
+  const needed = DIALECTS.find((one) => one.name === name)!.signs[0]!.split(" ");
+
+  /** The values of a row that are neither in the Items nor counted. */
+  async function lostOf(values: Readonly<Record<string, string>>): Promise<string[]> {
+    const header = [...new Set([...needed, ...Object.keys(values)])];
+    const row = header.map((key) => `"${(values[key] ?? "").replaceAll('"', '""')}"`);
+    const { items, losses, unfit } = await read(named(name), utf8(`${header.join(",")}\n${row.join(",")}\n`));
+    expect(unfit).toEqual([]);
+    const whole = JSON.stringify(items);
+    const isKept = (value: string) => (value.match(/mark\d*[a-d]?/g) ?? []).every((marker) => whole.includes(marker));
+    const counted = losses.reduce((sum, { count }) => sum + count, 0);
+    return Object.values(values)
+      .filter((value) => !isKept(value))
+      .slice(counted);
+  }
+
+  it("loses no value silently, whichever column and kind it is of, and whatever its form", async () => {
+    const kindColumn = keys.find((key) => columns[key] === "kind");
+    for (const kind of ["", ...Object.keys(kinds)])
+      for (const key of keys)
+        for (const form of FORMS)
+          expect([key, await lostOf({ ...(kindColumn ? { [kindColumn]: kind } : {}), [key]: form("mark") })]).toEqual([key, []]);
+    expect(await lostOf(Object.fromEntries(keys.map((key, n) => [key, `mark${n}`])))).toEqual([]);
+  });
+});
+
 describe("chrome", () => {
   it("reads every column", async () => {
     const { items, losses } = await read(chrome, utf8(`\uFEFF${CHROME}`));
@@ -306,7 +345,7 @@ describe("firefox", () => {
       ],
     ]);
     expect(items[0]).toMatchObject({ createdAt: 1_700_000_000_000, updatedAt: 1_700_000_000_002 });
-    expect(lossesOf({ losses })).toEqual({ "dates of last use": 1 });
+    expect(lossesOf({ losses })).toEqual({ "dates of last use": 1, "ids that are not UUIDs": 1 });
   });
 
   it("reads no value in part when the file is cut off", async () => {

@@ -1,4 +1,6 @@
 import {
+  archivedOn,
+  guid,
   bitwardenFields,
   card,
   expiry,
@@ -9,7 +11,6 @@ import {
   NOTE_URL,
   protonNote,
   roboformField,
-  UUID,
   withoutGuard,
 } from "./fills.ts";
 import { field, furtherUrl, PARTS, setting, type Draft, type Fill, type PartName } from "./parts.ts";
@@ -58,7 +59,7 @@ export const DIALECTS: readonly Dialect[] = [
       password: "password",
       httprealm: field("STRING", "HTTP realm"),
       formactionorigin: furtherUrl("form action"),
-      guid: (draft, { value }) => void (draft.sourceId = UUID.exec(value)?.[1]?.toLowerCase()),
+      guid,
       timecreated: "created",
       timelastused: setting("dates of last use"),
       timepasswordchanged: "updated",
@@ -219,7 +220,7 @@ export const DIALECTS: readonly Dialect[] = [
       login_username: "username",
       login_password: "password",
       login_totp: "otp",
-      archiveddate: (draft) => void (draft.archived = true),
+      archiveddate: archivedOn,
     },
     kinds: { login: "LOGIN", note: "SECURE_NOTE" },
   },

@@ -13,7 +13,7 @@ export const expiry: Fill = (draft, { value }) => {
   draft.fields.push({ id: "expiry", label: "expiry date", type: "MONTH_YEAR", value: monthOf(value) });
 };
 
-export const UUID = /^\{?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\}?$/i;
+const UUID = /^\{?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\}?$/i;
 
 /** LastPass has this address for secure notes. */
 export const NOTE_URL = "http://sn";
@@ -37,7 +37,8 @@ export const nordpassFields: Fill = (draft, { column, value }) => {
   const entries = Array.isArray(list) ? (list as unknown[]) : [undefined];
   for (const entry of entries) {
     const { label, type, value: text } = (typeof entry === "object" && entry ? entry : {}) as Readonly<Record<string, unknown>>;
-    if (typeof label === "string" && typeof text === "string")
+    const isWhole = Object.keys(entry ?? {}).every((key) => ["label", "type", "value"].includes(key));
+    if (isWhole && typeof label === "string" && typeof text === "string")
       addField(draft, label, type === "text" ? "STRING" : "CONCEALED", text);
     else addField(draft, column, "CONCEALED", entry === undefined ? value : JSON.stringify(entry));
   }
@@ -81,7 +82,7 @@ export const protonNote: Fill = (draft, cell) => {
 
 /** A field of RoboForm: `User ID$,,,txt,ada`, of which some repeat the login. */
 export const roboformField: Fill = (draft, { column, value }) => {
-  const [, name, type, text] = /^([^,]*?)\$?,[^,]*,[^,]*,([^,]*),(.*)$/s.exec(value) ?? [];
+  const [, name, type, text] = /^([^,]*?)\$?,,,([^,]*),(.*)$/s.exec(value) ?? [];
   if (name === undefined) return addField(draft, column, "CONCEALED", value);
   const isRepeated = text === "" || draft.fields.some((one) => one.purpose && one.value === text);
   if (isRepeated) return undefined;
@@ -89,9 +90,21 @@ export const roboformField: Fill = (draft, { column, value }) => {
   return addField(draft, name === "-no-name-" ? "" : name, type === "pwd" ? "CONCEALED" : "STRING", text!);
 };
 
-/** The groups of KeePassXC: the first one is the database itself. */
+/** The groups of KeePassXC, of which the first one is the database itself. */
 export const groupOfDatabase: Fill = (draft, { column, value }) =>
-  PARTS.folder.fill(draft, { column, value: value.replace(/^[^/]*\/?/, "") });
+  PARTS.folder.fill(draft, { column, value: value.replace(/^Root(\/|$)/, "") });
+
+/** The date on which Bitwarden has archived an item. */
+export const archivedOn: Fill = (draft) => {
+  draft.archived = true;
+  draft.count("dates of archiving");
+};
+
+/** The id that Firefox gives an entry. */
+export const guid: Fill = (draft, { value }) => {
+  draft.sourceId = UUID.exec(value)?.[1]?.toLowerCase();
+  if (draft.sourceId === undefined) draft.count("ids that are not UUIDs");
+};
 
 /** Removes the quote that RoboForm writes before what a spreadsheet would take for a formula. */
 export function withoutGuard(value: string, draft: Draft): string {

@@ -61,8 +61,9 @@ const marked =
 const dated =
   (attribute: "createdAt" | "updatedAt"): Fill =>
   (draft, { column, value }) => {
-    const number = /^\d{1,15}$/.test(value.trim()) ? Number(value) : undefined;
-    const time = number === undefined ? Date.parse(value) : number < 1e11 ? number * 1000 : number;
+    const number = /^\s*\d{1,15}\s*$/.test(value) ? Number(value) : undefined;
+    const date = /^\s*\d{4}-\d\d-\d\d/.test(value) ? Date.parse(value) : Number.NaN; // Date.parse takes many texts for dates
+    const time = number === undefined ? date : number < 1e11 ? number * 1000 : number;
     if (Number.isNaN(time)) addField(draft, column, "STRING", value);
     else draft[attribute] = time;
   };
@@ -85,14 +86,14 @@ export function jsonOf(text: string): unknown {
 }
 
 /** Addresses in one cell: a JSON array, or separated by a comma before a scheme. */
-const addUrls: Fill = (draft, { value }) => {
+const addUrls: Fill = (draft, { column, value }) => {
   const list = jsonOf(value);
-  const urls = Array.isArray(list)
-    ? list.map((entry: unknown) => (typeof entry === "object" && entry !== null ? (entry as { url?: unknown }).url : entry))
-    : value.split(/\s*[,\n]\s*(?=[a-z][\w+.-]*:\/\/)/i);
-  const texts = urls.filter((url) => typeof url === "string");
-  if (texts.length < urls.length) draft.count("addresses that are no text");
-  draft.urls.push(...texts.map((href) => ({ href })));
+  const entries = Array.isArray(list) ? (list as unknown[]) : value.split(/\s*[,\n]\s*(?=[a-z][\w+.-]*:\/\/)/i);
+  for (const entry of entries) {
+    const url = typeof entry === "object" && entry !== null && "url" in entry ? entry.url : entry;
+    if (typeof url === "string") draft.urls.push({ href: url });
+    else addField(draft, column, "CONCEALED", JSON.stringify(entry));
+  }
 };
 
 /** An address beside the first one. The same address again adds nothing. */

@@ -96,7 +96,7 @@ function readRow(
     fill(draft, { ...cell, value });
   }
   const category = lookup(dialect?.kinds ?? {}, draft.kind.trim().toLowerCase());
-  if (category === "") {
+  if (category === "" && draft.fields.length + draft.urls.length === 0) {
     folders.add(draft.title);
     return undefined;
   }
@@ -104,7 +104,7 @@ function readRow(
     if (dialect?.kinds) counted.push("kinds of Items that are not known, kept as a text field");
     draft.fields.push({ label: "type", type: "STRING", value: draft.kind });
   }
-  const item = itemOf(draft, category);
+  const item = itemOf(draft, category || undefined);
   for (const what of counted) losses.add(what, item.title);
   return item;
 }
