@@ -6,7 +6,7 @@ import { type Filters, isFiltered, NO_FILTERS, REQUEST_KINDS } from "./filters.t
 import { ItemChoice } from "./item-choice.tsx";
 import { actorIds, query, show, vaultIds } from "./state.ts";
 import { keepFocus } from "../ui/page.tsx";
-import { compareNames } from "../ui/texts.ts";
+import { compareNames } from "../state/search.ts";
 
 /** The value of a choice, and its text. */
 type Option = readonly [value: string, text: string];

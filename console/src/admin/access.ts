@@ -1,7 +1,7 @@
 import { canonicalScope, type TokenScope } from "./scope.ts";
 import type { PersonRow, TokenRow, WorkloadRow } from "./lists.ts";
 import { nameOfPerson, nameOfToken, nameOfWorkload } from "./row-names.ts";
-import { compareNames } from "../ui/texts.ts";
+import { compareNames } from "../state/search.ts";
 
 /** Who reaches a vault: derived from the lists of the admin. Pure. */
 

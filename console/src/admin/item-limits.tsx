@@ -1,10 +1,9 @@
 import type { NewToken } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
-import { titleOf } from "../items/categories.ts";
 import { entries, vaultName } from "../state/items.ts";
 import type { Entry } from "../state/search.ts";
 import { keepFocus } from "../ui/page.tsx";
-import { isolate, presentText } from "../ui/texts.ts";
+import { isolate, presentText, titleOf } from "../ui/texts.ts";
 import { shortId } from "./filter.ts";
 import type { Scope } from "./scope.ts";
 

@@ -2,7 +2,7 @@ import { plural } from "../ui/plural.ts";
 import { shorten } from "../ui/texts.ts";
 import { canonicalScope, describeVaultScope, type TokenScope } from "./scope.ts";
 import { vaultLabel } from "./vault-names.ts";
-import { compareNames } from "../ui/texts.ts";
+import { compareNames } from "../state/search.ts";
 
 /** The vaults of a token or person in a table: the first ones, and the others when they are asked for. */
 

@@ -5,7 +5,7 @@ import { moveInGrid } from "./grid-focus.ts";
 import { adminVaults } from "./lists.ts";
 import { grants, type Operation, OPERATION_LABELS, OPERATIONS, type Scope, setOperation } from "./scope.ts";
 import { vaultLabel } from "./vault-names.ts";
-import { compareNames } from "../ui/texts.ts";
+import { compareNames } from "../state/search.ts";
 
 /** The choice of vaults, with what is permitted in each: a grid of checkboxes, in which the arrow keys move. */
 

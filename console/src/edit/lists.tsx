@@ -3,7 +3,7 @@ import { LIMITS } from "@item-vault/model/limits";
 import { entries } from "../state/items.ts";
 import type { Draft, DraftUrl } from "../items/draft.ts";
 import { focusLater, SignButton, TextInput } from "./inputs.tsx";
-import { compareNames } from "../ui/texts.ts";
+import { compareNames } from "../state/search.ts";
 
 /** The URLs and the tags of the form. */
 
@@ -101,7 +101,9 @@ export function TagEditor({ draft, change }: Props) {
       />
       <datalist id="known-tags">
         {knownTags(tags).map((tag) => (
-          <option key={tag} value={tag} />
+          <option key={tag} value={tag}>
+            {tag}
+          </option>
         ))}
       </datalist>
     </fieldset>

@@ -1,5 +1,4 @@
 import type { Category } from "@item-vault/client";
-import { isInvisible } from "../ui/texts.ts";
 
 /** How each category of Items is called. */
 export const CATEGORIES: Readonly<Record<Category, string>> = {
@@ -33,5 +32,4 @@ export const knownCategory = (category: string): Category =>
 
 export const labelOfCategory = (category: string): string => CATEGORIES[knownCategory(category)];
 
-/** The title of an Item; "Untitled" for one that nobody would see. */
-export const titleOf = ({ title }: { readonly title: string }): string => (isInvisible(title) ? "Untitled" : title);
+export { titleOf } from "../ui/texts.ts";

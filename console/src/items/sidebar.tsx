@@ -7,7 +7,7 @@ import { Icon, type IconName } from "../ui/icon.tsx";
 import { plural } from "../ui/plural.ts";
 import { labelOfCategory } from "./categories.ts";
 import { CategoryIcon } from "./tile.tsx";
-import { compareNames } from "../ui/texts.ts";
+import { compareNames } from "../state/search.ts";
 
 /** The lists of Items: all, by vault, by tag and by category. On a narrow screen it is a popover, which the header of the list opens. */
 

@@ -12,9 +12,8 @@ import { plural } from "../ui/plural.ts";
 import { formatTime } from "../ui/time.ts";
 import { FindingList } from "./finding-list.tsx";
 import { startJob, untilEnded } from "./jobs.ts";
-import { titleOf } from "../items/categories.ts";
 import { entries } from "../state/items.ts";
-import { isolate, presentText } from "../ui/texts.ts";
+import { isolate, presentText, titleOf } from "../ui/texts.ts";
 
 /** Restores a vault, or one Item of it, from a backup: first it is shown what would be restored. */
 

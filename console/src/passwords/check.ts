@@ -4,7 +4,7 @@ import { titleOf } from "../items/categories.ts";
 import { loadItem } from "../state/opened.ts";
 import { plural } from "../ui/plural.ts";
 import { GROUP_LIST, type GroupName, passwordOf } from "./groups.ts";
-import { compareNames } from "../ui/texts.ts";
+import { compareNames } from "../state/search.ts";
 
 /**
  * The password check: it reads each Item as a whole, because only that shows which field has the password. No request names the passwords of

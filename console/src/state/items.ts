@@ -8,7 +8,7 @@ import { isErrorKind } from "../api/error-kind.ts";
 import { itemKey } from "./item-key.ts";
 import { type Entry, entryOf, type OrderName, ORDERS, replaceEntry } from "./search.ts";
 import { session } from "./session.ts";
-import { compareNames } from "../ui/texts.ts";
+import { compareNames } from "./search.ts";
 
 /** The vaults of the session and the summaries of their Items: no value of a field is among them. */
 

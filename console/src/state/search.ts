@@ -37,6 +37,11 @@ export const orderKey = (text: string): string =>
     return `${String.fromCodePoint(0x30 + number.length)}${number}`;
   });
 
+const COLLATOR = new Intl.Collator("en", { numeric: true });
+
+/** The order of names for people: `Team 2` before `Team 10`. */
+export const compareNames = (one: string, other: string): number => COLLATOR.compare(one, other);
+
 type Order = (a: Entry, b: Entry) => number;
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

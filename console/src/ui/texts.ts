@@ -11,6 +11,9 @@ export const isWithoutInk = (text: string): boolean => INVISIBLE.test(text);
 /** Whether nobody would see the text. */
 export const isInvisible = (text: string): boolean => text.trim() === "" || isWithoutInk(text);
 
+/** The title of an Item; "Untitled" for one that nobody would see. */
+export const titleOf = ({ title }: { readonly title: string }): string => (isInvisible(title) ? "Untitled" : title);
+
 /** Letters of scripts whose words have joiners. */
 const JOINED = String.raw`[\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u18af]`;
 
@@ -41,11 +44,6 @@ export const marked = (text: string): string => (PLAIN.test(text) ? text : text.
 
 /** The text as people see and type it. */
 export const withoutHidden = (text: string): string => text.replaceAll(HIDDEN, "");
-
-const COLLATOR = new Intl.Collator("en", { numeric: true });
-
-/** The order of names for people: `Team 2` before `Team 10`. */
-export const compareNames = (one: string, other: string): number => COLLATOR.compare(one, other);
 
 /** The beginning of a name, where many are shown in one place. */
 export const shorten = (name: string): string => (name.length > SHORT ? `${[...name].slice(0, SHORT).join("")}…` : name);
