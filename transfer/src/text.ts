@@ -8,6 +8,9 @@ const TEXT_BYTES_MAX = 500 * 1024 * 1024;
 /** Byte order marks. */
 const MARKS = { "UTF-16LE": [0xff, 0xfe], "UTF-16BE": [0xfe, 0xff] } as const;
 
+const encodingOf = ([first, second]: Uint8Array): string =>
+  Object.entries(MARKS).find(([, mark]) => mark[0] === first && mark[1] === second)?.[0] ?? "UTF-8";
+
 /**
  * Decodes UTF-8, or UTF-16 with a byte order mark, and drops the mark. Throws a TransferError with `path` and the encoding for other bytes.
  */
@@ -16,7 +19,7 @@ export function decodeText(bytes: Uint8Array, path: string): string {
   const [first, second] = bytes;
   if (second !== undefined && (first === 0) !== (second === 0))
     throw sourceFault(path, "is UTF-16 text without a byte order mark");
-  const [encoding] = Object.entries(MARKS).find(([, mark]) => mark[0] === first && mark[1] === second) ?? ["UTF-8"];
+  const encoding = encodingOf(bytes);
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
@@ -25,4 +28,4 @@ export function decodeText(bytes: Uint8Array, path: string): string {
 }
 
 /** The beginning of a file as text, for the detection of its format: bytes that are no UTF-8 become U+FFFD. */
-export const headText = (head: Uint8Array): string => new TextDecoder(head[0] === 0xff ? "utf-16le" : "utf-8").decode(head);
+export const headText = (head: Uint8Array): string => new TextDecoder(encodingOf(head)).decode(head);

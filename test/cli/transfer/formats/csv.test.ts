@@ -188,6 +188,13 @@ describe("the CSV file of a program", () => {
     expect((await read(named("safari"), utf8(`sep=${delimiter}\r\n${text}`))).items).toEqual(expected);
   });
 
+  it.each(["utf16le", "utf16be"])("is read in the encoding that spreadsheets call Unicode text: %s", async (encoding) => {
+    const text = Buffer.from(`\uFEFF${FILES["safari"]!.replaceAll(",", "\t")}`, "utf16le");
+    const bytes = encoding === "utf16le" ? text : text.swap16();
+    const format = chooseImport(bytes, "a.txt", undefined);
+    expect([format.name, (await read(format, bytes)).items.map(({ title }) => title)]).toEqual(["safari", ["Shop"]]);
+  });
+
   it("has a test of its Items for every dialect", () => {
     expect([...Object.keys(READ), "chrome", "firefox"].toSorted()).toEqual(DIALECTS.map(({ name }) => name).toSorted());
   });

@@ -1,3 +1,4 @@
+import type { Purpose } from "@item-vault/model/purposes";
 import { emptyState, urlsOf } from "../../item-parts.ts";
 import { lookup } from "../../lookup.ts";
 import { Losses } from "../../losses.ts";
@@ -178,9 +179,9 @@ function withUsername(fields: readonly TransferField[]): readonly TransferField[
   return fields.with(at, { purpose: "USERNAME", type: "STRING", value: fields[at]!.value! });
 }
 
-const RANKS: Readonly<Record<string, number>> = { USERNAME: 0, PASSWORD: 1, NOTES: 3 };
+const RANKS = { USERNAME: 0, PASSWORD: 1, "": 2, NOTES: 3 } as const satisfies Readonly<Record<Purpose, number>>;
 
-const rankOf = ({ purpose = "" }: TransferField): number => RANKS[purpose] ?? 2;
+const rankOf = ({ purpose = "" }: TransferField): number => RANKS[purpose as Purpose];
 
 const ordered = (fields: readonly TransferField[]): TransferField[] =>
   fields.toSorted((one, other) => rankOf(one) - rankOf(other));
