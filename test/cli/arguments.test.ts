@@ -155,8 +155,8 @@ describe("JSON that replaces an Item", () => {
   ])("may have %s", (_name, json) => expect(withKnownAttributes(json, item)).toBe(json));
 
   it.each([
-    ['"titel" is no attribute of the Item', { titel: "t" }],
-    ['"valeu" is no attribute of field 2', { fields: [{ value: "" }, { valeu: "hunter2" }] }],
+    ['"titel" is not an attribute of the item', { titel: "t" }],
+    ['"valeu" is not an attribute of field 2', { fields: [{ value: "" }, { valeu: "hunter2" }] }],
   ])("is refused: %s", (message, json) => expect(() => withKnownAttributes(json, item)).toThrow(message));
 });
 
@@ -171,9 +171,9 @@ it.each(["constructor", "__proto__", "toString"])("the label %s is that of a sec
 );
 
 it("a fault in JSON has its place, where it is known, and no part of the text", () => {
-  expect(() => parseItem('{\n  "a": hunter2\n}', "stdin")).toThrow(/^stdin is no JSON$/);
-  expect(() => parseItem('{\n  "a": "hunter2" "b"\n}', "stdin")).toThrow(/^stdin is no JSON \(line 2, column 18\)$/);
-  expect(() => parseItem("[]", "stdin")).toThrow("stdin is no Item");
+  expect(() => parseItem('{\n  "a": hunter2\n}', "stdin")).toThrow(/^stdin is not JSON$/);
+  expect(() => parseItem('{\n  "a": "hunter2" "b"\n}', "stdin")).toThrow(/^stdin is not JSON \(line 2, column 18\)$/);
+  expect(() => parseItem("[]", "stdin")).toThrow("stdin is not an item");
 });
 
 describe("server-sent events", () => {

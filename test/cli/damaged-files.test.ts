@@ -33,7 +33,7 @@ describe("a File that does not open", () => {
   it("is named by `item get`, which shows everything else", async () => {
     const { id, damaged, vault, run } = await damagedFile();
     const shown = await run("item", "get", id, "--vault", vault);
-    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining(`Files that do not open: ${damaged}\n`) });
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining(`Files that cannot be decrypted: ${damaged}\n`) });
     expect(shown.stdout).toContain("sound.txt");
     expect(JSON.parse((await run("item", "get", id, "--vault", vault, "--format", "json")).stdout)).toMatchObject({
       brokenFiles: [damaged],
@@ -50,7 +50,7 @@ describe("a File that does not open", () => {
     const { id, damaged, vault, target, run, listOf } = await damagedFile();
     const ran = await run("item", command, id, "--vault", vault, "--to", target);
     expect(ran.code).not.toBe(0);
-    expect(ran.stderr).toContain(`The Item has Files that do not open: ${damaged}.`);
+    expect(ran.stderr).toContain(`The item has files that cannot be decrypted: ${damaged}.`);
     expect([await listOf(`${target}/items`), await listOf(`${vault}/items`)]).toMatchObject([[], [{ id }]]);
   });
 

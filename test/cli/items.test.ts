@@ -122,7 +122,7 @@ describe("item edit in the editor", () => {
     const ran = await runHere(["item", "edit", id, "--vault", from], { env: { ...env, ITEM_VAULT_TOKEN: token } });
     expect(ran).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/is no JSON \(line 1, column \d+\)\n.*item\.json/) as string,
+      stderr: expect.stringMatching(/is not JSON \(line 1, column \d+\)\n.*item\.json/) as string,
     });
     expect(ran.stderr).not.toContain("hunter2");
   });
@@ -317,7 +317,7 @@ describe("a list with an entry whose stored record does not open", () => {
     const table = await runHere(["item", "list", "--vault", from], { env });
     expect(table).toMatchObject({ code: 0, stderr: "" });
     const lines = table.stdout.split("\n");
-    expect(lines.find((line) => line.includes(broken.id))).toContain("(does not open)");
+    expect(lines.find((line) => line.includes(broken.id))).toContain("(cannot be decrypted)");
     expect(lines.find((line) => line.includes(id))).toContain(TITLE);
     const json = await runHere(["item", "list", "--vault", from, "--format", "json"], { env });
     expect(JSON.parse(json.stdout)).toEqual([broken, ...summaries]);
@@ -333,7 +333,7 @@ describe("a list with an entry whose stored record does not open", () => {
     const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
     const table = await runHere(["item", "versions", id, "--vault", from], { env });
     expect(table).toMatchObject({ code: 0, stderr: "" });
-    expect(table.stdout).toMatch(/^1 +\(does not open\)/m);
+    expect(table.stdout).toMatch(/^1 +\(cannot be decrypted\)/m);
     expect(table.stdout).toMatch(/^\d+ +20.*Renamed +current$/m);
     const json = await runHere(["item", "versions", id, "--vault", from, "--format", "json"], { env });
     expect(JSON.parse(json.stdout)).toEqual(broken);

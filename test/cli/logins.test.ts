@@ -144,7 +144,7 @@ describe("login --browser", () => {
     foreign.searchParams.set("code_challenge", "A".repeat(43));
     await fetch(await confirm(foreign, email));
     const { code, stderr } = await running;
-    expect([code, stderr]).toEqual([3, expect.stringContaining("begin the login again")]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining("Run the same command again")]);
     expect(stderr).not.toContain("whoami");
     expect(statSync(own.config, { throwIfNoEntry: false })).toBeUndefined();
   });
@@ -158,7 +158,10 @@ describe("login --browser", () => {
     target.search = new URLSearchParams({ code: "A".repeat(43), state: searchParams.get("state")! }).toString();
     await fetch(target);
     const { code, stderr } = await running;
-    expect([code, stderr]).toEqual([6, expect.stringMatching(/(?:did not answer|connection broke)[^]*begin the login again/)]);
+    expect([code, stderr]).toEqual([
+      6,
+      expect.stringMatching(/(?:did not answer|connection broke)[^]*Run the same command again/),
+    ]);
     expect(proxy.requests).toEqual(["POST /v1/login/token"]);
   });
 });
@@ -174,7 +177,7 @@ describe("login --code", () => {
     const pasted = await codeOf(email, { vaults: { [vault]: "r" } });
     const { code, stdout, stderr } = await runHere(["login", "--code"], { env: own.env, input: `  ${pasted}\n` });
     expect([code, stdout]).toEqual([0, ""]);
-    expect(stderr).toContain(`The code is sent to ${new URL(service.url).origin}. Make one at`);
+    expect(stderr).toContain(`The code is sent to ${new URL(service.url).origin}. Get one at`);
     expect(stderr).toContain("/console/#/terminal\n");
     expect(stderr).toContain(`logged in as ${email}`);
     const { token } = stored(own);
@@ -207,7 +210,7 @@ describe("login --code", () => {
     const { email } = await service.addPerson();
     const own = home();
     const { code, stderr } = await runHere(["login", "--code"], { env: own.env, input: await given(email) });
-    expect([code, stderr]).toEqual([3, expect.stringContaining("begin the login again")]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining("Run the same command again")]);
     expect(statSync(own.config, { throwIfNoEntry: false })).toBeUndefined();
   });
 });

@@ -78,7 +78,7 @@ it("activity shows an entry whose record does not open as one that does not, amo
   const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
   const [table, json] = await Promise.all([runHere(["activity"], { env }), runHere(["activity", "--format", "json"], { env })]);
   expect(table).toMatchObject({ code: 0, stderr: "" });
-  expect(table.stdout.match(/does not open/g)).toHaveLength(2);
+  expect(table.stdout.match(/cannot be decrypted/g)).toHaveLength(2);
   expect(table.stdout).toContain("the actor");
   expect(JSON.parse(json.stdout)).toEqual([...broken, entry]);
 });

@@ -72,8 +72,8 @@ describe("issuer create", () => {
     ["a URL", [], "--url"],
     ["the URL of a cluster", ["--preset", "kubernetes"], "--url"],
     ["a file of keys", ["--url", "https://a.example", "--jwks", "/nowhere"], "cannot be read: ENOENT"],
-    ["JSON in the file", ["--url", "https://a.example", "--jwks", tokenFile("-----BEGIN PRIVATE KEY")], "is no JSON"],
-    ["a set in the file", ["--url", "https://a.example", "--jwks", tokenFile("[]")], "is no JWK set"],
+    ["JSON in the file", ["--url", "https://a.example", "--jwks", tokenFile("-----BEGIN PRIVATE KEY")], "is not JSON"],
+    ["a set in the file", ["--url", "https://a.example", "--jwks", tokenFile("[]")], "is not a JWK set"],
   ])("without %s sends nothing, and shows no part of a file", async (_, args, message) => {
     const { run, requests } = await startAdmin();
     const ran = await run("issuer", "create", "A", ...args);
@@ -118,7 +118,7 @@ describe("rule create and rule test", () => {
 it.each([
   [
     ["issuer", "list"],
-    [ISSUER.id, "GitHub", "https://issuer.example", "(does not open)"],
+    [ISSUER.id, "GitHub", "https://issuer.example", "(cannot be decrypted)"],
   ],
   [
     ["issuer", "get", "GitHub"],
@@ -126,7 +126,7 @@ it.each([
   ],
   [
     ["rule", "list"],
-    [RULE.id, "repository_id=1 ref_protected:=true", "(does not open)"],
+    [RULE.id, "repository_id=1 ref_protected:=true", "(cannot be decrypted)"],
   ],
   [
     ["rule", "get", RULE.id],

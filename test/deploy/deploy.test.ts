@@ -153,7 +153,7 @@ describe("what a deployment would lose", () => {
     other.state.databases.set("id", { id: "id", name: NAME, sqlite, bookmarks: [] });
     const { code, output } = await deploy(other, folder, "--dry-run", "--secrets", "none.vars");
     await other.close();
-    expect([code, output]).toEqual([5, expect.stringContaining("The database was used, and no ROOT_KEYS are set")]);
+    expect([code, output]).toEqual([5, expect.stringContaining("The database has data, but no ROOT_KEYS are set")]);
   });
 
   it.each([

@@ -294,7 +294,7 @@ describe("ends in words", () => {
   });
 
   it.each([
-    ["no JSON", () => `{"version": "${VALUE}`, "it is no JSON"],
+    ["no JSON", () => `{"version": "${VALUE}`, "it is not JSON"],
     ["no object", () => JSON.stringify([VALUE]), "it is not an object"],
     ["another format", () => JSON.stringify({ ...release, format: 2 }), "format is not 1"],
     ["no version", () => JSON.stringify({ ...release, version: undefined }), "version is missing"],
@@ -307,7 +307,7 @@ describe("ends in words", () => {
     ],
   ])("when the file of the release has %s", async (_, text, words) => {
     const ran = await verify("--release", fileOf(text()));
-    expect([ran.code, ran.output]).toEqual([2, expect.stringContaining(`is no release file: ${words}`)]);
+    expect([ran.code, ran.output]).toEqual([2, expect.stringContaining(`is not a release file: ${words}`)]);
     expect(ran.output).not.toContain(VALUE);
   });
 });

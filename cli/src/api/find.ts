@@ -43,7 +43,7 @@ export async function vaultIdOf(client: Client, name: string | undefined): Promi
   if (name !== undefined) return isId(name) ? name : (await findVault(client, name)).id;
   const [only, ...others] = (await client.call("GET /v1/vaults")).data;
   if (only && others.length === 0) return only.id;
-  const message = only ? "The token reads several vaults" : "The token reads no vault";
+  const message = only ? "The token has access to several vaults" : "The token has access to no vault";
   throw new CliError(message, { exit: "usage", hint: "Name the vault with --vault." });
 }
 
@@ -105,7 +105,7 @@ export async function itemIdOf(
   const { data: found } = await client.call("GET /v1/vaults/{vault}/items", { path: { vault }, query });
   // The service also finds titles that the filter's escapes may stand for (contract 5.9).
   const wanted = found.filter((item) => "title" in item && item.title === name && (item.state === "ARCHIVED") === archived);
-  return onlyOne(wanted, archived ? "archived Item" : "Item", name).id;
+  return onlyOne(wanted, archived ? "archived item" : "item", name).id;
 }
 
 /** The Item that `<item>` and `--vault` name. */
@@ -125,7 +125,7 @@ export async function deletedIdOf(client: Client, vault: string, name: string): 
   const found: Summary[] = [];
   for await (const item of entriesOf(client, "GET /v1/vaults/{vault}/deleted-items", { path: { vault } }))
     if ("title" in item && item.title === name) found.push(item);
-  return onlyOne(found, "deleted Item", name).id;
+  return onlyOne(found, "deleted item", name).id;
 }
 
 /** A File of an Item by id or name. */
@@ -143,5 +143,5 @@ const loadItem = async (client: Client, path: ItemPath): Promise<Item> =>
 
 function fileOf(files: readonly FileInfo[], name: string): FileInfo {
   const byId = files.filter(({ id }) => id === name.toLowerCase());
-  return onlyOne(byId.length > 0 ? byId : files.filter((file) => file.name === name), "File", name);
+  return onlyOne(byId.length > 0 ? byId : files.filter((file) => file.name === name), "file", name);
 }

@@ -35,7 +35,7 @@ export const opened = <T extends object>(entry: T): Partial<Exclude<T, { readonl
   "broken" in entry ? {} : entry;
 
 /** What stands in place of a name or an email that is sealed in a record which does not open. */
-export const DOES_NOT_OPEN = "(does not open)";
+export const DOES_NOT_OPEN = "(cannot be decrypted)";
 
 /** Returns the name of an id, or the id. */
 export type NameOf = (id: string) => string;
@@ -54,4 +54,4 @@ export function scopeOf(entry: AnyToken | AnyPerson | AnyRule, nameOf: NameOf): 
 
 /** What a token may do in a vault: "rw", or with some Items only "rw of 3 Items". */
 export const textOf = (scope: Token["vaults"][string]): string =>
-  typeof scope === "string" ? scope : `${scope.permissions} of ${scope.items.length} Item${scope.items.length === 1 ? "" : "s"}`;
+  typeof scope === "string" ? scope : `${scope.permissions} of ${scope.items.length} item${scope.items.length === 1 ? "" : "s"}`;

@@ -56,7 +56,10 @@ export async function upload(
   const headers = file.size === undefined ? {} : { "Content-Length": String(file.size) };
   // fetch fails alike for a stream that fails and for a service that does not answer.
   let fault: CliError | undefined;
-  const body = withFailure(bytes, (error) => (fault = failureOf(error) ?? new CliError("The content cannot be read to its end")));
+  const body = withFailure(
+    bytes,
+    (error) => (fault = failureOf(error) ?? new CliError("The content could not be read completely")),
+  );
   const { name, section, replace } = file;
   try {
     const { data } =
@@ -95,7 +98,7 @@ export function measured(bytes: Bytes, size: number | undefined, progress?: Prog
 }
 
 const otherSize = () =>
-  new CliError("The content was changed while it was read: its size is another one", {
+  new CliError("The content changed while it was read: its size differs", {
     exit: "conflict",
     hint: "Run the command again.",
   });

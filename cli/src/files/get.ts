@@ -16,7 +16,7 @@ export async function run({ io, args, options, client: connect }: Call<typeof FI
   const { output, force = false } = options;
   const mode = parseMode(options["file-mode"]);
   if (output === "-" && io.stdout.isTTY && !force)
-    throw new CliError("The content would go to the terminal", { exit: "usage", hint: "Add --force." });
+    throw new CliError("The content would be written to the terminal", { exit: "usage", hint: "Add --force." });
   const client = await connect();
   const path = await findItem(client, args[0]!, options.vault);
   const file = await findFile(client, path, args[1]!);

@@ -18,5 +18,5 @@ export async function remove({ io, args, options, client: connect }: Call<typeof
   const path = await findItem(client, args[0]!, options.vault);
   const id = await fileIdOf(client, path, args[1]!);
   await client.call("DELETE /v1/vaults/{vault}/items/{item}/files/{file}", { path: { ...path, file: id } });
-  await tell(io, `Deleted the File ${id}`);
+  await tell(io, `Deleted the file ${id}`);
 }

@@ -12,7 +12,7 @@ export const FILE_GET_OPTIONS = {
     type: "string",
     short: "o",
     value: "PATH",
-    summary: "a file, a folder, or - for stdout; default: the name of the File, here",
+    summary: "a file, a folder, or - for stdout; default: the name of the file, here",
   },
   force: { type: "boolean", short: "f", summary: "overwrite a file; write to a terminal" },
   "file-mode": { type: "string", value: "MODE", summary: "default 0600" },
@@ -21,8 +21,8 @@ export const FILE_GET_OPTIONS = {
 export const FILE_PUT_OPTIONS = {
   ...VAULT_OPTION,
   name: { type: "string", value: "NAME", summary: "default: the name of the file" },
-  section: { type: "string", value: "ID", summary: "the section that shows the File" },
-  replace: { type: "string", value: "FILE", summary: "the File, by name or id, that gets this content" },
+  section: { type: "string", value: "ID", summary: "the section that shows the file" },
+  replace: { type: "string", value: "FILE", summary: "the file, by name or id, that gets this content" },
   ...FORMAT_OPTION,
 } as const satisfies Options;
 

@@ -16,7 +16,7 @@ export async function run({ io, args, options, client: connect }: Call<typeof FI
   const [itemName, path] = args as [string, string];
   const name = options.name ?? (path === "-" ? undefined : basename(path));
   if (name === undefined && options.replace === undefined)
-    throw new CliError("A File from stdin needs a name", { exit: "usage", hint: "Give --name." });
+    throw new CliError("A file from stdin needs a name", { exit: "usage", hint: "Give --name." });
   const input = await openInput(io, path);
   try {
     const client = await connect();
@@ -56,7 +56,7 @@ async function openInput({ stdin }: Io, path: string): Promise<Input> {
   const { size, isFile } = await file.stat().then((found) => ({ size: found.size, isFile: found.isFile() }));
   if (!isFile) {
     await file.close();
-    throw new CliError(`${path} is no file`, { exit: "usage", hint: "Use `-` for a pipe." });
+    throw new CliError(`${path} is not a file`, { exit: "usage", hint: "Use `-` for a pipe." });
   }
   return inputOf(file.createReadStream(), size);
 }

@@ -6,7 +6,7 @@ import { FILE_DELETE_OPTIONS, FILE_GET_OPTIONS, FILE_LIST_OPTIONS, FILE_PUT_OPTI
 export const FILE_COMMANDS: readonly Command[] = [
   command({
     name: "file list",
-    summary: "list the Files of an Item",
+    summary: "list the files of an item",
     args: "<item>",
     options: FILE_LIST_OPTIONS,
     examples: ["item-vault file list Database"],
@@ -14,7 +14,7 @@ export const FILE_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "file get",
-    summary: "download a File",
+    summary: "download a file",
     args: "<item> <file>",
     options: FILE_GET_OPTIONS,
     examples: ["item-vault file get Database ca.pem -o certs/", "item-vault file get Database ca.pem -o - | openssl x509 -text"],
@@ -22,7 +22,7 @@ export const FILE_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "file put",
-    summary: "upload a file, or stdin (`-`), as a new File or in place of one",
+    summary: "upload a file, or stdin (`-`), as a new file or in place of one",
     args: "<item> <path>",
     options: FILE_PUT_OPTIONS,
     examples: ["item-vault file put Database ca.pem", "item-vault file put Database new.pem --replace ca.pem"],
@@ -30,7 +30,7 @@ export const FILE_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "file delete",
-    summary: "delete a File; earlier versions of the Item still have it",
+    summary: "delete a file; earlier versions of the item still have it",
     args: "<item> <file>",
     options: FILE_DELETE_OPTIONS,
     examples: ["item-vault file delete Database ca.pem"],

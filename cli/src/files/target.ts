@@ -18,5 +18,5 @@ export function safeName(name: string): string {
   const last = name.split(/[/\\]/).at(-1)!;
   const usable = last !== "" && last !== "." && last !== ".." && !/\p{Cc}/u.test(last) && Buffer.byteLength(last) <= 255;
   if (usable) return last;
-  throw new CliError("The name of the File is no name of a file", { exit: "usage", hint: "Name the file with -o." });
+  throw new CliError("The name of the file cannot be used on this machine", { exit: "usage", hint: "Name the file with -o." });
 }

@@ -30,7 +30,7 @@ export function adviceForOption(commands: readonly Command[], command: Command, 
     .filter((other) => !other.hidden && Object.hasOwn(other.options, name))
     .map((other) => `\`${other.name}\``);
   if (others.length > 0) return `It is an option of ${others.slice(0, 3).join(", ")}${others.length > 3 ? " and others" : ""}.`;
-  return options["field"] && name.length > 1 ? `A field of the Item: \`--field ${name}=prompt\`.` : undefined;
+  return options["field"] && name.length > 1 ? `A field of the item: \`--field ${name}=prompt\`.` : undefined;
 }
 
 /** The arguments that a command may lack, and those that it has no place for. */
@@ -47,7 +47,7 @@ export function adviceForArguments(command: Command, args: readonly string[]): s
     const name = /^([\w-]+)(?:\[\w+\])?\s*=/.exec(text)?.[1]?.toLowerCase();
     if (name === undefined || !isSpare(command, index)) continue;
     if (Object.hasOwn(options, name)) return `Did you mean \`${flagOf(name, options[name]!)}\`?`;
-    if (options["field"]) return `A field of the Item: \`--field ${name}=prompt\`. A file of this name: \`./${name}=…\`.`;
+    if (options["field"]) return `A field of the item: \`--field ${name}=prompt\`. A file of this name: \`./${name}=…\`.`;
   }
   return undefined;
 }

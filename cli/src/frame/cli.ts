@@ -61,7 +61,7 @@ async function withoutCommand(commands: readonly Command[], [word = "", next]: r
 }
 
 const unknownCommand = (commands: readonly Command[], words: readonly string[]): CliError =>
-  new CliError("There is no such command", { exit: "usage", hint: adviceForCommand(commands, words) });
+  new CliError("Unknown command", { exit: "usage", hint: adviceForCommand(commands, words) });
 
 function callOf({ args, rest, options }: Parsed, commands: readonly Command[], io: Io): Call {
   const loaded = new Map<string, Promise<Access>>(); // a token command runs once, because it may ask its user something

@@ -23,7 +23,7 @@ const OF_FIELDS = ["id", "section", "type", "purpose", "label", "value", "genera
  * are those that the Item has, also of a later service, and those that it can have. Errors: throws a CliError that names another one.
  */
 export function withKnownAttributes<T extends object>(json: T, item: Item): T {
-  check(json, [...OF_ITEMS, ...Object.keys(item)], "the Item");
+  check(json, [...OF_ITEMS, ...Object.keys(item)], "the item");
   const known = [...OF_FIELDS, ...item.fields.flatMap((field) => Object.keys(field))];
   const { fields } = json as { readonly fields?: unknown };
   for (const [index, field] of (Array.isArray(fields) ? (fields as unknown[]) : []).entries())
@@ -34,8 +34,8 @@ export function withKnownAttributes<T extends object>(json: T, item: Item): T {
 function check(value: object, known: readonly string[], what: string): void {
   const unknown = Object.keys(value).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  throw new CliError(`${JSON.stringify(unknown)} is no attribute of ${what}`, {
+  throw new CliError(`${JSON.stringify(unknown)} is not an attribute of ${what}`, {
     exit: "usage",
-    hint: "What has no attribute in the JSON is removed, so a mistyped one would be lost.",
+    hint: "Attributes missing from the JSON are removed, so a typo would lose data.",
   });
 }

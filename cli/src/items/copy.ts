@@ -26,15 +26,15 @@ export async function copy({ io, args, options, client: connect }: CopyCall): Pr
 export async function move({ io, args, options, client: connect }: CopyCall): Promise<void> {
   const client = await connect();
   const { source, target, vault } = await placesOf(client, args[0]!, options);
-  if (target.toLowerCase() === vault) throw new CliError("The Item is in this vault already", { exit: "usage" });
+  if (target.toLowerCase() === vault) throw new CliError("The item is already in this vault", { exit: "usage" });
   const copied = await duplicate(io, client, source, target);
   await deleteSource(io, client, source, copied);
-  if (source.item.version > 1) await tell(io, "Earlier versions are not moved: they stay with the deleted Item");
+  if (source.item.version > 1) await tell(io, "Earlier versions are not moved: they stay with the deleted item");
   await show(io, options.format, shownItem(copied.item, options.reveal));
 }
 
 async function placesOf(client: Client, name: string, { vault: from, to }: CopyCall["options"]) {
-  if (to === undefined) throw new CliError("The vault of the copy is missing", { exit: "usage", hint: "Name it with --to." });
+  if (to === undefined) throw new CliError("The target vault is missing", { exit: "usage", hint: "Name it with --to." });
   const source = await loadItem(client, await findItem(client, name, from));
   const vault = source.item.vault.id;
   const target = await vaultIdOf(client, to);
@@ -51,7 +51,7 @@ async function deleteSource(io: Io, client: Client, { path, etag }: Loaded, copi
     if (!(error instanceof ItemVaultError)) throw error;
     if (error.status === 412) {
       await removeCopy(io, client, copied.path);
-      throw new CliError("The Item was changed while it was copied, and stays where it is", {
+      throw new CliError("The item was changed while it was copied, so it was not moved", {
         exit: "conflict",
         hint: "Run the command again.",
       });
@@ -60,7 +60,7 @@ async function deleteSource(io: Io, client: Client, { path, etag }: Loaded, copi
       await removeCopy(io, client, copied.path);
       throw error;
     }
-    await tell(io, `The copy is complete: ${placeOf(copied.path)}. The Item may still be in its old vault, too.`);
+    await tell(io, `The copy is complete: ${placeOf(copied.path)}. The item may still be in its old vault.`);
     throw error;
   }
 }

@@ -37,9 +37,9 @@ const CONTENT = { title: true, category: true, username: true, url: true, tag: t
 async function fromOptions(io: Io, options: Options): Promise<NewItem> {
   const { title, category = "LOGIN", username, url = [], tag = [], favorite = false, field = [] } = options;
   if (title === undefined)
-    throw new CliError("An Item needs a title", {
+    throw new CliError("An item needs a title", {
       exit: "usage",
-      hint: "Give --title, or the Item as JSON: `item create FILE`.",
+      hint: "Give --title, or the item as JSON: `item create FILE`.",
     });
   const fields = (await loadFields(io, field.map(parseFieldSource))).map(newField);
   const urls = url.map((href, index) => (index === 0 ? { href, primary: true } : { href }));

@@ -30,7 +30,7 @@ export async function loadItem(client: Client, path: ItemPath): Promise<Loaded> 
 export async function duplicate(io: Io, client: Client, source: Loaded, vault: string): Promise<Loaded> {
   const { brokenFiles } = source.item;
   if (brokenFiles)
-    throw new CliError(`The Item has Files that do not open: ${brokenFiles.join(", ")}. Delete them before a copy`);
+    throw new CliError(`The item has files that cannot be decrypted: ${brokenFiles.join(", ")}. Delete them before a copy`);
   const body = { ...writableOf(source.item), vault: { id: vault } };
   const { data: made } = await client.call("POST /v1/vaults/{vault}/items", { path: { vault }, body });
   const path = { vault, item: made.id };
@@ -39,7 +39,7 @@ export async function duplicate(io: Io, client: Client, source: Loaded, vault: s
     if (source.item.state === "ARCHIVED") await client.call("POST /v1/vaults/{vault}/items/{item}/archive", { path });
     const copy = await loadItem(client, path);
     if (!isDeepStrictEqual(comparableOf(copy.item), comparableOf(source.item)))
-      throw new CliError("The copy differs from the Item");
+      throw new CliError("The copy differs from the item");
     return copy;
   } catch (error) {
     await removeCopy(io, client, path);
@@ -53,7 +53,7 @@ export async function removeCopy(io: Io, client: Client, path: ItemPath): Promis
     () => true,
     () => false,
   );
-  await tell(io, removed ? "The copy was deleted again" : `A copy that is not complete or not current is left: ${placeOf(path)}`);
+  await tell(io, removed ? "The copy was deleted" : `An incomplete or outdated copy is left: ${placeOf(path)}`);
 }
 
 /** Where an Item is, for people. */
@@ -67,7 +67,7 @@ async function copyFile(io: Io, client: Client, source: Loaded, file: FileInfo, 
     const { name, size, section } = file;
     const copy = await upload(client, path, bytes, { name, size, section: section?.id });
     const same = copy.size === size && (await hashOf(await openContent(client, path, copy))) === hash.digest("hex");
-    if (!same) throw new CliError(`The copy of the File ${file.id} differs`);
+    if (!same) throw new CliError(`The copy of the file ${file.id} differs`);
   } finally {
     progress.end();
   }

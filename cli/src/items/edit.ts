@@ -65,8 +65,8 @@ async function patch(client: Client, path: ItemPath, operationsFor: (item: Item)
 /** JSON that names a version replaces that version only. Errors: throws a CliError when the Item has another one. */
 function checkedVersion(json: WrittenItem, { version }: Item): WrittenItem {
   if (json.version === undefined || json.version === version) return json;
-  throw new CliError(`The Item has version ${version} and the JSON another one`, {
+  throw new CliError(`The item has version ${version}, but the JSON has another`, {
     exit: "conflict",
-    hint: "Read the Item again, or remove `version` from the JSON to replace what is there.",
+    hint: "Read the item again, or remove `version` from the JSON to overwrite it.",
   });
 }

@@ -83,7 +83,7 @@ function removeAtSignal(folderOf: () => string | undefined): Removing {
   const removing: Removing = {
     kept({ message, exit }, file) {
       keep = true;
-      const why = exit === "conflict" ? "The Item was changed while you edited it" : message;
+      const why = exit === "conflict" ? "The item was changed while you edited it" : message;
       return new CliError(why, {
         exit,
         hint: `Your text, with its secrets, is kept in ${file}. Compare it with \`item get --format json\`, then run \`item edit <item> ${file}\`, and delete the file.`,

@@ -54,10 +54,10 @@ export function parseItem(text: string, name: string): WrittenItem {
   try {
     item = JSON.parse(text.replace(/^\uFEFF/, "")); // a byte order mark, RFC 8259, section 8.1
   } catch (error) {
-    throw new CliError(`${name} is no JSON${positionIn(text, (error as Error).message)}`, { exit: "usage" });
+    throw new CliError(`${name} is not JSON${positionIn(text, (error as Error).message)}`, { exit: "usage" });
   }
   if (typeof item !== "object" || item === null || Array.isArray(item))
-    throw new CliError(`${name} is no Item: it has to be one JSON object`, { exit: "usage" });
+    throw new CliError(`${name} is not an item: it has to be one JSON object`, { exit: "usage" });
   return item as WrittenItem;
 }
 

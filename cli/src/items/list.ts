@@ -13,7 +13,7 @@ type Options = Values<typeof LIST_OPTIONS>;
 export async function run({ io, options, client: connect }: Call<typeof LIST_OPTIONS>): Promise<void> {
   const filter = filterOf(options);
   if (options.deleted && (filter || options.archived))
-    throw new CliError("--deleted goes with no filter: the list of deleted Items has none", { exit: "usage" });
+    throw new CliError("--deleted cannot be combined with filters", { exit: "usage" });
   const client = await connect();
   const vault = await vaultIdOf(client, options.vault);
   if (options.deleted) {

@@ -17,7 +17,7 @@ const ITEM_OUTPUT = { ...VAULT_OPTION, ...ITEM_FORMAT_OPTION } as const satisfie
 const FIELD_OPTIONS = {
   tag: { type: "string", value: "TAG", multiple: true, summary: "a tag; may be repeated" },
   url: { type: "string", value: "URL", multiple: true, summary: "a URL; the first one is the primary one" },
-  username: { type: "string", value: "NAME", summary: "the user name" },
+  username: { type: "string", value: "NAME", summary: "the username" },
   field: {
     type: "string",
     value: "LABEL[TYPE]=SOURCE",
@@ -29,18 +29,18 @@ const FIELD_OPTIONS = {
 export const LIST_OPTIONS = {
   ...VAULT_OPTION,
   title: { type: "string", value: "TEXT", summary: "only titles that contain the text" },
-  tag: { type: "string", value: "TAG", multiple: true, summary: "only Items with the tag" },
+  tag: { type: "string", value: "TAG", multiple: true, summary: "only items with the tag" },
   category: { type: "string", value: "CATEGORY", summary: "only this category" },
   favorite: { type: "boolean", summary: "only favorites" },
-  archived: { type: "boolean", summary: "also archived Items" },
-  deleted: { type: "boolean", summary: "the deleted Items instead" },
+  archived: { type: "boolean", summary: "also archived items" },
+  deleted: { type: "boolean", summary: "the deleted items instead" },
   ...FORMAT_OPTION,
 } as const satisfies Options;
 
 export const GET_OPTIONS = {
   ...ITEM_OUTPUT,
   version: { type: "string", value: "N", summary: "an earlier version" },
-  archived: { type: "boolean", summary: "look the title up among the archived Items" },
+  archived: { type: "boolean", summary: "look the title up among the archived items" },
 } as const satisfies Options;
 
 export const VERSIONS_OPTIONS = { ...VAULT_OPTION, ...FORMAT_OPTION } as const satisfies Options;
@@ -65,7 +65,7 @@ export const STATE_OPTIONS = ITEM_OUTPUT;
 
 export const RESTORE_OPTIONS = {
   ...ITEM_OUTPUT,
-  version: { type: "string", value: "N", summary: "restore this earlier version of an Item that exists" },
+  version: { type: "string", value: "N", summary: "restore this earlier version of an item that exists" },
 } as const satisfies Options;
 
 export const DELETE_OPTIONS = {

@@ -31,7 +31,7 @@ export const shownItems = (items: readonly Summary[]): Shown => ({
     tableOf(
       ["ID", "TITLE", "CATEGORY", "TAGS", "UPDATED"],
       items.map((item) => {
-        if ("broken" in item) return [item.id, "(does not open)", "", "", ""];
+        if ("broken" in item) return [item.id, "(cannot be decrypted)", "", "", ""];
         const { id, title, category, tags, updatedAt } = item;
         return [id, title, category, tags.join(", "), timeOf(updatedAt)];
       }),
@@ -77,7 +77,7 @@ const fieldRow =
 
 /** The Files that do not open (contract 9.14). */
 const brokenFilesLine = ({ brokenFiles = [] }: Item): string =>
-  brokenFiles.length > 0 ? `Files that do not open: ${brokenFiles.map(printable).join(", ")}\n` : "";
+  brokenFiles.length > 0 ? `Files that cannot be decrypted: ${brokenFiles.map(printable).join(", ")}\n` : "";
 
 export const filesTable = (files: readonly FileInfo[], columns?: number): string =>
   tableOf(

@@ -66,7 +66,7 @@ async function loadValue(io: Io, { label, source }: FieldSource): Promise<FieldV
   if (source.from === "prompt") return { value: await ask(io, `${label}: `, { hidden: true, instead: "Use `-` or `@FILE`." }) };
   const name = source.from === "file" ? source.path : "stdin";
   const bytes = source.from === "file" ? await readInput(source.path) : await readAll(io.stdin);
-  return { value: textOf(bytes, name, "Store it as a File.").replace(/\r?\n$/, "") };
+  return { value: textOf(bytes, name, "Store it as a file.").replace(/\r?\n$/, "") };
 }
 
 /** The bytes of a file that the command line names. */

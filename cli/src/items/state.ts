@@ -70,7 +70,7 @@ async function destroy(io: Io, client: Client, vault: string, name: string, yes:
     return undefined;
   });
   const path = { vault, item: listed ?? (await deletedIdOf(client, vault, name)) };
-  await confirm(io, `Destroy ${printable(name)} with its versions and Files for good?`, yes);
+  await confirm(io, `Permanently delete ${printable(name)}, its versions and files?`, yes);
   const exists = listed !== undefined && (await orMissing(client.call("DELETE /v1/vaults/{vault}/items/{item}", { path })));
   const deleted = client.call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path });
   // A service without a retention has destroyed the Item already (contract 14.8).

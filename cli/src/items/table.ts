@@ -16,7 +16,7 @@ import {
 export const ITEM_COMMANDS: readonly Command[] = [
   command({
     name: "item list",
-    summary: "list the Items of a vault",
+    summary: "list the items of a vault",
     args: "",
     options: LIST_OPTIONS,
     examples: ["item-vault item list --vault Production --tag database"],
@@ -24,7 +24,7 @@ export const ITEM_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "item get",
-    summary: "show an Item; the table hides secrets, the other formats do not",
+    summary: "show an item; the table hides secrets, the other formats do not",
     args: "<item>",
     options: GET_OPTIONS,
     examples: ["item-vault item get Database --reveal", "item-vault item get Database --format dotenv > .env"],
@@ -32,7 +32,7 @@ export const ITEM_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "item create",
-    summary: "create an Item from options, or from JSON in a file or stdin (`-`)",
+    summary: "create an item from options, or from JSON in a file or stdin (`-`)",
     args: "[FILE]",
     options: CREATE_OPTIONS,
     examples: [
@@ -44,7 +44,7 @@ export const ITEM_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "item edit",
-    summary: "change an Item in $VISUAL or $EDITOR, by options, or by JSON in a file or stdin (`-`)",
+    summary: "change an item in $VISUAL or $EDITOR, by options, or by JSON in a file or stdin (`-`)",
     args: "<item> [FILE]",
     options: EDIT_OPTIONS,
     examples: ["item-vault item edit Database", "pwgen 20 1 | item-vault item edit Database --field password=-"],
@@ -52,7 +52,7 @@ export const ITEM_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "item delete",
-    summary: "delete an Item; it can be restored for a time",
+    summary: "delete an item; it can be restored for a while",
     args: "<item>",
     options: DELETE_OPTIONS,
     examples: ["item-vault item delete Database", "item-vault item delete Database --version 3 --destroy"],
@@ -60,7 +60,7 @@ export const ITEM_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "item restore",
-    summary: "restore a deleted Item, or an earlier version of an Item",
+    summary: "restore a deleted item, or an earlier version of an item",
     args: "<item>",
     options: RESTORE_OPTIONS,
     examples: ["item-vault item restore Database", "item-vault item restore Database --version 3"],
@@ -68,7 +68,7 @@ export const ITEM_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "item versions",
-    summary: "list the versions of an Item",
+    summary: "list the versions of an item",
     args: "<item>",
     options: VERSIONS_OPTIONS,
     examples: ["item-vault item versions Database"],
@@ -76,7 +76,7 @@ export const ITEM_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "item archive",
-    summary: "archive an Item: lists and references by title leave it out",
+    summary: "archive an item: hide it from lists and references by title",
     args: "<item>",
     options: STATE_OPTIONS,
     examples: ["item-vault item archive Database"],
@@ -84,7 +84,7 @@ export const ITEM_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "item unarchive",
-    summary: "make an archived Item an ordinary one again",
+    summary: "move an item out of the archive",
     args: "<item>",
     options: STATE_OPTIONS,
     examples: ["item-vault item unarchive Database"],
@@ -92,7 +92,7 @@ export const ITEM_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "item copy",
-    summary: "copy an Item with its Files, without its earlier versions",
+    summary: "copy an item with its files, without its earlier versions",
     args: "<item>",
     options: COPY_OPTIONS,
     examples: ["item-vault item copy Database --vault Production --to Staging"],
@@ -100,7 +100,7 @@ export const ITEM_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "item move",
-    summary: "move an Item with its Files to another vault, without its earlier versions",
+    summary: "move an item with its files to another vault, without its earlier versions",
     args: "<item>",
     options: COPY_OPTIONS,
     examples: ["item-vault item move Database --vault Staging --to Production"],

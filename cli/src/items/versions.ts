@@ -16,7 +16,7 @@ export async function run({ io, args, options, client: connect }: Call<typeof VE
   const nameOf = namesIn(isTable(options.format) ? await actorsOfToken(client) : []);
   const rows = versions.map((each) => {
     const current = each.current ? "current" : "";
-    if ("broken" in each) return [String(each.version), "", "", "(does not open)", current];
+    if ("broken" in each) return [String(each.version), "", "", "(cannot be decrypted)", current];
     return [String(each.version), timeOf(each.updatedAt), nameOf(each.lastEditedBy), each.title, current];
   });
   await show(io, options.format, {

@@ -55,7 +55,7 @@ async function findInLog(client: Client, { vault, item }: Options): Promise<Part
 }
 
 async function findInAdminLog(client: Client, { vault, item }: Options): Promise<Partial<ItemPath>> {
-  if (item !== undefined) throw new CliError("The log of the admin has no Items", { exit: "usage" });
+  if (item !== undefined) throw new CliError("The log of the admin has no items", { exit: "usage" });
   return { vault: vault && (await adminVaultIdOf(client, vault)) };
 }
 
@@ -93,7 +93,7 @@ const rowOf =
   (entry: Entry): string[] => {
     const { timestamp, requestId } = entry;
     if ("broken" in entry)
-      return [timestamp === undefined ? "" : timeOf(timestamp), "(does not open)", "", "", "", "", requestId];
+      return [timestamp === undefined ? "" : timeOf(timestamp), "(cannot be decrypted)", "", "", "", "", requestId];
     const { action, result, actor, resource } = entry;
     const version = "itemVersion" in resource ? String(resource.itemVersion) : "";
     return [timeOf(entry.timestamp), action, result, nameOf(actor.id), resourceOf(resource, nameOf), version, requestId];

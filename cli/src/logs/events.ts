@@ -24,9 +24,9 @@ export async function run({ io, options, client: connect }: Call<typeof EVENTS_O
     }
   } catch (error) {
     if (!(error instanceof ItemVaultError && error.status === 410)) throw error;
-    throw new CliError("The events after this cursor are not kept any more", {
+    throw new CliError("The events after this cursor are no longer kept", {
       exit: "conflict",
-      hint: "Read the Items again, and begin with --after latest.",
+      hint: "Read the items again, then use --after latest.",
     });
   }
   if (!follow && last !== undefined) await tell(io, `Later events: --after ${last}`);

@@ -8,7 +8,7 @@ export const ACTIVITY_OPTIONS = {
   limit: { type: "string", value: "N", summary: "how many entries; default 50" },
   before: { type: "string", value: "ID", summary: "only entries that are older than this one" },
   vault: { type: "string", short: "v", value: "VAULT", summary: "only entries about this vault, by name or id" },
-  item: { type: "string", value: "ITEM", summary: "only entries about this Item, by title or id" },
+  item: { type: "string", value: "ITEM", summary: "only entries about this item, by title or id" },
   actor: {
     type: "string",
     value: "ACTOR",

@@ -22,7 +22,7 @@ type Unit = (done: number, total: number | undefined) => string;
 
 const megabytes: Unit = (done) => `${(done / 1_000_000).toFixed(1)} MB`;
 export const countOfItems: Unit = (done, total) =>
-  total === undefined ? plural(done, "Item") : `${done} of ${plural(total, "Item")}`;
+  total === undefined ? plural(done, "item") : `${done} of ${plural(total, "item")}`;
 
 /**
  * `total`: the amount at the end; `undefined` when it is not known yet. `env.NO_COLOR` changes nothing: the bar has no colors.

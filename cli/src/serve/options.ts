@@ -25,7 +25,7 @@ export const SERVE_OPTIONS = {
     summary: "a secret, made if missing, with which local clients read everything in the copy",
   },
   "max-age": { type: "string", value: "DURATION", summary: "the oldest copy that is served, by default 1h" },
-  "max-file-size": { type: "string", value: "KIB", summary: "hold Files of at most so many KiB, by default 100" },
+  "max-file-size": { type: "string", value: "KIB", summary: "hold files of at most so many KiB, by default 100" },
   log: { type: "string", value: "FILE", summary: "append a line of JSON for each read that the copy answers" },
   exchange: {
     type: "boolean",

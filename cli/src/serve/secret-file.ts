@@ -16,7 +16,7 @@ export async function loadSecretFile(path: string): Promise<string> {
   await makeSecretFile(path);
   const found = await stat(path).catch(unusable(path));
   if (isExposed(found, process.getuid?.()))
-    throw new CliError(`Others may read ${path}`, {
+    throw new CliError(`Other users can read ${path}`, {
       exit: "usage",
       hint: `It has to be a file of this user with mode 600: run \`chmod 600 ${path}\`, or \`chown\`.`,
     });

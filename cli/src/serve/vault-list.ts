@@ -9,7 +9,7 @@ import { malformed } from "./attempts.ts";
 import { type Copy, createVault, type HeldVault, setRow } from "./copy.ts";
 import { idOf } from "./read-vault.ts";
 
-/** Which vaults the copy holds: those of the token, or those of them that the user names. */
+/** Which vaults the copy holds: those of the token, or those of them that the usernames. */
 
 export interface Listing {
   readonly client: Client;
@@ -24,7 +24,7 @@ export interface Listing {
 interface State {
   /** The vaults whose attributes follow from their events. */
   readonly followed: ReadonlyMap<HeldVault, unknown>;
-  /** Whether the process has not read the list before: then each vault that the user named has to be there. */
+  /** Whether the process has not read the list before: then each vault that the usernamed has to be there. */
   readonly isStart: boolean;
 }
 

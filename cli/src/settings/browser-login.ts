@@ -81,7 +81,7 @@ async function listen(state: string, signal: AbortSignal): Promise<Listener> {
     if (found !== undefined) answer.once("close", () => resolve(found)); // `close` ends every connection
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
-  const timer = setTimeout(() => reject(new CliError("Nobody has confirmed the login within 2 minutes")), WAIT_MS_MAX);
+  const timer = setTimeout(() => reject(new CliError("The login was not confirmed within 2 minutes")), WAIT_MS_MAX);
   const abort = () => reject(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
   const { port } = server.address() as AddressInfo;

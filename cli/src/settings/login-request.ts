@@ -22,9 +22,9 @@ export async function redeemCode(
 function failLogin(error: unknown): never {
   if (!(error instanceof ItemVaultError) || error.status === 507) throw error;
   const { message, exit } = failureOf(error)!;
-  throw new CliError(error.status === 401 ? "The service did not accept the code of the login" : message, {
+  throw new CliError(error.status === 401 ? "The login code is not valid" : message, {
     exit,
-    hint: "A code works once, and for a short time: begin the login again with the same command.",
+    hint: "A code works once and expires quickly. Run the same command again.",
   });
 }
 

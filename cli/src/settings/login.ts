@@ -67,6 +67,6 @@ async function loginAsPerson({ io, options }: Call<typeof LOGIN_OPTIONS>, host: 
   if (options.browser) return (await import("./browser-login.ts")).loginInBrowser(io, client, host, loginRequestOf(options));
   // A code goes to this host only: the person sees which one it is before they paste.
   const { origin, href } = new URL("/console/#/terminal", host);
-  await tell(io, `The code is sent to ${printable(origin)}. Make one at ${printable(href)}`);
+  await tell(io, `The code is sent to ${printable(origin)}. Get one at ${printable(href)}`);
   return redeemCode(client, { code: (await askSecret(io, "Login code: ")).trim() });
 }

@@ -16,7 +16,7 @@ export async function run({ io, access, client, admin }: Call): Promise<void> {
     ...(operator ? [(await operator.call("POST /v1/admin/sign-in-codes")).data.code] : []),
   ];
   const { host } = await access(own ? "token" : "admin_token");
-  await tell(io, "The link signs in once, within 5 minutes. `item-vault console` makes another.");
+  await tell(io, "The link works once, within 5 minutes. Run `item-vault console` for another.");
   await write(io.stdout, `${new URL(host).origin}/console/#sign-in=${printable(codes.join("."))}\n`);
 }
 

@@ -20,7 +20,7 @@ export const SETTINGS_COMMANDS = [
   }),
   command({
     name: "logout",
-    summary: "remove the tokens from the config file",
+    summary: "delete the stored tokens",
     args: "",
     options: NO_OPTIONS,
     examples: ["item-vault logout"],

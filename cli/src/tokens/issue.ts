@@ -59,9 +59,11 @@ export async function reissue({ io, args, options, admin: connect }: Call<typeof
   const id = await tokenIdOf(admin, args[0]!);
   const { data: old } = await admin.call("GET /v1/admin/tokens/{token}", { path: { token: id } });
   if ("broken" in old)
-    throw new CliError("The record of the token does not open", { hint: "Issue another one with `item-vault token create`." });
+    throw new CliError("The record of the token cannot be decrypted", {
+      hint: "Issue another one with `item-vault token create`.",
+    });
   if (old.parent !== undefined)
-    throw new CliError("Another token has issued this one", { hint: "Issue another one with `item-vault child create`." });
+    throw new CliError("This token was issued by another token", { hint: "Issue another one with `item-vault child create`." });
   const { name, vaults, dialect, createdAt, expiresAt, stale, delegate } = old;
   const expiresIn = Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 1000);
   const body = {
@@ -74,7 +76,7 @@ export async function reissue({ io, args, options, admin: connect }: Call<typeof
     ...(delegate && { delegate }),
   };
   await showIssued(io, options.format, (await admin.call("POST /v1/admin/tokens", { body })).data);
-  if (old.endedAt !== undefined) return tell(io, `The old token ${id} has ended already`);
+  if (old.endedAt !== undefined) return tell(io, `The old token ${id} has already ended`);
   const revoking = `\`item-vault token revoke ${id}\``;
   if (overlap === undefined) return tell(io, `The old token works until ${expiresAt}: ${revoking} ends it`);
   const due = new Date(Date.now() + overlap * 1000).toISOString().slice(0, 19);
@@ -90,7 +92,7 @@ const lifetimeOf = (text: string | undefined) => (text === undefined ? {} : { ex
 /** The token, or the id of one that has no text, goes to stdout, and what it is to stderr. */
 async function showIssued(io: Io, format: string | undefined, issued: IssuedToken): Promise<void> {
   const { id, token, expiresAt } = issued;
-  const more = token === undefined ? "Its id is for the binding." : "It is not shown again.";
+  const more = token === undefined ? "Use its id for the binding." : "Copy it now: it cannot be shown again.";
   await tell(io, `Issued the token ${id}, which expires at ${expiresAt}. ${more}`);
   if (format === undefined || format === "table") await write(io.stdout, `${printable(token ?? id)}\n`);
   else await show(io, format, { json: issued, table: () => "" });
@@ -125,7 +127,7 @@ function idOfVault(all: readonly NamedVault[], text: string): string {
 export function parsePermission(text: string): Named<Permission> {
   const [vault, scope] = parseScope(text);
   if (typeof scope === "string") return [vault, scope];
-  throw new CliError("A person has whole vaults, and no scope of Items", { exit: "usage" });
+  throw new CliError("A person has access to whole vaults, not to single items", { exit: "usage" });
 }
 
 /** The `vaults` of a request (contract 13.14). In: what loads all vaults, for their names; called at most once. */

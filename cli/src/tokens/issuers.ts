@@ -37,9 +37,9 @@ async function readKeys(path: string): Promise<NonNullable<NewIssuer["jwks"]>> {
     const keys: unknown = JSON.parse(text);
     if (typeof keys === "object" && keys !== null && !Array.isArray(keys)) return keys as NonNullable<NewIssuer["jwks"]>; // the service says what is wrong with it
   } catch {
-    throw new CliError(`${path} is no JSON`, { exit: "usage" });
+    throw new CliError(`${path} is not JSON`, { exit: "usage" });
   }
-  throw new CliError(`${path} is no JWK set`, { exit: "usage" });
+  throw new CliError(`${path} is not a JWK set`, { exit: "usage" });
 }
 
 const allIssuers = async (admin: Client): Promise<readonly AnyIssuer[]> => (await admin.call("GET /v1/admin/issuers")).data;

@@ -22,7 +22,7 @@ const ISSUED = {
     value: "VAULT[=rwd]",
     multiple: true,
     summary:
-      "a vault, by name or id, and what the token may do there: l, r (default), w, d; =rw:ID,ID is for these Items only; may be repeated",
+      "a vault, by name or id, and what the token may do there: l, r (default), w, d; =rw:ID,ID is for these items only; may be repeated",
   },
   dialect: { type: "string", value: "DIALECT", summary: "uuid or connect", choices: ["uuid", "connect"] },
   delegate: { type: "boolean", summary: "the token may issue others, which have no more than it and end with it" },

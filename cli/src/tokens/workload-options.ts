@@ -43,7 +43,7 @@ export const RULE_CREATE_OPTIONS = {
     value: "VAULT[=rwd]",
     multiple: true,
     summary:
-      "a vault, by name or id, and what a workload may do there: l, r (default), w, d; =rw:ID,ID is for these Items only; may be repeated",
+      "a vault, by name or id, and what a workload may do there: l, r (default), w, d; =rw:ID,ID is for these items only; may be repeated",
   },
   lifetime: { type: "string", value: "TIME", summary: "how long a token works, by default 15m, at most 1h" },
   dialect: { type: "string", value: "DIALECT", summary: "uuid or connect", choices: ["uuid", "connect"] },

@@ -57,7 +57,7 @@ export async function edit({ io, args, options, admin: connect }: Call<typeof VA
 export async function remove({ io, args, options, admin: connect }: Call<typeof VAULT_DELETE_OPTIONS>): Promise<void> {
   const admin = await connect();
   const id = await adminVaultIdOf(admin, args[0]!);
-  await confirm(io, `Delete the vault ${printable(args[0]!)} (${id}) with all its Items for good?`, options.yes);
+  await confirm(io, `Delete the vault ${printable(args[0]!)} (${id}) and all its items permanently?`, options.yes);
   await admin.call("DELETE /v1/admin/vaults/{vault}", { path: { vault: id } });
   await tell(io, `Deleted the vault ${id}`);
 }

@@ -40,7 +40,7 @@ export async function attributesOf(response: Response, who: string): Promise<Rea
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch {
-    throw foreign(`The answer of ${who} is no JSON, or ended early`); // the message of JSON.parse quotes the text
+    throw foreign(`The answer of ${who} is not JSON, or ended early`); // the message of JSON.parse quotes the text
   }
-  throw foreign(`The answer of ${who} is no JSON object`);
+  throw foreign(`The answer of ${who} is not JSON object`);
 }

@@ -34,7 +34,7 @@ it("admin backup --to fills a folder that mirrors the bucket, and then copies on
   const folder = mkdtempSync(join(tmpdir(), "item-vault-backup-"));
   const planned = await run("--dry-run", "--to", folder);
   expect(planned).toMatchObject({ code: 0, stdout: "" });
-  expect(planned.stderr).toMatch(/^Would back up 1 vault with 1 Item \(\d+ bytes\); unchanged: 0 of 1 vault\n/);
+  expect(planned.stderr).toMatch(/^Would back up 1 vault with 1 item \(\d+ bytes\); unchanged: 0 of 1 vault\n/);
   expect(readdirSync(folder)).toEqual([]);
 
   const first = await run("--to", folder);
@@ -247,5 +247,5 @@ it("admin backup beside a job that excludes it names that job, and does not wait
   const host = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, ITEM_VAULT_HOST: host };
   const { code, stderr } = await runHere(["admin", "backup"], { env });
-  expect([code, stderr]).toEqual([5, expect.stringMatching(`excluded\n.*of the kind backup: .*admin jobs show ${ID}`)]);
+  expect([code, stderr]).toEqual([5, expect.stringMatching(`excluded\n.*is a backup job: .*admin jobs show ${ID}`)]);
 });

@@ -109,7 +109,7 @@ describe("admin keys stage", () => {
     ["for a file with other keys", documentOf("k1", { k1: K2 }), "", 1, "is not that of the service"],
     ["for a file that lacks the key of the service", documentOf("k2", { k2: K2 }), "", 1, "lacks the key k1"],
     ["for a malformed file", "{}", "", 2, "ROOT_KEYS is malformed"],
-    ["for an id that is in use", documentOf("k1", { k1: K1 }), "k1", 5, "There is or was a root key k1"],
+    ["for an id that is in use", documentOf("k1", { k1: K1 }), "k1", 5, "The root key id k1 was already used"],
   ])("changes nothing %s", async (_, value, args, code, message) => {
     const { folder, path } = fileOf(value);
     const before = readFileSync(path, "utf8");
@@ -176,12 +176,12 @@ fs.writeFileSync("input", fs.readFileSync(0));`;
 describe("a file that is older than the keys of the service", () => {
   const active = key("k2", "active");
   it.each([
-    ["has a key that was removed", documentOf("k2", BOTH), key("k1", "removed", { verifies: false }), "would bring it back"],
+    ["has a key that was removed", documentOf("k2", BOTH), key("k1", "removed", { verifies: false }), "no longer has the key"],
     [
       "verifies by a key that has leaked",
       documentOf("k2", { k2: K2 }, { k1: publicKeyOf(K1) }),
       key("k1", "removed", { verifies: false }),
-      "would bring it back",
+      "no longer has the key",
     ],
     ["lacks a public key", documentOf("k2", { k2: K2 }), key("k1", "removed"), "lacks the public key k1"],
   ])("is not staged when it %s", async (_, value, removed, message) => {
@@ -237,15 +237,15 @@ describe("admin keys rewrap", () => {
     ]);
   });
 
-  it("says cannot be opened of the rows that findings name, and of others to run it again", async () => {
+  it("says cannot be decrypted of the rows that findings name, and of others to run it again", async () => {
     const { env } = await serve(KEYS, [job("done", 5, 5, { findings: [unreadable] })], LEFT);
     const some = await keys("rewrap", { env });
     expect([some.code, some.stderr]).toEqual([1, expect.stringContaining("left under others: 3")]);
-    for (const words of ["1 row cannot be opened", `admin jobs show ${ID}`, "run the command again"])
+    for (const words of ["1 row cannot be decrypted", `admin jobs show ${ID}`, "run the command again"])
       expect(some.stderr).toContain(words);
     const none = await keys("rewrap", { env: (await serve(KEYS, [job("done", 5, 5)], LEFT)).env });
     expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("3 rows left under other keys")]);
-    expect(none.stderr).not.toContain("cannot be opened");
+    expect(none.stderr).not.toContain("cannot be decrypted");
   });
 
   it("shows the reason and the findings of a job that failed", async () => {
@@ -273,7 +273,7 @@ describe("admin keys rewrap", () => {
     const ran = await keys("rewrap", { env: refused.env });
     expect([ran.code, ran.stderr]).toEqual([
       3,
-      expect.stringContaining(`It goes on. Look at it with \`item-vault admin jobs show ${ID}`),
+      expect.stringContaining(`It keeps running. Check it with \`item-vault admin jobs show ${ID}`),
     ]);
   });
 
@@ -294,14 +294,14 @@ describe("admin keys rewrap", () => {
     const ran = await keys("rewrap --timeout 0.1", { env });
     expect([ran.code, ran.stderr]).toEqual([
       6,
-      expect.stringContaining("did not answer within 0.1 s\nIt goes on. Look at it with"),
+      expect.stringContaining("did not answer within 0.1 s\nIt keeps running. Check it with"),
     ]);
     expect(asked.filter((line) => line.includes("wait="))).toHaveLength(1);
   });
 
   it("refuses an answer that is no job", async () => {
     const { code, stderr } = await keys("rewrap", { env: (await serve(KEYS, [{ id: ID, state: "running" }])).env });
-    expect([code, stderr]).toEqual([6, expect.stringContaining("The answer of the service is no job")]);
+    expect([code, stderr]).toEqual([6, expect.stringContaining("The service did not answer with a job")]);
   });
 
   it("waits for the job that is under way already", async () => {
@@ -344,7 +344,7 @@ describe("admin keys remove", () => {
       "a key that the newest backup needs",
       [key("k2", "active"), key("k1", "retired", { backup: true })],
       "k1",
-      "The newest backup does not open without k1",
+      "The newest backup cannot be decrypted without k1",
     ],
   ])("refuses %s", async (_, answers, id, message) => {
     const { folder, path } = fileOf(documentOf("k2", BOTH));
@@ -421,7 +421,7 @@ describe("admin keys reseal", () => {
     const { name: _name, dataKey: _dataKey, ...rest } = vault("broken", "2026-11-20T00:00:00Z");
     const { env } = await serve([{ ...rest, broken: "integrity" }, VAULTS[0]!], [resealed("waiting"), resealed("done")]);
     const { code, stderr } = await keys("reseal --all --before 2026-11-22T00:00:00Z", { env });
-    expect([code, stderr]).toEqual([1, expect.stringContaining("The vault id-broken does not open, and is left out")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("The vault id-broken cannot be decrypted and is left out")]);
   });
 
   it("waits for a reseal of the same vault that is under way, and not for another job that excludes it", async () => {

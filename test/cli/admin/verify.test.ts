@@ -209,7 +209,7 @@ it("admin verify --backup counts snapshots that need a removed key, and ends wit
     { ...old, snapshot: 1 },
     { ...old, snapshot: 2 },
   ];
-  const words = "2 older snapshots cannot be opened without the removed root key k1.\n";
+  const words = "2 older snapshots cannot be decrypted without the removed root key k1.\n";
   expect(await runAgainst(removed, "--backup")).toMatchObject({
     code: 0,
     stderr: expect.stringContaining(`${words}Nothing is wrong.`),

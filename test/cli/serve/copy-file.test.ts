@@ -156,7 +156,7 @@ describe("a file with a secret", () => {
     const path = join(newFolder(), "key");
     const secret = await loadSecretFile(path);
     chmodSync(path, 0o640);
-    await expect(loadSecretFile(path)).rejects.toMatchObject({ exit: "usage", message: `Others may read ${path}` });
+    await expect(loadSecretFile(path)).rejects.toMatchObject({ exit: "usage", message: `Other users can read ${path}` });
     writeFileSync(path, secret.slice(0, 20));
     chmodSync(path, 0o600);
     await expect(loadSecretFile(path)).rejects.toMatchObject({ exit: "usage" });

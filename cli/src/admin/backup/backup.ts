@@ -62,7 +62,7 @@ async function report(io: Io, backedUp: BackedUp, isDry: boolean): Promise<void>
   const { made, unchanged, rows, bytes, contents } = backedUp;
   const counts = `unchanged: ${unchanged} of ${plural(vaultsOf(backedUp), "vault")}`;
   if (isDry)
-    return tell(io, `Would back up ${plural(made, "vault")} with ${plural(rows, "Item")} (${plural(bytes, "byte")}); ${counts}`);
+    return tell(io, `Would back up ${plural(made, "vault")} with ${plural(rows, "item")} (${plural(bytes, "byte")}); ${counts}`);
   const size = `${plural(rows, "row")} (${plural(bytes, "byte")})`;
   await tell(io, `Backed up ${plural(made, "vault")} with ${size}, and looked at ${plural(contents, "content")}; ${counts}`);
 }

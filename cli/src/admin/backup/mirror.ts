@@ -35,7 +35,7 @@ export async function listLacking(client: Client, folder: string): Promise<Store
     const page = await listObjects(client, after);
     // No answer of a service makes the program write elsewhere.
     if (!page.objects.every(({ key }) => isBackupKey(key)))
-      throw new CliError("The service names an object that is none of a backup");
+      throw new CliError("The service named an object that is not part of a backup");
     for (let at = 0; at < page.objects.length; at += COMPARED_AT_ONCE) {
       const objects = page.objects.slice(at, at + COMPARED_AT_ONCE);
       const states = await Promise.all(objects.map((object) => compareFile(client, folder, object)));
@@ -118,5 +118,5 @@ async function* checked(bytes: ReadableStream<Uint8Array>, key: string, size: nu
   }
   const name = hashInKey(key);
   if (length !== size || (name !== undefined && hash.digest("hex") !== name))
-    throw new CliError(`The object ${key} is damaged, or was not received to its end`, { exit: "unavailable" });
+    throw new CliError(`The object ${key} is damaged or incomplete`, { exit: "unavailable" });
 }

@@ -25,7 +25,8 @@ export async function showBackedUpVaults(io: Io, client: Client, format: string 
   const table = (columns: number | undefined) => tableOf(["ID", "NAME", "SNAPSHOT", "CREATED", "ITEMS"], rows, columns);
   await show(io, format, { json: vaults, table });
   for (const { id, snapshot, skipped } of vaults) {
-    for (const { snapshot: number, reason } of skipped) await tell(io, `${id}: snapshot ${number} does not open: ${reason}`);
+    for (const { snapshot: number, reason } of skipped)
+      await tell(io, `${id}: snapshot ${number} cannot be decrypted: ${reason}`);
     if (snapshot === undefined && skipped.length === 0) await tell(io, `${id}: no snapshot is finished`);
   }
 }

@@ -13,7 +13,7 @@ export interface Api {
    * a CliError with Cloudflare's message.
    */
   read<T>(path: string, ...absent: readonly number[]): Promise<T | undefined>;
-  /** The same for an answer that is no JSON. */
+  /** The same for an answer that is not JSON. */
   download(path: string): Promise<Response>;
   /** Runs a statement that only reads, in a database of the account. Out: its rows. Errors: as `read`. */
   query<T>(database: string, sql: string): Promise<readonly T[]>;
@@ -84,7 +84,7 @@ async function onlyAccount(ask: (path: string) => Promise<unknown>): Promise<str
   const accounts = (await ask("/accounts")) as { id: string; name: string }[];
   if (accounts.length === 1) return accounts[0]!.id;
   const names = accounts.map(({ id, name }) => `  ${id}  ${name}`).join("\n");
-  throw new CliError(`The login reaches ${plural(accounts.length, "account")}`, {
+  throw new CliError(`Your login has access to ${plural(accounts.length, "account")}`, {
     exit: "usage",
     hint: `Set CLOUDFLARE_ACCOUNT_ID to one of them:\n${names}`,
   });

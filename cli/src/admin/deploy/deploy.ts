@@ -23,7 +23,7 @@ export async function run(call: DeployCall): Promise<void> {
   if (options["dry-run"]) return;
   requireSecrets(deployment.secrets, deployment.secretsFile, deployment.found.worker !== undefined);
   // Without a terminal the command was started by a build, which has nobody to ask.
-  if (canAsk(io)) await confirm(io, "Go on?", options.yes);
+  if (canAsk(io)) await confirm(io, "Continue?", options.yes);
   const made: Made = { databaseId: deployment.found.database?.id };
   for (const step of STEPS.filter(({ plan }) => plan(deployment).length > 0)) {
     await write(io.stderr, `${step.name}…\n`);
@@ -64,7 +64,7 @@ function describe(deployment: Deployment): string {
 
 /** docs/operations.md has the arithmetic, under "The free plan". test/docs/costs.test.ts compares the numbers with its table of costs. */
 const PLAN =
-  "The free plan of Workers ends at about 98,000 reads or 12,500 changes a day, Files of 1 MiB and 500 MB: docs/operations.md.";
+  "The free plan of Workers ends at about 98,000 reads or 12,500 changes a day, files of 1 MiB and 500 MB: docs/operations.md.";
 
 function stopped(step: string, error: unknown): unknown {
   const failure = failureOf(error);

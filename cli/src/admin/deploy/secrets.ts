@@ -38,9 +38,9 @@ export async function planSecrets(
 }
 
 const keysMissing = (path: string): CliError =>
-  new CliError("The database was used, and no ROOT_KEYS are set", {
+  new CliError("The database has data, but no ROOT_KEYS are set", {
     exit: "conflict",
-    hint: `Only the ROOT_KEYS that it was made with open what it has. Write them into ${path} and start again.`,
+    hint: `Its data can only be decrypted with the original ROOT_KEYS. Write them into ${path} and start again.`,
   });
 
 /** Throws a CliError that says how to set what is missing. Cloudflare sets a secret alone only for a Worker that is deployed. */
@@ -79,7 +79,7 @@ async function readSecrets(path: string): Promise<Map<string, string>> {
   const found = await stat(path).catch(() => undefined);
   if (!found) return new Map();
   if (process.platform !== "win32" && (found.mode & 0o077) !== 0)
-    throw new CliError(`Others may read ${path}`, { exit: "usage", hint: `Run \`chmod 600 ${path}\`.` });
+    throw new CliError(`Other users can read ${path}`, { exit: "usage", hint: `Run \`chmod 600 ${path}\`.` });
   const secrets = parseDotenv(await readFile(path, "utf8"), path);
   const [weak] = [...secrets].find(([name, value]) => value.startsWith("replace-me") || isWeak(name, value)) ?? [];
   if (weak !== undefined) throw new CliError(`${path}: the value of ${weak} is a placeholder, or too short`, { exit: "usage" });

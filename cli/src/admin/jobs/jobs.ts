@@ -32,7 +32,7 @@ export async function run(call: JobsCall): Promise<void> {
 const ACTIONS = {
   list: async (admin) => {
     const jobs = (await allOf(listJobs(admin))).map(requireJob);
-    return { json: jobs, table: (columns) => tableOf(["ID", "KIND", "STATE", "DONE", "BEGUN", ""], jobs.map(rowOf), columns) };
+    return { json: jobs, table: (columns) => tableOf(["ID", "KIND", "STATE", "DONE", "STARTED", ""], jobs.map(rowOf), columns) };
   },
   show: async (admin, id) => shownJob(await withFindings(admin, await loadJob(admin, id))),
   pause: async (admin, id) => shownJob(await withFindings(admin, await pauseJob(admin, id))),
@@ -60,7 +60,7 @@ const shownJob = (job: Job): Shown => ({
       ["Kind", kindOf(job)],
       ["State", job.state],
       ["Done", progressOf(job)],
-      ["Begun", timeOf(job.createdAt)],
+      ["Started", timeOf(job.createdAt)],
       ["Ended", job.endedAt === undefined ? "" : timeOf(job.endedAt)],
       ["Reason", job.reason ?? ""],
       ["Tries", job.tries === undefined ? "" : `${job.tries} of ${STEP_TRIES_MAX}`],

@@ -44,7 +44,7 @@ export async function runJob(io: Io, admin: Client, { json, key, label, unit }: 
   const started = await interruptible((signal) =>
     // A refusal has its own hint: nothing was started then.
     withHint(
-      "It may have begun. Look at `item-vault admin jobs`.",
+      "It may have started. Check `item-vault admin jobs`.",
       () => startJob(admin, { json, key }, signal),
       ({ exit }, error) => signal.aborted || (exit === "unavailable" && !claimsNothing(error)),
     ),
@@ -63,15 +63,15 @@ export async function runJob(io: Io, admin: Client, { json, key, label, unit }: 
     progress.set(job.progress.done, job.progress.total);
   };
   const command = `\`item-vault admin jobs show ${started.id}\``;
-  const ended = await withHint(`It goes on. Look at it with ${command}.`, () =>
+  const ended = await withHint(`It keeps running. Check it with ${command}.`, () =>
     interruptible((signal) => endOf(admin, started, signal, onProgress)),
   ).finally(() => progress.end());
   if (ended.state === "paused")
     throw new CliError(`The job ${ended.id} is paused`, {
-      hint: `Let it go on with \`item-vault admin jobs resume ${ended.id}\`.`,
+      hint: `Resume it with \`item-vault admin jobs resume ${ended.id}\`.`,
     });
   if (ended.state === "done") return ended;
-  const hint = `What it has done stays: ${command} shows it. Run the command again.`;
+  const hint = `Finished steps are kept: see ${command}. Run the command again.`;
   const findings = await withHint(hint, () => findingsOf(admin, ended));
   for (const finding of findings) await tell(io, lineOf(finding));
   const reason = ended.reason === undefined ? "" : `: ${ended.reason}`;
@@ -87,7 +87,7 @@ const failureLineOf = ({ reason, tries = 0, endedAt }: Job): string =>
 
 const NOT_RESTORED = {
   exit: "conflict",
-  hint: "The database is new, and the bucket has the backups of another one. Restore them first: `item-vault admin restore`.",
+  hint: "The database is new, but the bucket has backups of another one. Restore them first: `item-vault admin restore`.",
 } as const;
 
 /** Kinds whose jobs may have other options, or work on more, than what was asked for. */
@@ -158,5 +158,5 @@ async function startJob(admin: Client, { json, key }: Pick<JobRequest, "json" | 
 const excludedBy = ({ id, kind }: Job, error: ItemVaultError): CliError =>
   new CliError(error.message, {
     exit: "conflict",
-    hint: `It is a job of the kind ${printable(kind)}: \`item-vault admin jobs show ${id}\`. Run the command again when it has ended.`,
+    hint: `It is a ${printable(kind)} job: \`item-vault admin jobs show ${id}\`. Run the command again when it is done.`,
   });

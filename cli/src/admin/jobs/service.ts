@@ -20,7 +20,7 @@ export function requireJob(job: Job): Job {
   // An answer may be any JSON.
   const { progress, findings } = (job ?? {}) as Partial<Job>;
   if (typeof progress?.done === "number" && typeof progress.total === "number" && Array.isArray(findings)) return job;
-  throw new CliError("The answer of the service is no job", { exit: "unavailable", hint: "Check the host and its release." });
+  throw new CliError("The service did not answer with a job", { exit: "unavailable", hint: "Check the host and its version." });
 }
 
 /** `wait`: seconds for which the service waits for the end of the job. */

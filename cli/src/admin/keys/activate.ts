@@ -14,7 +14,7 @@ export async function run(call: KeysCall, [id = ""]: readonly string[]): Promise
   const keys = await loadKeys(await call.admin());
   const hint = `${howToUpload(file.path)}.`;
   if (!keys.some((key) => key.id === id) && Object.hasOwn(file.document.keys, id))
-    throw new CliError(`The service does not know the key ${id} yet`, { exit: "conflict", hint });
+    throw new CliError(`The service does not have the key ${id} yet`, { exit: "conflict", hint });
   const { state } = keyNamed(keys, id);
   requireSameKeys(file, keys);
   if (state === "missing" || state === "removed") throw new CliError(`The key ${id} is ${state}`, { exit: "conflict" });

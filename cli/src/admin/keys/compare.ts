@@ -25,7 +25,7 @@ export function requireSameKeys({ path, document }: KeyFile, keys: readonly Root
           : hint,
       });
     if (state === "removed" && (key !== undefined || (own !== undefined && !verifies)))
-      throw new CliError(`The service does not have the key ${id} any more, and ${path} would bring it back`, { hint });
+      throw new CliError(`The service no longer has the key ${id}, but ${path} does`, { hint });
     if (state === "removed" && verifies && own === undefined)
       throw new CliError(`${path} lacks the public key ${id}: the tokens that it verifies would end`, { hint });
   }

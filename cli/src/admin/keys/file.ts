@@ -22,7 +22,7 @@ export async function loadKeyFile(path = DEFAULT_FILE): Promise<KeyFile> {
   const hint = "Name the file that has the ROOT_KEYS of the service with --file.";
   if (!found?.isFile()) throw new CliError(`There is no file ${path}`, { exit: "usage", hint });
   if (process.platform !== "win32" && (found.mode & 0o077) !== 0)
-    throw new CliError(`Others may read ${path}`, { exit: "usage", hint: `Run \`chmod 600 ${path}\`.` });
+    throw new CliError(`Other users can read ${path}`, { exit: "usage", hint: `Run \`chmod 600 ${path}\`.` });
   const text = await readFile(path, "utf8");
   const value = parseDotenv(text, path).get("ROOT_KEYS");
   if (value === undefined) throw new CliError(`${path} has no ROOT_KEYS`, { exit: "usage", hint });

@@ -7,7 +7,7 @@ export async function run(call: KeysCall): Promise<number | void> {
   const [name = "list", ...ids] = call.args;
   const action = KEYS_ACTIONS.find((row) => row.name === name);
   const hint = "Run `item-vault admin keys --help`.";
-  if (!action) throw new CliError("admin keys: there is no such action", { exit: "usage", hint });
+  if (!action) throw new CliError("admin keys: unknown action", { exit: "usage", hint });
   const wanted = action.args.split(" ").filter(Boolean);
   const least = wanted.filter((word) => word.startsWith("<")).length;
   const most = action.args.endsWith("…") ? Infinity : wanted.length;

@@ -9,7 +9,7 @@ export const KEYS_OPTIONS = {
   leaked: { type: "boolean", summary: "remove: do not keep the public key, so that the tokens that the key signed end" },
   all: { type: "boolean", summary: "reseal: every vault" },
   before: { type: "string", value: "TIME", summary: "reseal: only vaults whose keys were made before this time" },
-  "dry-run": { type: "boolean", summary: "say what would be done, and change nothing" },
+  "dry-run": { type: "boolean", summary: "show what would be done; change nothing" },
   ...FORMAT_OPTION,
 } as const satisfies Options;
 

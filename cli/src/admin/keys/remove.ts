@@ -37,7 +37,7 @@ function requireRemovable({ id, state, vaults, tokens, endedTokens, backup }: Ro
   if (vaults + tokens + endedTokens > 0)
     throw new CliError(`${id} still holds ${held}`, { exit: "conflict", hint: "Run `item-vault admin keys rewrap`." });
   if (backup && state !== "removed")
-    throw new CliError(`The newest backup does not open without ${id}`, {
+    throw new CliError(`The newest backup cannot be decrypted without ${id}`, {
       exit: "conflict",
       hint: "Run `item-vault admin backup` first: it makes one that needs the active key alone.",
     });

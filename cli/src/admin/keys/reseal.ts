@@ -32,7 +32,8 @@ export async function run({ io, options, admin: connect }: KeysCall, names: read
     ({ dataKey, reseal }) => reseal !== undefined || dataKey === undefined || Date.parse(dataKey.createdAt) < before,
   );
   const opening = due.filter(isKeyed);
-  for (const { id } of due.filter((vault) => !isKeyed(vault))) await tell(io, `The vault ${id} does not open, and is left out`);
+  for (const { id } of due.filter((vault) => !isKeyed(vault)))
+    await tell(io, `The vault ${id} cannot be decrypted and is left out`);
   if (options["dry-run"]) {
     const rows = opening.map(({ id, name, items }) => [id, name, String(items), "", ""]);
     await show(io, options.format, { json: opening, table: (columns) => tableOf(HEADINGS, rows, columns) });

@@ -28,7 +28,7 @@ export async function run({ io, options, admin: connect }: KeysCall): Promise<vo
   const added = left - broken;
   const show = `\`item-vault admin jobs show ${job.id}\` shows what does not open (docs/operations.md).`;
   const again = "Workers with the ROOT_KEYS of before have added rows: run the command again.";
-  const message = broken > 0 ? `${plural(broken, "row")} cannot be opened` : `${plural(added, "row")} left under other keys`;
+  const message = broken > 0 ? `${plural(broken, "row")} cannot be decrypted` : `${plural(added, "row")} left under other keys`;
   const hints = [...(broken > 0 ? [show] : []), ...(added > 0 ? [again] : [])];
   throw new CliError(message, { hint: hints.join(" ") });
 }

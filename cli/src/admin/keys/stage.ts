@@ -22,7 +22,7 @@ export async function run(call: KeysCall, [wanted]: readonly string[]): Promise<
   ]);
   const id = wanted === undefined ? freeId(used) : checkId(wanted);
   if (used.has(id))
-    throw new CliError(`There is or was a root key ${id}`, { exit: "conflict", hint: "An id is never used again." });
+    throw new CliError(`The root key id ${id} was already used`, { exit: "conflict", hint: "Key ids cannot be reused." });
   const key = randomBytes(32).toString("base64");
   const document = { ...file.document, keys: { ...file.document.keys, [id]: key } };
   const done = `Added the key ${id} to ${file.path}. Keep a copy of the file offline`;

@@ -133,12 +133,12 @@ const EXISTING = { none: "", deleted: ", which was deleted", older: ", which was
 const describe = ({ vault }: Wanted, { snapshot, takenAt, items, existing = "none" }: Restored, vaults: number): string =>
   vault === undefined
     ? `Backup ${snapshot} of ${takenAt} has ${plural(vaults, "vault")}`
-    : `${vault}: snapshot ${snapshot} of ${takenAt} with ${plural(items, "Item")}${EXISTING[existing]}`;
+    : `${vault}: snapshot ${snapshot} of ${takenAt} with ${plural(items, "item")}${EXISTING[existing]}`;
 
 async function tellNext(io: Io, { vault, item }: Wanted, { vaults }: Restored): Promise<void> {
-  if (item !== undefined) return tell(io, `Restored the Item ${item}`);
+  if (item !== undefined) return tell(io, `Restored the item ${item}`);
   await tell(io, `Restored ${plural(vaults, "vault")}`);
-  if (vault === undefined) await tell(io, "No token was restored: issue new ones with `item-vault token create`.");
-  await tell(io, "Webhooks that the service does not know any more are paused: resume them when their receivers are ready.");
+  if (vault === undefined) await tell(io, "Tokens are not restored: issue new ones with `item-vault token create`.");
+  await tell(io, "Restored webhooks that no longer exist are paused: resume them when their receivers are ready.");
   await tell(io, "Check the result with `item-vault admin verify`.");
 }

@@ -70,7 +70,7 @@ async function hashesOf(content: Response): Promise<Map<string, string>> {
   if (content.headers.get("Content-Type")?.startsWith("multipart/") !== true)
     return new Map([[WITHOUT_MODULES, await hashOf(content)]]);
   const form = await content.formData().catch(() => {
-    throw new CliError("What Cloudflare answers is no script", { exit: "unavailable" });
+    throw new CliError("Cloudflare did not answer with a script", { exit: "unavailable" });
   });
   const hashes = new Map<string, string>();
   for (const [field, part] of form) {

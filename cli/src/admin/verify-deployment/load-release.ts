@@ -30,12 +30,12 @@ const RELEASE: Check = isShape({
 /** In: the text of the file, and its path for messages. Errors: throws a CliError that names the attribute which does not match. */
 export function parseRelease(text: string, path: string): Release {
   const refusal = (what: string) =>
-    new CliError(`${path} is no release file: ${what}`, { exit: "usage", hint: "docs/release.md describes release.json." });
+    new CliError(`${path} is not a release file: ${what}`, { exit: "usage", hint: "docs/release.md describes release.json." });
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw refusal("it is no JSON"); // the message of JSON.parse quotes the text
+    throw refusal("it is not JSON"); // the message of JSON.parse quotes the text
   }
   const found = RELEASE(value, "");
   if (found !== undefined) throw refusal(found);

@@ -83,9 +83,9 @@ async function loadAddress({ io: { env }, options }: VerifyCall): Promise<Servic
     });
   const url = URL.canParse(host) ? new URL(host) : undefined;
   if (url?.protocol !== "https:" && !(url?.protocol === "http:" && isThisMachine(url.hostname)))
-    throw new CliError("The host is no https URL", {
+    throw new CliError("The host is not an https URL", {
       exit: "usage",
-      hint: "Over http the answers may have been changed on their way.",
+      hint: "Over http the answers could be changed in transit.",
     });
   checkCredentials(host);
   return { host: normalizedHost(host), timeout: timeoutOf(env, options) };

@@ -6,7 +6,7 @@ import { VERIFY_OPTIONS } from "./options.ts";
 export const VERIFY_COMMANDS: readonly Command[] = [
   command({
     name: "admin verify",
-    summary: "check that everything that is stored still opens (admin)",
+    summary: "check that all stored data can be decrypted (admin)",
     args: "",
     options: VERIFY_OPTIONS,
     examples: [

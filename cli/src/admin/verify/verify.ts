@@ -34,7 +34,7 @@ export async function verify(call: VerifyCall): Promise<number> {
   if (folder !== undefined) await tell(io, WITHOUT_KEYS);
   for (const key of new Set(expected.map(({ id }) => id))) {
     const snapshots = expected.filter(({ id }) => id === key).length;
-    await tell(io, `${plural(snapshots, "older snapshot")} cannot be opened without the removed root key ${key}.`);
+    await tell(io, `${plural(snapshots, "older snapshot")} cannot be decrypted without the removed root key ${key}.`);
   }
   await tell(io, sumUp(findings, left));
   const hint = folder === undefined ? left.map(hintOf).find((text) => text !== undefined) : undefined;
@@ -100,7 +100,7 @@ function repairOf({ repairable, repaired }: Finding): string {
 }
 
 const describe = ({ rows, items, contents, bytes }: Checked): string =>
-  `${plural(rows, "row")}, ${plural(items, "Item")} and ${plural(contents, "content")} (${(bytes / 1_000_000).toFixed(1)} MB)`;
+  `${plural(rows, "row")}, ${plural(items, "item")} and ${plural(contents, "content")} (${(bytes / 1_000_000).toFixed(1)} MB)`;
 
 function sumUp(findings: readonly Finding[], left: readonly Finding[]): string {
   if (findings.length === 0) return "Nothing is wrong.";
