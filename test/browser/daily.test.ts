@@ -270,3 +270,42 @@ it("names are in the order of their numbers", async () => {
   const names = await lists.locator(".name").allInnerTexts();
   expect(names.filter((name) => /^(?:tag|Team)/.test(name))).toEqual(["Team 2", "Team 10", "tag 9", "tag 10"]);
 });
+
+describe("the page", () => {
+  it("prints all rows of the list, and no hint", async () => {
+    const { token } = await seed(Array.from({ length: 60 }, (_, number) => login(`Login ${number}`)));
+    const page = await openPage({ token });
+    await page.goto("/console/");
+    await page.getByRole("link", { name: "Login 0" }).waitFor();
+    await page.emulateMedia({ media: "print" });
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+    const rows = page.locator(".rows a");
+    await expect.poll(() => rows.count()).toBe(60);
+    const tops = await rows.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+    expect(new Set(tops).size).toBe(60);
+    expect(await page.getByText("Select an item to see it here.").isVisible()).toBe(false);
+  });
+
+  it("shows the count of the chosen list in the color of its name where the browser replaces the colors", async () => {
+    const { token } = await seed([login("Grafana")]);
+    const page = await openPage({ token, context: { forcedColors: "active" } });
+    await page.goto("/console/");
+    const chosen = page.locator(".sidebar a[aria-current]");
+    await chosen.locator(".count").waitFor();
+    const colors = await chosen.evaluate((link) =>
+      [link, link.querySelector(".count")!].map((one) => getComputedStyle(one).color),
+    );
+    expect(colors[1]).toBe(colors[0]);
+  });
+
+  it("does not scroll sideways on a phone while the settings of a field are open", async () => {
+    const { token, vault, items } = await seed([login("Grafana")]);
+    const page = await openPage({ token, width: 390, height: 780 });
+    await page.goto(`/console/#/items/${vault}/${items[0]}/edit`);
+    await page.getByRole("button", { name: "Settings of username" }).click();
+    const sizes = await page
+      .locator("fieldset.settings")
+      .evaluate((panel) => [panel.scrollWidth - panel.clientWidth, document.documentElement.scrollWidth - innerWidth]);
+    expect(sizes).toEqual([0, 0]);
+  });
+});
