@@ -209,7 +209,7 @@ describe("an administrator", () => {
     await page.goto("/console/#/tokens");
     await page.getByRole("button", { name: "Issue token" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Name").fill("limited");
+    await dialog.getByLabel("Name", { exact: true }).fill("limited");
     await dialog
       .getByRole("checkbox", { name: /^Read: Limited/ })
       .first()
@@ -230,7 +230,7 @@ describe("an administrator", () => {
     await signIn(page, token, inject("secrets").ADMIN_TOKEN);
     await page.goto("/console/#/vaults");
     await page.getByRole("button", { name: "Create vault" }).click();
-    await page.getByLabel("Name").fill("Just created");
+    await page.getByLabel("Name", { exact: true }).fill("Just created");
     await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
     await page.getByRole("button", { name: "Open it" }).click();
     await page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "Just created" }).waitFor();
