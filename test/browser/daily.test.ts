@@ -274,7 +274,7 @@ it("names are in the order of their numbers", async () => {
 describe("the page", () => {
   it("prints all rows of the list, and no hint", async () => {
     const { token } = await seed(Array.from({ length: 60 }, (_, number) => login(`Login ${number}`)));
-    const page = await openPage({ token });
+    const page = await openPage({ token, fresh: true }); // It stays a page for print.
     await page.goto("/console/");
     await page.getByRole("link", { name: "Login 0" }).waitFor();
     await page.emulateMedia({ media: "print" });
