@@ -156,6 +156,7 @@ describe("a token", () => {
     ITEM_VAULT_TOKEN: (token) => runHere(["whoami"], { env: { ITEM_VAULT_TOKEN: token } }),
     OP_CONNECT_TOKEN: (token) => runHere(["whoami"], { env: { OP_CONNECT_TOKEN: token } }),
     ITEM_VAULT_ADMIN_TOKEN: (token) => runHere(["vault", "list", "--admin"], { env: { ITEM_VAULT_ADMIN_TOKEN: token } }),
+    "--from-connect": (token) => runHere(["import", "--from-connect", inject("url")], { env: { OP_CONNECT_TOKEN: token } }),
     login: (token) => runHere(["login"], { input: token }),
   };
 

@@ -285,7 +285,7 @@ describe("ends in words", () => {
 
   it.each([
     ["when the deployment does not answer", ["--host", NOWHERE], 6, `The service at ${NOWHERE} does not answer`],
-    ["over http to another machine", ["--host", "http://vault.example.com"], 2, "no https URL"],
+    ["over http to another machine", ["--host", "http://vault.example.com"], 2, "not an https URL"],
     ["when the account has no such Worker", ["--worker", "other"], 4, "has no Worker other"],
     ["without the file of a release", ["--release", "none.json"], 2, "none.json cannot be read"],
   ])("%s", async (_, args, exit, words) => {

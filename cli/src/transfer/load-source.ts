@@ -9,6 +9,7 @@ import { checkScheme, timeoutOf } from "../frame/connection.ts";
 import { CliError } from "../frame/failure.ts";
 import { readAll } from "../frame/io.ts";
 import { ask } from "../frame/prompt.ts";
+import { checkToken } from "../frame/settings.ts";
 import { chooseImport, parseColumns } from "./formats.ts";
 import { countOfItems, startProgress } from "../output/progress.ts";
 import { listVaults } from "./vaults.ts";
@@ -37,7 +38,7 @@ export async function loadSource(call: ImportCall, signal: AbortSignal): Promise
 
 async function loadFile(path: string, { io, options }: ImportCall): Promise<Source> {
   const bytes = path === "-" ? await readAll(io.stdin) : await readSource(path);
-  const fileName = basename(path);
+  const fileName = path === "-" ? "Imported" : basename(path); // formats make titles of it
   const columns = options.map && parseColumns(options.map);
   const format = chooseImport(bytes, fileName, options.format, columns !== undefined);
   const password = async () => await passwordOf(io, options["password-file"], "Password of the source: ");
@@ -65,12 +66,13 @@ export async function passwordOf(io: ImportCall["io"], path: string | undefined,
 
 async function loadService(host: string, { io, options }: ImportCall, signal: AbortSignal): Promise<Source> {
   checkScheme(io.env, host, options);
-  const token =
+  const given =
     io.env["OP_CONNECT_TOKEN"]?.trim() ||
     (await ask(io, "Token of the other service: ", {
       hidden: true,
       instead: "Set OP_CONNECT_TOKEN to the token of the other service, and ITEM_VAULT_TOKEN to your own.",
     }));
+  const token = checkToken("The token of the other service", given.trim());
   // Another server of the API names none of its answers.
   const client = connectTo({ host, token, timeout: timeoutOf(io.env, options) }, { onlyItemVault: false });
   const progress = startProgress(io, "read", undefined, countOfItems);

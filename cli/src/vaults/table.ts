@@ -38,7 +38,7 @@ export const VAULT_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "vault delete",
-    summary: "delete a vault and everything in it for good (admin)",
+    summary: "permanently delete a vault and everything in it (admin)",
     args: "<vault>",
     options: VAULT_DELETE_OPTIONS,
     examples: ["item-vault vault delete Staging"],

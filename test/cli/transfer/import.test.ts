@@ -307,3 +307,10 @@ describe("import --from-connect", () => {
     expect((await runHere(args, { env })).stdout).toContain("Imported: 3 already there\n");
   });
 });
+
+it("import of stdin gives its item a title, not the name -", async () => {
+  const made = await emptyVault();
+  const ran = await runHere(["import", "-", "--format", "dotenv"], { env: made.env, input: "API_KEY=x\n" });
+  expect(ran.code).toBe(0);
+  expect((await get<Listed[]>(made, "/items")).map(({ title }) => title)).toEqual(["Imported"]);
+});

@@ -85,7 +85,7 @@ async function tellFindings(io: Io, findings: readonly Finding[]): Promise<boole
 }
 
 const OF_NO_VAULT =
-  "Rows without a vault are in the backup as they are. A token that does not open is refused: revoke it, and issue another.";
+  "Rows without a vault are in the backup as they are. A token that cannot be decrypted is refused: revoke it and issue another.";
 
 const DID_NOT_OPEN =
   "Rows of vaults did not open when the backup read them. Restore them from an older snapshot: " +

@@ -26,7 +26,7 @@ export async function run({ io, options, admin: connect }: KeysCall): Promise<vo
   if (left === 0) return tellStaged(io, keys);
   const broken = Math.min(left, brokenRows(await findingsOf(admin, job), keys));
   const added = left - broken;
-  const show = `\`item-vault admin jobs show ${job.id}\` shows what does not open (docs/operations.md).`;
+  const show = `\`item-vault admin jobs show ${job.id}\` shows what cannot be decrypted (docs/operations.md).`;
   const again = "Workers with the ROOT_KEYS of before have added rows: run the command again.";
   const message = broken > 0 ? `${plural(broken, "row")} cannot be decrypted` : `${plural(added, "row")} left under other keys`;
   const hints = [...(broken > 0 ? [show] : []), ...(added > 0 ? [again] : [])];

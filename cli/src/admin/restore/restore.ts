@@ -120,7 +120,7 @@ const HINTS: Readonly<Record<number, string>> = {
 const LEFT_OUT = "The vaults that were left out are named above. Try older snapshots of them: --vault and --snapshot.";
 
 const NOT_BROUGHT_BACK =
-  "What is named above does not open in this snapshot. Everything else was restored. " +
+  "The items above cannot be decrypted in this snapshot. Everything else was restored. " +
   "An older snapshot may have it: --vault, --item, --snapshot.";
 
 function numberOf(text: string): number {
