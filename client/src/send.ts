@@ -111,7 +111,7 @@ const delayOf = (attempt: number, error: ItemVaultError): number =>
 function originOf(host: string): string {
   const url = URL.canParse(host) ? new URL(host) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) throw hostFault("The host is no http or https URL");
-  if (url.username !== "" || url.password !== "") throw hostFault("The host has a user name or a password");
+  if (url.username !== "" || url.password !== "") throw hostFault("The host has a username or a password");
   return host.replace(/\/+$/, "").replace(/\/v1$/, "");
 }
 

@@ -244,7 +244,7 @@ describe("a host with a user name or a password", () => {
   it.each(cases)("of %s is refused with what is wrong, and without the password: %s", async (way, host) => {
     const { args, env } = ways[way]!(host);
     const ran = await runHere(args, { env, input: "t" });
-    expect(ran).toMatchObject({ code: 2, stderr: expect.stringMatching(/host has a user name or a password/) });
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringMatching(/host has a username or a password/) });
     expect(ran.stdout + ran.stderr).not.toMatch(/s3cret|ada/);
   });
 });

@@ -313,7 +313,7 @@ describe("a client", () => {
   );
 
   it("is not made for a host with a password, and says so without it", () => {
-    const message = "The host has a user name or a password";
+    const message = "The host has a username or a password";
     expect(() => createClient({ host: "https://ada:pw@vault.example.com", token: "" })).toThrow(
       expect.objectContaining({ kind: "host", message }),
     );

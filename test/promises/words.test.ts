@@ -148,6 +148,10 @@ It is under way, and stops
 There with other content
 You have no vault to which
 Sign in to the console by a link
+(does not open)
+"Others may read
+There is no such command
+with all its items for good
 `
   .trim()
   .split("\n");
@@ -186,8 +190,9 @@ describe("what people read", () => {
     expect(left).toEqual([]);
   });
 
-  it("is American English in the console", () => expect(matching("console/src/", FOREIGN)).toEqual([]));
+  it.each(["console/src/", "cli/src/"])("is American English in %s", (folder) => expect(matching(folder, FOREIGN)).toEqual([]));
 
-  it("has item, file, vault and version in lower case within a sentence in the console", () =>
-    expect(matching("console/src/", CAPITAL)).toEqual([]));
+  it.each(["console/src/", "cli/src/"])("has item, file, vault and version in lower case within a sentence in %s", (folder) =>
+    expect(matching(folder, CAPITAL)).toEqual([]),
+  );
 });

@@ -32,7 +32,7 @@ export const normalizedHost = (host: string): string => {
 export function checkCredentials(host: string): void {
   const { username, password } = URL.canParse(host) ? new URL(host) : { username: "", password: "" };
   if (username === "" && password === "") return;
-  throw new CliError("The host has a user name or a password", {
+  throw new CliError("The host has a username or a password", {
     exit: "usage",
     hint: "Remove the part before the @: only a token is sent.",
   });

@@ -69,7 +69,7 @@ function checkVaults({ options }: ImportCall, { items }: Fitted): void {
   const named = shared.map(({ name, count }) => `${report.quoteTitles([name])} (${count} vaults)`).join(", ");
   throw new CliError(`Several vaults of the source have one name: ${named}. Nothing was imported.`, {
     exit: "conflict",
-    hint: "--vault puts all Items into one vault. To keep the vaults apart, rename them in the source first; case does not count.",
+    hint: "--vault puts all items into one vault. To keep the vaults apart, rename them in the source first; case does not count.",
   });
 }
 

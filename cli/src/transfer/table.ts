@@ -6,7 +6,7 @@ import { EXPORT_OPTIONS, IMPORT_OPTIONS } from "./options.ts";
 export const TRANSFER_COMMANDS: readonly Command[] = [
   command({
     name: "import",
-    summary: "import Items from another program or service",
+    summary: "import items from another program or service",
     args: "[file]",
     options: IMPORT_OPTIONS,
     examples: [
@@ -18,7 +18,7 @@ export const TRANSFER_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "export",
-    summary: "export Items to a file, in clear",
+    summary: "export items to a file, in clear",
     args: "",
     options: EXPORT_OPTIONS,
     examples: [

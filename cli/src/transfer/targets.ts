@@ -16,7 +16,7 @@ export interface Targets {
 }
 
 export interface TargetOptions {
-  /** The vault of all Items: a name or an id. */
+  /** The vault of all items: a name or an id. */
   readonly vault?: string | undefined;
   /** Whether vaults that do not exist are made, by the admin. */
   readonly create: boolean;
@@ -37,7 +37,7 @@ export async function findTargets(names: readonly (string | undefined)[], option
   const choose = (name: string | undefined) => wanted ?? name ?? otherwise;
   const needed = [...new Set(names.map(choose))];
   if (needed.includes(undefined))
-    throw new CliError("The source does not say in which vaults its Items are", {
+    throw new CliError("The source does not say in which vaults its items are", {
       exit: "usage",
       hint: "Choose one with --vault.",
     });
