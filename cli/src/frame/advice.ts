@@ -24,13 +24,25 @@ export function adviceForOption(commands: readonly Command[], command: Command, 
     choices.filter((choice) => words.has(choice)).map((choice) => `--${option} ${choice}`),
   );
   const near = Object.hasOwn(options, name) ? name : nearestOf(Object.keys(options), name);
-  const [first = near && flagOf(near, options[near]!)] = chosen;
-  if (first) return `Did you mean \`${first}\`?`;
-  const others = commands
-    .filter((other) => !other.hidden && Object.hasOwn(other.options, name))
-    .map((other) => `\`${other.name}\``);
-  if (others.length > 0) return `It is an option of ${others.slice(0, 3).join(", ")}${others.length > 3 ? " and others" : ""}.`;
-  return options["field"] && name.length > 1 ? `A field of the item: \`--field ${name}=prompt\`.` : undefined;
+  const initial = Object.keys(options).filter((option) => name.length === 1 && option.startsWith(name));
+  const meant = (near === undefined ? initial : [near]).map((option) => flagOf(option, options[option]!));
+  const shown = chosen.length > 0 ? chosen.slice(0, 1) : meant;
+  if (shown.length > 0) return `Did you mean ${shown.map((each) => `\`${each}\``).join(" or ")}?`;
+  if (name === "token") return "A token comes from ITEM_VAULT_TOKEN, or from stdin of `item-vault login`.";
+  if (command.args.includes(`<${name}>`)) return `Leave out --${name}: \`item-vault ${command.name} ${command.args}\`.`;
+  return (
+    otherCommandsWith(commands, name) ??
+    (options["field"] && name.length > 1 ? `A field of the item: \`--field ${name}=prompt\`.` : undefined)
+  );
+}
+
+/** Returns which commands have an option of this name, or one that is like it. */
+function otherCommandsWith(commands: readonly Command[], name: string): string | undefined {
+  const shown = commands.filter(({ hidden }) => !hidden);
+  const known = nearestOf([...new Set(shown.flatMap(({ options }) => Object.keys(options)))], name) ?? name;
+  const others = shown.filter(({ options }) => Object.hasOwn(options, known)).map((other) => `\`${other.name}\``);
+  const names = `${others.slice(0, 3).join(", ")}${others.length > 3 ? " and others" : ""}`;
+  return others.length > 0 ? `--${known} is an option of ${names}.` : undefined;
 }
 
 /** The arguments that a command may lack, and those that it has no place for. */
@@ -54,6 +66,8 @@ export function adviceForArguments(command: Command, args: readonly string[]): s
 
 /** Returns the names that are most like what was typed: a mistyped name, its words in the other order, or the commands of its group. */
 export function adviceForCommand(commands: readonly Command[], words: readonly string[]): string {
+  const reader = commands.find(({ args }) => args === "<reference>");
+  if (reader && words.some((word) => /^op:\/\//i.test(word))) return `Did you mean \`item-vault ${reader.name}\`?`;
   const names = commands.filter(({ hidden }) => !hidden).map(({ name }) => name);
   const [word = "", next = ""] = words;
   const near = [`${word} ${next}`.trim(), `${next} ${word}`.trim(), word].map((typed) => nearestOf(names, typed)).find(Boolean);

@@ -66,12 +66,16 @@ export function parseLine(commands: readonly Command[], command: Command, argv: 
   checkChoices(command, options);
   if (options.help) return { command, ...parsed, options };
   const advice = adviceForArguments(command, parsed.args);
-  if (wrong || advice) throw usage(command, `expected ${usageOf(command)}`, advice ?? adviceForNumber(parsed.args.length > most));
+  if (wrong || advice)
+    throw usage(command, `expected ${usageOf(command)}`, advice ?? adviceForNumber(command, parsed.args.length > most));
   return { command, ...parsed, options };
 }
 
-const adviceForNumber = (isMany: boolean): string | undefined =>
-  isMany ? "A name or a value with blanks needs quotes, and no blanks around `=`." : undefined;
+function adviceForNumber({ args, rest }: Command, isMany: boolean): string | undefined {
+  if (!isMany) return undefined;
+  if (rest) return "Write `--` before the command that is to run.";
+  return args === "" ? "It takes no arguments." : "A name or a value with blanks needs quotes, and no blanks around `=`.";
+}
 
 /** Throws a CliError for an option that the command lacks, and for one that is written as the parser would not take it. */
 function checkOptions(commands: readonly Command[], command: Command, line: readonly string[]): void {

@@ -28,7 +28,7 @@ async function fromJson(io: Io, path: string, options: Options): Promise<NewItem
   const { vault: _vault, format: _format, reveal: _reveal, ...others } = options;
   const given = Object.keys(others).filter((name) => name in CONTENT);
   if (given.length > 0) throw withJson(given[0]!);
-  return readJson(io, path);
+  return readJson(io, path, "The argument is a file with the item as JSON. To give a title, use --title.");
 }
 
 /** The options that describe the content. */

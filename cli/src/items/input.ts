@@ -42,9 +42,9 @@ export const withJson = (option: string): CliError =>
   });
 
 /** An Item as JSON text, from a file or with `-` from stdin. */
-export async function readJson(io: Io, path: string): Promise<WrittenItem> {
+export async function readJson(io: Io, path: string, hint?: string): Promise<WrittenItem> {
   const name = path === "-" ? "stdin" : path;
-  const bytes = path === "-" ? await readAll(io.stdin) : await readInput(path);
+  const bytes = path === "-" ? await readAll(io.stdin) : await readInput(path, hint);
   return parseItem(textOf(bytes, name), name);
 }
 

@@ -70,9 +70,9 @@ async function loadValue(io: Io, { label, source }: FieldSource): Promise<FieldV
 }
 
 /** The bytes of a file that the command line names. */
-export async function readInput(path: string): Promise<Buffer> {
+export async function readInput(path: string, hint?: string): Promise<Buffer> {
   return readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(`${path} cannot be read: ${error.code}`, { exit: "usage" });
+    throw new CliError(`${path} cannot be read: ${error.code}`, { exit: "usage", ...(hint && { hint }) });
   });
 }
 
