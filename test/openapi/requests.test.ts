@@ -57,10 +57,12 @@ describe.each(Object.entries(PARSERS))("%s", (name, parse) => {
     const isOpen = schema.additionalProperties !== false;
     expect(isOpen).toBe(["NewItem", "ItemReplacement", "Patch"].includes(name));
     if (isOpen) return;
-    for (const body of fc.sample(valuesOf(schema), { numRuns: 20, seed: 1 }).map(sent)) {
-      const misspelled = { ...(body as object), expiresln: 60 };
-      if (parse(body).ok)
-        expect(parse(misspelled)).toMatchObject({ failure: { kind: "invalid", detail: "expiresln: is unknown" } });
+    const bodies = fc.sample(valuesOf(schema), { numRuns: 20, seed: 1 }).map(sent);
+    const accepted = bodies.filter((body) => parse(body).ok);
+    expect(accepted.length).toBeGreaterThan(0);
+    for (const body of accepted) {
+      const refused = { failure: { kind: "invalid", detail: "expiresln: is unknown" } };
+      expect(parse({ ...(body as object), expiresln: 60 })).toMatchObject(refused);
     }
   });
 
