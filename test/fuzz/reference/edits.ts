@@ -36,6 +36,7 @@ export function editRecord<T extends { id?: string | undefined }>(
   read: () => T,
   missing: () => never,
 ): void {
+  if (op === "add" && id === "-") return void all.push(read());
   const at = all.findIndex((one) => one.id === id);
   if (at < 0 && op !== "add") missing();
   if (op === "remove") return void all.splice(at, 1);
