@@ -44,7 +44,7 @@ const dataOf = async () => {
 };
 
 /** How many Items /health counts. */
-const countDamaged = async () => Number(/^(\d+) Items? did not open/.exec((await dataOf()).message)?.[1] ?? 0);
+const countDamaged = async () => Number(/^(\d+) Items? could not be decrypted/.exec((await dataOf()).message)?.[1] ?? 0);
 
 const metrics = async () => (await client(env.METRICS_TOKEN)("GET", "/metrics")).text;
 
@@ -125,7 +125,7 @@ describe("a list in which an Item does not open", () => {
   it("is in /health and /metrics until the row is another one", async () => {
     await uuid("GET", items);
     await expect.poll(async () => (await dataOf()).status).toBe("WARNING");
-    expect((await dataOf()).message).toContain("1 Item did not open");
+    expect((await dataOf()).message).toContain("1 Item could not be decrypted");
     expect(await metrics()).toContain('item_vault_damaged_rows{kind="item"} 1\n');
     await sql("UPDATE items SET version = version + 1 WHERE id = ?1", ids[1]!);
     expect((await dataOf()).status).toBe("ACTIVE");

@@ -40,7 +40,7 @@ async function makeWorld(): Promise<World> {
   };
   const [item, deleted] = [await create(), await create()];
   await call("DELETE", `${items}/${deleted}`);
-  const body = { email: `${token}@example.com`, name: "P", vaults: { [vault]: "r" } };
+  const body = { email: `${token}@example.com`, vaults: { [vault]: "r" } };
   const person = (await admin("POST", "/v1/admin/people", { body })).body.id;
   return {
     vault,

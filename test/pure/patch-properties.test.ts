@@ -62,7 +62,7 @@ const escape = (id: string) => id.replaceAll("~", "~0").replaceAll("/", "~1");
 const op = fc.constantFrom("add" as const, "add" as const, "add" as const, "replace" as const, "remove" as const);
 const id = fc.oneof(
   fc.constantFrom("__proto__", "a/b", "~"), // those of START
-  fc.constantFrom("~1", "😀", "constructor", "-", "0", " ", "é%2F\u0000"),
+  fc.constantFrom("~1", "😀", "constructor", "--", "0", " ", "é%2F\u0000"), // and not "-", whose entries get random ids
 );
 const word = fc.constantFrom("", "x", "toString", "/~", "日本");
 
