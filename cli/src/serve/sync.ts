@@ -29,7 +29,7 @@ interface Kept extends Omit<Sync, "client" | "token"> {
   readonly credentials: Credentials;
 }
 
-/** Runs until the signal aborts. Errors: throws a CliError when a vault that the usernamed does not exist. */
+/** Runs until the signal aborts. Throws a CliError if a vault that the user named does not exist. */
 export async function keepCopy({ credentials, ...kept }: Kept): Promise<void> {
   const { signal, attempts } = kept;
   let isStart = true;

@@ -24,7 +24,7 @@ export interface Listing {
 interface State {
   /** The vaults whose attributes follow from their events. */
   readonly followed: ReadonlyMap<HeldVault, unknown>;
-  /** Whether the process has not read the list before: then each vault that the usernamed has to be there. */
+  /** Whether the process has not read the list before: then each vault that the user named has to be there. */
   readonly isStart: boolean;
 }
 

@@ -16,7 +16,7 @@ const ATTRIBUTES = ["title", "aria-label", "placeholder"] as const;
 /** What is shown in place of a text without ink. */
 const UNSEEN = "(invisible characters)";
 
-/** In: the text of an element; whether that is an option, which has no elements in it; whether it is a secret. */
+/** Shows the text of an element with marks. An `option` has no elements in it, and a secret keeps its characters. */
 function show(child: unknown, isOption: boolean, isSecret: boolean): unknown {
   if (Array.isArray(child)) return child.map((one) => show(one, isOption, isSecret));
   if (typeof child !== "string") return child;

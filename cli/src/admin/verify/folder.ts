@@ -127,7 +127,7 @@ const isPart = (part: Readonly<Record<string, unknown>>): boolean =>
 const isSnapshot = ({ vault, number, sha256: hash }: Readonly<Record<string, unknown>>): boolean =>
   typeof vault === "string" && isCount(number) && isHash(hash);
 
-/** The tables of a part. Out: `undefined` when a line is not JSON of one. */
+/** Returns the tables of a part, or `undefined` if a line is not JSON of a part. */
 function parseTables(bytes: Uint8Array): readonly TableRows[] | undefined {
   const [, ...lines] = Buffer.from(bytes).toString("utf8").trimEnd().split("\n");
   try {

@@ -10,7 +10,7 @@ const DELIMITERS = [",", ";", "\t"];
 /** Returns the text without a byte order mark and without the first line by which spreadsheets name the delimiter. */
 export const bodyOf = (text: string): string => text.replace(/^\uFEFF/, "").replace(/^sep=.\r?\n/i, "");
 
-/** The names of the columns. In: the text of a file, or its beginning. */
+/** Returns the names of the columns of a file from its text, or from the beginning of its text. */
 export function headerOf(text: string): string[] {
   const body = bodyOf(text);
   return split(body, delimiterOf(body));

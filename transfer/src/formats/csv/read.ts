@@ -19,7 +19,10 @@ interface Column {
   readonly fill: Fill;
 }
 
-/** In: the text of a file; its dialect, or `undefined` for one of no known program; the parts that the user chose, by column in lower case. */
+/**
+ * Reads the Items of a CSV file. The dialect is `undefined` for a file of no known program. `chosen` has the parts that the user chose, by the
+ * name of the column in lower case.
+ */
 export async function readCsv(
   text: string,
   dialect: Dialect | undefined,
