@@ -174,7 +174,7 @@ describe("import of 1PUX", () => {
       const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, OP_CONNECT_TOKEN: token };
       for (const option of ["--create-vaults", "--dry-run"]) {
         const refused = await runHere([...args, option], { env });
-        expect(refused).toMatchObject({ code: 5, stdout: "", stderr: expect.stringContaining("--vault puts all Items") });
+        expect(refused).toMatchObject({ code: 5, stdout: "", stderr: expect.stringContaining("--vault puts all items") });
         expect(refused.stderr).toMatch(
           /Several vaults of the source have one name: “twice [^”]*” \(3 vaults\)\. Nothing was imported/i,
         );
