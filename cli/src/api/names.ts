@@ -3,7 +3,7 @@ import { parseId } from "@item-vault/model/ids";
 import { type AnyIssuer, type AnyRule, type AnyToken, type AnyVault, type NameOf, opened } from "./shapes.ts";
 import { quotedInFilter } from "./lists.ts";
 
-/** Names that stand for ids in tables. What the service does not name keeps its id; no failure of a look-up ends a command. */
+/** Names in place of ids in tables. An id without a name is shown as it is, and a failed look-up ends no command. */
 
 interface Named {
   readonly id: string;
@@ -35,13 +35,13 @@ export const allVaults = async (admin: Client): Promise<readonly Named[]> =>
 export const allIssuers = async (admin: Client): Promise<readonly Named[]> =>
   (await orNone(admin.call("GET /v1/admin/issuers"))).map(named);
 
-/** The token itself, and those that it has issued. */
+/** Returns the token of the client, and the tokens that it has issued. */
 export async function actorsOfToken(client: Client): Promise<readonly Named[]> {
   const own = client.call("GET /v1/token").then(({ data }) => ({ data: [data] }));
   return [...(await orNone(own)), ...(await orNone(client.call("GET /v1/tokens"))).map(named)];
 }
 
-/** All tokens that have not ended, rules and people, and the ended tokens of these ids. */
+/** Returns all tokens that have not ended, all rules and people, and the ended tokens with one of the ids. */
 export async function allActors(admin: Client, ids: readonly string[]): Promise<readonly Named[]> {
   const [tokens, rules, people] = await Promise.all([
     orNone(admin.call("GET /v1/admin/tokens")),
@@ -64,7 +64,7 @@ export async function allActors(admin: Client, ids: readonly string[]): Promise<
 
 const IDS_OF_FILTER_MAX = 100;
 
-/** Items of a vault that still exist; a request for each 100 of them. */
+/** Returns the Items of a vault with one of the ids that still exist. Sends a request for each 100 ids. */
 export async function itemsOfVault(client: Client, vault: string, ids: readonly string[]): Promise<readonly Named[]> {
   const items: Named[] = [];
   for (let at = 0; at < ids.length; at += IDS_OF_FILTER_MAX) {

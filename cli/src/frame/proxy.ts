@@ -2,7 +2,7 @@ import type { Io } from "./io.ts";
 
 /** The proxy of HTTPS_PROXY. Requests by http are not sent through a proxy: they go to this machine, or the token would be readable there. */
 
-/** The proxy as a URL; curl takes it without `http://` too. `undefined` for a proxy of another protocol, and without one. */
+/** Returns the proxy as a URL, with `http://` if it has no scheme, as curl does. Returns `undefined` without a proxy, and for another protocol. */
 function proxyOf({ https_proxy, HTTPS_PROXY }: Io["env"]): string | undefined {
   const given = https_proxy || HTTPS_PROXY || "";
   const url = /^[a-z][a-z\d+.-]*:\/\//i.test(given) ? given : `http://${given}`;
@@ -31,7 +31,7 @@ export async function useProxy(env: Io["env"]): Promise<void> {
   }
 }
 
-/** Returns what a failed request has to do with the proxy of the environment, if there is one. */
+/** Returns a hint about the proxy of the environment for a failed request, if there is a proxy. */
 export function proxyHint(env: Io["env"]): string | undefined {
   if (!hasProxy(env) || isUsed === undefined) return undefined;
   return isUsed

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { ViewName } from "../routes.ts";
 import { navigate } from "./route.ts";
 
-/** What was chosen in the palette and begins in a view: the label of the button there. */
+/** The label of the button whose act was chosen in the palette. */
 const asked = signal("");
 
 export const ACTS: Partial<Readonly<Record<ViewName, string>>> = {
@@ -14,13 +14,13 @@ export const ACTS: Partial<Readonly<Record<ViewName, string>>> = {
   backups: "Back up now…",
 };
 
-/** Opens the view, which then begins the act. */
+/** Opens a view, which then begins the act. */
 export function askForAct(view: ViewName, label: string): void {
   asked.value = label;
   navigate({ view });
 }
 
-/** Whether the act of this button was asked for, which is answered once. Subscribes to it. */
+/** Returns whether the act of this button was chosen, and forgets the choice. Subscribes the caller to the next choice. */
 export function takeAskedAct(label: string): boolean {
   if (asked.value !== label) return false;
   asked.value = "";

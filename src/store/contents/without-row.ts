@@ -89,7 +89,7 @@ export async function findContentsWithoutRow(
   return found;
 }
 
-/** Out: the keys that have no row, by vault, in their order. */
+/** Returns the keys without a row by vault, in their order. */
 async function withoutRow(db: D1Database, keys: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
   if (keys.length === 0) return new Map();
   const vaults = [...new Set(keys.map((key) => key.slice(0, 36)))];

@@ -3,7 +3,7 @@ import { lookup } from "../../lookup.ts";
 import { type Dialect, DIALECTS } from "./dialects.ts";
 import { choiceOf, type PartName } from "./parts.ts";
 
-/** What the header of a CSV file says. */
+/** Reads the header of a CSV file. */
 
 const DELIMITERS = [",", ";", "\t"];
 
@@ -65,7 +65,7 @@ const SYNONYMS: Readonly<Record<string, PartName>> = {
   tag: "tags",
 };
 
-/** The part that a column is by its name: as most programs of the table use it. */
+/** Returns the part that fits the name of a column: a synonym, or the part of the first program of the table with such a column. */
 export function guess(column: string): PartName | undefined {
   const key = column.trim().toLowerCase();
   const parts = DIALECTS.map(({ columns }) => lookup(columns, key)).filter((part) => typeof part === "string");
@@ -74,11 +74,11 @@ export function guess(column: string): PartName | undefined {
 
 export interface ColumnChoice {
   readonly column: string;
-  /** What the name of the column says that it is. */
+  /** The part that fits the name of the column. */
   readonly part: PartName | undefined;
 }
 
-/** The columns of a file that is CSV by its name, or by the names of two columns at least; `undefined` for another file. */
+/** Returns the columns of a file that is CSV by its name, or by the names of at least two columns. Returns `undefined` for another file. */
 export function columnsIn(bytes: Uint8Array, fileName: string): ColumnChoice[] | undefined {
   const columns = headerOf(headText(bytes.subarray(0, HEAD_BYTES))).map((column) => ({ column, part: guess(column) }));
   const isCsv = /\.(csv|tsv)$/i.test(fileName) || columns.filter(({ part }) => part).length > 1;

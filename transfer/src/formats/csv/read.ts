@@ -59,7 +59,10 @@ export async function readCsv(
   return { source: dialect?.name ?? "csv", items, losses: losses.list(), unfit };
 }
 
-/** What each column is: as the user chose, as the dialect or the name of the column says, else a concealed field that is counted. */
+/**
+ * Returns the columns of a header. The user's choice of a part comes first, then the dialect or the name of the column. Any other column becomes a
+ * concealed field and is counted.
+ */
 function columnsOf(header: readonly string[], dialect: Dialect | undefined, chosen: ReadonlyMap<string, string>): Column[] {
   const names = header.map((name) => name.trim().replace(/^\uFEFF/, ""));
   const keys = names.map((name) => name.toLowerCase());
@@ -113,7 +116,7 @@ function readRow(
   return item;
 }
 
-/** The cells that are not blank, each with what it fills: the kind first, because others depend on it. */
+/** Returns the cells that are not blank, each with its fill. The kind comes first, because other fills depend on it. */
 function cellsOf(
   values: readonly string[],
   columns: readonly Column[],
@@ -167,7 +170,7 @@ function itemOf(draft: Draft, named: string | undefined): TransferItem {
   };
 }
 
-/** What a row is that does not say it: by what it fills. */
+/** Returns the category of a row without a kind, by the parts that the row fills. */
 function categoryOf({ fields, urls }: Draft, likely: string | undefined): string {
   const logsIn =
     urls.length > 0 || fields.some(({ purpose, type }) => purpose === "USERNAME" || purpose === "PASSWORD" || type === "OTP");
