@@ -59,7 +59,7 @@ async function findInAdminLog(client: Client, { vault, item }: Options): Promise
   return { vault: vault && (await adminVaultIdOf(client, vault)) };
 }
 
-/** The id of `--actor`: an id, `admin`, `service`, or the name of a token or a person. */
+/** Returns the id of `--actor`, which takes an id, `admin`, `service`, or the name of a token or a person. */
 async function actorIdOf(client: Client, name: string, isAdmin = false): Promise<string> {
   if (isId(name) || name === "admin" || name === "service") return name;
   const actors = await (isAdmin ? allActors(client, []) : actorsOfToken(client));
@@ -70,7 +70,7 @@ async function actorIdOf(client: Client, name: string, isAdmin = false): Promise
   ).id;
 }
 
-/** The names of what entries are about and of who acted, by as few requests as there are lists and vaults. */
+/** Loads the names of the actors, vaults, tokens and Items of entries, with one request for each list and each vault. */
 async function namesFor(client: Client, entries: readonly Entry[], isAdmin = false): Promise<NameOf> {
   const whole = entries.filter((entry): entry is Extract<Entry, { resource: unknown }> => !("broken" in entry));
   const actors = whole.map(({ actor }) => actor.id);

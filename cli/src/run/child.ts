@@ -139,7 +139,7 @@ export class NotStarted extends CliError {
   }
 }
 
-/** Names what an administrator of the machine would make smaller: systems limit each text and the sum of all. */
+/** Names the largest variable or argument: systems limit the size of each text and of all texts together. */
 function largestOf(args: readonly string[], env: Variables): string {
   const texts = [
     ...Object.entries(env).map(([name, value]) => [`the variable ${name}`, `${name}=${value}`] as const),

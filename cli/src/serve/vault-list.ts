@@ -9,7 +9,7 @@ import { malformed } from "./attempts.ts";
 import { type Copy, createVault, type HeldVault, setRow } from "./copy.ts";
 import { idOf } from "./read-vault.ts";
 
-/** Which vaults the copy holds: those of the token, or those of them that the usernames. */
+/** The vaults in the copy: all vaults of the token, or those that the user names. */
 
 export interface Listing {
   readonly client: Client;

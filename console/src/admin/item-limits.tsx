@@ -13,7 +13,7 @@ const OPTIONS = "limit-items";
 /** A browser is slow with a longer list. */
 const OFFERED = 1_000;
 
-/** As the option shows it, and the field then has it. */
+/** Returns the text of an option, which the field holds once the option is chosen. */
 const labelOf = ({ item }: Entry): string =>
   presentText([titleOf(item), vaultName(item.vault.id), shortId(item.id)].map(isolate).join(" · "));
 

@@ -72,7 +72,7 @@ async function loadVaults(): Promise<BackedUpVault[]> {
   return all;
 }
 
-/** Items that can be chosen by their titles: those that the session lists in a vault. Others are named by their ids. */
+/** Returns the Items of a vault that the session lists, by the labels of their options. Any other Item is chosen by its id. */
 const itemsByLabel = (vault: string): ReadonlyMap<string, string> =>
   new Map(
     entries.value

@@ -19,7 +19,7 @@ const formatOf = (dialect: Dialect): ImportFormat => ({
 /** The CSV files of the programs of the table. */
 export const CSV_FORMATS: readonly ImportFormat[] = DIALECTS.map(formatOf);
 
-/** A CSV file of no known program. It is never recognized: what its columns are is the user's choice. */
+/** A CSV file of no known program. It is never recognized, because the user chooses the parts of its columns. */
 export const csv: ImportFormat = {
   name: "csv",
   summary: "Any other app: CSV, where you say what each column is",

@@ -15,7 +15,7 @@ import {
 } from "./fills.ts";
 import { field, furtherUrl, PARTS, setting, type Draft, type Fill, type PartName } from "./parts.ts";
 
-/** The CSV files of programs, told as one table: for each the columns, and what each column is of an Item. */
+/** The CSV files of programs as one table: the columns of each program, with the part of an Item that each column fills. */
 
 export interface Dialect {
   /** What `--format` takes. */
