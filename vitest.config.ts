@@ -4,12 +4,12 @@ import type { Reporter } from "vitest/node";
 import { startReceiver } from "./scripts/webhook-receiver.ts";
 import { LOCAL } from "./scripts/wrangler.ts";
 import { type Found, findChromium } from "./test/browser/support/chromium.ts";
-import { useCompileCache } from "./vitest.compile-cache.ts";
-import { hangs } from "./vitest.hangs.ts";
-import { writePoolConfiguration } from "./vitest.pool.ts";
-import { ByHarm, slowestFiles } from "./vitest.slowest.ts";
-import { useUncompressedSockets } from "./vitest.sockets.ts";
-import { useTemporaryFolder } from "./vitest.temporary.ts";
+import { useCompileCache } from "./test/config/compile-cache.ts";
+import { hangs } from "./test/config/hangs.ts";
+import { writePoolConfiguration } from "./test/config/pool.ts";
+import { ByHarm, slowestFiles } from "./test/config/slowest.ts";
+import { useUncompressedSockets } from "./test/config/sockets.ts";
+import { useTemporaryFolder } from "./test/config/temporary.ts";
 
 const SDK = "test/sdk";
 const CLI = "test/cli";

@@ -3,7 +3,7 @@
  * beside copying it. All in one run, in turn.
  */
 import { spawnSync } from "node:child_process";
-import { createMasker } from "../cli/src/run/mask.ts";
+import { createMasker } from "../packages/cli/src/run/mask.ts";
 import { buildPackages } from "../scripts/build/packages.ts";
 import { ENVIRONMENT } from "./environment.ts";
 
@@ -27,7 +27,7 @@ function measureStart(): number {
   const version: number[] = [];
   for (let count = 0; count < STARTS; count++) {
     nothing.push(millisecondsOf(["-e", "0"]));
-    version.push(millisecondsOf(["cli/bin/item-vault.js", "--version"]));
+    version.push(millisecondsOf(["packages/cli/bin/item-vault.js", "--version"]));
   }
   const ratio = median(version) / median(nothing);
   console.log(

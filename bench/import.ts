@@ -12,7 +12,7 @@ import { subscribe } from "node:diagnostics_channel";
 import { createTestHarness } from "wrangler";
 import { buildPackages } from "../scripts/build/packages.ts";
 import { LOCAL } from "../scripts/wrangler.ts";
-import { REQUESTS_PER_SECOND } from "../transfer/src/pace.ts";
+import { REQUESTS_PER_SECOND } from "../packages/transfer/src/pace.ts";
 import { ENVIRONMENT } from "./environment.ts";
 
 const ITEMS = Number(process.argv[2] ?? 10_000);
@@ -47,7 +47,7 @@ const login = (index: number) => {
 /** Runs the command line. Out: its seconds and the last line that it printed. */
 async function time(args: readonly string[], env: Record<string, string>): Promise<{ seconds: number; line: string }> {
   const begun = performance.now();
-  const child = spawn(process.execPath, ["cli/bin/item-vault.js", ...args], {
+  const child = spawn(process.execPath, ["packages/cli/bin/item-vault.js", ...args], {
     env: { PATH: process.env["PATH"]!, HOME: "/nonexistent", ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });

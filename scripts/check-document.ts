@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { build } from "esbuild";
-import { document } from "../openapi/document.ts";
+import { document } from "../src/api/openapi/document.ts";
 import { startWorker } from "../test/sdk/support/worker.ts";
 
 interface Tool {

@@ -1,7 +1,7 @@
 /** Creates `.dev.vars`, the random secrets of a local service, which wrangler reads. */
 import { appendFileSync, chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { parseEnv } from "node:util";
-import { GENERATORS, secretLines } from "../cli/src/admin/deploy/generate.ts";
+import { GENERATORS, secretLines } from "../packages/cli/src/admin/deploy/generate.ts";
 
 /** wrangler reads these from `.dev.vars` by itself, as secrets (`secrets.required` in wrangler.toml). */
 const READ_BY_WRANGLER = new Set(["ADMIN_TOKEN", "METRICS_TOKEN", "ROOT_KEYS"]);

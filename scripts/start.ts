@@ -117,7 +117,13 @@ function isRestored(): boolean {
 
 /** `item-vault admin restore --from`. The service stops when it fails; the same command continues. */
 async function restore(from: string): Promise<void> {
-  const command = ["--conditions=source", "--disable-warning=ExperimentalWarning", "cli/src/main.ts", "admin", "restore"];
+  const command = [
+    "--conditions=source",
+    "--disable-warning=ExperimentalWarning",
+    "packages/cli/src/main.ts",
+    "admin",
+    "restore",
+  ];
   const child = spawn(process.execPath, [...command, "--from", from, "--yes"], {
     stdio: ["ignore", "inherit", "inherit"],
     env: { ...process.env, ITEM_VAULT_HOST: base, ITEM_VAULT_ADMIN_TOKEN: adminToken },

@@ -85,7 +85,7 @@ async function writeBackup(): Promise<void> {
   try {
     await plant(url.replace(/\/$/, ""));
     const [backup, opened] = [join(folder, "backup"), join(folder, "opened")];
-    const command = ["--conditions=source", "cli/src/main.ts", "admin", "backup", "--to", backup];
+    const command = ["--conditions=source", "packages/cli/src/main.ts", "admin", "backup", "--to", backup];
     run(command, { ITEM_VAULT_HOST: url, ITEM_VAULT_ADMIN_TOKEN: SECRETS.ADMIN_TOKEN });
     run(["tools/open-backup.mjs", backup, opened], { ROOT_KEYS });
     const objects = pack(backup, (one, bytes) => bytes.toString(isText(one) ? "utf8" : "base64"));

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { Document } from "../../openapi/types.ts";
+import type { Document } from "../../src/api/openapi/types.ts";
 import { consoleFiles } from "./console.ts";
 import { referencePage } from "./reference/page.ts";
 import { writeFolder } from "./write.ts";

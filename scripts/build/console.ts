@@ -6,7 +6,7 @@ import { licencesOf } from "./licences.ts";
 
 /** The files of the web console, which is served under /console/. The Worker works without them. */
 
-const SOURCE = "console/src";
+const SOURCE = "packages/console/src";
 const FOLDER = "console";
 
 /** The files by their paths below the assets. Scripts and styles have a hash of their content in their name, so they are cached for ever. */

@@ -5,7 +5,7 @@ import {
   type Parameter,
   type PathItem,
   type Reference,
-} from "../../openapi/types.ts";
+} from "../../src/api/openapi/types.ts";
 
 /** How the build finds its way in the OpenAPI document. */
 

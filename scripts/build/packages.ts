@@ -3,14 +3,14 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { build, type BuildOptions } from "esbuild";
-import cli from "../../cli/package.json" with { type: "json" };
+import cli from "../../packages/cli/package.json" with { type: "json" };
 import { licencesOf } from "./licences.ts";
 import { type Files, type PackedFiles, releaseOf, within } from "./release.ts";
 import { bundleWorker, FOLDER as WORKER } from "./worker.ts";
 import { UNFINISHED, writeFile, writeFolder } from "./write.ts";
 
 /**
- * The packages that people install: `client/dist/`, one file of code, and `cli/dist/`, with a file for what each command loads, so that
+ * The packages that people install: `packages/client/dist/`, one file of code, and `packages/cli/dist/`, with a file for what each command loads, so that
  * `item-vault` starts without the code of the others. They have no dependencies. The command line also carries the Worker, for `item-vault admin deploy`.
  */
 
@@ -28,16 +28,16 @@ interface Package {
 }
 
 const CLIENT: Package = {
-  workspace: "client",
-  entry: "client/src/index.ts",
+  workspace: "packages/client",
+  entry: "packages/client/src/index.ts",
   out: "index",
   options: { platform: "neutral", target: "es2022" },
-  more: () => declarationsOf("client"),
+  more: () => declarationsOf("packages/client"),
 };
 
 const CLI: Package = {
-  workspace: "cli",
-  entry: "cli/src/main.ts",
+  workspace: "packages/cli",
+  entry: "packages/cli/src/main.ts",
   out: "item-vault",
   options: {
     platform: "node",
@@ -63,8 +63,8 @@ export async function buildPackages(): Promise<void> {
   const [client, program] = await Promise.all([CLIENT, CLI].map(distOf));
   const packages = [packedFiles(CLIENT, client!), packedFiles(CLI, program!)];
   const release = `${JSON.stringify(releaseOf(within(`${WORKER}/`, program!), packages), undefined, 2)}\n`;
-  writeFolder("client/dist", client!);
-  writeFolder("cli/dist", { ...program, [`${WORKER}/release.json`]: release });
+  writeFolder("packages/client/dist", client!);
+  writeFolder("packages/cli/dist", { ...program, [`${WORKER}/release.json`]: release });
   writeFile("dist/release.json", release);
 }
 

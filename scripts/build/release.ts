@@ -1,8 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { hash } from "node:crypto";
 import { parse } from "smol-toml";
-import { type Hashes, type Release, RELEASE_FORMAT, type ReleaseBinding } from "../../cli/src/admin/verify-deployment/release.ts";
-import { OPTIONAL_SECRET } from "../../cli/src/admin/deploy/generate.ts";
+import {
+  type Hashes,
+  type Release,
+  RELEASE_FORMAT,
+  type ReleaseBinding,
+} from "../../packages/cli/src/admin/verify-deployment/release.ts";
+import { OPTIONAL_SECRET } from "../../packages/cli/src/admin/deploy/generate.ts";
 
 /** The content of `release.json` (docs/release.md): what a release consists of, with which a deployment and a package are compared. */
 

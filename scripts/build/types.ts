@@ -1,9 +1,9 @@
-import type { Document, MediaType, Parameter, Schema } from "../../openapi/types.ts";
+import type { Document, MediaType, Parameter, Schema } from "../../src/api/openapi/types.ts";
 import { nameOf, operationsOf, type Placed, resolve } from "./document.ts";
 
 /** TypeScript types from the OpenAPI document: one for each schema, and one entry for each operation. */
 
-const HEADER = `// Generated from openapi/ by \`npm run types\`. Do not edit.
+const HEADER = `// Generated from src/api/openapi/ by \`npm run types\`. Do not edit.
 
 /** A body that is no JSON, such as the content of a File. */
 export type Bytes = string | ArrayBuffer | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;

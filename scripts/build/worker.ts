@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { build } from "esbuild";
-import { document } from "../../openapi/document.ts";
+import { document } from "../../src/api/openapi/document.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { assetFiles } from "./assets.ts";
 

@@ -1,5 +1,5 @@
 import type { Context as HonoContext } from "hono";
-import type { OperationId } from "../../contract/operations.ts";
+import type { OperationId } from "../api/operations.ts";
 import type { VerifiedClaims } from "../crypto/token.ts";
 import type { Trace } from "../log.ts";
 import { createRequestId } from "../request-id.ts";

@@ -1,4 +1,4 @@
-import type { GuardedAccess } from "../../contract/operation.ts";
+import type { GuardedAccess } from "../api/operation.ts";
 import { actorOf, isCurrent, rootOf, type VerifiedClaims, verifyAdminToken, verifyToken } from "../crypto/token.ts";
 import { ADMIN } from "../model/operation.ts";
 import { NAMES_NOTHING } from "../model/ids.ts";

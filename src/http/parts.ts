@@ -1,4 +1,4 @@
-import { ALIASES } from "../../contract/operations.ts";
+import { ALIASES } from "../api/operations.ts";
 import { rootOf } from "../crypto/token.ts";
 import { isId, parseId } from "../model/ids.ts";
 import { LIMITS } from "../model/limits.ts";

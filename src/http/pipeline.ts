@@ -1,4 +1,4 @@
-import { isNear } from "../../contract/operation.ts";
+import { isNear } from "../api/operation.ts";
 import type { FailureKind } from "../model/failure.ts";
 import { ADMIN } from "../model/operation.ts";
 import { itemsIn, permissionIn } from "../model/vault-scope.ts";

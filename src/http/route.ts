@@ -1,7 +1,7 @@
 import type { VerifiedClaims } from "../crypto/token.ts";
-import type { AnswerBody } from "../../contract/answer.ts";
-import type { GuardedOperation, OpenOperation } from "../../contract/operation.ts";
-import type { OperationId } from "../../contract/operations.ts";
+import type { AnswerBody } from "../api/answer.ts";
+import type { GuardedOperation, OpenOperation } from "../api/operation.ts";
+import type { OperationId } from "../api/operations.ts";
 import type { Action } from "../model/activity.ts";
 import type { Dialect } from "../model/dialect.ts";
 import type { Precondition } from "../model/item.ts";

@@ -1,6 +1,6 @@
-import type { AnswerBody } from "../../contract/answer.ts";
-import type { OpenAccess } from "../../contract/operation.ts";
-import { type OperationId, OPERATIONS } from "../../contract/operations.ts";
+import type { AnswerBody } from "../api/answer.ts";
+import type { OpenAccess } from "../api/operation.ts";
+import { type OperationId, OPERATIONS } from "../api/operations.ts";
 import * as activityExport from "./endpoints/activity-export.ts";
 import * as activity from "./endpoints/activity.ts";
 import * as adminBackupObjects from "./endpoints/admin-backup-objects.ts";
@@ -34,7 +34,7 @@ import * as vaults from "./endpoints/vaults.ts";
 import * as versions from "./endpoints/versions.ts";
 import { type Handler, type OpenHandler, type OpenRoute, type PathHandler, type Route, servePath } from "./route.ts";
 
-/** What serves each operation of the API (contract/operations.ts): what an endpoint exports under its id. */
+/** What serves each operation of the API (src/api/operations.ts): what an endpoint exports under its id. */
 
 type OpenId = {
   readonly [Id in OperationId]: (typeof OPERATIONS)[Id]["access"] extends OpenAccess ? Id : never;

@@ -1,4 +1,4 @@
-import { resolveRequest } from "../../contract/bodies.ts";
+import { resolveRequest } from "../api/bodies.ts";
 import type { VerifiedClaims } from "../crypto/token.ts";
 import { writeId } from "../model/dialect.ts";
 import { describe, type Description } from "../model/failure.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { ROWS } from "../../openapi/document.ts";
+import { ROWS } from "../../src/api/openapi/document.ts";
 import { writeId } from "../../src/model/dialect.ts";
 import { flushBatch } from "../../src/store/activity/flush.ts";
 import { countingDatabase } from "../support/bindings.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ROWS } from "../../openapi/document.ts";
-import type { Row } from "../../openapi/operation.ts";
+import { ROWS } from "../../src/api/openapi/document.ts";
+import type { Row } from "../../src/api/openapi/operation.ts";
 import { PERMISSIONS, type Permission } from "../../src/model/permission.ts";
 import { makeIssuer } from "../support/workloads.ts";
 import { ask, prepareTarget, startWorld, type Target, type World } from "../openapi/support/targets.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import type { Operation } from "../../contract/operation.ts";
-import { OPERATIONS } from "../../contract/operations.ts";
+import type { Operation } from "../../src/api/operation.ts";
+import { OPERATIONS } from "../../src/api/operations.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { admin, type Client, client, freshVault, makeToken, send } from "../support/service.ts";
 

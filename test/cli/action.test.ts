@@ -26,7 +26,7 @@ function programOf(name: string, script: string): string {
   return folder;
 }
 
-const COMMAND_LINE = `exec ${process.execPath} ${resolve("cli/bin/item-vault.js")} "$@"`;
+const COMMAND_LINE = `exec ${process.execPath} ${resolve("packages/cli/bin/item-vault.js")} "$@"`;
 
 async function runAction(inputs: Readonly<Record<string, string>>, program: string) {
   const file = join(mkdtempSync(join(tmpdir(), "item-vault-env-")), "env");

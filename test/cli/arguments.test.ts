@@ -1,16 +1,16 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Item } from "../../cli/src/api/shapes.ts";
-import { isId, onlyOne } from "../../cli/src/api/find.ts";
-import { safeName } from "../../cli/src/files/target.ts";
-import { parseMode } from "../../cli/src/frame/output-file.ts";
-import { withKnownAttributes } from "../../cli/src/items/check.ts";
-import { newField, parseItem, versionOf } from "../../cli/src/items/input.ts";
-import { isSecret } from "../../cli/src/items/present.ts";
-import { parseFieldSource } from "../../cli/src/items/sources.ts";
-import { secondsOf } from "../../cli/src/frame/duration.ts";
-import { parsePermission, parseScope } from "../../cli/src/tokens/issue.ts";
-import { parseEventStream } from "../../client/src/server-sent-events.ts";
+import type { Item } from "../../packages/cli/src/api/shapes.ts";
+import { isId, onlyOne } from "../../packages/cli/src/api/find.ts";
+import { safeName } from "../../packages/cli/src/files/target.ts";
+import { parseMode } from "../../packages/cli/src/frame/output-file.ts";
+import { withKnownAttributes } from "../../packages/cli/src/items/check.ts";
+import { newField, parseItem, versionOf } from "../../packages/cli/src/items/input.ts";
+import { isSecret } from "../../packages/cli/src/items/present.ts";
+import { parseFieldSource } from "../../packages/cli/src/items/sources.ts";
+import { secondsOf } from "../../packages/cli/src/frame/duration.ts";
+import { parsePermission, parseScope } from "../../packages/cli/src/tokens/issue.ts";
+import { parseEventStream } from "../../packages/client/src/server-sent-events.ts";
 import { FIELD_TYPE_NAMES } from "../../src/model/field-types.ts";
 
 /** The parsers of what stands on a command line, and of what the service sends. */

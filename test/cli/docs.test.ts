@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, inject, it } from "vitest";
-import { COMMANDS } from "../../cli/src/commands.ts";
+import { COMMANDS } from "../../packages/cli/src/commands.ts";
 import { type Bindings, expectedText } from "../docs/placeholders.ts";
 import { admin, makeVault, sendRequest } from "../sdk/support/vault.ts";
 import { parseSections, type Section, startShell } from "./support/console.ts";
@@ -39,7 +39,10 @@ async function demoShell() {
   const bin = join(home, "bin");
   const cwd = join(home, "work");
   for (const folder of [bin, cwd]) mkdirSync(folder);
-  writeFileSync(join(bin, "item-vault"), `#!/bin/sh\nexec ${process.execPath} ${resolve("cli/bin/item-vault.js")} "$@"\n`);
+  writeFileSync(
+    join(bin, "item-vault"),
+    `#!/bin/sh\nexec ${process.execPath} ${resolve("packages/cli/bin/item-vault.js")} "$@"\n`,
+  );
   chmodSync(join(bin, "item-vault"), 0o755);
   const env = {
     PATH: `${bin}:${process.env["PATH"]!}`,

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { COMMANDS } from "../../cli/src/commands.ts";
-import { GLOBAL_OPTIONS } from "../../cli/src/frame/command.ts";
-import { findCommand } from "../../cli/src/frame/parse.ts";
+import { COMMANDS } from "../../packages/cli/src/commands.ts";
+import { GLOBAL_OPTIONS } from "../../packages/cli/src/frame/command.ts";
+import { findCommand } from "../../packages/cli/src/frame/parse.ts";
 
 /** The commands that the documents name, with their options, are those of the command line. */
 

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { withFallback } from "../../cli/src/fallback/resolve.ts";
-import { sealSnapshot } from "../../cli/src/fallback/sealed-file.ts";
-import { CliError } from "../../cli/src/frame/failure.ts";
+import { withFallback } from "../../packages/cli/src/fallback/resolve.ts";
+import { sealSnapshot } from "../../packages/cli/src/fallback/sealed-file.ts";
+import { CliError } from "../../packages/cli/src/frame/failure.ts";
 
 /** The file of `--fallback`, without a service. */
 

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MARKER } from "../../cli/src/run/held-output.ts";
-import { createMasker, createPatternMasker, isMasked, type Masker } from "../../cli/src/run/mask.ts";
+import { MARKER } from "../../packages/cli/src/run/held-output.ts";
+import { createMasker, createPatternMasker, isMasked, type Masker } from "../../packages/cli/src/run/mask.ts";
 
 const outputOf = (masker: Masker, chunks: readonly Uint8Array[]): string =>
   Buffer.concat([...chunks.map((chunk) => masker.push(chunk)), masker.end()]).toString("latin1");

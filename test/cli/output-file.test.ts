@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, symlinkSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { CliError } from "../../cli/src/frame/failure.ts";
-import { writeWholeFile } from "../../cli/src/frame/output-file.ts";
+import { CliError } from "../../packages/cli/src/frame/failure.ts";
+import { writeWholeFile } from "../../packages/cli/src/frame/output-file.ts";
 
 let folder: string;
 let path: string;

@@ -4,10 +4,10 @@ import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
-import { COMMANDS } from "../../cli/src/commands.ts";
-import { checkScheme } from "../../cli/src/frame/connection.ts";
-import { configPath, loadAccess, parseConfig } from "../../cli/src/frame/settings.ts";
-import { candidates } from "../../cli/src/settings/candidates.ts";
+import { COMMANDS } from "../../packages/cli/src/commands.ts";
+import { checkScheme } from "../../packages/cli/src/frame/connection.ts";
+import { configPath, loadAccess, parseConfig } from "../../packages/cli/src/frame/settings.ts";
+import { candidates } from "../../packages/cli/src/settings/candidates.ts";
 import { startInterceptor } from "./support/interceptor.ts";
 import { vaultWithLogin } from "./support/login.ts";
 import { runHere } from "./support/here.ts";
@@ -260,7 +260,7 @@ describe("completions", () => {
 
   it("work in bash", async () => {
     const folder = mkdtempSync(join(tmpdir(), "item-vault-bin-"));
-    symlinkSync(resolve("cli/bin/item-vault.js"), join(folder, "item-vault"));
+    symlinkSync(resolve("packages/cli/bin/item-vault.js"), join(folder, "item-vault"));
     const script = `source <(item-vault completions bash)
 COMP_WORDS=(item-vault read --no) COMP_CWORD=2
 _item_vault

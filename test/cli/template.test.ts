@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CliError } from "../../cli/src/frame/failure.ts";
-import { parseTemplate, referencesOf, renderTemplate } from "../../cli/src/read/template.ts";
+import { CliError } from "../../packages/cli/src/frame/failure.ts";
+import { parseTemplate, referencesOf, renderTemplate } from "../../packages/cli/src/read/template.ts";
 import { CHARACTER } from "../support/characters.ts";
 
 const VARIABLES = { VAULT: "prod", my_var: "one", mY_2nd_vAr: "two", Case: "exact", CASE: "upper", SLASH: "a/b", EMPTY: "" };

@@ -20,7 +20,7 @@ const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 function startInTerminal(args: readonly string[], env: Record<string, string> = {}) {
   const home = mkdtempSync(join(tmpdir(), "item-vault-home-"));
   // With exec, no shell remains between the terminal and the process.
-  const line = `exec ${[process.execPath, resolve("cli/bin/item-vault.js"), ...args].map(quote).join(" ")}`;
+  const line = `exec ${[process.execPath, resolve("packages/cli/bin/item-vault.js"), ...args].map(quote).join(" ")}`;
   const child = spawn("script", ["-qfec", line, "/dev/null"], {
     env: { PATH: process.env["PATH"]!, SHELL: "/bin/sh", HOME: home, ITEM_VAULT_HOST: inject("url"), ...env },
   });

@@ -1,8 +1,8 @@
 import { type Client, ItemVaultError } from "@item-vault/client";
 import { expect, it, vi } from "vitest";
-import { resolveAll } from "../../cli/src/read/resolve.ts";
-import { renderEnvironment } from "../../cli/src/run/environment.ts";
-import { watchValues } from "../../cli/src/run/watch.ts";
+import { resolveAll } from "../../packages/cli/src/read/resolve.ts";
+import { renderEnvironment } from "../../packages/cli/src/run/environment.ts";
+import { watchValues } from "../../packages/cli/src/run/watch.ts";
 
 /** What `run --watch` does with the answers of the service, without a process and a service. */
 

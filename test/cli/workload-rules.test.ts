@@ -1,6 +1,6 @@
 import { text as textOf } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import { parseClaim } from "../../cli/src/tokens/rules.ts";
+import { parseClaim } from "../../packages/cli/src/tokens/rules.ts";
 import { runHere } from "./support/here.ts";
 import { startServer, tokenFile } from "./support/workload.ts";
 

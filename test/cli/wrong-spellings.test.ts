@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from "vitest";
-import { COMMANDS } from "../../cli/src/commands.ts";
-import { VERSION } from "../../cli/src/frame/version.ts";
+import { COMMANDS } from "../../packages/cli/src/commands.ts";
+import { VERSION } from "../../packages/cli/src/frame/version.ts";
 import { freshVault, makeItems, type TestVault } from "../sdk/support/vault.ts";
 import { runHere } from "./support/here.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { LIMITS } from "@item-vault/model/limits";
-import { createClient, entriesOf, type Fault, ItemVaultError } from "../../client/src/index.ts";
+import { createClient, entriesOf, type Fault, ItemVaultError } from "../../packages/client/src/index.ts";
 import { vaultOf, vaultWithLogin } from "../cli/support/login.ts";
 import { type Interceptor, startProxy } from "../cli/support/interceptor.ts";
 import { admin } from "../sdk/support/vault.ts";

@@ -6,14 +6,14 @@ import { join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import type { Release } from "../../cli/src/admin/verify-deployment/release.ts";
+import type { Release } from "../../packages/cli/src/admin/verify-deployment/release.ts";
 import { vaultWithLogin } from "../cli/support/login.ts";
 
 /** The packages as people install them: packed, and installed into an empty folder without a network. */
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "item-vault-packed-"));
-const PACKAGES = ["client", "cli"];
+const PACKAGES = ["packages/client", "packages/cli"];
 
 /** The versions of Node on this machine, one of each: `[version, path]`. The npm script has put Node 24 first in the PATH. */
 const NODES = execFileSync("which", ["-a", "node"], { encoding: "utf8" })

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseEventStream } from "../../client/src/server-sent-events.ts";
+import { parseEventStream } from "../../packages/client/src/server-sent-events.ts";
 
 /** The blocks of a text that arrives in chunks, which are cut at these bytes. */
 function parse(text: string, cuts: readonly number[] = []) {

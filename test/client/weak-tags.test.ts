@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createClient, ItemVaultError } from "../../client/src/index.ts";
+import { createClient, ItemVaultError } from "../../packages/client/src/index.ts";
 import { runHere } from "../cli/support/here.ts";
 import { type Interceptor, startProxy } from "../cli/support/interceptor.ts";
 import { vaultWithLogin } from "../cli/support/login.ts";

@@ -1,7 +1,7 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import { createClient } from "../../client/src/index.ts";
+import { createClient } from "../../packages/client/src/index.ts";
 import worker from "../../src/index.ts";
 import { client, freshVault, LOGIN } from "../support/service.ts";
 

@@ -1,7 +1,7 @@
 import type { ActivityEntry } from "@item-vault/client";
 import { describe, expect, it } from "vitest";
-import { countByDay, itemsOf, kindOf } from "../../console/src/activity/entries.ts";
-import { isFiltered, NO_FILTERS, queryOf } from "../../console/src/activity/filters.ts";
+import { countByDay, itemsOf, kindOf } from "../../packages/console/src/activity/entries.ts";
+import { isFiltered, NO_FILTERS, queryOf } from "../../packages/console/src/activity/filters.ts";
 
 const entry = (more: Partial<ActivityEntry> = {}): ActivityEntry => ({
   requestId: "r",

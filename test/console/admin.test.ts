@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { matches } from "../../console/src/admin/filter.ts";
-import { placeAfter } from "../../console/src/admin/grid-keys.ts";
-import { parseQuota, presentQuota, QUOTAS } from "../../console/src/admin/quotas.ts";
+import { matches } from "../../packages/console/src/admin/filter.ts";
+import { placeAfter } from "../../packages/console/src/admin/grid-keys.ts";
+import { parseQuota, presentQuota, QUOTAS } from "../../packages/console/src/admin/quotas.ts";
 import {
   canonicalScope,
   describePermission,
@@ -11,8 +11,8 @@ import {
   setOperation,
   type TokenScope,
   wholeVaults,
-} from "../../console/src/admin/scope.ts";
-import { formatFromNow } from "../../console/src/ui/relative-time.ts";
+} from "../../packages/console/src/admin/scope.ts";
+import { formatFromNow } from "../../packages/console/src/ui/relative-time.ts";
 import { type Permission, PERMISSIONS } from "../../src/model/permission.ts";
 
 /** The pure functions of the admin's views. */

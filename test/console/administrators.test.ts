@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { OPERATIONS } from "../../contract/operations.ts";
-import { ROWS } from "../../openapi/document.ts";
+import { OPERATIONS } from "../../src/api/operations.ts";
+import { ROWS } from "../../src/api/openapi/document.ts";
 import { LIMITS } from "../../src/model/limits.ts";
 import { countingDatabase, limiterOf } from "../support/bindings.ts";
 import { signIn } from "../support/console.ts";

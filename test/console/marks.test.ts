@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { capitalized, isolate, marked, presentText, withoutHidden } from "../../console/src/ui/texts.ts";
+import { capitalized, isolate, marked, presentText, withoutHidden } from "../../packages/console/src/ui/texts.ts";
 
 /** Characters that nobody sees in texts of people: they are shown as marks, so that no name looks like another one. */
 

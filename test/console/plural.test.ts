@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { plural as inCommandLine } from "../../cli/src/frame/plural.ts";
-import { plural } from "../../console/src/ui/plural.ts";
-import { formatSize } from "../../console/src/ui/size.ts";
+import { plural as inCommandLine } from "../../packages/cli/src/frame/plural.ts";
+import { plural } from "../../packages/console/src/ui/plural.ts";
+import { formatSize } from "../../packages/console/src/ui/size.ts";
 
 /** Numbers with their nouns, in the console and in the command line. */
 

@@ -1,6 +1,6 @@
 import type { Item } from "@item-vault/client";
 import { beforeAll, describe, expect, it } from "vitest";
-import { referenceTo } from "../../console/src/references/build.ts";
+import { referenceTo } from "../../packages/console/src/references/build.ts";
 import { type Client, client, makeToken, makeVault } from "../support/service.ts";
 
 /** The references that the console copies, resolved by the service (contract 16). */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { explainRestore, explainRetention, restorableUntil } from "../../console/src/ui/retention.ts";
-import { formatTime } from "../../console/src/ui/time.ts";
+import { explainRestore, explainRetention, restorableUntil } from "../../packages/console/src/ui/retention.ts";
+import { formatTime } from "../../packages/console/src/ui/time.ts";
 
 describe("the retention of deleted Items", () => {
   it.each([

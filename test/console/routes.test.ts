@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { formatRoute, parseRoute } from "../../console/src/routes.ts";
-import { rowsInView } from "../../console/src/ui/rows-in-view.ts";
-import { formatSize } from "../../console/src/ui/size.ts";
+import { formatRoute, parseRoute } from "../../packages/console/src/routes.ts";
+import { rowsInView } from "../../packages/console/src/ui/rows-in-view.ts";
+import { formatSize } from "../../packages/console/src/ui/size.ts";
 
 describe("addresses of the console", () => {
   it.each([

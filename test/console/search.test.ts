@@ -1,6 +1,6 @@
 import type { ItemSummary } from "@item-vault/client";
 import { describe, expect, it } from "vitest";
-import { entryOf, search } from "../../console/src/state/search.ts";
+import { entryOf, search } from "../../packages/console/src/state/search.ts";
 
 const summary = (title: string, more: Partial<ItemSummary> = {}): ItemSummary => ({
   id: title,

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ROWS } from "../../openapi/document.ts";
+import { ROWS } from "../../src/api/openapi/document.ts";
 import { ask, prepareTarget, startWorld, type World } from "../openapi/support/targets.ts";
 import { CONSOLE, COOKIE, signIn } from "../support/console.ts";
 

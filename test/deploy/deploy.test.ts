@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { parseEnv } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { WRANGLER_VERSION } from "../../cli/src/admin/deploy/wrangler.ts";
+import { WRANGLER_VERSION } from "../../packages/cli/src/admin/deploy/wrangler.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { ACCOUNT, type Cloudflare, startCloudflare } from "./support/cloudflare.ts";
 import { deploy, deployCheckout, deployInTerminal, makeFolder, SECRETS, withEnv } from "./support/folder.ts";

@@ -5,7 +5,7 @@ import { parse } from "smol-toml";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTestHarness } from "wrangler";
 import { standaloneConfiguration } from "../../scripts/wrangler.ts";
-import { writePoolConfiguration } from "../../vitest.pool.ts";
+import { writePoolConfiguration } from "../config/pool.ts";
 
 /** The secrets of the Worker reach only the code to which the platform hands `env`, and not each library in the bundle. */
 

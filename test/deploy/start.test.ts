@@ -22,21 +22,7 @@ import { freePort } from "./support/free-port.ts";
 
 /** `npm start` in a copy of the checkout (docs/operations.md, The database is gone). Only the long run has it: each start builds everything. */
 
-const PARTS = [
-  "cli",
-  "client",
-  "console",
-  "contract",
-  "docs",
-  "migrations",
-  "openapi",
-  "scripts",
-  "src",
-  "transfer",
-  "package.json",
-  "tsconfig.json",
-  "wrangler.toml",
-];
+const PARTS = ["docs", "migrations", "packages", "scripts", "src", "package.json", "tsconfig.json", "wrangler.toml"];
 
 const running: ChildProcess[] = [];
 afterEach(() => Promise.all(running.splice(0).map(end)));
@@ -76,7 +62,7 @@ async function start(cwd: string, ...args: string[]) {
 
 function runAdmin(cwd: string, url: string, ...args: string[]): Promise<string> {
   const { ADMIN_TOKEN } = parseEnv(readFileSync(join(cwd, ".dev.vars"), "utf8"));
-  const command = ["--conditions=source", "cli/src/main.ts", ...args];
+  const command = ["--conditions=source", "packages/cli/src/main.ts", ...args];
   const env = { ...process.env, ITEM_VAULT_HOST: url, ITEM_VAULT_ADMIN_TOKEN: ADMIN_TOKEN! };
   const child = spawn(process.execPath, command, { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
   let printed = "";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { parseEnv } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Release } from "../../cli/src/admin/verify-deployment/release.ts";
+import type { Release } from "../../packages/cli/src/admin/verify-deployment/release.ts";
 import type { Binding, Version } from "./support/account.ts";
 import { type Cloudflare, startCloudflare, TOKEN, TOKEN_WITHOUT_RIGHTS } from "./support/cloudflare.ts";
 import { deploy, makeFolder, SECRETS, verifyDeployment, verifyDeploymentInProcess, withEnv } from "./support/folder.ts";

@@ -13,7 +13,7 @@ function perDay(operation: string): string {
 const words = `about ${perDay("read an Item")} reads or ${perDay("PATCH an Item")} changes a day`;
 
 const sources: Readonly<Record<string, string>> = import.meta.glob(
-  ["../../cli/src/admin/deploy/deploy.ts", "../../docs/operations.md"],
+  ["../../packages/cli/src/admin/deploy/deploy.ts", "../../docs/operations.md"],
   { query: "?raw", import: "default", eager: true },
 );
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import api from "../../docs/api.md?raw";
 import cli from "../../docs/cli.md?raw";
 import contract from "../../docs/contract.md?raw";
-import { OPERATIONS } from "../../contract/operations.ts";
+import { OPERATIONS } from "../../src/api/operations.ts";
 import { FIELD_TYPE_NAMES } from "../../src/model/field-types.ts";
 import { CATEGORIES } from "../../src/model/item.ts";
 import { PURPOSES } from "../../src/model/purposes.ts";

@@ -4,7 +4,7 @@ import { testFiles } from "./test-files.ts";
 
 /** What the documents name: one another, with their headings, and files, folders and tests of the checkout. */
 
-const documents: Readonly<Record<string, string>> = import.meta.glob("../../{*,docs/**/*,cli/*,client/*}.md", {
+const documents: Readonly<Record<string, string>> = import.meta.glob("../../{*,docs/**/*,packages/cli/*,packages/client/*}.md", {
   query: "?raw",
   import: "default",
   eager: true,
@@ -61,9 +61,9 @@ describe("a link from one document to another", () => {
 /** Files that documents name, besides sources, tests and documents. */
 const others: Readonly<Record<string, string>> = import.meta.glob(
   [
-    "../../{migrations,console/src}/**/*.{sql,css}",
-    "../../{action,cli/bin,scripts/build/static,vectors}/**",
-    "../../client/src/schema.ts",
+    "../../{migrations,packages/console/src}/**/*.{sql,css}",
+    "../../{action,packages/cli/bin,scripts/build/static,vectors}/**",
+    "../../packages/client/src/schema.ts",
     "../openapi/counts.json",
     "../../scripts/check-document/package.json",
     "../../vitest.*.ts",

@@ -7,9 +7,9 @@ import { describe, expect, it } from "vitest";
 
 const texts: Readonly<Record<string, string>> = import.meta.glob(
   [
-    "../../{*,docs/**/*,action/*,cli/*,client/*,console/*,transfer/*,tools/*}.{md,json,mjs,yml}",
+    "../../{*,docs/**/*,action/*,packages/*/*,tools/*}.{md,json,mjs,yml}",
     "../../.github/**/*.{md,yml}",
-    "../../{cli,client,console,contract,openapi,scripts,src,transfer}/**/*.{ts,tsx,html,mjs}",
+    "../../{packages,scripts,src}/**/*.{ts,tsx,html,mjs}",
     "!../../**/{node_modules,dist}/**",
   ],
   { query: "?raw", import: "default", eager: true },

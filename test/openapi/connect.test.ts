@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { document } from "../../openapi/document.ts";
-import { METHODS, type Parameter, type Schema } from "../../openapi/types.ts";
+import { document } from "../../src/api/openapi/document.ts";
+import { METHODS, type Parameter, type Schema } from "../../src/api/openapi/types.ts";
 import { DIFFERENCES, OPERATIONS, SCHEMAS } from "./support/connect.ts";
 
 /** The part of the document that Connect has, compared with 1Password's published document. */

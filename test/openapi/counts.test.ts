@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ROWS } from "../../openapi/document.ts";
+import { ROWS } from "../../src/api/openapi/document.ts";
 import { recordingQueue } from "../support/activity.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { coordinatorsWith } from "../support/worst/asking.ts";

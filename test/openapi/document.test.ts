@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { document, ROWS } from "../../openapi/document.ts";
-import { pathComponent } from "../../openapi/parameters.ts";
-import { METHODS, type OperationObject } from "../../openapi/types.ts";
+import { document, ROWS } from "../../src/api/openapi/document.ts";
+import { pathComponent } from "../../src/api/openapi/parameters.ts";
+import { METHODS, type OperationObject } from "../../src/api/openapi/types.ts";
 import { FAILURE_KINDS } from "../../src/model/failure.ts";
 import { faultOf } from "../support/documented.ts";
 
-/** The document is well-formed. Its operations are those of the catalogue (contract/operations.ts), which the router serves. */
+/** The document is well-formed. Its operations are those of the catalogue (src/api/operations.ts), which the router serves. */
 
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   METHODS.flatMap((method) => {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { document } from "../../openapi/document.ts";
-import { METHODS } from "../../openapi/types.ts";
+import { document } from "../../src/api/openapi/document.ts";
+import { METHODS } from "../../src/api/openapi/types.ts";
 import { verdictOf } from "../support/documented.ts";
 import { fulfils } from "../support/fulfils.ts";
 import { runs } from "../support/runs.ts";

@@ -1,8 +1,8 @@
-import type { Vault } from "../../client/src/schema.ts";
-import { newVault } from "../../contract/bodies.ts";
-import type { AnswerBody, Presented } from "../../contract/answer.ts";
-import { body } from "../../openapi/schemas/body.ts";
-import type { Descriptions } from "../../openapi/operation.ts";
+import type { Vault } from "../../packages/client/src/schema.ts";
+import { newVault } from "../../src/api/bodies.ts";
+import type { AnswerBody, Presented } from "../../src/api/answer.ts";
+import { body } from "../../src/api/openapi/schemas/body.ts";
+import type { Descriptions } from "../../src/api/openapi/operation.ts";
 import { type Handler, serveBy } from "../../src/http/route.ts";
 import { ok } from "../../src/model/result.ts";
 import { presentVault } from "../../src/http/present/vaults.ts";

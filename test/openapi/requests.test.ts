@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { LIMITS } from "../../src/model/limits.ts";
 import { describe, expect, it } from "vitest";
-import { ROWS } from "../../openapi/document.ts";
+import { ROWS } from "../../src/api/openapi/document.ts";
 import type { Result } from "../../src/model/result.ts";
 import { faultOf, schemaNamed } from "../support/documented.ts";
 import { runs } from "../support/runs.ts";

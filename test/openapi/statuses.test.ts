@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { document, ROWS } from "../../openapi/document.ts";
+import { document, ROWS } from "../../src/api/openapi/document.ts";
 import { seen } from "../support/documented.ts";
 import type { Reply } from "../support/service.ts";
 import { watchTimers } from "../support/timers.ts";

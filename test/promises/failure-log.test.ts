@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { OPERATIONS, type OperationId } from "../../contract/operations.ts";
+import { OPERATIONS, type OperationId } from "../../src/api/operations.ts";
 import { causeOf } from "../../src/log.ts";
 import { defect } from "../../src/model/result.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";

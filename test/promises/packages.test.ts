@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import root from "../../package.json";
 import { entries, type Import, importsOf, type Source, sources as tree } from "../support/sources.ts";
 
-/** The rules of the architecture for the packages `client/`, `transfer/`, `cli/` and `console/` (CONTRIBUTING.md). */
+/** The rules of the architecture for packages/ (CONTRIBUTING.md). */
 
 interface PackageSource extends Source {
   /** The first folder below src/ of the package; `.` is that src/ itself. */
@@ -10,20 +10,23 @@ interface PackageSource extends Source {
 }
 
 const sources = tree
-  .filter(({ path }) => /^(client|transfer|cli|console)\/src\//.test(path))
+  .filter(({ path }) => /^packages\/\w+\/src\//.test(path))
   .map(({ path, text, code }): PackageSource => {
-    const [, , folder = ".", ...rest] = path.split("/");
+    const [, , , folder = ".", ...rest] = path.split("/");
     return { path, text, code, folder: rest.length === 0 ? "." : folder };
   });
 const worker = new Map(tree.filter(({ path }) => path.startsWith("src/model/")).map((source) => [source.path, source]));
-const of = (name: "client" | "transfer" | "cli" | "console") => sources.filter(({ path }) => path.startsWith(`${name}/`));
+const of = (name: "client" | "transfer" | "cli" | "console") =>
+  sources.filter(({ path }) => path.startsWith(`packages/${name}/`));
 
 const CLIENT = "@item-vault/client";
 const MODEL = "@item-vault/model";
 const TRANSFER = "@item-vault/transfer";
+/** The catalogue of operations. */
+const API = "src/api";
 const COMMON = [CLIENT, "node", "frame"];
 
-/** For each folder of `cli/src` what its files may import, besides the folder itself. */
+/** For each folder of `packages/cli/src` what its files may import, besides the folder itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ".": [
     "node",
@@ -51,7 +54,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   logs: [...COMMON, "api", "items", "output"],
   read: [...COMMON, "fallback", MODEL],
   run: [...COMMON, MODEL, TRANSFER, "fallback", "read"],
-  serve: [...COMMON, "output", "workload", MODEL, "contract"],
+  serve: [...COMMON, "output", "workload", MODEL, API],
   settings: [...COMMON, "api", "output"],
   tokens: [...COMMON, "api", "items", "output", MODEL],
   transfer: [...COMMON, "output", MODEL, TRANSFER],
@@ -59,7 +62,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   workload: [...COMMON, "output"],
 };
 
-/** The same for each folder of `transfer/src`. What a format of the command line alone uses of Node, the build of the console refuses. */
+/** The same for each folder of `packages/transfer/src`. What a format of the command line alone uses of Node, the build of the console refuses. */
 const TRANSFER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ".": [CLIENT, MODEL, "@noble/hashes", "hash-wasm"],
   formats: [".", MODEL, "node", "fflate", "papaparse"],
@@ -69,7 +72,7 @@ const PREACT = ["preact", "preact/hooks", "@preact/signals"];
 /** What every view of the console may import. `.` has the table of addresses, and the dialog that adds a grant. */
 const VIEW = [...PREACT, CLIENT, ".", "api", "state", "ui", MODEL];
 
-/** The same for each folder of `console/src`: its static imports. */
+/** The same for each folder of `packages/console/src`: its static imports. */
 const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ".": [...VIEW, "items", "palette"],
   palette: [...VIEW, "items"],
@@ -98,8 +101,8 @@ const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** They cost every start of the program, or every visit of the page, what few commands or views need. */
 const LIBRARIES = /^(fflate|hash-wasm|kdbxweb|papaparse|qr|smol-toml|yaml)$/;
 
-/** Whether an import names a file of a package or of the service by its path. `contract/` is neither: the tables name who imports it. */
-const isFile = (name: string): boolean => /^(src|openapi|client|transfer|cli|console|scripts|bench|test)\//.test(name);
+/** Whether an import names a file by its path, but for the catalogue of operations: the tables name who imports that. */
+const isFile = (name: string): boolean => /^(src(?!\/api\/)|packages|scripts|bench|test)\//.test(name);
 
 const known = new Map(sources.map((source) => [source.path, source]));
 
@@ -109,6 +112,7 @@ function placeOf(name: string): string {
   if (source) return source.folder;
   if (name.startsWith("node:")) return "node";
   if (PREACT.includes(name)) return name;
+  if (name.startsWith(`${API}/`)) return API;
   return name.startsWith("@") ? name.split("/").slice(0, 2).join("/") : name.split("/")[0]!;
 }
 
@@ -140,14 +144,14 @@ function librariesOf(path: string, visited: Set<string>): string[] {
 }
 
 /** The `package.json` of each workspace, by its path. */
-const manifests = import.meta.glob("../../{client,cli,console,transfer,src/model}/package.json", { eager: true }) as Record<
+const manifests = import.meta.glob("../../{packages/*,src/model}/package.json", { eager: true }) as Record<
   string,
   { default: { readonly version: string; readonly devDependencies?: Readonly<Record<string, string>> } }
 >;
 
 describe("the packages", () => {
   it("have the version of the root, and depend on each other with it", () => {
-    expect(Object.keys(manifests).length).toBe(root.workspaces.length);
+    expect(Object.keys(manifests)).toHaveLength(5);
     const versions = Object.entries(manifests).map(
       ([
         path,
@@ -176,7 +180,7 @@ describe("the packages", () => {
   it("import no file of another package by its path", () => {
     const violations = sources.flatMap((source) =>
       importsOf(source)
-        .filter(({ name }) => isFile(name) && !name.startsWith(`${source.path.split("/")[0]}/`))
+        .filter(({ name }) => isFile(name) && !name.startsWith(`${source.path.split("/", 2).join("/")}/`))
         .map(({ name }) => `${source.path} imports ${name}`),
     );
     expect(violations).toEqual([]);
@@ -192,7 +196,7 @@ describe("the packages", () => {
 describe("the client", () => {
   it("imports its own files only", () => {
     const foreign = of("client").flatMap((source) =>
-      importsOf(source).filter(({ name }) => !/^client\/src\/[\w-]+\.ts$/.test(name)),
+      importsOf(source).filter(({ name }) => !/^packages\/client\/src\/[\w-]+\.ts$/.test(name)),
     );
     expect(foreign).toEqual([]);
   });
@@ -237,7 +241,7 @@ describe("the console", () => {
 
   it("loads by `import()` its own files only", () => {
     const loaded = of("console").flatMap((source) => importsOf(source).filter(({ kind }) => kind === "dynamic"));
-    expect(loaded.filter(({ name }) => !name.startsWith("console/"))).toEqual([]);
+    expect(loaded.filter(({ name }) => !name.startsWith("packages/console/"))).toEqual([]);
   });
 
   it("shares with the Worker only files without libraries, whose size the page would load", () => {
@@ -252,6 +256,6 @@ describe("the console", () => {
     const forbidden =
       /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function\(|(local|session)Storage|indexedDB|document\.cookie|\bconsole\.\w+\(/i;
     const violations = of("console").filter(({ code }) => forbidden.test(code));
-    expect(violations.map(({ path }) => path)).toEqual(["console/src/ui/look.ts"]);
+    expect(violations.map(({ path }) => path)).toEqual(["packages/console/src/ui/look.ts"]);
   });
 });

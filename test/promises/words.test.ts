@@ -190,9 +190,12 @@ describe("what people read", () => {
     expect(left).toEqual([]);
   });
 
-  it.each(["console/src/", "cli/src/"])("is American English in %s", (folder) => expect(matching(folder, FOREIGN)).toEqual([]));
+  it.each(["packages/console/src/", "packages/cli/src/"])("is American English in %s", (folder) =>
+    expect(matching(folder, FOREIGN)).toEqual([]),
+  );
 
-  it.each(["console/src/", "cli/src/"])("has item, file, vault and version in lower case within a sentence in %s", (folder) =>
-    expect(matching(folder, CAPITAL)).toEqual([]),
+  it.each(["packages/console/src/", "packages/cli/src/"])(
+    "has item, file, vault and version in lower case within a sentence in %s",
+    (folder) => expect(matching(folder, CAPITAL)).toEqual([]),
   );
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rankOf, shardOf } from "../../vitest.order.ts";
+import { rankOf, shardOf } from "../config/order.ts";
 import { testFiles } from "../docs/test-files.ts";
 
 /** The order of the test files and their shards. */

@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { beforeAll, describe, expect, inject, it } from "vitest";
-import { document } from "../../openapi/document.ts";
+import { document } from "../../src/api/openapi/document.ts";
 import { freshVault, makeItems, type TestVault } from "./support/vault.ts";
 
 /** What static files answer, and that they leave the API as it is (contract 19.10 to 19.14). */

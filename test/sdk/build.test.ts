@@ -20,7 +20,7 @@ import { licencesOf } from "../../scripts/build/licences.ts";
 
 /** `npm run build`, which wrangler and the tests start at any time, also several at once, and the launcher of what it builds. */
 
-const LAUNCHER = join(import.meta.dirname, "../../cli/bin/item-vault.js");
+const LAUNCHER = join(import.meta.dirname, "../../packages/cli/bin/item-vault.js");
 const SCRIPT = join(import.meta.dirname, "../../scripts/build.ts");
 
 /** The files whose names have no hash of their content. */
@@ -45,7 +45,7 @@ const build = () =>
 /** When the first of two builds wrote each file. */
 let times: readonly number[];
 beforeAll(async () => {
-  symlinkSync(join(import.meta.dirname, "../../console"), join(folder, "console"));
+  symlinkSync(join(import.meta.dirname, "../../packages/console"), join(folder, "console"));
   await build();
   times = timesOf();
   writeFileSync(pathOf("docs/old.html"), "of an earlier version");

@@ -1,6 +1,6 @@
 import { dereference, type OutputUnit, type Schema as JsonSchema, validate } from "@cfworker/json-schema";
-import { document } from "../../openapi/document.ts";
-import { errorResponse } from "../../openapi/errors.ts";
+import { document } from "../../src/api/openapi/document.ts";
+import { errorResponse } from "../../src/api/openapi/errors.ts";
 import type {
   Header,
   Method,
@@ -9,7 +9,7 @@ import type {
   Reference,
   Response as Described,
   Schema,
-} from "../../openapi/types.ts";
+} from "../../src/api/openapi/types.ts";
 import { plainPath } from "../../src/http/parts.ts";
 import { parseQuery } from "../../src/model/query.ts";
 import { fulfils } from "./fulfils.ts";

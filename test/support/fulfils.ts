@@ -1,6 +1,6 @@
 import { format as FORMATS } from "@cfworker/json-schema";
-import { document } from "../../openapi/document.ts";
-import type { JsonType, Schema } from "../../openapi/types.ts";
+import { document } from "../../src/api/openapi/document.ts";
+import type { JsonType, Schema } from "../../src/api/openapi/types.ts";
 
 /**
  * Whether a value fulfils a schema of the OpenAPI document. The verdict is that of @cfworker/json-schema (test/openapi/fulfils.test.ts

@@ -1,4 +1,4 @@
-import { partsOf, type Row } from "../../openapi/operation.ts";
+import { partsOf, type Row } from "../../src/api/openapi/operation.ts";
 import type { FailureKind } from "../../src/model/failure.ts";
 import { type Permission, PERMISSIONS } from "../../src/model/permission.ts";
 

@@ -11,7 +11,7 @@ declare global {
 }
 
 export interface Source {
-  /** The path from the root: `cli/src/frame/io.ts`. */
+  /** The path from the root: `packages/cli/src/frame/io.ts`. */
   readonly path: string;
   readonly text: string;
   /** The text without comments. */
@@ -26,11 +26,11 @@ export interface Import {
 
 const files = import.meta.glob(
   [
-    "../../{src,contract,client,transfer,cli,console,openapi,scripts,bench}/**/*.{ts,tsx}",
-    "../../test/**/*.ts",
+    "../../{src,packages,scripts,bench}/**/*.{ts,tsx}",
+    "../**/*.ts",
     "!../../**/*.test.ts",
     "!../../**/{node_modules,dist}/**",
-    "!../../client/src/schema.ts",
+    "!../../packages/client/src/schema.ts",
   ],
   { query: "?raw", import: "default", eager: true },
 );
@@ -42,7 +42,7 @@ export const sources: readonly Source[] = Object.entries(files).map(([key, text]
 }));
 
 /** The packages that others import. Those without a build name their sources as texts, and `client` names them under a condition. */
-const manifests = import.meta.glob(["../../{client,transfer,src/model}/package.json"], {
+const manifests = import.meta.glob(["../../{packages/{client,transfer},src/model}/package.json"], {
   query: "?raw",
   import: "default",
   eager: true,

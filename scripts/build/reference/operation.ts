@@ -1,4 +1,12 @@
-import type { Document, Header, MediaType, OperationObject, Parameter, Reference, Response } from "../../../openapi/types.ts";
+import type {
+  Document,
+  Header,
+  MediaType,
+  OperationObject,
+  Parameter,
+  Reference,
+  Response,
+} from "../../../src/api/openapi/types.ts";
 import { nameOf, type Placed, resolve } from "../document.ts";
 import { type Html, html, joined } from "./html.ts";
 import { inline, prose } from "./prose.ts";

@@ -1,4 +1,4 @@
-import type { Document, SecurityScheme } from "../../../openapi/types.ts";
+import type { Document, SecurityScheme } from "../../../src/api/openapi/types.ts";
 import { operationsOf, type Placed } from "../document.ts";
 import { type Html, html } from "./html.ts";
 import { methodOf, operationArticle } from "./operation.ts";

@@ -1,4 +1,4 @@
-import type { Document, Schema } from "../../../openapi/types.ts";
+import type { Document, Schema } from "../../../src/api/openapi/types.ts";
 import { nameOf, resolve } from "../document.ts";
 import { type Html, html, joined } from "./html.ts";
 import { prose } from "./prose.ts";

@@ -1,5 +1,4 @@
-import type { Snapshot } from "../../../client/src/schema.ts";
-import type { Presented } from "../../../contract/answer.ts";
+import type { Presented, Schemas } from "../../api/answer.ts";
 import { brokenRowsOf, bytesOfParts, type Manifest, missingContentsOf, REGISTRY, rowsOfParts } from "../../model/backup.ts";
 import { parseId } from "../../model/ids.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
@@ -23,7 +22,7 @@ async function answerBackups({ c, store }: Call, vault: string): ReplyTo<"listBa
   return listed.ok ? ok({ json: listed.value }) : listed;
 }
 
-function presentBackup(number: number, manifest: Manifest | undefined): Presented<Snapshot> {
+function presentBackup(number: number, manifest: Manifest | undefined): Presented<Schemas.Snapshot> {
   const missing = manifest && missingContentsOf(manifest);
   const findings = manifest && brokenRowsOf(manifest);
   return {

@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { newIssuer } from "../../../contract/bodies.ts";
+import { newIssuer } from "../../api/bodies.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { NEVER_SECONDS } from "../../model/time.ts";

@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { anyJob, jobInputs } from "../../../contract/job-bodies.ts";
+import { anyJob, jobInputs } from "../../api/job-bodies.ts";
 import { fingerprint } from "../../crypto/seal.ts";
 import { isId } from "../../model/ids.ts";
 import { type Job, type JobPlace, type NewJob, type RequestedKind } from "../../model/job.ts";

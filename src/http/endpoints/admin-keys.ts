@@ -1,5 +1,4 @@
-import type { RootKey } from "../../../client/src/schema.ts";
-import type { Presented } from "../../../contract/answer.ts";
+import type { Presented, Schemas } from "../../api/answer.ts";
 import { ok } from "../../model/result.ts";
 import { loadNeededKeys } from "../../store/backup/needed-keys.ts";
 import { isRemovable, type KnownKey, loadKnownKeys } from "../../store/keys/key-states.ts";
@@ -17,7 +16,7 @@ export async function listKeys({ c, store }: Call): ReplyTo<"listKeys"> {
 }
 
 /** In: whether the newest backup needs the key. */
-const presentKey = (key: KnownKey, backup: boolean): Presented<RootKey> => ({
+const presentKey = (key: KnownKey, backup: boolean): Presented<Schemas.RootKey> => ({
   ...key,
   backup,
   removable: isRemovable(key, backup),

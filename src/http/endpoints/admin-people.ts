@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { newPerson, personChange } from "../../../contract/bodies.ts";
+import { newPerson, personChange } from "../../api/bodies.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { NEVER_SECONDS } from "../../model/time.ts";
 import { parseValue } from "../../model/text.ts";

@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { newRule } from "../../../contract/bodies.ts";
+import { newRule } from "../../api/bodies.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";

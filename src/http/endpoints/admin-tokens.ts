@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { newToken } from "../../../contract/bodies.ts";
+import { newToken } from "../../api/bodies.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ok, type Result } from "../../model/result.ts";

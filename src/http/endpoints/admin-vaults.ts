@@ -1,4 +1,4 @@
-import { newVault, vaultChange } from "../../../contract/bodies.ts";
+import { newVault, vaultChange } from "../../api/bodies.ts";
 import type { Change } from "../../model/operation.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";

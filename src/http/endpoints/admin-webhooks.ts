@@ -1,4 +1,4 @@
-import { newWebhook, webhookChange } from "../../../contract/bodies.ts";
+import { newWebhook, webhookChange } from "../../api/bodies.ts";
 import { fingerprint } from "../../crypto/seal.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";

@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { newChildToken } from "../../../contract/bodies.ts";
+import { newChildToken } from "../../api/bodies.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { refuseMore } from "../../model/delegation.ts";
 import { LIMITS } from "../../model/limits.ts";

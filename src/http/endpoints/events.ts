@@ -1,4 +1,4 @@
-import type { AnswerBody } from "../../../contract/answer.ts";
+import type { AnswerBody } from "../../api/answer.ts";
 import { rootOf } from "../../crypto/token.ts";
 import { type After, formatCursor, parseAfter } from "../../model/cursor.ts";
 import { LIMITS } from "../../model/limits.ts";

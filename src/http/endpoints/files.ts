@@ -1,5 +1,4 @@
-import type { File } from "../../../client/src/schema.ts";
-import type { Presented } from "../../../contract/answer.ts";
+import type { Presented, Schemas } from "../../api/answer.ts";
 import { writeId } from "../../model/dialect.ts";
 import { type KeyedFile, addressOf } from "../../model/file.ts";
 import { LIMITS } from "../../model/limits.ts";
@@ -67,13 +66,17 @@ export async function sendFile({ c, vault, item }: Call, file: Result<KeyedFile>
 }
 
 /** Fails with `too_large_to_inline`, `rate`, and as the load of a content. */
-async function presentFiles(call: Call, files: readonly KeyedFile[], inline: boolean): Promise<Result<Presented<File>[]>> {
+async function presentFiles(
+  call: Call,
+  files: readonly KeyedFile[],
+  inline: boolean,
+): Promise<Result<Presented<Schemas.File>[]>> {
   const { c, store, dialect, vault, item } = call;
   const large = inline ? firstTooLarge(files, store.settings.inlineLimit) : undefined;
   if (large) return fail("too_large_to_inline", writeId(large.id, dialect));
   const admitted = admitBytes(store.share, inline ? files.reduce((sum, { size }) => sum + size, 0) : 0);
   if (!admitted.ok) return admitted;
-  const presented: Presented<File>[] = [];
+  const presented: Presented<Schemas.File>[] = [];
   for (const file of files) {
     const content = inline ? await loadContent(filesOf(c.env), addressOf(vault, item, file), file) : ok(undefined);
     if (!content.ok) return content;

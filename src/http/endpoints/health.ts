@@ -1,6 +1,5 @@
 import { logRefusal } from "../../log.ts";
-import type * as Schemas from "../../../client/src/schema.ts";
-import type { AnswerBody } from "../../../contract/answer.ts";
+import type { AnswerBody, Schemas } from "../../api/answer.ts";
 import { version } from "../../../package.json";
 import { openKeyring } from "../../crypto/keyring.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";

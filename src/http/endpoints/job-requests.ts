@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import type { jobInputs } from "../../../contract/job-bodies.ts";
+import type { jobInputs } from "../../api/job-bodies.ts";
 import { REGISTRY } from "../../model/backup.ts";
 import type { BackupInput, RequestedKind, ResealInput, RewrapInput } from "../../model/job.ts";
 import type { RestoreInput } from "../../model/restore.ts";

@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
-import type { AnswerBody } from "../../../contract/answer.ts";
-import { newAuthorization, newLoginCode } from "../../../contract/bodies.ts";
+import type { AnswerBody } from "../../api/answer.ts";
+import { newAuthorization, newLoginCode } from "../../api/bodies.ts";
 import type { VerifiedClaims } from "../../crypto/token.ts";
 import { refuseMore } from "../../model/delegation.ts";
 import { LIMITS } from "../../model/limits.ts";

@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
-import type { AnswerBody } from "../../../contract/answer.ts";
-import { loginRequest } from "../../../contract/bodies.ts";
+import type { AnswerBody } from "../../api/answer.ts";
+import { loginRequest } from "../../api/bodies.ts";
 import { parseConsoleSecret } from "../../crypto/console-secret.ts";
 import type { VerifiedClaims } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";

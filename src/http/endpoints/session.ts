@@ -1,4 +1,4 @@
-import type { AnswerBody } from "../../../contract/answer.ts";
+import type { AnswerBody } from "../../api/answer.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { SECOND } from "../../model/time.ts";
 import { fail, ok, type Result } from "../../model/result.ts";

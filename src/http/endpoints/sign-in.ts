@@ -1,4 +1,4 @@
-import { signIn } from "../../../contract/bodies.ts";
+import { signIn } from "../../api/bodies.ts";
 import { parseConsoleSecret } from "../../crypto/console-secret.ts";
 import { actorOf, type Claims, rootOf, verifyToken } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";

@@ -1,4 +1,4 @@
-import type { AnswerBody } from "../../../contract/answer.ts";
+import type { AnswerBody } from "../../api/answer.ts";
 import { parseSubjectToken, type SubjectClaims, type TokenFault, verifySubjectToken } from "../../crypto/workload-token.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { logFailure, logRefusal } from "../../log.ts";

@@ -1,5 +1,4 @@
-import type * as Schemas from "../../../client/src/schema.ts";
-import type { Presented } from "../../../contract/answer.ts";
+import type { Presented, Schemas } from "../../api/answer.ts";
 import { NOWHERE } from "../../crypto/seal.ts";
 import type { Activity, BrokenActivity, ListedActivity } from "../../model/activity.ts";
 import { type Dialect, writeId } from "../../model/dialect.ts";

@@ -1,5 +1,4 @@
-import type * as Schemas from "../../../client/src/schema.ts";
-import type { Presented } from "../../../contract/answer.ts";
+import type { Presented, Schemas } from "../../api/answer.ts";
 import { type Dialect, DIALECTS, writeId } from "../../model/dialect.ts";
 import type { File } from "../../model/file.ts";
 import { type BrokenItem, type Field, isVersion, type Item, type OfVault, type Summary } from "../../model/item.ts";

@@ -1,5 +1,4 @@
-import type * as Schemas from "../../../client/src/schema.ts";
-import type { Presented } from "../../../contract/answer.ts";
+import type { Presented, Schemas } from "../../api/answer.ts";
 import type { Job, JobResult } from "../../model/job.ts";
 import { presentTime } from "./time.ts";
 

@@ -1,5 +1,4 @@
-import type * as Schemas from "../../../client/src/schema.ts";
-import type { Presented } from "../../../contract/answer.ts";
+import type { Presented, Schemas } from "../../api/answer.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { addedAt } from "../../store/tokens/people.ts";
 import type { ListedToken } from "../../store/tokens/tokens.ts";

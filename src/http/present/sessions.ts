@@ -1,5 +1,4 @@
-import type * as Schemas from "../../../client/src/schema.ts";
-import type { Presented } from "../../../contract/answer.ts";
+import type { Presented, Schemas } from "../../api/answer.ts";
 import { DAY } from "../../model/time.ts";
 import type { Settings } from "../../settings.ts";
 import { actingToken, type Grants, type Lifetime } from "../../store/tokens/session-rows.ts";

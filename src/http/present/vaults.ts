@@ -1,5 +1,4 @@
-import type * as Schemas from "../../../client/src/schema.ts";
-import type { Presented } from "../../../contract/answer.ts";
+import type { Presented, Schemas } from "../../api/answer.ts";
 import { type Dialect, writeId } from "../../model/dialect.ts";
 import { isId, isOperationId, timeOf } from "../../model/ids.ts";
 import { quotaOf, usageOf } from "../../model/quota.ts";

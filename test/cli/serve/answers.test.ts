@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, it } from "vitest";
-import { OPERATIONS } from "../../../contract/operations.ts";
+import { OPERATIONS } from "../../../src/api/operations.ts";
 import { FIELD_TYPE_NAMES, type FieldType } from "../../../src/model/field-types.ts";
 import { makeToken, makeVault, sendRequest } from "../../sdk/support/vault.ts";
 import { type Got, get, startServe } from "../support/serve.ts";

@@ -1,6 +1,6 @@
 import { ItemVaultError } from "@item-vault/client";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { createAttempts } from "../../../cli/src/serve/attempts.ts";
+import { createAttempts } from "../../../packages/cli/src/serve/attempts.ts";
 import { recordSleeps } from "../support/hurry.ts";
 
 /** How long `serve` waits between its attempts to read from the service. */

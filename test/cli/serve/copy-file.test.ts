@@ -14,12 +14,12 @@ import {
   momentNow,
   openItem,
   sealContent,
-} from "../../../cli/src/serve/copy.ts";
-import { decodeCopy, encodeCopy, loadCopy, writeCopy } from "../../../cli/src/serve/copy-file.ts";
-import { lockCopy } from "../../../cli/src/serve/lock.ts";
-import { createSaver } from "../../../cli/src/serve/save.ts";
-import { createSealer } from "../../../cli/src/serve/seal.ts";
-import { isExposed, loadSecretFile } from "../../../cli/src/serve/secret-file.ts";
+} from "../../../packages/cli/src/serve/copy.ts";
+import { decodeCopy, encodeCopy, loadCopy, writeCopy } from "../../../packages/cli/src/serve/copy-file.ts";
+import { lockCopy } from "../../../packages/cli/src/serve/lock.ts";
+import { createSaver } from "../../../packages/cli/src/serve/save.ts";
+import { createSealer } from "../../../packages/cli/src/serve/seal.ts";
+import { isExposed, loadSecretFile } from "../../../packages/cli/src/serve/secret-file.ts";
 import { newFolder } from "../support/serve.ts";
 
 /** The file of the local copy, without a service. */

@@ -1,9 +1,9 @@
 import { createClient, type Vault } from "@item-vault/client";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { createCopy, createVault, isComplete } from "../../../cli/src/serve/copy.ts";
-import { createPace } from "../../../cli/src/serve/pace.ts";
-import { readAllItems } from "../../../cli/src/serve/read-vault.ts";
-import { createSealer } from "../../../cli/src/serve/seal.ts";
+import { createCopy, createVault, isComplete } from "../../../packages/cli/src/serve/copy.ts";
+import { createPace } from "../../../packages/cli/src/serve/pace.ts";
+import { readAllItems } from "../../../packages/cli/src/serve/read-vault.ts";
+import { createSealer } from "../../../packages/cli/src/serve/seal.ts";
 import { recordSleeps } from "../support/hurry.ts";
 
 /** How a vault is read into the local copy, with a service that is a function. */

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { inject } from "vitest";
-import { COMMANDS } from "../../../cli/src/commands.ts";
-import { runCli } from "../../../cli/src/frame/cli.ts";
+import { COMMANDS } from "../../../packages/cli/src/commands.ts";
+import { runCli } from "../../../packages/cli/src/frame/cli.ts";
 import type { Ran, RunOptions } from "./process.ts";
 
 /** Where the home folders are, also when a test changes TMPDIR for its command. */

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { document } from "../../../openapi/document.ts";
-import type { MediaType, Schema } from "../../../openapi/types.ts";
+import { document } from "../../../src/api/openapi/document.ts";
+import type { MediaType, Schema } from "../../../src/api/openapi/types.ts";
 
 /** A service that answers each request in the shape of the API's document, with a text for terminals in every text. */
 

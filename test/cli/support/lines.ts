@@ -1,8 +1,8 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { COMMANDS } from "../../../cli/src/commands.ts";
-import type { Command } from "../../../cli/src/frame/command.ts";
+import { COMMANDS } from "../../../packages/cli/src/commands.ts";
+import type { Command } from "../../../packages/cli/src/frame/command.ts";
 
 /** A command line for each command of the table, for tests of what holds for all of them. A new command is one of them by itself. */
 

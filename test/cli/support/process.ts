@@ -6,7 +6,7 @@ import { inject } from "vitest";
 
 /** Runs the command line as a process: the launcher and the bundle that are packed. */
 
-const LAUNCHER = resolve("cli/bin/item-vault.js");
+const LAUNCHER = resolve("packages/cli/bin/item-vault.js");
 
 /** Where the launcher keeps compiled code. The processes share it, so that they do not compile the command line again. */
 export const CACHE = mkdtempSync(join(tmpdir(), "item-vault-cache-"));

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@item-vault/client";
 import { describe, expect, it } from "vitest";
-import { readService } from "../../../transfer/src/read-service.ts";
+import { readService } from "../../../packages/transfer/src/read-service.ts";
 import { makeToken, makeVault, sendRequest } from "../../sdk/support/vault.ts";
 import { runHere } from "../support/here.ts";
 import { startInterceptor } from "../support/interceptor.ts";

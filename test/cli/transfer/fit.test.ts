@@ -1,10 +1,10 @@
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
-import { derivedId, emptyState, fileOf } from "../../../transfer/src/item-parts.ts";
-import { fitTransfer } from "../../../transfer/src/fit.ts";
-import { dotenvExport } from "../../../transfer/src/formats/dotenv-export.ts";
-import type { TransferField, TransferItem } from "../../../transfer/src/item.ts";
-import { dateOfSeconds, otpUri } from "../../../transfer/src/values.ts";
+import { derivedId, emptyState, fileOf } from "../../../packages/transfer/src/item-parts.ts";
+import { fitTransfer } from "../../../packages/transfer/src/fit.ts";
+import { dotenvExport } from "../../../packages/transfer/src/formats/dotenv-export.ts";
+import type { TransferField, TransferItem } from "../../../packages/transfer/src/item.ts";
+import { dateOfSeconds, otpUri } from "../../../packages/transfer/src/values.ts";
 
 const itemWith = (changes: Partial<TransferItem>): TransferItem => ({
   ...emptyState("Item", "LOGIN"),

@@ -1,17 +1,17 @@
 import * as fc from "fast-check";
 import { zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
-import { CliError, failureOf } from "../../../cli/src/frame/failure.ts";
-import { chooseImport } from "../../../cli/src/transfer/formats.ts";
-import { sameState } from "../../../transfer/src/compare.ts";
-import { TransferError } from "../../../transfer/src/error.ts";
-import { itemVaultImport } from "../../../transfer/src/formats/item-vault.ts";
-import { itemVaultExport } from "../../../transfer/src/formats/item-vault-export.ts";
-import { onePuxImport } from "../../../transfer/src/formats/onepux.ts";
-import { onePuxExport } from "../../../transfer/src/formats/onepux-export.ts";
-import type { ImportFormat, ReadOptions } from "../../../transfer/src/format.ts";
-import type { TransferItem } from "../../../transfer/src/item.ts";
-import { secondsOfDate } from "../../../transfer/src/values.ts";
+import { CliError, failureOf } from "../../../packages/cli/src/frame/failure.ts";
+import { chooseImport } from "../../../packages/cli/src/transfer/formats.ts";
+import { sameState } from "../../../packages/transfer/src/compare.ts";
+import { TransferError } from "../../../packages/transfer/src/error.ts";
+import { itemVaultImport } from "../../../packages/transfer/src/formats/item-vault.ts";
+import { itemVaultExport } from "../../../packages/transfer/src/formats/item-vault-export.ts";
+import { onePuxImport } from "../../../packages/transfer/src/formats/onepux.ts";
+import { onePuxExport } from "../../../packages/transfer/src/formats/onepux-export.ts";
+import type { ImportFormat, ReadOptions } from "../../../packages/transfer/src/format.ts";
+import type { TransferItem } from "../../../packages/transfer/src/item.ts";
+import { secondsOfDate } from "../../../packages/transfer/src/values.ts";
 import { cases, items, plain } from "./support/items.ts";
 import { EVERYTHING, FILES, loginItem, makeOnePux, otherItem } from "./support/onepux.ts";
 

@@ -1,6 +1,6 @@
 import type { Call } from "@item-vault/client";
 import { expect, it, vi } from "vitest";
-import { createPace } from "../../../transfer/src/pace.ts";
+import { createPace } from "../../../packages/transfer/src/pace.ts";
 
 it("the requests of all clients together begin at the rate at most, after a burst of 50", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });

@@ -1,10 +1,10 @@
 import { type Client, createClient, ItemVaultError } from "@item-vault/client";
 import { describe, expect, inject, it } from "vitest";
-import { fileOf } from "../../../transfer/src/item-parts.ts";
-import type { TransferItem, TransferState } from "../../../transfer/src/item.ts";
-import { planItems } from "../../../transfer/src/plan.ts";
-import { readService } from "../../../transfer/src/read-service.ts";
-import { writeItem } from "../../../transfer/src/write-item.ts";
+import { fileOf } from "../../../packages/transfer/src/item-parts.ts";
+import type { TransferItem, TransferState } from "../../../packages/transfer/src/item.ts";
+import { planItems } from "../../../packages/transfer/src/plan.ts";
+import { readService } from "../../../packages/transfer/src/read-service.ts";
+import { writeItem } from "../../../packages/transfer/src/write-item.ts";
 import { makeToken, makeVault } from "../../sdk/support/vault.ts";
 
 /** An import that is interrupted, in this process: a client that fails after a number of requests. */

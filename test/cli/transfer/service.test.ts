@@ -1,12 +1,12 @@
 import { type Client, createClient } from "@item-vault/client";
 import * as fc from "fast-check";
 import { describe, expect, inject, it } from "vitest";
-import { fitTransfer } from "../../../transfer/src/fit.ts";
-import type { TransferItem } from "../../../transfer/src/item.ts";
-import { planItems } from "../../../transfer/src/plan.ts";
-import { inParallel } from "../../../transfer/src/pool.ts";
-import { readService } from "../../../transfer/src/read-service.ts";
-import { writeItem } from "../../../transfer/src/write-item.ts";
+import { fitTransfer } from "../../../packages/transfer/src/fit.ts";
+import type { TransferItem } from "../../../packages/transfer/src/item.ts";
+import { planItems } from "../../../packages/transfer/src/plan.ts";
+import { inParallel } from "../../../packages/transfer/src/pool.ts";
+import { readService } from "../../../packages/transfer/src/read-service.ts";
+import { writeItem } from "../../../packages/transfer/src/write-item.ts";
 import { makeToken, makeVault } from "../../sdk/support/vault.ts";
 import { cases, item, plain } from "./support/items.ts";
 

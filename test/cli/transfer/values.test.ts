@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { fitTransfer } from "../../../transfer/src/fit.ts";
-import type { TransferItem } from "../../../transfer/src/item.ts";
+import { fitTransfer } from "../../../packages/transfer/src/fit.ts";
+import type { TransferItem } from "../../../packages/transfer/src/item.ts";
 
 /** Values that the service would take for something else. */
 

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Release } from "../../../cli/src/admin/verify-deployment/release.ts";
+import type { Release } from "../../../packages/cli/src/admin/verify-deployment/release.ts";
 import { loadCommit } from "../../../scripts/build/release.ts";
 
 /** What is deployed and installed depends on the sources alone: not on the folder, the time, the language or the time zone of the build. */
@@ -39,7 +39,7 @@ function linkFolder(from: string, to: string): void {
   }
 }
 
-const BUILT = ["dist/assets", "dist/release.json", "client/dist", "cli/dist"];
+const BUILT = ["dist/assets", "dist/release.json", "packages/client/dist", "packages/cli/dist"];
 
 /** The SHA-256 of each file that a build has written, by its path. */
 function hashesIn(folder: string): Record<string, string> {

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Item } from "@item-vault/client";
-import { type Draft, type DraftField, draftOf } from "../../../console/src/items/draft.ts";
-import { fieldsOf, move, moveField, tidy, withField, withoutSection } from "../../../console/src/edit/draft.ts";
-import { templateOf, withCategory } from "../../../console/src/edit/new-draft.ts";
-import { newItemOf, operationsOf } from "../../../console/src/edit/requests.ts";
+import { type Draft, type DraftField, draftOf } from "../../../packages/console/src/items/draft.ts";
+import { fieldsOf, move, moveField, tidy, withField, withoutSection } from "../../../packages/console/src/edit/draft.ts";
+import { templateOf, withCategory } from "../../../packages/console/src/edit/new-draft.ts";
+import { newItemOf, operationsOf } from "../../../packages/console/src/edit/requests.ts";
 import { FIELD_TYPE_NAMES } from "../../../src/model/field-types.ts";
 import { CATEGORIES } from "../../../src/model/item.ts";
 import { parseItem } from "../../../src/model/item-input.ts";

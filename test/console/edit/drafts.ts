@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { Draft, DraftField, DraftUrl } from "../../../console/src/items/draft.ts";
+import type { Draft, DraftField, DraftUrl } from "../../../packages/console/src/items/draft.ts";
 import type { Item } from "../../../src/model/item.ts";
 
 /** Drafts of Items for properties. Ids need escapes in JSON pointers, or are names of properties of every object. */

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Field, Item } from "@item-vault/client";
-import { type Difference, difference } from "../../../console/src/history/difference.ts";
-import { withPart } from "../../../console/src/items/comparison.ts";
-import { draftOf } from "../../../console/src/items/draft.ts";
+import { type Difference, difference } from "../../../packages/console/src/history/difference.ts";
+import { withPart } from "../../../packages/console/src/items/comparison.ts";
+import { draftOf } from "../../../packages/console/src/items/draft.ts";
 import { runs } from "../../support/runs.ts";
 import { anyItem, field, file, inSections, itemOf } from "./items.ts";
 

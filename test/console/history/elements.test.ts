@@ -1,6 +1,6 @@
 import { h } from "preact";
 import { beforeAll, describe, expect, it } from "vitest";
-import { isolateTexts } from "../../../console/src/ui/isolate.ts";
+import { isolateTexts } from "../../../packages/console/src/ui/isolate.ts";
 
 /** What elements do with texts of people. In this folder, whose types have the DOM. */
 

@@ -5,14 +5,14 @@ import { join, resolve } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { releaseOf, within } from "../../../scripts/build/release.ts";
 import { bundleWorker, FOLDER } from "../../../scripts/build/worker.ts";
-import { COMMANDS } from "../../../cli/src/commands.ts";
-import { runCli } from "../../../cli/src/frame/cli.ts";
+import { COMMANDS } from "../../../packages/cli/src/commands.ts";
+import { runCli } from "../../../packages/cli/src/frame/cli.ts";
 import type { Cloudflare } from "./cloudflare.ts";
 
 /** A folder with what the command line carries of the Worker, and the processes that deploy it. */
 
 /** The sources of the command line, so that the tests need no build of it. */
-export const CLI = ["--conditions=source", "--disable-warning=ExperimentalWarning", resolve("cli/src/main.ts")];
+export const CLI = ["--conditions=source", "--disable-warning=ExperimentalWarning", resolve("packages/cli/src/main.ts")];
 
 export interface Ran {
   readonly code: number | null;
@@ -50,7 +50,7 @@ export const copyFolder = (folder: string): string => {
 const envOf = (cloudflare: Cloudflare, home: string) => ({
   PATH: process.env["PATH"]!,
   HOME: home,
-  // Where the processes keep compiled code (vitest.compile-cache.ts): wrangler has 15 MB.
+  // Where the processes keep compiled code (test/config/compile-cache.ts): wrangler has 15 MB.
   NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
   SHELL: "/bin/sh",
   no_proxy: "127.0.0.1",

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
-import { document } from "../../../openapi/document.ts";
-import type { Schema } from "../../../openapi/types.ts";
+import { document } from "../../../src/api/openapi/document.ts";
+import type { Schema } from "../../../src/api/openapi/types.ts";
 import { CHARACTER } from "../../support/characters.ts";
 
 /** Random bodies, from the schemas of the document: such that fulfil them, and mutations of those that may not. */

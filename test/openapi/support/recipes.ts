@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { failuresOf } from "../../../openapi/operation.ts";
+import { failuresOf } from "../../../src/api/openapi/operation.ts";
 import { formatCursors } from "../../../src/model/cursors.ts";
 import { createConsoleSecret } from "../../../src/crypto/console-secret.ts";
 import { LIMITS } from "../../../src/model/limits.ts";

@@ -1,4 +1,4 @@
-import { loginRequest, newAuthorization, newChildToken, newLoginCode, signIn } from "../../../contract/bodies.ts";
+import { loginRequest, newAuthorization, newChildToken, newLoginCode, signIn } from "../../../src/api/bodies.ts";
 import { createIssuer } from "../../../src/http/endpoints/admin-issuers.ts";
 import { createRule } from "../../../src/http/endpoints/admin-rules.ts";
 import { addPerson, changePerson } from "../../../src/http/endpoints/admin-people.ts";

@@ -1,6 +1,6 @@
 import { backUp } from "../../support/backup.ts";
 import { env } from "cloudflare:workers";
-import type { Row } from "../../../openapi/operation.ts";
+import type { Row } from "../../../src/api/openapi/operation.ts";
 import { browser, CONSOLE, COOKIE, signIn } from "../../support/console.ts";
 import { lengthOf, pattern } from "../../support/files.ts";
 

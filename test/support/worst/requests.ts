@@ -1,4 +1,4 @@
-import { OPERATIONS } from "../../../contract/operations.ts";
+import { OPERATIONS } from "../../../src/api/operations.ts";
 import { NOWHERE } from "../../../src/crypto/seal.ts";
 import { verifyToken } from "../../../src/crypto/token.ts";
 import { LIMITS } from "../../../src/model/limits.ts";

@@ -1,10 +1,10 @@
 import { createCipheriv } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bitwarden } from "../../../../transfer/src/formats/bitwarden.ts";
-import { bitwardenExport, bitwardenZip } from "../../../../transfer/src/formats/bitwarden-export.ts";
-import { fileOf } from "../../../../transfer/src/item-parts.ts";
-import type { TransferField, TransferItem } from "../../../../transfer/src/item.ts";
+import { bitwarden } from "../../../../packages/transfer/src/formats/bitwarden.ts";
+import { bitwardenExport, bitwardenZip } from "../../../../packages/transfer/src/formats/bitwarden-export.ts";
+import { fileOf } from "../../../../packages/transfer/src/item-parts.ts";
+import type { TransferField, TransferItem } from "../../../../packages/transfer/src/item.ts";
 import { FIELD_TYPE_NAMES } from "../../../../src/model/field-types.ts";
 import { CATEGORIES } from "../../../../src/model/item.ts";
 import { VAULT, zippedVault } from "./bitwarden-fixture.ts";

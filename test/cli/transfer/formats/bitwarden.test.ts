@@ -1,7 +1,7 @@
 import { zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
-import { bitwarden } from "../../../../transfer/src/formats/bitwarden.ts";
-import { SHAPES } from "../../../../transfer/src/formats/bitwarden/shapes.ts";
+import { bitwarden } from "../../../../packages/transfer/src/formats/bitwarden.ts";
+import { SHAPES } from "../../../../packages/transfer/src/formats/bitwarden/shapes.ts";
 import {
   ARGON2,
   LOGIN,

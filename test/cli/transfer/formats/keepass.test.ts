@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
-import { keepass } from "../../../../transfer/src/formats/keepass.ts";
+import { keepass } from "../../../../packages/transfer/src/formats/keepass.ts";
 import { entryOf, makeDatabase, save, withKdfNumber, xmlOf, type Kind } from "./keepass-fixture.ts";
 import { expectTruncationsRefused, filesOf, itemOf, lossesOf, read, refusal, utf8, valuesOf } from "./reading.ts";
 

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
-import { failureOf } from "../../../../cli/src/frame/failure.ts";
-import { TransferError } from "../../../../transfer/src/error.ts";
-import type { ImportFormat, ReadOptions } from "../../../../transfer/src/format.ts";
-import type { Transfer, TransferItem } from "../../../../transfer/src/item.ts";
+import { failureOf } from "../../../../packages/cli/src/frame/failure.ts";
+import { TransferError } from "../../../../packages/transfer/src/error.ts";
+import type { ImportFormat, ReadOptions } from "../../../../packages/transfer/src/format.ts";
+import type { Transfer, TransferItem } from "../../../../packages/transfer/src/item.ts";
 
 /** Runs readers of formats in this process. */
 
@@ -19,7 +19,7 @@ export const read = (
 ) =>
   format.read(bytes, {
     fileName: "export.file",
-    argon2id: async (parameters) => await (await import("../../../../transfer/src/argon2.ts")).argon2id(parameters),
+    argon2id: async (parameters) => await (await import("../../../../packages/transfer/src/argon2.ts")).argon2id(parameters),
     password: () =>
       options.secret === undefined ? Promise.reject(new Error("asked for a password")) : Promise.resolve(options.secret),
     ...options,

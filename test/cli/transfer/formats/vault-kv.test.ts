@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { vaultKv } from "../../../../transfer/src/formats/vault-kv.ts";
+import { vaultKv } from "../../../../packages/transfer/src/formats/vault-kv.ts";
 import { ODD } from "./bitwarden-fixture.ts";
 import { expectTruncationsRefused, itemOf, jsonBytes, lossesOf, read, refusal, utf8, valuesOf } from "./reading.ts";
 import { outer, version2 } from "./text-fixture.ts";

@@ -1,0 +1,90 @@
+import type { Action, AdminResource } from "../model/activity.ts";
+import type { Permission } from "../model/permission.ts";
+
+/** What an operation of the API is, to the router of the service and to the OpenAPI document. */
+
+/** The callers that a guarded operation serves, and its refusal of the others. */
+export type GuardedAccess =
+  /** The holder of ADMIN_TOKEN. `seals`: the root keys are checked first, because the operation seals something new. */
+  (
+    | {
+        readonly by: "admin";
+        readonly seals?: true;
+        /** Only ADMIN_TOKEN itself, and no token of the admin routes (contract 8.18). */
+        readonly secret?: true;
+        /** Also a token that only reads backups (contract 8.19). */
+        readonly backups?: true;
+      }
+    /**
+     * The holder of a token. With a permission, the token needs it in the vault of the path; a token without it gets
+     * `outside`: 403, or for the operations of which the contract lists no 403 the 404 of a vault that does not exist (contract 4.7).
+     */
+    | {
+        readonly by: "token";
+        readonly permission?: undefined;
+        /** Only a token that may issue others (contract 8.16); the refusal is a 403. */
+        readonly delegates?: true;
+      }
+    | {
+        readonly by: "token";
+        readonly permission: Permission;
+        readonly outside: "out_of_scope" | "vault_not_found";
+        /** A token with some Items of the vault only is refused. */
+        readonly whole?: true;
+      }
+  ) & {
+    /** Only by `Authorization`: a session of the console does not count. */
+    readonly direct?: true;
+  };
+
+/** Everybody; the holder of METRICS_TOKEN; the console of the same origin. The operation itself checks them. */
+export interface OpenAccess {
+  readonly by: "everybody" | "metrics" | "console";
+  readonly direct?: undefined;
+}
+
+export type Access = GuardedAccess | OpenAccess;
+
+/** What all operations have. */
+export interface Endpoint {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** As the router writes it: `/v1/vaults/:vault`. */
+  readonly path: string;
+  /** Whether the request has a JSON body. */
+  readonly json?: true;
+  /** Whether it reads `If-Match`. */
+  readonly conditional?: true;
+  /** Whether it reads `Item-Id`. */
+  readonly identified?: true;
+  /** Whether it reads `Idempotency-Key`. */
+  readonly idempotent?: true;
+  /** Whether `item-vault serve` passes it on for a client that has only the secret of `--client-token-file`. No such operation gives a credential. */
+  readonly local?: true;
+}
+
+/** An operation that the pipeline serves: authentication, authorization and log are the same for all of them. */
+export interface GuardedOperation extends Endpoint {
+  readonly access: GuardedAccess;
+  /** The action in the activity log. A commit logs its writes itself; the pipeline logs reads and denials. */
+  readonly action: Action | "UNLOGGED";
+  /** What an operation is about that is not about vaults and Items. */
+  readonly resource?: AdminResource;
+  /** Whether the Item of the path is a deleted one. */
+  readonly deleted?: true;
+  /** Whether it follows the writes, and so reads the newest state whatever the token allows. */
+  readonly follows?: true;
+}
+
+/** An operation without a guard: it answers whatever else is broken. */
+export interface OpenOperation extends Endpoint {
+  readonly access: OpenAccess;
+}
+
+export type Operation = GuardedOperation | OpenOperation;
+
+/** Whether a replica of the database may answer the operation, for a token that allows it (contract 8.12). */
+export const isNear = (operation: Operation): boolean =>
+  operation.access.by === "token" &&
+  "action" in operation &&
+  !operation.follows &&
+  (operation.method === "GET" || operation.action === "READ");
