@@ -1,6 +1,5 @@
 /** `npm run bench -- costs`: counts what one of each operation takes, and writes what it costs into COSTS_FILE. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { formatDocument } from "./format.ts";
 import { formatCosts } from "./costs/report.ts";
 import type { OperationName } from "./costs/teams.ts";
 import { logEntryOf, usageOf } from "./costs/usage.ts";
@@ -58,5 +57,4 @@ export async function measureCosts(): Promise<void> {
   const [from, to] = [old.indexOf(BEGIN), old.indexOf(END)];
   if (from < 0 || to < from) throw new Error(`${COSTS_FILE} has no place for the tables`);
   writeFileSync(COSTS_FILE, `${old.slice(0, from)}${BEGIN}\n\n${text}\n${old.slice(to)}`);
-  formatDocument(COSTS_FILE);
 }

@@ -8,7 +8,6 @@ import { measureBursts } from "./burst.ts";
 import { drawChart } from "./chart.ts";
 import { measureCosts } from "./costs.ts";
 import { type CallCounts, countCalls, REPEATED_PATCH } from "./counts.ts";
-import { formatDocument } from "./format.ts";
 import { measureLatency } from "./latency.ts";
 import { ifChanged, runRound } from "./load.ts";
 import { measureEvents } from "./events.ts";
@@ -116,7 +115,6 @@ console.log(formatResults(results));
 if (!QUICK) {
   writeReport(results);
   if (scaling) drawChart({ ...results, scaling });
-  formatDocument("docs/performance.md");
 }
 if (failed.length > 0) {
   console.error(`FAILED: ${failed.join("; ")}`);
