@@ -23,7 +23,7 @@ import * as health from "./endpoints/health.ts";
 import * as itemList from "./endpoints/item-list.ts";
 import * as items from "./endpoints/items.ts";
 import * as login from "./endpoints/login.ts";
-import * as loginConfirmation from "./endpoints/login-confirmation.ts";
+import * as loginConfirmation from "./endpoints/login.ts";
 import * as metrics from "./endpoints/metrics.ts";
 import * as resolve from "./endpoints/resolve.ts";
 import * as session from "./endpoints/session.ts";

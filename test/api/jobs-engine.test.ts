@@ -5,7 +5,7 @@ import { endOfJob, inOperator, JOBS, operatorOf, runJob, serviceWith, startJob, 
 import { backUpAll } from "../support/backup.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { freshFile } from "../support/files.ts";
-import { startBackup } from "../../src/nightly.ts";
+import { startBackup } from "../../src/scheduled.ts";
 import { admin, makeVault, send } from "../support/service.ts";
 
 /** The engine of jobs: rows that are damaged, and jobs of which others are in the way (contract 26, decision 0047). */

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { REGISTRY } from "../../src/model/backup.ts";
 import type { Finding } from "../../src/model/finding.ts";
 import { DAY, HOUR } from "../../src/model/time.ts";
-import { startBackup } from "../../src/nightly.ts";
+import { startBackup } from "../../src/scheduled.ts";
 import { backUp, backUpAll, backUpJob, newestOf, snapshotsOf } from "../support/backup.ts";
 import { canary, captureLog, found } from "../support/canary.ts";
 import { countingBucket, wrapBucket, wrapDatabase } from "../support/bindings.ts";

@@ -2,7 +2,7 @@ import { ItemVaultError } from "@item-vault/client";
 import { describe, expect, inject, it } from "vitest";
 import { COMMANDS } from "../../packages/cli/src/commands.ts";
 import { failureOf } from "../../packages/cli/src/frame/failure.ts";
-import { nearestOf } from "../../packages/cli/src/frame/nearest.ts";
+import { nearestOf } from "../../packages/cli/src/frame/advice.ts";
 import { describe as describeFailure, FAILURE_KINDS } from "../../src/model/failure.ts";
 import { runHere } from "./support/here.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Item } from "../../packages/cli/src/api/shapes.ts";
-import { operationsOf } from "../../packages/cli/src/items/patch.ts";
+import { operationsOf } from "../../packages/cli/src/items/edit.ts";
 import { parseFieldSource } from "../../packages/cli/src/items/sources.ts";
 
 const field = (id: string, label: string, purpose = "") => ({ id, label, purpose, type: "STRING", value: "old" });

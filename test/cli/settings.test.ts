@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vit
 import { COMMANDS } from "../../packages/cli/src/commands.ts";
 import { checkScheme } from "../../packages/cli/src/frame/connection.ts";
 import { configPath, loadAccess, parseConfig } from "../../packages/cli/src/frame/settings.ts";
-import { candidates } from "../../packages/cli/src/settings/candidates.ts";
+import { candidates } from "../../packages/cli/src/settings/complete.ts";
 import { startInterceptor } from "./support/interceptor.ts";
 import { vaultWithLogin } from "./support/login.ts";
 import { runHere } from "./support/here.ts";

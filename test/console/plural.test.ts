@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { plural as inCommandLine } from "../../packages/cli/src/frame/plural.ts";
+import { plural as inCommandLine } from "../../packages/cli/src/frame/printable.ts";
 import { plural } from "../../packages/console/src/ui/plural.ts";
 import { formatSize } from "../../packages/console/src/ui/size.ts";
 

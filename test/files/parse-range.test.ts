@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseRange } from "../../src/http/download.ts";
+import { parseRange } from "../../src/http/endpoints/files.ts";
 import { runs } from "../support/runs.ts";
 
 /** The range that `parseRange` reads from a `Range` header (contract 9.12, RFC 9110 section 14.2). */

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import type { Context } from "hono";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { App } from "../../src/http/context.ts";
-import { parseName } from "../../src/http/upload.ts";
+import { parseName } from "../../src/http/endpoints/file-writes.ts";
 import { freshItem, lengthOf, pattern } from "../support/files.ts";
 import { runs } from "../support/runs.ts";
 import { rotatingTokens } from "./rotating-tokens.ts";

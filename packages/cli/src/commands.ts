@@ -1,4 +1,3 @@
-import { ADMIN_COMMANDS } from "./admin/table.ts";
 import type { Command } from "./frame/command.ts";
 import { FILE_COMMANDS } from "./files/table.ts";
 import { ITEM_COMMANDS } from "./items/table.ts";
@@ -7,12 +6,29 @@ import { READ_COMMANDS } from "./read/table.ts";
 import { RUN_COMMANDS } from "./run/table.ts";
 import { SERVE_COMMANDS } from "./serve/table.ts";
 import { SETTINGS_COMMANDS } from "./settings/table.ts";
-import { PERSON_COMMANDS } from "./tokens/people-table.ts";
-import { TOKEN_COMMANDS } from "./tokens/table.ts";
+import { PERSON_COMMANDS, TOKEN_COMMANDS } from "./tokens/table.ts";
 import { RULE_COMMANDS } from "./tokens/workload-table.ts";
 import { TRANSFER_COMMANDS } from "./transfer/table.ts";
 import { VAULT_COMMANDS } from "./vaults/table.ts";
 import { WORKLOAD_COMMANDS } from "./workload/table.ts";
+import { BACKUP_COMMANDS } from "./admin/backup/table.ts";
+import { DEPLOY_COMMANDS } from "./admin/deploy/table.ts";
+import { JOBS_COMMANDS } from "./admin/jobs/table.ts";
+import { KEYS_COMMANDS } from "./admin/keys/table.ts";
+import { RESTORE_COMMANDS } from "./admin/restore/table.ts";
+import { VERIFY_COMMANDS } from "./admin/verify/table.ts";
+import { VERIFY_DEPLOYMENT_COMMANDS } from "./admin/verify-deployment/table.ts";
+
+/** Commands of the operator of the service; all of them are the admin's. */
+const ADMIN_COMMANDS: readonly Command[] = [
+  ...DEPLOY_COMMANDS,
+  ...KEYS_COMMANDS,
+  ...JOBS_COMMANDS,
+  ...BACKUP_COMMANDS,
+  ...RESTORE_COMMANDS,
+  ...VERIFY_COMMANDS,
+  ...VERIFY_DEPLOYMENT_COMMANDS,
+];
 
 /** Every command, in the order of the help. Each folder has its own table. */
 export const COMMANDS: readonly Command[] = [

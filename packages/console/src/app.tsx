@@ -3,21 +3,24 @@ import { GrantDialog } from "./grants.tsx";
 import { BottomBar, Navigation } from "./navigation.tsx";
 import { type ViewName, VIEWS } from "./routes.ts";
 import { openByKey, Palette } from "./palette/palette.tsx";
-import { SessionEnded } from "./session-ended.tsx";
-import { LinkNotice, LinkQuestion } from "./sign-in-link.tsx";
-import { SignInPage } from "./sign-in.tsx";
-import { SignOutQuestion } from "./sign-out.tsx";
+import { SignInPage, SignInForm } from "./sign-in.tsx";
+import { SignOutQuestion, SignOut } from "./sign-out.tsx";
 import { bulk } from "./state/bulk.ts";
 import { loadItems } from "./state/items.ts";
 import { rotated } from "./state/rotated.ts";
 import { route } from "./state/route.ts";
-import { session, sessionState } from "./state/session.ts";
+import { session, sessionState, nameOfSession, otherSession, askedCodes, linkNotice } from "./state/session.ts";
 import { lazy } from "./ui/lazy.tsx";
 import { Toasts } from "./ui/toasts.tsx";
 import { shownView, VIEW_COMPONENTS } from "./views.tsx";
 import { titleOf } from "./items/categories.ts";
 import { open } from "./state/opened.ts";
 import { presentText, shorten } from "./ui/texts.ts";
+import { dropPage, explainLink, redeemLink } from "./api/session.ts";
+import { hideToasts, showToast } from "./state/toasts.ts";
+import { Dialog } from "./ui/dialog.tsx";
+import { useSignal } from "@preact/signals";
+import { keepFocus } from "./ui/page.tsx";
 
 addEventListener("keydown", openByKey);
 
@@ -65,4 +68,105 @@ function View({ name }: { readonly name: ViewName }) {
     if (token) void loadItems();
   }, [token]);
   return <Shown />;
+}
+
+/**
+ * Asks to sign in when the session has ended. Who had opened the page continues where they were; somebody else begins anew.
+ * Cloudflare Access signs people in by pages of its own, so these open in another tab (api/watch-session.ts).
+ */
+function SessionEnded() {
+  const other = otherSession.value;
+  // A message may offer to undo what the session that has ended has done.
+  useLayoutEffect(hideToasts, []);
+  return (
+    <Dialog title="Your session has ended" signsIn>
+      {other ? (
+        <>
+          <p role="alert">
+            You are signed in as <b>{nameOfSession(other)}</b>. This page was opened by <b>{nameOfSession(session.value!)}</b>:
+            what was typed in it will be lost when you continue.
+          </p>
+          <p>
+            <button type="button" onClick={dropPage}>
+              Continue
+            </button>
+          </p>
+          <p>To keep it, sign in here as before.</p>
+        </>
+      ) : (
+        <p>Sign in again to continue. What you have typed is still here.</p>
+      )}
+      {session.value?.person && (
+        <p>
+          <a class="button" href="/console/" target="_blank" rel="noopener">
+            Sign in with your account, in another tab
+          </a>
+        </p>
+      )}
+      <SignInForm />
+    </Dialog>
+  );
+}
+
+/** Tells as whom a link has signed in, because it may be the link of somebody else. It stays until it is dismissed. */
+function LinkNotice() {
+  if (!linkNotice.value) return null;
+
+  return (
+    <aside class="link-notice" aria-label="Signed in by a link">
+      <output>
+        You’re signed in as <b>{nameOfSession(session.value!)}</b> by link. Not your link? Sign out: its owner can see what you
+        save here.
+      </output>
+      <div class="buttons">
+        <SignOut />
+        <button type="button" onClick={dismiss}>
+          Dismiss
+        </button>
+      </div>
+    </aside>
+  );
+}
+
+function dismiss(): void {
+  linkNotice.value = false;
+  keepFocus();
+}
+
+/** Asks before a sign-in link replaces a session. */
+function LinkQuestion() {
+  const waiting = useSignal(false);
+  const codes = askedCodes.value;
+  if (codes.length === 0) return null;
+  const onUse = async () => {
+    waiting.value = true;
+    try {
+      await redeemLink(codes);
+    } catch (error) {
+      showToast(explainLink(error), "failed");
+    }
+    waiting.value = false;
+    forgetLink();
+  };
+  return (
+    <Dialog title="Sign in with the link?" onClose={forgetLink}>
+      <p>
+        You are signed in as {nameOfSession(session.value!)}. Only use a link that you made yourself: with someone else’s link,
+        you would save items in their vaults.
+      </p>
+      <div class="buttons">
+        <button type="button" onClick={forgetLink}>
+          Stay signed in
+        </button>
+        <button type="button" class="primary" disabled={waiting.value} onClick={() => void onUse()}>
+          Use the link
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** The codes stay unused, and expire. */
+function forgetLink(): void {
+  askedCodes.value = [];
 }

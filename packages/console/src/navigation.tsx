@@ -1,14 +1,16 @@
 import { useLayoutEffect } from "preact/hooks";
-import { Account } from "./account.tsx";
 import { NewItemButton } from "./items/new-item.tsx";
 import { openPalette } from "./palette/palette.tsx";
 import { type ViewGroup, VIEWS, type ViewName } from "./routes.ts";
 import { health, refreshHealth } from "./state/health.ts";
 import { addressOf, route } from "./state/route.ts";
-import { session } from "./state/session.ts";
+import { session, nameOfSession } from "./state/session.ts";
 import { Icon } from "./ui/icon.tsx";
 import { focusView } from "./ui/page.tsx";
 import { canOpen, shownView } from "./views.tsx";
+import { AdminOffer } from "./grants.tsx";
+import { SignOut } from "./sign-out.tsx";
+import { chooseLook, type Look, look, LOOKS } from "./ui/look.ts";
 
 /** The navigation: the views that the session may open, in two groups, and the account. On a phone it is below the view. */
 
@@ -123,5 +125,39 @@ export function BottomBar() {
         More
       </button>
     </nav>
+  );
+}
+
+/** The menu of who is signed in: the look of the page, becoming an administrator, and signing out. */
+
+const ACCOUNT = "account";
+
+function Account() {
+  const name = nameOfSession(session.value!);
+  return (
+    <div class="account">
+      <button type="button" class="plain" popovertarget={ACCOUNT} title={name}>
+        <span class="unseen">Account: </span>
+        <span class="name">{name}</span>
+        <Icon name="down" />
+      </button>
+      <div id={ACCOUNT} popover="auto">
+        <p class="name" title={name}>
+          {name}
+        </p>
+        <label>
+          Theme{" "}
+          <select value={look.value} onChange={(event) => chooseLook(event.currentTarget.value as Look)}>
+            {Object.entries(LOOKS).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        <AdminOffer />
+        <SignOut />
+      </div>
+    </div>
   );
 }

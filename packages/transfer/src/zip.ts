@@ -1,4 +1,3 @@
-import { crc32 } from "./crc32.ts";
 import { sourceFault } from "./error.ts";
 import { decodeText } from "./text.ts";
 
@@ -137,4 +136,18 @@ async function inflate(raw: Uint8Array, size: number): Promise<Uint8Array> {
     length += value.length;
   }
   return content.subarray(0, length);
+}
+
+/** CRC-32 (ISO 3309). node:zlib has it from Node 20.15 on only. */
+
+const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte;
+  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
+  return value >>> 0;
+});
+
+function crc32(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) crc = TABLE[(crc ^ byte) & 0xff]! ^ (crc >>> 8);
+  return (crc ^ 0xffffffff) >>> 0;
 }

@@ -2,18 +2,29 @@ import type * as z from "zod/mini";
 import { anyJob, jobInputs } from "../../api/job-bodies.ts";
 import { fingerprint } from "../../crypto/seal.ts";
 import { isId } from "../../model/ids.ts";
-import { type Job, type JobPlace, type NewJob, type RequestedKind } from "../../model/job.ts";
+import type { Job, JobPlace, NewJob, RequestedKind, JobResult, BackupInput, ResealInput, RewrapInput } from "../../model/job.ts";
 import { COUNTS, parseCount } from "../../model/query.ts";
-import { invalid, ok, type Result } from "../../model/result.ts";
+import { invalid, ok, type Result, fail } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { SECOND } from "../../model/time.ts";
 import { checkRootKeys } from "../../store/keys/root-keys.ts";
 import { nextPage } from "../headers.ts";
 import { newId } from "../new-id.ts";
 import { callOperator } from "../../operator.ts";
-import { presentJob } from "../present/jobs.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
-import { JOB_REQUESTS, type JobRequest } from "./job-requests.ts";
+import type { Presented, Schemas } from "../../api/answer.ts";
+import { presentTime } from "../present/time.ts";
+import { REGISTRY } from "../../model/backup.ts";
+import type { RestoreInput } from "../../model/restore.ts";
+import type { VerifyInput } from "../../model/verify.ts";
+import { createRequestId } from "../../request-id.ts";
+import { sealOrigin } from "../../store/activity/entries.ts";
+import { type BackupStore, withBuckets } from "../../store/backup/ports.ts";
+import { checkRestore } from "../../store/restore/check.ts";
+import { checkItem } from "../../store/restore/restore-item.ts";
+import { requireVault } from "../../store/vaults/vaults.ts";
+import { requireBackup } from "../../store/verify/stages.ts";
+import { originOf } from "../audit.ts";
 
 /** /v1/admin/jobs (contract 26): creates, shows, pauses and stops long jobs. */
 
@@ -131,3 +142,89 @@ export const listJobFindings = serveBy({
     return ok({ json: findings, headers: link });
   },
 });
+
+/** Jobs on the wire (contract 26.1). */
+
+function presentJob({ dryRun, createdAt, endedAt, result, ...job }: Job): Presented<Schemas.Job> {
+  return {
+    ...job,
+    dryRun: dryRun || undefined,
+    result: result && presentResult(result),
+    createdAt: presentTime(createdAt),
+    endedAt: endedAt === undefined ? undefined : presentTime(endedAt),
+  };
+}
+
+function presentResult({ restored, ...others }: JobResult) {
+  if (!restored) return others;
+  const { takenAt } = restored;
+  return { ...others, restored: { ...restored, takenAt: takenAt === undefined ? undefined : presentTime(takenAt) } };
+}
+
+/** What has to hold before a job is created, and what the job then has to know, by its kind (contract 26.2). */
+
+interface JobRequest<Input extends object = object> {
+  /** Whether the job seals: then the root keys are compared with those of the database before. What a wrong key seals, no other one opens. */
+  readonly seals?: true;
+  /** Checks a request before its job is created. Out: the input of the job. */
+  prepare(call: Call, input: Input): Promise<Result<object>>;
+}
+
+const JOB_REQUESTS: { readonly [Kind in RequestedKind]: JobRequest<z.output<(typeof jobInputs)[Kind]>> } = {
+  rewrap: {
+    seals: true,
+    prepare: async ({ store: { keyring } }) => ok<RewrapInput>({ activeKey: keyring.active.id }),
+  },
+  verify: { prepare: prepareVerify },
+  reseal: { seals: true, prepare: prepareReseal },
+  backup: { prepare: prepareBackup },
+  restore: { seals: true, prepare: prepareRestore },
+};
+
+/** Errors: `vault_not_found`, `backup_not_found`; `misconfigured`, when no bucket of backups is bound. */
+async function prepareVerify({ store, c }: Call, input: VerifyInput): Promise<Result<VerifyInput>> {
+  const { vault, backup } = input;
+  const buckets = withBuckets(store, c.env);
+  if (!buckets.ok) return buckets;
+  if (vault === undefined) return ok(input);
+  const exists = backup ? await requireBackup(buckets.value, vault) : await requireVault(store.db, vault);
+  return exists.ok ? ok(input) : exists;
+}
+
+/** Errors: `vault_not_found`. */
+async function prepareReseal({ store: { db } }: Call, input: ResealInput): Promise<Result<ResealInput>> {
+  const exists = await requireVault(db, input.vault);
+  return exists.ok ? ok(input) : exists;
+}
+
+/** Errors: `vault_not_found`; `misconfigured`, when no bucket of backups is bound. */
+async function prepareBackup({ store, c }: Call, input: BackupInput): Promise<Result<BackupInput>> {
+  const buckets = withBuckets(store, c.env);
+  if (!buckets.ok) return buckets;
+  const { vault } = input;
+  if (vault === undefined) return ok(input);
+  const exists = await requireVault(store.db, vault);
+  return exists.ok ? ok(input) : exists;
+}
+
+type RestoreRequest = Omit<RestoreInput, "entry" | "origin">;
+
+/** Errors: `misconfigured`, when no bucket of backups is bound; those of `checkRestore` and `checkItem`; `database_full`. */
+async function prepareRestore({ store, c }: Call, input: RestoreRequest): Promise<Result<RestoreInput>> {
+  const buckets = withBuckets(store, c.env);
+  if (!buckets.ok) return buckets;
+  const checked = await requireRestorable(buckets.value, input);
+  if (!checked.ok) return checked;
+  // The job keeps its input, and the operator has it from another isolate.
+  const entry = createRequestId(Date.now());
+  return ok({ ...input, entry, origin: await sealOrigin(store, entry, originOf(c)) });
+}
+
+async function requireRestorable(store: BackupStore, input: RestoreRequest): Promise<Result<undefined>> {
+  const { item, vault = REGISTRY, ...wanted } = input;
+  const request = { vault, ...wanted };
+  const checked = item === undefined ? await checkRestore(store, request) : await checkItem(store, request, item);
+  if (!checked.ok) return checked;
+  const lacksRoom = "room" in checked.value && !checked.value.room && !wanted.dryRun;
+  return lacksRoom ? fail("database_full") : ok(undefined);
+}

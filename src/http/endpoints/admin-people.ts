@@ -5,14 +5,18 @@ import { NEVER_SECONDS } from "../../model/time.ts";
 import { parseValue } from "../../model/text.ts";
 import { endOfKind } from "../../store/tokens/kinds.ts";
 import { insertNamed } from "../../store/tokens/named-rows.ts";
-import { loadPeople, loadPerson, updatePerson } from "../../store/tokens/people.ts";
+import { loadPeople, loadPerson, updatePerson, addedAt } from "../../store/tokens/people.ts";
 import { requireRoom } from "../../store/health/room.ts";
 import { isAdministrator, refuseAdministrator, refuseOfAdministrator } from "../administrators.ts";
 import { adminEntry } from "../audit.ts";
 import { streamList } from "../json-list.ts";
 import { newId } from "../new-id.ts";
-import { presentListedPerson, presentPerson } from "../present/people.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
+import type { Presented, Schemas } from "../../api/answer.ts";
+import type { Claims } from "../../crypto/token.ts";
+import type { ListedToken } from "../../store/tokens/tokens.ts";
+import { presentTime } from "../present/time.ts";
+import { presentScope } from "../present/tokens.ts";
 
 /** /v1/admin/people (contract 25): adds, lists, changes and removes people. */
 
@@ -79,3 +83,17 @@ export async function removePerson({ c, store, person: id }: Call): ReplyTo<"rem
   const removed = await endOfKind(store, "person", id, adminEntry(PERSON, c, "DELETE", id));
   return removed.ok ? ok({ response: c.body(null, 204) }) : removed;
 }
+
+const presentAddedAt = (person: ListedToken): string => presentTime(addedAt(person) * 1000);
+
+/** A person for the admin (contract 25.1). */
+function presentPerson(person: Claims): Presented<Schemas.Person> {
+  const updatedAt = person.since === undefined ? undefined : presentTime(person.issuedAt * 1000);
+  // The scope of a person has no Items (contract 25.2).
+  const vaults = presentScope(person, "uuid") as Presented<Schemas.Person>["vaults"];
+  return { id: person.id, email: person.name, vaults, admin: person.admin, createdAt: presentAddedAt(person), updatedAt };
+}
+
+/** As `presentPerson`, also a person whose row does not open. */
+const presentListedPerson = (person: ListedToken): Presented<Schemas.Person | Schemas.BrokenPerson> =>
+  "broken" in person ? { id: person.id, broken: person.broken, createdAt: presentAddedAt(person) } : presentPerson(person);

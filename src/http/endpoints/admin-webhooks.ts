@@ -2,12 +2,13 @@ import { newWebhook, webhookChange } from "../../api/bodies.ts";
 import { fingerprint } from "../../crypto/seal.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
-import type { NewWebhook, WebhookChange } from "../../model/webhook.ts";
+import type { NewWebhook, WebhookChange, RecordedAttempt, Webhook } from "../../model/webhook.ts";
 import { requireRoom } from "../../store/health/room.ts";
 import { sendAttemptRequest, sendWebhookRequest } from "../coordinator.ts";
 import { newId } from "../new-id.ts";
-import { presentDelivery, presentWebhook } from "../present/webhooks.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
+import type { Presented, Schemas } from "../../api/answer.ts";
+import { presentTime } from "../present/time.ts";
 
 /** /v1/admin/vaults/{v}/webhooks (contract 17): lists, creates, changes, tests and deletes the webhooks of a vault. */
 
@@ -65,3 +66,39 @@ async function answerOne(call: Call, request: Parameters<typeof sendWebhookReque
   const [webhook] = answer.value;
   return ok({ json: presentWebhook(webhook!), made: webhook!.id });
 }
+
+/** Webhooks on the wire (contract 17.1). */
+
+function presentWebhook({
+  id,
+  url,
+  secret,
+  state,
+  createdAt,
+  lastDelivery,
+  lastError,
+  ...counts
+}: Webhook): Presented<Schemas.Webhook> {
+  return {
+    id,
+    url,
+    broken: url === undefined ? "integrity" : undefined,
+    enabled: state !== "DISABLED",
+    state,
+    createdAt: presentTime(createdAt),
+    lastDelivery: lastDelivery === undefined ? undefined : presentTime(lastDelivery),
+    lastError: lastError && { kind: lastError.kind, status: lastError.status, at: presentTime(lastError.at) },
+    ...counts,
+    secret,
+  };
+}
+
+/** An attempt to deliver (contract 17.13). */
+const presentDelivery = ({
+  at,
+  milliseconds,
+  status,
+  error,
+  events,
+  test,
+}: RecordedAttempt): Presented<Schemas.WebhookDelivery> => ({ at: presentTime(at), milliseconds, status, error, events, test });

@@ -1,15 +1,21 @@
 import type { ContentAddress } from "../../model/file.ts";
 import type { Change, NewContent } from "../../model/operation.ts";
-import { ok, type Result } from "../../model/result.ts";
-import { deleteContent } from "../../store/contents/upload.ts";
+import { ok, type Result, fail, invalid } from "../../model/result.ts";
+import { deleteContent, putContent } from "../../store/contents/upload.ts";
 import { loadFile } from "../../store/items/files.ts";
 import { requireRoomForFile } from "../../store/health/room.ts";
 import { recordContent, sendChange, tryChange } from "../coordinator.ts";
 import { presentFile } from "../present/items.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
-import { parseName, parseSection, parseUploadHeaders, receiveContent, type UploadHeaders } from "../upload.ts";
-import { uploadContent } from "../upload-content.ts";
-import { filesOf } from "../../store/buckets/r2.ts";
+import { uploadContent, type Received } from "../upload-content.ts";
+import { filesOf, PART_BYTES } from "../../store/buckets/r2.ts";
+import { parse as parseDisposition } from "content-disposition";
+import { PIECE_BYTES } from "../../crypto/pieces.ts";
+import { fits, LIMITS } from "../../model/limits.ts";
+import type { UploadPieces } from "../../store/contents/pieces.ts";
+import { isEncoded } from "../body.ts";
+import type { Context } from "../context.ts";
+import { admitBytes, type Share } from "../../work.ts";
 
 /** Endpoint 12: the writes to the Files of an Item. */
 
@@ -76,4 +82,104 @@ async function upload(
     discard: () => deleteContent(filesOf(c.env), address),
   });
   return written.ok ? ok({ json: presentFile(written.value, { id: item, vault }, dialect) }) : written;
+}
+
+/** A request whose body is the content of a File (contract 9): its headers, and the checks on its bytes. */
+
+/** The name of a new File: from the query, else from `Content-Disposition` (RFC 6266). Errors: 400. */
+export function parseName(c: Context): Result<string> {
+  const header = c.req.header("Content-Disposition");
+  const name = c.req.query("name") ?? (header === undefined ? undefined : parseDisposition(header).parameters["filename"]);
+  if (!name) return invalid("name: is missing: give it in the query, or as filename in Content-Disposition");
+  if (!fits(name, LIMITS.fileName)) return invalid(`name: is longer than ${LIMITS.fileName} bytes`);
+  return name.isWellFormed() ? ok(name) : invalid("name: holds half of a surrogate pair");
+}
+
+/** The id of the section of a new File, from the query. Errors: 400. */
+function parseSection(c: Context): Result<string | undefined> {
+  const section = c.req.query("section") || undefined;
+  return section === undefined || fits(section, LIMITS.sectionId)
+    ? ok(section)
+    : invalid(`section: is longer than ${LIMITS.sectionId} bytes`);
+}
+
+interface UploadHeaders {
+  /** Bytes of the body; absent when the client does not declare them. */
+  readonly length: number | undefined;
+  /** The SHA-256 that the bytes must have, in base64. */
+  readonly digest: string | undefined;
+}
+
+/** Parses `Content-Length` and `Content-Digest`. Errors: 400, 413, 415. */
+function parseUploadHeaders(c: Context): Result<UploadHeaders> {
+  if (isEncoded(c.req.raw)) return fail("encoding");
+  if (/^\s*multipart\/form-data\b/i.test(c.req.header("Content-Type") ?? ""))
+    return invalid("Content-Type: is multipart/form-data: send the bytes of the file alone, with curl by --data-binary @FILE");
+  const declared = c.req.header("Content-Length");
+  if (declared !== undefined && !/^\d{1,15}$/.test(declared)) return invalid("Content-Length: is not a number of bytes");
+  const length = declared === undefined ? undefined : Number(declared);
+  if (length !== undefined && length > LIMITS.file) return fail("body_too_large", String(LIMITS.file));
+  const header = c.req.header("Content-Digest");
+  const digest = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/]{43}=):/.exec(header ?? "")?.[1]; // RFC 9530 section 2
+  if (header !== undefined && digest === undefined) return invalid("Content-Digest: has no sha-256 of 32 bytes");
+  return ok({ length, digest });
+}
+
+/**
+ * Streams the body into R2, sealed. In: `hashed`, whether the SHA-256 is needed without a digest too.
+ * Errors: those of `checkPieces` and `putContent`. Nothing is stored then.
+ */
+function receiveContent(
+  c: Context,
+  address: ContentAddress,
+  key: Uint8Array,
+  headers: UploadHeaders,
+  hashed: boolean,
+  share: Share | undefined,
+): Promise<Result<Received>> {
+  const { body } = c.req.raw;
+  const stream = body ?? new Response(new Uint8Array()).body!;
+  const length = body ? headers.length : 0;
+  return putContent(filesOf(c.env), address, key, stream, length, (pieces) => checkPieces(pieces, headers, hashed, share));
+}
+
+/**
+ * Passes the pieces of a body on. Returns what was received, or a refusal: 413 when it is too large, 400 when length or
+ * digest differ from the headers. The last piece is passed on only after all checks.
+ */
+async function* checkPieces(
+  pieces: UploadPieces<undefined>,
+  { length, digest }: UploadHeaders,
+  hashed: boolean,
+  share: Share | undefined,
+): UploadPieces<Received> {
+  const hashing = hashed || digest !== undefined ? new crypto.DigestStream("SHA-256") : undefined;
+  const hasher = hashing?.getWriter();
+  let size = 0;
+  let hash: Uint8Array | undefined;
+  try {
+    for (;;) {
+      const next = await pieces.next();
+      if (next.done) return next.value.ok ? ok({ size, hash }) : next.value;
+      const plain = next.value;
+      const last = plain.length < PIECE_BYTES;
+      size += plain.length;
+      if (size > LIMITS.file) return fail("body_too_large", String(LIMITS.file));
+      // R2 takes a body without a length in parts, which are in memory as a whole.
+      const admitted = length === undefined ? admitBytes(share, Math.min(size, PART_BYTES)) : ok(undefined);
+      if (!admitted.ok) return admitted;
+      // The platform checks this for HTTP; a Worker that calls this one may send another length.
+      if (length !== undefined && (size > length || (last && size < length)))
+        return invalid("the body is not as long as its Content-Length says");
+      await hasher?.write(plain.slice()); // a copy, because the runtime detaches the buffer
+      if (last && hashing) {
+        await hasher!.close();
+        hash = new Uint8Array(await hashing.digest);
+        if (digest !== undefined && hash.toBase64() !== digest) return invalid("Content-Digest: is not that of the body");
+      }
+      yield plain;
+    }
+  } finally {
+    await pieces.return(ok(undefined));
+  }
 }

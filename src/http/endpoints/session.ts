@@ -1,11 +1,11 @@
-import type { AnswerBody } from "../../api/answer.ts";
+import type { AnswerBody, Presented, Schemas } from "../../api/answer.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { SECOND } from "../../model/time.ts";
+import { SECOND, DAY } from "../../model/time.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { sendEntry } from "../../requests/entries.ts";
 import { isKnownRefused, rememberRefusal } from "../../requests/refused.ts";
 import { openStore, type Store } from "../../store/d1/database.ts";
-import type { Grants, Lifetime } from "../../store/tokens/session-rows.ts";
+import { type Grants, type Lifetime, actingToken } from "../../store/tokens/session-rows.ts";
 import { type ConsoleSession, deleteSession, insertSession } from "../../store/tokens/sessions.ts";
 import {
   adminFingerprint,
@@ -19,8 +19,10 @@ import {
 } from "../console-session.ts";
 import type { Context } from "../context.ts";
 import type { Content } from "../route.ts";
-import { presentSession } from "../present/sessions.ts";
 import { authenticateSignIn, type Granted, openedEntry, signInEntry } from "./sign-in.ts";
+import type { Settings } from "../../settings.ts";
+import { presentTime } from "../present/time.ts";
+import { presentToken } from "../present/tokens.ts";
 
 /** /console/session: the session of the console (contract 24). Only the console sends these requests, so they have no row of a token. */
 
@@ -105,3 +107,21 @@ export async function signOut(c: Context): Promise<Result<Content<never>>> {
   setCookie(c, "", 0);
   return ok({ response: c.body(null, 204) });
 }
+
+/**
+ * A session of the console on the wire (contract 24.4). The token is as `GET /v1/token` answers it. The settings are those that the texts
+ * of the console name.
+ */
+const presentSession = (
+  session: Grants & Pick<Lifetime, "expiresAt">,
+  { deletedRetention, versionsKept, access }: Settings,
+): Presented<Schemas.Session> => {
+  const token = actingToken(session);
+  return {
+    expiresAt: presentTime(session.expiresAt),
+    admin: session.admin !== undefined,
+    token: token && presentToken(token, token.dialect),
+    person: token?.kind === "person" ? { id: token.id, email: token.name } : undefined,
+    settings: { deletedRetentionDays: deletedRetention / DAY, versionsKept, access: access !== undefined },
+  };
+};

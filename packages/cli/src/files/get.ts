@@ -5,11 +5,11 @@ import { write } from "../frame/io.ts";
 import { parseMode, writeWholeFile } from "../frame/output-file.ts";
 import { tell } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
-import { printable } from "../frame/printable.ts";
-import { plural } from "../frame/plural.ts";
+import { printable, plural } from "../frame/printable.ts";
 import { measured, openContent } from "./content.ts";
-import type { FILE_GET_OPTIONS } from "./options.ts";
-import { targetOf } from "./target.ts";
+import type { FILE_GET_OPTIONS } from "./table.ts";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
 
 /** `file get`: writes a content to a file or to stdout as it arrives. */
 export async function run({ io, args, options, client: connect }: Call<typeof FILE_GET_OPTIONS>): Promise<void> {
@@ -30,4 +30,23 @@ export async function run({ io, args, options, client: connect }: Call<typeof FI
     progress.end();
   }
   if (target !== undefined) await tell(io, `Wrote ${printable(target)} (${plural(file.size, "byte")})`);
+}
+
+/** Where a download goes. */
+
+/**
+ * The path of a download. `output`: the user's path; without one, or with that of a folder, the name of the File counts, of which only
+ * the last part is used. Errors: throws a CliError for a name that cannot be one of a file.
+ */
+async function targetOf(output: string | undefined, name: string): Promise<string> {
+  const isFolder = output !== undefined && (output.endsWith("/") || (await stat(output).catch(() => undefined))?.isDirectory());
+  return output === undefined || isFolder ? join(output ?? ".", safeName(name)) : output;
+}
+
+/** The last part of a name, of paths of any system. Errors: throws a CliError when nothing usable is left. */
+export function safeName(name: string): string {
+  const last = name.split(/[/\\]/).at(-1)!;
+  const usable = last !== "" && last !== "." && last !== ".." && !/\p{Cc}/u.test(last) && Buffer.byteLength(last) <= 255;
+  if (usable) return last;
+  throw new CliError("The name of the file cannot be used on this machine", { exit: "usage", hint: "Name the file with -o." });
 }

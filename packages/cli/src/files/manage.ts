@@ -2,7 +2,7 @@ import { fileIdOf, findItem } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { filesTable } from "../items/present.ts";
 import { show, tell } from "../output/format.ts";
-import type { FILE_DELETE_OPTIONS, FILE_LIST_OPTIONS } from "./options.ts";
+import type { FILE_DELETE_OPTIONS, FILE_LIST_OPTIONS } from "./table.ts";
 
 /** `file list`. */
 export async function list({ io, args, options, client: connect }: Call<typeof FILE_LIST_OPTIONS>): Promise<void> {

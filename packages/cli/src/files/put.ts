@@ -9,7 +9,7 @@ import { filesTable } from "../items/present.ts";
 import { show } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
 import { type Bytes, measured, upload } from "./content.ts";
-import type { FILE_PUT_OPTIONS } from "./options.ts";
+import type { FILE_PUT_OPTIONS } from "./table.ts";
 
 /** `file put`: uploads a file or stdin as it is read. */
 export async function run({ io, args, options, client: connect }: Call<typeof FILE_PUT_OPTIONS>): Promise<void> {

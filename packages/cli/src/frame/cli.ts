@@ -1,12 +1,11 @@
 import { ItemVaultError } from "@item-vault/client";
 import type { Call, Command } from "./command.ts";
 import { CliError, EXIT, failureOf } from "./failure.ts";
-import { helpOf, overview } from "./help.ts";
 import { type Io, write } from "./io.ts";
-import { adviceForCommand } from "./advice.ts";
+import { adviceForCommand, optionsOf } from "./advice.ts";
 import { printable } from "./printable.ts";
 import { proxyHint } from "./proxy.ts";
-import { findCommand, type Parsed, parseLine, refuseOptionsOfNode, withCommandFirst } from "./parse.ts";
+import { findCommand, type Parsed, parseLine, refuseOptionsOfNode, withCommandFirst, usageOf } from "./parse.ts";
 import { connectTo } from "./connect.ts";
 import { type Access, loadAccess, type TokenKind } from "./settings.ts";
 import { VERSION } from "./version.ts";
@@ -82,4 +81,34 @@ function callOf({ args, rest, options }: Parsed, commands: readonly Command[], i
     admin: () => connect("admin_token"),
     issued: async (token: string) => connectTo({ ...(await access("admin_token")), token }),
   };
+}
+
+/** The help, made from the table of commands. */
+
+/** All commands, one a line. */
+function overview(all: readonly Command[]): string {
+  const commands = all.filter(({ hidden }) => !hidden);
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  const lines = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+  return ["Usage: item-vault <command> [options]", "", ...lines, "", "`item-vault <command> --help` shows the options.", ""].join(
+    "\n",
+  );
+}
+
+/** One command with its options and examples. */
+function helpOf(command: Command): string {
+  const named = Object.entries(optionsOf(command)).map(([name, { short, value, summary }]) => ({
+    flags: `${short ? `-${short}, ` : "    "}--${name}${value ? ` ${value}` : ""}`,
+    summary,
+  }));
+  const width = Math.max(...named.map(({ flags }) => flags.length));
+  return [
+    `Usage: ${usageOf(command)}`,
+    "",
+    command.summary,
+    "",
+    ...named.map(({ flags, summary }) => `  ${flags.padEnd(width)}  ${summary}`),
+    ...(command.examples.length > 0 ? ["", "Examples:", ...command.examples.map((example) => `  ${example}`)] : []),
+    "",
+  ].join("\n");
 }

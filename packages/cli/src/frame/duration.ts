@@ -1,5 +1,5 @@
 import { CliError } from "./failure.ts";
-import { plural } from "./plural.ts";
+import { plural } from "./printable.ts";
 
 const SECONDS: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d: 86_400 };
 

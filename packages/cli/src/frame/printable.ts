@@ -25,3 +25,6 @@ export const escapeHidden = (text: string, escape: (character: string) => string
 export const hasHidden = (text: string): boolean => escapeHidden(text, () => "") !== text;
 
 const LAYOUT = new Set(["\n", "\t"]);
+
+/** A number with its noun: `1 Item`, `2 Items`. In: the plural of the noun, where it is not made by an s. */
+export const plural = (count: number, noun: string, many = `${noun}s`): string => `${count} ${count === 1 ? noun : many}`;

@@ -1,4 +1,5 @@
 import { rmSync } from "node:fs";
+import { CliError } from "./failure.ts";
 
 /** What a signal leaves behind. */
 
@@ -21,4 +22,18 @@ export function removeAtSignal(path: string): () => void {
   return () => {
     for (const off of offs) off();
   };
+}
+
+/** Runs a command that Ctrl-C ends cleanly: the signal aborts, and what has begun is finished. A second Ctrl-C ends the process. */
+export async function interruptible<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const interrupt = () => controller.abort(new CliError("Interrupted"));
+  process.once("SIGINT", interrupt);
+  process.once("SIGTERM", interrupt);
+  try {
+    return await run(controller.signal);
+  } finally {
+    process.off("SIGINT", interrupt);
+    process.off("SIGTERM", interrupt);
+  }
 }

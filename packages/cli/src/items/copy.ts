@@ -6,7 +6,7 @@ import type { Io } from "../frame/io.ts";
 import { show, tell } from "../output/format.ts";
 import { duplicate, type Loaded, loadItem, placeOf, removeCopy } from "./duplicate.ts";
 import { shownItem } from "./present.ts";
-import type { COPY_OPTIONS } from "./options.ts";
+import type { COPY_OPTIONS } from "./table.ts";
 
 type CopyCall = Call<typeof COPY_OPTIONS>;
 

@@ -7,7 +7,7 @@ import { show } from "../output/format.ts";
 import { newField, readJson, withJson } from "./input.ts";
 import { shownItem } from "./present.ts";
 import { loadFields, parseFieldSource } from "./sources.ts";
-import type { CREATE_OPTIONS } from "./options.ts";
+import type { CREATE_OPTIONS } from "./table.ts";
 
 type Options = Values<typeof CREATE_OPTIONS>;
 

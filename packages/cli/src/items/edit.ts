@@ -1,17 +1,15 @@
 import { type Client, ItemVaultError, type PatchOperation } from "@item-vault/client";
-import { findItem, type ItemPath } from "../api/find.ts";
-import type { Item } from "../api/shapes.ts";
-import type { Call } from "../frame/command.ts";
+import { findItem, type ItemPath, onlyOne } from "../api/find.ts";
+import type { Item, Field } from "../api/shapes.ts";
+import type { Call, Values } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { show, tell } from "../output/format.ts";
-import { withKnownAttributes } from "./check.ts";
 import { loadItem } from "./duplicate.ts";
 import { editInteractively } from "./editor.ts";
-import { readJson, withJson, type WrittenItem } from "./input.ts";
-import { operationsOf } from "./patch.ts";
+import { readJson, withJson, type WrittenItem, newField, purposeOf, typeOf } from "./input.ts";
 import { shownItem } from "./present.ts";
-import { loadFields, parseFieldSource } from "./sources.ts";
-import type { EDIT_OPTIONS } from "./options.ts";
+import { loadFields, parseFieldSource, type FieldSource, type FieldValue } from "./sources.ts";
+import type { EDIT_OPTIONS } from "./table.ts";
 
 type EditCall = Call<typeof EDIT_OPTIONS>;
 
@@ -70,3 +68,96 @@ function checkedVersion(json: WrittenItem, { version }: Item): WrittenItem {
     hint: "Read the item again, or remove `version` from the JSON to overwrite it.",
   });
 }
+
+/** JSON that replaces an Item. */
+
+const OF_ITEMS = [
+  "title",
+  "category",
+  "favorite",
+  "tags",
+  "urls",
+  "sections",
+  "fields",
+  "files",
+  "brokenFiles",
+  "state",
+  "deletedAt",
+];
+const OF_FIELDS = ["id", "section", "type", "purpose", "label", "value", "generate", "recipe", "entropy", "totp"];
+
+/**
+ * The same JSON. The service ignores an attribute that it does not know, so a mistyped one would remove what it was to replace: known
+ * are those that the Item has, also of a later service, and those that it can have. Errors: throws a CliError that names another one.
+ */
+export function withKnownAttributes<T extends object>(json: T, item: Item): T {
+  check(json, [...OF_ITEMS, ...Object.keys(item)], "the item");
+  const known = [...OF_FIELDS, ...item.fields.flatMap((field) => Object.keys(field))];
+  const { fields } = json as { readonly fields?: unknown };
+  for (const [index, field] of (Array.isArray(fields) ? (fields as unknown[]) : []).entries())
+    if (typeof field === "object" && field !== null) check(field, known, `field ${index + 1}`);
+  return json;
+}
+
+function check(value: object, known: readonly string[], what: string): void {
+  const unknown = Object.keys(value).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new CliError(`${JSON.stringify(unknown)} is not an attribute of ${what}`, {
+    exit: "usage",
+    hint: "Attributes missing from the JSON are removed, so a typo would lose data.",
+  });
+}
+
+/** `item edit` by options, as the operations of a PATCH (contract 6). */
+
+type Loaded = FieldSource & { readonly value: FieldValue };
+
+/** Errors: throws a CliError for a label that several fields have, or that none has where one is removed. */
+export function operationsOf(item: Item, options: Values<typeof EDIT_OPTIONS>, fields: readonly Loaded[]): PatchOperation[] {
+  const { title, tag, url, favorite, username, "remove-field": removed = [] } = options;
+  const replaced = { title, tags: tag, urls: url?.map(urlOf), favorite: booleanOf(favorite) };
+  return [
+    ...Object.entries(replaced).flatMap(([name, value]) => (value === undefined ? [] : [replace(`/${name}`, value)])),
+    ...(username === undefined
+      ? []
+      : setField(item, { label: "username", type: undefined, source: { from: "stdin" }, value: { value: username } })),
+    ...fields.flatMap((field) => setField(item, field)),
+    ...removed.map((label): PatchOperation => ({
+      op: "remove",
+      path: pathOf(onlyOne(fieldsNamed(item, label), "field", label)),
+    })),
+  ];
+}
+
+const replace = (path: string, value: unknown): PatchOperation => ({ op: "replace", path, value });
+const urlOf = (href: string, index: number) => (index === 0 ? { href, primary: true } : { href });
+const booleanOf = (text: string | undefined): boolean | undefined => (text === undefined ? undefined : text === "true");
+
+/** An existing field keeps everything but its value, and its type where none is given. */
+function setField(item: Item, field: Loaded): PatchOperation[] {
+  const found = fieldsNamed(item, field.label);
+  if (found.length === 0) return [{ op: "add", path: "/fields", value: newField(field) }];
+  const path = pathOf(onlyOne(found, "field", field.label));
+  const { type, value } = field;
+  const typed = type === undefined ? [] : [replace(`${path}/type`, typeOf(type))];
+  if ("value" in value) return [...typed, replace(`${path}/value`, value.value)];
+  // A field that has a value keeps it (contract 7.7).
+  return [
+    ...typed,
+    { op: "remove", path: `${path}/value` },
+    { op: "add", path: `${path}/recipe`, value: value.recipe },
+    { op: "add", path: `${path}/generate`, value: true },
+  ];
+}
+
+/** The fields with this id, else those with this label, else the one of the purpose that the name stands for. */
+function fieldsNamed({ fields }: Item, name: string): readonly Field[] {
+  const byId = fields.filter(({ id }) => id === name);
+  const byLabel = fields.filter(({ label }) => label === name);
+  const wanted = purposeOf(name);
+  const byPurpose = fields.filter(({ purpose }) => wanted !== undefined && purpose === wanted);
+  return [byId, byLabel, byPurpose].find(({ length }) => length > 0) ?? [];
+}
+
+/** RFC 6901, section 3. */
+const pathOf = ({ id }: Field): string => `/fields/${id.replaceAll("~", "~0").replaceAll("/", "~1")}`;

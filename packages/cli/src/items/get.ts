@@ -3,7 +3,7 @@ import type { Call } from "../frame/command.ts";
 import { show } from "../output/format.ts";
 import { versionOf } from "./input.ts";
 import { shownItem } from "./present.ts";
-import type { GET_OPTIONS } from "./options.ts";
+import type { GET_OPTIONS } from "./table.ts";
 
 /** `item get`: one Item, or an earlier version of it. */
 export async function run({ io, args, options, client: connect }: Call<typeof GET_OPTIONS>): Promise<void> {

@@ -5,7 +5,7 @@ import type { Call, Values } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { show } from "../output/format.ts";
 import { shownItems } from "./present.ts";
-import type { LIST_OPTIONS } from "./options.ts";
+import type { LIST_OPTIONS } from "./table.ts";
 
 type Options = Values<typeof LIST_OPTIONS>;
 

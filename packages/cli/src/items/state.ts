@@ -8,7 +8,7 @@ import { show, tell } from "../output/format.ts";
 import { printable } from "../frame/printable.ts";
 import { versionOf } from "./input.ts";
 import { shownItem } from "./present.ts";
-import type { DELETE_OPTIONS, RESTORE_OPTIONS, STATE_OPTIONS } from "./options.ts";
+import type { DELETE_OPTIONS, RESTORE_OPTIONS, STATE_OPTIONS } from "./table.ts";
 
 /** Commands that change whether an Item is listed. */
 

@@ -6,7 +6,7 @@ import type { Call } from "../frame/command.ts";
 import { isTable, show } from "../output/format.ts";
 import { tableOf } from "../output/table.ts";
 import { timeOf } from "../output/time.ts";
-import type { VERSIONS_OPTIONS } from "./options.ts";
+import type { VERSIONS_OPTIONS } from "./table.ts";
 
 /** `item versions`: the versions that an Item has, newest first. */
 export async function run({ io, args, options, client: connect }: Call<typeof VERSIONS_OPTIONS>): Promise<void> {

@@ -8,7 +8,7 @@ import { timeOf } from "../output/time.ts";
 import { printable } from "../frame/printable.ts";
 import { isTable, show, tell } from "../output/format.ts";
 import { tableOf } from "../output/table.ts";
-import type { ACTIVITY_OPTIONS } from "./options.ts";
+import type { ACTIVITY_OPTIONS } from "./table.ts";
 
 /** An entry of either log (contract 13.5, 13.22). */
 type Entry = Listed<"GET /v1/activity" | "GET /v1/admin/activity">;

@@ -6,7 +6,7 @@ import { write } from "../frame/io.ts";
 import { timeOf } from "../output/time.ts";
 import { jsonOf, tell } from "../output/format.ts";
 import { printable } from "../frame/printable.ts";
-import type { EVENTS_OPTIONS } from "./options.ts";
+import type { EVENTS_OPTIONS } from "./table.ts";
 
 /** `events`: one line for each event. */
 export async function run({ io, options, client: connect }: Call<typeof EVENTS_OPTIONS>): Promise<void> {

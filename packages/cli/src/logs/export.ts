@@ -5,10 +5,10 @@ import { secondsOf } from "../frame/duration.ts";
 import { CliError } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
 import { parseMode, writeWholeFile } from "../frame/output-file.ts";
-import { plural } from "../frame/plural.ts";
+import { plural } from "../frame/printable.ts";
 import { jsonOf, tell } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
-import type { ACTIVITY_EXPORT_OPTIONS } from "./options.ts";
+import type { ACTIVITY_EXPORT_OPTIONS } from "./table.ts";
 
 /** Entries of a page: the most that the service gives. */
 const PAGE_ENTRIES_MAX = 1000;

@@ -1,5 +1,62 @@
-import { type Command, command } from "../frame/command.ts";
-import { ACTIVITY_EXPORT_OPTIONS, ACTIVITY_OPTIONS, EVENTS_OPTIONS } from "./options.ts";
+import { type Command, command, type Options } from "../frame/command.ts";
+import { FORMAT_OPTION } from "../output/format.ts";
+import { FILE_OPTIONS } from "../frame/output-file.ts";
+
+/** Options of the commands that show what happened. */
+
+export const ACTIVITY_OPTIONS = {
+  limit: { type: "string", value: "N", summary: "how many entries; default 50" },
+  before: { type: "string", value: "ID", summary: "only entries that are older than this one" },
+  vault: { type: "string", short: "v", value: "VAULT", summary: "only entries about this vault, by name or id" },
+  item: { type: "string", value: "ITEM", summary: "only entries about this item, by title or id" },
+  actor: {
+    type: "string",
+    value: "ACTOR",
+    summary: "only entries of this token or person, by name or id, of admin or of service",
+  },
+  action: {
+    type: "string",
+    value: "ACTION",
+    summary: "only entries with this action: READ, CREATE, UPDATE or DELETE",
+    choices: ["READ", "CREATE", "UPDATE", "DELETE"],
+  },
+  result: {
+    type: "string",
+    value: "RESULT",
+    summary: "only entries with this result: SUCCESS or DENY",
+    choices: ["SUCCESS", "DENY"],
+  },
+  admin: { type: "boolean", summary: "the log of the admin" },
+  ...FORMAT_OPTION,
+} as const satisfies Options;
+
+export const ACTIVITY_EXPORT_OPTIONS = {
+  vault: { type: "string", short: "v", value: "VAULT", summary: "only the log of this vault, by name or id; default: all logs" },
+  since: { type: "string", value: "TIME", summary: "from a date or time on, or since so long, for example 90d" },
+  until: { type: "string", value: "TIME", summary: "before a date or time" },
+  ...FILE_OPTIONS,
+} as const satisfies Options;
+
+export const EVENTS_OPTIONS = {
+  vault: {
+    type: "string",
+    short: "v",
+    value: "VAULT",
+    summary: "only this vault, by name or id; default: all that the token reads",
+  },
+  follow: { type: "boolean", short: "f", summary: "stay, and print each event when it happens" },
+  after: {
+    type: "string",
+    value: "CURSOR",
+    summary: "begin after this event, at 0 or at latest; default 0, with --follow latest",
+  },
+  format: {
+    type: "string",
+    value: "FORMAT",
+    summary: "table (default) or json: one line for each event",
+    choices: ["table", "json"],
+  },
+} as const satisfies Options;
 
 /** Commands that show what happened. */
 

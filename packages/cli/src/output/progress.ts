@@ -1,6 +1,5 @@
 import type { Io } from "../frame/io.ts";
-import { printable } from "../frame/printable.ts";
-import { plural } from "../frame/plural.ts";
+import { printable, plural } from "../frame/printable.ts";
 import { cut } from "./text.ts";
 
 /** A bar on stderr for what takes long. Nothing is written when stderr is no terminal. */

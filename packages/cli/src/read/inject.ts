@@ -5,7 +5,7 @@ import { CliError } from "../frame/failure.ts";
 import { readAll, write } from "../frame/io.ts";
 import { parseMode, writeWholeFile } from "../frame/output-file.ts";
 import { resolveAll } from "./resolve.ts";
-import type { INJECT_OPTIONS } from "./options.ts";
+import type { INJECT_OPTIONS } from "./table.ts";
 import { parseTemplate, referencesOf, renderTemplate } from "./template.ts";
 
 /** `inject`: writes a template with the values of its references. Nothing is written unless all of them have a value. */

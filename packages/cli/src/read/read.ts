@@ -2,7 +2,7 @@ import type { Call } from "../frame/command.ts";
 import { CliError, exitOfStatus } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
 import { parseMode, writeWholeFile } from "../frame/output-file.ts";
-import type { READ_OPTIONS } from "./options.ts";
+import type { READ_OPTIONS } from "./table.ts";
 
 /** `read`: prints the value of one reference with a newline, or writes it to a file as it is. */
 export async function run({ io, args, options, client }: Call<typeof READ_OPTIONS>): Promise<void> {

@@ -8,7 +8,7 @@ import { resolveAll } from "../read/resolve.ts";
 import { type Child, forwardSignals, NotStarted, startChild } from "./child.ts";
 import { type Environment, loadEnvironment, referencesIn, renderEnvironment, variablesWith } from "./environment.ts";
 import { isMasked } from "./mask.ts";
-import type { RUN_OPTIONS } from "./options.ts";
+import type { RUN_OPTIONS } from "./table.ts";
 import { watchValues } from "./watch.ts";
 
 /** `run`: starts a command with secrets in its environment, and returns its exit code. */

@@ -1,10 +1,9 @@
 import { parseId } from "@item-vault/model/ids";
 import { type Query, parseBoolean, parseQuery } from "@item-vault/model/query";
-import { parseFilter, passingVaults } from "@item-vault/model/filter";
+import { parseFilter, passingVaults, type Filter, idsOf, itemPasses, titleOf } from "@item-vault/model/filter";
 import type { File, Item } from "@item-vault/client";
-import { type Copy, type HeldItem, type HeldVault, isComplete, openContent, openItem } from "./copy.ts";
+import { type Copy, type HeldItem, type HeldVault, isComplete, openContent, openItem, sortedItems } from "./copy.ts";
 import { type Answer, isUnmodified, INLINE_BYTES_MAX, json, type LocalRequest, notModified } from "./request.ts";
-import { passingItems } from "./filter.ts";
 import { answerReferences } from "./references.ts";
 
 /**
@@ -158,4 +157,24 @@ function answerContent(asked: AskedOfItem, id: string): Answered {
   };
   const rest = { headers, vaults: [vault], items: [item.id] };
   return isUnmodified(request, content.etag) ? notModified(headers, rest) : { status: 200, body: content.bytes(), ...rest };
+}
+
+/** Lists of Items (contract 5, 11.1, 14.15). */
+
+/** The JSON texts of the summaries that pass. In: the readings of the filter, the preferred one first. */
+function passingItems(vault: HeldVault, readings: readonly Filter[], archived: boolean): string[] {
+  const listed = sortedItems(vault).filter(({ summary }) => archived || summary.state !== "ARCHIVED");
+  const ids = idsOf(readings);
+  const chosen = chooseReadings(listed, readings);
+  return listed.filter((item) => (ids ? ids.includes(item.id) : itemPasses(chosen, item.summary))).map(({ text }) => text);
+}
+
+/** The readings of the first title that an Item has, else those of the last title (contract 5.6, 5.9). */
+function chooseReadings(items: readonly HeldItem[], readings: readonly Filter[]): readonly Filter[] {
+  const title = titleOf(readings[0]!);
+  const others = readings.filter((reading) => titleOf(reading) !== title);
+  if (others.length === 0) return readings;
+  return items.some(({ summary }) => summary.title === title)
+    ? readings.filter((reading) => titleOf(reading) === title)
+    : chooseReadings(items, others);
 }

@@ -18,7 +18,7 @@ import { loadCopy } from "./copy-file.ts";
 import { type Place, parseListen, urlOf } from "./listen.ts";
 import { openLocalLog } from "./local-log.ts";
 import { lockCopy } from "./lock.ts";
-import type { SERVE_OPTIONS } from "./options.ts";
+import type { SERVE_OPTIONS } from "./table.ts";
 import { createPace } from "./pace.ts";
 import { CONCURRENT_READS, READS_PER_SECOND } from "./read-vault.ts";
 import { createSaver, saveRegularly } from "./save.ts";

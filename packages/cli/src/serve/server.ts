@@ -9,11 +9,12 @@ import { type Content, type Exchange, isRead, openExchange, refuse, send } from 
 import { healthOf } from "./health.ts";
 import { isAddress } from "./listen.ts";
 import type { LocalLog } from "./local-log.ts";
-import { operationOf } from "./operations.ts";
 import { longestSilenceOf, passOn, type Reply, type Target } from "./pass-on.ts";
 import type { Answer, LocalRequest } from "./request.ts";
 import type { Saver } from "./save.ts";
 import { hashOf } from "./vault-list.ts";
+import type { Operation } from "../../../../src/api/operation.ts";
+import { OPERATIONS } from "../../../../src/api/operations.ts";
 
 /** The server of local clients: answers from the copy, and passes on what that does not have. */
 
@@ -159,4 +160,17 @@ function sendLocal({ copy, log }: Served, exchange: Exchange, client: "token" | 
   log.add({ requestId, client, method: incoming.method!, path, status, items, age });
   const expires = copy.token!.info.expiresAt;
   send(exchange, status, { headers: { ...headers, "Token-Expires": expires, "Item-Vault-Age": String(age) }, body });
+}
+
+/** The operations of the API by method and path. */
+
+const PATTERNS = Object.values<Operation>(OPERATIONS).map((operation) => ({
+  operation,
+  pattern: new RegExp(`^${operation.path.replaceAll(/:\w+/g, "[^/]+")}$`),
+}));
+
+/** Returns the operation of a request, or `undefined` if there is none. `path` is decoded. */
+function operationOf(method: string, path: string): Operation | undefined {
+  const wanted = method === "HEAD" ? "GET" : method;
+  return PATTERNS.find(({ operation, pattern }) => operation.method === wanted && pattern.test(path))?.operation;
 }

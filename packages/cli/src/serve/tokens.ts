@@ -3,10 +3,10 @@ import { connectTo } from "../frame/connect.ts";
 import { CliError } from "../frame/failure.ts";
 import { loadService, type Service } from "../frame/settings.ts";
 import { exchangeToken } from "../workload/exchange.ts";
-import { exchangeOf, WORKLOAD_OPTIONS } from "../workload/options.ts";
+import { exchangeOf, WORKLOAD_OPTIONS } from "../workload/table.ts";
 import { momentNow } from "./copy.ts";
 import type { Credential } from "./credentials.ts";
-import type { SERVE_OPTIONS } from "./options.ts";
+import type { SERVE_OPTIONS } from "./table.ts";
 
 /** How serve gets its first token, and the next ones. */
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { platform } from "node:os";
 import type { Client } from "@item-vault/client";
 import { CliError } from "../frame/failure.ts";
-import { interruptible } from "../frame/interrupt.ts";
+import { interruptible } from "../frame/signals.ts";
 import type { Io } from "../frame/io.ts";
 import { TOKEN_VARIABLES } from "../frame/settings.ts";
 import { tell } from "../output/format.ts";

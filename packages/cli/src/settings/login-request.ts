@@ -2,7 +2,7 @@ import { type Client, ItemVaultError, type Operations } from "@item-vault/client
 import { CliError, failureOf } from "../frame/failure.ts";
 import { secondsOf } from "../frame/duration.ts";
 import type { Values } from "../frame/command.ts";
-import type { LOGIN_OPTIONS } from "./options.ts";
+import type { LOGIN_OPTIONS } from "./table.ts";
 
 /** What a login of a person asks for, and what it gives (contract 28). */
 

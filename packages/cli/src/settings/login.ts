@@ -12,7 +12,7 @@ import { VERSION } from "../frame/version.ts";
 import { tell } from "../output/format.ts";
 import { changeConfig, NO_TOKENS } from "./config-file.ts";
 import { loginRequestOf, type LoginToken, redeemCode } from "./login-request.ts";
-import type { LOGIN_OPTIONS } from "./options.ts";
+import type { LOGIN_OPTIONS } from "./table.ts";
 
 /**
  * `login`: stores a host and a token in place of a command that prints the token. The token is one that the service accepts, or one that a

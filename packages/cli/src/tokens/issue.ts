@@ -9,7 +9,7 @@ import { type Io, write } from "../frame/io.ts";
 import { printable } from "../frame/printable.ts";
 import { show, tell } from "../output/format.ts";
 import { secondsOf } from "../frame/duration.ts";
-import type { CHILD_CREATE_OPTIONS, TOKEN_CREATE_OPTIONS, TOKEN_REISSUE_OPTIONS } from "./options.ts";
+import type { CHILD_CREATE_OPTIONS, TOKEN_CREATE_OPTIONS, TOKEN_REISSUE_OPTIONS } from "./table.ts";
 
 const WAIT_SECONDS_MAX = 7 * 86_400; // a timer of Node ends after 24 days at the latest
 

@@ -8,7 +8,7 @@ import { CliError } from "../frame/failure.ts";
 import { type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
 import { timeOf } from "../output/time.ts";
-import type { ISSUER_CREATE_OPTIONS, ISSUER_DELETE_OPTIONS, ISSUER_READ_OPTIONS } from "./workload-options.ts";
+import type { ISSUER_CREATE_OPTIONS, ISSUER_DELETE_OPTIONS, ISSUER_READ_OPTIONS } from "./workload-table.ts";
 
 /** The platforms whose tokens the service exchanges. */
 

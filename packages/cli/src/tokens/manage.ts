@@ -7,7 +7,7 @@ import type { Io } from "../frame/io.ts";
 import { timeOf } from "../output/time.ts";
 import { isTable, type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
-import type { TOKEN_READ_OPTIONS, TOKEN_REVOKE_OPTIONS } from "./options.ts";
+import type { TOKEN_READ_OPTIONS, TOKEN_REVOKE_OPTIONS } from "./table.ts";
 
 /** `token list`. */
 export async function list({ io, options, admin }: Call<typeof TOKEN_READ_OPTIONS>): Promise<void> {

@@ -9,7 +9,7 @@ import { timeOf } from "../output/time.ts";
 import { isTable, type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
 import { parsePermission, vaultsOf } from "./issue.ts";
-import type { PERSON_DELETE_OPTIONS, PERSON_LIST_OPTIONS, PERSON_WRITE_OPTIONS } from "./options.ts";
+import type { PERSON_DELETE_OPTIONS, PERSON_LIST_OPTIONS, PERSON_WRITE_OPTIONS } from "./table.ts";
 
 /** The people who sign in to the console with Cloudflare Access (contract 25). */
 

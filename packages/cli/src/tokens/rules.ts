@@ -10,7 +10,7 @@ import { pairsOf, tableOf } from "../output/table.ts";
 import { timeOf } from "../output/time.ts";
 import { parseScope, vaultsOf } from "./issue.ts";
 import { issuerIdOf } from "./issuers.ts";
-import type { RULE_CREATE_OPTIONS, RULE_DELETE_OPTIONS, RULE_READ_OPTIONS } from "./workload-options.ts";
+import type { RULE_CREATE_OPTIONS, RULE_DELETE_OPTIONS, RULE_READ_OPTIONS } from "./workload-table.ts";
 
 /** The rules by which the service exchanges tokens of workloads. */
 

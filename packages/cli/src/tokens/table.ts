@@ -1,11 +1,79 @@
-import { type Command, command } from "../frame/command.ts";
-import {
-  CHILD_CREATE_OPTIONS,
-  TOKEN_CREATE_OPTIONS,
-  TOKEN_READ_OPTIONS,
-  TOKEN_REISSUE_OPTIONS,
-  TOKEN_REVOKE_OPTIONS,
-} from "./options.ts";
+import { type Command, command, type Options } from "../frame/command.ts";
+import { FORMAT_OPTION } from "../output/format.ts";
+
+/** Options of the commands of tokens and people. */
+
+const STALE = {
+  stale: {
+    type: "string",
+    value: "TIME",
+    summary: "how old its reads may be, so that a replica near the client answers them: 1s to 300s",
+  },
+} as const satisfies Options;
+
+const LIFETIME = {
+  "expires-in": { type: "string", value: "TIME", summary: "for example 90d, 12h, 30m or 45s" },
+} as const satisfies Options;
+
+const ISSUED = {
+  vault: {
+    type: "string",
+    short: "v",
+    value: "VAULT[=rwd]",
+    multiple: true,
+    summary:
+      "a vault, by name or id, and what the token may do there: l, r (default), w, d; =rw:ID,ID is for these items only; may be repeated",
+  },
+  dialect: { type: "string", value: "DIALECT", summary: "uuid or connect", choices: ["uuid", "connect"] },
+  delegate: { type: "boolean", summary: "the token may issue others, which have no more than it and end with it" },
+  ...STALE,
+  ...LIFETIME,
+  ...FORMAT_OPTION,
+} as const satisfies Options;
+
+export const TOKEN_CREATE_OPTIONS = {
+  ...ISSUED,
+  binding: { type: "boolean", summary: "for a service binding of another Worker: it has an id and no text, and only reads" },
+  "backups-only": { type: "boolean", summary: "for a copy of the backups: it reads these and nothing else, and has no vaults" },
+} as const satisfies Options;
+
+export const CHILD_CREATE_OPTIONS = ISSUED;
+
+export const TOKEN_READ_OPTIONS = FORMAT_OPTION;
+
+export const TOKEN_REVOKE_OPTIONS = {} as const satisfies Options;
+
+export const TOKEN_REISSUE_OPTIONS = {
+  overlap: {
+    type: "string",
+    value: "TIME",
+    summary: "how long the old token is to work: 0 revokes it at once; default: until it expires",
+  },
+  wait: { type: "boolean", summary: "stay for the overlap and then revoke the old token" },
+  ...LIFETIME,
+  ...FORMAT_OPTION,
+} as const satisfies Options;
+
+export const PERSON_WRITE_OPTIONS = {
+  admin: {
+    type: "string",
+    value: "yes|no",
+    summary: "whether the person is an administrator, who logs in with `item-vault login --browser --admin`",
+    choices: ["yes", "no"],
+  },
+  vault: {
+    type: "string",
+    short: "v",
+    value: "VAULT[=rwd]",
+    multiple: true,
+    summary: "a vault, by name or id, and what the person may do there: r (default), w, d; may be repeated",
+  },
+  ...FORMAT_OPTION,
+} as const satisfies Options;
+
+export const PERSON_LIST_OPTIONS = FORMAT_OPTION;
+
+export const PERSON_DELETE_OPTIONS = {} as const satisfies Options;
 
 /** Commands of tokens: those of the admin, and those of a token that issues others. */
 
@@ -73,5 +141,42 @@ export const TOKEN_COMMANDS: readonly Command[] = [
     options: TOKEN_REVOKE_OPTIONS,
     examples: ["item-vault child revoke job-4711"],
     load: () => import("./manage.ts").then(({ revokeChild }) => ({ run: revokeChild })),
+  }),
+] as readonly Command[];
+
+/** Commands of people who sign in with Cloudflare Access; all of them are the admin's. */
+
+export const PERSON_COMMANDS: readonly Command[] = [
+  command({
+    name: "person create",
+    summary: "let a person sign in to the console with Cloudflare Access (admin)",
+    args: "<email>",
+    options: PERSON_WRITE_OPTIONS,
+    examples: ["item-vault person create ada@example.com --vault Production=rw --vault Staging"],
+    load: () => import("./people.ts").then(({ create }) => ({ run: create })),
+  }),
+  command({
+    name: "person list",
+    summary: "list the people who sign in with Cloudflare Access (admin)",
+    args: "",
+    options: PERSON_LIST_OPTIONS,
+    examples: ["item-vault person list"],
+    load: () => import("./people.ts").then(({ list }) => ({ run: list })),
+  }),
+  command({
+    name: "person edit",
+    summary: "replace the vaults of a person, whose sessions end (admin)",
+    args: "<person>",
+    options: PERSON_WRITE_OPTIONS,
+    examples: ["item-vault person edit ada@example.com --vault Production"],
+    load: () => import("./people.ts").then(({ edit }) => ({ run: edit })),
+  }),
+  command({
+    name: "person delete",
+    summary: "remove a person, whose sessions end (admin)",
+    args: "<person>",
+    options: PERSON_DELETE_OPTIONS,
+    examples: ["item-vault person delete ada@example.com"],
+    load: () => import("./people.ts").then(({ remove }) => ({ run: remove })),
   }),
 ] as readonly Command[];

@@ -4,15 +4,15 @@ import type { Call } from "../frame/command.ts";
 import { CliError, EXIT } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
 import { writeWholeFile } from "../frame/output-file.ts";
-import { plural } from "../frame/plural.ts";
+import { plural } from "../frame/printable.ts";
 import { chooseExport } from "./formats.ts";
-import { interruptible } from "../frame/interrupt.ts";
+import { interruptible } from "../frame/signals.ts";
 import { passwordOf } from "./load-source.ts";
 import { countOfItems, startProgress } from "../output/progress.ts";
 import * as report from "./report.ts";
 import { chooseVault, listVaults } from "./vaults.ts";
 import type { Losses } from "@item-vault/transfer/losses";
-import type { EXPORT_OPTIONS } from "./options.ts";
+import type { EXPORT_OPTIONS } from "./table.ts";
 
 /** `export`: writes what a token can read to a file. */
 

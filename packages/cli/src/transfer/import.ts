@@ -8,13 +8,12 @@ import { isComplete } from "@item-vault/transfer/write-item";
 import { type Counts, writeItems } from "@item-vault/transfer/write-items";
 import { CliError, EXIT, failureOf } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
-import { interruptible } from "../frame/interrupt.ts";
+import { interruptible } from "../frame/signals.ts";
 import { type ImportCall, loadSource, type Source } from "./load-source.ts";
 import { countOfItems, startProgress } from "../output/progress.ts";
 import * as report from "./report.ts";
 import { findTargets, type Targets } from "./targets.ts";
-import { printable } from "../frame/printable.ts";
-import { plural } from "../frame/plural.ts";
+import { printable, plural } from "../frame/printable.ts";
 
 /** `import`: reads and checks a whole source, finds what is there already, and writes the rest. */
 

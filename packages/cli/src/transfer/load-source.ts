@@ -13,7 +13,7 @@ import { checkToken } from "../frame/settings.ts";
 import { chooseImport, parseColumns } from "./formats.ts";
 import { countOfItems, startProgress } from "../output/progress.ts";
 import { listVaults } from "./vaults.ts";
-import type { IMPORT_OPTIONS } from "./options.ts";
+import type { IMPORT_OPTIONS } from "./table.ts";
 
 /** Reads the source of an import completely, before anything is written. */
 

@@ -1,6 +1,5 @@
 import type { Loss, TransferItem } from "@item-vault/transfer/item";
-import { printable } from "../frame/printable.ts";
-import { plural } from "../frame/plural.ts";
+import { printable, plural } from "../frame/printable.ts";
 import { cut } from "../output/text.ts";
 
 /** What an import prints. */

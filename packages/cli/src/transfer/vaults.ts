@@ -2,7 +2,7 @@ import type { Caller } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
 import { brokenIn, type ServiceVault } from "@item-vault/transfer/service";
 import { CliError } from "../frame/failure.ts";
-import { plural } from "../frame/plural.ts";
+import { plural } from "../frame/printable.ts";
 
 /** The vaults that an import or an export names. */
 

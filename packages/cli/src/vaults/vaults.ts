@@ -8,7 +8,7 @@ import { timeOf } from "../output/time.ts";
 import { type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
 import { printable } from "../frame/printable.ts";
-import type { VAULT_CREATE_OPTIONS, VAULT_DELETE_OPTIONS, VAULT_EDIT_OPTIONS, VAULT_READ_OPTIONS } from "./options.ts";
+import type { VAULT_CREATE_OPTIONS, VAULT_DELETE_OPTIONS, VAULT_EDIT_OPTIONS, VAULT_READ_OPTIONS } from "./table.ts";
 
 /** `vault list`. */
 export async function list({ io, options, client, admin }: Call<typeof VAULT_READ_OPTIONS>): Promise<void> {

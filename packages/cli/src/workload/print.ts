@@ -6,7 +6,7 @@ import { type Io, write } from "../frame/io.ts";
 import { loadService } from "../frame/settings.ts";
 import { show, tell } from "../output/format.ts";
 import { exchangeToken, type IssuedByExchange } from "./exchange.ts";
-import { type EXCHANGE_OPTIONS, exchangeOf } from "./options.ts";
+import { type EXCHANGE_OPTIONS, exchangeOf } from "./table.ts";
 
 /** `token exchange`: prints the token alone, or the variables of Connect's clients. */
 export async function run({ io, options }: Call<typeof EXCHANGE_OPTIONS>): Promise<void> {

@@ -1,4 +1,4 @@
-import { useSignal, useSignalEffect } from "@preact/signals";
+import { useSignal, useSignalEffect, type Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { Menu } from "../ui/menu.tsx";
@@ -8,7 +8,6 @@ import { type Columns, Table } from "../ui/table.tsx";
 import { matches } from "./filter.ts";
 import { ListContent } from "./list-content.tsx";
 import { adminVaults, type List } from "./lists.ts";
-import { SearchRows } from "./search-rows.tsx";
 import { takeAskedAct } from "../state/asked-act.ts";
 
 /** A view of the admin that lists vaults, tokens, people or workloads: it makes a new one, searches them, and opens the dialogs of each. */
@@ -131,5 +130,30 @@ function RowMenu<T>({ name, row, actions, show }: RowMenuProps<T>) {
         ))}
       {hidden.length > 0 && <Menu label={`Actions for ${name}`} actions={hidden} />}
     </>
+  );
+}
+
+/** The field above a table that searches its rows, and further filters beside it. */
+function SearchRows({
+  label,
+  query,
+  children,
+}: {
+  readonly label: string;
+  readonly query: Signal<string>;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <search class="row-search">
+      <input
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        autocomplete="off"
+        value={query.value}
+        onInput={(event) => (query.value = event.currentTarget.value)}
+      />
+      {children}
+    </search>
   );
 }

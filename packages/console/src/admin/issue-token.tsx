@@ -1,16 +1,22 @@
 import { useSignal } from "@preact/signals";
-import type { Dialect, IssuedToken } from "@item-vault/client";
+import type { Dialect, IssuedToken, NewToken } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { NameField } from "./name-field.tsx";
 import { InputError, textOf } from "../ui/form.tsx";
-import { SecretForm } from "../ui/shown-once.tsx";
-import { IssuedTokenText } from "./issued-token.tsx";
+import { SecretForm, ShownOnce } from "../ui/shown-once.tsx";
 import { LifetimeField, parseLifetime } from "./lifetime-field.tsx";
 import { tokens } from "./lists.ts";
 import type { Entry } from "../state/search.ts";
-import { ItemLimits, limitScope } from "./item-limits.tsx";
 import { ScopeField } from "./scope-field.tsx";
 import { OPERATIONS, type Scope, setOperation } from "./scope.ts";
+import { copy } from "../ui/clipboard.ts";
+import { Icon } from "../ui/icon.tsx";
+import { formatTime } from "../ui/time.ts";
+import { LIMITS } from "@item-vault/model/limits";
+import { entries, vaultName } from "../state/items.ts";
+import { keepFocus } from "../ui/page.tsx";
+import { isolate, presentText, titleOf } from "../ui/texts.ts";
+import { shortId } from "./filter.ts";
 
 /** Issues a token, then shows its text. */
 
@@ -74,3 +80,150 @@ export function IssueToken({ onClose }: { readonly onClose: () => void }) {
 
 const withoutWriting = (scope: Scope): Scope =>
   ["w", "d"].reduce((kept, operation) => setOperation(kept, Object.keys(kept), operation as "w" | "d", false), scope);
+
+/** The text of a new token, which no later answer contains. It leaves the page with the dialog. */
+
+/** The variables that the clients of a dialect read. */
+const VARIABLES: Readonly<Record<Dialect, readonly [host: string, token: string]>> = {
+  uuid: ["ITEM_VAULT_HOST", "ITEM_VAULT_TOKEN"],
+  connect: ["OP_CONNECT_HOST", "OP_CONNECT_TOKEN"],
+};
+
+interface Props {
+  readonly issued: IssuedToken;
+  readonly onClose: () => void;
+}
+
+function IssuedTokenText({ issued, onClose }: Props) {
+  const { name, expiresAt, token } = issued;
+  return (
+    <ShownOnce title="Token issued" secret={token === undefined ? undefined : "token"} onClose={onClose}>
+      {(copySecret) => (
+        <>
+          <p>
+            <strong class="name">{name}</strong> is valid until {formatTime(expiresAt)}.
+          </p>
+          {token === undefined ? <Binding id={issued.id} /> : <Texts issued={issued} token={token} onCopy={copySecret} />}
+        </>
+      )}
+    </ShownOnce>
+  );
+}
+
+interface TextsProps {
+  readonly issued: IssuedToken;
+  readonly token: string;
+  readonly onCopy: (what: string, text: string) => void;
+}
+
+function Texts({ issued, token, onCopy }: TextsProps) {
+  const [hostVariable, tokenVariable] = VARIABLES[issued.dialect];
+  const lines = `export ${hostVariable}=${location.origin}\nexport ${tokenVariable}=${token}`;
+  return (
+    <>
+      <p>Copy it now. You won’t be able to see it again.</p>
+      <div class="buttons">
+        <button type="button" class="primary" onClick={() => onCopy("Token", token)}>
+          <Icon name="copy" />
+          Copy token
+        </button>
+        <button type="button" onClick={() => onCopy("Lines", lines)}>
+          <Icon name="copy" />
+          Copy as shell variables
+        </button>
+      </div>
+      <pre class="token-text">{lines}</pre>
+    </>
+  );
+}
+
+/** A token for service bindings has no text: the binding names it by its id (contract 18). */
+function Binding({ id }: { readonly id: string }) {
+  return (
+    <>
+      <p>A token for service bindings has no text. The binding of the other Worker names its ID:</p>
+      <pre class="token-text">{id}</pre>
+      <div class="buttons">
+        <button type="button" class="primary" onClick={() => void copy("ID", id, { secret: false })}>
+          <Icon name="copy" />
+          Copy ID
+        </button>
+      </div>
+    </>
+  );
+}
+
+/** Items to which a token is limited in their vaults (contract 8.15). They are chosen among those that the session lists. */
+
+const OPTIONS = "limit-items";
+/** A browser is slow with a longer list. */
+const OFFERED = 1_000;
+
+/** Returns the text of an option, which the field holds once the option is chosen. */
+const labelOf = ({ item }: Entry): string =>
+  presentText([titleOf(item), vaultName(item.vault.id), shortId(item.id)].map(isolate).join(" · "));
+
+interface ItemLimitsProps {
+  /** The vaults that are chosen. */
+  readonly scope: Scope;
+  readonly chosen: readonly Entry[];
+  readonly onChange: (chosen: readonly Entry[]) => void;
+}
+
+function ItemLimits({ scope, chosen, onChange }: ItemLimitsProps) {
+  const possible = entries.value.filter(({ item }) => Object.hasOwn(scope, item.vault.id));
+  if (possible.length === 0) return null;
+  const left = possible.filter((entry) => !chosen.includes(entry)).slice(0, OFFERED);
+  const add = (input: HTMLInputElement): void => {
+    const entry = left.find((one) => labelOf(one) === input.value);
+    if (!entry) return;
+    input.value = "";
+    onChange([...chosen, entry]);
+  };
+  const remove = (entry: Entry): void => {
+    onChange(chosen.filter((one) => one !== entry));
+    keepFocus();
+  };
+  return (
+    <fieldset class="tag-editor">
+      <legend>Only these items</legend>
+      {chosen.length > 0 && (
+        <ul class="tags">
+          {chosen.map((entry) => (
+            <li key={entry.key}>
+              {titleOf(entry.item)}
+              <button type="button" class="plain" aria-label={`Remove ${titleOf(entry.item)}`} onClick={() => remove(entry)}>
+                ×
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <label>
+        Item (leave empty for all items of the vaults)
+        <input
+          list={OPTIONS}
+          autocomplete="off"
+          disabled={chosen.length >= LIMITS.tokenItems}
+          onInput={(event) => add(event.currentTarget)}
+        />
+      </label>
+      <datalist id={OPTIONS}>
+        {left.map((entry) => (
+          <option key={entry.key}>{labelOf(entry)}</option>
+        ))}
+      </datalist>
+    </fieldset>
+  );
+}
+
+/** Returns a scope in which the vaults of chosen Items are limited to these. */
+function limitScope(scope: Scope, chosen: readonly Entry[]): NonNullable<NewToken["vaults"]> {
+  const byVault = Map.groupBy(chosen, ({ item }) => item.vault.id);
+  return Object.fromEntries(
+    Object.entries(scope).map(([vault, permissions]) => {
+      const items = byVault.get(vault)?.map(({ item }) => item.id);
+      return [vault, items ? { permissions, items } : permissions];
+    }),
+  );
+}

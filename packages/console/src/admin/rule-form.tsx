@@ -6,14 +6,18 @@ import { call } from "../api/client.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form, InputError, textOf } from "../ui/form.tsx";
-import { ClaimFields, parseClaims } from "./claim-fields.tsx";
 import { parseLifetime } from "./lifetime-field.tsx";
 import { RULE_LIFETIMES } from "./lifetimes.ts";
 import { workloads } from "./lists.ts";
 import { NameField } from "./name-field.tsx";
-import { RuleTest } from "./rule-test.tsx";
 import { ScopeField } from "./scope-field.tsx";
 import type { Scope } from "./scope.ts";
+import { plural } from "../ui/plural.ts";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { formatFromNow } from "../ui/relative-time.ts";
+import { Table } from "../ui/table.tsx";
+import { formatTime } from "../ui/time.ts";
+import { afterRender } from "../ui/after-render.ts";
 
 /** Adds a rule of an issuer (contract 27.3), after a test that shows which of the last tokens it matches. */
 
@@ -97,4 +101,140 @@ function parseRule(data: FormData, vaults: Scope): Omit<NewRule, "issuer"> {
   if (Object.keys(vaults).length === 0) throw new InputError("Choose at least one vault.");
   const dialect = data.has("connect") ? "connect" : "uuid";
   return { name: textOf(data, "name"), claims: parseClaims(data), vaults, lifetime: parseLifetime(data), dialect };
+}
+
+/** Which of the last tokens of an issuer a rule would match (contract 27.5). */
+function RuleTest({ tokens }: { readonly tokens: readonly PastExchange[] }) {
+  const summary = useRef<HTMLParagraphElement>(null);
+  // It is read before the rule is added: the button that showed it would add the rule at the next key press.
+  useLayoutEffect(() => {
+    summary.current?.focus({ preventScroll: true });
+    summary.current?.scrollIntoView({ block: "center" }); // The buttons of the form cover what is at the bottom.
+  }, []);
+  const matching = tokens.filter(({ matches }) => matches).length;
+  return (
+    <>
+      <p ref={summary} tabIndex={-1}>
+        {tokens.length === 0
+          ? "No token of this issuer was used in the last 24 hours, so the rule could not be tested. You can still add it."
+          : `The rule matches ${matching} of the last ${plural(tokens.length, "token")} of this issuer.`}
+      </p>
+      {tokens.length > 0 && (
+        <Table
+          label="The last tokens of the issuer"
+          rows={tokens.map((token, index) => ({ ...token, key: String(index) }))}
+          keyOf={({ key }) => key}
+          columns={COLUMNS}
+        />
+      )}
+    </>
+  );
+}
+
+const COLUMNS = [
+  {
+    label: "Presented",
+    cell: ({ at }: PastExchange) => (
+      <time dateTime={at} title={formatTime(at)}>
+        {formatFromNow(at, Date.now())}
+      </time>
+    ),
+  },
+  {
+    label: "The rule",
+    cell: ({ matches, failed }: PastExchange) => (matches ? "matches" : `does not match: ${failed.join(", ")}`),
+  },
+] as const;
+
+/** The claims of a rule: those that the preset of its issuer needs, and others that are typed. */
+
+const ADD = ".add";
+const NEWEST = ".claim:last-of-type input";
+
+interface ClaimFieldsProps {
+  /** The names of the claims that the rule needs. */
+  readonly needed: readonly string[];
+  /** A claim was added or removed. */
+  readonly onChange: () => void;
+}
+
+function ClaimFields({ needed, onChange }: ClaimFieldsProps) {
+  // The keys of the other claims. A rule without claims is refused.
+  const others = useSignal<readonly number[]>(needed.length === 0 ? [0] : []);
+  const fields = useRef<HTMLFieldSetElement>(null);
+  /** In: which element has the focus after the change. */
+  const change = (next: readonly number[], focused: string) => {
+    others.value = next;
+    onChange();
+    afterRender(() => fields.current?.querySelector<HTMLElement>(focused)?.focus());
+  };
+  const add = () => change([...others.value, Math.max(-1, ...others.value) + 1], NEWEST);
+  const remove = (key: number) => {
+    const left = others.value.filter((one) => one !== key);
+    change(left, ADD);
+  };
+  return (
+    <fieldset ref={fields} class="claims">
+      <legend>Claims</legend>
+      {needed.map((name) => (
+        <label key={name}>
+          {name}
+          <input type="hidden" name="claim" value={name} />
+          <input type="hidden" name="kind" value="text" />
+          <input name="value" required autocomplete="off" />
+        </label>
+      ))}
+      {others.value.map((key, index) => (
+        <OtherClaim key={key} number={index + 1} onRemove={() => remove(key)} />
+      ))}
+      <button type="button" class="add" onClick={add}>
+        Add claim
+      </button>
+    </fieldset>
+  );
+}
+
+function OtherClaim({ number, onRemove }: { readonly number: number; readonly onRemove: () => void }) {
+  return (
+    <fieldset class="claim" aria-label={`Claim ${number}`}>
+      <label>
+        Name
+        <input name="claim" required autocomplete="off" placeholder="sub" />
+      </label>
+      <label>
+        Type
+        <select name="kind">
+          <option value="text">Text</option>
+          <option value="json">Number, true or false</option>
+        </select>
+      </label>
+      <label>
+        Value
+        <input name="value" autocomplete="off" />
+      </label>
+      <button type="button" class="plain" aria-label={`Remove claim ${number}`} onClick={onRemove}>
+        ×
+      </button>
+    </fieldset>
+  );
+}
+
+/** The claims in the data of a form that has the fields. Errors: an InputError. */
+function parseClaims(data: FormData): NewRule["claims"] {
+  const [names, kinds, values] = ["claim", "kind", "value"].map((field) => data.getAll(field).map(String)) as [
+    string[],
+    string[],
+    string[],
+  ];
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice !== undefined) throw new InputError(`The claim ${twice} appears twice.`);
+  return Object.fromEntries(
+    names.map((name, index) => [name, kinds[index] === "json" ? parseJson(name, values[index]!.trim()) : values[index]!]),
+  );
+}
+
+function parseJson(name: string, text: string): number | boolean {
+  if (text === "true" || text === "false") return text === "true";
+  if (/^-?\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  throw new InputError(`The value of ${name} must be a whole number, true or false.`);
 }

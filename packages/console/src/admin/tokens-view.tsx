@@ -8,10 +8,17 @@ import { AdminList, type RowAction } from "./admin-list.tsx";
 import { shortId } from "./filter.ts";
 import { IssueToken } from "./issue-token.tsx";
 import { people, type TokenRow, tokens } from "./lists.ts";
-import { RevokeToken } from "./revoke-token.tsx";
 import { dayColumn, RowName, SCOPE_COLUMN, scopeTexts } from "./row-cells.tsx";
 import { nameOfToken } from "./row-names.ts";
 import { vaultLabel } from "./vault-names.ts";
+import { call } from "../api/client.ts";
+import { reloadSession } from "../api/session.ts";
+import { refreshHealth } from "../state/health.ts";
+import { session } from "../state/session.ts";
+import { showToast } from "../state/toasts.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Form } from "../ui/form.tsx";
+import { focusTitle } from "../ui/page.tsx";
 
 /** The tokens of the service: what each may open and until when, issuing and revoking them. */
 
@@ -123,5 +130,38 @@ function Expiry({ token }: { readonly token: TokenRow }) {
       {endedAt && "ended "}
       {formatFromNow(time, Date.now())}
     </time>
+  );
+}
+
+/** Revokes a token after a confirmation. */
+
+interface Props {
+  readonly token: TokenRow;
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+function RevokeToken({ token, name, onClose }: Props) {
+  const isOwn = session.value?.token?.id === token.id;
+  const action = async () => {
+    await call("DELETE /v1/admin/tokens/{token}", { path: { token: token.id } });
+    showToast("Token revoked");
+    onClose();
+    refreshHealth();
+    if (isOwn) await reloadSession().catch(() => undefined);
+    await tokens.load();
+    focusTitle();
+  };
+  return (
+    <Dialog title="Revoke token" onClose={onClose}>
+      <Form action={action} submit="Revoke token" danger onCancel={onClose}>
+        <p>
+          Anything that uses “<strong class="name">{name}</strong>” loses access immediately
+          {"stale" in token && token.stale !== undefined && ` (cached reads: up to ${token.stale} s)`}. You can’t undo this.
+        </p>
+        {("broken" in token || token.delegate) && <p>All tokens below it stop working too.</p>}
+        {isOwn && <p>Your own session uses this token: it loses access to its vaults.</p>}
+      </Form>
+    </Dialog>
   );
 }

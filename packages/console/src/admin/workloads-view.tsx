@@ -1,13 +1,21 @@
-import { PRESETS } from "@item-vault/model/workload-presets";
+import { PRESETS, PRESET_NAMES, type PresetName } from "@item-vault/model/workload-presets";
 import { AdminList, type RowAction } from "./admin-list.tsx";
-import { DeleteWorkload } from "./delete-workload.tsx";
 import { shortId } from "./filter.ts";
-import { IssuerForm } from "./issuer-form.tsx";
 import { type WorkloadRow, workloads } from "./lists.ts";
 import { PRESET_LABELS } from "./preset-labels.ts";
 import { dayColumn, RowName, SCOPE_COLUMN, scopeTexts } from "./row-cells.tsx";
 import { nameOfWorkload } from "./row-names.ts";
 import { RuleForm } from "./rule-form.tsx";
+import { call } from "../api/client.ts";
+import { refreshHealth } from "../state/health.ts";
+import { showToast } from "../state/toasts.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Form, InputError, textOf } from "../ui/form.tsx";
+import { focusTitle } from "../ui/page.tsx";
+import { useSignal } from "@preact/signals";
+import type { NewIssuer } from "@item-vault/client";
+import { explainQuota } from "./explain-quota.ts";
+import { NameField } from "./name-field.tsx";
 
 /** Workload identity (contract 27): the issuers whose tokens are exchanged, each with its rules; adding, testing and deleting them. */
 
@@ -94,3 +102,110 @@ const Claims = ({ row }: { readonly row: WorkloadRow }) =>
       ))}
     </ul>
   );
+
+/** Deletes an issuer or a rule after a confirmation. */
+
+interface Props {
+  readonly row: WorkloadRow;
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+function DeleteWorkload({ row: { kind, id }, name, onClose }: Props) {
+  const action = async () => {
+    await (kind === "issuer"
+      ? call("DELETE /v1/admin/issuers/{issuer}", { path: { issuer: id } })
+      : call("DELETE /v1/admin/rules/{rule}", { path: { rule: id } }));
+    showToast(kind === "issuer" ? "Issuer deleted" : "Rule deleted");
+    onClose();
+    refreshHealth();
+    await workloads.load();
+    focusTitle();
+  };
+  return (
+    <Dialog title={`Delete ${kind}`} onClose={onClose}>
+      <Form action={action} submit={`Delete ${kind}`} danger onCancel={onClose}>
+        <p>
+          <strong class="name">{name}</strong> {kind === "issuer" && "and all its rules "}will be deleted. Workloads lose access
+          with their next request. You can’t undo this.
+        </p>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Adds an issuer of workload tokens (contract 27.1). */
+
+function IssuerForm({ onClose }: { readonly onClose: () => void }) {
+  const preset = useSignal(PRESET_NAMES[0]!);
+  const { url = "", once } = PRESETS[preset.value];
+  const action = async (data: FormData) => {
+    const body: NewIssuer = {
+      name: textOf(data, "name"),
+      issuer: textOf(data, "issuer"),
+      preset: preset.value,
+      ...(asksOnce(preset.value) && { once: data.has("once") }),
+      ...parseKeys(textOf(data, "jwks")),
+    };
+    await call("POST /v1/admin/issuers", { body }).catch(explainQuota);
+    onClose();
+    showToast("Issuer added. Add a rule for each of its workloads.");
+    void workloads.load();
+  };
+  return (
+    <Dialog title="Add issuer" onClose={onClose}>
+      <Form action={action} submit="Add issuer" onCancel={onClose}>
+        <NameField placeholder="e.g. GitHub" />
+        <label>
+          Platform
+          <select value={preset.value} onChange={(event) => (preset.value = event.currentTarget.value as PresetName)}>
+            {PRESET_NAMES.map((name) => (
+              <option key={name} value={name}>
+                {PRESET_LABELS[name]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label key={`${preset.value} URL`}>
+          URL
+          <input
+            name="issuer"
+            type="url"
+            required
+            pattern="https://.*"
+            title="A URL that begins with https://"
+            autocomplete="off"
+            aria-describedby="issuer-help"
+            defaultValue={url}
+          />
+        </label>
+        <p id="issuer-help" class="quiet">
+          Must match the <code>iss</code> claim exactly.
+        </p>
+        {asksOnce(preset.value) && (
+          <label key={`${preset.value} once`} class="check">
+            <input type="checkbox" name="once" defaultChecked={once} />
+            Accept each of its tokens only once
+          </label>
+        )}
+        <label>
+          Public keys, if the service cannot fetch them
+          <textarea name="jwks" rows={3} spellcheck={false} autocomplete="off" placeholder='{"keys": […]}' />
+        </label>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Whether a workload may present a token again. Elsewhere each job asks for new ones, so nobody needs more than one exchange. */
+const asksOnce = (preset: PresetName): boolean => preset === "generic" || !PRESETS[preset].once;
+
+/** A JWK set (RFC 7517 section 5), if there is one. Errors: an InputError without any part of the text: it may be a private key. */
+function parseKeys(text: string): Pick<NewIssuer, "jwks"> {
+  if (text.trim() === "") return {};
+  try {
+    return { jwks: JSON.parse(text) as NonNullable<NewIssuer["jwks"]> }; // The service says what is wrong with it.
+  } catch {
+    throw new InputError("The public keys must be a JWK set in JSON, as the platform publishes it.");
+  }
+}

@@ -1,15 +1,92 @@
 import type { ItemSummary } from "@item-vault/client";
-import { useSignal } from "@preact/signals";
+import { useSignal, untracked } from "@preact/signals";
 import { type Act, bulk } from "../state/bulk.ts";
-import { chosenList } from "../state/chosen-list.ts";
+import { chosenList, listsOf, nameOfList } from "../state/chosen-list.ts";
 import { may, transferTargets } from "../state/items.ts";
 import { clearSelection, selectedItems, selectListed } from "../state/selection.ts";
 import { afterRender } from "../ui/after-render.ts";
 import { focusList } from "../ui/virtual-list.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { plural } from "../ui/plural.ts";
-import { setArchived, setFavorites } from "./acts.ts";
-import { AskDelete, AskTag, AskVault } from "./ask.tsx";
+import { setArchived, setFavorites, addTag, deleteItems, moveTo } from "./acts.ts";
+import { useState } from "preact/hooks";
+import { labelOfCategory } from "../items/categories.ts";
+import { session } from "../state/session.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Form, InputError, textOf } from "../ui/form.tsx";
+import { explainRestore, explainRetention } from "../ui/retention.ts";
+
+/** What is asked before an act on several Items begins. */
+
+interface Props {
+  readonly items: readonly ItemSummary[];
+  readonly onBegin: (act: Act) => void;
+  readonly onClose: () => void;
+}
+
+function AskVault({ items, onBegin, onClose }: Props) {
+  const from = new Set(items.map(({ vault }) => vault.id));
+  const targets = transferTargets().filter(({ id }) => !(from.size === 1 && from.has(id)));
+  return (
+    <Dialog title={`Move ${plural(items.length, "item")}`} onClose={onClose}>
+      <Form action={async (data) => onBegin(moveTo(textOf(data, "vault")))} submit="Move" onCancel={onClose}>
+        <label>
+          To the vault
+          <select name="vault">
+            {targets.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <p class="quiet explanation">
+          Earlier versions are not copied: they stay with the {items.length === 1 ? "item" : "items"}, which can be restored.
+        </p>
+      </Form>
+    </Dialog>
+  );
+}
+
+function AskTag({ items, onBegin, onClose }: Props) {
+  const [tags] = useState(() => untracked(() => listsOf("tag").map((list) => nameOfList(list, labelOfCategory))));
+  const begin = async (data: FormData) => {
+    const tag = textOf(data, "tag").trim();
+    if (tag === "") throw new InputError("Enter a tag.");
+    onBegin(addTag(tag));
+  };
+  return (
+    <Dialog title={`Tag ${plural(items.length, "item")}`} onClose={onClose}>
+      <Form action={begin} submit="Add the tag" onCancel={onClose}>
+        <label>
+          Tag
+          <input name="tag" list="bulk-tags" autocomplete="off" />
+        </label>
+        <datalist id="bulk-tags">
+          {tags.slice(0, 500).map((tag) => (
+            <option key={tag} value={tag}>
+              {tag}
+            </option>
+          ))}
+        </datalist>
+      </Form>
+    </Dialog>
+  );
+}
+
+const AskDelete = ({ items, onBegin, onClose }: Props) => (
+  <Dialog title={`Delete ${plural(items.length, "item")}?`} onClose={onClose}>
+    <p>{(items.length === 1 ? explainRestore : explainRetention)(session.value!.settings)}</p>
+    <div class="buttons">
+      <button type="button" onClick={onClose}>
+        Cancel
+      </button>
+      <button type="button" class="danger" onClick={() => onBegin(deleteItems)}>
+        Delete
+      </button>
+    </div>
+  </Dialog>
+);
 
 // In one script: what begins an act can show it, also when the connection is lost.
 export { BulkDialog } from "./bulk-dialog.tsx";

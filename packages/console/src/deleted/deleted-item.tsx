@@ -1,22 +1,30 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import type { DeletedItem } from "@item-vault/client";
+import type { DeletedItem, File } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { isGone } from "../api/error-kind.ts";
 import { labelOfCategory, titleOf } from "../items/categories.ts";
 import { Fields } from "../items/fields.tsx";
 import { Urls } from "../items/urls.tsx";
-import { addressOf } from "../state/route.ts";
-import { vaultName } from "../state/items.ts";
+import { addressOf, navigate, route } from "../state/route.ts";
+import { vaultName, may, putItem } from "../state/items.ts";
 import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
-import { DeletedActions } from "./deleted-actions.tsx";
-import { DeletedFiles } from "./deleted-files.tsx";
 import { restorableUntil } from "../ui/retention.ts";
 import { dropDeleted } from "./state.ts";
+import { explain } from "../api/explain.ts";
+import { type ItemPath, restoreItem } from "../api/item-writes.ts";
+import { summaryOf } from "../state/summary.ts";
+import { showToast } from "../state/toasts.ts";
+import { Confirm } from "../ui/confirm.tsx";
+import { damagedFiles } from "../api/broken.ts";
+import { loadContent } from "../api/content.ts";
+import { saveFile } from "../ui/save-file.ts";
+import { formatSize } from "../ui/size.ts";
+import { marked } from "../ui/texts.ts";
 
 /** One deleted Item as it was. Its values are fetched when it is opened, and dropped when another place is opened. */
 export function DeletedItemView({ vault, id }: { readonly vault: string; readonly id: string }) {
@@ -68,5 +76,115 @@ function Content({ item }: { readonly item: DeletedItem }) {
         </ul>
       )}
     </article>
+  );
+}
+
+/** What can be done with a deleted Item: restoring it, or destroying it after a second step. */
+function DeletedActions({ item }: { readonly item: DeletedItem }) {
+  const busy = useSignal(false);
+  const asking = useSignal(false);
+  const path = { vault: item.vault.id, item: item.id };
+  const restore = async () => {
+    busy.value = true;
+    try {
+      const data = await restoreItem(path);
+      dropDeleted(item.id);
+      putItem(summaryOf(data));
+      showToast("Restored");
+      // After a slow request the user may be elsewhere.
+      if (route.value.item === item.id) navigate({ view: "items", ...path });
+    } catch (error) {
+      showToast(explain(error), "failed");
+    }
+    busy.value = false;
+  };
+  const destroy = async () => {
+    await destroyItem(path);
+    asking.value = false;
+    dropDeleted(item.id);
+    navigate({ view: "deleted" }, { replace: true });
+    showToast("Permanently deleted");
+  };
+  return (
+    <div class="actions">
+      <button type="button" class="primary" disabled={busy.value} onClick={() => void restore()}>
+        Restore
+      </button>
+      {may(item.vault.id, "d") && (
+        <button type="button" onClick={() => (asking.value = true)}>
+          Delete permanently…
+        </button>
+      )}
+      {asking.value && (
+        <Confirm
+          title="Delete permanently?"
+          action="Delete permanently"
+          onConfirm={destroy}
+          onClose={() => (asking.value = false)}
+        >
+          <p>
+            <b>{titleOf(item)}</b>, its versions {item.files.length > 0 && "and files "}will be permanently deleted.
+          </p>
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+/** An Item that is not among the deleted ones is destroyed, unless somebody has restored it. */
+async function destroyItem(path: ItemPath): Promise<void> {
+  try {
+    await call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path });
+  } catch (error) {
+    if (!isGone(error)) throw error;
+    const restored = await call("GET /v1/vaults/{vault}/items/{item}", { path }).catch((failure: unknown) => {
+      if (!isGone(failure)) throw failure;
+    });
+    if (restored) throw error;
+  }
+}
+
+/** The Files of a deleted Item, which can be downloaded. */
+function DeletedFiles({ item }: { readonly item: DeletedItem }) {
+  const damaged = damagedFiles(item);
+  if (item.files.length + damaged.length === 0) return null;
+  return (
+    <section class="fields" aria-label="Files">
+      <h2>Files</h2>
+      <dl>
+        {item.files.map((file) => (
+          <div key={file.id} class="field-row">
+            <dt>{formatSize(file.size)}</dt>
+            <dd>
+              <bdi class="value">{marked(file.name)}</bdi>
+              <Download item={item} file={file} />
+            </dd>
+          </div>
+        ))}
+        {damaged.map(({ id, name }) => (
+          <div key={id} class="field-row">
+            <dd>{name}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Download({ item, file }: { readonly item: DeletedItem; readonly file: File }) {
+  const busy = useSignal(false);
+  const download = async () => {
+    busy.value = true;
+    try {
+      saveFile(file.name, await loadContent(item, file));
+    } catch (error) {
+      showToast(explain(error), "failed");
+    }
+    busy.value = false;
+  };
+  return (
+    <button type="button" aria-label={`Download ${file.name}`} disabled={busy.value} onClick={() => void download()}>
+      Download
+    </button>
   );
 }

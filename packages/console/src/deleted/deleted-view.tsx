@@ -1,10 +1,21 @@
-import { useLayoutEffect } from "preact/hooks";
-import { Sidebar } from "../items/sidebar.tsx";
-import { route } from "../state/route.ts";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { Sidebar, SIDEBAR } from "../items/sidebar.tsx";
+import { route, addressOf } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { DeletedItemView } from "./deleted-item.tsx";
-import { DeletedList } from "./deleted-list.tsx";
-import { loadDeleted } from "./state.ts";
+import { loadDeleted, deletedError, deletedState, deletedVault, listed, restorable } from "./state.ts";
+import type { DeletedItemSummary } from "@item-vault/client";
+import { titleOf } from "../items/categories.ts";
+import { Tile } from "../items/tile.tsx";
+import { vaultName, vaults } from "../state/items.ts";
+import { Failure } from "../ui/failure.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { plural } from "../ui/plural.ts";
+import { formatTime } from "../ui/time.ts";
+import { isolate } from "../ui/texts.ts";
+import { VirtualList } from "../ui/virtual-list.tsx";
+import { Who } from "../ui/who.tsx";
+import { explainRetention } from "../ui/retention.ts";
 
 /** The deleted Items, and beside them the one that the address names. On a narrow screen one of the two. */
 export function DeletedView() {
@@ -23,5 +34,96 @@ export function DeletedView() {
         )}
       </section>
     </div>
+  );
+}
+
+/** The list of deleted Items, the last one first. */
+
+function DeletedList() {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const { item } = route.value;
+  // Also when an Item was closed or destroyed: what had the focus is gone.
+  useLayoutEffect(() => {
+    if (item === undefined) heading.current?.focus({ preventScroll: true });
+  }, [item]);
+  return (
+    <section class="pane list" aria-label="Deleted items">
+      <header class="deleted-header">
+        <div class="shown-list">
+          <h1 ref={heading} tabIndex={-1}>
+            Deleted items
+          </h1>
+          <button
+            type="button"
+            class="plain narrow-only"
+            popovertarget={SIDEBAR}
+            aria-label="Choose a list"
+            title="Choose a list"
+          >
+            <Icon name="down" />
+          </button>
+        </div>
+        <p class="quiet">{explainRetention(session.value!.settings)}</p>
+        <div class="filters">
+          <VaultFilter />
+          {deletedState.value === "loaded" && <output class="quiet count">{plural(listed.value.length, "item")}</output>}
+        </div>
+      </header>
+      <Content />
+    </section>
+  );
+}
+
+function VaultFilter() {
+  const allowed = restorable();
+  const shown = vaults.value.filter(({ id }) => allowed.includes(id));
+  if (shown.length < 2) return null;
+  return (
+    <select
+      aria-label="Vault"
+      value={deletedVault.value ?? ""}
+      onChange={(event) => (deletedVault.value = event.currentTarget.value || undefined)}
+    >
+      <option value="">All vaults</option>
+      {shown.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Content() {
+  if (deletedState.value === "failed") return <Failure error={deletedError.value} retry={() => void loadDeleted()} />;
+  if (deletedState.value === "loading") return <p class="empty">Loading…</p>;
+  if (restorable().length === 0)
+    return <p class="empty">Deleted items appear here for vaults that you can read and write. You have none.</p>;
+  if (listed.value.length === 0) return <p class="empty">Nothing here. Items that you delete can be restored here.</p>;
+  return (
+    <VirtualList
+      label="Deleted items"
+      rows={listed.value}
+      keyOf={({ id }) => id}
+      current={route.value.item}
+      row={(item, tabIndex) => <Row item={item} tabIndex={tabIndex} />}
+    />
+  );
+}
+
+function Row({ item, tabIndex }: { readonly item: DeletedItemSummary; readonly tabIndex: number }) {
+  return (
+    <a
+      href={addressOf({ view: "deleted", vault: item.vault.id, item: item.id })}
+      tabIndex={tabIndex}
+      aria-current={route.value.item === item.id ? "page" : undefined}
+    >
+      <Tile title={item.title} category={item.category} />
+      <span class="title">{titleOf(item)}</span>
+      <span class="quiet">
+        {formatTime(item.deletedAt)} by <Who id={item.deletedBy} />
+        {restorable().length > 1 && ` · ${isolate(vaultName(item.vault.id))}`}
+      </span>
+    </a>
   );
 }

@@ -1,4 +1,4 @@
-import type { Category } from "@item-vault/client";
+import { type Category, ItemVaultError } from "@item-vault/client";
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { LIMITS } from "@item-vault/model/limits";
@@ -11,9 +11,10 @@ import type { Editor } from "./editor.ts";
 import { Generator } from "./generator.tsx";
 import { Select, TextInput } from "./inputs.tsx";
 import { TagEditor, UrlEditors } from "./lists.tsx";
-import { SaveBar } from "./save-bar.tsx";
 import { Sections } from "./section-editor.tsx";
 import { withCategory } from "./new-draft.ts";
+import { explain } from "../api/explain.ts";
+import { sessionState } from "../state/session.ts";
 
 /** The form of an Item, new or stored. */
 
@@ -118,4 +119,38 @@ function saveByKey(event: KeyboardEvent & { readonly currentTarget: HTMLFormElem
   focused.blur();
   focused.focus();
   event.currentTarget.requestSubmit();
+}
+
+/** The buttons below a form, and beside them why it could not be saved. */
+
+interface SaveBarProps {
+  readonly editor: Editor;
+  readonly onCancel: () => void;
+  readonly label?: string;
+}
+
+const SIGNED_IN_AGAIN = "You are signed in again. Save now.";
+
+function SaveBar({ editor, onCancel, label = "Save" }: SaveBarProps) {
+  const status = editor.status.value;
+  return (
+    <footer class="save-bar">
+      {status.state === "failed" && (
+        <p class="failure" role="alert">
+          {messageOf(status.error)}
+        </p>
+      )}
+      <button type="button" onClick={onCancel}>
+        Cancel
+      </button>
+      <button class="primary" aria-disabled={status.state === "saving"}>
+        {status.state === "saving" ? "Saving…" : label}
+      </button>
+    </footer>
+  );
+}
+
+function messageOf(error: unknown): string {
+  const ended = error instanceof ItemVaultError && error.status === 401;
+  return ended && sessionState.value === "signed-in" ? SIGNED_IN_AGAIN : explain(error);
 }

@@ -1,5 +1,5 @@
 import { useCallback, useRef, useState } from "preact/hooks";
-import type { File as StoredFile } from "@item-vault/client";
+import { type File as StoredFile, type Item, ItemVaultError } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
 import { damagedFiles } from "../api/broken.ts";
 import { may } from "../state/items.ts";
@@ -8,12 +8,19 @@ import { Icon } from "../ui/icon.tsx";
 import type { MenuAction } from "../ui/menu.tsx";
 import { useDrop } from "../ui/drop.ts";
 import { formatSize } from "../ui/size.ts";
-import { DeleteDialog } from "./delete-dialog.tsx";
 import { DamagedFileRow, FileRow } from "./file-row.tsx";
 import { PreviewDialog } from "./preview.tsx";
-import { UploadRow } from "./upload-row.tsx";
-import { addUploads, uploads } from "./uploads.ts";
+import { addUploads, uploads, removeUpload, retryUpload, type Upload } from "./uploads.ts";
 import { afterRender } from "../ui/after-render.ts";
+import { call } from "../api/client.ts";
+import { isErrorKind } from "../api/error-kind.ts";
+import { refreshItem } from "../state/written.ts";
+import { showToast } from "../state/toasts.ts";
+import { Confirm } from "../ui/confirm.tsx";
+import { quoted } from "../ui/file-names.ts";
+import { marked } from "../ui/texts.ts";
+import { explain } from "../api/explain.ts";
+import { Transfer } from "./transfer.tsx";
 
 /** The Files of an Item, and those that are being added to it. */
 export function Files({ opened: { item } }: { readonly opened: Opened }) {
@@ -105,3 +112,78 @@ function useChoice(target: { readonly vault: string; readonly item: string }) {
   };
   return { input, choose, onChoose };
 }
+
+interface Props {
+  readonly item: Item;
+  readonly file: Pick<StoredFile, "id" | "name">;
+  readonly onClose: () => void;
+}
+
+/** Asks whether a File is to be deleted, and deletes it. */
+function DeleteDialog({ item, file, onClose }: Props) {
+  const onConfirm = async () => {
+    await deleteFile(item, file);
+    showToast(`${quoted(file.name)} deleted.`);
+    onClose();
+  };
+  return (
+    <Confirm title="Delete file" action="Delete" onConfirm={onConfirm} onClose={onClose}>
+      <p class="file-question">
+        Delete <bdi>{marked(file.name)}</bdi>? Earlier versions of the item still have it.
+      </p>
+    </Confirm>
+  );
+}
+
+/** A File that somebody else has deleted is deleted. */
+async function deleteFile({ id, vault }: Item, file: Props["file"]): Promise<void> {
+  const path = { vault: vault.id, item: id, file: file.id };
+  await call("DELETE /v1/vaults/{vault}/items/{item}/files/{file}", { path }).catch((error: unknown) => {
+    if (!isErrorKind(error, "file_not_found")) throw error;
+  });
+  await refreshItem(vault.id, id);
+}
+
+/** An upload that waits, is being sent or has failed. */
+function UploadRow({ upload }: { readonly upload: Upload }) {
+  const { id, name, size, sent, state, error } = upload;
+  if (state === "failed")
+    return (
+      <li>
+        <div class="failure" role="alert">
+          <p>
+            <bdi>{marked(name)}</bdi> was not stored. {explain(error)}
+          </p>
+          <p class="actions">
+            {canRepeat(error) && (
+              <button type="button" onClick={() => retryUpload(id)}>
+                Try again
+              </button>
+            )}
+            <button type="button" aria-label={`Dismiss ${name}`} onClick={() => dismiss(id)}>
+              Dismiss
+            </button>
+          </p>
+        </div>
+      </li>
+    );
+  return (
+    <li>
+      <div class="file">
+        <span class="name">
+          <bdi>{marked(name)}</bdi>
+          <span class="quiet">{state === "waiting" ? "Waiting…" : sent < size ? "Sending…" : "Storing…"}</span>
+        </span>
+      </div>
+      <Transfer label={`Upload of ${name}`} done={sent} size={size} onCancel={() => dismiss(id)} />
+    </li>
+  );
+}
+
+function dismiss(id: number): void {
+  removeUpload(id);
+  afterRender(() => document.activeElement === document.body && document.querySelector<HTMLElement>(".files h2")?.focus());
+}
+
+const FINAL: ReadonlySet<string> = new Set(["file_too_large", "file_changed"]);
+const canRepeat = (error: unknown): boolean => !(error instanceof ItemVaultError && FINAL.has(error.kind));

@@ -1,10 +1,11 @@
 import type { Item } from "@item-vault/client";
-import { ATTRIBUTE_TEXTS } from "../items/attribute-texts.ts";
+import { ATTRIBUTE_TEXTS, textOfUrl } from "../items/attribute-texts.ts";
 import { type Attribute, differingParts, type RestorablePart } from "../items/comparison.ts";
 import { type Draft, type DraftField, draftOf } from "../items/draft.ts";
-import { fieldParts, fileParts, type Part, sectionOf, sectionParts, tagParts, urlParts } from "./compared-parts.ts";
 import { displayOf, labelOf } from "../items/field-types.ts";
 import { isolate } from "../ui/texts.ts";
+import { damagedFiles } from "../api/broken.ts";
+import { plural } from "../ui/plural.ts";
 
 /** What differs between two states of an Item: two versions, or what is stored and what somebody has typed. */
 
@@ -138,4 +139,42 @@ function joinReplaced(rows: readonly Difference[]): Difference[] {
     .slice(0, pairs)
     .flatMap(({ key, name, after }, index) => compare(key, name, removed[index]!.before, after));
   return [...joined, ...added.slice(pairs), ...removed.slice(pairs), ...rows.filter(({ kind }) => kind === "changed")];
+}
+
+/** What an Item has several of, as it is compared (difference.ts). */
+
+/** Something that an Item has several of, as it is compared: by its key. */
+interface Part {
+  readonly key: string;
+  readonly text: string;
+}
+
+/** A section for people. In: its id; `""` without one. */
+const sectionOf = ({ sections }: Pick<Draft, "sections">, id: string): string =>
+  id === "" ? "none" : sections.find((section) => section.id === id)?.label || id;
+
+const fieldParts = ({ fields }: Draft): Part[] => fields.map((field) => ({ key: field.id, text: labelOf(field) }));
+
+const sectionParts = ({ sections }: Draft): Part[] => sections.map(({ id, label }) => ({ key: id, text: label }));
+
+const urlParts = ({ urls }: Draft): Part[] => numbered(urls.map((url) => ({ key: JSON.stringify(url), text: textOfUrl(url) })));
+
+const tagParts = ({ tags }: Draft): Part[] => numbered(tags.map((tag) => ({ key: tag, text: tag })));
+
+const fileParts = (item: Item): Part[] => [
+  ...item.files.map(({ id, name, size, section }) => {
+    const place = section ? `, in ${sectionOf(item, section.id)}` : "";
+    return { key: id, text: `${isolate(name)} (${plural(size, "byte")}${place})` };
+  }),
+  ...damagedFiles(item).map(({ id, name }) => ({ key: id, text: name })),
+];
+
+/** Parts without an id: equal ones are told apart by their number. */
+function numbered(parts: readonly Part[]): Part[] {
+  const counts = new Map<string, number>();
+  return parts.map(({ key, text }) => {
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    return { key: `${key} ${count}`, text };
+  });
 }

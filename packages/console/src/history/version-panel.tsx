@@ -1,6 +1,6 @@
 import { useLayoutEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { ItemVaultError } from "@item-vault/client";
+import { ItemVaultError, type Item } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { explain } from "../api/explain.ts";
 import type { Difference } from "./difference.ts";
@@ -9,13 +9,16 @@ import type { Opened } from "../state/opened.ts";
 import { navigate, route } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
 import { undoChange } from "../state/undo.ts";
-import { refreshItem, takeWritten } from "../state/written.ts";
+import { refreshItem, takeWritten, type Written } from "../state/written.ts";
 import { Failure } from "../ui/failure.tsx";
-import { DestroyVersion } from "./destroy-version.tsx";
 import { DifferenceTable } from "./difference-table.tsx";
-import { loadDifference } from "./load-version.ts";
-import { restorePart } from "./restore-part.ts";
+import { loadDifference, loadVersion } from "./load-version.ts";
 import { capitalized } from "../ui/texts.ts";
+import { type RestorablePart, withPart } from "../items/comparison.ts";
+import { draftOf } from "../items/draft.ts";
+import { isErrorKind } from "../api/error-kind.ts";
+import { titleOf } from "../items/categories.ts";
+import { Confirm } from "../ui/confirm.tsx";
 
 interface Props {
   readonly id: string;
@@ -103,4 +106,57 @@ async function restoreVersion({ item, etag }: Opened, version: number): Promise<
   if (route.value.item === item.id && route.value.page === "versions")
     navigate({ view: "items", vault: item.vault.id, item: item.id });
   showToast(`Version ${version} restored`, "done", undoChange(restored));
+}
+
+/** Restores one attribute or field of an earlier version, and leaves the rest of the Item as it is. */
+
+/** Errors: throws an ItemVaultError; 412 when the Item was changed since it was loaded. */
+async function restorePart({ item, etag }: Opened, version: number, part: RestorablePart): Promise<Written> {
+  const before = await loadVersion(item, version);
+  const { operationsOf } = await import("../edit/requests.ts");
+  const now = draftOf(item);
+  const body = operationsOf(now, withPart(now, draftOf(before), part));
+  const path = { vault: item.vault.id, item: item.id };
+  return call("PATCH /v1/vaults/{vault}/items/{item}", { path, headers: { "If-Match": etag }, body });
+}
+
+interface DestroyVersionProps {
+  readonly item: Item;
+  readonly version: number;
+  readonly onDestroyed: () => void;
+}
+
+/** The button that destroys a version, after a second step. */
+function DestroyVersion({ item, version, onDestroyed }: DestroyVersionProps) {
+  const asking = useSignal(false);
+  const destroy = async () => {
+    const path = { vault: item.vault.id, item: item.id, version };
+    // A version that is gone was destroyed: by a request whose answer was lost, or by somebody else.
+    await call("DELETE /v1/vaults/{vault}/items/{item}/versions/{version}", { path }).catch((error: unknown) => {
+      if (!isErrorKind(error, "version_not_found")) throw error;
+    });
+    asking.value = false;
+    showToast(`Version ${version} destroyed`);
+    onDestroyed();
+  };
+  return (
+    <>
+      <button type="button" onClick={() => (asking.value = true)}>
+        Destroy version…
+      </button>
+      {asking.value && (
+        <Confirm
+          title={`Destroy version ${version}?`}
+          action={`Destroy version ${version}`}
+          onConfirm={destroy}
+          onClose={() => (asking.value = false)}
+        >
+          <p>
+            Version {version} of <b>{titleOf(item)}</b> will be permanently deleted, with values and files that no other version
+            has. The item itself does not change.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
 }

@@ -1,4 +1,4 @@
-import type { Session } from "@item-vault/client";
+import type { Session, Item } from "@item-vault/client";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { titleOf } from "../items/categories.ts";
@@ -9,8 +9,12 @@ import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { type Changes, useChanges } from "./use-changes.ts";
-import { useVersions } from "./use-versions.ts";
-import { VersionRow } from "./version-row.tsx";
+import { type ListedVersion, asVersion } from "../api/broken.ts";
+import { formatTime } from "../ui/time.ts";
+import { Who } from "../ui/who.tsx";
+import { VersionPanel } from "./version-panel.tsx";
+import { call } from "../api/client.ts";
+import { nextCursor } from "../api/next-page.ts";
 
 /** The versions of an Item, newest first, each beside the current one when it is chosen. */
 export function VersionsPage() {
@@ -98,3 +102,92 @@ const explainNone = ({ versionsKept }: Session["settings"]): string =>
   versionsKept === 0
     ? "This service keeps no earlier versions of items."
     : "No earlier version is kept. The next change of this item keeps this one.";
+
+interface Props {
+  readonly version: ListedVersion;
+  /** What changed in it, in words, where that was asked for. */
+  readonly words: string | undefined;
+  readonly opened: Opened;
+  readonly chosen: boolean;
+  readonly onChoose: () => void;
+  readonly onDestroyed: () => void;
+}
+
+/** One version of the list: its number, when and by whom it was written, its title where that was another one, and what changed. */
+function VersionRow({ version, words, opened, chosen, onChoose, onDestroyed }: Props) {
+  const isCurrent = version.version === opened.item.version;
+  const summary = (
+    <>
+      <strong>Version {version.version}</strong>
+      {isCurrent && <span class="badge">current</span>}
+      <span class="quiet">
+        <time dateTime={version.updatedAt}>{formatTime(version.updatedAt)}</time> by <Who id={version.lastEditedBy} />
+      </span>
+      {version.title !== opened.item.title && <span class="title">{titleOf(version)}</span>}
+      {words !== undefined && <span class="words">{words}</span>}
+    </>
+  );
+  if (isCurrent) return <li class="version current">{summary}</li>;
+  const panel = `version-${version.version}`;
+  return (
+    <li>
+      <button type="button" class="version" aria-expanded={chosen} aria-controls={chosen ? panel : undefined} onClick={onChoose}>
+        {summary}
+      </button>
+      {chosen && <VersionPanel id={panel} version={version.version} opened={opened} onDestroyed={onDestroyed} />}
+    </li>
+  );
+}
+
+/** The list of an Item's versions, page after page. It holds titles, and no values of fields. */
+
+interface VersionList {
+  readonly versions: readonly ListedVersion[];
+  readonly hasMore: boolean;
+  readonly loading: boolean;
+  readonly error: unknown;
+  /** Loads the next page, or the first again. */
+  readonly load: () => void;
+  /** Leaves out a version that was destroyed. */
+  readonly drop: (version: number) => void;
+}
+
+interface Pages {
+  readonly versions: readonly ListedVersion[];
+  readonly next?: string | undefined;
+  readonly loading: boolean;
+  readonly error?: unknown;
+}
+
+const NONE: Pages = { versions: [], loading: true };
+
+/** In: the Item, and its entity tag: the list begins again when the Item has changed. */
+function useVersions({ id, vault }: Item, etag: string): VersionList {
+  const pages = useSignal<Pages>(NONE);
+  /** An answer that arrives after the list began again is ignored. */
+  const loadAfter = async (before: Pages) => {
+    const waiting = { ...before, loading: true, error: undefined };
+    pages.value = waiting;
+    const query = before.next === undefined ? {} : { cursor: before.next, limit: 100 };
+    try {
+      const path = { vault: vault.id, item: id };
+      const { data, headers } = await call("GET /v1/vaults/{vault}/items/{item}/versions", { path, query });
+      const versions = [...before.versions, ...data.map(asVersion)];
+      if (pages.value === waiting) pages.value = { versions, next: nextCursor(headers), loading: false };
+    } catch (error) {
+      if (pages.value === waiting) pages.value = { ...before, loading: false, error };
+    }
+  };
+  useLayoutEffect(() => void loadAfter(NONE), [id, etag]);
+  const { versions, next, loading, error } = pages.value;
+  return {
+    versions,
+    hasMore: next !== undefined,
+    loading,
+    error,
+    load: () => void loadAfter(pages.value),
+    drop: (version) => {
+      pages.value = { ...pages.value, versions: pages.value.versions.filter((each) => each.version !== version) };
+    },
+  };
+}

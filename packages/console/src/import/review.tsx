@@ -7,11 +7,13 @@ import { isolate } from "../ui/texts.ts";
 import type { Import } from "./create-import.ts";
 import type { Source } from "./engine.ts";
 import { FORMATS } from "./formats.ts";
-import { ForecastOf } from "./forecast.tsx";
-import { LossReport } from "./loss-report.tsx";
 import { StageHeading } from "./stage-heading.tsx";
 import { CategoryTable, Unfit } from "./source-tables.tsx";
 import { chooseTargets, isChosen, VaultChoice } from "./vault-choice.tsx";
+import type { Loss } from "@item-vault/transfer/item";
+import { titleOf } from "../items/categories.ts";
+import type { Forecast } from "./stage.ts";
+import { TitleList } from "./title-list.tsx";
 
 interface Props {
   readonly shown: Import;
@@ -40,7 +42,7 @@ export function Review({ shown, source }: Props) {
       <p>{describe(source)}</p>
       <CategoryTable items={items} />
       <VaultChoice names={names} shared={shared} shown={shown} />
-      <ForecastOf shown={shown} isChosen={isChosen(names, shown.targets.value)} />
+      <ForecastOf shown={shown} hasTargets={isChosen(names, shown.targets.value)} />
       {(unfit.length === 0 || losses.list().length > 0) && (
         <>
           <h3>Not carried over</h3>
@@ -92,4 +94,63 @@ function TrashChoice({ shown, source }: Props) {
       Import items from the trash too
     </label>
   );
+}
+
+/** The loss report: what is not carried over, how often, and in which Items. */
+function LossReport({ losses }: { readonly losses: readonly Loss[] }) {
+  if (losses.length === 0) return <p>Everything can be imported.</p>;
+  return (
+    <ul class="losses" aria-label="Not carried over">
+      {losses.map(({ what, count, examples = [] }) => (
+        <li key={what}>
+          <b>{count}</b> <span>{withoutOption(what)}</span>
+          {examples.length > 0 && <small class="quiet">{describeExamples(examples, count)}</small>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The words of the command line, without the name of one of its options. */
+const withoutOption = (what: string): string => what.replace(/ \(--[^)]*\)$/, "");
+
+/** Titles of Items; `count`: how often it was lost, in these Items and others. */
+function describeExamples(titles: readonly string[], count: number): string {
+  const quoted = titles.map((title) => `“${isolate(titleOf({ title }))}”`).join(", ");
+  return count > titles.length ? `in ${quoted} and others` : `in ${quoted}`;
+}
+
+/** What the import would do, by a comparison with the vaults. */
+function ForecastOf({ shown, hasTargets }: { readonly shown: Import; readonly hasTargets: boolean }) {
+  const forecast = shown.forecast.value;
+  if (!hasTargets) return <p class="quiet">Choose a vault.</p>;
+  if (shown.problem.value !== "")
+    return (
+      <div class="failure" role="alert">
+        <p>{shown.problem.value}</p>
+        <button type="button" onClick={shown.compare}>
+          Try again
+        </button>
+      </div>
+    );
+  return (
+    <>
+      <output class="forecast">{forecast ? describeForecast(forecast) : "Comparing with the vault…"}</output>
+      {forecast && forecast.differing.length > 0 && (
+        <TitleList summary="Already here with different content (not changed)" titles={forecast.differing} />
+      )}
+    </>
+  );
+}
+
+function describeForecast({ created, completed, present, differing }: Forecast): string {
+  const parts = [
+    [created, "new"],
+    [completed, "to complete after an interrupted import"],
+    [present, "already here"],
+    [differing.length, "already here with different content"],
+  ] as const;
+  const text = parts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(", ");
+  const all = plural(created + completed + present + differing.length, "item");
+  return created + completed > 0 ? `${all}: ${text}.` : `${all}${text && `: ${text}`}. Nothing to import.`;
 }

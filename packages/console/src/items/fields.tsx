@@ -1,5 +1,18 @@
 import type { Field, Item } from "@item-vault/client";
-import { FieldRow } from "./field-row.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
+import { copy } from "../ui/clipboard.ts";
+import { copyKeyOf } from "./copy-keys.ts";
+import { KeyHint } from "./key-hint.tsx";
+import { FieldMenu } from "./field-menu.tsx";
+import { displayOf, type FieldProps, hrefOf, labelOf, isGeneratable } from "./field-types.ts";
+import type { ComponentType } from "preact";
+import { lazy } from "../ui/lazy.tsx";
+import { may } from "../state/items.ts";
+import { openedOf } from "../state/opened.ts";
+import { rotated, rotating } from "../state/rotated.ts";
+import type { MenuAction } from "../ui/menu.tsx";
+import { write } from "./write.ts";
 
 /** The fields of an Item by section, first those without a section. Empty fields are not shown. */
 export function Fields({ item }: { readonly item: Item }) {
@@ -24,4 +37,72 @@ function sectionsOf({ sections, fields }: Item): { id: string; label: string; fi
   return [{ id: "", label: "" }, ...sections]
     .map(({ id, label }) => ({ id, label, fields: shown.filter(({ section }) => (section?.id ?? "") === id) }))
     .filter((section) => section.fields.length > 0);
+}
+
+/** One field: its label, its value or dots in place of it, and the buttons to reveal it, to copy it, and for more. */
+
+function FieldRow({ field, item }: FieldProps) {
+  const Special = FIELD_VALUES[field.type];
+  const label = labelOf(field);
+  return (
+    <div class="field-row">
+      <dt>{label}</dt>
+      <dd>{Special ? <Special field={field} item={item} /> : <Value field={field} item={item} />}</dd>
+    </div>
+  );
+}
+
+function ShownValue({ field, concealed }: { readonly field: Field; readonly concealed: boolean }) {
+  const href = hrefOf(field);
+  if (concealed || href === undefined) return <span class={concealed ? "value secret" : "value"}>{field.value}</span>;
+  return (
+    <span class="value">
+      <a href={href} target="_blank" rel="noopener noreferrer">
+        {field.value}
+      </a>
+    </span>
+  );
+}
+
+function Value({ field, item }: FieldProps) {
+  const { concealed = false } = displayOf(field);
+  const { revealed, toggle } = useReveal(field.value);
+  const label = labelOf(field);
+  const keyed = copyKeyOf(field, item);
+  return (
+    <>
+      {concealed && !revealed ? <HiddenValue /> : <ShownValue field={field} concealed={concealed} />}
+      {concealed && <RevealButton name={label} revealed={revealed} toggle={toggle} />}
+      <button
+        type="button"
+        class="plain copy"
+        aria-label={`Copy ${label}`}
+        {...keyed}
+        onClick={() => void copy(label, field.value, { secret: concealed })}
+      >
+        <KeyHint copyKey={keyed["aria-keyshortcuts"]} />
+        <Icon name="copy" />
+      </button>
+      <FieldMenu field={field} item={item} actions={rotationOf(field, item)} />
+    </>
+  );
+}
+
+/** The types of fields whose value is not shown as a text, with what shows it. */
+const FIELD_VALUES: Partial<Readonly<Record<Field["type"], ComponentType<FieldProps>>>> = {
+  OTP: lazy(() => import("../otp/one-time-password.tsx").then(({ OneTimePassword }) => OneTimePassword)),
+};
+
+/** Out: the entry of a field's menu that gives it a new value; none for what people do not generate, and for a session that may not write. */
+function rotationOf(field: Field, item: Item): readonly MenuAction[] {
+  const opened = openedOf(item);
+  // A value of several lines is a key or a document that something else has made.
+  if (!opened || !isGeneratable(field) || /[\r\n]/.test(field.value) || !may(item.vault.id, "w")) return [];
+  const run = () =>
+    void write(rotating, async (writes) => {
+      // Before the write: without its dialog nobody would see the values.
+      await import("../edit/rotated-dialog.tsx");
+      rotated.value = await writes.rotate(opened, field);
+    });
+  return [{ label: "Rotate", run }];
 }

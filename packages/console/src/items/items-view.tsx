@@ -1,10 +1,12 @@
 import { useLayoutEffect } from "preact/hooks";
-import { ITEM_PAGES } from "./pages.ts";
 import { closeItem, openItem } from "../state/opened.ts";
 import { route } from "../state/route.ts";
 import { ItemList } from "./item-list.tsx";
 import { ItemView } from "./item-view.tsx";
 import { Sidebar } from "./sidebar.tsx";
+import type { ComponentType } from "preact";
+import type { ItemPage } from "../routes.ts";
+import { lazy } from "../ui/lazy.tsx";
 
 /** The main view: the lists, the Items of one, and what the address names. On a narrow screen one of the last two. */
 export function ItemsView() {
@@ -38,3 +40,10 @@ export function ItemsView() {
     </div>
   );
 }
+
+/** What is shown of an Item in place of the Item itself, by the last part of the address. */
+const ITEM_PAGES: Partial<Readonly<Record<ItemPage, ComponentType>>> = {
+  edit: lazy(() => import("../edit/pages.tsx").then(({ EditPage }) => EditPage)),
+  new: lazy(() => import("../edit/pages.tsx").then(({ NewPage }) => NewPage)),
+  versions: lazy(() => import("../history/versions-page.tsx").then(({ VersionsPage }) => VersionsPage)),
+};

@@ -3,9 +3,11 @@ import { askedLogin } from "../state/asked-login.ts";
 import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { Page } from "../ui/page.tsx";
-import { type Asked, parseAsked, targetOf } from "./asked.ts";
 import { Confirmation } from "../ui/confirmation.tsx";
 import { Facts, NoPerson } from "./facts.tsx";
+import type { Operations } from "@item-vault/client";
+import { LIMITS } from "@item-vault/model/limits";
+import { isCodeChallenge, isLoopback } from "@item-vault/model/login";
 
 /** Asks the person whether a program on this computer may act in their name (contract 28.3). */
 
@@ -43,4 +45,51 @@ function Question({ asked }: { readonly asked: Asked }) {
       />
     </Confirmation>
   );
+}
+
+/** Reads what a program asks for, from the query of the address (contract 28.3). */
+
+type Authorization = Operations["POST /console/authorizations"]["body"];
+
+interface Asked {
+  readonly body: Authorization;
+  readonly state: string;
+}
+
+const STATE_CHARACTERS_MAX = 512;
+
+/** Out: `undefined` for a query that is malformed. The service checks the vaults. */
+function parseAsked(query: string): Asked | undefined {
+  const given = new URLSearchParams(query);
+  const [redirect_uri = "", code_challenge = "", state = ""] = ["redirect_uri", "code_challenge", "state"].map(
+    (name) => given.get(name) ?? "",
+  );
+  const vaults = vaultsOf(given.get("vaults"));
+  const admin = given.get("admin") === "true";
+  const longest = admin ? LIMITS.adminLoginLifetime : LIMITS.loginLifetime;
+  const expiresIn = given.has("expiresIn") ? Number(given.get("expiresIn")) : longest;
+  const isTime = Number.isInteger(expiresIn) && expiresIn > 0 && expiresIn <= longest;
+  const isWhole =
+    isLoopback(redirect_uri) && isCodeChallenge(code_challenge) && state !== "" && state.length <= STATE_CHARACTERS_MAX;
+  if (!isWhole || !isTime || vaults === null || (admin && vaults)) return undefined;
+  return { state, body: { redirect_uri, code_challenge, expiresIn, ...(vaults && { vaults }), ...(admin && { admin }) } };
+}
+
+/** Out: `null` for a text that is no object. */
+function vaultsOf(text: string | null): Authorization["vaults"] | null | undefined {
+  if (text === null) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Authorization["vaults"]) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Where the browser goes with the code. */
+function targetOf({ body, state }: Asked, code: string): string {
+  const target = new URL(body.redirect_uri);
+  target.searchParams.set("code", code);
+  target.searchParams.set("state", state);
+  return target.href;
 }

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import { useSignal } from "@preact/signals";
+import { useSignal, signal } from "@preact/signals";
 import { parseTotp, type TotpParameters } from "@item-vault/model/totp-parameters";
 import { copy } from "../ui/clipboard.ts";
 import { copyKeyOf } from "../items/copy-keys.ts";
@@ -10,8 +10,6 @@ import { Icon } from "../ui/icon.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { plural } from "../ui/plural.ts";
 import { useReveal } from "../ui/reveal.tsx";
-import { useNow } from "./clock.ts";
-import { codeOf, groupCode, secondsLeft, stepAt } from "./code.ts";
 
 const QrDialog = lazy(() => import("../qr-codes/qr-dialog.tsx").then((module) => module.QrDialog));
 
@@ -94,3 +92,60 @@ const Ring = ({ left, period }: { readonly left: number; readonly period: number
     <circle cx="12" cy="12" r="9" pathLength={period} stroke-dasharray={`${left} ${period}`} />
   </svg>
 );
+
+/** The time for what changes with the seconds. One timer serves the page, and only while something shows the time. */
+
+const currentTime = signal(0);
+let users = 0;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Sets the time currentTime and at each full second. Browsers delay the timers of a hidden page, so it has none. */
+function tick(): void {
+  clearTimeout(timer);
+  if (users === 0) currentTime.value = 0;
+  if (users === 0 || document.hidden) return;
+  currentTime.value = Date.now();
+  timer = setTimeout(tick, 1000 - (currentTime.value % 1000));
+}
+
+/** The current time, to the second: Unix milliseconds. 0 until the clock runs. */
+function useNow(): number {
+  useLayoutEffect(() => {
+    if (users++ === 0) {
+      document.addEventListener("visibilitychange", tick);
+      tick();
+    }
+    return () => {
+      if (--users > 0) return;
+      document.removeEventListener("visibilitychange", tick);
+      tick();
+    };
+  }, []);
+  return currentTime.value;
+}
+
+/** One-time codes, computed in the page (RFC 6238). Web Crypto has the hashes, so no library is loaded. */
+
+/** In: Unix milliseconds. Out: the number of the period, which is the counter of RFC 6238 section 4.2. */
+const stepAt = (now: number, { period }: TotpParameters): number => Math.floor(now / 1000 / period);
+
+/** Seconds until the next code: 1 to `period`. In: Unix milliseconds. */
+const secondsLeft = (now: number, { period }: TotpParameters): number => period - (Math.floor(now / 1000) % period);
+
+/** The code of a period (RFC 4226 section 5.3). */
+async function codeOf({ secret, algorithm, digits }: TotpParameters, step: number): Promise<string> {
+  const hash = algorithm.replace("SHA", "SHA-");
+  const key = await crypto.subtle.importKey("raw", secret, { name: "HMAC", hash }, false, ["sign"]);
+  const counter = new DataView(new ArrayBuffer(8));
+  counter.setBigUint64(0, BigInt(step));
+  const mac = new DataView(await crypto.subtle.sign("HMAC", key, counter));
+  const offset = mac.getUint8(mac.byteLength - 1) & 15;
+  const number = mac.getUint32(offset) & 0x7fffffff;
+  return String(number % 10 ** digits).padStart(digits, "0");
+}
+
+/** A code in two groups, as people read it: `123 456`. */
+function groupCode(code: string): string {
+  const middle = Math.floor(code.length / 2);
+  return `${code.slice(0, middle)} ${code.slice(middle)}`;
+}

@@ -1,9 +1,9 @@
-import type { Client, Finding } from "@item-vault/client";
+import type { Client, Finding, Answer, BackedUpVaults } from "@item-vault/client";
 import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
 import { CliError, EXIT } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
-import { plural } from "../../frame/plural.ts";
+import { plural } from "../../frame/printable.ts";
 import { show, tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { tableOf } from "../../output/table.ts";
@@ -11,8 +11,7 @@ import { runJob } from "../jobs/run-job.ts";
 import { type BackedUp, findingsOf } from "../jobs/service.ts";
 import { lineOf } from "../verify/service.ts";
 import { copyObject, listLacking, type StoredObject } from "./mirror.ts";
-import { showBackedUpVaults } from "./vaults.ts";
-import type { BACKUP_OPTIONS } from "./options.ts";
+import type { BACKUP_OPTIONS } from "./table.ts";
 
 type BackupCall = Call<typeof BACKUP_OPTIONS>;
 
@@ -139,3 +138,31 @@ async function mirror(io: Io, client: Client, folder: string, dryRun = false): P
 }
 
 const sizeOf = (objects: readonly StoredObject[]): number => objects.reduce((sum, { size }) => sum + size, 0);
+
+/** `admin backup --vaults`: what the bucket of backups can restore (contract 21.15). */
+
+/** Writes the vaults as a list, and on stderr the snapshots that do not open. */
+async function showBackedUpVaults(io: Io, client: Client, format: string | undefined): Promise<void> {
+  const vaults: BackedUpVaults["vaults"] = [];
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const { data: page }: Answer<"GET /v1/admin/backups/vaults"> = await client.call("GET /v1/admin/backups/vaults", {
+      query: { after },
+    });
+    vaults.push(...page.vaults);
+    after = page.next;
+  }
+  const rows = vaults.map(({ id, name = "", snapshot = "", createdAt = "", items = "" }) => [
+    id,
+    name,
+    String(snapshot),
+    createdAt,
+    String(items),
+  ]);
+  const table = (columns: number | undefined) => tableOf(["ID", "NAME", "SNAPSHOT", "CREATED", "ITEMS"], rows, columns);
+  await show(io, format, { json: vaults, table });
+  for (const { id, snapshot, skipped } of vaults) {
+    for (const { snapshot: number, reason } of skipped)
+      await tell(io, `${id}: snapshot ${number} cannot be decrypted: ${reason}`);
+    if (snapshot === undefined && skipped.length === 0) await tell(io, `${id}: no snapshot is finished`);
+  }
+}

@@ -1,6 +1,6 @@
 import { CliError } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
-import { plural } from "../../frame/plural.ts";
+import { plural } from "../../frame/printable.ts";
 import type { Wrangler } from "./wrangler.ts";
 
 /**

@@ -3,7 +3,7 @@ import { secondsOf } from "../../frame/duration.ts";
 import { CliError, failureOf } from "../../frame/failure.ts";
 import { write } from "../../frame/io.ts";
 import { canAsk, confirm } from "../../frame/prompt.ts";
-import type { DEPLOY_OPTIONS } from "./options.ts";
+import type { DEPLOY_OPTIONS } from "./table.ts";
 import { connect, wranglerLogin } from "./api.ts";
 import type { Deployment, Made } from "./deployment.ts";
 import { inspect } from "./found.ts";

@@ -8,7 +8,7 @@ import { timeOf } from "../../output/time.ts";
 import { type Shown, show } from "../../output/format.ts";
 import { pairsOf, tableOf } from "../../output/table.ts";
 import { lineOf } from "../verify/service.ts";
-import type { JOBS_OPTIONS } from "./options.ts";
+import type { JOBS_OPTIONS } from "./table.ts";
 import { findingsOf, listJobs, loadJob, pauseJob, requireJob, resumeJob, stopJob } from "./service.ts";
 
 type JobsCall = Call<typeof JOBS_OPTIONS>;

@@ -1,5 +1,9 @@
-import { type Command, command } from "../../frame/command.ts";
-import { JOBS_OPTIONS } from "./options.ts";
+import { type Command, command, type Options } from "../../frame/command.ts";
+import { FORMAT_OPTION } from "../../output/format.ts";
+
+/** Options of `admin jobs`. */
+
+export const JOBS_OPTIONS = FORMAT_OPTION satisfies Options;
 
 /** The command of long jobs. */
 

@@ -2,7 +2,7 @@ import { CliError } from "../../frame/failure.ts";
 import { keyNamed, requireSameKeys } from "./compare.ts";
 import { loadKeyFile } from "./file.ts";
 import { loadKeys } from "./service.ts";
-import type { KeysCall } from "./options.ts";
+import type { KeysCall } from "./table.ts";
 import { applyChange, howToUpload } from "./upload.ts";
 
 /**

@@ -1,6 +1,5 @@
 import { CliError } from "../../frame/failure.ts";
-import { KEYS_ACTIONS } from "./actions.ts";
-import type { KeysCall } from "./options.ts";
+import { KEYS_ACTIONS, type KeysCall } from "./table.ts";
 
 /** `admin keys`: finds the action in the table and runs it. */
 export async function run(call: KeysCall): Promise<number | void> {

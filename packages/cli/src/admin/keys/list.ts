@@ -2,7 +2,7 @@ import type { RootKey } from "@item-vault/client";
 import { show } from "../../output/format.ts";
 import { tableOf } from "../../output/table.ts";
 import { loadKeys } from "./service.ts";
-import type { KeysCall } from "./options.ts";
+import type { KeysCall } from "./table.ts";
 
 const HEADINGS = ["ID", "STATE", "FINGERPRINT", "VAULTS", "TOKENS", "ENDED", ""];
 

@@ -1,11 +1,11 @@
 import type { RootKey } from "@item-vault/client";
 import { CliError } from "../../frame/failure.ts";
-import { plural } from "../../frame/plural.ts";
+import { plural } from "../../frame/printable.ts";
 import { keyNamed, requireSameKeys } from "./compare.ts";
 import { type KeyDocument, publicKeyOf } from "./document.ts";
 import { loadKeyFile } from "./file.ts";
 import { loadKeys } from "./service.ts";
-import type { KeysCall } from "./options.ts";
+import type { KeysCall } from "./table.ts";
 import { applyChange } from "./upload.ts";
 
 /** `admin keys remove`. The tokens that the key signed stay valid by its public key, unless it has leaked. */

@@ -2,12 +2,12 @@ import type { AdminVault, BrokenVault, Client, DataKey } from "@item-vault/clien
 import { isId, onlyOne } from "../../api/find.ts";
 import { CliError } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
-import { plural } from "../../frame/plural.ts";
+import { plural } from "../../frame/printable.ts";
 import { show, tell } from "../../output/format.ts";
 import { tableOf } from "../../output/table.ts";
 import { runJob } from "../jobs/run-job.ts";
 import type { Resealed } from "../jobs/service.ts";
-import type { KeysCall } from "./options.ts";
+import type { KeysCall } from "./table.ts";
 
 /** A vault that can be resealed. One whose record does not open has no name, and a damaged one may lack its keys (contract 13.18). */
 type KeyedVault = AdminVault & { readonly dataKey: DataKey };

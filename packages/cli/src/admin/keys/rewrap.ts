@@ -1,11 +1,11 @@
 import { CliError } from "../../frame/failure.ts";
-import { plural } from "../../frame/plural.ts";
+import { plural } from "../../frame/printable.ts";
 import { tell } from "../../output/format.ts";
 import { runJob } from "../jobs/run-job.ts";
 import { findingsOf } from "../jobs/service.ts";
 import type { Finding, RootKey } from "@item-vault/client";
 import { loadKeys } from "./service.ts";
-import type { KeysCall } from "./options.ts";
+import type { KeysCall } from "./table.ts";
 
 /**
  * `admin keys rewrap`: the service puts everything under the active key, or all but what does not open. Errors: throws a CliError while rows

@@ -4,7 +4,7 @@ import { requireSameKeys, unknownKeys } from "./compare.ts";
 import { checkId } from "./document.ts";
 import { loadKeyFile } from "./file.ts";
 import { loadKeys } from "./service.ts";
-import type { KeysCall } from "./options.ts";
+import type { KeysCall } from "./table.ts";
 import { applyChange, isLocal } from "./upload.ts";
 
 /** `admin keys stage`: adds a new key, which is in no output. Run again before the upload, it adds no other one. */

@@ -5,7 +5,7 @@ import { tell } from "../../output/format.ts";
 import { wranglerIn } from "../deploy/wrangler.ts";
 import { type KeyDocument, textOf } from "./document.ts";
 import { type KeyFile, saveKeyFile } from "./file.ts";
-import type { KeysCall } from "./options.ts";
+import type { KeysCall } from "./table.ts";
 
 /** What a command does with a document that it has changed: save it, and upload it or say how. */
 

@@ -4,15 +4,14 @@ import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
 import { CliError, EXIT } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
-import { printable } from "../../frame/printable.ts";
+import { printable, plural } from "../../frame/printable.ts";
 import { confirm } from "../../frame/prompt.ts";
-import { plural } from "../../frame/plural.ts";
 import { tell } from "../../output/format.ts";
 import { runJob } from "../jobs/run-job.ts";
 import { findingsOf, hasEnded, listJobs, type Restored } from "../jobs/service.ts";
 import { lineOf } from "../verify/service.ts";
 import { copyFolder, describeSkipped } from "./copy-folder.ts";
-import type { RESTORE_OPTIONS } from "./options.ts";
+import type { RESTORE_OPTIONS } from "./table.ts";
 
 /** What is asked for: the attributes of the job (contract 21.20). Absent ones are not sent. */
 interface Wanted {

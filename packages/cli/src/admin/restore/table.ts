@@ -1,5 +1,20 @@
-import { type Command, command } from "../../frame/command.ts";
-import { RESTORE_OPTIONS } from "./options.ts";
+import { type Command, command, type Options } from "../../frame/command.ts";
+
+/** Options of `admin restore`. */
+
+export const RESTORE_OPTIONS = {
+  vault: { type: "string", value: "VAULT", summary: "only this vault, by id, or by name when it exists" },
+  item: { type: "string", value: "ID", summary: "only this item of --vault" },
+  snapshot: { type: "string", value: "N", summary: "this snapshot instead of the newest: of --vault, or of the deployment" },
+  from: {
+    type: "string",
+    value: "DIR",
+    summary: "first copy from this folder what the bucket lacks (of --vault)",
+  },
+  overwrite: { type: "boolean", summary: "replace --vault or --item; changes made since the snapshot are lost" },
+  yes: { type: "boolean", short: "y", summary: "do not ask" },
+  "dry-run": { type: "boolean", summary: "show what would be restored or refused; change nothing" },
+} as const satisfies Options;
 
 export const RESTORE_COMMANDS: readonly Command[] = [
   command({

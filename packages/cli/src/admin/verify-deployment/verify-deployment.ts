@@ -10,7 +10,7 @@ import { loadProject } from "../deploy/project.ts";
 import { compare, isDifference, type Result } from "./compare.ts";
 import { loadDeployed } from "./deployed.ts";
 import { loadRelease } from "./load-release.ts";
-import type { VERIFY_DEPLOYMENT_OPTIONS } from "./options.ts";
+import type { VERIFY_DEPLOYMENT_OPTIONS } from "./table.ts";
 import { isServed, loadServed, loadVersion } from "./served.ts";
 
 type VerifyCall = Call<typeof VERIFY_DEPLOYMENT_OPTIONS>;

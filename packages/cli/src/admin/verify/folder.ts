@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { CliError } from "../../frame/failure.ts";
-import { plural } from "../../frame/plural.ts";
+import { plural } from "../../frame/printable.ts";
 import type { Finding } from "@item-vault/client";
 import { BACKUP_FORMAT, isBackupKey, type Manifest, REGISTRY, type TableRows } from "@item-vault/model/backup";
 import { sealedFileSize } from "@item-vault/model/chunk-sizes";

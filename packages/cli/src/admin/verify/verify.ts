@@ -2,14 +2,14 @@ import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
 import { CliError, EXIT } from "../../frame/failure.ts";
 import { confirm } from "../../frame/prompt.ts";
-import { plural } from "../../frame/plural.ts";
+import { plural } from "../../frame/printable.ts";
 import { show, tell } from "../../output/format.ts";
 import { tableOf } from "../../output/table.ts";
 import { runJob } from "../jobs/run-job.ts";
 import type { Finding } from "@item-vault/client";
 import { type Checked, findingsOf } from "../jobs/service.ts";
 import { type Found, NOTHING } from "./service.ts";
-import type { VERIFY_OPTIONS } from "./options.ts";
+import type { VERIFY_OPTIONS } from "./table.ts";
 
 type VerifyCall = Call<typeof VERIFY_OPTIONS>;
 
