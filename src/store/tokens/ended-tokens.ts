@@ -5,6 +5,7 @@ import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import type { Activity } from "../../model/activity.ts";
 import { createRequestId } from "../../request-id.ts";
 import { adminEntriesStatement } from "../activity/admin-entry.ts";
+import { TABLES } from "../tables/tables.ts";
 
 /** The end of tokens and people: they are revoked or removed, or they expire. The next request finds no row. */
 
@@ -23,16 +24,21 @@ const HAS_EXPIRED = "expires_at BETWEEN created_at AND ?2 AND (kind IS NULL OR k
 /** SQL: what the entry of the log about a token below another row is about. */
 const RESOURCE = "iif(kind = 'rule', 'RULE', 'TOKEN') AS resource";
 
+const ENDED_COLUMNS = Object.keys(TABLES.ended_tokens.columns);
+
+/** SQL: copies rows of tokens to the ended ones. In: SQL of the time at which they end, and of what is copied, with its WHERE. */
+const copyEnded = (endedAt: string, source: string): string => `
+  INSERT INTO ended_tokens (${ENDED_COLUMNS.join(", ")})
+  SELECT ${ENDED_COLUMNS.map((column) => (column === "ended_at" ? endedAt : column)).join(", ")} FROM ${source}
+  ON CONFLICT (id) DO NOTHING`;
+
 const REVOKED = {
   /** The tokens that are in use, the token itself first. */
   numbered: `
     SELECT id, row_number() OVER (ORDER BY id <> ?1, id) - 1 AS number, ${RESOURCE} FROM tokens
     WHERE ${IN_BRANCH} AND (id = ?1 OR expires_at > ?2) AND ${LEAVES_NAME}`,
   // A token that has expired already ended at that time.
-  end: `
-    INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
-    SELECT id, root_key_id, sealed, created_at, expires_at, min(expires_at, ?2), signed_by FROM tokens WHERE ${IN_BRANCH} AND ${LEAVES_NAME}
-    ON CONFLICT (id) DO NOTHING`,
+  end: copyEnded("min(expires_at, ?2)", `tokens WHERE ${IN_BRANCH} AND ${LEAVES_NAME}`),
   delete: `DELETE FROM tokens WHERE ${IN_BRANCH} RETURNING id`,
   ended: "SELECT id FROM ended_tokens WHERE id = ?1",
 };
@@ -64,10 +70,7 @@ const BELOW_CHANGED = "ancestor_1 = ?1 AND EXISTS (SELECT 1 FROM tokens WHERE id
 const CHANGED = {
   numbered: `
     SELECT id, row_number() OVER (ORDER BY id) - 1 AS number, ${RESOURCE} FROM tokens WHERE expires_at > ?2 AND ${BELOW_CHANGED}`,
-  end: `
-    INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
-    SELECT id, root_key_id, sealed, created_at, expires_at, min(expires_at, ?2), signed_by FROM tokens WHERE ${BELOW_CHANGED}
-    ON CONFLICT (id) DO NOTHING`,
+  end: copyEnded("min(expires_at, ?2)", `tokens WHERE ${BELOW_CHANGED}`),
   delete: `DELETE FROM tokens WHERE ?2 IS NOT NULL AND ${BELOW_CHANGED}`,
 };
 
@@ -98,21 +101,16 @@ export const endExpiredBelow = ({ db, now }: Store, root: string): readonly [D1P
 ];
 
 const EXPIRED_BELOW = {
-  end: `
-    INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
-    SELECT id, root_key_id, sealed, created_at, expires_at, expires_at, signed_by FROM tokens
-    WHERE ancestor_1 = ?1 AND ${HAS_EXPIRED} AND ${LEAVES_NAME}
-    ON CONFLICT (id) DO NOTHING`,
+  end: copyEnded("expires_at", `tokens WHERE ancestor_1 = ?1 AND ${HAS_EXPIRED} AND ${LEAVES_NAME}`),
   delete: `DELETE FROM tokens WHERE ancestor_1 = ?1 AND ${HAS_EXPIRED}`,
 };
 
 const EXPIRED = {
   /** Copies the rows that `remove` deletes: both run in one transaction. */
-  end: `
-    INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
-    SELECT id, root_key_id, sealed, created_at, expires_at, expires_at, signed_by
-    FROM (SELECT * FROM tokens WHERE id > ?1 AND ${HAS_EXPIRED} ORDER BY id LIMIT 1000) WHERE ${LEAVES_NAME}
-    ON CONFLICT (id) DO NOTHING`,
+  end: copyEnded(
+    "expires_at",
+    `(SELECT * FROM tokens WHERE id > ?1 AND ${HAS_EXPIRED} ORDER BY id LIMIT 1000) WHERE ${LEAVES_NAME}`,
+  ),
   remove: `
     DELETE FROM tokens WHERE id IN (SELECT id FROM tokens WHERE id > ?1 AND ${HAS_EXPIRED} ORDER BY id LIMIT 1000)
     RETURNING id`,

@@ -1,5 +1,5 @@
 import { type IndexedKind, nameIndexes } from "../../crypto/name-index.ts";
-import { type Claims, hashToken, signToken } from "../../crypto/token.ts";
+import type { Claims } from "../../crypto/token.ts";
 import type { Activity } from "../../model/activity.ts";
 import type { FailureKind } from "../../model/failure.ts";
 import { LIMITS } from "../../model/limits.ts";
@@ -8,7 +8,7 @@ import { refusesNew } from "../../settings.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import { proofStatement } from "../keys/root-keys.ts";
-import { derivedColumns, openToken, sealToken, type TokenRow } from "./token-rows.ts";
+import { insertTokenRow, makeTokenRow, openToken, type TokenRow } from "./token-rows.ts";
 
 /** The rows of `tokens` that have a name of their own, which no other one has: people and issuers. */
 
@@ -28,13 +28,10 @@ const NAMED: Readonly<Record<IndexedKind, Named>> = {
 
 const SQL = {
   /** One statement, so that of two requests for one name, or for the last row below the limit, D1 lets one insert its row. */
-  insert: `
-    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, kind, name_index)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2, ?7, ?8
-    WHERE NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
-      AND NOT EXISTS (SELECT 1 FROM tokens WHERE name_index IN (SELECT value FROM json_each(?9)))
-      AND (SELECT count(*) FROM tokens WHERE name_index IS NOT NULL AND kind = ?7) < ?10
-    ON CONFLICT (id) DO NOTHING RETURNING id`,
+  insert: insertTokenRow(`
+    NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
+      AND NOT EXISTS (SELECT 1 FROM tokens WHERE name_index IN (SELECT value FROM json_each(?13)))
+      AND (SELECT count(*) FROM tokens WHERE name_index IS NOT NULL AND kind = ?8) < ?14`),
   one: "SELECT * FROM tokens WHERE id = ?1 AND kind = ?2",
   ended: "SELECT id FROM ended_tokens WHERE id = ?1",
   same: "SELECT id FROM tokens WHERE name_index IN (SELECT value FROM json_each(?1))",
@@ -53,27 +50,22 @@ export async function insertNamed(
   entry: Activity,
 ): Promise<Result<Claims>> {
   const { db, keyring } = store;
-  const { id, kind, issuedAt, expiresAt } = claims;
+  const { id, kind } = claims;
   const { nameOf, rowsMax, exists, plural } = NAMED[kind];
-  const refusal = refusesNew(store.settings, issuedAt);
+  const refusal = refusesNew(store.settings, claims.issuedAt);
   if (refusal !== undefined) return fail("misconfigured", refusal);
-  const root = keyring.active;
-  const [sealed, token, derived, indexes] = await Promise.all([
-    sealToken(root, claims),
-    signToken(keyring, claims),
-    derivedColumns(root, claims),
+  const [{ hash, values }, indexes] = await Promise.all([
+    makeTokenRow(keyring, claims),
     nameIndexes(keyring, kind, nameOf(claims)),
   ]);
-  const hash = await hashToken(token);
-  const columns = [id, root.id, sealed, issuedAt * 1000, expiresAt * 1000, hash, kind, derived.name_index];
   const done = await runBatch<[Id, TokenRow, Id, Id, never, never]>(
     db,
-    db.prepare(SQL.insert).bind(...columns, JSON.stringify(indexes), rowsMax),
+    db.prepare(SQL.insert).bind(...values, JSON.stringify(indexes), rowsMax),
     db.prepare(SQL.one).bind(id, kind),
     db.prepare(SQL.ended).bind(id),
     db.prepare(SQL.same).bind(JSON.stringify(indexes)),
     await adminEntryStatement(store, entry, { id, hash }),
-    await proofStatement(db, root),
+    await proofStatement(db, keyring.active),
   );
   if (!done.ok) return refusalOfWrite(done);
   const [inserted, [row], ended, same] = done.value;

@@ -4,6 +4,7 @@ import { open, seal } from "../../crypto/seal.ts";
 import { type Claims, hashToken, signToken } from "../../crypto/token.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { isTime } from "../../model/time.ts";
+import { valuesOf } from "../tables/statements.ts";
 import { type RowOf, TABLES } from "../tables/tables.ts";
 
 /**
@@ -53,6 +54,28 @@ export const derivedColumns = async (root: RootKey, { kind, name, descent, issue
   ancestor_2: descent?.ancestors[1] ?? null,
   ancestor_3: descent?.ancestors[2] ?? null,
 });
+
+const COLUMNS = Object.keys(TABLES.tokens.columns) as (keyof TokenRow)[];
+
+/** SQL: adds a token's row where the condition holds, and returns its id. ?1 to ?12: the values of the row; the condition has those after. */
+export const insertTokenRow = (condition: string): string => `
+  INSERT INTO tokens (${COLUMNS.join(", ")}) SELECT ${COLUMNS.map((_, index) => `?${1 + index}`).join(", ")} WHERE ${condition}
+  ON CONFLICT (id) DO NOTHING RETURNING id`;
+
+/** Signs and seals the claims under the active root key. Returns the token and the values of its row, in the order of the columns. */
+export async function makeTokenRow(
+  keyring: Keyring,
+  claims: Claims,
+): Promise<{ token: string; hash: string; values: unknown[] }> {
+  const root = keyring.active;
+  const token = await signToken(keyring, claims);
+  const hash = await hashToken(token);
+  const [sealed, derived] = await Promise.all([sealToken(root, claims), derivedColumns(root, claims)]);
+  const { id, issuedAt, expiresAt } = claims;
+  const times = { created_at: issuedAt * 1000, expires_at: expiresAt * 1000 };
+  const row: TokenRow = { id, root_key_id: root.id, sealed, ...times, claims: hash, signed_by: root.id, ...derived };
+  return { token, hash, values: valuesOf(row, COLUMNS) };
+}
 
 /** Opens a row. Errors: `misconfigured` (a root key is missing), `integrity`. */
 export async function openToken({ keys }: Keyring, row: TokenRow): Promise<Result<Claims>> {

@@ -1,4 +1,4 @@
-import { type Claims, hashToken, rootOf, signToken, TOKEN_CHARACTERS_MAX } from "../../crypto/token.ts";
+import { type Claims, rootOf, TOKEN_CHARACTERS_MAX } from "../../crypto/token.ts";
 import type { Activity } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
@@ -10,7 +10,7 @@ import { checkRootKeys, proofStatement } from "../keys/root-keys.ts";
 import { loadForToken } from "../vaults/authorized.ts";
 import type { TokenIdentity } from "../vaults/token-check.ts";
 import { endExpiredBelow } from "./ended-tokens.ts";
-import { derivedColumns, openToken, sealToken, signAgain, type TokenRow } from "./token-rows.ts";
+import { insertTokenRow, makeTokenRow, openToken, signAgain, type TokenRow } from "./token-rows.ts";
 
 /**
  * The tokens, for the admin routes. The table `tokens` is the allow-list. A token that was revoked or has expired moves to
@@ -19,18 +19,14 @@ import { derivedColumns, openToken, sealToken, signAgain, type TokenRow } from "
 
 const SQL = {
   /**
-   * ?10, ?11: the parent and its hash: it must not have ended. ?12: the kind, of which there are so many below one; tokens of the admin routes
-   * count with others. One statement, so that D1
-   * counts and inserts at one moment.
+   * ?13, ?14: the parent and its hash; the parent must not have ended. Of a kind (?8), so many are below one (?10); tokens of the admin
+   * routes count with others. One statement, so that D1 counts and inserts at one moment.
    */
-  insert: `
-    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, ancestor_1, ancestor_2, ancestor_3, kind)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2, ?7, ?8, ?9, ?12
-    WHERE NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
-      AND (?10 IS NULL OR (
-        EXISTS (SELECT 1 FROM tokens WHERE id = ?10 AND (?11 IS NULL OR claims = ?11))
-        AND (SELECT count(*) FROM tokens WHERE ancestor_1 = ?7 AND coalesce(kind, 'admin') = coalesce(?12, 'admin')) < ${LIMITS.tokenDescendants}))
-    ON CONFLICT (id) DO NOTHING RETURNING id`,
+  insert: insertTokenRow(`
+    NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
+      AND (?13 IS NULL OR (
+        EXISTS (SELECT 1 FROM tokens WHERE id = ?13 AND (?14 IS NULL OR claims = ?14))
+        AND (SELECT count(*) FROM tokens WHERE ancestor_1 = ?10 AND coalesce(kind, 'admin') = coalesce(?8, 'admin')) < ${LIMITS.tokenDescendants}))`),
   hash: "SELECT claims FROM tokens WHERE id = ?1",
   live: "SELECT * FROM tokens WHERE id = ?1",
   ended: "SELECT * FROM ended_tokens WHERE id = ?1",
@@ -58,26 +54,21 @@ export async function insertToken(
   parent?: { readonly id: string; readonly hash?: string },
 ): Promise<Result<IssuedToken>> {
   const { db, keyring, now } = store;
-  const { id, issuedAt, expiresAt } = claims;
-  const refusal = refusesNew(store.settings, issuedAt);
+  const { id } = claims;
+  const refusal = refusesNew(store.settings, claims.issuedAt);
   if (refusal !== undefined) return fail("misconfigured", refusal);
-  const root = keyring.active;
-  const token = await signToken(keyring, claims);
+  const { token, hash, values } = await makeTokenRow(keyring, claims);
   if (token.length > TOKEN_CHARACTERS_MAX)
     return invalid(`the token would have more than ${TOKEN_CHARACTERS_MAX} characters: name fewer vaults, or shorten its name`);
-  const hash = await hashToken(token);
-  const sealed = await sealToken(root, claims);
-  const { ancestor_1, ancestor_2, ancestor_3 } = await derivedColumns(root, claims);
-  const columns = [id, root.id, sealed, issuedAt * 1000, expiresAt * 1000, hash, ancestor_1, ancestor_2, ancestor_3];
   const done = await runBatch<[never, never, { id: string }, TokenRow, TokenRow, Pick<TokenRow, "claims">, never, never]>(
     db,
     ...endExpiredBelow(store, rootOf(claims)),
-    db.prepare(SQL.insert).bind(...columns, parent?.id ?? null, parent?.hash ?? null, claims.kind ?? null),
+    db.prepare(SQL.insert).bind(...values, parent?.id ?? null, parent?.hash ?? null),
     db.prepare(SQL.live).bind(id),
     db.prepare(SQL.ended).bind(id),
     db.prepare(SQL.hash).bind(parent?.id ?? null),
     await adminEntryStatement(store, entry, { id, hash }),
-    await proofStatement(db, root),
+    await proofStatement(db, keyring.active),
   );
   if (!done.ok) return refusalOfWrite(done);
   const [, , inserted, [row], ended, [above]] = done.value;

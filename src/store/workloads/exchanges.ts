@@ -1,5 +1,5 @@
 import { fingerprint, open, seal } from "../../crypto/seal.ts";
-import { type Claims, hashToken, signToken } from "../../crypto/token.ts";
+import type { Claims } from "../../crypto/token.ts";
 import { uuidOf } from "../../model/ids.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
@@ -10,7 +10,7 @@ import { deleteExpired } from "../d1/expiry.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import { proofStatement } from "../keys/root-keys.ts";
 import { type RowOf, TABLES } from "../tables/tables.ts";
-import { derivedColumns, sealToken } from "../tokens/token-rows.ts";
+import { insertTokenRow, makeTokenRow } from "../tokens/token-rows.ts";
 import type { OpenedRow } from "./issuers.ts";
 
 /** Exchanges of workload tokens (contract 27): which were used, and which were refused although their signature was right. */
@@ -24,9 +24,7 @@ const SQL = {
     WHERE (SELECT count(*) FROM tokens WHERE id IN (?6, ?7)) = 2
     ON CONFLICT (id) DO UPDATE SET at = ?2, exchanges = min(max(exchanges, 0), ${EXCHANGES_MAX}) + 1, token_id = ?3, root_key_id = ?4, sealed = ?5
     WHERE exchanges < ?8`,
-  insert: `
-    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, kind, ancestor_1, ancestor_2)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2, ?7, ?8, ?9 WHERE EXISTS (SELECT 1 FROM exchanges WHERE id = ?10 AND token_id = ?1)`,
+  insert: insertTokenRow("EXISTS (SELECT 1 FROM exchanges WHERE id = ?13 AND token_id = ?1)"),
   used: "SELECT exchanges, token_id FROM exchanges WHERE id = ?1",
   refuse: `
     INSERT INTO exchanges (id, issuer_id, at, exchanges, token_id, root_key_id, sealed) VALUES (?1, ?2, ?3, 0, NULL, ?4, ?5)
@@ -85,16 +83,13 @@ export async function insertExchange(
   const { db, keyring, now } = store;
   const root = keyring.active;
   const id = await idOf(presented);
-  const token = await signToken(keyring, claims);
-  const hash = await hashToken(token);
+  const { token, values } = await makeTokenRow(keyring, claims);
   const usesMax = issuer.claims.issuer!.once ? 1 : EXCHANGES_MAX;
-  const { kind, ancestor_1, ancestor_2 } = await derivedColumns(root, claims);
-  const columns = [claims.id, root.id, await sealToken(root, claims), claims.issuedAt * 1000, claims.expiresAt * 1000, hash];
   const conditions = [rule.row.id, issuer.row.id, usesMax];
-  const done = await runBatch<[never, never, Pick<ExchangeRow, "exchanges" | "token_id">, never, never]>(
+  const done = await runBatch<[never, unknown, Pick<ExchangeRow, "exchanges" | "token_id">, never, never]>(
     db,
     db.prepare(SQL.use).bind(id, now, claims.id, root.id, await sealPayload(store, id, presented), ...conditions),
-    db.prepare(SQL.insert).bind(...columns, kind, ancestor_1, ancestor_2, id),
+    db.prepare(SQL.insert).bind(...values, id),
     db.prepare(SQL.used).bind(id),
     db.prepare(SQL.forget).bind(presented.issuer),
     await proofStatement(db, root),
