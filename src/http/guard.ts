@@ -12,8 +12,7 @@ import { openShare } from "../work.ts";
 import { actingToken } from "../store/tokens/session-rows.ts";
 import type { ConsoleSession } from "../store/tokens/sessions.ts";
 import { countFailure, limitToken } from "../requests/rate-limit.ts";
-import { isKnownRefused, rememberRefusal } from "../requests/refused.ts";
-import { loadForToken } from "../store/vaults/authorized.ts";
+import { requireInUse } from "../requests/refused.ts";
 import { sessionOf } from "./console-session.ts";
 import { addressOf, type Context } from "./context.ts";
 import { expiryOf } from "./present/tokens.ts";
@@ -78,20 +77,13 @@ async function authenticateAdminBearer(
 ): Promise<Result<VerifiedClaims | undefined>> {
   const equal = await isSecret(c, c.env.ADMIN_TOKEN);
   if (!equal.ok || equal.value) return equal.ok ? ok(undefined) : equal;
-  const { keyring, now, settings } = store;
-  const verified = await verifyAdminToken(keyring, bearerOf(c), now, settings.tokensNotBefore);
+  const verified = await verifyAdminToken(store.keyring, bearerOf(c), store.now, store.settings.tokensNotBefore);
   // Also before a refusal, so that its log entry names the person.
   if (verified.ok) c.set("admin", verified.value);
   if (!verified.ok || access.secret || (verified.value.backupsOnly && !access.backups))
     return countFailure(c.env, addressOf(c), fail("unauthorized"));
-  const claims = verified.value;
-  const limited = await limitToken(c.env, rootOf(claims), now);
-  if (limited) return limited;
-  const schema = await checkSchema(store.db);
-  if (!schema.ok) return schema;
-  const inUse = isKnownRefused(store, claims) ? fail("unauthorized") : await loadForToken<[]>(store, claims);
-  if (!inUse.ok && inUse.failure.kind === "unauthorized") rememberRefusal(store, claims);
-  return inUse.ok ? ok(claims) : inUse;
+  const inUse = await requireInUse(c.env, store, verified.value);
+  return inUse.ok ? verified : inUse;
 }
 
 async function authenticateToken(

@@ -5,7 +5,7 @@ import { itemsIn, permissionIn } from "../model/vault-scope.ts";
 import { missing } from "../model/permission.ts";
 import { fail, ok, type Refusal, type Result } from "../model/result.ts";
 import { limitToken } from "../requests/rate-limit.ts";
-import { isKnownRefused, rememberRefusal } from "../requests/refused.ts";
+import { askUnlessRefused } from "../requests/refused.ts";
 import { rootOf } from "../crypto/token.ts";
 import { closeShare } from "../work.ts";
 import { loadForToken } from "../store/vaults/authorized.ts";
@@ -54,10 +54,7 @@ async function serveCaller(route: Route, caller: Caller, target: Target): Promis
 /** As `answer`. A token that D1 refuses is refused again for a minute without a D1 call. */
 async function answerCaller(route: Route, caller: Caller, target: Target): Promise<Result<Reply>> {
   if (caller.actor === ADMIN) return answer(route, caller, target);
-  if (isKnownRefused(caller.store, caller.claims)) return fail("unauthorized");
-  const result = await answer(route, caller, target);
-  if (!result.ok && result.failure.kind === "unauthorized") rememberRefusal(caller.store, caller.claims);
-  return result;
+  return askUnlessRefused(caller.store, caller.claims, () => answer(route, caller, target));
 }
 
 /**

@@ -1,6 +1,11 @@
 import { createCache } from "../crypto/cache.ts";
+import { rootOf, type VerifiedClaims } from "../crypto/token.ts";
+import { fail, type Result } from "../model/result.ts";
 import { MINUTE } from "../model/time.ts";
 import type { Store } from "../store/d1/database.ts";
+import { checkSchema } from "../store/d1/schema.ts";
+import { loadForToken } from "../store/vaults/authorized.ts";
+import { limitToken } from "./rate-limit.ts";
 import type { TokenIdentity } from "../store/vaults/token-check.ts";
 
 /**
@@ -26,3 +31,19 @@ export const rememberRefusal = (store: Store, holder: Holder): void => refused.s
 
 /** Whether D1 has refused it in the last minute. */
 export const isKnownRefused = (store: Store, holder: Holder): boolean => refused.get(nameOf(store, holder), store.now) === true;
+
+/** Asks D1 about a holder, unless D1 has refused it in the last minute, and remembers a refusal. Fails with `unauthorized`, or as `ask`. */
+export async function askUnlessRefused<T>(store: Store, holder: Holder, ask: () => Promise<Result<T>>): Promise<Result<T>> {
+  if (isKnownRefused(store, holder)) return fail("unauthorized");
+  const answered = await ask();
+  if (!answered.ok && answered.failure.kind === "unauthorized") rememberRefusal(store, holder);
+  return answered;
+}
+
+/** Counts a request of a token, and asks D1 whether the token is in use. Fails with `rate`, `schema`, `unauthorized`, `unavailable`. */
+export async function requireInUse(env: Env, store: Store, claims: VerifiedClaims, cost = 1): Promise<Result<unknown>> {
+  const limited = await limitToken(env, rootOf(claims), store.now, cost);
+  if (limited) return limited;
+  const schema = await checkSchema(store.db);
+  return schema.ok ? askUnlessRefused(store, claims, () => loadForToken<[]>(store, claims)) : schema;
+}

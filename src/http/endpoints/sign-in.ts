@@ -5,7 +5,7 @@ import { LIMITS } from "../../model/limits.ts";
 import { type Cause, fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { countFailure, limitToken } from "../../requests/rate-limit.ts";
-import { isKnownRefused, rememberRefusal } from "../../requests/refused.ts";
+import { askUnlessRefused, requireInUse } from "../../requests/refused.ts";
 import { loadForToken } from "../../store/vaults/authorized.ts";
 import type { Store } from "../../store/d1/database.ts";
 import { explainFailure } from "../../store/keys/root-keys.ts";
@@ -54,8 +54,7 @@ async function redeemCode(c: Context, store: Store, code: string): Promise<Resul
   const schema = await checkSchema(store.db);
   if (!schema.ok) return schema;
   const holder = { id, admin: await adminFingerprint(c) };
-  const granted = isKnownRefused(store, holder) ? fail("unauthorized") : await takeCode(store, id, holder.admin);
-  if (!granted.ok && granted.failure.kind === "unauthorized") rememberRefusal(store, holder);
+  const granted = await askUnlessRefused(store, holder, () => takeCode(store, id, holder.admin));
   return granted.ok ? granted : refuseSignIn(c, granted);
 }
 
@@ -67,12 +66,7 @@ async function redeemToken(c: Context, store: Store, token: string): Promise<Res
   }
   const claims = await verifyToken(store.keyring, token, store.now, store.settings.tokensNotBefore);
   if (!claims.ok) return refuseSignIn(c, await explainFailure(store));
-  const limited = await limitToken(c.env, rootOf(claims.value), store.now, LIMITS.signInCost);
-  if (limited) return limited;
-  const schema = await checkSchema(store.db);
-  if (!schema.ok) return schema;
-  const inUse = isKnownRefused(store, claims.value) ? fail("unauthorized") : await loadForToken<[]>(store, claims.value);
-  if (!inUse.ok && inUse.failure.kind === "unauthorized") rememberRefusal(store, claims.value);
+  const inUse = await requireInUse(c.env, store, claims.value, LIMITS.signInCost);
   return inUse.ok ? ok({ token: claims.value, until: claims.value.expiresAt * SECOND }) : refuseSignIn(c, inUse, claims.value);
 }
 
