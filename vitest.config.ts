@@ -35,7 +35,7 @@ const PURE_IN_WORKERD = [
   "token",
   "vectors",
   "workload-keys",
-  "workload-token",
+  "jwt",
 ].map((name) => `${PURE}/${name}.test.ts`);
 const isLong = process.env["LONG_RUN"] === "1";
 const SEEDS = "./test/support/seeds.ts";

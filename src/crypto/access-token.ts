@@ -1,25 +1,22 @@
-import { createRemoteJWKSet, type JWTHeaderParameters, type JWTPayload, jwtVerify } from "jose";
+import { createRemoteJWKSet } from "jose";
 import type { Access } from "../model/access.ts";
 import { isEmail, normalizeEmail } from "../model/email.ts";
 import { fail, ok, type Result } from "../model/result.ts";
-import { MINUTE, SECOND } from "../model/time.ts";
+import type { JsonObject } from "../model/strict-json.ts";
+import { SECOND } from "../model/time.ts";
+import { usableKeys, type WorkloadKey } from "../model/workload-keys.ts";
 import { createCache } from "./cache.ts";
+import { parseJwt, type VerifiedJwt, verifyJwt } from "./jwt.ts";
 
 /** The tokens of Cloudflare Access: JWTs (RFC 7519) signed with RS256, whose keys the team's domain publishes (RFC 7517). */
 
-/** Who an Access token says is there. */
+/** The person of an Access token. */
 export interface AccessIdentity {
   /** Normalized (model/email.ts). */
   readonly email: string;
-  /** When the token expires, in Unix seconds. */
+  /** When the token expires, in Unix seconds. The session that begins with the token ends with it. */
   readonly expiresAt: number;
 }
-
-const TOKEN_CHARACTERS_MAX = 16 * 1024;
-/** Other machines make the tokens, and their clocks may be ahead. */
-const CLOCK_SKEW_MS_MAX = MINUTE;
-/** Parameters that name or bring a key, or ask for more than a signature. Access sends none; none is followed. */
-const FOREIGN = ["jku", "jwk", "x5u", "x5c", "crit", "b64", "zip"];
 
 type KeySet = ReturnType<typeof createRemoteJWKSet>;
 
@@ -29,72 +26,49 @@ const keySets = new Map<string, KeySet>();
 const failing = createCache<true>(8, SECOND);
 
 /**
- * Verifies a token. In: Unix milliseconds, and what is told why the keys could not be fetched. Errors: `unauthorized`, whatever the fault
- * of the token; `access_unavailable`, when the keys cannot be fetched: then nothing is known of the token.
+ * Verifies a token at a time in Unix milliseconds. Fails with `unauthorized`, whatever the fault of the token; with `access_unavailable`, when the
+ * keys cannot be fetched, and tells `report` why: then nothing is known of the token.
  */
 export async function verifyAccessToken(
   access: Access,
-  token: string,
+  text: string,
   now: number,
   report: (error: unknown) => void,
 ): Promise<Result<AccessIdentity>> {
-  if (token.length > TOKEN_CHARACTERS_MAX || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return fail("unauthorized");
-  let unavailable = false;
+  const token = parseJwt(text);
+  if (!token.ok || token.value.algorithm !== "RS256") return fail("unauthorized");
+  const keys = await loadKeys(access, token.value.keyId, now).catch((error: unknown) => void report(error));
+  if (!keys) return fail("access_unavailable");
+  const expected = { ...access, notBefore: 0, lifetimeMax: Infinity };
+  const verified = await verifyJwt(token.value, keys, expected, now);
+  const identity = verified.ok ? parseIdentity(verified.value) : undefined;
+  return identity ? ok(identity) : fail("unauthorized");
+}
+
+/** Returns the keys of a team; fetches them when they are old or lack the key. Throws when they cannot be fetched. */
+async function loadKeys({ issuer }: Access, kid: string, now: number): Promise<readonly WorkloadKey[]> {
+  const set = keySets.get(issuer) ?? createRemoteJWKSet(new URL("/cdn-cgi/access/certs", issuer));
+  keySets.set(issuer, set);
+  const isKnown = set.fresh && set.jwks()?.keys.some((key) => key.kid === kid) === true;
+  if (!isKnown && failing.get(issuer, now)) throw new Error("the keys could not be fetched a moment ago");
   try {
-    const { payload } = await jwtVerify(
-      token,
-      async (header, parts) => {
-        if (typeof header.kid !== "string" || FOREIGN.some((name) => name in header)) throw new Error("not a header of Access");
-        const keys = keySetOf(access);
-        unavailable = failing.get(access.issuer, now) === true && !isKnown(keys, header);
-        if (unavailable) throw new Error("the keys could not be fetched a moment ago");
-        try {
-          return await keys(header, parts);
-        } catch (error) {
-          unavailable = !isUnknownKey(error);
-          if (unavailable) failing.set(access.issuer, true, now);
-          throw error;
-        }
-      },
-      {
-        algorithms: ["RS256"],
-        issuer: access.issuer,
-        audience: access.audience,
-        requiredClaims: ["exp", "iat"],
-        clockTolerance: CLOCK_SKEW_MS_MAX / SECOND,
-        currentDate: new Date(now),
-      },
-    );
-    const identity = parseIdentity(payload, now);
-    return identity ? ok(identity) : fail("unauthorized");
+    await set({ alg: "RS256", kid });
   } catch (error) {
-    if (!unavailable) return fail("unauthorized"); // the error may quote the token
-    report(error);
-    return fail("access_unavailable");
+    if (!isUnknownKey(error)) {
+      failing.set(issuer, true, now);
+      throw error;
+    }
   }
+  return usableKeys(set.jwks()?.keys ?? []).filter(({ alg }) => alg === "RS256");
 }
-
-function keySetOf({ issuer }: Access): KeySet {
-  const keys = keySets.get(issuer) ?? createRemoteJWKSet(new URL("/cdn-cgi/access/certs", issuer));
-  keySets.set(issuer, keys);
-  return keys;
-}
-
-/** Whether the key of a token is there and needs no fetch. */
-const isKnown = (keys: KeySet, { kid }: JWTHeaderParameters): boolean =>
-  keys.fresh && keys.jwks()?.keys.some((key) => key.kid === kid) === true;
 
 /** Whether the keys are there and the token names none of them. */
 const isUnknownKey = (error: unknown): boolean =>
   /^ERR_JWKS_(NO|MULTIPLE)_MATCHING_KEYS?$/.test(String((error as { code?: unknown }).code));
 
-/**
- * Out: `undefined` for a token that is not that of a person who has signed in to an application: one of a service has no email. The
- * expiry has no tolerance: the session that begins with the token ends with it.
- */
-function parseIdentity({ email, exp, iat, type, common_name: service }: JWTPayload, now: number): AccessIdentity | undefined {
+/** Returns nothing for a token that is not that of a person who has signed in to an application: one of a service has no email. */
+function parseIdentity({ payload, expiresAt }: VerifiedJwt): AccessIdentity | undefined {
+  const { email, type, common_name: service }: JsonObject = payload;
   if (typeof email !== "string" || !isEmail(email) || service !== undefined) return undefined;
-  if (type !== undefined && type !== "app") return undefined;
-  if (exp! * SECOND <= now || iat! * SECOND > now + CLOCK_SKEW_MS_MAX) return undefined;
-  return { email: normalizeEmail(email), expiresAt: exp! };
+  return type === undefined || type === "app" ? { email: normalizeEmail(email), expiresAt } : undefined;
 }

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { fetchKeys, type KeysFault, type KeysPorts, loadKeys, planKeys } from "../../src/requests/jwks.ts";
+import { fetchKeys, type KeysFault, type KeysPorts, loadKeys, planKeys } from "../../src/requests/issuer-keys.ts";
 import type { StoredKeys } from "../../src/model/workload-identity.ts";
 import { HOUR, MINUTE, SECOND } from "../../src/model/time.ts";
 import type { WorkloadKey } from "../../src/model/workload-keys.ts";

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { type Expected, SUBJECT_TOKEN_MAX, type TokenFault } from "../../src/crypto/workload-token.ts";
+import { type Expected, JWT_CHARACTERS_MAX, type JwtFault } from "../../src/crypto/jwt.ts";
 import type { WorkloadKey } from "../../src/model/workload-keys.ts";
 import { CHARACTER } from "./characters.ts";
 import { ALGORITHMS, encode, encodeText, headerOf, type Json, signParts, type SigningKey, signToken } from "./workload-tokens.ts";
@@ -12,6 +12,7 @@ export const EXPECTED: Expected = {
   issuer: "https://issuer.example.com",
   audience: "https://vault.example.com",
   notBefore: NOW - 1000,
+  lifetimeMax: 86_400,
 };
 
 /** An issuer. */
@@ -127,7 +128,7 @@ const TEXTS: Readonly<Record<string, Change>> = {
   },
   "a part is empty": ({ token, dice }) => withPart(token, dice.below(3), ""),
   "it is longer than 16 KiB": async ({ claims, key, dice }) =>
-    signToken(headerOf(key), { ...claims, filler: "x".repeat(SUBJECT_TOKEN_MAX + dice.below(10_000)) }, key),
+    signToken(headerOf(key), { ...claims, filler: "x".repeat(JWT_CHARACTERS_MAX + dice.below(10_000)) }, key),
   "a part is that of another token": async ({ token, claims, key, dice }) => {
     const another = await signToken(headerOf(key), { ...claims, other: dice.below(2 ** 32) }, key);
     const part = 1 + dice.below(2);
@@ -445,10 +446,10 @@ const CLAIMS: Readonly<Record<string, Change>> = {
 };
 
 /** Of a text that nobody has signed. */
-const UNSIGNED: readonly TokenFault[] = ["malformed", "header", "algorithm", "claims", "unknown_key", "signature"];
+const UNSIGNED: readonly JwtFault[] = ["malformed", "header", "algorithm", "claims", "unknown_key", "signature"];
 
 /** The words for the log that each change may lead to. */
-export const FAULTS: Readonly<Record<string, readonly TokenFault[]>> = {
+export const FAULTS: Readonly<Record<string, readonly JwtFault[]>> = {
   "a bit of its header is flipped": UNSIGNED,
   "a bit of its payload is flipped": UNSIGNED,
   "a bit of its signature is flipped": ["signature"],

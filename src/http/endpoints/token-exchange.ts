@@ -1,5 +1,5 @@
 import type { AnswerBody } from "../../api/answer.ts";
-import { parseSubjectToken, type SubjectClaims, type TokenFault, verifySubjectToken } from "../../crypto/workload-token.ts";
+import { parseJwt, type VerifiedJwt, type JwtFault, verifyJwt } from "../../crypto/jwt.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { logFailure, logRefusal } from "../../log.ts";
 import type { Activity } from "../../model/activity.ts";
@@ -7,10 +7,10 @@ import { LIMITS } from "../../model/limits.ts";
 import { ADMIN } from "../../model/operation.ts";
 import { defect, fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import type { JsonObject } from "../../model/strict-json.ts";
-import { SECOND } from "../../model/time.ts";
+import { DAY, SECOND } from "../../model/time.ts";
 import { failedClaims } from "../../model/workload-rule.ts";
 import { sendEntry } from "../../requests/entries.ts";
-import { loadKeys } from "../../requests/jwks.ts";
+import { loadKeys } from "../../requests/issuer-keys.ts";
 import { limitExchange, limitToken } from "../../requests/rate-limit.ts";
 import { openStore, type Store } from "../../store/d1/database.ts";
 import { checkSchema } from "../../store/d1/schema.ts";
@@ -40,13 +40,16 @@ import { closeShare, openShare } from "../../work.ts";
  */
 
 /** Why a token was refused, for the log. */
-type Reason = TokenFault | ExchangeFault | "unknown_issuer" | "no_rule" | "several_rules" | "old_rule";
+type Reason = JwtFault | ExchangeFault | "unknown_issuer" | "no_rule" | "several_rules" | "old_rule";
 
 /** Who is logged: the rule or the issuer, as far as it is known. */
 interface Known {
   readonly actor?: string;
   readonly reason: Reason;
 }
+
+/** Seconds that a workload token may be valid. */
+const LIFETIME_MAX = DAY / SECOND;
 
 type Answer = AnswerBody<"exchangeToken">;
 type Issued = Omit<Answer, "issued_token_type">;
@@ -67,7 +70,7 @@ export async function exchangeToken(c: Context): Promise<Result<Content<Answer>>
 }
 
 async function exchange(c: Context, store: Store, form: ExchangeForm): Promise<Result<Issued>> {
-  const token = parseSubjectToken(form.token);
+  const token = parseJwt(form.token);
   if (!token.ok) return refuse(c, { reason: token.fault });
   const schema = await checkSchema(store.db);
   if (!schema.ok) return schema;
@@ -78,11 +81,12 @@ async function exchange(c: Context, store: Store, form: ExchangeForm): Promise<R
   const keys = await keysOf(c, store, loaded.value, token.value.keyId);
   if (!keys) return fail("issuer_unavailable");
   const audience = store.settings.workloadAudience ?? new URL(c.req.url).origin;
-  const expected = { issuer: token.value.issuer, audience, notBefore: store.settings.tokensNotBefore };
-  const verified = await verifySubjectToken(token.value, keys, expected, store.now);
+  const { issuer: url } = token.value;
+  const expected = { issuer: url, audience, notBefore: store.settings.tokensNotBefore, lifetimeMax: LIFETIME_MAX };
+  const verified = await verifyJwt(token.value, keys, expected, store.now);
   if (!verified.ok) return refuse(c, { actor: issuer.row.id, reason: verified.fault });
   const { jti, payload } = verified.value;
-  const presented = { issuer: issuer.row.id, url: token.value.issuer, jti, payload };
+  const presented = { issuer: issuer.row.id, url, jti, payload };
   const chosen = await chooseRule(store, loaded.value, form.rule, payload);
   if (chosen.ok) return issue(c, store, presented, { issuer, rule: chosen.rule }, verified.value);
   const recorded = recordRefused(store, presented).then((done) => done.ok || logRefusal(done, traceOf(c)));
@@ -109,7 +113,7 @@ async function issue(
   store: Store,
   presented: Presented,
   { issuer, rule }: { readonly issuer: OpenedRow; readonly rule: OpenedRow },
-  subject: SubjectClaims,
+  subject: VerifiedJwt,
 ): Promise<Result<Issued>> {
   // A job may have any number of tokens of its platform.
   const limited = await limitToken(c.env, rule.row.id, store.now, LIMITS.tokenCost);
@@ -131,7 +135,7 @@ function claimsOf(
   { now }: Store,
   issuer: Claims,
   { id, name, dialect, vaults, rule, descent, issuedAt: ruleIssuedAt }: Claims,
-  subject: SubjectClaims,
+  subject: VerifiedJwt,
 ): Claims {
   const issuedAt = Math.floor(now / SECOND);
   const end = issuedAt + rule!.lifetime;

@@ -1,12 +1,6 @@
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import {
-  parseSubjectToken,
-  type SubjectClaims,
-  type TokenFault,
-  type Verdict,
-  verifySubjectToken,
-} from "../../src/crypto/workload-token.ts";
+import { parseJwt, type VerifiedJwt, type JwtFault, type Verdict, verifyJwt } from "../../src/crypto/jwt.ts";
 import { usableKeys, type WorkloadAlgorithm, type WorkloadKey } from "../../src/model/workload-keys.ts";
 import { runs } from "../support/runs.ts";
 import {
@@ -38,12 +32,12 @@ beforeAll(async () => {
   }
 });
 
-async function verify(text: string, keys: readonly WorkloadKey[], expected = EXPECTED): Promise<Verdict<SubjectClaims>> {
-  const parsed = parseSubjectToken(text);
-  return parsed.ok ? verifySubjectToken(parsed.value, keys, expected, NOW * 1000) : parsed;
+async function verify(text: string, keys: readonly WorkloadKey[], expected = EXPECTED): Promise<Verdict<VerifiedJwt>> {
+  const parsed = parseJwt(text);
+  return parsed.ok ? verifyJwt(parsed.value, keys, expected, NOW * 1000) : parsed;
 }
 
-const faultOf = (verdict: Verdict<unknown>): TokenFault | "accepted" => (verdict.ok ? "accepted" : verdict.fault);
+const faultOf = (verdict: Verdict<unknown>): JwtFault | "accepted" => (verdict.ok ? "accepted" : verdict.fault);
 
 /** How many tokens are made for each change and algorithm. */
 const CASES = Math.ceil(
@@ -87,7 +81,7 @@ describe.each(ALGORITHMS)("a token signed with %s", (alg) => {
 });
 
 describe("the times of a token", () => {
-  const BOUNDS: readonly (readonly [Json, TokenFault | "accepted"])[] = [
+  const BOUNDS: readonly (readonly [Json, JwtFault | "accepted"])[] = [
     [{ iat: NOW, exp: NOW + 1 }, "accepted"],
     [{ iat: NOW - 1, exp: NOW }, "expired"],
     [{ iat: NOW - 1, exp: NOW + 0.9 }, "expired"],

@@ -1,12 +1,12 @@
 import { compactVerify } from "jose";
 import { type JsonObject, parseStrictObject } from "../model/strict-json.ts";
-import { DAY, MINUTE, SECOND } from "../model/time.ts";
+import { MINUTE, SECOND } from "../model/time.ts";
 import { KEY_ID_MAX, type WorkloadAlgorithm, type WorkloadKey } from "../model/workload-keys.ts";
 
-/** The tokens of workloads: JWTs (RFC 7519) of other issuers, signed with RS256 or ES256 (RFC 7518 section 3.1). */
+/** The JWTs (RFC 7519) of other issuers, signed with RS256 or ES256 (RFC 7518 section 3.1): tokens of workloads and of Cloudflare Access. */
 
 /** Why a token is refused. Only the log gets the word: nothing of the token is in it. */
-export const TOKEN_FAULTS = [
+export const JWT_FAULTS = [
   "malformed", // the text is not three parts of base64url, or a part is not what it must be
   "header",
   "algorithm",
@@ -21,13 +21,13 @@ export const TOKEN_FAULTS = [
   "revoked", // issued before the time from which tokens are accepted
 ] as const;
 
-export type TokenFault = (typeof TOKEN_FAULTS)[number];
+export type JwtFault = (typeof JWT_FAULTS)[number];
 
 /** What parsing and verification answer. */
-export type Verdict<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: TokenFault };
+export type Verdict<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: JwtFault };
 
 /** A token that was parsed. Nothing of it is verified. */
-export interface SubjectToken {
+export interface ParsedJwt {
   readonly text: string;
   readonly issuer: string;
   readonly keyId: string;
@@ -41,10 +41,12 @@ export interface Expected {
   readonly audience: string;
   /** The Unix second before which no token may be issued. */
   readonly notBefore: number;
+  /** Seconds between its issue and its expiry. */
+  readonly lifetimeMax: number;
 }
 
 /** A token that was verified. */
-export interface SubjectClaims {
+export interface VerifiedJwt {
   readonly payload: JsonObject;
   /** Which token it is: its `jti`, or `sha256:` and the hash, in hexadecimal digits, of the text that was signed. */
   readonly jti: string;
@@ -54,10 +56,9 @@ export interface SubjectClaims {
 }
 
 /** Characters of a token. */
-export const SUBJECT_TOKEN_MAX = 16 * 1024;
+export const JWT_CHARACTERS_MAX = 16 * 1024;
 /** Other machines make the tokens, and their clocks may be ahead. */
 const CLOCK_SKEW_MS_MAX = MINUTE;
-const LIFETIME_MAX = DAY / SECOND;
 /** Characters of a `jti`, which is stored and logged. */
 const JTI_MAX = 255;
 const ALGORITHMS: ReadonlySet<unknown> = new Set<WorkloadAlgorithm>(["RS256", "ES256"]);
@@ -66,14 +67,14 @@ const FOREIGN = ["jku", "jwk", "x5u", "x5c", "crit", "b64", "zip"];
 /** The types of tokens that are for the service (RFC 7519 section 5.1, RFC 9068 section 2.1), in small letters. Others, such as logout tokens, are not. */
 const TYPES: ReadonlySet<unknown> = new Set([undefined, "jwt", "at+jwt"]);
 
-const refuse = (fault: TokenFault) => ({ ok: false, fault }) as const;
+const refuse = (fault: JwtFault) => ({ ok: false, fault }) as const;
 
 /**
  * Parses a token in its compact form (RFC 7515 section 3.1): three parts of unpadded base64url in canonical form (RFC 4648 section 3.5), of
  * which the first two are JSON objects without a repeated name. Out: what finds its issuer and its key, unverified.
  */
-export function parseSubjectToken(text: string): Verdict<SubjectToken> {
-  if (text.length > SUBJECT_TOKEN_MAX || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return refuse("malformed");
+export function parseJwt(text: string): Verdict<ParsedJwt> {
+  if (text.length > JWT_CHARACTERS_MAX || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return refuse("malformed");
   const [header, payload, signature] = text.split(".").map(decode);
   if (!header || !payload || !signature) return refuse("malformed");
   const [parameters, claims] = [parseStrictObject(header), parseStrictObject(payload)];
@@ -104,12 +105,12 @@ function decode(part: string): Uint8Array | undefined {
  * Verifies a token: its signature first, so that every later fault is one of its issuer's. In: the keys of the issuer; Unix milliseconds.
  * A key is taken by its id and algorithm (RFC 7515 section 4.1.4), and an id that several keys share names none.
  */
-export async function verifySubjectToken(
-  token: SubjectToken,
+export async function verifyJwt(
+  token: ParsedJwt,
   keys: readonly WorkloadKey[],
   expected: Expected,
   now: number,
-): Promise<Verdict<SubjectClaims>> {
+): Promise<Verdict<VerifiedJwt>> {
   const { text, keyId, algorithm, payload } = token;
   const [key, another] = keys.filter(({ kid, alg }) => kid === keyId && alg === algorithm);
   if (key === undefined || another !== undefined) return refuse("unknown_key");
@@ -159,13 +160,13 @@ const hasTypes = (payload: JsonObject): payload is Claims =>
 /** Platforms and libraries add a slash to an origin, or drop it. */
 const withoutSlash = (audience: string): string => audience.replace(/\/$/, "");
 
-type Rule = readonly [fault: TokenFault, isBroken: (claims: Claims, expected: Expected, now: number) => boolean];
+type Rule = readonly [fault: JwtFault, isBroken: (claims: Claims, expected: Expected, now: number) => boolean];
 
 /** The rules of the claims, in order. */
 const RULES: readonly Rule[] = [
   ["issuer", ({ iss }, { issuer }) => iss !== issuer],
   ["audience", ({ aud }, { audience }) => ![aud].flat().some((one) => withoutSlash(one) === withoutSlash(audience))],
-  ["lifetime", ({ iat, exp }) => exp <= iat || exp - iat > LIFETIME_MAX],
+  ["lifetime", ({ iat, exp }, { lifetimeMax }) => exp <= iat || exp - iat > lifetimeMax],
   ["expired", ({ exp }, _, now) => Math.floor(exp) * SECOND <= now],
   ["not_yet", ({ iat, nbf = 0 }, _, now) => Math.max(iat, nbf) * SECOND > now + CLOCK_SKEW_MS_MAX],
   ["revoked", ({ iat }, { notBefore }) => iat < notBefore],
