@@ -13,8 +13,8 @@ const ADMIN = () => ({ ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN });
 
 let world: { readonly vault: string; readonly other: string; readonly token: string; readonly id: string; readonly item: string };
 let env: Record<string, string>;
-// docs/cli.md makes a vault "Payments" on the service of all these files.
-const [NAME, OTHER] = ["Ledger", "Invoices"];
+// docs/cli.md makes vaults of other names on the service of all these files.
+const [NAME, OTHER] = ["Bookkeeping", "Receivables"];
 const TOKEN = `reader ${crypto.randomUUID().slice(0, 8)}`;
 beforeAll(async () => {
   const [vault, other] = [await makeVault(NAME), await makeVault(OTHER)];
