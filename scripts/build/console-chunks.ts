@@ -4,7 +4,7 @@ import type { Plugin } from "esbuild";
 
 const LATER = "loaded-later";
 /** What the views share, besides the start. */
-const SHARED = ["api", "state", "ui"];
+const SHARED = ["failures", "state", "ui"];
 
 /**
  * A plugin of esbuild that makes few scripts of the console: one of the modules that `app.tsx` needs, and one of the other modules that

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { explain } from "../../packages/console/src/api/explain.ts";
+import { explain } from "../../packages/console/src/failures/explain.ts";
 
 /** Failures in words for people. */
 

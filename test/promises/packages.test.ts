@@ -70,15 +70,15 @@ const TRANSFER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 const PREACT = ["preact", "preact/hooks", "@preact/signals"];
 /** What every view of the console may import. `.` has the table of addresses, and the dialog that adds a grant. */
-const VIEW = [...PREACT, CLIENT, ".", "api", "state", "ui", MODEL];
+const VIEW = [...PREACT, CLIENT, ".", "failures", "state", "ui", MODEL];
 
 /** The same for each folder of `packages/console/src`: its static imports. */
 const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ".": [...VIEW, "items", "palette"],
   palette: [...VIEW, "items"],
-  api: ["@preact/signals", CLIENT, "state"],
-  state: [...PREACT, CLIENT, ".", "api", MODEL],
-  ui: [...PREACT, "api", "state"],
+  failures: [CLIENT],
+  state: [...PREACT, CLIENT, ".", "failures", MODEL],
+  ui: [...PREACT, "failures", "state"],
   references: VIEW,
   items: [...VIEW, "references"],
   files: [...VIEW, "references"],

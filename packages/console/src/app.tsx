@@ -16,7 +16,7 @@ import { shownView, VIEW_COMPONENTS } from "./views.tsx";
 import { titleOf } from "./items/categories.ts";
 import { open } from "./state/opened.ts";
 import { presentText, shorten } from "./ui/texts.ts";
-import { dropPage, explainLink, redeemLink } from "./api/session.ts";
+import { dropPage, explainLink, redeemLink } from "./state/sign-in.ts";
 import { hideToasts, showToast } from "./state/toasts.ts";
 import { Dialog } from "./ui/dialog.tsx";
 import { useSignal } from "@preact/signals";
@@ -72,7 +72,7 @@ function View({ name }: { readonly name: ViewName }) {
 
 /**
  * Asks to sign in when the session has ended. Who had opened the page continues where they were; somebody else begins anew.
- * Cloudflare Access signs people in by pages of its own, so these open in another tab (api/watch-session.ts).
+ * Cloudflare Access signs people in by pages of its own, so these open in another tab (state/watch-session.ts).
  */
 function SessionEnded() {
   const other = otherSession.value;

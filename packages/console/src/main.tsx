@@ -1,5 +1,5 @@
 import { render } from "preact";
-import { hasSignInCode, startSession } from "./api/session.ts";
+import { hasSignInCode, startSession } from "./state/sign-in.ts";
 import { App } from "./app.tsx";
 import { takeAskedLogin } from "./state/asked-login.ts";
 import { followWrites } from "./state/follow.ts";

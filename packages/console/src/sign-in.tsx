@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ItemVaultError } from "@item-vault/client";
-import { explain } from "./api/explain.ts";
-import { signIn } from "./api/session.ts";
+import { explain } from "./failures/explain.ts";
+import { signIn } from "./state/sign-in.ts";
 import { sessionState, signInMessage } from "./state/session.ts";
 
 /** The form that signs in with a token: alone on the page, over it when the session has ended, or to add a grant (grants.tsx). */

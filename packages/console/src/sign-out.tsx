@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
-import { explain } from "./api/explain.ts";
-import { leavePage, signOut } from "./api/session.ts";
+import { explain } from "./failures/explain.ts";
+import { leavePage, signOut } from "./state/sign-in.ts";
 import { showToast } from "./state/toasts.ts";
 import { clearCopied, isUncertain } from "./ui/clipboard.ts";
 import { Dialog } from "./ui/dialog.tsx";

@@ -6,7 +6,7 @@ import { Chart } from "../ui/chart.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { plural } from "../ui/plural.ts";
-import { explain } from "../api/explain.ts";
+import { explain } from "../failures/explain.ts";
 import { showToast } from "../state/toasts.ts";
 import { exportEntries, type Format, FORMATS } from "./export.ts";
 import { Page } from "../ui/page.tsx";

@@ -1,6 +1,6 @@
 import { firstIdAt, timeOf } from "@item-vault/model/ids";
 import type { Listed } from "./entries.ts";
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 import { boundsOf, type Filters, queryOf } from "./filters.ts";
 
 export interface PageQuery {

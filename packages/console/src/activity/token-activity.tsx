@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { timeOf } from "@item-vault/model/ids";
 import { useLayoutEffect } from "preact/hooks";
 import { loadNames } from "../state/names.ts";
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 import { entries as items } from "../state/items.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";

@@ -1,4 +1,4 @@
-import { isErrorKind } from "../api/error-kind.ts";
+import { isErrorKind } from "../failures/error-kind.ts";
 import { InputError } from "../ui/form.tsx";
 
 /** Throws the failure of a request. The quotas of people and issuers are none of a vault, which the general message is about. */

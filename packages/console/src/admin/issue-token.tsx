@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { Dialect, IssuedToken, NewToken } from "@item-vault/client";
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 import { NameField } from "./name-field.tsx";
 import { InputError, textOf } from "../ui/form.tsx";
 import { SecretForm, ShownOnce } from "../ui/shown-once.tsx";

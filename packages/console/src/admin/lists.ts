@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { AdminVault, BrokenPerson, BrokenToken, BrokenVault, Issuer, ListedToken, Person, Rule } from "@item-vault/client";
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 
 /** The lists of the admin: vaults, tokens, people and workloads. Each is loaded when a view that shows it opens, and after each change. */
 

@@ -1,5 +1,5 @@
-import { call } from "../api/client.ts";
-import { signIn } from "../api/session.ts";
+import { call } from "../state/client.ts";
+import { signIn } from "../state/sign-in.ts";
 import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import type { Scope } from "./scope.ts";

@@ -5,7 +5,7 @@ import { nameOfPerson } from "./row-names.ts";
 import { session } from "../state/session.ts";
 import { useSignal } from "@preact/signals";
 import type { Person } from "@item-vault/client";
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form, textOf } from "../ui/form.tsx";

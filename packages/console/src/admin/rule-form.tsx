@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { Issuer, NewRule, PastExchange } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
 import { type Permit, PRESETS } from "@item-vault/model/workload-presets";
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form, InputError, textOf } from "../ui/form.tsx";

@@ -1,5 +1,5 @@
 import type { AdminVault, QuotaInput, VaultChange } from "@item-vault/client";
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 import { loadItems } from "../state/items.ts";
 import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
@@ -8,7 +8,7 @@ import { NameField } from "./name-field.tsx";
 import { Form, textOf } from "../ui/form.tsx";
 import { adminVaults } from "./lists.ts";
 import { parseQuota, presentQuota, QUOTAS } from "./quotas.ts";
-import { explain } from "../api/explain.ts";
+import { explain } from "../failures/explain.ts";
 import type { Action } from "../state/toasts.ts";
 import { openVaults } from "./open-session.ts";
 import { canonicalScope, wholeVaults } from "./scope.ts";

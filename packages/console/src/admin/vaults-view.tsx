@@ -8,7 +8,7 @@ import { VaultAccess } from "./vault-access.tsx";
 import { VaultForm, refreshVaults } from "./vault-form.tsx";
 import { nameOfVault } from "./vault-names.ts";
 import { useSignal } from "@preact/signals";
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form, InputError } from "../ui/form.tsx";

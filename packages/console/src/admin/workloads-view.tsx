@@ -6,7 +6,7 @@ import { PRESET_LABELS } from "./preset-labels.ts";
 import { dayColumn, RowName, SCOPE_COLUMN, scopeTexts } from "./row-cells.tsx";
 import { nameOfWorkload } from "./row-names.ts";
 import { RuleForm } from "./rule-form.tsx";
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 import { refreshHealth } from "../state/health.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { explain } from "../api/explain.ts";
+import { explain } from "../failures/explain.ts";
 import { titleOf } from "../items/categories.ts";
 import { type Act, type Bulk, bulk } from "../state/bulk.ts";
 import { clearSelection } from "../state/selection.ts";

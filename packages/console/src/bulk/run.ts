@@ -1,5 +1,5 @@
 import { ItemVaultError, type ItemSummary } from "@item-vault/client";
-import { Problem } from "../api/explain.ts";
+import { Problem } from "../failures/explain.ts";
 import type { RunOne, UndoOne } from "../state/bulk.ts";
 
 /** Does the same to several Items, some at a time, and says of each whether it is done. */

@@ -1,8 +1,8 @@
 import { computed, signal } from "@preact/signals";
 import type { DeletedItemSummary } from "@item-vault/client";
-import { asDeleted } from "../api/broken.ts";
-import { call } from "../api/client.ts";
-import { nextCursor } from "../api/next-page.ts";
+import { asDeleted } from "../failures/broken.ts";
+import { call } from "../state/client.ts";
+import { nextCursor } from "../state/next-page.ts";
 import { session } from "../state/session.ts";
 import { vaultsWith } from "@item-vault/model/vault-scope";
 

@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
-import { call } from "../api/client.ts";
-import { isErrorKind, isGone, isUncertain } from "../api/error-kind.ts";
+import { call } from "../state/client.ts";
+import { isErrorKind, isGone, isUncertain } from "../failures/error-kind.ts";
 import { takeWritten, type Written } from "../state/written.ts";
 import { differences } from "./conflict.ts";
 import { type Draft, draftOf, isSame } from "../items/draft.ts";

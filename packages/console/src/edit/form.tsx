@@ -13,7 +13,7 @@ import { Select, TextInput } from "./inputs.tsx";
 import { TagEditor, UrlEditors } from "./lists.tsx";
 import { Sections } from "./section-editor.tsx";
 import { withCategory } from "./new-draft.ts";
-import { explain } from "../api/explain.ts";
+import { explain } from "../failures/explain.ts";
 import { sessionState } from "../state/session.ts";
 
 /** The form of an Item, new or stored. */

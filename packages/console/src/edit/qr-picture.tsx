@@ -1,7 +1,7 @@
 import type { RefObject } from "preact";
 import { useCallback, useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { explain } from "../api/explain.ts";
+import { explain } from "../failures/explain.ts";
 import { showToast } from "../state/toasts.ts";
 import { useDrop } from "../ui/drop.ts";
 import { named } from "../ui/texts.ts";

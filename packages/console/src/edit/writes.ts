@@ -1,8 +1,8 @@
 import { type Field, type Item, ItemVaultError } from "@item-vault/client";
-import { call } from "../api/client.ts";
-import * as requests from "../api/item-writes.ts";
-import { isErrorKind, isGone } from "../api/error-kind.ts";
-import { explain } from "../api/explain.ts";
+import { call } from "../state/client.ts";
+import * as requests from "../state/item-writes.ts";
+import { isErrorKind, isGone } from "../failures/error-kind.ts";
+import { explain } from "../failures/explain.ts";
 import { DEFAULT_RECIPE } from "@item-vault/model/recipe";
 import { draftOf } from "../items/draft.ts";
 import { labelOf } from "../items/field-types.ts";

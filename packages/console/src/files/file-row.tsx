@@ -1,7 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import type { File as StoredFile, Item } from "@item-vault/client";
-import { loadContent } from "../api/content.ts";
-import { explain } from "../api/explain.ts";
+import { loadContent } from "../state/content.ts";
+import { explain } from "../failures/explain.ts";
 import { loadReferences, referenceActions } from "../references/actions.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Menu, type MenuAction } from "../ui/menu.tsx";

@@ -1,7 +1,7 @@
 import { useCallback, useRef, useState } from "preact/hooks";
 import { type File as StoredFile, type Item, ItemVaultError } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
-import { damagedFiles } from "../api/broken.ts";
+import { damagedFiles } from "../failures/broken.ts";
 import { may } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -12,14 +12,14 @@ import { DamagedFileRow, FileRow } from "./file-row.tsx";
 import { PreviewDialog } from "./preview.tsx";
 import { addUploads, uploads, removeUpload, retryUpload, type Upload } from "./uploads.ts";
 import { afterRender } from "../ui/after-render.ts";
-import { call } from "../api/client.ts";
-import { isErrorKind } from "../api/error-kind.ts";
+import { call } from "../state/client.ts";
+import { isErrorKind } from "../failures/error-kind.ts";
 import { refreshItem } from "../state/written.ts";
 import { showToast } from "../state/toasts.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import { quoted } from "../ui/file-names.ts";
 import { marked } from "../ui/texts.ts";
-import { explain } from "../api/explain.ts";
+import { explain } from "../failures/explain.ts";
 import { Transfer } from "./transfer.tsx";
 
 /** The Files of an Item, and those that are being added to it. */

@@ -1,5 +1,5 @@
 import type { File as StoredFile, Item } from "@item-vault/client";
-import { loadContent } from "../api/content.ts";
+import { loadContent } from "../state/content.ts";
 import { type ContentKind, kindOf } from "./content-kind.ts";
 
 /** What a preview of a File shows. */

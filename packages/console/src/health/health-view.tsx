@@ -10,7 +10,7 @@ import { formatSize } from "../ui/size.ts";
 import { type Fact, factsOf, type Status, verdictOf, nameOfPart } from "./facts.ts";
 import { State } from "./state.tsx";
 import type { AdminVault, BrokenVault, Dependency, Health } from "@item-vault/client";
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 import { Caption, type ChartProps, sum } from "../ui/chart.tsx";
 import { Table } from "../ui/table.tsx";
 

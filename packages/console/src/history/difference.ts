@@ -4,7 +4,7 @@ import { type Attribute, differingParts, type RestorablePart } from "../items/co
 import { type Draft, type DraftField, draftOf } from "../items/draft.ts";
 import { displayOf, labelOf } from "../items/field-types.ts";
 import { isolate } from "../ui/texts.ts";
-import { damagedFiles } from "../api/broken.ts";
+import { damagedFiles } from "../failures/broken.ts";
 import { plural } from "../ui/plural.ts";
 
 /** What differs between two states of an Item: two versions, or what is stored and what somebody has typed. */

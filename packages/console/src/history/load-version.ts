@@ -1,5 +1,5 @@
 import type { File, Item } from "@item-vault/client";
-import { call, send } from "../api/client.ts";
+import { call, send } from "../state/client.ts";
 import { difference, type Difference } from "./difference.ts";
 import { isolate } from "../ui/texts.ts";
 

@@ -1,5 +1,5 @@
 import { ItemVaultError, type Item } from "@item-vault/client";
-import type { ListedVersion } from "../api/broken.ts";
+import type { ListedVersion } from "../failures/broken.ts";
 import { difference, type Difference } from "./difference.ts";
 import { compareContents, loadVersion } from "./load-version.ts";
 import { plural } from "../ui/plural.ts";

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useMemo } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
-import type { ListedVersion } from "../api/broken.ts";
+import type { ListedVersion } from "../failures/broken.ts";
 import { tellChanges } from "./tell-changes.ts";
 
 /** What changed in the versions of a list, once it was asked for. */

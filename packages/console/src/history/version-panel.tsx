@@ -1,8 +1,8 @@
 import { useLayoutEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { ItemVaultError, type Item } from "@item-vault/client";
-import { call } from "../api/client.ts";
-import { explain } from "../api/explain.ts";
+import { call } from "../state/client.ts";
+import { explain } from "../failures/explain.ts";
 import type { Difference } from "./difference.ts";
 import { may } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
@@ -16,7 +16,7 @@ import { loadDifference, loadVersion } from "./load-version.ts";
 import { capitalized } from "../ui/texts.ts";
 import { type RestorablePart, withPart } from "../items/comparison.ts";
 import { draftOf } from "../items/draft.ts";
-import { isErrorKind } from "../api/error-kind.ts";
+import { isErrorKind } from "../failures/error-kind.ts";
 import { titleOf } from "../items/categories.ts";
 import { Confirm } from "../ui/confirm.tsx";
 

@@ -9,12 +9,12 @@ import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { type Changes, useChanges } from "./use-changes.ts";
-import { type ListedVersion, asVersion } from "../api/broken.ts";
+import { type ListedVersion, asVersion } from "../failures/broken.ts";
 import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
 import { VersionPanel } from "./version-panel.tsx";
-import { call } from "../api/client.ts";
-import { nextCursor } from "../api/next-page.ts";
+import { call } from "../state/client.ts";
+import { nextCursor } from "../state/next-page.ts";
 
 /** The versions of an Item, newest first, each beside the current one when it is chosen. */
 export function VersionsPage() {

@@ -1,7 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import type { ColumnChoice } from "@item-vault/transfer/formats/csv/header";
 import type { PlannedItem } from "@item-vault/transfer/plan";
-import { sessionClient } from "../api/client.ts";
+import { sessionClient } from "../state/client.ts";
 import { loadItems, vaults } from "../state/items.ts";
 import { explainFault } from "./faults.ts";
 import type { Reading, Source } from "./engine.ts";

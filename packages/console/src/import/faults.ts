@@ -1,5 +1,5 @@
 import { TransferError } from "@item-vault/transfer/error";
-import { explain } from "../api/explain.ts";
+import { explain } from "../failures/explain.ts";
 
 /** What failed, in words: of the file as the command line says it, of a request as the console does. No value is part of it. */
 export function explainFault(error: unknown): string {

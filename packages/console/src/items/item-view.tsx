@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { isGone } from "../api/error-kind.ts";
+import { isGone } from "../failures/error-kind.ts";
 import { addressOf } from "../state/route.ts";
 import { itemKey, keyOfItem } from "../state/item-key.ts";
 import { vaultName } from "../state/items.ts";

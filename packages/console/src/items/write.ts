@@ -1,4 +1,4 @@
-import { explain } from "../api/explain.ts";
+import { explain } from "../failures/explain.ts";
 import { showToast } from "../state/toasts.ts";
 
 /** The writes of the buttons of an Item, loaded with the first of them. */

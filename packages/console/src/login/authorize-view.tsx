@@ -1,4 +1,4 @@
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 import { askedLogin } from "../state/asked-login.ts";
 import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";

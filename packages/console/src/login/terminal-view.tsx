@@ -6,7 +6,7 @@ import { NoPerson, ownVaults } from "./facts.tsx";
 import { LIMITS } from "@item-vault/model/limits";
 import { permissionOf } from "@item-vault/model/permission";
 import { describePermission, grants, OPERATIONS, type Scope } from "../admin/scope.ts";
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 import { vaultName } from "../state/items.ts";
 import { navigate } from "../state/route.ts";
 import { Form, textOf } from "../ui/form.tsx";

@@ -10,7 +10,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { type Kind, useTransfer, type Copied, type Phase } from "./use-transfer.ts";
 import { isolate } from "../ui/texts.ts";
 import type { ComponentChildren } from "preact";
-import { explain } from "../api/explain.ts";
+import { explain } from "../failures/explain.ts";
 import { CopyDiffers } from "./transfer.ts";
 
 interface Props {

@@ -1,8 +1,8 @@
 import { type File, type Item, ItemVaultError } from "@item-vault/client";
 import { comparableOf, writableOf } from "@item-vault/transfer/writable";
-import { call } from "../api/client.ts";
-import { isErrorKind, isGone, isUncertain } from "../api/error-kind.ts";
-import { loadContent } from "../api/content.ts";
+import { call } from "../state/client.ts";
+import { isErrorKind, isGone, isUncertain } from "../failures/error-kind.ts";
+import { loadContent } from "../state/content.ts";
 import type { Opened } from "../state/opened.ts";
 
 /**

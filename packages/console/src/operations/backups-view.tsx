@@ -2,7 +2,7 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import type { Snapshot } from "@item-vault/client";
 import { ListContent } from "../admin/list-content.tsx";
 import { createList } from "../admin/lists.ts";
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 import { Page } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { formatFromNow } from "../ui/relative-time.ts";

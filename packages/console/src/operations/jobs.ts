@@ -1,7 +1,7 @@
 import { computed } from "@preact/signals";
 import type { Job, NewJob } from "@item-vault/client";
 import { createList } from "../admin/lists.ts";
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 import { plural } from "../ui/plural.ts";
 import { formatSize } from "../ui/size.ts";
 

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { RootKey } from "@item-vault/client";
 import { ListContent } from "../admin/list-content.tsx";
 import { createList } from "../admin/lists.ts";
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 import { refreshHealth } from "../state/health.ts";
 import { Page } from "../ui/page.tsx";
 import { Table } from "../ui/table.tsx";

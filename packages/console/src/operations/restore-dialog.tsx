@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { BackedUpVaults, Job, NewJob, Snapshot } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
 import { shortId } from "../admin/filter.ts";
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";

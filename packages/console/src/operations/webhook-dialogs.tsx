@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { WebhookChange } from "@item-vault/client";
 import { adminVaults } from "../admin/lists.ts";
 import { nameOfVault, vaultLabel } from "../admin/vault-names.ts";
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form, textOf } from "../ui/form.tsx";

@@ -7,7 +7,7 @@ import { ChangeWebhook, DeleteWebhook, NewWebhookDialog, RotateSecret } from "./
 import { describeFault, type WebhookRow, webhooks, pathOf } from "./webhooks.ts";
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
-import { call } from "../api/client.ts";
+import { call } from "../state/client.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Form } from "../ui/form.tsx";

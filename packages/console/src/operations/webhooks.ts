@@ -1,7 +1,7 @@
 import type { Webhook } from "@item-vault/client";
 import { createList } from "../admin/lists.ts";
-import { call } from "../api/client.ts";
-import { isErrorKind } from "../api/error-kind.ts";
+import { call } from "../state/client.ts";
+import { isErrorKind } from "../failures/error-kind.ts";
 
 /** The webhooks of all vaults. */
 

@@ -9,7 +9,7 @@ import { focusTitle, Page } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { checkItems, type CheckResult, type Finding } from "./check.ts";
 import type { ComponentChildren } from "preact";
-import { explain } from "../api/explain.ts";
+import { explain } from "../failures/explain.ts";
 import { titleOf } from "../items/categories.ts";
 import { keyOfItem } from "../state/item-key.ts";
 import { addressOf } from "../state/route.ts";

@@ -1,5 +1,5 @@
 import { decodeQR } from "qr/decode.js";
-import { Problem } from "../api/explain.ts";
+import { Problem } from "../failures/explain.ts";
 import { isKeyUri } from "./key-uri.ts";
 
 /** Reads a QR code from a picture. The browser decodes the picture in the page: no request and no address has anything of it. */

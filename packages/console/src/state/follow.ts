@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
 import type { Session, VaultEvent } from "@item-vault/client";
-import { sessionClient } from "../api/client.ts";
-import { isErrorKind } from "../api/error-kind.ts";
+import { sessionClient } from "./client.ts";
+import { isErrorKind } from "../failures/error-kind.ts";
 import { forgetShown, listedEntry, listState, loadChanged, loadWritten, listsAny, noteShown } from "./items.ts";
 import { open, recheckItem } from "./opened.ts";
 import { session, sessionState } from "./session.ts";

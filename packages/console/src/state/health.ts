@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { AdminHealth } from "@item-vault/client";
-import { call } from "../api/client.ts";
+import { call } from "./client.ts";
 import { session } from "./session.ts";
 
 /** The last report of the health: the view of the health shows it, and the navigation the numbers in it. Only the admin gets numbers. */

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { parseId } from "@item-vault/model/ids";
-import { call } from "../api/client.ts";
+import { call } from "./client.ts";
 import { vaultName } from "./items.ts";
 import { session } from "./session.ts";
 

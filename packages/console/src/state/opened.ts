@@ -1,8 +1,8 @@
 import { signal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
-import { call } from "../api/client.ts";
-import { isGone } from "../api/error-kind.ts";
-import { canRepeat } from "../api/explain.ts";
+import { call } from "./client.ts";
+import { isGone } from "../failures/error-kind.ts";
+import { canRepeat } from "../failures/explain.ts";
 import { itemKey, keyOfItem } from "./item-key.ts";
 import { dropItem } from "./items.ts";
 

@@ -1,7 +1,7 @@
-import { explain, Problem } from "../api/explain.ts";
-import { type ItemPath, restoreItem } from "../api/item-writes.ts";
-import { call } from "../api/client.ts";
-import { isGone } from "../api/error-kind.ts";
+import { explain, Problem } from "../failures/explain.ts";
+import { type ItemPath, restoreItem } from "./item-writes.ts";
+import { call } from "./client.ts";
+import { isGone } from "../failures/error-kind.ts";
 import { isOpen } from "./opened.ts";
 import { dropItem, may, putItem } from "./items.ts";
 import { navigate, route } from "./route.ts";

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { canRepeat, explain, needsReload } from "../api/explain.ts";
+import { canRepeat, explain, needsReload } from "../failures/explain.ts";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { isErrorKind } from "../api/error-kind.ts";
+import { isErrorKind } from "../failures/error-kind.ts";
 
 interface Props {
   readonly error: unknown;

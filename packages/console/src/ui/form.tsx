@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useSignal } from "@preact/signals";
-import { explain } from "../api/explain.ts";
+import { explain } from "../failures/explain.ts";
 
 interface Props {
   /** What the form does. Errors: are shown in the form, which keeps what was typed. */

@@ -1,6 +1,6 @@
 import { ItemVaultError, type Session, type SignIn } from "@item-vault/client";
-import { explain } from "./explain.ts";
-import { askedCodes, linkNotice, sessionState, setSession, signInMessage } from "../state/session.ts";
+import { explain } from "../failures/explain.ts";
+import { askedCodes, linkNotice, sessionState, setSession, signInMessage } from "./session.ts";
 import { tellTabs, watchSession } from "./watch-session.ts";
 import { callUnchecked, readSession } from "./client.ts";
 

@@ -1,5 +1,5 @@
 import { type Call, type Client, createClient, ItemVaultError, type Send, type Session } from "@item-vault/client";
-import { endSession, isSameUser, session, setSession } from "../state/session.ts";
+import { endSession, isSameUser, session, setSession } from "./session.ts";
 
 /** Requests of the console. They carry the cookie of the session, which no script can read (contract 24). */
 

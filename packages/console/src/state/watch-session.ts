@@ -1,6 +1,6 @@
 import { effect } from "@preact/signals";
 import { ItemVaultError } from "@item-vault/client";
-import { endSession, isSameUser, session, sessionState, setSession } from "../state/session.ts";
+import { endSession, isSameUser, session, sessionState, setSession } from "./session.ts";
 import { readSession } from "./client.ts";
 
 /** Notices when the session ends without a request: at its time, and when another tab of the browser has signed in or out. */
