@@ -86,11 +86,11 @@ describe("a file of --env", () => {
   });
 
   it.each<[string, () => string, RegExp]>([
-    ["is missing", () => join(folder, "none.env"), /none\.env: cannot be read: ENOENT/],
-    ["is a folder", () => (mkdirSync(join(folder, "d.env")), join(folder, "d.env")), /d\.env: cannot be read: EISDIR/],
-    ["is below a file", () => join(fileOf("A=1"), "x.env"), /x\.env: cannot be read: ENOTDIR/],
-    ["has no end", () => "/dev/zero", /\/dev\/zero: is larger than 4 MiB/],
-    ["has 10 MB", () => fileOf(`A=${"x".repeat(10_000_000)}`), /\.env: is larger than 4 MiB/],
+    ["is missing", () => join(folder, "none.env"), /none\.env cannot be read: it does not exist/],
+    ["is a folder", () => (mkdirSync(join(folder, "d.env")), join(folder, "d.env")), /d\.env cannot be read: it is a folder/],
+    ["is below a file", () => join(fileOf("A=1"), "x.env"), /x\.env cannot be read: a part of its path is a file/],
+    ["has no end", () => "/dev/zero", /\/dev\/zero is larger than 4 MiB/],
+    ["has 10 MB", () => fileOf(`A=${"x".repeat(10_000_000)}`), /\.env is larger than 4 MiB/],
     ["is in Latin-1", () => fileOf(Buffer.from("A=p\xE4ss\n", "latin1")), /\.env is not UTF-8 text/],
     ["ends within a character", () => fileOf(Buffer.from("A=grün").subarray(0, -2)), /\.env is not UTF-8 text/],
     ["is UTF-16 and ends within a character", () => fileOf(utf16("\uFEFFA=1").subarray(0, -1)), /\.env is not UTF-16LE text/],

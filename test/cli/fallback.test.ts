@@ -45,8 +45,8 @@ describe("the values of a fallback file", () => {
     ["of another host", fileOf({ host: "http://127.0.0.1:2" }), "to another token or host"],
     ["of another token", fileOf({ token: "other" }), "to another token or host"],
     ["missing", join(folder, "missing"), "there is no fallback file"],
-    ["a folder", folder, "the fallback file cannot be read: EISDIR"],
-    ["below a file", join(fileOf(), "sealed"), "the fallback file cannot be read: ENOTDIR"],
+    ["a folder", folder, "the fallback file cannot be read: it is a folder"],
+    ["below a file", join(fileOf(), "sealed"), "the fallback file cannot be read: a part of its path is a file"],
   ])("are not used when it is %s", async (_, path, message) => {
     await expect(resolve(path)).rejects.toMatchObject({ exit: "unavailable", message: expect.stringContaining(message) });
   });

@@ -35,7 +35,7 @@ describe("the hint of a failure", () => {
       ["login", "--admin", "--host", inject("url")],
     ]) {
       const { code, stderr } = await runHere(args, { env, input: "wrong" });
-      expect([code, stderr]).toEqual([3, expect.stringMatching(/refuses the admin token\n.*ADMIN_TOKEN/)]);
+      expect([code, stderr]).toEqual([3, expect.stringMatching(/refuses the admin token .*\n.*ADMIN_TOKEN/)]);
     }
   });
 });

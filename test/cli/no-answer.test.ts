@@ -23,7 +23,8 @@ describe.each(Object.entries(FAULTS))("%s", (_, fault) => {
       ASKING.map(async (command) => {
         const { args, ...line } = lineOf(command);
         const { code, stderr } = await runHere(args, { input: line.input, env: { ...env, ...line.env } });
-        const inWords = /did not answer|not Item Vault|ended early|stopped within its answer|connection broke/.test(stderr);
+        const inWords =
+          /did not answer|not Item Vault|ended early|stopped within its answer|connection broke|Cannot connect/.test(stderr);
         return { name: command.name, code, stderr: inWords ? "" : stderr };
       }),
     );
@@ -66,8 +67,11 @@ it("names why a file of --fallback cannot be read, and says that there is none o
   const env = { ITEM_VAULT_HOST: "http://127.0.0.1:1", ITEM_VAULT_TOKEN: "token" };
   const inject = (path: string) => runHere(["inject", "--fallback", path], { env, input: `x: ${REFERENCE}` });
   const unreadable = await inject(folder);
-  expect(unreadable).toMatchObject({ code: 6, stderr: expect.stringContaining("the fallback file cannot be read: EISDIR") });
-  expect(unreadable.stderr).toContain(`The fallback file is ${folder}.`);
+  expect(unreadable).toMatchObject({
+    code: 6,
+    stderr: expect.stringContaining("the fallback file cannot be read: it is a folder"),
+  });
+  expect(unreadable.stderr).toContain(`The fallback file is "${folder}".`);
   const missing = await inject(join(folder, "missing"));
   expect(missing).toMatchObject({ code: 6, stderr: expect.stringContaining("there is no fallback file") });
 });

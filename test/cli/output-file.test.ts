@@ -56,7 +56,7 @@ describe("a file of secrets", () => {
 
   it("that is a folder is refused, and a device is written to", async () => {
     mkdirSync(path);
-    await expect(writeWholeFile(path, "new", { force: true })).rejects.toThrow("cannot be written: EISDIR");
+    await expect(writeWholeFile(path, "new", { force: true })).rejects.toThrow("cannot be written: it is a folder");
     await writeWholeFile("/dev/null", "new", {});
   });
 });

@@ -54,7 +54,7 @@ describe("the exit code", () => {
 
   it("is 3 for a token that the service refuses", async () => {
     const refused = await run(["read", "op://a/b/c"], undefined, { ITEM_VAULT_TOKEN: "nonsense" });
-    expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining("Invalid token signature") });
+    expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining("refuses the token of ITEM_VAULT_TOKEN") });
     expect(refused.stderr).not.toContain("nonsense");
   });
 

@@ -71,7 +71,7 @@ describe("issuer create", () => {
   it.each([
     ["a URL", [], "--url"],
     ["the URL of a cluster", ["--preset", "kubernetes"], "--url"],
-    ["a file of keys", ["--url", "https://a.example", "--jwks", "/nowhere"], "cannot be read: ENOENT"],
+    ["a file of keys", ["--url", "https://a.example", "--jwks", "/nowhere"], "cannot be read: it does not exist"],
     ["JSON in the file", ["--url", "https://a.example", "--jwks", tokenFile("-----BEGIN PRIVATE KEY")], "is not JSON"],
     ["a set in the file", ["--url", "https://a.example", "--jwks", tokenFile("[]")], "is not a JWK set"],
   ])("without %s sends nothing, and shows no part of a file", async (_, args, message) => {

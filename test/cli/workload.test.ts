@@ -183,8 +183,8 @@ describe("a token that is", () => {
     ["no JWT, in a file", { args: ["--token-file", tokenFile(`<html>${SIGNATURE}`)] }, "holds no signed token"],
     ["missing, in a file", { args: ["--token-file", tokenFile("")] }, "holds no signed token"],
     ["too long, in a file", { args: ["--token-file", tokenFile(`a.${"b".repeat(200_000)}.c`)] }, "holds no signed token"],
-    ["in no file", { args: ["--token-file", join(folder, "missing")] }, "cannot be read: ENOENT"],
-    ["in a folder", { args: ["--token-file", folder] }, "cannot be read: EISDIR"],
+    ["in no file", { args: ["--token-file", join(folder, "missing")] }, "cannot be read: it does not exist"],
+    ["in a folder", { args: ["--token-file", folder] }, "cannot be read: it is a folder"],
     ["no JWT, in the variable", { env: { ITEM_VAULT_ID_TOKEN: `x ${SIGNATURE}` } }, "ITEM_VAULT_ID_TOKEN holds no signed"],
     ["in no variable", { args: ["--token-variable", "OTHER"], env: { ITEM_VAULT_ID_TOKEN: newJwt() } }, "OTHER is not set"],
   ])("%s is told of, without a secret", async (_, job, message) => {

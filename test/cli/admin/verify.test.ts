@@ -145,22 +145,22 @@ describe("a file that admin verify --folder cannot read is a finding that names 
       `../${FILE}`,
       "file",
       "manifest_wrong",
-      `vaults/${FILE} cannot be read: ENOTDIR`,
+      `vaults/${FILE} cannot be read: a part of its path is a file, not a folder`,
     ],
     [
       "a folder in place of a manifest",
       "00000003.manifest",
       "folder",
       "manifest_wrong",
-      `vaults/${VAULT}/00000003.manifest cannot be read: EISDIR`,
+      `vaults/${VAULT}/00000003.manifest cannot be read: it is a folder`,
     ],
-    ["a folder in place of a part", "part", "folder", "part_wrong", "cannot be read: EISDIR"],
+    ["a folder in place of a part", "part", "folder", "part_wrong", "cannot be read: it is a folder"],
     [
       "a file in place of the folder of contents",
       "../../contents",
       "file",
       "content_missing",
-      `contents/${VAULT}/${FILE}/${FILE} cannot be read: ENOTDIR`,
+      `contents/${VAULT}/${FILE}/${FILE} cannot be read: a part of its path is a file, not a folder`,
     ],
   ])("%s", async (_, name, is, kind, detail) => {
     const { folder, path } = writeFolder(kind === "content_missing" ? { tables: [files] } : {});

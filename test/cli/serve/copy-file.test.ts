@@ -160,7 +160,7 @@ describe("a file with a secret", () => {
     writeFileSync(path, secret.slice(0, 20));
     chmodSync(path, 0o600);
     await expect(loadSecretFile(path)).rejects.toMatchObject({ exit: "usage" });
-    await expect(loadSecretFile(newFolder())).rejects.toMatchObject({ message: expect.stringContaining("EISDIR") });
+    await expect(loadSecretFile(newFolder())).rejects.toMatchObject({ message: expect.stringContaining("it is a folder") });
   });
 
   it.each([

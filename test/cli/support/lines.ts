@@ -40,6 +40,7 @@ const MORE: Readonly<
   import: { args: ["--vault", OTHER] },
   export: { args: ["--format", "item-vault", "--out-file", join(folder, "export"), "--force"] }, // another test may have exported before
   "admin keys": { args: ["--file", KEYS] },
+  login: { input: "token" },
   inject: { input: `x: ${REFERENCE}` },
   "issuer create": { args: ["--preset", "github"] },
   "rule create": { args: RULE },

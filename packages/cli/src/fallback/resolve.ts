@@ -4,10 +4,11 @@ import { normalizedHost } from "../frame/connection.ts";
 import { describeDuration, secondsOf } from "../frame/duration.ts";
 import { CliError, failureOf } from "../frame/failure.ts";
 import { type Io, write } from "../frame/io.ts";
-import { writeWholeFile } from "../frame/output-file.ts";
+import { beginsOtherwise, writeWholeFile } from "../frame/output-file.ts";
 import { printable } from "../frame/printable.ts";
+import { codeOf, reasonOf } from "../frame/reasons.ts";
 import type { Access } from "../frame/settings.ts";
-import { openSnapshot, sealSnapshot } from "./sealed-file.ts";
+import { MAGIC, openSnapshot, sealSnapshot } from "./sealed-file.ts";
 
 /** Values of an earlier run, for when the service does not answer. Nothing is stored unless the user asks for it. */
 
@@ -36,6 +37,12 @@ export async function withFallback(
   const path = options.fallback;
   const maxAge = secondsOf("--max-age", options["max-age"] ?? "24h") * 1000;
   if (path === undefined || references.length === 0) return resolve();
+  if (await beginsOtherwise(path, MAGIC).catch(() => false))
+    // one that cannot be read is told of when it is needed
+    throw new CliError(`${path} is not a fallback file`, {
+      exit: "usage",
+      hint: "Name another file with --fallback, or delete this one.",
+    });
   const { host, token } = await access();
   const values = await resolve().catch((error: unknown) => {
     if (failureOf(error)?.exit !== "unavailable") throw error;
@@ -58,9 +65,13 @@ async function loadValues(
   io: Io,
 ): Promise<Map<string, string>> {
   const unusable = (why: string) =>
-    new CliError(`The service did not answer, and ${why}`, { exit: "unavailable", hint: `The fallback file is ${path}.` });
-  const bytes = await readFile(path).catch(({ code = "unknown fault" }: NodeJS.ErrnoException) => {
-    throw unusable(code === "ENOENT" ? "there is no fallback file" : `the fallback file cannot be read: ${code}`);
+    new CliError(`The service did not answer, and ${why}`, {
+      exit: "unavailable",
+      hint: `The fallback file is ${JSON.stringify(path)}.`,
+    });
+  const bytes = await readFile(path).catch((error: unknown) => {
+    const isMissing = codeOf(error) === "ENOENT";
+    throw unusable(isMissing ? "there is no fallback file" : `the fallback file cannot be read: ${reasonOf(error)}`);
   });
   const snapshot = openSnapshot(bytes, token);
   if (!snapshot || normalizedHost(snapshot.host) !== normalizedHost(host))
@@ -68,7 +79,8 @@ async function loadValues(
   const passed = Date.now() - snapshot.at;
   const age = Math.max(0, passed);
   if (passed < -CLOCK_TOLERANCE_MS) throw unusable("the fallback file is from the future by the clock of this machine");
-  if (age > maxAge) throw unusable(`the fallback file is ${describeDuration(age)} old`);
+  if (age > maxAge)
+    throw unusable(`the fallback file is ${describeDuration(age)} old: --max-age allows ${describeDuration(maxAge)}`);
   const missing = references.filter((reference) => !Object.hasOwn(snapshot.values, reference));
   if (missing.length > 0) throw unusable(`the fallback file lacks ${missing.length} of the references`);
   await write(io.stderr, `item-vault: the service did not answer: using values that are ${describeDuration(age)} old\n`);

@@ -17,7 +17,7 @@ export interface Snapshot {
   readonly values: Readonly<Record<string, string>>;
 }
 
-const MAGIC = Buffer.from("IVFALL01");
+export const MAGIC = Buffer.from("IVFALL01");
 const SALT_BYTES = 16;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;

@@ -5,6 +5,7 @@ import { findFile, findItem } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
+import { unreadable } from "../frame/paths.ts";
 import { filesTable } from "../items/present.ts";
 import { show } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
@@ -50,9 +51,7 @@ const inputOf = (stream: Readable, size?: number): Input => ({
 /** What is uploaded. Errors: throws a CliError for what is no readable file. */
 async function openInput({ stdin }: Io, path: string): Promise<Input> {
   if (path === "-") return inputOf(stdin);
-  const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(`${path} cannot be read: ${error.code}`, { exit: "usage" });
-  });
+  const file = await open(path, "r").catch(unreadable(path));
   const { size, isFile } = await file.stat().then((found) => ({ size: found.size, isFile: found.isFile() }));
   if (!isFile) {
     await file.close();

@@ -79,7 +79,7 @@ function callOf({ args, rest, options }: Parsed, commands: readonly Command[], i
     access,
     client: () => connect("token"),
     admin: () => connect("admin_token"),
-    issued: async (token: string) => connectTo({ ...(await access("admin_token")), token }),
+    issued: async (token: string) => connectTo({ ...(await access("admin_token")), token, from: "that was just issued" }),
   };
 }
 

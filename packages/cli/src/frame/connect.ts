@@ -3,5 +3,5 @@ import { createFetch, type FetchOptions } from "./fetch.ts";
 import type { Access } from "./settings.ts";
 
 /** A client of the service. `onlyItemVault`: `false` for another server of the same API, whose answers have no `Request-Id`. */
-export const connectTo = ({ host, token, timeout }: Access, options: FetchOptions = {}): Client =>
-  createClient({ host, token, fetch: createFetch(timeout, options) });
+export const connectTo = ({ host, token, timeout, from }: Access, options: FetchOptions = {}): Client =>
+  createClient({ host, token, fetch: createFetch(timeout, { ...options, from }) });

@@ -1,6 +1,7 @@
 import { ItemVaultError } from "@item-vault/client";
 import { TransferError } from "@item-vault/transfer/error";
 import { printable } from "./printable.ts";
+import { reasonOf } from "./reasons.ts";
 
 /** How a command fails, and the exit codes (docs/cli.md). */
 
@@ -52,15 +53,18 @@ const BY_STATUS: Readonly<Record<number, Exit>> = {
 /** What to do next, by the kind of the failure (contract 4.3), else by its status. */
 const HINTS: Readonly<Record<string, string>> = {
   admin_token: "It is the ADMIN_TOKEN of the service: set ITEM_VAULT_ADMIN_TOKEN, or run `item-vault login --admin`.",
+  other_token: "OP_CONNECT_TOKEN takes a token of that service.",
+  certificate: "To trust the authority that has signed it: NODE_EXTRA_CA_CERTS=FILE.",
   host_path: "Leave the path out of the host: ITEM_VAULT_HOST=https://vault.example.com.",
+  category: "`item-vault item create --help` lists the categories.",
   integrity: "Stored data is damaged. Ask your administrator to run `item-vault admin verify`.",
   database_full: "Delete items, versions or files that are not needed, or ask your administrator for more storage.",
   quota: "Delete what is not needed, or ask your administrator for a larger quota.",
   misconfigured: "Ask your administrator to look at /health of the service.",
   schema: "Ask your administrator to look at /health of the service.",
-  0: "Check the host, and that the service runs: `item-vault whoami`.",
-  401: "Check the token with `item-vault whoami`: it may be revoked or expired, or lack this permission.",
-  403: "Check the token with `item-vault whoami`: it may be revoked or expired, or lack this permission.",
+  0: "Check the host (--host, ITEM_VAULT_HOST or `item-vault login`), and that the service is running.",
+  401: "Set ITEM_VAULT_TOKEN to a valid one, or run `item-vault login`.",
+  403: "`item-vault whoami` shows what the token may do. Ask your administrator for one that may do this.",
   429: "Try again later.",
   500: "Try again. If the command fails again, look at the log of the service.",
   502: "Try again later.",
@@ -72,12 +76,16 @@ const HINTS: Readonly<Record<string, string>> = {
 export function failureOf(error: unknown): CliError | undefined {
   if (error instanceof CliError) return error;
   if (error instanceof TransferError) return withHint(error.message, "usage", error.hint);
+  if (isOfSystem(error)) return new CliError(`${error.path ?? `The call ${error.syscall}`} failed: ${reasonOf(error)}`);
   if (!(error instanceof ItemVaultError)) return undefined;
   const exit = exitOfStatus(error.status);
   // The service names the kind, and an object also answers to names such as "constructor".
   const hint = HINTS[Object.hasOwn(HINTS, error.kind) ? error.kind : error.status];
   return withHint(printable(error.message), exit, hint);
 }
+
+const isOfSystem = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && "syscall" in error && "errno" in error;
 
 const withHint = (message: string, exit: Exit, hint: string | undefined): CliError =>
   new CliError(message, hint === undefined ? { exit } : { exit, hint });

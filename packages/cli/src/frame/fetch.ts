@@ -1,5 +1,6 @@
 import { ItemVaultError } from "@item-vault/client";
 import { useProxy } from "./proxy.ts";
+import { connectionFaultOf } from "./reasons.ts";
 
 /** `fetch` for a command: it ends when the service is silent, and tells the service's answers from those of anything else. */
 
@@ -12,6 +13,8 @@ const BYTES_PER_SECOND = 32_768;
 export interface FetchOptions {
   readonly onlyItemVault?: boolean;
   readonly admin?: boolean;
+  /** Where the token comes from. Absent: a refusal of it stays that of the service. */
+  readonly from?: string | undefined;
 }
 
 /**
@@ -20,7 +23,7 @@ export interface FetchOptions {
  * for example a page of a proxy. It returns 429 and 5xx of any server. The body of an answer fails with kind `timeout`, or with `network` if the
  * connection ends within it.
  */
-export function createFetch(timeout: number, { onlyItemVault = true, admin = false }: FetchOptions = {}): Fetch {
+export function createFetch(timeout: number, { onlyItemVault = true, admin = false, from }: FetchOptions = {}): Fetch {
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
     if (url.protocol === "https:") await useProxy(process.env);
@@ -28,7 +31,9 @@ export function createFetch(timeout: number, { onlyItemVault = true, admin = fal
     const signal = init.signal ? AbortSignal.any([init.signal, silence.signal]) : silence.signal;
     const body = init.body instanceof ReadableStream ? readWith(init.body as Stream, silence.sending, silence.sent) : init.body;
     silence.start(bytesOf(init.body) / BYTES_PER_SECOND);
-    const response = await fetch(url, { ...init, signal, ...(body && { body }) }).finally(silence.answered);
+    const response = await fetch(url, { ...init, signal, ...(body && { body }) })
+      .catch(failToConnect(url))
+      .finally(silence.answered);
     if (onlyItemVault && !isOfItemVault(response)) {
       await response.body?.cancel();
       throw foreign(url, response);
@@ -38,9 +43,10 @@ export function createFetch(timeout: number, { onlyItemVault = true, admin = fal
       await response.body?.cancel();
       throw new ItemVaultError(`The service at ${url.origin} has no path ${prefix}`, { kind: "host_path", status: 404 });
     }
-    if (admin && response.status === 401) {
+    if (from !== undefined && response.status === 401) {
       await response.body?.cancel();
-      throw new ItemVaultError(`The service at ${url.origin} refuses the admin token`, { kind: "admin_token", status: 401 });
+      const message = `The service at ${url.origin} refuses the ${admin ? "admin token" : "token"} ${from}: it is mistyped, revoked or expired`;
+      throw new ItemVaultError(message, { kind: admin ? "admin_token" : onlyItemVault ? "token" : "other_token", status: 401 });
     }
     // A stream of events that goes on is silent between them; the client knows how long (packages/client/src/events.ts).
     return response.body && !isFollowed(url, response)
@@ -80,6 +86,16 @@ function startSilence(timeout: number, { origin }: URL) {
     },
   };
 }
+
+/** Names why there is no connection, where that is known, by a code: the cause itself may have the headers of the request. */
+const failToConnect =
+  ({ origin }: URL) =>
+  (error: unknown): never => {
+    const reason = error instanceof ItemVaultError ? undefined : connectionFaultOf(error);
+    if (reason === undefined) throw error;
+    const kind = reason.startsWith("its certificate is not trusted") ? "certificate" : "network";
+    throw new ItemVaultError(`Cannot connect to ${origin}: ${reason}`, { kind, status: 0 });
+  };
 
 /** What an answer fails with whose connection ends within it; a failure with words of its own stays. */
 const endedEarly =

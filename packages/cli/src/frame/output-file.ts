@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { link, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CliError, failureOf } from "./failure.ts";
+import { unwritable } from "./paths.ts";
+import { codeOf } from "./reasons.ts";
 import { removeAtSignal } from "./signals.ts";
 
 /** Writes secrets into files. */
@@ -28,7 +30,7 @@ export type Content = string | Uint8Array | AsyncIterable<Uint8Array>;
  */
 export async function writeWholeFile(path: string, content: Content, { mode = 0o600, force = false }): Promise<void> {
   const existing = await stat(path).catch(() => undefined);
-  if (existing && !existing.isFile()) return writeContent(path, "w", content, mode).catch(unwritable(path));
+  if (existing && !existing.isFile()) return writeContent(path, "w", content, mode).catch(failWriting(path));
   if (existing && !force) throw exists(path);
   const temporary = join(dirname(path), `.item-vault-${randomUUID()}`);
   const release = removeAtSignal(temporary);
@@ -36,7 +38,7 @@ export async function writeWholeFile(path: string, content: Content, { mode = 0o
     await writeContent(temporary, "wx", content, mode);
     await (force ? rename(temporary, path) : linkOrRename(temporary, path));
   } catch (error) {
-    unwritable(path)(error);
+    failWriting(path)(error);
   } finally {
     await rm(temporary, { force: true });
     release();
@@ -45,11 +47,26 @@ export async function writeWholeFile(path: string, content: Content, { mode = 0o
 
 const exists = (path: string) => new CliError(`${path} already exists`, { exit: "usage", hint: "Add --force to overwrite it." });
 
-const unwritable = (path: string) => (error: unknown) => {
-  const { code = "unknown fault" } = error as NodeJS.ErrnoException;
-  if (code === "EEXIST") throw exists(path);
-  throw failureOf(error) ?? new CliError(`${path} cannot be written: ${code}`);
+const failWriting = (path: string) => (error: unknown) => {
+  if (codeOf(error) === "EEXIST") throw exists(path);
+  throw error instanceof Error && "syscall" in error ? unwritable(path, error) : (failureOf(error) ?? unwritable(path, error));
 };
+
+/**
+ * Returns whether a regular file begins otherwise than with `magic`. An empty file, or the beginning of `magic`, may be an unfinished file
+ * of this program. Throws the error of the file system.
+ */
+export async function beginsOtherwise(path: string, magic: Buffer): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile()) return false;
+  const file = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(magic.length), 0, magic.length, 0);
+    return !buffer.subarray(0, bytesRead).equals(magic.subarray(0, bytesRead));
+  } finally {
+    await file.close();
+  }
+}
 
 async function writeContent(path: string, flags: string, content: Content, mode: number): Promise<void> {
   const file = await open(path, flags, mode);

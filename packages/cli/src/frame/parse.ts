@@ -63,7 +63,7 @@ export function parseLine(commands: readonly Command[], command: Command, argv: 
   const most = command.args.endsWith("…") ? Number.POSITIVE_INFINITY : wanted.length;
   const wrong = parsed.args.length < least || parsed.args.length > most || (command.rest && rest.length === 0);
   const options = values as Parsed["options"];
-  checkChoices(command, options);
+  parseChoices(command, values);
   if (options.help) return { command, ...parsed, options };
   const advice = adviceForArguments(command, parsed.args);
   if (wrong || advice)
@@ -102,11 +102,14 @@ const unknown = (command: Command, option: string, advice?: string) => usage(com
 const loosely = (command: Command, line: readonly string[]) =>
   parseArgs({ args: [...line], options: specsOf(command), allowPositionals: true, strict: false, tokens: true }).tokens;
 
-/** Errors: throws a CliError that names the option and its values. */
-function checkChoices(command: Command, values: Parsed["options"]): void {
+/** Replaces a choice in another case by the choice. Throws a CliError that names the option and its values. */
+function parseChoices(command: Command, values: Record<string, unknown>): void {
   for (const [name, { choices }] of Object.entries(command.options)) {
-    const given = [values[name] ?? []].flat();
-    if (choices && given.some((value) => !choices.includes(value))) throw usage(command, `--${name} takes ${choices.join(", ")}`);
+    const given = values[name];
+    if (!choices || typeof given !== "string") continue;
+    const chosen = choices.find((choice) => choice.toLowerCase() === given.toLowerCase());
+    if (chosen === undefined) throw usage(command, `--${name} takes ${choices.join(", ")}`);
+    values[name] = chosen;
   }
 }
 

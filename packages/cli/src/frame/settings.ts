@@ -65,15 +65,23 @@ export interface Access {
   readonly token: string;
   /** How long the service may be silent, in milliseconds. */
   readonly timeout: number;
+  /** Where the token comes from, for a message: "of ITEM_VAULT_TOKEN". */
+  readonly from?: string;
 }
 
 export type TokenKind = keyof typeof TOKENS;
 
-/** How the message begins when there is no token for the host. */
-export const NO_TOKEN = "No token is set";
+/** There is no token for the host. */
+export class MissingToken extends CliError {}
+
+/** How to set each kind of token. */
+const LOGINS = { token: "item-vault login", admin_token: "item-vault login --admin" } as const satisfies Record<
+  TokenKind,
+  string
+>;
 
 /** The service, without a token for it. */
-export type Service = Omit<Access, "token">;
+export type Service = Pick<Access, "host" | "timeout">;
 
 /** Returns host and time-out of a request without a token. Throws a CliError that says how to set the host. */
 export async function loadService(env: Io["env"], options: ConnectionOptions): Promise<Service> {
@@ -90,22 +98,26 @@ export async function loadAccess(env: Io["env"], options: ConnectionOptions, kin
   const { host, timeout, isStoredHost } = serviceOf(env, options, config, kind);
   const [variable] = TOKENS[kind];
   const set = TOKENS[kind].find((name) => env[name]?.trim());
-  if (set) return { host, token: checkToken(set, env[set]!.trim()), timeout };
+  if (set) return { host, token: checkToken(set, env[set]!.trim()), timeout, from: `of ${set}` };
+  const none = kind === "token" ? "No token is set" : "No admin token is set";
   const isStored = (config[`${kind}_command`] ?? config[kind]) !== undefined;
   if (isStored && !isStoredHost) {
     checkCredentials(config.host ?? ""); // the message names the host
-    throw new CliError(`${NO_TOKEN} for ${host}: the stored one is for ${config.host ?? "no host"}`, {
+    throw new MissingToken(`${none} for ${host}: the stored one is for ${config.host ?? "no host"}`, {
       exit: "denied",
-      hint: `Set ${variable}, or run \`item-vault login --host ${host}\`.`,
+      hint: `Set ${variable}, or run \`${LOGINS[kind]} --host ${host}\`.`,
     });
   }
-  const token = (await printedBy(config[`${kind}_command`])) ?? config[kind];
-  if (token) return { host, token: checkToken(`The stored ${kind}`, token), timeout };
-  throw new CliError(NO_TOKEN, { exit: "denied", hint: `Set ${variable}, or run \`item-vault login\`.` });
+  const command = config[`${kind}_command`];
+  const token = (await printedBy(command)) ?? config[kind];
+  const from = command ? `of the token command ${command[0]}` : "of the config file";
+  if (token) return { host, token: checkToken(`The stored ${kind}`, token), timeout, from };
+  throw new MissingToken(none, { exit: "denied", hint: `Set ${variable}, or run \`${LOGINS[kind]}\`.` });
 }
 
 /** What people paste with a token. An admin token may have any printable character. */
 const TOKEN_FAULTS: readonly (readonly [pattern: RegExp, fault: string, hint: string])[] = [
+  [/^$/, "is empty", "Give the text of a token."],
   [/^(?:export\s+)?[A-Z_]*TOKEN\s*=/, "begins with the name of a variable", "Give only what comes after the =."],
   [/^["'`\u2018-\u201F](?:.*["'`\u2018-\u201F])?$/s, "is in quotes", "Give the token without quotes."],
   [/^(?:authorization:\s*)?bearer\b/i, "begins with Bearer", "Give the token alone."],
@@ -177,5 +189,6 @@ async function printedBy(command: readonly string[] | undefined): Promise<string
   const { stdout } = await promisify(execFile)(program, args).catch(() => {
     throw new CliError(`The token command ${program} failed`, { exit: "denied" });
   });
-  return stdout.trim() || undefined;
+  if (stdout.trim() === "") throw new CliError(`The token command ${program} printed no token`, { exit: "denied" });
+  return stdout.trim();
 }

@@ -1,4 +1,5 @@
-import type { Category, NewItem } from "@item-vault/client";
+import type { NewItem } from "@item-vault/client";
+import { CATEGORIES } from "@item-vault/model/item";
 import { vaultIdOf } from "../api/find.ts";
 import type { Call, Values } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
@@ -28,7 +29,10 @@ async function fromJson(io: Io, path: string, options: Options): Promise<NewItem
   const { vault: _vault, format: _format, reveal: _reveal, ...others } = options;
   const given = Object.keys(others).filter((name) => name in CONTENT);
   if (given.length > 0) throw withJson(given[0]!);
-  return readJson(io, path, "The argument is a file with the item as JSON. To give a title, use --title.");
+  const item = await readJson(io, path, "The argument is a file with the item as JSON. To give a title, use --title.");
+  if (item.category === undefined)
+    throw new CliError('The JSON has no "category"', { exit: "usage", hint: `It is one of ${CATEGORIES.join(", ")}.` });
+  return item;
 }
 
 /** The options that describe the content. */
@@ -44,5 +48,5 @@ async function fromOptions(io: Io, options: Options): Promise<NewItem> {
   const fields = (await loadFields(io, field.map(parseFieldSource))).map(newField);
   const urls = url.map((href, index) => (index === 0 ? { href, primary: true } : { href }));
   const user = username === undefined ? [] : [{ purpose: "USERNAME" as const, value: username }];
-  return { title, category: category as Category, favorite, tags: tag, urls, fields: [...user, ...fields] };
+  return { title, category, favorite, tags: tag, urls, fields: [...user, ...fields] };
 }

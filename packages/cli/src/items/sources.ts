@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { CharacterSet, Recipe } from "@item-vault/client";
 import { CliError } from "../frame/failure.ts";
 import { type Io, readAll } from "../frame/io.ts";
+import { unreadable } from "../frame/paths.ts";
 import { ask } from "../frame/prompt.ts";
 
 /** Fields of a command line, `--field LABEL[TYPE]=SOURCE`: the value comes from the source, never from the command line. */
@@ -71,9 +72,7 @@ async function loadValue(io: Io, { label, source }: FieldSource): Promise<FieldV
 
 /** The bytes of a file that the command line names. */
 export async function readInput(path: string, hint?: string): Promise<Buffer> {
-  return readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(`${path} cannot be read: ${error.code}`, { exit: "usage", ...(hint && { hint }) });
-  });
+  return readFile(path).catch(unreadable(path, hint));
 }
 
 /** Errors: throws a CliError for bytes that are no UTF-8. */

@@ -71,10 +71,19 @@ async function destroy(io: Io, client: Client, vault: string, name: string, yes:
   });
   const path = { vault, item: listed ?? (await deletedIdOf(client, vault, name)) };
   await confirm(io, `Permanently delete ${printable(name)}, its versions and files?`, yes);
+  const destroyDeleted = () => client.call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path });
+  // First, so that a token that may not destroy deletes nothing either.
+  const isDestroyed = await orMissing(destroyDeleted());
   const exists = listed !== undefined && (await orMissing(client.call("DELETE /v1/vaults/{vault}/items/{item}", { path })));
-  const deleted = client.call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path });
-  // A service without a retention has destroyed the Item already (contract 14.8).
-  await (exists ? orMissing(deleted) : deleted);
+  try {
+    // A service without a retention has destroyed the Item already (contract 14.8).
+    if (exists) await orMissing(destroyDeleted());
+    else if (!isDestroyed) await destroyDeleted(); // throws that it does not exist
+  } catch (error) {
+    if (exists)
+      await tell(io, `The item was deleted, and is not destroyed yet: \`item-vault item restore ${path.item}\` restores it`);
+    throw error;
+  }
   await tell(io, `Destroyed ${path.item}`);
 }
 

@@ -1,3 +1,4 @@
+import { CATEGORIES } from "@item-vault/model/item";
 import { type Command, command, type Options } from "../frame/command.ts";
 import { FORMAT_OPTION, ITEM_FORMAT_OPTION } from "../output/format.ts";
 
@@ -13,6 +14,8 @@ export const VAULT_OPTION = {
 } as const satisfies Options;
 
 const ITEM_OUTPUT = { ...VAULT_OPTION, ...ITEM_FORMAT_OPTION } as const satisfies Options;
+
+const CATEGORY = { type: "string", value: "CATEGORY", choices: CATEGORIES } as const;
 
 const FIELD_OPTIONS = {
   tag: { type: "string", value: "TAG", multiple: true, summary: "a tag; may be repeated" },
@@ -30,7 +33,7 @@ export const LIST_OPTIONS = {
   ...VAULT_OPTION,
   title: { type: "string", value: "TEXT", summary: "only titles that contain the text" },
   tag: { type: "string", value: "TAG", multiple: true, summary: "only items with the tag" },
-  category: { type: "string", value: "CATEGORY", summary: "only this category" },
+  category: { ...CATEGORY, summary: `only this category: ${CATEGORY.choices.join(", ")}` },
   favorite: { type: "boolean", summary: "only favorites" },
   archived: { type: "boolean", summary: "also archived items" },
   deleted: { type: "boolean", summary: "the deleted items instead" },
@@ -48,7 +51,7 @@ export const VERSIONS_OPTIONS = { ...VAULT_OPTION, ...FORMAT_OPTION } as const s
 export const CREATE_OPTIONS = {
   ...ITEM_OUTPUT,
   title: { type: "string", value: "TITLE", summary: "the title" },
-  category: { type: "string", value: "CATEGORY", summary: "default LOGIN" },
+  category: { ...CATEGORY, summary: `one of ${CATEGORY.choices.join(", ")} (default: LOGIN)` },
   favorite: { type: "boolean", summary: "mark it as a favorite" },
   ...FIELD_OPTIONS,
 } as const satisfies Options;

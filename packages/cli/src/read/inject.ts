@@ -4,6 +4,7 @@ import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { readAll, write } from "../frame/io.ts";
 import { parseMode, writeWholeFile } from "../frame/output-file.ts";
+import { unreadable } from "../frame/paths.ts";
 import { resolveAll } from "./resolve.ts";
 import type { INJECT_OPTIONS } from "./table.ts";
 import { parseTemplate, referencesOf, renderTemplate } from "./template.ts";
@@ -23,12 +24,11 @@ export async function run(call: Call<typeof INJECT_OPTIONS>): Promise<void> {
 }
 
 async function readTemplate({ stdin }: Call["io"], path: string | undefined): Promise<string> {
-  const bytes = await (path === undefined ? readAll(stdin) : readFile(path)).catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(`The template cannot be read: ${error.code}`, { exit: "usage" });
-  });
+  const name = path ?? "stdin";
+  const bytes = await (path === undefined ? readAll(stdin) : readFile(path)).catch(unreadable(name));
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new CliError("The template is not UTF-8 text", { exit: "usage", hint: "Save it as UTF-8." });
+    throw new CliError(`The template ${name} is not UTF-8 text`, { exit: "usage", hint: "Save it as UTF-8." });
   }
 }

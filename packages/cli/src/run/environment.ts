@@ -8,6 +8,7 @@ import { NO_VARIABLE, parseDotenv } from "@item-vault/transfer/dotenv";
 import { TransferError } from "@item-vault/transfer/error";
 import { decodeText } from "@item-vault/transfer/text";
 import { readAll } from "../frame/io.ts";
+import { unreadable } from "../frame/paths.ts";
 
 /** The environment of a command that is run: variables, of which some are templates with references. */
 
@@ -129,10 +130,8 @@ const ENV_FILE_BYTES_MAX = 4 * 1024 * 1024;
  */
 async function readEnvFile(path: string, say: (message: string) => void): Promise<ReadonlyMap<string, string>> {
   // `end` is the index of the last byte, so a file that is too large gives one byte too many.
-  const bytes = await readAll(createReadStream(path, { end: ENV_FILE_BYTES_MAX })).catch(({ code }: NodeJS.ErrnoException) => {
-    throw refused(`${path}: cannot be read: ${code}`);
-  });
-  if (bytes.length > ENV_FILE_BYTES_MAX) throw refused(`${path}: is larger than ${ENV_FILE_BYTES_MAX / 1024 / 1024} MiB`);
+  const bytes = await readAll(createReadStream(path, { end: ENV_FILE_BYTES_MAX })).catch(unreadable(path, NOT_STARTED));
+  if (bytes.length > ENV_FILE_BYTES_MAX) throw refused(`${path} is larger than ${ENV_FILE_BYTES_MAX / 1024 / 1024} MiB`);
   try {
     return parseDotenv(decodeText(bytes, path), path, (what, where) => {
       if (what === NO_VARIABLE) say(`${path}: ${where} sets no variable and is ignored`);
@@ -142,4 +141,6 @@ async function readEnvFile(path: string, say: (message: string) => void): Promis
   }
 }
 
-const refused = (message: string): CliError => new CliError(message, { exit: "usage", hint: "The command was not started." });
+const NOT_STARTED = "The command was not started.";
+
+const refused = (message: string): CliError => new CliError(message, { exit: "usage", hint: NOT_STARTED });

@@ -2,6 +2,8 @@ import { lstat, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Token, Vault } from "@item-vault/client";
 import { CliError } from "../frame/failure.ts";
+import { beginsOtherwise } from "../frame/output-file.ts";
+import { unreadable } from "../frame/paths.ts";
 import {
   type Copy,
   createCopy,
@@ -120,10 +122,7 @@ function momentOf(at: number | undefined): Moment | undefined {
  */
 export async function loadCopy(path: string, sealer: Sealer): Promise<Copy | "missing" | "damaged"> {
   for (const one of [path, unfinished(path)]) {
-    const unread = ({ code = "unknown fault" }: NodeJS.ErrnoException) => {
-      throw new CliError(`${one} cannot be read: ${code}`, { exit: "usage" });
-    };
-    if (await isForeign(one).catch(unread)) throw foreign(one, "copy");
+    if (await isForeign(one).catch(unreadable(one))) throw foreign(one, "copy");
   }
   const bytes = await readFile(path).catch(({ code }: NodeJS.ErrnoException) => (code === "ENOENT" ? "missing" : "damaged"));
   if (typeof bytes === "string") return bytes;
@@ -147,14 +146,7 @@ export const foreign = (path: string, what: "copy" | "socket"): CliError =>
  */
 async function isForeign(path: string): Promise<boolean> {
   const found = await lstat(path).catch(() => undefined);
-  if (!found?.isFile()) return found !== undefined;
-  const file = await open(path, "r");
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
-    return !buffer.subarray(0, bytesRead).equals(MAGIC.subarray(0, bytesRead));
-  } finally {
-    await file.close();
-  }
+  return found?.isFile() ? beginsOtherwise(path, MAGIC) : found !== undefined;
 }
 
 /** The name under which the file is written: always the same, so that a process that is killed leaves one such file at most. */

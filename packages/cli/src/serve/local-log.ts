@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { CliError } from "../frame/failure.ts";
+import { unwritable } from "../frame/paths.ts";
 
 /** The log of `--log`: one JSON object a line for each read that the copy answered. The service does not know of them. */
 
@@ -30,8 +30,8 @@ const NO_LOG: LocalLog = { add: () => undefined, fault: () => undefined, close: 
 /** Opens the file of mode 0600 to append to it. Errors: throws a CliError. */
 export async function openLocalLog(path: string | undefined, say: (message: string) => void): Promise<LocalLog> {
   if (path === undefined) return NO_LOG;
-  const file = await open(path, "a", 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(`${path} cannot be written: ${error.code ?? "unknown fault"}`);
+  const file = await open(path, "a", 0o600).catch((error: unknown) => {
+    throw unwritable(path, error);
   });
   let pending: string[] = [];
   let writing: Promise<void> | undefined;

@@ -3,6 +3,7 @@ import type { Stats } from "node:fs";
 import { mkdir, open, readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CliError } from "../frame/failure.ts";
+import { reasonOf } from "../frame/reasons.ts";
 
 /** The files of `--key-file` and `--client-token-file`: a random secret, readable for its owner only. */
 
@@ -59,5 +60,5 @@ async function makeSecretFile(path: string): Promise<void> {
 const unusable =
   (path: string) =>
   (error: unknown): never => {
-    throw new CliError(`${path} cannot be used: ${(error as NodeJS.ErrnoException).code ?? "unknown fault"}`);
+    throw new CliError(`${path} cannot be used: ${reasonOf(error)}`);
   };

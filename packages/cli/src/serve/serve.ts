@@ -8,6 +8,7 @@ import type { Call, Values } from "../frame/command.ts";
 import { checkScheme, normalizedHost } from "../frame/connection.ts";
 import { secondsOf } from "../frame/duration.ts";
 import { CliError } from "../frame/failure.ts";
+import { reasonOf } from "../frame/reasons.ts";
 import { type Io } from "../frame/io.ts";
 import { configPath, homeFolder } from "../frame/settings.ts";
 import { tell } from "../output/format.ts";
@@ -137,8 +138,10 @@ async function openCopy({ copyPath }: Settings, sealer: Copy["sealer"], say: (me
 /** Out: the URL. Errors: throws a CliError when the address is in use or not one of this machine. */
 async function listen(server: Server, place: Place): Promise<string> {
   server.listen(place);
-  await once(server, "listening").catch(({ code = "unknown fault" }: NodeJS.ErrnoException) => {
-    throw new CliError(`${urlOf(place)} cannot be listened on: ${code}`);
+  await once(server, "listening").catch((error: unknown) => {
+    throw new CliError(`Cannot listen on ${urlOf(place)}: ${reasonOf(error)}`, {
+      hint: "Name another address and port with --listen.",
+    });
   });
   return urlOf({ ...place, port: (server.address() as AddressInfo).port });
 }

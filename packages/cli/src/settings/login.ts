@@ -55,7 +55,10 @@ function checkOptions(options: Call<typeof LOGIN_OPTIONS>["options"]): void {
 /** A token that is typed or comes from stdin. Errors: throws what the service refuses it with. */
 async function askToken({ io, options }: Call<typeof LOGIN_OPTIONS>, host: string): Promise<string> {
   const token = checkToken("The token", (await askSecret(io, options.admin ? "Admin token: " : "Token: ")).trim());
-  const client = connectTo({ host, token, timeout: timeoutOf(io.env, options) }, { admin: options.admin ?? false });
+  const client = connectTo(
+    { host, token, timeout: timeoutOf(io.env, options), from: "that you gave" },
+    { admin: options.admin ?? false },
+  );
   await client.call(options.admin ? "GET /v1/admin/vaults" : "GET /v1/token");
   return token;
 }

@@ -1,9 +1,8 @@
 import type { Client } from "@item-vault/client";
 import type { Call } from "../frame/command.ts";
-import { CliError } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
 import { printable } from "../frame/printable.ts";
-import { NO_TOKEN } from "../frame/settings.ts";
+import { MissingToken } from "../frame/settings.ts";
 import { tell } from "../output/format.ts";
 
 /** `console`: prints a link that signs in to the web console, with a one-time code for each token that is set (contract 24.9). */
@@ -25,7 +24,7 @@ async function ifSet(connect: () => Promise<Client>): Promise<Client | undefined
   try {
     return await connect();
   } catch (error) {
-    if (error instanceof CliError && error.message.startsWith(NO_TOKEN)) return undefined;
+    if (error instanceof MissingToken) return undefined;
     throw error;
   }
 }

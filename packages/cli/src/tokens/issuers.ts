@@ -5,6 +5,7 @@ import { isId, onlyOne } from "../api/find.ts";
 import { type AnyIssuer, DOES_NOT_OPEN, opened } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
+import { unreadable } from "../frame/paths.ts";
 import { type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
 import { timeOf } from "../output/time.ts";
@@ -30,9 +31,7 @@ export async function create({ io, args, options, admin: connect }: Call<typeof 
 
 /** Errors: throws a CliError without any part of the file: it may be that of a private key. */
 async function readKeys(path: string): Promise<NonNullable<NewIssuer["jwks"]>> {
-  const text = await readFile(path, "utf8").catch(({ code }: NodeJS.ErrnoException) => {
-    throw new CliError(`The key file ${path} cannot be read: ${code}`, { exit: "usage" });
-  });
+  const text = await readFile(path, "utf8").catch(unreadable(path));
   try {
     const keys: unknown = JSON.parse(text);
     if (typeof keys === "object" && keys !== null && !Array.isArray(keys)) return keys as NonNullable<NewIssuer["jwks"]>; // the service says what is wrong with it

@@ -8,6 +8,7 @@ import { connectTo } from "../frame/connect.ts";
 import { checkScheme, timeoutOf } from "../frame/connection.ts";
 import { CliError } from "../frame/failure.ts";
 import { readAll } from "../frame/io.ts";
+import { unreadable } from "../frame/paths.ts";
 import { ask } from "../frame/prompt.ts";
 import { checkToken } from "../frame/settings.ts";
 import { chooseImport, parseColumns } from "./formats.ts";
@@ -51,9 +52,7 @@ async function loadFile(path: string, { io, options }: ImportCall): Promise<Sour
 const argon2id: Argon2id = async (parameters) => await (await import("@item-vault/transfer/argon2")).argon2id(parameters);
 
 export async function readSource(path: string): Promise<Uint8Array> {
-  return await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(`${path} cannot be read (${error.code ?? "error"})`, { exit: "usage" });
-  });
+  return await readFile(path).catch(unreadable(path));
 }
 
 /** The first line of a password file, else what the user types. */
@@ -74,7 +73,10 @@ async function loadService(host: string, { io, options }: ImportCall, signal: Ab
     }));
   const token = checkToken("The token of the other service", given.trim());
   // Another server of the API names none of its answers.
-  const client = connectTo({ host, token, timeout: timeoutOf(io.env, options) }, { onlyItemVault: false });
+  const client = connectTo(
+    { host, token, timeout: timeoutOf(io.env, options), from: "of OP_CONNECT_TOKEN" },
+    { onlyItemVault: false },
+  );
   const progress = startProgress(io, "read", undefined, countOfItems);
   const { vaults, unreadable: unreadableVaults } = await listVaults(client);
   const reading = readService(client, vaults, { signal, onItem: progress.set, unreadableVaults });

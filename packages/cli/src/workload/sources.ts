@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
+import { unreadable } from "../frame/paths.ts";
 import { ID_TOKEN_VARIABLE } from "../frame/settings.ts";
 import { BUILDKITE } from "./buildkite.ts";
 import { GITHUB } from "./github.ts";
@@ -61,9 +62,7 @@ const hintFor = (env: Io["env"]): string => PLATFORMS.find(([name]) => env[name]
 
 /** Reads the token at each call, because the platform replaces it. Errors: throws a CliError without any part of the file. */
 async function readToken(path: string): Promise<string> {
-  const text = await readStart(path).catch(({ code = "unknown fault" }: NodeJS.ErrnoException) => {
-    throw new CliError(`The token file ${path} cannot be read: ${code}`, { exit: "usage" });
-  });
+  const text = await readStart(path).catch(unreadable(path));
   const token = text.trim();
   if (isJwt(token)) return token;
   throw new CliError(`${path} holds no signed token (JWT)`, { exit: "usage" });

@@ -3,6 +3,7 @@ import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
 import { CliError, EXIT } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
+import { requireFolder } from "../../frame/paths.ts";
 import { plural } from "../../frame/printable.ts";
 import { show, tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
@@ -21,6 +22,7 @@ type BackupCall = Call<typeof BACKUP_OPTIONS>;
  */
 export async function backup({ io, options, admin: connect }: BackupCall): Promise<number> {
   if (options["copy-only"] && options.to === undefined) throw new CliError("--copy-only needs --to", { exit: "usage" });
+  if (options.to !== undefined) await requireFolder("--to", options.to, true);
   const client = await connect();
   if (options["copy-only"]) {
     await mirror(io, client, options.to!, options["dry-run"] ?? false);

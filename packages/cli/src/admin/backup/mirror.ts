@@ -6,6 +6,7 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CliError } from "../../frame/failure.ts";
 import { writeWholeFile } from "../../frame/output-file.ts";
+import { reasonOf } from "../../frame/reasons.ts";
 
 /** A folder with the objects of all backups: their keys are its paths. What was deleted in the bucket stays in the folder. */
 
@@ -68,7 +69,7 @@ async function compareFile(
   const wanted = bytes ? await sha256Of(bytes) : hashInKey(key);
   if (wanted === undefined) return "same";
   const hash = await sha256Of(createReadStream(path)).catch((error: NodeJS.ErrnoException) => error);
-  if (hash instanceof Error) return { difference: `${path}: cannot be read: ${hash.code}` };
+  if (hash instanceof Error) return { difference: `${path}: cannot be read: ${reasonOf(hash)}` };
   if (hash === wanted) return "same";
   return { difference: `${path}: ${isManifest ? "other bytes than in the bucket" : "its SHA-256 is not its name"}` };
 }

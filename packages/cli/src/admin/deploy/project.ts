@@ -4,6 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CliError } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
+import { unreadable } from "../../frame/paths.ts";
 import { parseConfiguration, type WranglerConfig } from "./wrangler-config.ts";
 
 /** What is deployed: a folder with a wrangler.toml, the sources or the bundle of the Worker, and the migrations. */
@@ -49,6 +50,4 @@ const isItemVault = (folder: string): boolean =>
   ["wrangler.toml", "package.json", "migrations/0001_initial.sql"].every((name) => existsSync(join(folder, name)));
 
 const readText = (path: string): Promise<string> =>
-  readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(`${path} cannot be read: ${error.code}`, { exit: "usage", hint: "--from takes a folder of Item Vault." });
-  });
+  readFile(path, "utf8").catch(unreadable(path, "--from takes a folder of Item Vault."));

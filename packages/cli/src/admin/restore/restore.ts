@@ -4,6 +4,7 @@ import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
 import { CliError, EXIT } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
+import { requireFolder } from "../../frame/paths.ts";
 import { printable, plural } from "../../frame/printable.ts";
 import { confirm } from "../../frame/prompt.ts";
 import { tell } from "../../output/format.ts";
@@ -31,6 +32,7 @@ export async function restore({ io, options, admin: connect }: Call<typeof RESTO
   if (name === undefined && (item !== undefined || overwrite))
     throw new CliError("--item and --overwrite need --vault", { exit: "usage" });
   const snapshot = number === undefined ? undefined : numberOf(number);
+  if (from !== undefined) await requireFolder("--from", from);
   const client = await connect();
   const vault = name === undefined ? undefined : await adminVaultIdOf(client, name);
   if (from !== undefined && !(await copyFolder({ io, client, folder: from }, { vault, snapshot, yes, dryRun }))) return EXIT.ok;

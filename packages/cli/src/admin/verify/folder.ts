@@ -3,6 +3,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { CliError } from "../../frame/failure.ts";
 import { plural } from "../../frame/printable.ts";
+import { codeOf, reasonOf } from "../../frame/reasons.ts";
 import type { Finding } from "@item-vault/client";
 import { BACKUP_FORMAT, isBackupKey, type Manifest, REGISTRY, type TableRows } from "@item-vault/model/backup";
 import { sealedFileSize } from "@item-vault/model/chunk-sizes";
@@ -59,10 +60,7 @@ type Read<T> = { readonly value: T } | { readonly fault: string; readonly isMiss
 const attempt = <T>(path: string, reading: Promise<T>): Promise<Read<T>> =>
   reading.then(
     (value) => ({ value }),
-    ({ code = "unknown fault" }: NodeJS.ErrnoException) => ({
-      fault: `${path} cannot be read: ${code}`,
-      isMissing: code === "ENOENT",
-    }),
+    (error: unknown) => ({ fault: `${path} cannot be read: ${reasonOf(error)}`, isMissing: codeOf(error) === "ENOENT" }),
   );
 
 const readIn = (folder: string, path: string): Promise<Read<Uint8Array>> => attempt(path, readFile(join(folder, path)));

@@ -1,6 +1,7 @@
 import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
 import { CliError, EXIT } from "../../frame/failure.ts";
+import { requireFolder } from "../../frame/paths.ts";
 import { confirm } from "../../frame/prompt.ts";
 import { plural } from "../../frame/printable.ts";
 import { show, tell } from "../../output/format.ts";
@@ -22,6 +23,7 @@ export async function verify(call: VerifyCall): Promise<number> {
     throw new CliError("Backups are not repaired", { exit: "usage", hint: "Take a new one: `item-vault admin backup`." });
   const acceptsLoss = options["accept-loss"] === true;
   if (acceptsLoss && !options.repair) throw new CliError("--accept-loss needs --repair", { exit: "usage" });
+  if (folder !== undefined) await requireFolder("--folder", folder);
   const question = acceptsLoss ? "Repair what can be repaired, and accept the loss of rows?" : "Repair what can be repaired?";
   if (repairs) await confirm(io, question, options.yes);
   const found = folder === undefined ? await verifyService(call, repairs) : await verifyFolder(folder);
