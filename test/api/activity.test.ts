@@ -136,11 +136,12 @@ describe("an entry of the activity log", () => {
     expect([before <= times[0], times[0] <= Date.now()]).toEqual([true, true]);
   });
 
-  it("has ids of 26 characters in the dialect connect, except requestId and jti", async () => {
+  it("has ids of 26 characters in the dialect connect, except requestId and jti (contract 3.6)", async () => {
     const { items, actor, act, auditor } = await makeAuditedVault("rw", "connect");
     await act("POST", items, LOGIN);
     const { body } = await readLog(auditor, 2);
     const short = expect.stringMatching(/^[a-z2-7]{26}$/);
+    expect(body[0].requestId).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     expect(body[0]).toMatchObject({ actor: { id: short, jti: actor }, resource: { vault: { id: short }, item: { id: short } } });
   });
 

@@ -38,7 +38,7 @@ describe("POST /v1/admin/tokens", () => {
     expect((await client(body.token)("GET", `/v1/vaults/${vault}`)).status).toBe(200);
   });
 
-  it("answers with the vault ids in the form of the token's dialect, and with the token's own id as a UUID", async () => {
+  it("answers with the vault ids in the form of the token's dialect, and with the token's own id as a UUID (contract 3.6)", async () => {
     const { vault, body } = await requestToken({ dialect: "connect" });
     expect(body.vaults).toEqual({ [writeId(vault, "connect")]: "r" });
     expect((await admin("GET", `/v1/admin/tokens/${body.id}`)).body).toMatchObject({ id: body.id, vaults: { [vault]: "r" } });
@@ -53,11 +53,14 @@ describe("POST /v1/admin/tokens", () => {
     }
   });
 
-  it.each([undefined, null])("uses 90 days and the dialect uuid when expiresIn and dialect are %j", async (absent) => {
-    const { body } = await requestToken({ expiresIn: absent, dialect: absent });
-    expect(lifetime(body)).toBe(90 * DAY);
-    expect(body.dialect).toBe("uuid");
-  });
+  it.each([undefined, null])(
+    "uses 90 days and the dialect uuid when expiresIn and dialect are %j (contract 8.8)",
+    async (absent) => {
+      const { body } = await requestToken({ expiresIn: absent, dialect: absent });
+      expect(lifetime(body)).toBe(90 * DAY);
+      expect(body.dialect).toBe("uuid");
+    },
+  );
 
   it.each([1, 2, YEAR - 1, YEAR])("accepts expiresIn: %i", async (expiresIn) => {
     const { status, body } = await requestToken({ expiresIn });
@@ -66,7 +69,7 @@ describe("POST /v1/admin/tokens", () => {
   });
 
   it.each([{ expiresIn: 0 }, { expiresIn: -1 }, { expiresIn: YEAR + 1 }, { expiresIn: 1.5 }, { expiresIn: "60" }])(
-    "refuses the lifetime %j",
+    "refuses the lifetime %j (contract 8.8)",
     async (attributes) => {
       const { status, body } = await requestToken(attributes);
       expect(status).toBe(400);
@@ -139,7 +142,7 @@ describe("GET /v1/admin/tokens", () => {
 });
 
 describe("DELETE /v1/admin/tokens/{t}", () => {
-  it("answers 204, and every request with the token after it is a 401", async () => {
+  it("answers 204, and every request with the token after it is a 401 (contract 8.7)", async () => {
     const { vault, items, call } = await freshVault();
     const { id, token } = await makeToken({ [vault]: "rw" });
     const holder = client(token);

@@ -16,6 +16,7 @@ const ROUTES = [
   ["DELETE", `/v1/admin/tokens/${UNUSED_ID}`],
 ] as const;
 
+/** The secret of the operator (contract 8.9, 13.16). */
 describe("The admin routes", () => {
   it.each(ROUTES)("answer 401 to a request without the admin token: %s %s", async (method, path) => {
     const { token } = await freshVault();

@@ -17,7 +17,7 @@ import {
   send,
 } from "../support/service.ts";
 
-/** Authorization (contract 4.5 to 4.7, 8.4 and 8.5), besides what the matrix has (matrix.test.ts). */
+/** Authorization (contract 4.5 to 4.7, 6.2 and 8.4 to 8.6), besides what the matrix has (matrix.test.ts). */
 
 type Needed = readonly [Permission, 403 | 404];
 

@@ -183,6 +183,7 @@ describe("a body with a Content-Encoding", () => {
   });
 });
 
+/** Bodies that are JSON in an unusual form, or with an unusual header (contract 1.9). */
 describe("unusual JSON", () => {
   it.each(["text/plain", "application/xml", "multipart/form-data", "nonsense", ""])(
     "is accepted with any Content-Type: %j",

@@ -18,7 +18,7 @@ const notInteger = [CANARY, "8", 1.5, 0, -1, 65, true, [8]];
 
 const asSecondField = (field: object) => ({ fields: [{ id: "first" }, field] });
 
-/** The place that the message names, the wrong values, and the attributes that contain one of them. */
+/** The place that the message names, the wrong values, and the attributes that contain one of them: those of contract 2.3 and 2.4. */
 const ITEM: readonly (readonly [string, readonly unknown[], (value: unknown) => object])[] = [
   ["title", notText, (title) => ({ title })],
   ["favorite", notBoolean, (favorite) => ({ favorite })],

@@ -96,6 +96,7 @@ describe("An id in a request", () => {
   });
 });
 
+/** The ids in answers (contract 3.1). */
 describe.each([
   { dialect: "uuid", form: UUID },
   { dialect: "connect", form: SHORT },

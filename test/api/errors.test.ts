@@ -76,6 +76,7 @@ describe("an unexpected exception", () => {
   });
 });
 
+/** `Retry-After` (contract 4.9). A 507 without the header is in quotas.test.ts. */
 describe("a D1 that does not answer", () => {
   const failing = wrapDatabase(env.DB, {
     before() {
@@ -144,6 +145,7 @@ describe("an error response", () => {
   });
 });
 
+/** Ids in messages (contract 3.7). */
 describe("an id of the request", () => {
   it.each([
     ["lower case", "3fa85f64-5717-4562-b3fc-2c963f66afa6"],

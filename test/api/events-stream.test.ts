@@ -336,7 +336,7 @@ describe("the stream of all vaults of a token", () => {
     expect(await next).toBeUndefined();
   });
 
-  it("leaves out vaults that the token may not read", async () => {
+  it("leaves out vaults that the token may not read (contract 8.6)", async () => {
     const { open } = await vaultsWith(2, "w");
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
     const stream = await open("?after=0");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { admin, type Client, LOGIN, makeVault, type Reply, send, shareVault } from "../support/service.ts";
 
-/** The headers that every response has, and the paths that are served (contract 1.1 to 1.7). */
+/** The headers that every response has, and the paths and queries that are served (contract 1.1 to 1.7, 1.10). */
 
 const sharedVault = shareVault();
 
@@ -61,6 +61,17 @@ describe("Every response", () => {
       expect(reply.body).toEqual({ status, message: expect.stringMatching(/./) });
     },
   );
+});
+
+describe("A query parameter that no operation has", () => {
+  it("is ignored, and the answer is JSON", async () => {
+    const { call, vault, items } = await sharedVault();
+    for (const path of ["/v1/vaults", `/v1/vaults/${vault}`, items]) {
+      const reply = await call("GET", `${path}?unknown=1&Limit=x&filters`, { undocumented: "unknown parameters are ignored" });
+      expect([reply.status, reply.body]).toEqual([200, (await call("GET", path)).body]);
+      expect(reply.headers.get("Content-Type")).toMatch(/^application\/json/);
+    }
+  });
 });
 
 describe("A path", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { freshVault, LOGIN, type Reply } from "../support/service.ts";
 
-/** Pages of the list of Items, and filters by other attributes than the title (contract 5.2, 5.6 and 11.2 to 11.6). */
+/** Pages of the list of Items, and filters by other attributes than the title (contract 5.1, 5.2, 5.6 and 11.2 to 11.6). */
 
 interface TestItem {
   readonly title: string;

@@ -44,7 +44,7 @@ describe("POST /v1/vaults/{v}/items", () => {
     expect((await call("POST", items, { body: LOGIN })).headers.get("ETag")).toEqual(tagAt(1));
   });
 
-  it("returns all attributes of the request, lists in the order of the request", async () => {
+  it("returns all attributes of the request, lists in the order of the request (contract 2.3, 2.13)", async () => {
     const { items, call } = await sharedVault();
     const attributes = {
       title: " Bank \u{1F3E6} e\u0301 ",
@@ -66,7 +66,7 @@ describe("POST /v1/vaults/{v}/items", () => {
     expect((await call("GET", `${items}/${item.id}`)).body).toEqual(item);
   });
 
-  it.each(CATEGORIES)("accepts the category %s in any case and returns it in upper case", async (category) => {
+  it.each(CATEGORIES)("accepts the category %s in any case and returns it in upper case (contract 2.9)", async (category) => {
     const { items, call } = await sharedVault();
     const fields = [{ purpose: "PASSWORD" }];
     for (const spelling of [category, category.toLowerCase(), category[0]! + category.slice(1).toLowerCase()]) {
@@ -84,7 +84,7 @@ describe("POST /v1/vaults/{v}/items", () => {
     },
   );
 
-  it("refuses a PASSWORD Item without a field of purpose PASSWORD, whatever its fields are named, and stores nothing", async () => {
+  it("refuses a PASSWORD Item without a field of purpose PASSWORD, whatever its fields are named, and stores nothing (contract 2.21)", async () => {
     const { items, call } = await emptyVault();
     const body = { category: "password", fields: [{ id: "password", label: "password", type: "CONCEALED", value: "x" }] };
     expect((await call("POST", items, { body })).body).toEqual({

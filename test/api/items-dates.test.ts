@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { client, LOGIN, makeToken, type Reply, shareVault } from "../support/service.ts";
 
+/** The values of fields of the types DATE and MONTH_YEAR (contract 2.10). */
+
 const sharedVault = shareVault();
 
 /** Creates an Item with one field. */

@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { FIELD_TYPE_NAMES } from "../../src/model/field-types.ts";
 import { LOGIN, type Reply, shareVault } from "../support/service.ts";
 
+/** The fields of an Item (contract 2.4, 2.7, 2.9, 2.12 and 2.13). */
+
 const sharedVault = shareVault();
 
 const BASE32 = /^[a-z2-7]{26}$/;

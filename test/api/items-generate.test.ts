@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { freshVault, LOGIN, type Reply, shareVault } from "../support/service.ts";
 
+/** Generated values, and the entropy of values (contract 7.1 to 7.6). */
+
 const sharedVault = shareVault();
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

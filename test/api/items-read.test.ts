@@ -20,7 +20,7 @@ describe("GET /v1/vaults/{v}/items", () => {
     expect(body).toEqual([]);
   });
 
-  it("returns each Item as a summary, without sections, fields and files", async () => {
+  it("returns each Item as a summary, without sections, fields and files (contract 2.1)", async () => {
     const { items, call } = await freshVault();
     const { sections: _, fields: __, files: ___, ...summary } = (await call("POST", items, { body: FULL })).body;
     const { status, text, body } = await call("GET", items);

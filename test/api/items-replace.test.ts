@@ -21,6 +21,7 @@ async function makeItem(body: object = FULL) {
   return { ...fresh, item, path, put: (next: object) => call("PUT", path, { body: { vault: { id: vault }, ...next } }) };
 }
 
+/** What PUT needs, and what it replaces (contract 2.20, 2.21). */
 describe("PUT /v1/vaults/{v}/items/{i}", () => {
   it("answers 200 with the whole new Item, which GET returns too", async () => {
     const { path, item, call, put } = await makeItem();
@@ -131,7 +132,7 @@ describe("PUT /v1/vaults/{v}/items/{i}", () => {
 describe("A write to an Item", () => {
   afterEach(() => vi.useRealTimers());
 
-  it("sets version to 1 at creation and raises it by 1 for each PUT and PATCH, but not for a refused write", async () => {
+  it("sets version to 1 at creation and raises it by 1 for each PUT and PATCH, but not for a refused write (contract 2.18)", async () => {
     const { item, path, call, put } = await makeItem();
     const patch = [{ op: "replace", path: "/title", value: "Patched" }];
     const versions = [item.version];
@@ -164,7 +165,7 @@ describe("A write to an Item", () => {
     expect(Date.parse(body.updatedAt)).toBe(now + 5000);
   });
 
-  it("does not set updatedAt back when the clock goes back", async () => {
+  it("does not set updatedAt back when the clock goes back (contract 2.1)", async () => {
     const now = Date.now();
     vi.useFakeTimers({ now, toFake: ["Date"] });
     const { vault, item, path, call, put } = await makeItem();

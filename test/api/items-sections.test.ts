@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { LOGIN, shareVault } from "../support/service.ts";
 
+/** The sections of an Item, and of its fields (contract 2.13 to 2.15 and 2.22). */
+
 const sharedVault = shareVault();
 
 /** Creates an Item with these sections and fields. Returns the response of GET, or that of POST if it failed. */

@@ -210,7 +210,7 @@ describe("a read of a token with `stale`", () => {
     expect(shown(await near("GET", item, { headers: { "Item-Vault-Bookmark": bookmark } }))[2]).toBe("primary");
   });
 
-  it("is refused after a revocation at most `stale` seconds later", async () => {
+  it("is refused after a revocation at most `stale` seconds later (contract 8.7)", async () => {
     await near("GET", item);
     await admin("DELETE", `/v1/admin/tokens/${token.id}`);
     expect((await near("GET", item)).status).toBe(200);

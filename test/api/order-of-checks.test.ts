@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { admin, type Client, client, freshVault, LOGIN, makeToken, makeVault, send, shareVault } from "../support/service.ts";
 
 /**
- * The order of checks (contract 4.5): token, form of the vault's id, scope, vault, Item, body. Each request here has two
+ * The order of checks (contract 4.5, 4.11): token, form of the vault's id, scope, vault, Item, body. Each request here has two
  * faults that are adjacent in this order, and the answer is that of the first one.
  */
 
@@ -174,6 +174,59 @@ describe("the Item before the body and If-Match", () => {
     expect((await call(method, itemPath(vault, item), { body, headers: { "If-Match": '"9"' } })).body).toEqual(
       itemNotFound(item),
     );
+  });
+});
+
+const WITHOUT_PASSWORD = { category: "PASSWORD" };
+
+/** A vault at its quota with one Item. Its requests return the status and the kind of the failure. */
+async function fullVault() {
+  const { vault, items, call } = await freshVault();
+  const { id } = (await call("POST", items, { body: LOGIN })).body;
+  await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { quota: { items: 1, bytes: 0 } } });
+  const ask = async (method: string, path: string, body: unknown, headers: Record<string, string>) => {
+    const reply = await call(method, path, { body, headers });
+    return [reply.status, reply.headers.get("Item-Vault-Error")];
+  };
+  const named = (body: object) => ({ ...body, vault: { id: vault } });
+  return {
+    id,
+    post: (body: unknown, headers = {}) => ask("POST", items, body, headers),
+    put: (body: unknown, tag: string) => ask("PUT", itemPath(vault, id), body, { "If-Match": tag }),
+    named,
+  };
+}
+
+describe("the body, then If-Match or Item-Id, then the rules of the Item as a whole, then the quota", () => {
+  it("of a PUT", async () => {
+    const { put, named } = await fullVault();
+    expect(await put("{", '"9"')).toEqual([400, "invalid"]);
+    expect(await put(named(WITHOUT_PASSWORD), '"9"')).toEqual([412, "precondition"]);
+    expect(await put(named(WITHOUT_PASSWORD), "*")).toEqual([400, "missing_field"]);
+    expect(await put(named({ ...LOGIN, title: "x".repeat(500) }), "*")).toEqual([507, "quota"]);
+  });
+
+  it("of a POST", async () => {
+    const { id, post } = await fullVault();
+    expect(await post("{", { "Item-Id": id })).toEqual([400, "invalid"]);
+    expect(await post(WITHOUT_PASSWORD, { "Item-Id": id })).toEqual([409, "item_exists"]);
+    expect(await post(WITHOUT_PASSWORD)).toEqual([400, "missing_field"]);
+    expect(await post(LOGIN)).toEqual([507, "quota"]);
+  });
+});
+
+describe("a used Idempotency-Key before the Item", () => {
+  it.each([
+    ["PUT", (vault: string, title: string) => ({ ...LOGIN, title, vault: { id: vault } })],
+    ["PATCH", (_: string, value: string) => [{ op: "replace", path: "/title", value }]],
+  ] as const)("%s", async (method, bodyOfTitle) => {
+    const { vault, item, call } = await freshItem();
+    const write = (title: string) =>
+      call(method, itemPath(vault, item), { body: bodyOfTitle(vault, title), headers: { "Idempotency-Key": item } });
+    const first = await write("one");
+    await call("DELETE", itemPath(vault, item));
+    expect(await write("one")).toMatchObject({ status: 200, text: first.text });
+    expect((await write("two")).headers.get("Item-Vault-Error")).toBe("idempotency");
   });
 });
 

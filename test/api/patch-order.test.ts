@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { LOGIN, shareVault } from "../support/service.ts";
 
-/** The order of operations, the path `/` and generated values of PATCH (contract 6.1, 6.4, 6.7, 6.10 and 6.11). */
+/** The order of operations, the path `/` and generated values of PATCH (contract 6.1, 6.4, 6.7, 6.10, 6.11 and 7.1). */
 
 const sharedVault = shareVault();
 
@@ -151,6 +151,20 @@ describe("PATCH with generate", () => {
   it("does not change a field that has a value", async () => {
     const { patch } = await makeItem({ ...LOGIN, fields: [{ ...field, value: "mine" }] });
     expect((await patch({ op: "add", path: "/fields/p/generate", value: true })).body.fields[0].value).toBe("mine");
+  });
+
+  it("replaces a value that an earlier operation removes (contract 7.7)", async () => {
+    const { patch } = await makeItem({ ...LOGIN, fields: [{ ...field, generate: true }] });
+    const rotate = async () =>
+      (
+        await patch(
+          { op: "remove", path: "/fields/p/value" },
+          { op: "add", path: "/fields/p/generate", value: true },
+          { op: "add", path: "/fields/p/recipe", value: { length: 64 } },
+        )
+      ).body.fields[0].value;
+    const [first, second] = [await rotate(), await rotate()];
+    expect([first.length, second.length, first === second]).toEqual([64, 64, false]);
   });
 
   it("is not stored: a later removal of the value generates no new one", async () => {

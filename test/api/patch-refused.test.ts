@@ -38,7 +38,7 @@ describe("a refused PATCH", () => {
     expect((await patch({ op: "replace", path: "/", value: { category: 7 } })).body).toEqual(expected);
   });
 
-  it("names the password field when a PASSWORD Item would lose it", async () => {
+  it("names the password field when a PASSWORD Item would lose it (contract 2.21)", async () => {
     const { patch } = await makeItem({ ...ITEM, category: "PASSWORD", fields: [{ purpose: "PASSWORD", value: "x" }] });
     const expected = { status: 400, message: "The item doesn't have a password field." };
     expect((await patch({ op: "remove", path: "/fields/password" })).body).toEqual(expected);
@@ -74,7 +74,7 @@ describe("a refused PATCH", () => {
 });
 
 describe("a PATCH body", () => {
-  it("that is an empty array returns the unmodified Item with the same version", async () => {
+  it("that is an empty array returns the unmodified Item with the same version (contract 6.2)", async () => {
     const { before, read, patch } = await makeItem();
     const reply = await patch();
     expect([reply.status, reply.body]).toEqual([200, before]);

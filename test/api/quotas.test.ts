@@ -61,7 +61,7 @@ describe("a vault at its quota of Items", () => {
     await setQuota(fresh.vault, { items: 1 });
   });
 
-  it("refuses a further Item with a 507 that names the quota, without Retry-After", async () => {
+  it("refuses a further Item with a 507 that names the quota, without Retry-After (contract 4.9)", async () => {
     const { status, body, headers } = await fresh.call("POST", fresh.items, { body: LOGIN });
     expect([status, body.message]).toEqual([507, "The vault has reached its quota of 1 Items"]);
     expect([headers.get("Item-Vault-Error"), headers.get("Retry-After")]).toEqual(["quota", null]);

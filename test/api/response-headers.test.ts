@@ -3,7 +3,7 @@ import { FAILURE_KINDS } from "../../src/model/failure.ts";
 import { readLog } from "../support/activity.ts";
 import { admin, freshVault, LOGIN, type Reply, send } from "../support/service.ts";
 
-/** The headers `Item-Vault-Error` (contract 4.2) and `Request-Id` (contract 1.8). */
+/** The headers `Item-Vault-Error` (contract 4.2) and `Request-Id` (contract 1.8, 3.6). */
 
 const [contract = ""] = Object.values(
   import.meta.glob("../../docs/contract.md", { query: "?raw", import: "default", eager: true }),

@@ -152,6 +152,7 @@ const damage = (vault: string, column: "name" | "description") =>
     .bind(vault)
     .run();
 
+/** The attribute `vault` of an Item (contract 2.23). */
 describe("the vault of an Item", () => {
   it.each(["uuid", "connect"] as const)("has the name of the vault in every answer with the Item: %s", async (dialect) => {
     const { vault, items, call } = await freshVault(dialect);

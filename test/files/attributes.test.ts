@@ -109,6 +109,14 @@ describe("the Files of an Item", () => {
     expect((await call("PUT", path, { body: item })).body).toMatchObject({ files: [file], sections: item.sections, version: 3 });
   });
 
+  it("keep their section and its label when a PUT does not name it (contract 2.20)", async () => {
+    const { call, path, vault, upload } = await freshItem();
+    const section = { id: "s", label: "Scans" };
+    await call("PATCH", path, { body: [{ op: "add", path: "/sections", value: [section, { id: "t", label: "Gone" }] }] });
+    await upload(pattern(1), "?name=f&section=s");
+    expect((await call("PUT", path, { body: { ...LOGIN, vault: { id: vault } } })).body.sections).toEqual([section]);
+  });
+
   it("name only declared sections, also after a PUT without their section and a PATCH that removes it", async () => {
     const { call, path, vault } = await freshFile();
     const declared = async (method: string, body: unknown) => {

@@ -53,7 +53,7 @@ describe("DELETE of a File", () => {
     ["text with spaces, quotes and a slash", 'a "b" c/d'],
     ["an emoji", "📎"],
     ["a NUL", "a\0b"],
-  ])("whose id names no File is answered 404 with the id as the client wrote it: %s", async (_, id) => {
+  ])("whose id names no File is answered 404 with the id as the client wrote it (contract 3.4, 3.7): %s", async (_, id) => {
     const fixture = await freshFile();
     const before = await stateOf(fixture);
     const { body } = await fixture.call("DELETE", `${fixture.files}/${encodeURIComponent(id)}`);

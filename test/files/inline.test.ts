@@ -131,7 +131,7 @@ describe("the limit MAX_INLINE_FILE_SIZE_KB", () => {
     expect(statuses).toEqual([413, 200, 413]);
   });
 
-  it("refuses a list with the File's id in the token's dialect, and vault and Item as the client wrote them", async () => {
+  it("refuses a list with the File's id in the token's dialect, and vault and Item as the client wrote them (contract 3.7)", async () => {
     const { call, vault, item, file } = await freshFile(pattern(LIMIT + 1), "connect");
     const upper = vault.toUpperCase();
     const { body } = await call("GET", `/v1/vaults/${upper}/items/${item}/files?inline_files=true`);

@@ -165,7 +165,7 @@ describe("a flipped bit", () => {
     }
   });
 
-  it("in a chunk of a large object breaks off the download, and only the ranges in this chunk are refused", async () => {
+  it("in a chunk of a large object breaks off the download, and only the ranges in this chunk are refused (contract 4.10)", async () => {
     const file = await add(LARGE);
     const key = await keyOf(at.vault, file);
     const whole = await stored(key);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { bytesOf, freshItem, itemIn, lengthOf, objectsOf, pattern, stateOf } from "../support/files.ts";
 import { client, LOGIN, makeToken, shareVault } from "../support/service.ts";
 
-/** The effects of an upload: on the File, its section, the Item and the activity log (contract 9.2, 9.4, 9.7). */
+/** The effects of an upload: on the File, its section, the Item and the activity log (contract 2.18, 9.2, 9.4, 9.7). */
 
 const sharedVault = shareVault();
 /** A new Item in the vault that the tests share. */

@@ -104,7 +104,7 @@ describe("a list", () => {
     expect((await call("GET", next.pathname + next.search)).body).toHaveLength(COUNT - body.length);
   });
 
-  it("breaks off when its token is revoked while it is streamed", async () => {
+  it("breaks off when its token is revoked while it is streamed (contract 4.10)", async () => {
     const { id, token } = await makeToken({ [long.vault]: "r" });
     const { response } = readList({ ...long, token }, async (call) => {
       if (call === 1) await env.DB.prepare("DELETE FROM tokens WHERE id = ?").bind(id).run();

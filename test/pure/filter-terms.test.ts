@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseFilter } from "../../src/model/filter.ts";
 import { runs } from "../support/runs.ts";
 
-/** Contract 5.1 to 5.6: filters by category and favorite, and filters of several terms. Connect does not have them. */
+/** Contract 5.1, 5.2 and 5.4 to 5.6: filters by category and favorite, and filters of several terms. Connect does not have them. */
 
 const parse = (filter: string) => parseFilter(encodeURIComponent(filter), "items");
 type Terms = [words: string, value: string][];

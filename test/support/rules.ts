@@ -2,7 +2,7 @@
 
 const NUMBER = /^\*\*(\d+\.\d+)\*\*/gm;
 /** `contract 4.3`, `contract 13.5 to 13.11`, `contract 8.16, 8.17`; also over the end of a line of a comment. */
-const CITATION = /contract ((?:\d+\.\d+(?:,| to| and|, and)?\s*\*?\s*)+)/g;
+const CITATION = /[Cc]ontract ((?:\d+\.\d+(?:,| to| and|, and)?\s*\*?\s*)+)/g;
 const RANGE = /(\d+)\.(\d+)(?:\s+to\s+(\d+)\.(\d+))?/g;
 
 /** Returns the numbers that a text cites. */
