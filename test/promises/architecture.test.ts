@@ -1,6 +1,4 @@
 import { describe, expect, it } from "vitest";
-import contributing from "../../CONTRIBUTING.md?raw";
-import glossary from "../../docs/glossary.md?raw";
 import { OPERATIONS } from "../../src/api/operations.ts";
 import { testFiles } from "../docs/test-files.ts";
 import { entries, folderOf, type Import, importsOf, sources } from "../support/sources.ts";
@@ -8,9 +6,6 @@ import { entries, folderOf, type Import, importsOf, sources } from "../support/s
 /** The rules of the architecture (CONTRIBUTING.md), checked against the sources. */
 
 const endpoints = import.meta.glob("../../src/http/endpoints/*.ts", { eager: true });
-const design = Object.values(
-  import.meta.glob("../../docs/design/*.md", { query: "?raw", import: "default", eager: true }),
-).join();
 
 interface WorkerSource {
   /** The path below src/. */
@@ -207,33 +202,18 @@ const TABLES = new Set([
   "src/vault/changes.ts",
 ]);
 
-/** The terms of the glossary, in small letters, without the plural's s. */
-const TERMS = new Set([...glossary.matchAll(/\*\*([^*]+)\*\*/g)].map(([, term = ""]) => singular(term.toLowerCase())));
-
-function singular(noun: string): string {
-  return noun.replace(/s$/, "");
-}
-
-/** Whether a stranger can name a file: it is a noun of the glossary, or CONTRIBUTING.md or a page of the design says what is in it. */
-function hasName(path: string): boolean {
-  const noun = path.slice(folderOf(path).length + 1, -".ts".length).replaceAll("-", " ");
-  const isTold = contributing.includes(`\`${path.replace("src/", "")}\``) || design.includes(`\`${path}\``);
-  return TERMS.has(singular(noun)) || isTold;
-}
-
 const linesOf = new Map(sources.map(({ path, text }) => [path, text.split("\n").length - 1]));
 
-/** Two neighbours that have more lines together are not one thing. */
-const LINES_MAX = 300;
+/** A shorter file is a part of its only importer, when both stand in one folder. */
+const LINES_MIN = 60;
 
 describe("a file of the Worker whose only importer is its neighbour", () => {
-  it("has a name of its own, is a row of a table, or is too long to be a part of the other one", () => {
+  it(`has ${LINES_MIN} lines or more, or is a row of a table`, () => {
     const paths = worker.map(({ path }) => `src/${path}`);
     const fragments = paths.filter((path) => {
       const [importer, another] = paths.filter((one) => graph.get(one)!.includes(path));
       if (importer === undefined || another !== undefined || folderOf(importer) !== folderOf(path)) return false;
-      const isPart = linesOf.get(path)! + linesOf.get(importer)! <= LINES_MAX;
-      return isPart && !TABLES.has(importer) && !hasName(path);
+      return linesOf.get(path)! < LINES_MIN && !TABLES.has(importer);
     });
     expect(fragments).toEqual([]);
   });
