@@ -44,7 +44,7 @@ export function parseReference(given: string): Result<Reference> {
   const names = NAMES[parts.length];
   if (!names) return invalid("the reference is not op://vault/item/field or op://vault/item/section/field");
   const wrong = parts.findIndex((part) => !isReferencePart(part));
-  if (wrong >= 0) return invalid(`the ${names[wrong]} ${parts[wrong] === "" ? "is empty" : UNSUPPORTED}`);
+  if (wrong >= 0) return invalid(`the ${names[wrong]} ${parts[wrong] === "" ? "of the reference is empty" : UNSUPPORTED}`);
   const attribute = parseAttribute(mark < 0 ? "" : rest.slice(mark + 1));
   if (!attribute.ok) return attribute;
   const [vault = "", item = ""] = parts;

@@ -1,8 +1,10 @@
 import { type Client, entriesOf, type Item, type Vault } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
-import { CliError } from "../frame/failure.ts";
+import { adviceForName } from "../frame/advice.ts";
+import { CliError, vaultNames } from "../frame/failure.ts";
 import { printable } from "../frame/printable.ts";
 import { quotedInFilter } from "./lists.ts";
+import { vaultsOfToken } from "./names.ts";
 import { type FileInfo, opened, type Summary } from "./shapes.ts";
 
 /** What a command line names, by id or by name. */
@@ -18,14 +20,20 @@ interface Named {
   readonly id: string;
 }
 
+/** What a message says of a name that nothing has. */
+interface Absent {
+  readonly where?: string;
+  readonly hint?: string;
+}
+
 /**
  * The only one of several things. `what`: for the message, for example `vault`. Errors: throws a CliError when there is none, or,
  * with the ids, when there are several.
  */
-export function onlyOne<T extends Named>(found: readonly T[], what: string, name: string): T {
+export function onlyOne<T extends Named>(found: readonly T[], what: string, name: string, { where = "", hint }: Absent = {}): T {
   const [first, ...others] = found;
   const shown = JSON.stringify(printable(name));
-  if (!first) throw new CliError(`There is no ${what} ${shown}`, { exit: "notFound" });
+  if (!first) throw new CliError(`There is no ${what} ${shown}${where}`, { exit: "notFound", ...(hint && { hint }) });
   if (others.length === 0) return first;
   const ids = found.map(({ id }) => `  ${id}`).join("\n");
   throw new CliError(`Several ${what}s are named ${shown}`, { exit: "conflict", hint: `Use an id:\n${ids}` });
@@ -35,16 +43,34 @@ export function onlyOne<T extends Named>(found: readonly T[], what: string, name
 export async function findVault(client: Client, name: string): Promise<Vault> {
   if (isId(name)) return (await client.call("GET /v1/vaults/{vault}", { path: { vault: name } })).data;
   const query = { filter: `name eq ${quotedInFilter(name)}` };
-  return onlyOne(exactly((await client.call("GET /v1/vaults", { query })).data, name), "vault", name);
+  const found = exactly((await client.call("GET /v1/vaults", { query })).data, name);
+  const hint =
+    found.length > 0
+      ? ""
+      : adviceForName(
+          (await vaultsOfToken(client)).map((vault) => vault.name),
+          name,
+          ONLY_READ,
+        );
+  return remember(onlyOne(found, "vault", name, { where: " that the token reads", hint }));
+}
+
+const ONLY_READ = "`item-vault vault list` lists those that it reads. Others are named by their ids.";
+
+/** Notes the name of a vault, for a message that has its id. */
+function remember<T extends NamedVault>(vault: T): T {
+  if (vault.name) vaultNames.set(vault.id, JSON.stringify(vault.name));
+  return vault;
 }
 
 /** The id of a vault by id or name, by at most one request. Without a name: the only vault that the token reads. */
 export async function vaultIdOf(client: Client, name: string | undefined): Promise<string> {
   if (name !== undefined) return isId(name) ? name : (await findVault(client, name)).id;
   const [only, ...others] = (await client.call("GET /v1/vaults")).data;
-  if (only && others.length === 0) return only.id;
-  const message = only ? "The token has access to several vaults" : "The token has access to no vault";
-  throw new CliError(message, { exit: "usage", hint: "Name the vault with --vault." });
+  if (only && others.length === 0) return remember(only).id;
+  const message = only ? "The token reads several vaults" : "The token reads no vault";
+  const hint = only ? "Name the vault with --vault." : "A token that only writes needs --vault with the id of the vault.";
+  throw new CliError(message, { exit: "usage", hint });
 }
 
 /** The service compares names of vaults without regard to case (contract 5.3): an equal one comes first. */
@@ -62,12 +88,21 @@ export async function adminVaultIdOf(admin: Client, name: string): Promise<strin
 /** A vault of a list; one whose record does not open has no name. */
 export type NamedVault = Named & { readonly name?: string };
 
-export const vaultNamed = (vaults: readonly NamedVault[], name: string): NamedVault =>
-  onlyOne(
-    vaults.filter((vault) => vault.name === name),
-    "vault",
+export function vaultNamed(vaults: readonly NamedVault[], name: string): NamedVault {
+  const hint = adviceForName(
+    vaults.map((vault) => vault.name),
     name,
+    "`item-vault vault list --admin` lists all vaults.",
   );
+  return remember(
+    onlyOne(
+      vaults.filter((vault) => vault.name === name),
+      "vault",
+      name,
+      { hint },
+    ),
+  );
+}
 
 /** The id of a token by id or name, of those that were not revoked: of all for the admin, of its own children for a token. */
 export async function tokenIdOf(
@@ -77,8 +112,19 @@ export async function tokenIdOf(
 ): Promise<string> {
   if (isId(name)) return name;
   const { data: tokens } = await client.call(list);
-  const named = tokens.filter((token) => opened(token).name === name && token.endedAt === undefined);
-  return onlyOne(named, "token", name).id;
+  const live = tokens.filter(({ endedAt }) => endedAt === undefined);
+  const lists = list === "GET /v1/tokens" ? "child list" : "token list";
+  const hint = adviceForName(
+    live.map((token) => opened(token).name),
+    name,
+    `\`item-vault ${lists}\` lists the tokens.`,
+  );
+  return onlyOne(
+    live.filter((token) => opened(token).name === name),
+    "token",
+    name,
+    { hint },
+  ).id;
 }
 
 export interface FindItem {
@@ -105,7 +151,23 @@ export async function itemIdOf(
   const { data: found } = await client.call("GET /v1/vaults/{vault}/items", { path: { vault }, query });
   // The service also finds titles that the filter's escapes may stand for (contract 5.9).
   const wanted = found.filter((item) => "title" in item && item.title === name && (item.state === "ARCHIVED") === archived);
-  return onlyOne(wanted, archived ? "archived item" : "item", name).id;
+  const where = vaultNames.has(vault) ? ` in vault ${vaultNames.get(vault)}` : "";
+  const hint = wanted.length > 0 ? "" : await adviceForTitle(client, vault, name);
+  return onlyOne(wanted, archived ? "archived item" : "item", name, { where, hint }).id;
+}
+
+/** Returns what helps if no Item has a title: an archived Item that has it, one whose title is like it, or the list. */
+async function adviceForTitle(client: Client, vault: string, name: string): Promise<string> {
+  const call = client.call("GET /v1/vaults/{vault}/items", { path: { vault }, query: { archived: true } });
+  const items = await call.then(
+    ({ data }) => data.flatMap((item) => ("title" in item ? [item] : [])),
+    () => [],
+  );
+  const archived = items.find((item) => item.title === name && item.state === "ARCHIVED");
+  if (archived)
+    return `An archived item has this title: use its id ${archived.id}, or run \`item-vault item unarchive ${archived.id}\`.`;
+  const titles = items.map(({ title }) => title).filter((title) => title !== name);
+  return adviceForName(titles, name, "`item-vault item list` lists the items of a vault, with --deleted the deleted ones.");
 }
 
 /** The Item that `<item>` and `--vault` name. */
@@ -125,7 +187,7 @@ export async function deletedIdOf(client: Client, vault: string, name: string): 
   const found: Summary[] = [];
   for await (const item of entriesOf(client, "GET /v1/vaults/{vault}/deleted-items", { path: { vault } }))
     if ("title" in item && item.title === name) found.push(item);
-  return onlyOne(found, "deleted item", name).id;
+  return onlyOne(found, "deleted item", name, { hint: "`item-vault item list --deleted` lists them." }).id;
 }
 
 /** A File of an Item by id or name. */
@@ -143,5 +205,10 @@ const loadItem = async (client: Client, path: ItemPath): Promise<Item> =>
 
 function fileOf(files: readonly FileInfo[], name: string): FileInfo {
   const byId = files.filter(({ id }) => id === name.toLowerCase());
-  return onlyOne(byId.length > 0 ? byId : files.filter((file) => file.name === name), "file", name);
+  const hint = adviceForName(
+    files.map((file) => file.name),
+    name,
+    "`item-vault file list` lists the files of an item.",
+  );
+  return onlyOne(byId.length > 0 ? byId : files.filter((file) => file.name === name), "file", name, { hint });
 }

@@ -1,4 +1,6 @@
 import { type Command, GLOBAL_OPTIONS, type Options } from "./command.ts";
+import { describeDuration } from "./duration.ts";
+import { printable } from "./printable.ts";
 
 /** What to type in place of a wrong word of a command line. All of it comes from the table of commands; no value is repeated. */
 
@@ -79,14 +81,43 @@ export function adviceForCommand(commands: readonly Command[], words: readonly s
   return `The commands of \`${group}\` are ${verbs.join(", ")}.`;
 }
 
+/** Returns a refusal of the service with the options of the command in place of the attributes of the API, and times in words. */
+export function inOptions(command: Command, message: string): string {
+  const options = Object.entries(command.options);
+  const find = (attribute: string) => {
+    const name = attribute.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const isIt = new Set([name, name.replace(/s$/, "")]);
+    return options.find(([, spec]) => spec.attribute === attribute) ?? options.find(([option]) => isIt.has(option));
+  };
+  const [, attribute = "", fault = ""] = /^(?:the (?:form|token): )?([a-z]+)\S*:? (.+)$/is.exec(message) ?? [];
+  const [name, spec] = find(attribute) ?? [];
+  if (name === undefined) return message;
+  const isTime = /^(?:TIME|DURATION)$/.test(spec?.value ?? "");
+  const words = fault
+    .replace(/(?<=^does not go with ).+/, (list) =>
+      list.replaceAll(/\w+/g, (word) => (find(word) ? `--${find(word)![0]}` : word)),
+    )
+    .replace(/(?<=^is (?:more|less) than )\d+/, (seconds) => (isTime ? describeDuration(Number(seconds) * 1000) : seconds));
+  return `--${name} ${words}`;
+}
+
 /** Which of some words a mistyped one may mean. */
+
+/** Returns what to do in place of a name that nothing has: a name that is like it, in any case, else `otherwise`. */
+export function adviceForName(names: readonly (string | undefined)[], typed: string, otherwise: string): string {
+  const near = nearestOf(
+    names.filter((name) => name !== undefined),
+    typed,
+  );
+  return near === undefined ? otherwise : `Did you mean ${JSON.stringify(printable(near))}?`;
+}
 
 /** The most letters that are inserted, left out, replaced or exchanged with their neighbour. */
 const MISTAKES_MAX = 2;
 
 /** The name with the fewest mistakes; `undefined` when every name has more than two, or as many as it has letters. */
 export function nearestOf(names: readonly string[], typed: string): string | undefined {
-  const all = names.map((name) => ({ name, mistakes: distanceOf(name, typed) }));
+  const all = names.map((name) => ({ name, mistakes: distanceOf(name.toLowerCase(), typed.toLowerCase()) }));
   const near = all.filter(({ name, mistakes }) => mistakes <= MISTAKES_MAX && mistakes < Math.min(name.length, typed.length));
   return near.toSorted((one, other) => one.mistakes - other.mistakes)[0]?.name;
 }

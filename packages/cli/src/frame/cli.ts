@@ -2,7 +2,7 @@ import { ItemVaultError } from "@item-vault/client";
 import type { Call, Command } from "./command.ts";
 import { CliError, EXIT, failureOf } from "./failure.ts";
 import { type Io, write } from "./io.ts";
-import { adviceForCommand, optionsOf } from "./advice.ts";
+import { adviceForCommand, inOptions, optionsOf } from "./advice.ts";
 import { printable } from "./printable.ts";
 import { proxyHint } from "./proxy.ts";
 import { findCommand, type Parsed, parseLine, refuseOptionsOfNode, withCommandFirst, usageOf } from "./parse.ts";
@@ -12,11 +12,13 @@ import { VERSION } from "./version.ts";
 
 /** Runs a command line. Out: the exit code. Messages go to stderr, so that stdout is only what was asked for. */
 export async function runCli(commands: readonly Command[], argv: readonly string[], io: Io): Promise<number> {
+  let command: Command | undefined;
   try {
     refuseOptionsOfNode(argv);
     const line = withCommandFirst(commands, argv);
     const found = findCommand(commands, line);
     if (!found) return await withoutCommand(commands, line, io);
+    command = found;
     const parsed = parseLine(commands, found, line);
     if (parsed.options.help) {
       await write(io.stdout, helpOf(found));
@@ -25,12 +27,19 @@ export async function runCli(commands: readonly Command[], argv: readonly string
     const { run } = await found.load();
     return (await run(callOf(parsed, commands, io))) ?? EXIT.ok;
   } catch (error) {
-    const failure = failureOf(error);
+    const failure = failureIn(command, error);
     // Without the message of an unknown exception: it may contain a value.
     if (!failure) await write(io.stderr, `item-vault: an unexpected ${(error as Error)?.name ?? "fault"} occurred\n`);
     else await write(io.stderr, textOf(failure, isWithoutAnswer(error) ? proxyHint(io.env) : undefined));
     return EXIT[failure?.exit ?? "failed"];
   }
+}
+
+/** Returns the failure of an exception, in the options of the command. */
+function failureIn(command: Command | undefined, error: unknown): CliError | undefined {
+  const failure = failureOf(error);
+  if (!failure || !command || !(error instanceof ItemVaultError && error.kind === "invalid")) return failure;
+  return new CliError(inOptions(command, failure.message), { exit: failure.exit });
 }
 
 const isWithoutAnswer = (error: unknown): boolean => error instanceof ItemVaultError && error.status === 0;

@@ -16,6 +16,10 @@ export interface OptionSpec {
   readonly summary: string;
   /** The only values, for the completions. */
   readonly choices?: readonly string[];
+  /** Whether the value may be an empty text: a variable of the shell that is not set makes one by mistake. */
+  readonly mayBeEmpty?: true;
+  /** The attribute of the API that the option sets, if its name is not that of the option in camel case or its plural. */
+  readonly attribute?: string;
 }
 
 export type Options = Readonly<Record<string, OptionSpec>>;

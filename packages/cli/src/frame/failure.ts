@@ -57,6 +57,8 @@ const HINTS: Readonly<Record<string, string>> = {
   certificate: "To trust the authority that has signed it: NODE_EXTRA_CA_CERTS=FILE.",
   host_path: "Leave the path out of the host: ITEM_VAULT_HOST=https://vault.example.com.",
   category: "`item-vault item create --help` lists the categories.",
+  rule_id: "`item-vault rule list` shows the ids.",
+  job_id: "`item-vault admin jobs` shows the ids.",
   integrity: "Stored data is damaged. Ask your administrator to run `item-vault admin verify`.",
   database_full: "Delete items, versions or files that are not needed, or ask your administrator for more storage.",
   quota: "Delete what is not needed, or ask your administrator for a larger quota.",
@@ -72,6 +74,9 @@ const HINTS: Readonly<Record<string, string>> = {
   504: "Try again later.",
 };
 
+/** The names of vaults that this command has looked up, by the ids with which the service names them: `"Demo"`. */
+export const vaultNames = new Map<string, string>();
+
 /** Returns the failure of an exception, or undefined for a defect of this program. */
 export function failureOf(error: unknown): CliError | undefined {
   if (error instanceof CliError) return error;
@@ -81,7 +86,8 @@ export function failureOf(error: unknown): CliError | undefined {
   const exit = exitOfStatus(error.status);
   // The service names the kind, and an object also answers to names such as "constructor".
   const hint = HINTS[Object.hasOwn(HINTS, error.kind) ? error.kind : error.status];
-  return withHint(printable(error.message), exit, hint);
+  const message = error.message.replace(/(?<=vault )[\w-]{26,36}/, (id) => vaultNames.get(id) ?? id);
+  return withHint(printable(message), exit, hint);
 }
 
 const isOfSystem = (error: unknown): error is NodeJS.ErrnoException =>

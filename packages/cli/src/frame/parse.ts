@@ -50,8 +50,8 @@ const takesValue = (commands: readonly Command[], word: string): boolean =>
 /** Parses what follows the name of the command. Throws a CliError that names the option, never a value. */
 export function parseLine(commands: readonly Command[], command: Command, argv: readonly string[]): Parsed {
   const line = argv.slice(command.name.split(" ").length);
-  checkOptions(commands, command, line);
-  const { positionals, values, tokens } = parseStrictly(command, line);
+  const { positionals, values, tokens } = parseLoosely(command, line);
+  checkOptions(commands, command, line, tokens);
   const end = tokens.find(({ kind }) => kind === "option-terminator")?.index ?? Number.POSITIVE_INFINITY;
   const positions = tokens.filter(({ kind }) => kind === "positional").map(({ index }) => index);
   const rest = positionals.filter((_, index) => positions[index]! > end);
@@ -68,39 +68,62 @@ export function parseLine(commands: readonly Command[], command: Command, argv: 
   const advice = adviceForArguments(command, parsed.args);
   if (wrong || advice)
     throw usage(command, `expected ${usageOf(command)}`, advice ?? adviceForNumber(command, parsed.args.length > most));
+  const empty = Object.entries(optionsOf(command)).find(([name, spec]) => !spec.mayBeEmpty && [values[name]].flat().includes(""));
+  if (empty) throw usage(command, `--${empty[0]} is empty`, SPACED);
   return { command, ...parsed, options };
 }
 
+const SPACED = "A name or a value with blanks needs quotes, and no blanks around `=`.";
+const BEFORE_COMMAND = "Write `--` before the command that is to run.";
+
 function adviceForNumber({ args, rest }: Command, isMany: boolean): string | undefined {
   if (!isMany) return undefined;
-  if (rest) return "Write `--` before the command that is to run.";
-  return args === "" ? "It takes no arguments." : "A name or a value with blanks needs quotes, and no blanks around `=`.";
+  if (rest) return BEFORE_COMMAND;
+  return args === "" ? "It takes no arguments." : SPACED;
 }
 
-/** Throws a CliError for an option that the command lacks, and for one that is written as the parser would not take it. */
-function checkOptions(commands: readonly Command[], command: Command, line: readonly string[]): void {
+/** Parses without refusing anything, because the messages of Node's parser are for programmers. */
+const parseLoosely = (command: Command, line: readonly string[]) =>
+  parseArgs({ args: [...line], options: specsOf(command), allowPositionals: true, strict: false, tokens: true });
+
+type Token = ReturnType<typeof parseLoosely>["tokens"][number];
+
+/** What people write after an option that takes no value. */
+const ANSWER = /^(?:true|false|yes|no|on|off)$/i;
+
+/** Throws a CliError for an option that the command lacks, and for one without its value or with a value that it does not take. */
+function checkOptions(commands: readonly Command[], command: Command, line: readonly string[], tokens: readonly Token[]): void {
   const options = optionsOf(command);
-  for (const token of loosely(command, line)) {
+  for (const [at, token] of tokens.entries()) {
     if (token.kind === "option-terminator") return;
     if (token.kind !== "option") continue;
     const { name, rawName, value, index } = token;
     const word = line[index]!;
     const [, long] = /^-([a-z][\w-]+)(?:=|$)/.exec(word) ?? [];
     if (long !== undefined && Object.hasOwn(options, long)) throw unknown(command, `-${long}`, `Did you mean \`--${long}\`?`);
-    if (!Object.hasOwn(options, name)) {
+    const option = Object.hasOwn(options, name) ? options[name] : undefined;
+    if (!option) {
       const joined = /^-\w=?(.+)$/s.exec(word)?.[1]; // to a short option
-      throw unknown(command, rawName, adviceForOption(commands, command, { name, value: value ?? joined ?? line[index + 1] }));
+      const isOfCommand = command.rest && tokens.slice(0, at).some(({ kind }) => kind === "positional");
+      const typed = { name, value: value ?? joined ?? line[index + 1] };
+      throw unknown(command, rawName, isOfCommand ? BEFORE_COMMAND : adviceForOption(commands, command, typed));
     }
     if (value === "=" || (rawName.length === 2 && value?.startsWith("=")))
       throw usage(command, `${rawName} has a value that begins with =`, `Write \`${rawName} VALUE\` or \`--${name}=VALUE\`.`);
+    const next = tokens[at + 1];
+    if (option.type === "boolean" && (value !== undefined || (next?.kind === "positional" && ANSWER.test(next.value))))
+      throw usage(command, `${rawName} takes no value`);
+    const isOption = token.inlineValue === false && /^-./.test(value ?? "");
+    if (option.type === "string" && (value === undefined || isOption))
+      throw usage(
+        command,
+        `${rawName} needs a value: ${option.value}`,
+        isOption ? `Write one that begins with a hyphen as \`--${name}=VALUE\`.` : undefined,
+      );
   }
 }
 
 const unknown = (command: Command, option: string, advice?: string) => usage(command, `there is no option ${option}`, advice);
-
-/** The parts of a line; an unknown option has no value but one after its `=`. */
-const loosely = (command: Command, line: readonly string[]) =>
-  parseArgs({ args: [...line], options: specsOf(command), allowPositionals: true, strict: false, tokens: true }).tokens;
 
 /** Replaces a choice in another case by the choice. Throws a CliError that names the option and its values. */
 function parseChoices(command: Command, values: Record<string, unknown>): void {
@@ -120,14 +143,6 @@ const specsOf = (command: Command) =>
       { type, ...(short ? { short } : {}), ...(multiple ? { multiple } : {}) },
     ]),
   );
-
-function parseStrictly(command: Command, args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: specsOf(command), allowPositionals: true, strict: true, tokens: true });
-  } catch (error) {
-    throw usage(command, (error as Error).message);
-  }
-}
 
 const usage = ({ name }: Command, message: string, advice?: string) =>
   new CliError(`${name}: ${message}`, {

@@ -1,10 +1,11 @@
-import type { NewItem } from "@item-vault/client";
+import { ItemVaultError, type NewItem } from "@item-vault/client";
 import { CATEGORIES } from "@item-vault/model/item";
 import { vaultIdOf } from "../api/find.ts";
 import type { Call, Values } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
 import { show } from "../output/format.ts";
+import { withKnownAttributes } from "./edit.ts";
 import { newField, readJson, withJson } from "./input.ts";
 import { shownItem } from "./present.ts";
 import { loadFields, parseFieldSource } from "./sources.ts";
@@ -18,10 +19,8 @@ export async function run({ io, args, options, client: connect }: Call<typeof CR
   const client = await connect();
   const { id } = body.vault ?? {};
   const vault = await vaultIdOf(client, options.vault ?? (typeof id === "string" ? id : undefined));
-  const { data: item } = await client.call("POST /v1/vaults/{vault}/items", {
-    path: { vault },
-    body: { ...body, vault: { id: vault } },
-  });
+  const call = client.call("POST /v1/vaults/{vault}/items", { path: { vault }, body: { ...body, vault: { id: vault } } });
+  const { data: item } = await (args[0] === undefined ? call.catch(nameField(body)) : call);
   await show(io, options.format, shownItem(item, options.reveal));
 }
 
@@ -32,8 +31,18 @@ async function fromJson(io: Io, path: string, options: Options): Promise<NewItem
   const item = await readJson(io, path, "The argument is a file with the item as JSON. To give a title, use --title.");
   if (item.category === undefined)
     throw new CliError('The JSON has no "category"', { exit: "usage", hint: `It is one of ${CATEGORIES.join(", ")}.` });
-  return item;
+  return withKnownAttributes(item);
 }
+
+/** Names a field of the options in the refusal of the service, which names it by its place in the list. */
+const nameField =
+  ({ fields = [] }: NewItem) =>
+  (error: unknown): never => {
+    const [, index, fault] = /^fields\[(\d+)\]\S*: (.+)$/s.exec(error instanceof ItemVaultError ? error.message : "") ?? [];
+    const { label, purpose } = fields?.[Number(index)] ?? {};
+    const name = label ?? purpose?.toLowerCase();
+    throw name === undefined ? error : new CliError(`--field ${name}: ${fault}`, { exit: "usage" });
+  };
 
 /** The options that describe the content. */
 const CONTENT = { title: true, category: true, username: true, url: true, tag: true, favorite: true, field: true };

@@ -2,6 +2,7 @@ import { type Client, ItemVaultError, type PatchOperation } from "@item-vault/cl
 import { findItem, type ItemPath, onlyOne } from "../api/find.ts";
 import type { Item, Field } from "../api/shapes.ts";
 import type { Call, Values } from "../frame/command.ts";
+import { adviceForName, nearestOf } from "../frame/advice.ts";
 import { CliError } from "../frame/failure.ts";
 import { show, tell } from "../output/format.ts";
 import { loadItem } from "./duplicate.ts";
@@ -87,25 +88,26 @@ const OF_ITEMS = [
 const OF_FIELDS = ["id", "section", "type", "purpose", "label", "value", "generate", "recipe", "entropy", "totp"];
 
 /**
- * The same JSON. The service ignores an attribute that it does not know, so a mistyped one would remove what it was to replace: known
- * are those that the Item has, also of a later service, and those that it can have. Errors: throws a CliError that names another one.
+ * Returns the same JSON. The service ignores an attribute that it does not know, so a mistyped one would lose a value. For an Item that is
+ * replaced, known are the attributes that it has, also of a later service, and those that it can have. JSON of a new Item may have others, for
+ * example of another program, but none that is like a known one. Throws a CliError that names the attribute.
  */
-export function withKnownAttributes<T extends object>(json: T, item: Item): T {
-  check(json, [...OF_ITEMS, ...Object.keys(item)], "the item");
-  const known = [...OF_FIELDS, ...item.fields.flatMap((field) => Object.keys(field))];
+export function withKnownAttributes<T extends object>(json: T, item?: Item): T {
+  const refuse = (value: object, known: readonly string[], what: string) => {
+    const isWrong = (name: string) => !known.includes(name) && (item !== undefined || nearestOf(known, name) !== undefined);
+    const unknown = Object.keys(value).find(isWrong);
+    if (unknown === undefined) return;
+    throw new CliError(`${JSON.stringify(unknown)} is not an attribute of ${what}`, {
+      exit: "usage",
+      hint: adviceForName(known, unknown, "Attributes missing from the JSON are removed, so a typo would lose data."),
+    });
+  };
+  refuse(json, [...OF_ITEMS, ...Object.keys(item ?? {})], "the item");
+  const known = [...OF_FIELDS, ...(item?.fields ?? []).flatMap((field) => Object.keys(field))];
   const { fields } = json as { readonly fields?: unknown };
   for (const [index, field] of (Array.isArray(fields) ? (fields as unknown[]) : []).entries())
-    if (typeof field === "object" && field !== null) check(field, known, `field ${index + 1}`);
+    if (typeof field === "object" && field !== null) refuse(field, known, `field ${index + 1}`);
   return json;
-}
-
-function check(value: object, known: readonly string[], what: string): void {
-  const unknown = Object.keys(value).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  throw new CliError(`${JSON.stringify(unknown)} is not an attribute of ${what}`, {
-    exit: "usage",
-    hint: "Attributes missing from the JSON are removed, so a typo would lose data.",
-  });
 }
 
 /** `item edit` by options, as the operations of a PATCH (contract 6). */
@@ -139,6 +141,11 @@ function setField(item: Item, field: Loaded): PatchOperation[] {
   if (found.length === 0) return [{ op: "add", path: "/fields", value: newField(field) }];
   const path = pathOf(onlyOne(found, "field", field.label));
   const { type, value } = field;
+  if (type !== undefined && found[0]!.purpose && typeOf(type) !== found[0]!.type)
+    throw new CliError(`The field ${JSON.stringify(field.label)} has the type ${found[0]!.type}, which its purpose fixes`, {
+      exit: "usage",
+      hint: `Leave [${type}] out, or give the field another label.`,
+    });
   const typed = type === undefined ? [] : [replace(`${path}/type`, typeOf(type))];
   if ("value" in value) return [...typed, replace(`${path}/value`, value.value)];
   // A field that has a value keeps it (contract 7.7).

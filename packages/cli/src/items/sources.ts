@@ -1,5 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { CharacterSet, Recipe } from "@item-vault/client";
+import { FIELD_TYPE_ALIASES, FIELD_TYPE_NAMES } from "@item-vault/model/field-types";
+import { CHARACTER_SET_NAMES, RECIPE_LENGTH } from "@item-vault/model/recipe";
+import { adviceForName } from "../frame/advice.ts";
 import { CliError } from "../frame/failure.ts";
 import { type Io, readAll } from "../frame/io.ts";
 import { unreadable } from "../frame/paths.ts";
@@ -22,14 +25,25 @@ type Source =
 /** A field's value, or how the service makes it. */
 export type FieldValue = { readonly value: string } | { readonly generate: true; readonly recipe: Recipe };
 
-const useOf = (label: string): string =>
-  `Use \`--field ${label}=prompt\`, \`${label}=-\` (stdin), \`${label}=@FILE\` or \`${label}=generate[:LENGTH[,SET…]]\` with the sets letters, digits and symbols.`;
+const { least, most } = RECIPE_LENGTH;
+const SETS = CHARACTER_SET_NAMES.join(", ").toLowerCase();
 
-/** Errors: throws a CliError that repeats the label at most, because the rest may be a value. */
+const useOf = (label: string): string =>
+  `Use \`--field ${label}=prompt\`, \`${label}=-\` (stdin), \`${label}=@FILE\` or \`${label}=generate[:LENGTH[,SET…]]\` (sets: ${SETS}).`;
+
+const TYPES: ReadonlySet<string> = new Set([...FIELD_TYPE_NAMES, ...Object.keys(FIELD_TYPE_ALIASES)]);
+
+/** Errors: throws a CliError that repeats the label and the type at most, because the rest may be a value. */
 export function parseFieldSource(text: string): FieldSource {
   const [, label, type, source] = /^([^=]*?)(?:\[([A-Za-z_]+)\])?\s*=(.*)$/s.exec(text) ?? [];
   if (!label?.trim())
     throw new CliError("--field takes LABEL=SOURCE or LABEL[TYPE]=SOURCE", { exit: "usage", hint: useOf("LABEL") });
+  const wanted = type?.toUpperCase();
+  if (wanted !== undefined && !TYPES.has(wanted))
+    throw new CliError(`--field ${label.trim()}: there is no type ${type}`, {
+      exit: "usage",
+      hint: adviceForName([...TYPES], wanted, `The types are ${FIELD_TYPE_NAMES.join(", ")}.`),
+    });
   return { label: label.trim(), type, source: parseSource(label.trim(), source!.trim()) };
 }
 
@@ -37,18 +51,14 @@ function parseSource(label: string, text: string): Source {
   if (text === "-") return { from: "stdin" };
   if (text === "prompt") return { from: "prompt" };
   if (text.length > 1 && text.startsWith("@")) return { from: "file", path: text.slice(1) };
-  const [, length, sets] =
-    /^generate(?::(\d{1,2})(?:,((?:letters|digits|symbols)(?:,(?:letters|digits|symbols))*))?)?$/.exec(text) ?? [];
-  if (text.startsWith("generate") && (text === "generate" || length))
-    return {
-      from: "generate",
-      recipe: {
-        ...(length && { length: Number(length) }),
-        ...(sets && { characterSets: sets.toUpperCase().split(",") as CharacterSet[] }),
-      },
-    };
+  if (text === "generate") return { from: "generate", recipe: {} };
+  const [, length, sets] = /^generate:(\d{1,9})(?:,([a-z,]+))?$/.exec(text) ?? [];
+  const characterSets = sets?.toUpperCase().split(",") as CharacterSet[] | undefined;
+  const isInRange = Number(length) >= least && Number(length) <= most;
+  if (isInRange && (characterSets ?? []).every((set) => CHARACTER_SET_NAMES.includes(set)))
+    return { from: "generate", recipe: { length: Number(length), ...(characterSets && { characterSets }) } };
   const fault = text.startsWith("generate:")
-    ? "generate has another LENGTH or SET than the service makes"
+    ? `generate takes a length of ${least} to ${most} and the sets ${SETS}`
     : "do not put values on the command line, where other users can see them";
   throw new CliError(`--field ${label}: ${fault}`, { exit: "usage", hint: useOf(label) });
 }

@@ -20,7 +20,7 @@ const CATEGORY = { type: "string", value: "CATEGORY", choices: CATEGORIES } as c
 const FIELD_OPTIONS = {
   tag: { type: "string", value: "TAG", multiple: true, summary: "a tag; may be repeated" },
   url: { type: "string", value: "URL", multiple: true, summary: "a URL; the first one is the primary one" },
-  username: { type: "string", value: "NAME", summary: "the username" },
+  username: { type: "string", value: "NAME", mayBeEmpty: true, summary: "the username" },
   field: {
     type: "string",
     value: "LABEL[TYPE]=SOURCE",

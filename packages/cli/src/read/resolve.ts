@@ -1,4 +1,5 @@
 import type { Client, Policy, Resolved } from "@item-vault/client";
+import { parseReference } from "@item-vault/model/reference";
 import { CliError, type Exit, exitOfStatus } from "../frame/failure.ts";
 
 /** The values of references, fetched with one request for each 100 of them. */
@@ -16,8 +17,25 @@ export async function resolveAll(client: Client, references: readonly string[], 
     (entry) =>
       `${entry.reference}: ${"status" in entry ? entry.message : "is a binary file, which `item-vault read -o FILE` writes"}`,
   );
-  throw new CliError(lines.join("\n"), { exit: exitOf(refused) });
+  const hint = refused.map((entry) => adviceFor(entry)).find((text) => text !== undefined);
+  throw new CliError(lines.join("\n"), { exit: exitOf(refused), ...(hint && { hint }) });
 }
+
+/** Returns which command lists what the reference may name, if the service found none or several. */
+export function adviceFor(entry: Resolved): string | undefined {
+  const parsed = parseReference(entry.reference);
+  if (!parsed.ok || !("status" in entry) || ![404, 409].includes(entry.status)) return undefined;
+  const { vault, item } = parsed.value;
+  const within = `--vault ${inShell(vault)}`;
+  const [, part] = /\b(field|section|item|vault)/i.exec(entry.message) ?? [];
+  if (part === "vault") return "`item-vault vault list` lists the vaults that the token reads.";
+  if (part === "Item")
+    return `\`item-vault item list ${within} --archived\` lists the items; an archived one is named by its id.`;
+  return `\`item-vault item get ${inShell(item)} ${within}\` lists its fields and files.`;
+}
+
+/** A reference has no character that ends the quotes. */
+const inShell = (name: string): string => (/^[\w.-]+$/.test(name) ? name : `'${name}'`);
 
 /**
  * The exit code of several refusals: that of the first one that a later attempt would get again. Values of --fallback take the place of

@@ -4,6 +4,7 @@ import { PRESETS } from "@item-vault/model/workload-presets";
 import { isId, onlyOne } from "../api/find.ts";
 import { type AnyIssuer, DOES_NOT_OPEN, opened } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
+import { adviceForName } from "../frame/advice.ts";
 import { CliError } from "../frame/failure.ts";
 import { unreadable } from "../frame/paths.ts";
 import { type Shown, show, tell } from "../output/format.ts";
@@ -74,8 +75,18 @@ export async function remove({ io, args, admin: connect }: Call<typeof ISSUER_DE
 /** The id of an issuer by id or name. */
 export async function issuerIdOf(admin: Client, name: string): Promise<string> {
   if (isId(name)) return name;
-  const named = (await allIssuers(admin)).filter((issuer) => opened(issuer).name === name);
-  return onlyOne(named, "issuer", name).id;
+  const all = await allIssuers(admin);
+  const hint = adviceForName(
+    all.map((issuer) => opened(issuer).name),
+    name,
+    "`item-vault issuer list` lists them.",
+  );
+  return onlyOne(
+    all.filter((issuer) => opened(issuer).name === name),
+    "issuer",
+    name,
+    { hint },
+  ).id;
 }
 
 function shownIssuer(one: AnyIssuer): Shown {

@@ -3,6 +3,7 @@ import { isId, onlyOne } from "../api/find.ts";
 import { allVaults, namesIn } from "../api/names.ts";
 import { type AnyPerson, DOES_NOT_OPEN, opened, scopeOf, scopesOf, type NameOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
+import { adviceForName } from "../frame/advice.ts";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
 import { timeOf } from "../output/time.ts";
@@ -67,8 +68,17 @@ async function personIdOf(admin: Client, name: string): Promise<string> {
   if (isId(name)) return name;
   const email = name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
   const { data: people } = await admin.call("GET /v1/admin/people");
-  const named = people.filter((person) => opened(person).email === email);
-  return onlyOne(named, "person", name).id;
+  const hint = adviceForName(
+    people.map((person) => opened(person).email),
+    email,
+    "`item-vault person list` lists them.",
+  );
+  return onlyOne(
+    people.filter((person) => opened(person).email === email),
+    "person",
+    name,
+    { hint },
+  ).id;
 }
 
 /** A person whose record does not open has no email (contract 25.1). */

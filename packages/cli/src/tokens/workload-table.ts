@@ -13,6 +13,7 @@ export const ISSUER_CREATE_OPTIONS = {
   url: {
     type: "string",
     value: "URL",
+    attribute: "issuer",
     summary: "the `iss` of its tokens; by default that of GitHub, gitlab.com or Buildkite for their presets",
   },
   jwks: { type: "string", value: "FILE", summary: "its public keys (JWK set), where the service cannot fetch them" },

@@ -1,6 +1,7 @@
 import type { Caller } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
 import { brokenIn, type ServiceVault } from "@item-vault/transfer/service";
+import { adviceForName } from "../frame/advice.ts";
 import { CliError } from "../frame/failure.ts";
 import { plural } from "../frame/printable.ts";
 
@@ -32,10 +33,17 @@ export function chooseVault(vaults: readonly ServiceVault[], wanted: string, unr
   const many = named.length > 1;
   const absent =
     unreadable === 0
-      ? "`item-vault whoami` shows the vaults of the token."
+      ? adviceForName(
+          vaults.map(({ name }) => name),
+          wanted,
+          "`item-vault vault list` lists those that it reads.",
+        )
       : `The service cannot read ${plural(unreadable, "vault")} of the token, and does not know the name then.`;
-  throw new CliError(many ? "Several vaults have this name" : `The token reads no vault of the name ${JSON.stringify(wanted)}`, {
-    exit: many ? "conflict" : "notFound",
-    hint: many ? "Use the id of the vault." : absent,
-  });
+  throw new CliError(
+    many ? "Several vaults have this name" : `There is no vault ${JSON.stringify(wanted)} that the token reads`,
+    {
+      exit: many ? "conflict" : "notFound",
+      hint: many ? `Use an id:\n${named.map((vault) => `  ${vault.id}`).join("\n")}` : absent,
+    },
+  );
 }

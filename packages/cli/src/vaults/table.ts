@@ -9,13 +9,13 @@ export const VAULT_READ_OPTIONS = {
 } as const satisfies Options;
 
 export const VAULT_CREATE_OPTIONS = {
-  description: { type: "string", value: "TEXT", summary: "what the vault is for" },
+  description: { type: "string", value: "TEXT", mayBeEmpty: true, summary: "what the vault is for" },
   ...FORMAT_OPTION,
 } as const satisfies Options;
 
 export const VAULT_EDIT_OPTIONS = {
   name: { type: "string", value: "NAME", summary: "a new name" },
-  description: { type: "string", value: "TEXT", summary: "a new description" },
+  description: { type: "string", value: "TEXT", mayBeEmpty: true, summary: "a new description" },
   ...FORMAT_OPTION,
 } as const satisfies Options;
 

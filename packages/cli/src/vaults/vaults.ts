@@ -2,6 +2,7 @@ import type { Vault } from "@item-vault/client";
 import { adminVaultIdOf, findVault, isId, onlyOne } from "../api/find.ts";
 import { type AnyVault, DOES_NOT_OPEN, opened } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
+import { adviceForName } from "../frame/advice.ts";
 import { CliError } from "../frame/failure.ts";
 import { confirm } from "../frame/prompt.ts";
 import { timeOf } from "../output/time.ts";
@@ -28,7 +29,12 @@ export async function get({ io, args, options, client: connect, admin }: Call<ty
   if (options.admin) {
     const { data: vaults } = await (await admin()).call("GET /v1/admin/vaults");
     const found = vaults.filter((vault) => (isId(name) ? vault.id === name.toLowerCase() : opened(vault).name === name));
-    return show(io, options.format, shownVault(onlyOne(found, "vault", name)));
+    const hint = adviceForName(
+      vaults.map((vault) => opened(vault).name),
+      name,
+      "`item-vault vault list --admin` lists all vaults.",
+    );
+    return show(io, options.format, shownVault(onlyOne(found, "vault", name, { hint })));
   }
   return show(io, options.format, shownVault(await findVault(await connect(), name)));
 }
