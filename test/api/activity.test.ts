@@ -4,7 +4,7 @@ import { writeId } from "../../src/model/dialect.ts";
 import { readLog } from "../support/activity.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, type Permission } from "../support/service.ts";
 
-/** The activity log: `GET /v1/activity` (contract 13.5 to 13.11). */
+/** The activity log: `GET /v1/activity` (contract 11.7, 13.5 to 13.11). */
 
 const CLIENT_HEADERS = { "User-Agent": "session/1", "CF-Connecting-IP": "192.0.2.7" };
 

@@ -6,7 +6,7 @@ import { K1, keyringOf, listedKey, listKeys, newStages, rewrapAll } from "../sup
 import { bind, callWith, makeBindingToken } from "../support/service-binding.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
 
-/** The root keys and their rotation (contract 20). */
+/** The root keys and their rotation (contract 20.1 to 20.8). */
 
 const TABLES = ["vaults", "tokens", "ended_tokens", "root_keys", "root_key_uses", "activity"];
 
@@ -196,6 +196,21 @@ describe("after a rotation", () => {
     const log = await admin("GET", "/v1/admin/activity", { env: removed });
     expect(log.status).toBe(200);
   });
+});
+
+it("an entry of several Items that the removed key sealed is about the vault, without their ids (contract 20.6)", async () => {
+  const { active, removed } = await newStages();
+  const { vault, call, items } = await freshVault();
+  const titles = ["One", "Two"];
+  for (const title of titles)
+    await call("POST", items, { body: { ...LOGIN, title, fields: [{ purpose: "PASSWORD", value: "p" }] } });
+  await call("POST", "/v1/resolve", { body: { references: titles.map((title) => `op://${vault}/${title}/password`) } });
+  const readEntry = async (bindings: Partial<Env> = {}) =>
+    (await call("GET", "/v1/activity", { env: bindings })).body.find(({ action }: { action: string }) => action === "READ");
+  expect((await readEntry()).resource).toMatchObject({ type: "ITEM", items: [{}, {}] });
+  await rewrapAll(active);
+  expect(await readEntry(removed)).toMatchObject({ actor: { originUnknown: true } });
+  expect((await readEntry(removed)).resource).toEqual({ type: "VAULT", vault: { id: vault } });
 });
 
 describe("a request that needs a missing root key", () => {

@@ -22,6 +22,7 @@ const lifetime = (body: { createdAt: string; expiresAt: string }) =>
 
 const randomVaults = (size: number) => Object.fromEntries(Array.from({ length: size }, () => [crypto.randomUUID(), "r"]));
 
+/** The requests of contract 13.14. `binding`, `stale` and `delegate` have tests of their own. */
 describe("POST /v1/admin/tokens", () => {
   it("answers 200 with the token and its permissions", async () => {
     const { vault, status, body } = await requestToken({ name: "CI" });

@@ -60,6 +60,7 @@ describe("The admin routes", () => {
   );
 });
 
+/** The answer and what is refused (contract 13.12). The order of the list is in vaults.test.ts. */
 describe("POST /v1/admin/vaults", () => {
   it("answers 200 with the new vault", async () => {
     const { status, body } = await admin("POST", "/v1/admin/vaults", { body: { name: " N\u{1F511} ", description: "D" } });

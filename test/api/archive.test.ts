@@ -6,7 +6,7 @@ import { client, freshVault, LOGIN, makeToken, type Reply } from "../support/ser
 import { login, seedItems } from "../support/seed.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
-/** Archived Items (contract 14.14, 14.15). */
+/** Archived Items (contract 14.14 to 14.16). */
 
 async function vaultWith(...titles: string[]) {
   const fresh = await freshVault();

@@ -37,6 +37,7 @@ const readDependency = async (service: string, bindings: Partial<Env> = {}) => {
   return body.dependencies.find((entry: { service: string }) => entry.service === service);
 };
 
+/** Contract 20.4. */
 describe("ROOT_KEYS", () => {
   it.each(INVALID)("%s: data routes answer 503 with Retry-After, and the vault is unchanged", async (_, ROOT_KEYS) => {
     const { vault, items, call } = await freshVault();
@@ -372,6 +373,7 @@ describe("/health", () => {
   });
 });
 
+/** Contract 13.1. */
 describe("/heartbeat", () => {
   it("answers 200 with the text `.`, without a token and without working bindings", async () => {
     const reply = await send("GET", "/heartbeat", { env: { ROOT_KEYS: "", DB: undefined as unknown as D1Database } });

@@ -66,6 +66,7 @@ describe("the ETag of an Item", () => {
   });
 });
 
+/** Contract 10.20. */
 describe("a database that was restored and written again up to the same version", () => {
   const TABLES = ["vaults", "items", "files", "activity"] as const;
 

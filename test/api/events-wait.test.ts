@@ -11,7 +11,7 @@ import { anyAsleep, isAsleep, listening } from "../support/listening.ts";
 import { admin, type Client, client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
 import { realSleep, until } from "../support/waits.ts";
 
-/** `wait`: a request for events that is answered when there is one (contract 15.6). */
+/** `wait`: a request for events that is answered when there is one (contract 15.6, 15.10), and the places for such requests (contract 15.11). */
 
 // The first request checks the tokens of the isolate at once, and the next check is 12 s later.
 beforeEach(() => void (check.due = 0));

@@ -54,6 +54,13 @@ describe("the events of a vault", () => {
     expect(body.events.at(-1).at).toBe(updatedAt);
   });
 
+  it("are updates where the entry of the log has what no entry has (contract 13.27)", async () => {
+    const own = await fresh();
+    const item = await create(own);
+    await env.DB.prepare("UPDATE activity SET event = 'no event', sealed = 'x' WHERE vault_id = ?1").bind(own.vault).run();
+    expect((await own.events()).body.events).toMatchObject([{ type: "vault.updated" }, { type: "item.updated", item }]);
+  });
+
   it("have ids in the dialect of the token", async () => {
     const own = await fresh("connect");
     const item = await create(own);
@@ -171,7 +178,7 @@ describe("a cursor is a 410 `cursor_gone` (contract 15.5)", () => {
     expect(numbersOf(await own.events("?after=0"))).toEqual([1, 2, 3, 4]);
   });
 
-  it("when entries after it have no numbers, as a restore of the vault leaves them", async () => {
+  it("when entries after it have no numbers, as a restore of the vault leaves them (contract 21.27)", async () => {
     const own = await fresh();
     const { last } = (await own.events("?after=latest")).body;
     for (let items = 0; items < 4; items++) await create(own);
@@ -196,7 +203,7 @@ async function takeSnapshot(vault: string): Promise<() => Promise<void>> {
 }
 
 describe("the log", () => {
-  it("has no entry of a read of events, and one of a denial", async () => {
+  it("has no entry of a read of events (contract 15.10), and one of a denial", async () => {
     const own = await fresh();
     const { rows: sent, bindings } = recordingQueue();
     const path = `/v1/vaults/${own.vault}/events`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { admin, type Client, LOGIN, makeVault, type Reply, send, shareVault } from "../support/service.ts";
 
-/** The headers that every response has, and the paths and queries that are served (contract 1.1 to 1.7, 1.10). */
+/** The headers that every response has, and the paths and queries that are served (contract 1.1 to 1.7, 1.10 and 13.1). */
 
 const sharedVault = shareVault();
 

@@ -9,7 +9,7 @@ import { type Issuer, ISSUERS_ORIGIN, newIssuer, setOf } from "../support/issuer
 import { runs } from "../support/runs.ts";
 import { newSigningKey, type SigningKey } from "../support/workload-tokens.ts";
 
-/** The keys of issuers of workload tokens: how a real server's are fetched, and when. */
+/** The keys of issuers of workload tokens (contract 27.7): how a real server's are fetched, and when. */
 
 let [key, newer] = [] as unknown as [SigningKey, SigningKey];
 

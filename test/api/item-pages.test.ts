@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { freshVault, LOGIN, type Reply } from "../support/service.ts";
+import { client, freshVault, LOGIN, makeToken, makeVault, type Reply } from "../support/service.ts";
 
 /** Pages of the list of Items, and filters by other attributes than the title (contract 5.1, 5.2, 5.6 and 11.2 to 11.6). */
 
@@ -125,6 +125,19 @@ describe("limit", () => {
     const { call, items } = await freshVault();
     const { status, body } = await call("GET", `${items}?limit=${limit}`);
     expect([status, body.message]).toEqual([400, "limit: is not an integer from 1 to 1000"]);
+  });
+});
+
+describe("a list that has no pages", () => {
+  it("is whole, whatever limit the query has: vaults, and the Files of an Item (contract 11.7)", async () => {
+    const vaults = [await makeVault(), await makeVault()];
+    const call = client((await makeToken(Object.fromEntries(vaults.map((id) => [id, "rw"])))).token);
+    const item = `/v1/vaults/${vaults[0]}/items/${(await call("POST", `/v1/vaults/${vaults[0]}/items`, { body: LOGIN })).body.id}`;
+    for (const name of ["a", "b"]) await call("POST", `${item}/files?name=${name}`, { body: name });
+    for (const path of ["/v1/vaults", `${item}/files`]) {
+      const { body, headers } = await call("GET", `${path}?limit=1`, { undocumented: "unknown parameters are ignored" });
+      expect([body.length, headers.has("Link")]).toEqual([2, false]);
+    }
   });
 });
 

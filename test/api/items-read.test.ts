@@ -55,6 +55,13 @@ describe("GET /v1/vaults/{v}/items", () => {
     );
   });
 
+  it("returns the Items in the order of their ids (contract 11.1)", async () => {
+    const { items, call } = await freshVault();
+    const ids: string[] = [];
+    for (let made = 0; made < 6; made++) ids.push((await call("POST", items, { body: LOGIN })).body.id);
+    expect((await call("GET", items)).body.map(({ id }: { id: string }) => id)).toEqual(ids.toSorted());
+  });
+
   it("returns only the Items of the vault in the path", async () => {
     const [one, other] = [await freshVault(), await freshVault()];
     await one.call("POST", one.items, { body: LOGIN });

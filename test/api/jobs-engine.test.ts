@@ -8,7 +8,7 @@ import { freshFile } from "../support/files.ts";
 import { startBackup } from "../../src/scheduled.ts";
 import { admin, makeVault, send } from "../support/service.ts";
 
-/** The engine of jobs: rows that are damaged, and jobs of which others are in the way (contract 26, decision 0047). */
+/** The engine of jobs: rows that are damaged, and jobs of which others are in the way (contract 26.6, decision 0047). */
 
 type Service = Awaited<ReturnType<typeof serviceWith>>;
 

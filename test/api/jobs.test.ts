@@ -21,7 +21,7 @@ import { newStages } from "../support/root-keys.ts";
 import { seedVaults } from "../support/seed-vaults.ts";
 import { admin, makeToken, makeVault, type Reply } from "../support/service.ts";
 
-/** Long jobs (contract 26). A rewrap stands for all kinds: what is told here is the engine's. */
+/** Long jobs (contract 26.1 to 26.8). A rewrap stands for all kinds: what is told here is the engine's. */
 
 const REWRAP = { kind: "rewrap" };
 
@@ -286,7 +286,7 @@ describe("a step of a job", () => {
     expect(moments.length).toBeGreaterThanOrEqual(write);
   });
 
-  it("that seals is not made with another key under the id of the active one", async () => {
+  it("that seals is not made with another key under the id of the active one (contract 20.3)", async () => {
     await seedVaults(3);
     const { id, active } = await newStages();
     const keys = { ...(JSON.parse(active.ROOT_KEYS!) as { keys: object }).keys, [id]: btoa("wrong".padEnd(32)) };
@@ -297,7 +297,7 @@ describe("a step of a job", () => {
     expect(await env.DB.prepare("SELECT count(*) AS n FROM vaults WHERE root_key_id <> 'k1'").first("n")).toBe(0);
   });
 
-  it("waits for an operator that has the ROOT_KEYS of before", async () => {
+  it("waits for an operator that has the ROOT_KEYS of before (contract 20.3)", async () => {
     await seedVaults(3);
     const { staged, active } = await newStages();
     const service = await serviceWith(active, staged);

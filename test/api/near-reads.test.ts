@@ -351,6 +351,7 @@ describe("what no replica answers", () => {
   });
 });
 
+/** Contract 13.14. */
 describe("the attribute `stale` of a token", () => {
   it("is shown by every answer about the token", async () => {
     const own = (await near("GET", "/v1/token")).body;

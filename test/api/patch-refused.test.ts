@@ -45,7 +45,7 @@ describe("a refused PATCH", () => {
     expect((await patch({ op: "remove", path: "/fields/password/purpose" })).body).toEqual(expected);
   });
 
-  it("leaves the Item and its version unchanged when the last of many operations fails", async () => {
+  it("leaves the Item and its version unchanged when the last of many operations fails (contract 10.6)", async () => {
     const { before, read, patch } = await makeItem();
     const additions = Array.from({ length: 50 }, (_, n) => ({ op: "add", path: `/fields/n${n}`, value: { value: "x" } }));
     expect((await patch(...additions, { op: "remove", path: "/fields/none" })).status).toBe(400);

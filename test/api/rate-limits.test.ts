@@ -5,7 +5,7 @@ import { OPERATIONS } from "../../src/api/operations.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { admin, type Client, client, freshVault, makeToken, send } from "../support/service.ts";
 
-/** Rate limits (contract 12.1 and 12.4). The bindings are those of wrangler.toml, unless a test replaces one. */
+/** Rate limits (contract 12.1, 12.4 and 28.1). The bindings are those of wrangler.toml, unless a test replaces one. */
 
 /** A limiter that refuses every request and adds the key of each request to `keys`. */
 const refusing = (keys: string[] = []): RateLimit => ({

@@ -30,7 +30,7 @@ import { snapshotDatabase } from "../support/restore.ts";
 import { dataKeyOf, newestKeyOf } from "../support/sealed-columns.ts";
 import { admin, freshVault, makeVault, type Reply } from "../support/service.ts";
 
-/** Jobs that reseal a vault (contract 20.21 to 20.23, 26): what excludes them, what they survive, and that they may be paused and not stopped. */
+/** Jobs that reseal a vault (contract 20.21 to 20.23, 26.3, 26.5, 26.8 and 26.9): what excludes them, what they survive, and that they may be paused and not stopped. */
 
 resealInSlices(1);
 

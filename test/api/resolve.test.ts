@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { base32, idBytes } from "../../src/model/ids.ts";
 import { admin, type Client, client, makeToken, makeVault, type Reply } from "../support/service.ts";
 
-/** `POST /v1/resolve` (contract 16): many references in one request. */
+/** `POST /v1/resolve` (contract 16.1, 16.2, 16.4, 16.5, 16.9, 16.11 and 16.13): many references in one request. */
 
 let prod: string;
 let dev: string;
@@ -154,6 +154,13 @@ describe("a resolved reference", () => {
     ]);
     await call("DELETE", `/v1/vaults/${dev}/items/${live}`);
     expect(await values(["op://dev/retired/password"])).toEqual([none("Item of the vault")]);
+  });
+
+  it("has no value with three Items of its title, also when only one of them is not archived (contract 16.5)", async () => {
+    const [first, second] = [await makeItem(call, dev, "Thrice"), await makeItem(call, dev, "Thrice")];
+    for (const id of [first, second]) await call("POST", `/v1/vaults/${dev}/items/${id}/archive`);
+    await makeItem(call, dev, "Thrice");
+    expect(await values(["op://dev/thrice/password"])).toEqual([several("Items of the vault")]);
   });
 
   it("has its value also when the description of the vault does not open", async () => {

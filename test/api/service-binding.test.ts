@@ -7,7 +7,7 @@ import { readLog } from "../support/activity.ts";
 import { bind, callWith, makeBindingToken, refusalOf } from "../support/service-binding.ts";
 import { admin, type Client, client, makeToken, makeVault } from "../support/service.ts";
 
-/** The entrypoint that other Workers bind (contract 18). `bind` calls it by RPC, as a binding of another Worker does. */
+/** The entrypoint that other Workers bind (contract 18.1 to 18.9). `bind` calls it by RPC, as a binding of another Worker does. */
 
 let prod: string;
 let other: string;

@@ -82,7 +82,7 @@ describe("GET /v1/admin/tokens/{token}/activity", () => {
     expect(after.length).toBe(before + 1); // the request that `untilLogged` sends
   });
 
-  it("leaves out no other entry for a damaged one, and shows that as broken", async () => {
+  it("leaves out no other entry for a damaged one, and shows that as broken (contract 13.27)", async () => {
     const vault = await makeVault();
     const { id, token } = await makeToken({ [vault]: "rw" });
     const call = client(token);

@@ -12,7 +12,7 @@ import { QUEUED, UNDER_LOAD } from "../support/waits.ts";
 import { AUDIENCE, newSigningKey, tokenOf } from "../support/workload-tokens.ts";
 import { deleteIssuers, exchange, makeIssuer, makeRule, makeWorkload, type Workload } from "../support/workloads.ts";
 
-/** Workload identity through the front door (contract 27). Forged tokens are in test/pure/jwt.test.ts. */
+/** Workload identity through the front door (contract 27.1 to 27.9). Forged tokens are in test/pure/jwt.test.ts. */
 
 afterEach(deleteIssuers);
 

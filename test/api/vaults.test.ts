@@ -1,7 +1,8 @@
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { writeId } from "../../src/model/dialect.ts";
 import { recordedDamages } from "../support/damages.ts";
+import { advanceClock } from "../support/faults.ts";
 import { admin, type Client, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
 import { flipped } from "../verify/support/vault.ts";
 
@@ -13,6 +14,19 @@ describe("GET /v1/vaults", () => {
     expect(status).toBe(200);
     expect(body.map((vault: { id: string }) => vault.id)).toEqual([read]);
     expect(other).not.toBe(read);
+  });
+
+  it("returns the oldest vault first, as the list of the admin does (contract 11.1, 13.12)", async () => {
+    onTestFinished(() => void vi.useRealTimers());
+    const ids: string[] = [];
+    for (let made = 0; made < 5; made++) {
+      advanceClock(1_000);
+      ids.push(await makeVault());
+    }
+    const { token } = await makeToken(Object.fromEntries(ids.toReversed().map((id) => [id, "r"])));
+    const idsOf = (vaults: readonly { id: string }[]) => vaults.map(({ id }) => id).filter((id) => ids.includes(id));
+    expect(idsOf((await client(token)("GET", "/v1/vaults")).body)).toEqual(ids);
+    expect(idsOf((await admin("GET", "/v1/admin/vaults")).body)).toEqual(ids);
   });
 
   it("returns each vault as `GET /v1/vaults/{v}` does", async () => {

@@ -7,7 +7,7 @@ import { admin, client, freshVault, LOGIN, makeToken, makeVault, type Reply, sen
 import { addWebhook, hookedVault } from "../support/webhooks.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
-/** The admin's routes of webhooks (contract 17). */
+/** The admin's routes of webhooks (contract 17.1 to 17.5). */
 
 const HOOK = "https://hooks.example.com/a?key=b";
 const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;

@@ -9,7 +9,7 @@ import { endOfJob, inOperator, JOBS, type Service, serviceWith, startJob } from 
 import { changeManifest, damagePart, loseEverything, restore, vaultWithItem } from "../support/restores.ts";
 import { admin, client, LOGIN, makeToken } from "../support/service.ts";
 
-/** A restore as a job: what it excludes, when it may be stopped, and what becomes of it when others act meanwhile (contract 21.20, 26). */
+/** A restore as a job: what it excludes, when it may be stopped, and what becomes of it when others act meanwhile (contract 21.20, 26.3, 26.5 and 26.7). */
 
 const rowOf = (vault: string) => env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first();
 

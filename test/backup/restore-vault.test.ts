@@ -174,7 +174,7 @@ describe("a vault that has changed since its snapshot", () => {
     }
   });
 
-  it("sends its webhooks no event twice, and then tells them to begin again", async () => {
+  it("sends its webhooks no event twice, and then tells them to begin again (contract 21.27)", async () => {
     const { vault, items, call } = await freshVault();
     const receiver = newReceiver();
     await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: receiver.url } });

@@ -7,7 +7,7 @@ import { loseEverything, objectsIn, restore, restoreAll } from "../support/resto
 import { admin, client, freshVault, LOGIN, makeToken, send } from "../support/service.ts";
 import { newReceiver } from "../support/webhooks.ts";
 
-/** The drill: everything but the backup is lost and restored (contract 21.20). */
+/** The drill: everything but the backup is lost and restored (contract 21.20, 21.26). */
 
 /** Items with Files and versions, an archived and a deleted one, a destroyed one, webhooks and quotas. */
 async function fillVault() {

@@ -10,7 +10,7 @@ import { keyringOf } from "../support/root-keys.ts";
 import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
-/** What requests of a session cost, how long it lasts, and what the log has of it (contract 24.5, 24.11). */
+/** What requests of a session cost, how long it lasts, and what the log has of it (contract 24.5, 24.7 and 24.11). */
 
 beforeAll(drainQueue);
 

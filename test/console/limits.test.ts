@@ -11,7 +11,7 @@ import { admin, client, freshVault, makeToken } from "../support/service.ts";
 import { keyringOf } from "../support/root-keys.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
-/** What limits sign-ins, and what they do not take from others (contract 12.1, 13.10 and 24.3). */
+/** What limits sign-ins, and what they do not take from others (contract 12.1, 12.8, 13.10, 24.3 and 24.9). */
 
 const signInAs = serveTeam();
 

@@ -6,7 +6,7 @@ import { wrapDatabase } from "../support/bindings.ts";
 import { seedPeople } from "../support/seed-people.ts";
 import { admin, makeToken, makeVault } from "../support/service.ts";
 
-/** The people of the console (contract 25): /v1/admin/people. */
+/** The people of the console (contract 25.1 to 25.5, 25.8 and 25.10): /v1/admin/people. */
 
 const PEOPLE = "/v1/admin/people";
 

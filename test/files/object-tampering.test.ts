@@ -9,8 +9,8 @@ import { isLong, sample } from "../support/runs.ts";
 import { shareVault } from "../support/service.ts";
 
 /**
- * An attacker who can write to R2 cannot change what a File serves: a changed, cut or swapped object is refused. The short run takes some
- * of the places where an object is changed, at least one of each kind.
+ * An attacker who can write to R2 cannot change what a File serves: a changed, cut or swapped object is refused (contract 9.13). The short run
+ * takes some of the places where an object is changed, at least one of each kind.
  */
 
 const INTEGRITY = { status: 500, message: "integrity: a stored record does not open as what it claims to be" };

@@ -5,7 +5,7 @@ import { METHODS, type OperationObject } from "../../src/api/openapi/types.ts";
 import { FAILURE_KINDS } from "../../src/model/failure.ts";
 import { faultOf } from "../support/documented.ts";
 
-/** The document is well-formed. Its operations are those of the catalogue (src/api/operations.ts), which the router serves. */
+/** The document is well-formed (contract 19.1). Its operations are those of the catalogue (src/api/operations.ts), which the router serves. */
 
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   METHODS.flatMap((method) => {
@@ -58,7 +58,7 @@ describe("the components of the document", () => {
     expect(FAILURE_KINDS.filter((kind) => !named.has(kind))).toEqual([]);
   });
 
-  it("are closed in answers: each object that an answer refers to has additionalProperties false or a schema", () => {
+  it("are closed in answers (contract 19.2): each object that an answer refers to has additionalProperties false or a schema", () => {
     const open: string[] = [];
     const visit = (name: string, known: Set<string>): void => {
       if (known.has(name)) return;

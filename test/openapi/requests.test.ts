@@ -8,7 +8,7 @@ import { runs } from "../support/runs.ts";
 import { mutationsOf, valuesOf } from "./support/arbitraries.ts";
 import { inSpelling, LEFT_OUT, LOOSER, PARSERS, STRICTER } from "./support/requests.ts";
 
-/** The schemas of request bodies allow what the service parses, and nothing else, but for the rules of support/requests.ts. */
+/** The schemas of request bodies allow what the service parses, and nothing else, but for the rules of support/requests.ts (contract 19.3). */
 
 const RUNS = { numRuns: runs(100, 5_000) };
 

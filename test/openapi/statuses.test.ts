@@ -6,7 +6,7 @@ import { watchTimers } from "../support/timers.ts";
 import { prepareTarget, type Row, startWorld, type Target, type World } from "./support/targets.ts";
 import { endSilences, recipeOf } from "./support/recipes.ts";
 
-/** Every status that the document has of an operation is one that the operation answers: a request is sent for each. */
+/** Every status that the document has of an operation is one that the operation answers (contract 19.1): a request is sent for each. */
 
 const pendingTimers = watchTimers();
 let world: World;

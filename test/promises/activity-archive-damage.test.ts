@@ -8,7 +8,10 @@ import { sample } from "../support/runs.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
 import { verifyAll } from "../verify/support/verify.ts";
 
-/** Objects of the archive of the log that somebody has changed in R2: the export names what it cannot read, and shows everything else. */
+/**
+ * Objects of the archive of the log that somebody has changed in R2: the export names what it cannot read, and shows everything else (contract
+ * 13.27, 23.5).
+ */
 
 interface Entry {
   readonly requestId: string;

@@ -12,7 +12,7 @@ import { sizedDatabase, wrapBucket, wrapDatabase } from "../support/bindings.ts"
 import { advanceClock, DAY } from "../support/faults.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
 
-/** A database that is nearly full: the queue's consumer writes reads and denials to R2 (docs/operations.md). */
+/** A database that is nearly full: the queue's consumer writes reads and denials to R2 (contract 23.1, docs/operations.md). */
 
 afterEach(() => void vi.useRealTimers());
 

@@ -274,7 +274,7 @@ describe.each([
       path = page.next;
     }
     expect(all.length).toBeGreaterThan(2_000);
-    // What a damaged segment has is not known, so it is in each page.
+    // What a damaged segment has is not known, so it is in each page (contract 13.27).
     expect(listed).toEqual(matchesAll ? all : all.filter((id) => id.includes(".")));
   });
 });

@@ -6,7 +6,7 @@ import { fillLog } from "../support/activity.ts";
 import { countingDatabase, wrapBucket, wrapDatabase } from "../support/bindings.ts";
 import { DAY } from "../support/faults.ts";
 
-/** What the hourly run moves of the segments of the log (docs/operations.md). */
+/** What the hourly run moves of the segments of the log, and that it is bounded (contract 23.8, docs/operations.md). */
 
 beforeEach(async () => void (await env.DB.prepare("DELETE FROM log_segments").run()));
 

@@ -208,6 +208,7 @@ describe("a write", () => {
   });
 });
 
+/** Broken entries in place of those that do not open (contract 13.27). */
 describe("a segment", () => {
   it("that was moved to another log does not open: the log has broken entries in its place", async () => {
     const [a, b] = [await readOnce(), await freshVault()];

@@ -3,6 +3,8 @@ import { type Hooks, withoutFence } from "../support/bindings.ts";
 import { runConcurrentPatches, type Outcome } from "../support/concurrent-patches.ts";
 import { runs } from "../support/runs.ts";
 
+/** Concurrent writes take effect one after the other, each of them once (contract 10.5, 10.6). */
+
 /** 500 PATCHes in the long run. Their cost grows with the square of their number: each reads and writes the fields of all before it. */
 const LOAD = { clients: 50, each: runs(2, 10) };
 const TOTAL = LOAD.clients * LOAD.each;

@@ -86,7 +86,7 @@ describe("a write whose coordinator is reset", () => {
   );
 
   it.each(["POST", "PATCH", "PUT", "DELETE"])(
-    "after the commit is retried, gets its answer and takes effect once: %s",
+    "after the commit is retried, gets its answer and takes effect once (contract 10.6): %s",
     async (method) => {
       const { body: item } = await call("POST", items, { body: LOGIN });
       const bindings = coordinators(async (real, operation, attempt) => {

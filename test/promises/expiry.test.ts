@@ -17,7 +17,7 @@ import { admin, LOGIN, makeVault } from "../support/service.ts";
 import { ageVault, countsOf, freshWriter, keeping, rowsOf, unwrap } from "../support/versions.ts";
 import { ignoreChecks } from "../support/migrate.ts";
 
-/** Expiry (decision 0022): a job of the hourly run lets coordinators destroy what is kept beyond the settings. */
+/** Expiry (contract 14.13, decision 0022): a job of the hourly run lets coordinators destroy what is kept beyond the settings. */
 
 beforeAll(() => ignoreChecks(true)); // rows are damaged as only a damage of the file does it
 

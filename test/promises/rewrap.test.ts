@@ -14,7 +14,7 @@ import { seedVaults, type Seeded } from "../support/seed-vaults.ts";
 import { callWith, makeBindingToken } from "../support/service-binding.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
 
-/** The rotation of a root key loses nothing, whatever happens beside it (contract 20; src/store/rotation/rewrap.ts says why). */
+/** The rotation of a root key loses nothing, whatever happens beside it (contract 20.3; src/store/rotation/rewrap.ts says why). */
 
 const TABLES = ["vaults", "tokens", "ended_tokens", "root_keys", "root_key_uses"];
 

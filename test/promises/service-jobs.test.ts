@@ -22,7 +22,7 @@ import { snapshotDatabase } from "../support/restore.ts";
 import { admin, makeVault } from "../support/service.ts";
 import { unwrap } from "../support/versions.ts";
 
-/** The jobs that the service starts by itself (contract 26.9): `expire` and `purge`. */
+/** The jobs that the service starts by itself (contract 26.10): `expire` and `purge`. */
 
 /** Makes a vault that has a deleted Item past its retention. */
 async function dueVault(): Promise<string> {

@@ -187,7 +187,7 @@ describe("expire-item", () => {
   });
 });
 
-it("each of them is in the log once, with its event", async () => {
+it("each of them is in the log once, with its event (contract 14.18)", async () => {
   const { vault, item, path, call, apply } = await writtenItem(2);
   await apply({ kind: "restore-version", item, version: 1 });
   await apply({ kind: "destroy-version", item, version: 2 });

@@ -185,7 +185,7 @@ describe("a webhook", () => {
     expect(types).toEqual(["item.created", "item.updated", "item.deleted", "vault.updated"]);
   });
 
-  it("shows its last delivery", async () => {
+  it("shows its last delivery (contract 17.1)", async () => {
     const { vault, items, call, hook } = await hookedVault();
     const before = Date.now();
     await call("POST", items, { body: LOGIN });
@@ -315,7 +315,7 @@ describe("a receiver that fails", () => {
     expect(await receiver.received()).toHaveLength(1);
   });
 
-  it("for a day is paused: at first after seconds, later once an hour", async () => {
+  it("for a day is paused (contract 17.1): at first after seconds, later once an hour", async () => {
     runAlarmsByHand();
     const { vault, items, call, hook, receiver } = await hookedVault();
     await receiver.behave(503);
@@ -652,7 +652,7 @@ describe("the deletion of a vault", () => {
 });
 
 describe("a restored database", () => {
-  it("brings a deleted webhook back paused", async () => {
+  it("brings a deleted webhook back paused (contract 21.27)", async () => {
     const { vault, hook, receiver, items, call } = await hookedVault();
     const row = await env.DB.prepare("SELECT * FROM webhooks WHERE vault_id = ?").bind(vault).first();
     await admin("DELETE", hook);

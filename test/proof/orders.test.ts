@@ -8,7 +8,7 @@ import { awaitsOf, everyOrder, type Turns } from "./exploration/turns.ts";
 
 /**
  * Runs the queue and the commit loop of the coordinator over a store in memory: concurrent writes to one Item, in every
- * order of their awaits. The history of each order must be linearizable.
+ * order of their awaits. The history of each order must be linearizable (contract 10.5).
  */
 
 /** Out: the number of orders, and the number of those whose history has violations. */

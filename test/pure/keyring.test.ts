@@ -16,6 +16,7 @@ async function keyringOf(keys: Record<string, string>, active?: string): Promise
   return keyring.value;
 }
 
+/** Contract 20.4. */
 describe("a value of ROOT_KEYS", () => {
   it.each<[string, string | undefined]>([
     ["that is missing", undefined],

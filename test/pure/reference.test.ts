@@ -85,6 +85,7 @@ const BAD: readonly (readonly [string, string])[] = [
   ["op://v/i/f?attribute=constructor", "the attribute is none of value, type, label and otp"],
 ];
 
+/** The form of a reference (contract 16.2). */
 describe("a reference", () => {
   it.each(GOOD)("is parsed: %s", (text, expected) => {
     expect(parseReference(text)).toEqual({ ok: true, value: expected });

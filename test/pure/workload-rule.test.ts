@@ -14,7 +14,7 @@ import {
 import { CHARACTER } from "../support/characters.ts";
 import { runs } from "../support/runs.ts";
 
-/** The rules of workload identity: what a rule may have, and which tokens it matches. */
+/** The rules of workload identity: what a rule may have, and which tokens it matches (contract 27.3). */
 
 const UID = "a709ef71-30e2-489a-bd19-ade97031b9db";
 

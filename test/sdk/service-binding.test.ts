@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, inject, it } from "vitest";
 import type { Asked } from "./support/consumer/index.ts";
 import { admin, attach, freshVault, makeItems, makeVault } from "./support/vault.ts";
 
-/** Another Worker of the same local process, which binds the entrypoint `Secrets` of the bundled service (contract 18). */
+/** Another Worker of the same local process, which binds the entrypoint `Secrets` of the bundled service (contract 18.1 to 18.7). */
 
 /** What the other Worker got from its binding: `value`, or `refused`. */
 async function ask(binding: Asked["binding"], references: Asked["references"]): Promise<unknown> {
