@@ -226,6 +226,12 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp
   ["SQL", /\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b/, /^store\//],
   ["D1 objects", /\b(D1Database|D1PreparedStatement)\b/, /^store\//],
   ["R2 objects", /\bR2[A-Z]\w+/, /^store\/buckets\//],
+  // Those of D1 come from the catalogue of tables; these are of the SQLite of a Durable Object, or of a trigger.
+  [
+    "lists of the columns of a row",
+    /INTO \w+ \(\w+[,)]/,
+    /^store\/(contents\/pending|events\/webhook-progress|d1\/(object-)?schema|jobs\/job-(rows|findings))\.ts/,
+  ],
   // rotation/rewrap.ts writes columns that no commit writes.
   [
     "writes to vaults, Items and Files",

@@ -8,6 +8,7 @@ import { runBatch } from "../d1/database.ts";
 import { ACTIVITY, type ActivityRow, LEAVES } from "./entries.ts";
 import { runningSum } from "../tables/slices.ts";
 import type { Bucket } from "../buckets/bucket.ts";
+import { into } from "../tables/statements.ts";
 
 /**
  * Moves rows past their retention from D1 to the archive in R2, in slices. A slice is an object of its day, with the next
@@ -36,7 +37,7 @@ const SQL = {
     WHERE earlier < ${SLICE_MAX.bytes}`,
   /** Only from the number that was read: meanwhile D1 may have been restored. */
   complete: `
-    INSERT INTO archived_days (day, objects)
+    INSERT ${into("archived_days")}
     SELECT ?1, ?2 + 1 WHERE coalesce((SELECT objects FROM archived_days WHERE day = ?1), 0) = ?2
     ON CONFLICT (day) DO UPDATE SET objects = excluded.objects`,
   forget: "DELETE FROM archived_days WHERE day < ?1",

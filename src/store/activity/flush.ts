@@ -12,6 +12,7 @@ import { dropOldest } from "./retention.ts";
 import { HAND_OVER_START, type HandOver, isCounted, logOf, parseHandOver, sealHandOvers } from "./segments.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { filesOf } from "../buckets/r2.ts";
+import { into } from "../tables/statements.ts";
 
 /**
  * How entries that no commit inserts come into the log. The requests of an isolate share a batch, which one of them flushes after its answer,
@@ -184,7 +185,7 @@ const HAS_LOG = `(
 
 const SQL = {
   append: `
-    INSERT INTO log_segments (vault_id, id, last_id, entries, lines)
+    INSERT ${into("log_segments")}
     SELECT handed.log, CASE WHEN octet_length(target.lines) + octet_length(line) < ${SEGMENT_BYTES_MAX} THEN target.id ELSE first END,
       max(last, coalesce(target.last_id, '')), handed.entries, line
     FROM (${HAND_OVERS}) AS handed LEFT JOIN log_segments AS target ON target.vault_id = handed.log

@@ -9,6 +9,7 @@ import { keysOfSlice, runningSum, type SliceBounds } from "../tables/slices.ts";
 import { runBatch } from "../d1/database.ts";
 import type { Segment } from "./segments.ts";
 import type { Bucket } from "../buckets/bucket.ts";
+import { into } from "../tables/statements.ts";
 
 /** Deletes what has to leave the log: entries past their retention, and the oldest segments of a log that has too many bytes. */
 
@@ -63,7 +64,7 @@ const SQL = {
   old: `${logsIn("activity")} SELECT log, id FROM logs CROSS JOIN activity ON vault_id = log AND id < ?1 WHERE ${LEAVES} LIMIT 5000`,
   /** The number of the last write that leaves: `verify` misses no later one. A damaged number, higher than that of the vault, tells nothing. */
   numbers: `
-    INSERT INTO logs (vault_id, expired)
+    INSERT ${into("logs", ["vault_id", "expired"])}
     SELECT old.log, max(sequence)
     FROM (${KEYS}) AS old JOIN activity ON vault_id = old.log AND activity.id = old.id JOIN vaults ON vaults.id = old.log
     WHERE sequence BETWEEN 0 AND min(content_version + attribute_version, ${Number.MAX_SAFE_INTEGER}) GROUP BY old.log
@@ -104,7 +105,7 @@ const SQL = {
         SELECT value ->> 2 FROM json_each(?1) WHERE value ->> 0 = log_segments.vault_id AND value ->> 1 = log_segments.id)
     RETURNING entries`,
   dropped: `
-    INSERT INTO logs (vault_id, dropped) VALUES (?1, ?2)
+    INSERT ${into("logs", ["vault_id", "dropped"])} VALUES (?1, ?2)
     ON CONFLICT (vault_id) DO UPDATE SET dropped = max(dropped, excluded.dropped)`,
 };
 

@@ -4,13 +4,13 @@ import { runBatch } from "../d1/database.ts";
 import { IS_DEPLOYMENT, SELECT_DEPLOYMENT } from "../d1/deployment.ts";
 import { findOpen, listBackupNumbers, listFolders, loadManifest } from "./load.ts";
 import type { BackupStore } from "./ports.ts";
+import { into } from "../tables/statements.ts";
 
 /** The id of the deployment, which each backup names. A migration has made it, and the row may be lost. */
 
 const SQL = {
   clear: `DELETE FROM deployment WHERE NOT ${IS_DEPLOYMENT}`,
-  insert:
-    "INSERT INTO deployment (id) SELECT coalesce(?1, lower(hex(randomblob(16)))) WHERE NOT EXISTS (SELECT 1 FROM deployment)",
+  insert: `INSERT ${into("deployment")} SELECT coalesce(?1, lower(hex(randomblob(16)))) WHERE NOT EXISTS (SELECT 1 FROM deployment)`,
 };
 
 /** The most folders of vaults, and the newest backups of each, in which a manifest is looked for. */

@@ -17,7 +17,7 @@ import { type VersionChange, versionStatements } from "./version-rows.ts";
 import type { Item } from "../../model/item.ts";
 import { type ItemRow, sealItem, type SealedItem } from "../items/items.ts";
 import { columnsInVault } from "../tables/slices.ts";
-import { assignments, insertRow, valuesOf } from "../tables/statements.ts";
+import { assignments, insertRow, valuesOf, into } from "../tables/statements.ts";
 import { TABLES } from "../tables/tables.ts";
 
 /** The effect of a group of writes on a vault. One batch behind the fence writes all of it or nothing. */
@@ -54,10 +54,10 @@ export interface CommitAttempt extends BatchResult {
 
 const SQL = {
   record: `
-    INSERT INTO replays (vault_id, key, id, sealed) VALUES (?1, ?2, ?3, ?4)
+    INSERT ${into("replays")} VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (vault_id, key) DO UPDATE SET id = excluded.id, sealed = excluded.sealed`,
   addPastWrites: `
-    INSERT INTO past_writes (action, writes) SELECT key, value FROM json_each(?1) WHERE true
+    INSERT ${into("past_writes")} SELECT key, value FROM json_each(?1) WHERE true
     ON CONFLICT (action) DO UPDATE SET writes = min(max(past_writes.writes, 0), ${COUNT_MAX}) + excluded.writes`,
   deleteVault: "DELETE FROM vaults WHERE id = ?1",
   /** Deletes a restore that was begun and given up. */

@@ -3,6 +3,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { deleteSliceOfVault, hasRowsOfVault } from "../tables/slices.ts";
 import { TABLES_OF_VAULT } from "../tables/tables.ts";
+import { into } from "../tables/statements.ts";
 
 /**
  * Deletes the rows of deleted vaults, in slices. The commit of a deletion deletes the row of the vault with its keys and
@@ -38,7 +39,7 @@ export interface DeletedVault {
 
 /** The statement that records the deletion of a vault, for the batch that deletes its row. In: Unix milliseconds. */
 export const recordDeletion = (db: D1Database, vault: string, now: number): D1PreparedStatement =>
-  db.prepare("INSERT INTO deleted_vaults (id, deleted_at) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING").bind(vault, now);
+  db.prepare(`INSERT ${into("deleted_vaults")} VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING`).bind(vault, now);
 
 /** Out: some of the deleted vaults whose rows are not all deleted, in the order of their deletions, after one. Errors: `unavailable`. */
 export async function listDeletedVaults(db: D1Database, after: string): Promise<Result<DeletedVault[]>> {

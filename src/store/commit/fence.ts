@@ -6,6 +6,7 @@ import { TABLES_OF_ITEM } from "../tables/tables.ts";
 import { isAsRead, valuesAsRead } from "../vaults/rows.ts";
 import { type IdempotencyRecord, oldestRecord, type RecordRow } from "./idempotency.ts";
 import type { TokenHashes } from "./rows.ts";
+import { into } from "../tables/statements.ts";
 
 /**
  * The fence of a commit: its first statement inserts the log entries with a `vault_id` that is NULL unless the vault has the versions
@@ -35,7 +36,7 @@ const FENCED_ENTRIES = `INSERT INTO activity (${ACTIVITY.columns}) SELECT ${FENC
 
 /** The fence of operations that changed nothing: they have no log entries, and only their records are written. */
 const FENCED_RECORDS = `
-  INSERT OR REPLACE INTO replays (vault_id, key, id, sealed)
+  INSERT OR REPLACE ${into("replays")}
   SELECT ${FENCED_VAULT}, value ->> 'key', value ->> 'id', value ->> 'sealed' FROM json_each(?6)`;
 
 /** The conditions of the fence besides the state of the vault. */

@@ -4,6 +4,7 @@ import type { Segment } from "../activity/segments.ts";
 import { COUNTED, type CountOfLoss, missesRowsSql } from "../vaults/counted-rows.ts";
 import { runBatch } from "../d1/database.ts";
 import { TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
+import { into } from "../tables/statements.ts";
 
 /** The statements by which `verify` repairs what can be computed again from other rows (decision 0035). */
 
@@ -31,7 +32,7 @@ const SQL = {
       FROM (${COUNTED}) AS counted)
     WHERE id = ?1`,
   uses: `
-    INSERT INTO root_key_uses (id, ${USES.join(", ")})
+    INSERT ${into("root_key_uses")}
     VALUES (?1, ${USES.map((name) => `(SELECT count(*) FROM ${name} WHERE root_key_id = ?1)`).join(", ")})
     ON CONFLICT (id) DO UPDATE SET ${USES.map((name) => `${name} = ${leavingUses(name)}`).join(", ")}`,
   /** A `last_id` that cannot be right becomes the least one that can. */
@@ -41,7 +42,7 @@ const SQL = {
         AND before.last_id < ?7 ORDER BY before.id DESC LIMIT 1), ''))
     WHERE vault_id = ?1 AND id = ?2 AND octet_length(lines) = ?5`,
   deletion: `
-    INSERT INTO deleted_vaults (id, deleted_at) SELECT ?1, ?2
+    INSERT ${into("deleted_vaults")} SELECT ?1, ?2
     WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1) AND NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = ?1)
     ON CONFLICT (id) DO NOTHING`,
   existing: "DELETE FROM deleted_vaults WHERE id = ?1 AND EXISTS (SELECT 1 FROM vaults WHERE id = ?1)",

@@ -1,7 +1,7 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Item } from "../../model/item.ts";
 import { NOTHING_STORED, type StoredItem } from "../../model/stored.ts";
-import { insertRow, valuesOf } from "../tables/statements.ts";
+import { insertRow, valuesOf, into } from "../tables/statements.ts";
 import { type RowOf, TABLES, TABLES_OF_ITEM } from "../tables/tables.ts";
 import { sealItem } from "../items/items.ts";
 
@@ -45,7 +45,7 @@ const SQL = {
         WHERE kept.vault_id = ?1 AND kept.item_id = file_versions.item_id
           AND kept.version >= file_versions.since AND kept.version < file_versions.until)`,
   insertDeleted: `
-    INSERT OR REPLACE INTO deleted_items (vault_id, id, version, deleted_at, deleted_by)
+    INSERT OR REPLACE ${into("deleted_items")}
     SELECT ?1, value ->> 'id', value ->> 'version', value ->> 'at', value ->> 'by' FROM json_each(?2)`,
   deleteDeleted: "DELETE FROM deleted_items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
   // The rows in `items` and `deleted_items` are changed one by one.

@@ -3,6 +3,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 import type { StoredWebhook } from "../events/webhook-rows.ts";
+import { into } from "../tables/statements.ts";
 
 /**
  * Writes the rows of webhooks. Only the coordinator of the vault calls these functions. A row is written only while the vault has
@@ -13,7 +14,7 @@ const HAS_KEYS = `EXISTS (SELECT 1 FROM vaults WHERE id = ?1 AND ${NEWEST_KEY_ID
 
 const SQL = {
   insert: `
-    INSERT INTO webhooks (vault_id, id, sealed, created_at) SELECT ?1, ?2, ?3, ?4
+    INSERT ${into("webhooks")} SELECT ?1, ?2, ?3, ?4
     WHERE ${HAS_KEYS}
       AND (SELECT count(*) FROM webhooks WHERE vault_id = ?1) < ${LIMITS.webhooks}
     ON CONFLICT (vault_id, id) DO NOTHING RETURNING id`,

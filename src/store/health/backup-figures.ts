@@ -1,6 +1,7 @@
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { DEPLOYMENT_ID } from "../d1/deployment.ts";
+import { into } from "../tables/statements.ts";
 
 /** The figures of the last nightly backup, for /health and /metrics: rows of the table `counters`. */
 
@@ -41,7 +42,7 @@ const NAMES = {
 
 const SQL = {
   record: `
-    INSERT INTO counters (name, value) SELECT key, value FROM json_each(?1) WHERE true
+    INSERT ${into("counters")} SELECT key, value FROM json_each(?1) WHERE true
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
   load: `SELECT name, value FROM counters WHERE name IN (${Object.values(NAMES)
     .map((name) => `'${name}'`)

@@ -1,5 +1,6 @@
 import { must } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
+import { into } from "../tables/statements.ts";
 
 /** Counts of the clean-up, for /metrics (contract 23.9). The table `counters` keeps them, because no process lives long enough. */
 
@@ -23,7 +24,7 @@ const PREFIX = "cleaned/";
 
 const SQL = {
   add: `
-    INSERT INTO counters (name, value) SELECT value ->> 0, value ->> 1 FROM json_each(?1) WHERE true
+    INSERT ${into("counters")} SELECT value ->> 0, value ->> 1 FROM json_each(?1) WHERE true
     ON CONFLICT (name) DO UPDATE SET value = min(max(value, 0), ${Number.MAX_SAFE_INTEGER} - excluded.value) + excluded.value`,
   read: `SELECT substr(name, ${PREFIX.length + 1}) AS kind, value FROM counters WHERE name >= '${PREFIX}' AND name < 'cleaned0'`,
 };

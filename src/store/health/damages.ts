@@ -10,6 +10,7 @@ import { type FileRow, FILES_OF_ITEM } from "../items/files.ts";
 import { type ItemRow, openItem } from "../items/items.ts";
 import { checkRootKeys } from "../keys/root-keys.ts";
 import { KEY_COLUMNS, type KeyRow, NEWEST_KEY_NONCE, openKeys } from "../vaults/rows.ts";
+import { into } from "../tables/statements.ts";
 
 /**
  * The rows that did not open when they were read, for /health and /metrics (contract 13.3, 13.4). The table `counters` keeps them, each
@@ -37,7 +38,7 @@ const NAME_OF = {
 };
 
 const insert = (rows: string) => `
-  INSERT INTO counters (name, value) SELECT '${PREFIX}' || ${rows}
+  INSERT ${into("counters")} SELECT '${PREFIX}' || ${rows}
   LIMIT max(0, ${ROWS_MAX} - (SELECT count(*) FROM counters WHERE ${KEPT}))
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
 

@@ -2,6 +2,7 @@ import { fail, must, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { runBatch, writeFenced } from "../d1/database.ts";
 import { fence } from "../d1/fence.ts";
+import { into } from "../tables/statements.ts";
 
 /**
  * The steps of a job that write D1. A job has a row in D1 with the number of its last write; each write raises the number in its own batch,
@@ -28,7 +29,7 @@ const SQL = {
   /** A repeated write finds its own number, and so does a later write of the same step. */
   require: fence(`${LAST_WRITE} BETWEEN ?3 + ?4 AND ?3 + 1`),
   raise: `
-    INSERT INTO job_writes (id, created_at, writes) VALUES (?1, ?2, ?3 + 1)
+    INSERT ${into("job_writes")} VALUES (?1, ?2, ?3 + 1)
     ON CONFLICT (id, created_at) DO UPDATE SET writes = excluded.writes`,
   last: `SELECT ${LAST_WRITE} AS writes`,
   forget: "DELETE FROM job_writes WHERE created_at < ?1",

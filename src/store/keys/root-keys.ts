@@ -7,13 +7,14 @@ import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { MINUTE, SECOND } from "../../model/time.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { type RowOf, TABLES } from "../tables/tables.ts";
+import { into } from "../tables/statements.ts";
 
 /** Proofs of the root keys: a known text, sealed under each root key that this database was sealed with. */
 
 const KNOWN = "item-vault";
 
 const SQL = {
-  insert: "INSERT INTO root_keys (id, proof, fingerprint) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING",
+  insert: `INSERT ${into("root_keys")} VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING`,
   repair: "UPDATE root_keys SET proof = ?2, fingerprint = ?3 WHERE id = ?1 AND proof = ?4 AND fingerprint = ?5",
   proofs: "SELECT id, proof, fingerprint FROM root_keys",
   fingerprint: "SELECT fingerprint FROM root_keys WHERE id = ?1",

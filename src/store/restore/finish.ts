@@ -12,6 +12,7 @@ import type { Step, Stepped } from "./step.ts";
 import { ADMIN } from "../../model/operation.ts";
 import { beginPhase } from "../../model/restore.ts";
 import { ok, type Result } from "../../model/result.ts";
+import { into } from "../tables/statements.ts";
 
 /**
  * The last phases: `finish` inserts the row of the vault, with which the vault exists again, and removes the mark. Without the mark it has no
@@ -21,7 +22,7 @@ import { ok, type Result } from "../../model/result.ts";
 const SQL = {
   /** The log of a restored vault begins with the first entry of the backup. */
   expired: `
-    INSERT INTO logs (vault_id, expired)
+    INSERT ${into("logs", ["vault_id", "expired"])}
     SELECT ?1, coalesce(max(min(sequence) - 1, 0), (SELECT content_version + attribute_version FROM vaults WHERE id = ?1))
     FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL HAVING ${IS_MARKED}
     ON CONFLICT (vault_id) DO UPDATE SET expired = ${RAISED_EXPIRED}`,

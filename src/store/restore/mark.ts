@@ -5,6 +5,7 @@ import type { OpenManifest } from "../backup/manifest.ts";
 import { runBatch } from "../d1/database.ts";
 import { DEPLOYMENT_ID, IN_USE } from "../d1/deployment.ts";
 import { NEWEST_KEY_ID } from "../vaults/rows.ts";
+import { into } from "../tables/statements.ts";
 
 /**
  * What D1 has of a vault before a restore, and the mark of one that is under way: a row of `restores`. The mark of a vault is there from the
@@ -44,7 +45,7 @@ const SQL = {
       ${hasDeletion("?1")} AS deleted`,
   // A vault that has changed since it was compared is there still, and then nothing is marked.
   begin: `
-    INSERT INTO restores (vault_id, number, manifest) SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1)
+    INSERT ${into("restores")} SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1)
     ON CONFLICT (vault_id) DO UPDATE SET number = ?2, manifest = ?3`,
   // The backups of this database continue under the deployment of the backup. A repeated step has removed the vault before.
   adopt: `UPDATE deployment SET id = ?1 WHERE NOT ${IN_USE} AND NOT EXISTS (SELECT 1 FROM restores)`,

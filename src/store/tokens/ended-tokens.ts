@@ -5,6 +5,7 @@ import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import type { Activity } from "../../model/activity.ts";
 import { createRequestId } from "../../request-id.ts";
 import { adminEntriesStatement } from "../activity/admin-entry.ts";
+import { into } from "../tables/statements.ts";
 import { TABLES } from "../tables/tables.ts";
 
 /** The end of tokens and people: they are revoked or removed, or they expire. The next request finds no row. */
@@ -28,7 +29,7 @@ const ENDED_COLUMNS = Object.keys(TABLES.ended_tokens.columns);
 
 /** SQL: copies rows of tokens to the ended ones. In: SQL of the time at which they end, and of what is copied, with its WHERE. */
 const copyEnded = (endedAt: string, source: string): string => `
-  INSERT INTO ended_tokens (${ENDED_COLUMNS.join(", ")})
+  INSERT ${into("ended_tokens")}
   SELECT ${ENDED_COLUMNS.map((column) => (column === "ended_at" ? endedAt : column)).join(", ")} FROM ${source}
   ON CONFLICT (id) DO NOTHING`;
 

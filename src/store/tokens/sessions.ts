@@ -7,6 +7,7 @@ import { MINUTE, SECOND } from "../../model/time.ts";
 import { refusesNew } from "../../settings.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { type Grants, type Kind, type Lifetime, openLiveGrants, sealGrants, type SessionRow, USES } from "./session-rows.ts";
+import { into } from "../tables/statements.ts";
 
 /** Sessions of the console, and the one-time codes that begin them (contract 24). */
 
@@ -23,7 +24,7 @@ const SQL = {
   trim: `
     DELETE FROM sessions WHERE id IN (
       SELECT id FROM sessions WHERE token_id IS ?1 ORDER BY expires_at DESC LIMIT -1 OFFSET ${LIMITS.sessions - 1})`,
-  insert: "INSERT INTO sessions (id, token_id, expires_at, root_key_id, sealed) VALUES (?1, ?2, ?3, ?4, ?5)",
+  insert: `INSERT ${into("sessions")} VALUES (?1, ?2, ?3, ?4, ?5)`,
   /** A slice of 1,000. */
   clean: "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at <= ?1 LIMIT 1000) RETURNING id",
 };

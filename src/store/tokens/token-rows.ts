@@ -4,7 +4,7 @@ import { open, seal } from "../../crypto/seal.ts";
 import { type Claims, hashToken, signToken } from "../../crypto/token.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { isTime } from "../../model/time.ts";
-import { valuesOf } from "../tables/statements.ts";
+import { into, valuesOf } from "../tables/statements.ts";
 import { type RowOf, TABLES } from "../tables/tables.ts";
 
 /**
@@ -59,7 +59,7 @@ const COLUMNS = Object.keys(TABLES.tokens.columns) as (keyof TokenRow)[];
 
 /** SQL: adds a token's row where the condition holds, and returns its id. ?1 to ?12: the values of the row; the condition has those after. */
 export const insertTokenRow = (condition: string): string => `
-  INSERT INTO tokens (${COLUMNS.join(", ")}) SELECT ${COLUMNS.map((_, index) => `?${1 + index}`).join(", ")} WHERE ${condition}
+  INSERT ${into("tokens")} SELECT ${COLUMNS.map((_, index) => `?${1 + index}`).join(", ")} WHERE ${condition}
   ON CONFLICT (id) DO NOTHING RETURNING id`;
 
 /** Signs and seals the claims under the active root key. Returns the token and the values of its row, in the order of the columns. */

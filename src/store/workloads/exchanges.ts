@@ -12,6 +12,7 @@ import { proofStatement } from "../keys/root-keys.ts";
 import { type RowOf, TABLES } from "../tables/tables.ts";
 import { insertTokenRow, makeTokenRow } from "../tokens/token-rows.ts";
 import type { OpenedRow } from "./issuers.ts";
+import { into } from "../tables/statements.ts";
 
 /** Exchanges of workload tokens (contract 27): which were used, and which were refused although their signature was right. */
 
@@ -20,14 +21,14 @@ type ExchangeRow = RowOf<"exchanges">;
 const SQL = {
   /** ?6, ?7: the rule and the issuer, which never change and must not have ended. ?8: how often. */
   use: `
-    INSERT INTO exchanges (id, issuer_id, at, exchanges, token_id, root_key_id, sealed) SELECT ?1, ?7, ?2, 1, ?3, ?4, ?5
+    INSERT ${into("exchanges")} SELECT ?1, ?7, ?2, 1, ?3, ?4, ?5
     WHERE (SELECT count(*) FROM tokens WHERE id IN (?6, ?7)) = 2
     ON CONFLICT (id) DO UPDATE SET at = ?2, exchanges = min(max(exchanges, 0), ${EXCHANGES_MAX}) + 1, token_id = ?3, root_key_id = ?4, sealed = ?5
     WHERE exchanges < ?8`,
   insert: insertTokenRow("EXISTS (SELECT 1 FROM exchanges WHERE id = ?13 AND token_id = ?1)"),
   used: "SELECT exchanges, token_id FROM exchanges WHERE id = ?1",
   refuse: `
-    INSERT INTO exchanges (id, issuer_id, at, exchanges, token_id, root_key_id, sealed) VALUES (?1, ?2, ?3, 0, NULL, ?4, ?5)
+    INSERT ${into("exchanges")} VALUES (?1, ?2, ?3, 0, NULL, ?4, ?5)
     ON CONFLICT (id) DO UPDATE SET at = ?3, root_key_id = ?4, sealed = ?5`,
   /** Anybody may have tokens of an issuer such as GitHub: of the refused ones of an issuer the newest stay. */
   trim: `

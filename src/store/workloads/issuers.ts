@@ -11,6 +11,7 @@ import { deleteExpired } from "../d1/expiry.ts";
 import { readBatch, runBatch, type Store } from "../d1/database.ts";
 import { type RowOf, TABLES } from "../tables/tables.ts";
 import { openToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
+import { into } from "../tables/statements.ts";
 
 /** The issuers of workload tokens with their rules, for an exchange (contract 27), and the keys that were fetched of them. */
 
@@ -27,7 +28,7 @@ const SQL = {
     WHERE name_index IS NOT NULL AND kind = 'issuer' AND root_key_id NOT IN (SELECT value FROM json_each(?1)) LIMIT 1`,
   /** Only one request in a minute gets a row. */
   claim: `
-    INSERT INTO issuer_keys (issuer_id, fetched_at, tried_at, root_key_id, sealed) VALUES (?1, 0, ?2, ?3, '')
+    INSERT ${into("issuer_keys")} VALUES (?1, 0, ?2, ?3, '')
     ON CONFLICT (issuer_id) DO UPDATE SET tried_at = ?2 WHERE abs(?2 - tried_at) >= ${MINUTE}
     RETURNING issuer_id`,
   save: "UPDATE issuer_keys SET fetched_at = ?2, root_key_id = ?3, sealed = ?4 WHERE issuer_id = ?1",
