@@ -1,6 +1,6 @@
 import { logFailure, printable } from "./log.ts";
 import { must } from "./model/result.ts";
-import { startJob, callOperator } from "./operator.ts";
+import { startJob, callOperator } from "./durable-object-calls.ts";
 import { parseSettings, type Settings } from "./settings.ts";
 import { deleteOldArchives } from "./store/activity/archive.ts";
 import { archiveOldActivity, forgetDays } from "./store/activity/archiving.ts";

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { fail, ok, type Result } from "./model/result.ts";
 import { SECRET_CHARACTERS_MIN } from "./model/limits.ts";
 import { DAY } from "./model/time.ts";
-import { type Access, parseAccess } from "./model/access.ts";
+import { type Access, parseAccess } from "./model/cloudflare-access.ts";
 
 /**
  * The variables of wrangler.toml and the secret TOKENS_NOT_BEFORE, parsed once for all layers. While one setting is malformed, or a secret

@@ -12,13 +12,13 @@ import {
 import { failedBy, logRefusal } from "../log.ts";
 import { isId, parseId } from "../model/ids.ts";
 import { fail, ok, type Result } from "../model/result.ts";
-import { type Entry, readEntries, sendEntry } from "../requests/entries.ts";
+import { type Entry, readEntries, sendEntry } from "../requests/read-entries.ts";
 import { limitToken } from "../requests/rate-limit.ts";
 import { createRequestId } from "../request-id.ts";
 import { readWithToken } from "../store/tokens/binding-tokens.ts";
 import { openStore, type Store } from "../store/d1/database.ts";
 import { checkSchema } from "../store/d1/schema.ts";
-import { closeShare, openShare } from "../work.ts";
+import { closeShare, openShare } from "../memory-budget.ts";
 
 /**
  * The entrypoint that other Workers of the account bind (contract 18), with `props` that name a token: `{ token: "<id>" }`. Each

@@ -1,5 +1,5 @@
 import { createRemoteJWKSet } from "jose";
-import type { Access } from "../model/access.ts";
+import type { Access } from "../model/cloudflare-access.ts";
 import { isEmail, normalizeEmail } from "../model/email.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { JsonObject } from "../model/strict-json.ts";
@@ -37,7 +37,7 @@ export async function verifyAccessToken(
 ): Promise<Result<AccessIdentity>> {
   const token = parseJwt(text);
   if (!token.ok || token.value.algorithm !== "RS256") return fail("unauthorized");
-  const keys = await loadKeys(access, token.value.keyId, now).catch((error: unknown) => void report(error));
+  const keys = await loadKeys(access, token.value.keyId, now).catch((error: unknown) => report(error));
   if (!keys) return fail("access_unavailable");
   const expected = { ...access, notBefore: 0, lifetimeMax: Infinity };
   const verified = await verifyJwt(token.value, keys, expected, now);

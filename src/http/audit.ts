@@ -5,7 +5,7 @@ import type { Failure } from "../model/failure.ts";
 import { isId } from "../model/ids.ts";
 import { ADMIN } from "../model/operation.ts";
 import type { Result } from "../model/result.ts";
-import { readEntries, sendEntry } from "../requests/entries.ts";
+import { readEntries, sendEntry } from "../requests/read-entries.ts";
 import { addressOf, type Context } from "./context.ts";
 import type { Caller, Reply, Route, Target } from "./route.ts";
 

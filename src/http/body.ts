@@ -1,6 +1,6 @@
 import { LIMITS } from "../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
-import { admitBytes, type Share } from "../work.ts";
+import { admitBytes, type Share } from "../memory-budget.ts";
 
 /** A request's body, within bounds. */
 export interface Body {

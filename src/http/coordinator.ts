@@ -13,7 +13,7 @@ import { originOfCaller } from "./audit.ts";
 import { setRequestId } from "./context.ts";
 import { lookAtStates } from "../store/d1/known-states.ts";
 import { setBookmark } from "./near.ts";
-import { callObject, type Tried, tryObject } from "../retry.ts";
+import { callObject, type Tried, tryObject } from "../durable-object-calls.ts";
 import type { Call } from "./route.ts";
 
 /** Sends requests to the coordinator of a vault. */

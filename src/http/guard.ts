@@ -8,7 +8,7 @@ import { fail, ok, type Result } from "../model/result.ts";
 import { openStore, type Store } from "../store/d1/database.ts";
 import { checkRootKeys, explainFailure } from "../store/keys/root-keys.ts";
 import { checkSchema } from "../store/d1/schema.ts";
-import { openShare } from "../work.ts";
+import { openShare } from "../memory-budget.ts";
 import { actingToken } from "../store/tokens/session-rows.ts";
 import type { ConsoleSession } from "../store/tokens/sessions.ts";
 import { countFailure, limitToken } from "../requests/rate-limit.ts";

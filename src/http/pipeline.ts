@@ -7,7 +7,7 @@ import { fail, ok, type Refusal, type Result } from "../model/result.ts";
 import { limitToken } from "../requests/rate-limit.ts";
 import { askUnlessRefused } from "../requests/refused.ts";
 import { rootOf } from "../crypto/token.ts";
-import { closeShare } from "../work.ts";
+import { closeShare } from "../memory-budget.ts";
 import { loadForToken } from "../store/vaults/authorized.ts";
 import { isDamage, recordDamage, recordItemDamage } from "../store/health/damages.ts";
 import { requireDeletedItem } from "../store/items/deleted-items.ts";

@@ -9,7 +9,7 @@ import type { Scope } from "../model/vault-scope.ts";
 import type { Query } from "../model/query.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { Store } from "../store/d1/database.ts";
-import type { Entry } from "../requests/entries.ts";
+import type { Entry } from "../requests/read-entries.ts";
 import type { Context } from "./context.ts";
 
 /** A route is an operation with what serves it (routes.ts); pipeline.ts serves every route in the same way. */

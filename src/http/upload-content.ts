@@ -2,7 +2,7 @@ import type { FailureKind } from "../model/failure.ts";
 import type { ContentAddress, File } from "../model/file.ts";
 import type { Answer, NewContent } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
-import type { Tried } from "../retry.ts";
+import type { Tried } from "../durable-object-calls.ts";
 
 /** A content that R2 has stored. */
 export interface Received {

@@ -1,12 +1,12 @@
 import { ok, type Result } from "../model/result.ts";
-import { callObject } from "../retry.ts";
+import { callObject } from "../durable-object-calls.ts";
 import { type DueVault, listDueVaults } from "../store/vaults/due-vaults.ts";
 import type { JobPorts, KindOfJob } from "./kind.ts";
 import { FIRST_VAULTS, serveVaults, skipVault, type VaultsState } from "./vaults.ts";
 
 /** The job that lets coordinators expire deleted Items and versions (contract 14.8, decision 0022). The hourly run starts it. */
 
-/** The most calls of coordinators in a step: each may be sent three times (retry.ts). */
+/** The most calls of coordinators in a step: each may be sent three times (durable-object-calls.ts). */
 const STEP_CALLS_MAX = 10;
 
 export const EXPIRE: KindOfJob<object, VaultsState<DueVault>> = {

@@ -1,7 +1,7 @@
 import type { ResealInput } from "../model/job.ts";
 import { countsOf, type Resealed, type ResealPosition, START } from "../model/reseal.ts";
 import { ok } from "../model/result.ts";
-import { callObject } from "../retry.ts";
+import { callObject } from "../durable-object-calls.ts";
 import { holdsVault, type KindOfJob } from "./kind.ts";
 
 /**

@@ -6,7 +6,7 @@ import { countCalls } from "../store/jobs/counted-calls.ts";
 import { runSlices } from "../store/verify/run.ts";
 import type { Coordinators, Position } from "../store/verify/stage.ts";
 import { firstPosition, planOf } from "../store/verify/stages.ts";
-import { callObject } from "../retry.ts";
+import { callObject } from "../durable-object-calls.ts";
 import { fault, findingOf } from "../store/checks/fault.ts";
 import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.ts";
 

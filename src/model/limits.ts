@@ -15,7 +15,7 @@ export const LIMITS = {
   filter: 4 * 1024,
   filterIds: 100,
   page: 1_000, // entries of a list
-  versions: 100, // of a list of versions
+  versionsPage: 100, // of a list of versions
   activityOffset: 1_000,
   activityDepth: 1_050, // the last entry that a page with an offset reaches
   countedActivity: 1_000, // the most entries that are counted for Content-Range

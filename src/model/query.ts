@@ -46,7 +46,7 @@ interface Count {
 /** The parameters that are integers. Those named `wait` are seconds. */
 export const COUNTS = {
   Limit: { name: "limit", minimum: 1, maximum: LIMITS.page },
-  VersionLimit: { name: "limit", minimum: 1, maximum: LIMITS.versions, default: LIMITS.versions },
+  VersionLimit: { name: "limit", minimum: 1, maximum: LIMITS.versionsPage, default: LIMITS.versionsPage },
   DeletedLimit: { name: "limit", minimum: 1, maximum: LIMITS.page, default: LIMITS.page },
   LogLimit: { name: "limit", minimum: 1, maximum: LIMITS.page, default: 50 },
   EventLimit: { name: "limit", minimum: 1, maximum: LIMITS.page, default: 100 },

@@ -9,10 +9,10 @@ import { parseReference, type Reference } from "../model/reference.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { parseValue } from "../model/text.ts";
 import type { Store } from "../store/d1/database.ts";
-import { admitBytes } from "../work.ts";
+import { admitBytes } from "../memory-budget.ts";
 import { idIn, type Resolved } from "../store/references/search.ts";
 import { resolveReferences } from "../store/references/resolve.ts";
-import type { Entry } from "./entries.ts";
+import type { Entry } from "./read-entries.ts";
 import { filesOf } from "../store/buckets/r2.ts";
 import { loadContent } from "../store/contents/download.ts";
 

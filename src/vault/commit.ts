@@ -1,5 +1,5 @@
 import { logRefusal } from "../log.ts";
-import { startJob } from "../operator.ts";
+import { startJob } from "../durable-object-calls.ts";
 import type { Answer, Operation } from "../model/operation.ts";
 import { ok, type Result } from "../model/result.ts";
 import * as pending from "../store/contents/pending.ts";

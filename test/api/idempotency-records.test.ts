@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { firstIdAt } from "../../src/model/ids.ts";
-import { openText } from "../../src/crypto/vault-texts.ts";
+import { openText } from "../../src/crypto/vault-seal.ts";
 import { deleteOldRecords, sealRecord } from "../../src/store/commit/idempotency.ts";
 import { countingDatabase, renewCoordinator } from "../support/bindings.ts";
 import { keysOf, recordRows, unwrap } from "../support/records.ts";

@@ -2,7 +2,7 @@ import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
-import type { ActivityRow } from "../../src/store/activity/entries.ts";
+import type { ActivityRow } from "../../src/store/activity/entry-rows.ts";
 import { recordDatabaseSize } from "../../src/store/d1/size.ts";
 import { operationId } from "../../src/model/ids.ts";
 import { filesOf } from "../../src/store/buckets/r2.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { NOWHERE } from "../../src/crypto/seal.ts";
-import type { ActivityRow } from "../../src/store/activity/entries.ts";
+import type { ActivityRow } from "../../src/store/activity/entry-rows.ts";
 import type { FlushMessage } from "../../src/store/activity/flush.ts";
 import type { HandOver } from "../../src/store/activity/segments.ts";
 import wrangler from "../../wrangler.toml?raw";

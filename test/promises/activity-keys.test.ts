@@ -4,7 +4,7 @@ import { dayKey } from "../../src/crypto/day-keys.ts";
 import { openKeyring, type RootKey } from "../../src/crypto/keyring.ts";
 import { open, seal } from "../../src/crypto/seal.ts";
 import { timeOf } from "../../src/model/ids.ts";
-import type { ActivityRow } from "../../src/store/activity/entries.ts";
+import type { ActivityRow } from "../../src/store/activity/entry-rows.ts";
 import type { SegmentEntry } from "../../src/store/activity/segments.ts";
 import { readLog, segmentEntries } from "../support/activity.ts";
 import { DAY } from "../support/faults.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { callObject } from "../../src/retry.ts";
+import { callObject } from "../../src/durable-object-calls.ts";
 import { describe as describeFailure, FAILURE_KINDS, type FailureKind } from "../../src/model/failure.ts";
 import { fail, ok } from "../../src/model/result.ts";
 

@@ -16,7 +16,7 @@ import {
   sealedLength,
 } from "../../src/crypto/seal.ts";
 import type { VaultKey } from "../../src/crypto/vault-keys.ts";
-import { openText } from "../../src/crypto/vault-texts.ts";
+import { openText } from "../../src/crypto/vault-seal.ts";
 import { runs } from "../support/runs.ts";
 import { CHARACTER } from "../support/characters.ts";
 

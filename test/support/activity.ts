@@ -4,7 +4,7 @@ import { NOWHERE } from "../../src/crypto/seal.ts";
 import worker from "../../src/index.ts";
 import type { Activity } from "../../src/model/activity.ts";
 import { createRequestId } from "../../src/request-id.ts";
-import { ACTIVITY, sealActivity } from "../../src/store/activity/entries.ts";
+import { ACTIVITY, sealActivity } from "../../src/store/activity/entry-rows.ts";
 import { type FlushMessage, flushBatch, sealBatch, takeBatch } from "../../src/store/activity/flush.ts";
 import { entriesOf, type Segment, type SegmentEntry } from "../../src/store/activity/segments.ts";
 import { openStore } from "../../src/store/d1/database.ts";

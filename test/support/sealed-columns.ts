@@ -3,7 +3,7 @@ import { KEY_NUMBER_MAX, newestKeyId } from "../../src/crypto/key-list.ts";
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import { blindIndex } from "../../src/crypto/seal.ts";
 import { addVaultKey, unwrapVaultKeys, type VaultKey, type VaultKeys } from "../../src/crypto/vault-keys.ts";
-import { openText } from "../../src/crypto/vault-texts.ts";
+import { openText } from "../../src/crypto/vault-seal.ts";
 import type { NamedVault } from "../../src/model/vault.ts";
 import type { AssociatedData } from "../../src/crypto/seal.ts";
 import { type NamedTable, tableOf, TABLES_OF_VAULT } from "../../src/store/tables/tables.ts";

@@ -4,7 +4,7 @@ import { deriveBits } from "../../src/crypto/keyring.ts";
 import { isMacOf, macOf } from "../../src/crypto/manifest-mac.ts";
 import { blindIndex, foldedBlindIndex, openBytes } from "../../src/crypto/seal.ts";
 import { addVaultKey, unwrapVaultKeys } from "../../src/crypto/vault-keys.ts";
-import { openText, sealText } from "../../src/crypto/vault-texts.ts";
+import { openText, sealText } from "../../src/crypto/vault-seal.ts";
 import { fold, FOLD_VERSION } from "../../src/model/fold.ts";
 import { bytesFrom, type Example, form, GENERATION, ITEM, keyringOf, ROOT_KEYS, TEXT, TOKEN, VAULT, valueOf } from "./example.ts";
 

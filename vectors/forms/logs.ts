@@ -2,7 +2,7 @@ import type { Keyring } from "../../src/crypto/keyring.ts";
 import { NOWHERE } from "../../src/crypto/seal.ts";
 import type { Activity } from "../../src/model/activity.ts";
 import { parseArchive, segmentOf } from "../../src/store/activity/archive.ts";
-import { listActivity, sealActivity } from "../../src/store/activity/entries.ts";
+import { listActivity, sealActivity } from "../../src/store/activity/entry-rows.ts";
 import { entriesOf, listSegmentEntry, sealHandOvers } from "../../src/store/activity/segments.ts";
 import { ENTRIES, type Example, FILE, form, ITEM, keyringOf, ROOT_KEYS, TOKEN, VAULT, valueOf } from "./example.ts";
 

@@ -5,7 +5,7 @@ import { COUNTS, parseCount } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { HOUR } from "../../model/time.ts";
 import { type ExportFilter, loadExportPage } from "../../store/activity/export.ts";
-import { nextPage } from "../headers.ts";
+import { nextPage } from "../optional-headers.ts";
 import { presentExported } from "../present/activity.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import { filesOf } from "../../store/buckets/r2.ts";

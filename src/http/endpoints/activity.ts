@@ -9,7 +9,7 @@ import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { MINUTE, SECOND } from "../../model/time.ts";
 import { NEWEST } from "../../store/activity/merge.ts";
 import { type ActivityPage, loadPageAt, loadPageBefore } from "../../store/activity/page.ts";
-import { nextPage, uncompressed } from "../headers.ts";
+import { nextPage, uncompressed } from "../optional-headers.ts";
 import { presentTime } from "../present/time.ts";
 import { presentActivity, presentAdminActivity, presentExported } from "../present/activity.ts";
 import { loadToken } from "../../store/tokens/tokens.ts";

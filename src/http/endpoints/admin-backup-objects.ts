@@ -7,7 +7,7 @@ import { MINUTE } from "../../model/time.ts";
 import { listObjects, loadObject } from "../../store/backup/list.ts";
 import { withBuckets } from "../../store/backup/ports.ts";
 import { type Place, storeObject } from "../../store/restore/store-object.ts";
-import { admitBytes } from "../../work.ts";
+import { admitBytes } from "../../memory-budget.ts";
 import { isEncoded } from "../body.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 

@@ -5,7 +5,7 @@ import { parseValue } from "../../model/text.ts";
 import { NEVER_SECONDS } from "../../model/time.ts";
 import { onceByDefault, presetOf } from "../../model/workload-presets.ts";
 import { requireRoom } from "../../store/health/room.ts";
-import { endOfKind, loadOfKind, loadOneOfKind } from "../../store/tokens/kinds.ts";
+import { endOfKind, loadOfKind, loadOneOfKind } from "../../store/tokens/issuers-and-rules.ts";
 import { insertNamed } from "../../store/tokens/named-rows.ts";
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";

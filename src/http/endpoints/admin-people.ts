@@ -3,7 +3,7 @@ import { newPerson, personChange } from "../../api/bodies.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { NEVER_SECONDS } from "../../model/time.ts";
 import { parseValue } from "../../model/text.ts";
-import { endOfKind } from "../../store/tokens/kinds.ts";
+import { endOfKind } from "../../store/tokens/issuers-and-rules.ts";
 import { insertNamed } from "../../store/tokens/named-rows.ts";
 import { loadPeople, loadPerson, updatePerson, addedAt } from "../../store/tokens/people.ts";
 import { requireRoom } from "../../store/health/room.ts";

@@ -7,7 +7,7 @@ import { parseValue } from "../../model/text.ts";
 import { NEVER_SECONDS } from "../../model/time.ts";
 import { failedClaims, ruleFault } from "../../model/workload-rule.ts";
 import { requireRoom } from "../../store/health/room.ts";
-import { endOfKind, loadOfKind, loadOneOfKind, loadRow } from "../../store/tokens/kinds.ts";
+import { endOfKind, loadOfKind, loadOneOfKind, loadRow } from "../../store/tokens/issuers-and-rules.ts";
 import { openToken } from "../../store/tokens/token-rows.ts";
 import { insertToken } from "../../store/tokens/tokens.ts";
 import { loadPastExchanges } from "../../store/workloads/exchanges.ts";

@@ -3,7 +3,7 @@ import { formatCursors, parseCursors } from "../../model/cursors.ts";
 import { vaultsWith } from "../../model/vault-scope.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { loadPages } from "../../store/events/events.ts";
-import { createSession, joinHub, type News, visibleEvents } from "../events/session.ts";
+import { createSession, joinHub, type News, visibleEvents } from "../events/subscription.ts";
 import { streamNews } from "../events/stream.ts";
 import { presentVaultEvent, presentVaultId } from "../present/events.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";

@@ -5,7 +5,7 @@ import { refuseMore } from "../../model/delegation.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
-import { sendEntry } from "../../requests/entries.ts";
+import { sendEntry } from "../../requests/read-entries.ts";
 import { confirmLevel } from "../../store/health/room.ts";
 import { endDescendant, loadChildren } from "../../store/tokens/children.ts";
 import { insertToken, type IssuedToken, loadRepeated } from "../../store/tokens/tokens.ts";

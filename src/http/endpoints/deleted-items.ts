@@ -2,7 +2,7 @@ import type { Change } from "../../model/operation.ts";
 import { COUNTS, type Page, parsePage, writeCursor } from "../../model/query.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadDeletedFile, loadDeletedItem, loadDeletedItems } from "../../store/items/deleted-items.ts";
-import { nextPage } from "../headers.ts";
+import { nextPage } from "../optional-headers.ts";
 import { presentItem } from "../present/items.ts";
 import { presentDeletedItem, presentDeletedSummary } from "../present/history.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";

@@ -9,12 +9,12 @@ import { SECOND } from "../../model/time.ts";
 import type { EventPage } from "../../store/events/page.ts";
 import { loadEvents } from "../../store/events/events.ts";
 import { admit } from "../events/hub.ts";
-import { closeSession, createSession, joinHub, visibleEvents } from "../events/session.ts";
+import { closeSession, createSession, joinHub, visibleEvents } from "../events/subscription.ts";
 import { streamNews } from "../events/stream.ts";
 import { waitForNews } from "../events/wait.ts";
 import { presentEvent, presentVaultId } from "../present/events.ts";
 import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
-import { uncompressed } from "../headers.ts";
+import { uncompressed } from "../optional-headers.ts";
 
 /** The events of a vault: endpoint 18 (contract 15). Reading them is not logged, because a reader asks again and again. */
 

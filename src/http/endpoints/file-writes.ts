@@ -15,7 +15,7 @@ import { fits, LIMITS } from "../../model/limits.ts";
 import type { UploadPieces } from "../../store/contents/pieces.ts";
 import { isEncoded } from "../body.ts";
 import type { Context } from "../context.ts";
-import { admitBytes, type Share } from "../../work.ts";
+import { admitBytes, type Share } from "../../memory-budget.ts";
 
 /** Endpoint 12: the writes to the Files of an Item. */
 

@@ -4,11 +4,11 @@ import { type KeyedFile, addressOf, type ContentAddress } from "../../model/file
 import { LIMITS } from "../../model/limits.ts";
 import { parseBoolean, parseVersionOf } from "../../model/query.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { admitBytes } from "../../work.ts";
+import { admitBytes } from "../../memory-budget.ts";
 import { loadContent, type ByteRange, openContent } from "../../store/contents/download.ts";
 import { loadFile, loadFiles } from "../../store/items/files.ts";
 import { loadFileOfVersion } from "../../store/items/versions.ts";
-import { brokenHeader } from "../headers.ts";
+import { brokenHeader } from "../optional-headers.ts";
 import { presentFile } from "../present/items.ts";
 import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
 import { filesOf } from "../../store/buckets/r2.ts";

@@ -4,7 +4,7 @@ import { version } from "../../../package.json";
 import { openKeyring } from "../../crypto/keyring.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseSettings, refusesNew } from "../../settings.ts";
-import { probeBackups } from "../../store/backup/probe.ts";
+import { probeBackups } from "../../store/backup/health-probe.ts";
 import { probeCapacity } from "../../store/health/capacity.ts";
 import { probeDamages } from "../../store/health/damages.ts";
 import { NONE_ENDING, probeTokens } from "../../store/health/ending-tokens.ts";
@@ -16,7 +16,7 @@ import type { Context } from "../context.ts";
 import { presentTime } from "../present/time.ts";
 import type { Call, Content, ReplyTo } from "../route.ts";
 import { withDeadline } from "../../store/d1/deadline.ts";
-import { callOperator } from "../../operator.ts";
+import { callOperator } from "../../durable-object-calls.ts";
 import { backupsOf, filesOf } from "../../store/buckets/r2.ts";
 
 /**

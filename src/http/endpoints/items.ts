@@ -9,7 +9,7 @@ import { recordDamage } from "../../store/health/damages.ts";
 import { loadItem } from "../../store/items/items.ts";
 import type { VaultAccess } from "../../store/vaults/authorized.ts";
 import { etagHeader, isCurrent } from "../conditions.ts";
-import { brokenHeader } from "../headers.ts";
+import { brokenHeader } from "../optional-headers.ts";
 import { sendChange } from "../coordinator.ts";
 import { presentItem, presentReplaced } from "../present/items.ts";
 import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";

@@ -21,7 +21,7 @@ import { presentIssuedToken } from "../present/tokens.ts";
 import type { Content } from "../route.ts";
 import { digestOf, sameText } from "../secret.ts";
 import { refuseMore } from "../../model/delegation.ts";
-import { sendEntry } from "../../requests/entries.ts";
+import { sendEntry } from "../../requests/read-entries.ts";
 import { requireConsole, requireSession } from "../console-session.ts";
 import { presentTime } from "../present/time.ts";
 import { signInEntry } from "./sign-in.ts";

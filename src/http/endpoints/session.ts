@@ -2,7 +2,7 @@ import type { AnswerBody, Presented, Schemas } from "../../api/answer.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { SECOND, DAY } from "../../model/time.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { sendEntry } from "../../requests/entries.ts";
+import { sendEntry } from "../../requests/read-entries.ts";
 import { isKnownRefused, rememberRefusal } from "../../requests/refused.ts";
 import { openStore, type Store } from "../../store/d1/database.ts";
 import { type Grants, type Lifetime, actingToken } from "../../store/tokens/session-rows.ts";

@@ -17,7 +17,7 @@ import { addressOf, type Context } from "../context.ts";
 import { sameText } from "../secret.ts";
 import type { Activity } from "../../model/activity.ts";
 import type { Failure } from "../../model/failure.ts";
-import { sendEntry } from "../../requests/entries.ts";
+import { sendEntry } from "../../requests/read-entries.ts";
 import { adminEntry, originOfToken } from "../audit.ts";
 import { verifyAccessToken } from "../../crypto/access-token.ts";
 import { nameIndex } from "../../crypto/name-index.ts";

@@ -9,7 +9,7 @@ import { defect, fail, ok, type Refusal, type Result } from "../../model/result.
 import type { JsonObject } from "../../model/strict-json.ts";
 import { DAY, SECOND } from "../../model/time.ts";
 import { failedClaims } from "../../model/workload-rule.ts";
-import { sendEntry } from "../../requests/entries.ts";
+import { sendEntry } from "../../requests/read-entries.ts";
 import { loadKeys } from "../../requests/issuer-keys.ts";
 import { limitExchange, limitToken } from "../../requests/rate-limit.ts";
 import { openStore, type Store } from "../../store/d1/database.ts";
@@ -32,7 +32,7 @@ import { isEncoded, readBytes } from "../body.ts";
 import { addressOf, type Context, traceOf } from "../context.ts";
 import { type ExchangeForm, parseExchangeForm } from "../../model/exchange-form.ts";
 import type { Content } from "../route.ts";
-import { closeShare, openShare } from "../../work.ts";
+import { closeShare, openShare } from "../../memory-budget.ts";
 
 /**
  * POST /v1/token-exchange (RFC 8693): exchanges the token of a workload for one of this service (contract 27.6 to 27.9). For the client every

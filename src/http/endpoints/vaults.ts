@@ -2,7 +2,7 @@ import { type Filter, parseFilter, passingVaults } from "../../model/filter.ts";
 import { vaultsWith } from "../../model/vault-scope.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadVault, loadVaults } from "../../store/vaults/vaults.ts";
-import { brokenHeader } from "../headers.ts";
+import { brokenHeader } from "../optional-headers.ts";
 import { presentVault } from "../present/vaults.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 

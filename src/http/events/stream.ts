@@ -1,7 +1,7 @@
 import type { Cursor } from "../../model/cursor.ts";
 import type { VaultEvent } from "../../model/event.ts";
 import { SECOND } from "../../model/time.ts";
-import { closeSession, type News, type Session } from "./session.ts";
+import { closeSession, type News, type Session } from "./subscription.ts";
 import { waitForNews } from "./wait.ts";
 
 /** Server-sent events (html.spec.whatwg.org/multipage/server-sent-events.html) of the vaults of a session. */

@@ -2,7 +2,7 @@ import { SECOND } from "../../model/time.ts";
 import type { Channel, Listener } from "./channel.ts";
 import { connect, isUnconnected } from "./connection.ts";
 import { check, checkAll, checkSome, isCheckDue, isReadable, readChannel } from "./reads.ts";
-import { channelsOf, joinHub, type News, type Session, takeNews } from "./session.ts";
+import { channelsOf, joinHub, type News, type Session, takeNews } from "./subscription.ts";
 
 /** The wait of a request for events. The requests of an isolate share what they read and the connections to coordinators. */
 

@@ -1,6 +1,6 @@
 import type { Activity } from "../../model/activity.ts";
 import { createRequestId } from "../../request-id.ts";
-import { ACTIVITY, sealActivity } from "./entries.ts";
+import { ACTIVITY, sealActivity } from "./entry-rows.ts";
 import type { Store } from "../d1/database.ts";
 
 /** The admin's log: entries that are inserted in the batch of what they tell. The queue brings all others. */

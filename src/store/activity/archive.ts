@@ -2,7 +2,7 @@ import { NOWHERE } from "../../crypto/seal.ts";
 import { DAY, dayOf } from "../../model/time.ts";
 import { timeOf, timePrefix } from "../../model/ids.ts";
 import { defect, fail, ok, type Result } from "../../model/result.ts";
-import type { ActivityRow } from "./entries.ts";
+import type { ActivityRow } from "./entry-rows.ts";
 import { HAND_OVER_START, type HandOver, lineKey, type Segment, splitLines } from "./segments.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { listAll, pagesOf } from "../buckets/calls.ts";

@@ -5,7 +5,7 @@ import { DAY, dayOf } from "../../model/time.ts";
 import { archiveNumbered } from "./archive.ts";
 import { deleteEntries, HAS_DAY, logsIn, RUN_SLICES_MAX } from "./retention.ts";
 import { runBatch } from "../d1/database.ts";
-import { ACTIVITY, type ActivityRow, LEAVES } from "./entries.ts";
+import { ACTIVITY, type ActivityRow, LEAVES } from "./entry-rows.ts";
 import { runningSum } from "../tables/slices.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { into } from "../tables/statements.ts";

@@ -4,7 +4,7 @@ import { must, ok, type Result } from "../../model/result.ts";
 import { DAY, dayOf } from "../../model/time.ts";
 import { ARCHIVE, brokenId, isOfDay, mergeLines, segmentsOf } from "./archive.ts";
 import { HAS_DAY, logsIn } from "./retention.ts";
-import { ACTIVITY, type ActivityRow } from "./entries.ts";
+import { ACTIVITY, type ActivityRow } from "./entry-rows.ts";
 import { entriesOf, logOf, type Segment, type SegmentEntry } from "./segments.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import type { Bucket } from "../buckets/bucket.ts";

@@ -20,7 +20,7 @@ import {
 import { listStored } from "./page.ts";
 import type { StoredEntry } from "./slices.ts";
 import type { Store } from "../d1/database.ts";
-import { admitBytes, sizeOfRows } from "../../work.ts";
+import { admitBytes, sizeOfRows } from "../../memory-budget.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
 /**

@@ -7,7 +7,7 @@ import { parseSettings, type Settings } from "../../settings.ts";
 import { runBatch } from "../d1/database.ts";
 import { confirmLevel } from "../health/room.ts";
 import { archiveSegment, dayOfHandOver, isArchived, listArchivedDays } from "./archive.ts";
-import { ACTIVITY, type ActivityRow, LEAVES, openActivity, sealActivity } from "./entries.ts";
+import { ACTIVITY, type ActivityRow, LEAVES, openActivity, sealActivity } from "./entry-rows.ts";
 import { dropOldest } from "./retention.ts";
 import { HAND_OVER_START, type HandOver, isCounted, logOf, parseHandOver, sealHandOvers } from "./segments.ts";
 import type { Bucket } from "../buckets/bucket.ts";

@@ -3,7 +3,7 @@ import type { ActivityFilter, ListedActivity } from "../../model/activity.ts";
 import { timeOf } from "../../model/ids.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { listActivity } from "./entries.ts";
+import { listActivity } from "./entry-rows.ts";
 import { readBefore, readNewest, type Start } from "./merge.ts";
 import { listSegmentEntry } from "./segments.ts";
 import { beginReading } from "./reading.ts";

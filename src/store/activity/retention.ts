@@ -4,7 +4,7 @@ import { timeOf, timePrefix } from "../../model/ids.ts";
 import { must } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { ARCHIVE_SEGMENT_CALLS_MAX, archiveSegment } from "./archive.ts";
-import { LEAVES } from "./entries.ts";
+import { LEAVES } from "./entry-rows.ts";
 import { keysOfSlice, runningSum, type SliceBounds } from "../tables/slices.ts";
 import { runBatch } from "../d1/database.ts";
 import type { Segment } from "./segments.ts";

@@ -5,7 +5,7 @@ import { type Activity, type AdminResource, type ListedActivity, type Origin, UN
 import { isId, timeOf, timePrefix } from "../../model/ids.ts";
 import { defect, fail, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
-import { isEntry } from "./entries.ts";
+import { isEntry } from "./entry-rows.ts";
 
 /**
  * Segments: how reads, denials and sign-ins are stored (decision 0044). A segment is a row of `log_segments` with entries of one log and one

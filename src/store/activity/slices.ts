@@ -2,7 +2,7 @@ import type { ActivityFilter } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ADMIN } from "../../model/operation.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { type ActivityRow } from "./entries.ts";
+import { type ActivityRow } from "./entry-rows.ts";
 import { combine, type Slice, type Start } from "./merge.ts";
 import { callsWithin, OVERLAP_SEGMENTS_MIN, type Reading, rowsRead, segmentRowsMax, segmentsWithin } from "./reading.ts";
 import { entriesOf, type SegmentEntry, segmentLogsOf } from "./segments.ts";

@@ -1,7 +1,7 @@
 import { type Manifest, REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
-import { hasDeletion } from "../activity/entries.ts";
+import { hasDeletion } from "../activity/entry-rows.ts";
 import { deleteWhere, listAll, tryBucket } from "../buckets/calls.ts";
 import { runBatch } from "../d1/database.ts";
 import { listFolders, listBackupNumbers, loadManifest, loadNewest } from "./load.ts";

@@ -1,4 +1,4 @@
-import { type ActivityRow, openActivity } from "../activity/entries.ts";
+import { type ActivityRow, openActivity } from "../activity/entry-rows.ts";
 import type { Store } from "../d1/database.ts";
 import { NOWHERE } from "../../crypto/seal.ts";
 import { timePrefix, timeOf, isId } from "../../model/ids.ts";

@@ -4,7 +4,7 @@ import type { Cell, Part } from "../../model/backup.ts";
 import type { KeyedFile } from "../../model/file.ts";
 import { isVersion } from "../../model/item.ts";
 import { isTime } from "../../model/time.ts";
-import type { ActivityRow } from "../activity/entries.ts";
+import type { ActivityRow } from "../activity/entry-rows.ts";
 import type { FileRow } from "../items/files.ts";
 import type { ItemRow } from "../items/items.ts";
 import type { Store } from "../d1/database.ts";

@@ -3,7 +3,7 @@ import { addVaultKey, type VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Activity } from "../../model/activity.ts";
 import type { ContentAddress } from "../../model/file.ts";
 import { type NamedVault, type Vault, writesOf } from "../../model/vault.ts";
-import { type ActivityRow, sealActivity } from "../activity/entries.ts";
+import { type ActivityRow, sealActivity } from "../activity/entry-rows.ts";
 import { type BatchOutcome, type BatchResult, type Store, tryBatch } from "../d1/database.ts";
 import { proofStatement } from "../keys/root-keys.ts";
 import { type OpenVault, sealVault, vaultRow, type VaultRow } from "../vaults/rows.ts";

@@ -1,5 +1,5 @@
 import type { Vault } from "../../model/vault.ts";
-import { ACTIVITY, type ActivityRow } from "../activity/entries.ts";
+import { ACTIVITY, type ActivityRow } from "../activity/entry-rows.ts";
 import type { Store } from "../d1/database.ts";
 import { fencedValue } from "../d1/fence.ts";
 import { TABLES_OF_ITEM } from "../tables/tables.ts";

@@ -1,6 +1,6 @@
 import type { Take } from "../d1/calls.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import { openText, sealText } from "../../crypto/vault-texts.ts";
+import { openText, sealText } from "../../crypto/vault-seal.ts";
 import type { Change, Idempotency } from "../../model/operation.ts";
 import { firstIdAt } from "../../model/ids.ts";
 import { fail, ok, type Result } from "../../model/result.ts";

@@ -1,7 +1,7 @@
 import type { Action } from "../../model/activity.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
-import { IS_WRITE } from "../activity/entries.ts";
+import { IS_WRITE } from "../activity/entry-rows.ts";
 import { FILE_COLUMNS, type FileRow } from "../items/files.ts";
 import type { ItemRow } from "../items/items.ts";
 import type { TokenRow } from "../tokens/token-rows.ts";

@@ -1,4 +1,4 @@
-import { hasDeletion } from "../activity/entries.ts";
+import { hasDeletion } from "../activity/entry-rows.ts";
 
 const IS_RESTORED = "EXISTS (SELECT 1 FROM restores WHERE vault_id = value)";
 

@@ -7,7 +7,7 @@ import { classify, type D1Failure, isPermanent, isSchemaError } from "./errors.t
 import { recordDatabaseSize } from "./size.ts";
 import { withDeadline } from "./deadline.ts";
 import { explainSchemaError } from "./schema.ts";
-import { admitBytes, type Share, sizeOfRows } from "../../work.ts";
+import { admitBytes, type Share, sizeOfRows } from "../../memory-budget.ts";
 
 /** What every function of the store works with. */
 export interface Store {

@@ -1,7 +1,7 @@
 import { newestKeyId } from "../../crypto/key-list.ts";
 import { open, seal } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import { openText, sealText } from "../../crypto/vault-texts.ts";
+import { openText, sealText } from "../../crypto/vault-seal.ts";
 import type { Cursor } from "../../model/cursor.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { isTime, possibleTime } from "../../model/time.ts";

@@ -1,6 +1,6 @@
 import { sealedLength } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import { openText, sealText } from "../../crypto/vault-texts.ts";
+import { openText, sealText } from "../../crypto/vault-seal.ts";
 import type { File, KeyedFile } from "../../model/file.ts";
 import type { FilesOfItem } from "../../model/item.ts";
 import { fail, ok, type Result } from "../../model/result.ts";

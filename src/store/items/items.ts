@@ -1,6 +1,6 @@
 import { blindIndex, noncePrefix, sealedLength } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import { openText, sealText } from "../../crypto/vault-texts.ts";
+import { openText, sealText } from "../../crypto/vault-seal.ts";
 import type { BrokenItem, Item, OfVault, Summary } from "../../model/item.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";

@@ -3,7 +3,7 @@ import { SAME_TITLE_ITEMS_MAX } from "../../model/reference.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadForToken } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
-import { admitBytes } from "../../work.ts";
+import { admitBytes } from "../../memory-budget.ts";
 import { runningSum, textBytes } from "../tables/slices.ts";
 import type { Scope } from "../../model/vault-scope.ts";
 import { TABLES } from "../tables/tables.ts";

@@ -1,6 +1,6 @@
 import type { Activity, Origin } from "../../model/activity.ts";
 import { isTime } from "../../model/time.ts";
-import { ACTIVITY, sealActivity } from "../activity/entries.ts";
+import { ACTIVITY, sealActivity } from "../activity/entry-rows.ts";
 import { RAISED_EXPIRED } from "../activity/retention.ts";
 import { proofStatement } from "../keys/root-keys.ts";
 import { isCount, type VaultRow } from "../vaults/rows.ts";

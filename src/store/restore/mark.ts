@@ -1,6 +1,6 @@
 import { ok, type Result } from "../../model/result.ts";
 import { TIME_END } from "../../model/time.ts";
-import { hasDeletion } from "../activity/entries.ts";
+import { hasDeletion } from "../activity/entry-rows.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
 import { runBatch } from "../d1/database.ts";
 import { DEPLOYMENT_ID, IN_USE } from "../d1/deployment.ts";

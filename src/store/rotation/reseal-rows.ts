@@ -1,6 +1,6 @@
 import { blindIndex, HEADER_AND_NONCE_LENGTH, HEADER_LENGTH, headerOf } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import { resealText } from "../../crypto/vault-texts.ts";
+import { resealText } from "../../crypto/vault-seal.ts";
 import { foldedIndex } from "../items/folded-index.ts";
 import { type ItemRow, openDetails, openSummary } from "../items/items.ts";
 import { firstKey, keyInVault, type KeyValue, sliceOfVault } from "../tables/slices.ts";

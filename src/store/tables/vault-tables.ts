@@ -103,7 +103,7 @@ export const VAULT_TABLES = {
     owner: { vault: "vault_id" },
     item: "item_id",
     backup: { in: ["vault"] },
-    purge: { withVault: "slices", after: "there are more than MAX_VERSIONS, or the retention of a deleted Item" },
+    purge: { withVault: "slices", after: "there are more than VERSIONS_KEPT, or the retention of a deleted Item" },
     counters: ["sealed_bytes", "versions_kept"],
   },
   deleted_items: {

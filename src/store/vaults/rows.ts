@@ -2,7 +2,7 @@ import { COUNT_MAX } from "../../model/limits.ts";
 import { KEY_ID_LENGTH, KEY_NUMBER_LENGTH, newestKeyId, parseKeyList } from "../../crypto/key-list.ts";
 import { HEADER_AND_NONCE_LENGTH } from "../../crypto/seal.ts";
 import { unwrapVaultKeys, type VaultKeys, type WrappedKeys } from "../../crypto/vault-keys.ts";
-import { openText, sealText } from "../../crypto/vault-texts.ts";
+import { openText, sealText } from "../../crypto/vault-seal.ts";
 import { parsePosition, START } from "../../model/reseal.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { isTime, possibleTime } from "../../model/time.ts";

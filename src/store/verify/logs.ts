@@ -1,5 +1,5 @@
 import { ok, type Result } from "../../model/result.ts";
-import type { ActivityRow } from "../activity/entries.ts";
+import type { ActivityRow } from "../activity/entry-rows.ts";
 import { checkOrigins, checkSegment, type SegmentRow } from "../checks/log-entries.ts";
 import { runBatch } from "../d1/database.ts";
 import { openRecord, type RecordRow } from "../commit/idempotency.ts";

@@ -1,6 +1,6 @@
 import { ok, type Result } from "../../model/result.ts";
 import { isId } from "../../model/ids.ts";
-import { hasDeletion } from "../activity/entries.ts";
+import { hasDeletion } from "../activity/entry-rows.ts";
 import { runBatch } from "../d1/database.ts";
 import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { fault } from "../checks/fault.ts";

@@ -1,4 +1,4 @@
-import { IS_WRITE } from "../activity/entries.ts";
+import { IS_WRITE } from "../activity/entry-rows.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 
 /**

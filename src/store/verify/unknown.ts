@@ -1,5 +1,5 @@
 import { ok, type Result } from "../../model/result.ts";
-import { hasDeletion } from "../activity/entries.ts";
+import { hasDeletion } from "../activity/entry-rows.ts";
 import { runBatch } from "../d1/database.ts";
 import { type NamedTable, TABLES_OF_VAULT } from "../tables/tables.ts";
 import { relistDeletion, unlistDeletion } from "../commit/repairs.ts";

@@ -1,4 +1,4 @@
-import { callObject, type Tried, tryObject } from "../../../src/retry.ts";
+import { callObject, type Tried, tryObject } from "../../../src/durable-object-calls.ts";
 import { uploadContent, type UploadPorts } from "../../../src/http/upload-content.ts";
 import type { Answer, Change, NewContent, Operation } from "../../../src/model/operation.ts";
 import { ok, type Result } from "../../../src/model/result.ts";

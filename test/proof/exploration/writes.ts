@@ -1,4 +1,4 @@
-import { callObject } from "../../../src/retry.ts";
+import { callObject } from "../../../src/durable-object-calls.ts";
 import { entityTag } from "../../../src/model/item.ts";
 import type { Answer, Operation } from "../../../src/model/operation.ts";
 import { fail, ok, type Result } from "../../../src/model/result.ts";

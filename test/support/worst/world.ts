@@ -1,4 +1,4 @@
-import { sealActivity } from "../../../src/store/activity/entries.ts";
+import { sealActivity } from "../../../src/store/activity/entry-rows.ts";
 import { sealHandOvers } from "../../../src/store/activity/segments.ts";
 import { openStore } from "../../../src/store/d1/database.ts";
 import { operationId } from "../../../src/model/ids.ts";

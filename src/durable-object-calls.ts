@@ -1,6 +1,7 @@
 import { failedBy, logFailure } from "./log.ts";
 import { describe, type Failure, type FailureKind } from "./model/failure.ts";
 import { fail, type Result } from "./model/result.ts";
+import type { ServiceKind } from "./model/job.ts";
 
 const TRIES_MAX = 3;
 
@@ -12,7 +13,7 @@ export interface Tried<T> {
 }
 
 /** The failure after a try whose outcome is unknown: `unavailable` for a read, and for a step that its job repeats. */
-export type Lost = "uncertain" | "unavailable";
+type Lost = "uncertain" | "unavailable";
 
 /**
  * Calls a Durable Object, and again with a new stub when the object was reset: the call has to be idempotent. An overloaded
@@ -55,3 +56,25 @@ function isFinal(failure: Failure, lost: Lost): boolean {
 export async function callObject<C, T>(...call: Parameters<typeof tryObject<C, T>>): Promise<Result<T>> {
   return (await tryObject(...call)).answer;
 }
+
+/** Calls of the operator, the Durable Object of the deployment (jobs/operator.ts). */
+
+/** The name of the only object of the class. */
+const OPERATOR_NAME = "operator";
+
+/**
+ * Sends a call, and again when the object was reset: each of its methods may be repeated. In: the failure after a try whose outcome is
+ * unknown. Errors: those of the method, and that failure; `unavailable`.
+ */
+export const callOperator = <T>(
+  { OPERATOR }: Pick<Env, "OPERATOR">,
+  lost: Lost,
+  method: (operator: ReturnType<Env["OPERATOR"]["getByName"]>) => Promise<Result<T>>,
+): Promise<Result<T>> => callObject(() => OPERATOR.getByName(OPERATOR_NAME), lost, method);
+
+/**
+ * Starts a job of a kind that the service starts by itself. In: whether another one follows one that is under way. Errors: `version_skew`, when
+ * the operator does not know the kind yet; `unavailable`.
+ */
+export const startJob = (env: Pick<Env, "OPERATOR">, kind: ServiceKind, waits = false): Promise<Result<undefined>> =>
+  callOperator(env, "unavailable", (operator) => operator.start(kind, waits));
