@@ -42,6 +42,8 @@ for (const route of ROUTES)
 
 // A person who opens the address of the service wants the console. Every other client gets the 404 of a path that does not exist.
 app.get("/", (c) => (/\btext\/html\b/i.test(c.req.header("Accept") ?? "") ? c.redirect("/console/") : c.notFound()));
+// A browser asks for it beside each page that names no icon.
+app.get("/favicon.ico", (c) => c.redirect("/console/icon.svg"));
 
 // Every other method on a path of the table is a 405 (RFC 9110 section 15.5.6).
 for (const [path, routes] of Map.groupBy([...OPEN_ROUTES, ...ROUTES], (route) => route.path)) {

@@ -24,16 +24,16 @@ describe("the activity", () => {
     const created = page.getByRole("row", { name: /created Grafana/ });
     await created.waitFor();
     const rows = page.getByRole("row");
-    await page.getByLabel("Filter by items").fill("GitHub");
+    await page.getByLabel("Item", { exact: true }).fill("GitHub");
     await created.waitFor({ state: "detached" });
-    await page.getByLabel("Filter by requests").selectOption("created");
+    await page.getByLabel("Request").selectOption("created");
     await expect.poll(() => rows.filter({ hasText: "GitHub" }).count()).toBe(1);
     await page.getByText("1 matching entry in the whole log.").waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
     await created.waitFor();
-    expect(await page.getByLabel("Filter by items").inputValue()).toBe("");
-    await page.getByLabel("Filter by vaults").selectOption(seeded.vault);
-    await page.getByLabel("Filter by requests").selectOption("deleted");
+    expect(await page.getByLabel("Item", { exact: true }).inputValue()).toBe("");
+    await page.getByRole("combobox", { name: "Vault", exact: true }).selectOption(seeded.vault);
+    await page.getByLabel("Request").selectOption("deleted");
     await page.getByText("No entries.").waitFor();
   });
 
@@ -61,11 +61,11 @@ describe("the activity", () => {
     const page = await openPage({ token: seeded.token });
     await page.goto("/console/#/activity");
     await page.getByRole("row", { name: /created Grafana/ }).waitFor();
-    await page.getByLabel("Until").fill("2020-01-01");
+    await page.getByLabel("To", { exact: true }).fill("2020-01-01");
     await page.getByText("No entries.").waitFor();
-    await page.getByLabel("Until").fill("");
+    await page.getByLabel("To", { exact: true }).fill("");
     await page.getByLabel("From").fill("2020-01-01");
-    await page.getByLabel("Filter by requests").selectOption("created");
+    await page.getByLabel("Request").selectOption("created");
     await page.getByText(/^\d matching entries/).waitFor(); // the vault, and its Items
     const count = Number((await page.getByText(/^\d matching entries/).innerText())[0]);
     await page.getByRole("button", { name: "Export" }).click();
@@ -127,10 +127,10 @@ describe("the activity", () => {
     await page.goto("/console/#/activity");
     await page.getByText(/^5 entries since .*; older ones are not loaded\.$/).waitFor();
     await page.getByRole("figure", { name: /Requests per day since/ }).waitFor();
-    await page.getByLabel("Filter by requests").selectOption("created");
+    await page.getByLabel("Request").selectOption("created");
     await page.getByRole("row", { name: new RegExp(`created an item \\(${items[0]!.slice(0, 8)}`) }).waitFor();
     await page.getByText("2 matching entries in the whole log.").waitFor();
-    await page.getByLabel("Filter by requests").selectOption("");
+    await page.getByLabel("Request").selectOption("");
     await page.getByRole("button", { name: "Load older entries" }).click();
     await page.getByText("8 entries in the whole log.").waitFor();
     await page.getByText("Show as table").click();

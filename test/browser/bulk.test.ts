@@ -132,7 +132,7 @@ const ACTS: Readonly<
     press: async (page) => {
       await bar(page).getByRole("button", { name: "Tag…" }).click();
       await page.getByRole("dialog").getByLabel("Tag").fill("new");
-      await confirm(page, "Add the tag");
+      await confirm(page, "Add tag");
     },
     message: "3 items tagged",
     state: (items) => items.map(({ tags }) => tags),
@@ -318,7 +318,7 @@ it("a tag is added once when the answer is lost, and the act goes on", async () 
   await tile(page, "Alpha").click();
   await bar(page).getByRole("button", { name: "Tag…" }).click();
   await page.getByRole("dialog").getByLabel("Tag").fill("new");
-  await confirm(page, "Add the tag");
+  await confirm(page, "Add tag");
   await page.getByRole("dialog").getByText("1 failed").waitFor({ timeout: 120_000 });
   fault.end();
   await page

@@ -38,7 +38,7 @@ describe("the focus", () => {
     await page.goto("/console/#/health");
     await page.getByRole("heading", { name: "Health" }).waitFor();
     await page.keyboard.press("/");
-    await page.getByRole("dialog", { name: "Find" }).waitFor();
+    await page.getByRole("dialog", { name: "Search" }).waitFor();
   });
 
   it("moves through a menu by the arrow keys", async () => {
@@ -192,7 +192,7 @@ describe("an administrator", () => {
     const told = await subjects.evaluateAll((all) => all.map((one) => [one.getAttribute("title")!, one.textContent] as const));
     expect(told.filter(([id, text]) => id !== "" && text.includes(id.slice(0, 8)))).toEqual([]);
     const actors = await page
-      .getByLabel("Filter by actors")
+      .getByLabel("Who")
       .locator("option")
       .evaluateAll((all) => all.map((one) => [(one as HTMLOptionElement).value, one.textContent] as const));
     expect(actors.filter(([id, text]) => id !== "" && text === id.slice(0, 8))).toEqual([]);
@@ -254,7 +254,7 @@ describe("an administrator", () => {
     const cell = page.getByRole("row", { name: /hooks\.example\.com/ }).locator("td[data-label='Deliveries'] > div");
     await expect
       .poll(async () => (await cell.innerText()).split("\n"))
-      .toEqual(["nothing delivered yet · 2 pending · 8 failed", "The receiver refused it (503)."]);
+      .toEqual(["Nothing delivered yet\u00a0· 2 pending\u00a0· 8 failed", "The receiver answered 503."]);
   });
 });
 

@@ -111,13 +111,13 @@ describe("the versions of an Item", () => {
     const { page, goto, path, token } = await openChanged();
     await goto();
     await chooseVersion(page, 1);
-    await page.getByRole("button", { name: "Destroy version…" }).click();
+    await page.getByRole("button", { name: "Delete permanently…" }).click();
     expect(await page.getByRole("dialog").innerText()).toContain(MARKUP);
     expect(await checkAccessibility(page)).toBe("");
     await page.keyboard.press("Enter"); // The focus is on Cancel.
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "Destroy version…" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Destroy version 1" }).click();
+    await page.getByRole("button", { name: "Delete permanently…" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete permanently" }).click();
     await page.getByText("No earlier version is kept.").waitFor();
     expect(await sendRequest("GET", `${path}/versions`, token)).toHaveLength(1);
   });
@@ -134,7 +134,7 @@ describe("the versions of an Item", () => {
     await page.getByRole("button", { name: "Show more" }).click();
     await page.getByRole("button", { name: "Version 1" }).click();
     await page.getByRole("row", { name: "Title" }).waitFor();
-    expect(await page.getByRole("button", { name: /Restore|Destroy/ }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: /Restore|Delete/ }).count()).toBe(0);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
     expect(await checkAccessibility(page, "look")).toBe("");
   });
@@ -280,13 +280,13 @@ describe("deleted Items", () => {
     await page.getByRole("list", { name: "Items" }).getByRole("link", { name: "Second" }).waitFor();
     await page.locator(".toast", { hasText: "Restored" }).waitFor();
     expect(await count()).toBe(1);
-    await page.getByRole("link", { name: "Deleted", exact: true }).click();
+    await page.getByRole("link", { name: "Deleted items", exact: true }).click();
     await page.getByRole("link", { name: "First" }).click();
     await page.getByRole("button", { name: "Delete permanently…" }).click();
-    expect(await page.getByRole("dialog").innerText()).toContain("First, its versions will be permanently deleted.");
+    expect(await page.getByRole("dialog").innerText()).toContain("First and its versions will be permanently deleted.");
     await page.getByRole("button", { name: "Delete permanently", exact: true }).click();
     await page.getByText("Permanently deleted").waitFor();
-    await page.getByText("Nothing here.").waitFor();
+    await page.getByText("No deleted items.").waitFor();
     await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Deleted items");
     expect(await count()).toBe(0);
   });

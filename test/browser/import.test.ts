@@ -142,7 +142,7 @@ describe("an import", () => {
     const items = ["one", "two"].map((vaultId) => ({ title: `Of ${vaultId}`, category: "LOGIN", vault: "Team", vaultId }));
     await choose(page, "export.json", JSON.stringify({ format: "item-vault", version: 1, items }));
     await page.getByText(/^The file has 2 vaults named “.?Team.?”, in upper or lower case/).waitFor();
-    await page.getByText("Choose a vault.").waitFor();
+    await page.getByText("To import, choose a vault.").waitFor();
     expect(await page.getByRole("button", { name: "Import", exact: true }).isDisabled()).toBe(true);
     await page.getByLabel("Import “Team” into").selectOption({ label: "Team" });
     await forecast(page, "2 items: 2 new.");
@@ -195,7 +195,7 @@ describe("a file that cannot be read", () => {
   it("has columns that the user names, if it is CSV of no known app, and they can be changed", async () => {
     const { page, token, vault } = await openImport();
     await choose(page, "autres.csv", "Nom;Login Name;Mot de passe;Couleur\nBoutique;ada;pw1;rouge\n");
-    await page.getByRole("heading", { name: "Columns of autres.csv" }).waitFor();
+    await page.getByRole("heading", { name: "Columns of “autres.csv”" }).waitFor();
     expect(await page.getByLabel("Login Name").locator("option:checked").textContent()).toBe("Username");
     expect(await page.getByLabel("Couleur").locator("option:checked").textContent()).toBe("Hidden field");
     expect(await checkLooks(page)).toBe("");
@@ -223,7 +223,7 @@ describe("a file that cannot be read", () => {
     await page.getByText("“Odd” cannot be read: The row has 2 values but the header has 4").waitFor();
     await forecast(page, "1 item: 1 new.");
     expect(await page.getByRole("button", { name: "Import 1 item" }).isDisabled()).toBe(true);
-    await page.getByLabel("Leave them out").check();
+    await page.getByLabel("Leave it out").check();
     await page.getByRole("button", { name: "Import 1 item" }).click();
     await isImported(page);
     expect(await titlesIn(seeded)).toEqual(["Fine"]);

@@ -112,7 +112,7 @@ it("a person makes a code, sees the terminal that uses it, and ends its login", 
   const { email } = await service.addPerson({ [read]: "rw", [own]: "rwd" });
   const page = await openService(email);
   await page.goto("/console/#/terminal");
-  await page.getByLabel("Own").selectOption({ label: "read, write, destroy" });
+  await page.getByLabel("Own").selectOption({ label: "read, write, delete permanently" });
   expect(await checkLooks(page)).toBe("");
   await page.getByRole("button", { name: "Create code" }).press("Enter");
   await page.getByText("Paste it only into a terminal that you opened.").waitFor();

@@ -40,7 +40,7 @@ describe("webhooks", () => {
     const vault = await makeVault(name);
     const page = await openView("webhooks");
     await page.getByRole("button", { name: "Add webhook" }).click();
-    await dialog(page).getByLabel("Events of the vault").selectOption(name);
+    await dialog(page).getByLabel("Vault").selectOption(name);
     await dialog(page).getByLabel("URL").fill("https://example.com/added");
     await press(page, "Add webhook");
     const text = await dialog(page).locator("pre").innerText();
@@ -102,7 +102,7 @@ describe("webhooks", () => {
     await press(page, "Send a test");
     await dialog(page).getByText("Accepted (204)").waitFor();
     await press(page, "Send another test");
-    await dialog(page).getByText("The receiver refused it (503).").waitFor();
+    await dialog(page).getByText("The receiver answered 503.").waitFor();
     expect(await checkLooks(page)).toBe("");
     await press(page, "Close");
     expect(await admin("GET", `vaults/${vault}/webhooks`)).toMatchObject([{ state: "ACTIVE", failures: 0 }]);
@@ -110,8 +110,8 @@ describe("webhooks", () => {
     const results = dialog(page).getByRole("table", { name: "Deliveries" }).locator("tbody").getByRole("row");
     await results.nth(1).waitFor();
     const texts = await results.allTextContents();
-    expect(texts.map((text) => /(Accepted \(204\)|The receiver refused it \(503\)\.)(test|event)/.exec(text)?.slice(1))).toEqual([
-      ["The receiver refused it (503).", "test"],
+    expect(texts.map((text) => /(Accepted \(204\)|The receiver answered 503\.)(test|event)/.exec(text)?.slice(1))).toEqual([
+      ["The receiver answered 503.", "test"],
       ["Accepted (204)", "test"],
     ]);
     expect(await checkLooks(page)).toBe("");
@@ -142,7 +142,7 @@ describe("webhooks", () => {
       }),
     );
     await page.goto("/console/#/webhooks");
-    await rowOf(page, "https://a.example/").getByText("The receiver refused it (500).").waitFor();
+    await rowOf(page, "https://a.example/").getByText("The receiver answered 500.").waitFor();
     await rowOf(page, "https://a.example/").getByText("3 pending · 12 failed").waitFor();
     await rowOf(page, "Damaged webhook")
       .getByRole("button", { name: /^Actions/ })
@@ -178,7 +178,7 @@ describe("backups", () => {
     await press(page, "Replace it");
     await expect.poll(async () => ((await sendRequest("GET", path, token)) as { title: string }).title, PATIENT).toBe("Before");
     await page.getByRole("button", { name: "Verify…" }).click();
-    await dialog(page).getByLabel("What").selectOption("Backups");
+    await dialog(page).getByLabel("Data to verify").selectOption("Backups");
     await dialog(page)
       .getByLabel(/^Quick check/)
       .check();
@@ -219,7 +219,7 @@ describe("keys", () => {
     const page = await openView("keys");
     await rowOf(page, "k1").getByText("Active: encrypts and signs").waitFor();
     await page.getByRole("button", { name: "Re-wrap all keys with the active root key" }).click();
-    await runJob(page, () => press(page, "Start"));
+    await runJob(page, () => press(page, "Re-wrap"));
     await rowOf(page, "Re-wrap all keys with the active root key").getByText("Done").first().waitFor(PATIENT);
     expect(await checkLooks(page)).toBe("");
   });

@@ -52,8 +52,8 @@ describe("scopes", () => {
     const vaults = Object.fromEntries(Object.entries(scope)) as TokenScope;
     expect(Object.values(vaults).map(describeVaultScope)).toEqual([
       "read, write",
-      "list of 1 item",
-      "read, write, destroy of 2 items",
+      "list (1 item only)",
+      "read, write, delete permanently (2 items only)",
     ]);
     expect(wholeVaults(vaults)).toEqual({ a: "rw" });
   });
@@ -63,14 +63,14 @@ describe("scopes", () => {
       "list",
       "read",
       "write",
-      "destroy",
+      "delete permanently",
       "list, write",
-      "list, destroy",
+      "list, delete permanently",
       "read, write",
-      "read, destroy",
-      "write, destroy",
-      "list, write, destroy",
-      "read, write, destroy",
+      "read, delete permanently",
+      "write, delete permanently",
+      "list, write, delete permanently",
+      "read, write, delete permanently",
     ]);
   });
 });

@@ -4,14 +4,14 @@ import { formatTime } from "../../packages/console/src/ui/time.ts";
 
 describe("the retention of deleted Items", () => {
   it.each([
-    [30, "You can restore them for 30 days after their deletion."],
-    [1, "You can restore them for 1 day after their deletion."],
-    [0.5, "You can restore them for 0.5 days after their deletion."],
+    [30, "Deleted items can be restored for 30 days."],
+    [1, "Deleted items can be restored for 1 day."],
+    [0.5, "Deleted items can be restored for 0.5 days."],
     [0, "This service keeps no deleted items: a deletion is permanent."],
   ])("of %d days is told as %j", (deletedRetentionDays, text) => expect(explainRetention({ deletedRetentionDays })).toBe(text));
 
   it.each([
-    [30, "You can restore it under Deleted for 30 days."],
+    [30, "You can restore it under Deleted items for 30 days."],
     [0, "This deletes it permanently: the service keeps no deleted items."],
   ])("of %d days is told before a deletion as %j", (deletedRetentionDays, text) =>
     expect(explainRestore({ deletedRetentionDays })).toBe(text),

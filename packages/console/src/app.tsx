@@ -1,5 +1,5 @@
 import { useLayoutEffect } from "preact/hooks";
-import { GrantDialog } from "./grants.tsx";
+import { AdminOffer, GrantDialog } from "./grants.tsx";
 import { BottomBar, Navigation } from "./navigation.tsx";
 import { type ViewName, VIEWS } from "./routes.ts";
 import { openByKey, Palette } from "./palette/palette.tsx";
@@ -8,11 +8,11 @@ import { SignOutQuestion, SignOut } from "./sign-out.tsx";
 import { bulk } from "./state/bulk.ts";
 import { loadItems } from "./state/items.ts";
 import { rotated } from "./state/rotated.ts";
-import { route } from "./state/route.ts";
+import { addressOf, route } from "./state/route.ts";
 import { session, sessionState, nameOfSession, otherSession, askedCodes, linkNotice } from "./state/session.ts";
 import { lazy } from "./ui/lazy.tsx";
 import { Toasts } from "./ui/toasts.tsx";
-import { shownView, VIEW_COMPONENTS } from "./views.tsx";
+import { canOpen, shownView, VIEW_COMPONENTS } from "./views.tsx";
 import { titleOf } from "./items/categories.ts";
 import { open } from "./state/opened.ts";
 import { presentText, shorten } from "./ui/texts.ts";
@@ -20,7 +20,7 @@ import { dropPage, explainLink, redeemLink } from "./state/sign-in.ts";
 import { hideToasts, showToast } from "./state/toasts.ts";
 import { Dialog } from "./ui/dialog.tsx";
 import { useSignal } from "@preact/signals";
-import { keepFocus } from "./ui/page.tsx";
+import { keepFocus, Page } from "./ui/page.tsx";
 
 addEventListener("keydown", openByKey);
 
@@ -67,8 +67,21 @@ function View({ name }: { readonly name: ViewName }) {
   useLayoutEffect(() => {
     if (token) void loadItems();
   }, [token]);
-  return <Shown />;
+  return canOpen(name, session.value!) ? <Shown /> : <Refused name={name} />;
 }
+
+/** In place of a view that the session may not open. */
+const Refused = ({ name }: { readonly name: ViewName }) => (
+  <Page title={VIEWS[name].label} actions={<AdminOffer />}>
+    {session.value!.admin ? (
+      <p class="empty">
+        As an admin you open vaults first, under <a href={addressOf({ view: "vaults" })}>Vaults</a>.
+      </p>
+    ) : (
+      <p class="empty">Only an admin can open this. Sign in as admin, or ask an administrator.</p>
+    )}
+  </Page>
+);
 
 /**
  * Asks to sign in when the session has ended. Who had opened the page continues where they were; somebody else begins anew.

@@ -38,7 +38,12 @@ export function Navigation() {
         <nav id={NAVIGATION} popover="auto" aria-label="Views">
           <ViewLinks names={viewsOf("work")} />
           {current.admin && (
-            <button type="button" class="plain admin-menu" popovertarget={ADMIN_VIEWS}>
+            <button
+              type="button"
+              class="plain admin-menu"
+              popovertarget={ADMIN_VIEWS}
+              aria-current={adminViews.includes(currentView()) ? "true" : undefined}
+            >
               Admin
               <Icon name="down" />
             </button>
@@ -60,10 +65,14 @@ const viewsOf = (group: ViewGroup): ViewName[] =>
     return "group" in view && view.group === group && canOpen(name, session.value!);
   });
 
-function ViewLinks({ names }: { readonly names: readonly ViewName[] }) {
+/** The view that the navigation marks. The deleted Items are one of the lists of Items. */
+function currentView(): ViewName {
   const shown = shownView(route.value.view);
-  // The deleted Items are one of the lists of Items.
-  const current = shown === "deleted" ? "items" : shown;
+  return shown === "deleted" ? "items" : shown;
+}
+
+function ViewLinks({ names }: { readonly names: readonly ViewName[] }) {
+  const current = currentView();
   return (
     <ul>
       {names.map((name) => (
@@ -105,11 +114,12 @@ function closeMenus(): void {
 /** On a phone, within reach of the thumb. */
 export function BottomBar() {
   const opensItems = canOpen("items", session.value!);
+  const isItems = currentView() === "items";
   return (
     <nav class="bottom" aria-label="Quick access">
       {opensItems && (
         <>
-          <a href={addressOf({ view: "items" })} aria-current={shownView(route.value.view) === "items" ? "page" : undefined}>
+          <a href={addressOf({ view: "items" })} aria-current={isItems ? "page" : undefined}>
             <Icon name="items" />
             Items
           </a>
@@ -120,7 +130,7 @@ export function BottomBar() {
           </button>
         </>
       )}
-      <button type="button" class="plain" popovertarget={NAVIGATION}>
+      <button type="button" class="plain" popovertarget={NAVIGATION} aria-current={isItems ? undefined : "true"}>
         <Icon name="more" />
         More
       </button>

@@ -20,7 +20,7 @@ export type ViewGroup = "work" | "admin";
 /** The table of views, in the order of the navigation. */
 export const VIEWS = {
   items: { label: "Items", group: "work", needs: "token", parts: ["vault", "item", "page"] },
-  deleted: { label: "Deleted", needs: "token", parts: ["vault", "item"] },
+  deleted: { label: "Deleted items", needs: "token", parts: ["vault", "item"] },
   import: { label: "Import", group: "work", needs: "token", parts: [] },
   passwords: { label: "Password check", group: "work", needs: "token", parts: [] },
   vaults: { label: "Vaults", group: "admin", needs: "admin", parts: [] },

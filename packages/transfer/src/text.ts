@@ -1,4 +1,4 @@
-import { sourceFault } from "./error.ts";
+import { sourceFault, TransferError } from "./error.ts";
 
 /** Bytes of a source as text. */
 
@@ -18,14 +18,17 @@ export function decodeText(bytes: Uint8Array, path: string): string {
   if (bytes.length > TEXT_BYTES_MAX) throw sourceFault(path, `is larger than ${TEXT_BYTES_MAX / 1024 / 1024} MiB`);
   const [first, second] = bytes;
   if (second !== undefined && (first === 0) !== (second === 0))
-    throw sourceFault(path, "is UTF-16 text without a byte order mark");
+    throw wrongEncoding(path, "is UTF-16 text without a byte order mark");
   const encoding = encodingOf(bytes);
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    throw sourceFault(path, `is not ${encoding} text`);
+    throw wrongEncoding(path, `is not ${encoding} text`);
   }
 }
+
+const wrongEncoding = (path: string, fault: string): TransferError =>
+  new TransferError(`${path} ${fault}`, "Nothing was imported. Save it as UTF-8 and try again.");
 
 /** The beginning of a file as text, for the detection of its format: bytes that are no UTF-8 become U+FFFD. */
 export const headText = (head: Uint8Array): string => new TextDecoder(encodingOf(head)).decode(head);

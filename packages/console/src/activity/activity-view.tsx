@@ -92,7 +92,13 @@ function DayChart() {
     label: formatDate(`${day}T00:00`),
     values: [writes, reads, denied],
   }));
-  return <Chart title={`Requests per day${coverage()}`} series={["writes", "reads", "refused"]} bars={bars} />;
+  return (
+    <Chart
+      title={`Requests per day${since.value ? ` since ${formatDate(since.value.toISOString())}` : ""}`}
+      series={["writes", "reads", "refused"]}
+      bars={bars}
+    />
+  );
 }
 
 /** Which part of the log was searched. */

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { Entry as ListedItem } from "../state/search.ts";
 import { titleOf } from "../items/categories.ts";
 
@@ -5,6 +6,7 @@ import { nameOf, vaultNameOf } from "../state/names.ts";
 import { type Filters, isFiltered, NO_FILTERS, REQUEST_KINDS } from "./filters.ts";
 import { ItemChoice } from "./item-choice.tsx";
 import { actorIds, query, show, vaultIds } from "./state.ts";
+import { Icon } from "../ui/icon.tsx";
 import { keepFocus } from "../ui/page.tsx";
 import { compareNames } from "../state/search.ts";
 
@@ -19,26 +21,31 @@ export function FilterBar() {
     show(log, NO_FILTERS);
     keepFocus();
   };
+  const open = useSignal(false);
   return (
-    <div class="filters">
+    <div class={`filters ${open.value ? "" : "folded"}`}>
+      <button type="button" class="fold" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
+        {isFiltered(filters) ? "Filters (in use)" : "Filters"}
+        <Icon name="down" />
+      </button>
       <Choice
         name="vault"
-        label="vaults"
+        label="Vault"
+        all="All vaults"
         options={named(vaultIds.value, (id) => vaultNameOf(id) || `Vault ${id.slice(0, 8)}`)}
         set={set}
       />
-      <Choice name="actor" label="actors" options={named(actorIds.value, nameOf)} set={set} />
+      <Choice name="actor" label="Who" all="Everyone" options={named(actorIds.value, nameOf)} set={set} />
       {log === "vaults" && <ItemChoice item={filters.item} onChange={(item) => set({ item })} />}
       <Choice
         name="kind"
-        label="requests"
+        label="Request"
+        all="All requests"
         options={Object.entries(REQUEST_KINDS).map(([kind, { label }]) => [kind, label])}
         set={set}
       />
-      <div class="days">
-        <DayField name="from" label="From" filters={filters} set={set} />
-        <DayField name="until" label="Until" filters={filters} set={set} />
-      </div>
+      <DayField name="from" label="From" filters={filters} set={set} />
+      <DayField name="until" label="To" filters={filters} set={set} />
       {isFiltered(filters) && (
         <button type="button" onClick={clear}>
           Clear
@@ -51,23 +58,24 @@ export function FilterBar() {
 interface Props {
   readonly name: keyof Filters;
   readonly label: string;
+  /** The choice that lets all entries through. */
+  readonly all: string;
   readonly options: readonly Option[];
   readonly set: (changed: Partial<Filters>) => void;
 }
 
-const Choice = ({ name, label, options, set }: Props) => (
-  <select
-    aria-label={`Filter by ${label}`}
-    value={query.value.filters[name]}
-    onChange={(event) => set({ [name]: event.currentTarget.value })}
-  >
-    <option value="">All {label}</option>
-    {options.map(([value, text]) => (
-      <option key={value} value={value}>
-        {text}
-      </option>
-    ))}
-  </select>
+const Choice = ({ name, label, all, options, set }: Props) => (
+  <label class="filter">
+    <span>{label}</span>
+    <select value={query.value.filters[name]} onChange={(event) => set({ [name]: event.currentTarget.value })}>
+      <option value="">{all}</option>
+      {options.map(([value, text]) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </label>
 );
 
 interface DayProps extends Pick<Props, "set"> {
@@ -77,7 +85,7 @@ interface DayProps extends Pick<Props, "set"> {
 }
 
 const DayField = ({ name, label, filters, set }: DayProps) => (
-  <label class="day-field">
+  <label class="filter">
     <span>{label}</span>
     <input type="date" value={filters[name]} onChange={(event) => set({ [name]: event.currentTarget.value })} />
   </label>

@@ -31,15 +31,18 @@ export function ItemChoice({ item, onChange }: Props) {
   }, [item]);
   return (
     <>
-      <input
-        type="search"
-        list={LIST}
-        aria-label="Filter by items"
-        placeholder="All items"
-        autocomplete="off"
-        value={text.value}
-        onInput={(event) => enter(event.currentTarget.value)}
-      />
+      <label class="filter">
+        <span>Item</span>
+        <input
+          type="search"
+          list={LIST}
+          placeholder="All items"
+          autocomplete="off"
+          value={text.value}
+          onInput={(event) => enter(event.currentTarget.value)}
+        />
+      </label>
+      {/* Beside the label, whose text it would be a part of. */}
       <datalist id={LIST}>
         {[...optionsOf(text.value).keys()].map((label) => (
           <option key={label}>{label}</option>

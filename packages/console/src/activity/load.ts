@@ -12,7 +12,7 @@ type Query = ReturnType<typeof queryOf> & PageQuery;
 
 /** The logs that a session can read: of the vaults of its token, and of the admin. */
 export const LOGS = {
-  vaults: { label: "Vaults", load: (query: Query) => call("GET /v1/activity", { query }) },
+  vaults: { label: "Activity in vaults", load: (query: Query) => call("GET /v1/activity", { query }) },
   admin: { label: "Administration", load: (query: Query) => call("GET /v1/admin/activity", { query }) },
 } as const;
 

@@ -4,7 +4,7 @@ import { useLayoutEffect } from "preact/hooks";
 import { loadNames } from "../state/names.ts";
 import { call } from "../state/client.ts";
 import { entries as items } from "../state/items.ts";
-import { Dialog } from "../ui/dialog.tsx";
+import { Dialog, Done } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { formatFromNow } from "../ui/relative-time.ts";
 import { named } from "../ui/texts.ts";
@@ -54,6 +54,7 @@ export function TokenActivity({ id, name, nameOfVault, onClose }: Props) {
         {entries.length > 0 && <EntryTable entries={entries} items={items.value} nameOfVault={nameOfVault} />}
         <MoreEntries loaded={loaded.value} isLoading={state.value === "loading"} onMore={() => void load()} />
       </div>
+      <Done onClose={onClose} />
     </Dialog>
   );
 }

@@ -101,7 +101,7 @@ function PersonForm({ person, onClose }: Props) {
   };
   return (
     <Dialog title={person ? "Change vaults" : "Invite person"} onClose={onClose}>
-      <Form action={action} submit={person ? "Save" : "Invite"} onCancel={onClose}>
+      <Form action={action} submit={person ? "Save" : "Invite person"} onCancel={onClose}>
         {person ? (
           <p>
             <strong class="name">{person.email}</strong> signs in again after a change.
@@ -152,7 +152,7 @@ function RemovePerson({ person, name, onClose }: RemovePersonProps) {
     focusTitle();
   };
   return (
-    <Dialog title="Remove person" onClose={onClose}>
+    <Dialog title="Remove person?" onClose={onClose}>
       <Form action={action} submit="Remove person" danger onCancel={onClose}>
         <p>
           <strong class="name">{name}</strong> can’t sign in any more. Tokens they have copied still work: revoke those

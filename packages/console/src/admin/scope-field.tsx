@@ -32,7 +32,7 @@ export function ScopeField({ value, onChange, operations = OPERATIONS }: Props) 
   return (
     <fieldset class="scope">
       <legend>
-        Vaults <span class="quiet">{chosen === 0 ? "none chosen" : `${chosen} of ${choices.length} chosen`}</span>
+        Vaults <span class="quiet">{chosen === 0 ? "None chosen" : `${chosen} of ${choices.length} chosen`}</span>
       </legend>
       {choices.length > MANY && (
         <input

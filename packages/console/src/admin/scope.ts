@@ -13,7 +13,7 @@ export type Scope = Readonly<Record<string, Permission>>;
 export const OPERATIONS = PERMISSIONS.rwd;
 export type { Operation };
 
-export const OPERATION_LABELS: Readonly<Record<Operation, string>> = { l: "List", r: "Read", w: "Write", d: "Destroy" };
+export const OPERATION_LABELS: Record<Operation, string> = { l: "List", r: "Read", w: "Write", d: "Delete permanently" };
 
 /** A permission of a newer release grants nothing that this page knows. */
 export const grants = (permission: Permission | undefined, operation: Operation): boolean =>
@@ -47,11 +47,11 @@ export const canonicalScope = <Value>(scope: Readonly<Record<string, Value>>): R
 export const wholeVaults = (scope: TokenScope): Scope =>
   Object.fromEntries(Object.entries(scope).filter((entry): entry is [string, Permission] => typeof entry[1] === "string"));
 
-/** Out: "read, write", or with some Items only "read of 3 Items". */
+/** Out: "read, write", or with some Items only "read (3 items only)". */
 export const describeVaultScope = (scope: TokenScope[string]): string =>
   typeof scope === "string"
     ? describePermission(scope)
-    : `${describePermission(scope.permissions)} of ${plural(scope.items.length, "item")}`;
+    : `${describePermission(scope.permissions)} (${plural(scope.items.length, "item")} only)`;
 
 /** Out: "read, write". */
 export const describePermission = (permission: Permission): string =>

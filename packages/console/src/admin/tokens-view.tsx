@@ -31,7 +31,7 @@ export function TokensView() {
       title="Tokens"
       noun="token"
       list={tokens}
-      empty="No tokens yet. Issue one for each program or person that uses the API."
+      empty="No tokens yet. Issue one for each program or person."
       create={{ label: "Issue token", dialog: (close) => <IssueToken onClose={close} /> }}
       nameOf={nameOfToken}
       // The id is searched too, because the log of the API names tokens by it.
@@ -153,7 +153,7 @@ function RevokeToken({ token, name, onClose }: Props) {
     focusTitle();
   };
   return (
-    <Dialog title="Revoke token" onClose={onClose}>
+    <Dialog title="Revoke token?" onClose={onClose}>
       <Form action={action} submit="Revoke token" danger onCancel={onClose}>
         <p>
           Anything that uses “<strong class="name">{name}</strong>” loses access immediately

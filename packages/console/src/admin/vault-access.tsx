@@ -1,5 +1,5 @@
 import { useLayoutEffect } from "preact/hooks";
-import { Dialog } from "../ui/dialog.tsx";
+import { Dialog, Done } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { plural } from "../ui/plural.ts";
 import { formatFromNow } from "../ui/relative-time.ts";
@@ -27,6 +27,7 @@ export function VaultAccess({ id, name, onClose }: Props) {
   return (
     <Dialog title={`Who has access to ${named(name)}`} onClose={onClose}>
       <div class="rows">{error === undefined ? <Content vault={id} /> : <Failure error={error} retry={load} />}</div>
+      <Done onClose={onClose} />
     </Dialog>
   );
 }

@@ -30,14 +30,14 @@ export function VaultForm({ vault, onClose }: Props) {
   };
   return (
     <Dialog title={vault ? "Edit vault" : "Create vault"} onClose={onClose}>
-      <Form action={action} submit={vault ? "Save" : "Create"} onCancel={onClose}>
+      <Form action={action} submit={vault ? "Save" : "Create vault"} onCancel={onClose}>
         <NameField value={vault?.name ?? ""} />
         <label>
           Description
           <textarea name="description" rows={2} defaultValue={vault?.description ?? ""} />
         </label>
         <fieldset>
-          <legend>Quotas</legend>
+          <legend>Limits</legend>
           <div class="quotas">
             {QUOTAS.map((quota) => (
               <label key={quota.name}>
@@ -48,7 +48,7 @@ export function VaultForm({ vault, onClose }: Props) {
                   min={0}
                   step={1 / quota.unit}
                   aria-describedby="quota-help"
-                  placeholder={quota.format(quota.standard)}
+                  placeholder={String(Math.floor(quota.standard / quota.unit))}
                   defaultValue={vault ? presentQuota(quota, vault.quota[quota.name]) : ""}
                 />
               </label>

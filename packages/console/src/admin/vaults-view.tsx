@@ -124,11 +124,14 @@ function DeleteVault({ vault, onClose }: Props) {
     focusTitle();
   };
   return (
-    <Dialog title="Delete vault" onClose={onClose}>
+    <Dialog title="Delete vault?" onClose={onClose}>
       <Form action={action} submit="Delete vault" danger disabled={normalize(typed.value) !== confirmation} onCancel={onClose}>
         <p>
-          This permanently deletes <strong class="name">{nameOfVault(vault)}</strong> and its {plural(vault.items, "item")},
-          including versions and files. Only a backup can bring it back.
+          This permanently deletes <strong class="name">{nameOfVault(vault)}</strong>
+          {vault.items === 0
+            ? ", which has no items. "
+            : ` and its ${plural(vault.items, "item")}, including versions and files. `}
+          Only a backup can bring it back.
         </p>
         <label>
           Type <strong class="name">{confirmation}</strong> to confirm

@@ -22,7 +22,7 @@ import { NameField } from "./name-field.tsx";
 export const WorkloadsView = () => (
   <AdminList
     title="Workloads"
-    noun="row"
+    noun="issuer or rule"
     list={workloads}
     empty="Let CI jobs and pods sign in without a stored token. Add the platform they run on."
     create={{ label: "Add issuer", dialog: (close) => <IssuerForm onClose={close} /> }}
@@ -39,10 +39,15 @@ const COLUMNS = [
   { label: "Claims", cell: (row: WorkloadRow) => <Claims row={row} /> },
   {
     label: SCOPE_COLUMN.label,
-    cell: (row: WorkloadRow) => (row.kind === "rule" ? SCOPE_COLUMN.cell(row) : <span class="quiet">set by its rules</span>),
+    cell: (row: WorkloadRow) => (row.kind === "rule" ? SCOPE_COLUMN.cell(row) : <span class="quiet">{explainRules(row)}</span>),
   },
-  dayColumn("Added"),
+  dayColumn("Created"),
 ] as const;
+
+const explainRules = ({ id }: WorkloadRow): string =>
+  workloads.rows.value?.some((row) => "claims" in row && row.issuer === id)
+    ? "Set by its rules"
+    : "None: nothing can sign in before a rule is added";
 
 const ACTIONS: readonly RowAction<WorkloadRow>[] = [
   {
@@ -123,7 +128,7 @@ function DeleteWorkload({ row: { kind, id }, name, onClose }: Props) {
     focusTitle();
   };
   return (
-    <Dialog title={`Delete ${kind}`} onClose={onClose}>
+    <Dialog title={`Delete ${kind}?`} onClose={onClose}>
       <Form action={action} submit={`Delete ${kind}`} danger onCancel={onClose}>
         <p>
           <strong class="name">{name}</strong> {kind === "issuer" && "and all its rules "}will be deleted. Workloads lose access

@@ -31,7 +31,7 @@ function AskVault({ items, onBegin, onClose }: Props) {
     <Dialog title={`Move ${plural(items.length, "item")}`} onClose={onClose}>
       <Form action={async (data) => onBegin(moveTo(textOf(data, "vault")))} submit="Move" onCancel={onClose}>
         <label>
-          To the vault
+          Vault
           <select name="vault">
             {targets.map(({ id, name }) => (
               <option key={id} value={id}>
@@ -41,7 +41,8 @@ function AskVault({ items, onBegin, onClose }: Props) {
           </select>
         </label>
         <p class="quiet explanation">
-          Earlier versions are not copied: they stay with the {items.length === 1 ? "item" : "items"}, which can be restored.
+          Earlier versions are not copied: they stay with the deleted {items.length === 1 ? "item" : "items"}, which can be
+          restored in the old vault.
         </p>
       </Form>
     </Dialog>
@@ -57,7 +58,7 @@ function AskTag({ items, onBegin, onClose }: Props) {
   };
   return (
     <Dialog title={`Tag ${plural(items.length, "item")}`} onClose={onClose}>
-      <Form action={begin} submit="Add the tag" onCancel={onClose}>
+      <Form action={begin} submit="Add tag" onCancel={onClose}>
         <label>
           Tag
           <input name="tag" list="bulk-tags" autocomplete="off" />

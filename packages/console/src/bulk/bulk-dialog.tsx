@@ -56,7 +56,7 @@ export function BulkDialog({ act, items }: Bulk) {
     return <Report title={title} act={act} outcomes={outcomes.value} onRetry={() => void run()} onClose={end} />;
   return (
     <Dialog title={title}>
-      <output class="step">{`${done.toLocaleString()} of ${items.length.toLocaleString()}`}</output>
+      <output class="step">{`${done.toLocaleString("en")} of ${items.length.toLocaleString("en")}`}</output>
       <progress aria-label={act.title} value={done} max={items.length} />
       <div class="buttons">
         <button type="button" onClick={() => abort.current?.abort()}>

@@ -111,7 +111,7 @@ function DeletedActions({ item }: { readonly item: DeletedItem }) {
         Restore
       </button>
       {may(item.vault.id, "d") && (
-        <button type="button" onClick={() => (asking.value = true)}>
+        <button type="button" class="danger" onClick={() => (asking.value = true)}>
           Delete permanently…
         </button>
       )}
@@ -123,7 +123,8 @@ function DeletedActions({ item }: { readonly item: DeletedItem }) {
           onClose={() => (asking.value = false)}
         >
           <p>
-            <b>{titleOf(item)}</b>, its versions {item.files.length > 0 && "and files "}will be permanently deleted.
+            <b>{titleOf(item)}</b>
+            {item.files.length > 0 ? ", its versions and files " : " and its versions "}will be permanently deleted.
           </p>
         </Confirm>
       )}

@@ -13,6 +13,7 @@ import { Icon } from "../ui/icon.tsx";
 import { plural } from "../ui/plural.ts";
 import { formatTime } from "../ui/time.ts";
 import { isolate } from "../ui/texts.ts";
+import { VaultFilter } from "../ui/vault-filter.tsx";
 import { VirtualList } from "../ui/virtual-list.tsx";
 import { Who } from "../ui/who.tsx";
 import { explainRetention } from "../ui/retention.ts";
@@ -30,7 +31,7 @@ export function DeletedView() {
         {vault !== undefined && item !== undefined ? (
           <DeletedItemView key={`${vault}/${item}`} vault={vault} id={item} />
         ) : (
-          <p class="empty">Select a deleted item to view, restore or permanently delete it.</p>
+          listed.value.length > 0 && <p class="empty">Select a deleted item to restore it.</p>
         )}
       </section>
     </div>
@@ -65,8 +66,15 @@ function DeletedList() {
         </div>
         <p class="quiet">{explainRetention(session.value!.settings)}</p>
         <div class="filters">
-          <VaultFilter />
-          {deletedState.value === "loaded" && <output class="quiet count">{plural(listed.value.length, "item")}</output>}
+          <VaultFilter
+            label="Vault"
+            vaults={vaults.value.filter(({ id }) => restorable().includes(id))}
+            value={deletedVault.value ?? ""}
+            onChange={(id) => (deletedVault.value = id || undefined)}
+          />
+          {deletedState.value === "loaded" && listed.value.length > 0 && (
+            <output class="quiet count">{plural(listed.value.length, "item")}</output>
+          )}
         </div>
       </header>
       <Content />
@@ -74,32 +82,12 @@ function DeletedList() {
   );
 }
 
-function VaultFilter() {
-  const allowed = restorable();
-  const shown = vaults.value.filter(({ id }) => allowed.includes(id));
-  if (shown.length < 2) return null;
-  return (
-    <select
-      aria-label="Vault"
-      value={deletedVault.value ?? ""}
-      onChange={(event) => (deletedVault.value = event.currentTarget.value || undefined)}
-    >
-      <option value="">All vaults</option>
-      {shown.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </select>
-  );
-}
-
 function Content() {
   if (deletedState.value === "failed") return <Failure error={deletedError.value} retry={() => void loadDeleted()} />;
   if (deletedState.value === "loading") return <p class="empty">Loading…</p>;
   if (restorable().length === 0)
-    return <p class="empty">Deleted items appear here for vaults that you can read and write. You have none.</p>;
-  if (listed.value.length === 0) return <p class="empty">Nothing here. Items that you delete can be restored here.</p>;
+    return <p class="empty">You need read and write access to a vault to restore its items. Ask an administrator.</p>;
+  if (listed.value.length === 0) return <p class="empty">No deleted items.</p>;
   return (
     <VirtualList
       label="Deleted items"

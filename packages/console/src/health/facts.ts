@@ -82,7 +82,9 @@ const FACTS: readonly FactRow[] = [
 const counted = (count: number | undefined, one: string, many: string): string =>
   count === undefined ? `Some ${many}` : plural(count, one, many);
 
-function textOfBackups({ status, message, at }: Dependency, now: number): string {
+function textOfBackups(part: Dependency, now: number): string {
+  const { status, message, at } = part;
+  if (isEmpty(part)) return "An administrator can make the first backup.";
   // The report that everybody gets has no time, and says the same in its words.
   if (at === undefined) return `${message}.`;
   const last = `The last backup was ${formatFromNow(at, now)}`;

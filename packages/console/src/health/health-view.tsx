@@ -136,7 +136,11 @@ function SizeChart({ title, series, bars, format = String }: ChartProps) {
                 />
               ))}
             </svg>
-            <span class="quiet">{values.map((value, index) => `${series[index]} ${format(value)}`).join(", ")}</span>
+            <span class="quiet">
+              {values
+                .map((value, index) => `${index === 0 ? series[index] : series[index]!.toLowerCase()} ${format(value)}`)
+                .join(", ")}
+            </span>
           </li>
         ))}
       </ul>

@@ -136,18 +136,18 @@ function DestroyVersion({ item, version, onDestroyed }: DestroyVersionProps) {
       if (!isErrorKind(error, "version_not_found")) throw error;
     });
     asking.value = false;
-    showToast(`Version ${version} destroyed`);
+    showToast(`Version ${version} permanently deleted`);
     onDestroyed();
   };
   return (
     <>
-      <button type="button" onClick={() => (asking.value = true)}>
-        Destroy version…
+      <button type="button" class="danger" onClick={() => (asking.value = true)}>
+        Delete permanently…
       </button>
       {asking.value && (
         <Confirm
-          title={`Destroy version ${version}?`}
-          action={`Destroy version ${version}`}
+          title={`Delete version ${version} permanently?`}
+          action="Delete permanently"
           onConfirm={destroy}
           onClose={() => (asking.value = false)}
         >

@@ -6,7 +6,9 @@ import { listState, transferTargets } from "../state/items.ts";
 import { isolate } from "../ui/texts.ts";
 import type { Problem } from "./stage.ts";
 
-const CSV_PROGRAMS = FORMATS.filter(({ hasColumns }) => hasColumns).map(({ summary }) => summary.replace(/: CSV.*/, ""));
+const CSV_PROGRAMS = FORMATS.filter(({ hasColumns, name }) => hasColumns && name !== "csv").map(({ summary }) =>
+  summary.replace(": CSV", ""),
+);
 
 interface Props {
   readonly shown: Import;
@@ -28,7 +30,7 @@ export function ChooseFile({ shown, problem }: Props) {
     if (file) shown.chooseFile(file);
   };
   if (listState.value === "loaded" && transferTargets().length === 0)
-    return <p class="empty">You need write access to a vault to import.</p>;
+    return <p class="empty">You need write access to a vault to import. Ask an administrator.</p>;
   return (
     <>
       <p>
@@ -52,7 +54,7 @@ export function ChooseFile({ shown, problem }: Props) {
             <Summary text={summary} />
           </li>
         ))}
-        <li>CSV: {CSV_PROGRAMS.join("; ")}</li>
+        <li>CSV: {CSV_PROGRAMS.join("; ")}; any other app</li>
       </ul>
       <p class="quiet">
         The command line also reads KeePass databases and other services: <code>item-vault import FILE</code>
@@ -66,6 +68,7 @@ function ProblemOf({ problem, shown }: { readonly problem: Problem; readonly sho
   const command = `item-vault import ${quoteForShell(shown.file.value?.name ?? "FILE")}`;
   return (
     <div class="failure" role="alert">
+      <FileName shown={shown} />
       {problem.kind === "keepass" ? (
         <p>
           Only the command line opens KeePass databases. Run: <code>{isolate(command)}</code>
@@ -76,6 +79,8 @@ function ProblemOf({ problem, shown }: { readonly problem: Problem; readonly sho
     </div>
   );
 }
+
+const FileName = ({ shown }: Pick<Props, "shown">) => <p class="named">{shown.file.value?.name}</p>;
 
 /** A file name as one word of a shell, which is no option. */
 function quoteForShell(name: string): string {
@@ -101,6 +106,7 @@ function FormatChoice({ kind, shown }: { readonly kind: keyof typeof QUESTIONS; 
   };
   return (
     <form class="failure" onSubmit={onSubmit}>
+      <FileName shown={shown} />
       <p role="alert">{QUESTIONS[kind]}</p>
       <label>
         App
@@ -113,7 +119,7 @@ function FormatChoice({ kind, shown }: { readonly kind: keyof typeof QUESTIONS; 
           ))}
         </select>
       </label>
-      <button>Continue</button>
+      <button class="primary">Continue</button>
     </form>
   );
 }

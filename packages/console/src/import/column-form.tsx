@@ -22,7 +22,7 @@ export function ColumnForm({ shown, columns, problem }: Props) {
   };
   return (
     <form onSubmit={onSubmit}>
-      <StageHeading>Columns of {isolate(shown.file.value?.name ?? "")}</StageHeading>
+      <StageHeading>Columns of “{isolate(shown.file.value?.name ?? "")}”</StageHeading>
       {problem && (
         <p class="failure" role="alert">
           {problem.text}

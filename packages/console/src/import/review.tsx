@@ -31,18 +31,24 @@ export function Review({ shown, source }: Props) {
   useLayoutEffect(() => shown.setTargets(chooseTargets(names, shared, shown.targets.value)), [source, vaultIds.join()]);
   const forecast = shown.forecast.value;
   const count = forecast ? forecast.created + forecast.completed : 0;
-  const isReady = forecast !== undefined && count > 0 && (unfit.length === 0 || leavesOut.value);
+  const hasTargets = isChosen(names, shown.targets.value);
+  /** What the user has to do before the import. */
+  const missing = [
+    !hasTargets && (names.length > 1 ? "choose a vault for each" : "choose a vault"),
+    unfit.length > 0 && !leavesOut.value && `tick “Leave ${unfit.length === 1 ? "it" : "them"} out”`,
+  ].filter(Boolean);
+  const isReady = forecast !== undefined && count > 0 && missing.length === 0;
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
     if (isReady) shown.write();
   };
   return (
     <form onSubmit={onSubmit}>
-      <StageHeading>Review: {isolate(shown.file.value?.name ?? "")}</StageHeading>
+      <StageHeading>Review: “{isolate(shown.file.value?.name ?? "")}”</StageHeading>
       <p>{describe(source)}</p>
       <CategoryTable items={items} />
       <VaultChoice names={names} shared={shared} shown={shown} />
-      <ForecastOf shown={shown} hasTargets={isChosen(names, shown.targets.value)} />
+      {hasTargets && <ForecastOf shown={shown} />}
       {(unfit.length === 0 || losses.list().length > 0) && (
         <>
           <h3>Not carried over</h3>
@@ -51,6 +57,7 @@ export function Review({ shown, source }: Props) {
       )}
       <TrashChoice shown={shown} source={source} />
       {unfit.length > 0 && <Unfit unfit={unfit} accepted={leavesOut} />}
+      {missing.length > 0 && <p class="quiet">To import, {missing.join(" and ")}.</p>}
       <p class="actions">
         <button class="primary" disabled={!isReady}>
           {count > 0 ? `Import ${plural(count, "item")}` : "Import"}
@@ -121,9 +128,8 @@ function describeExamples(titles: readonly string[], count: number): string {
 }
 
 /** What the import would do, by a comparison with the vaults. */
-function ForecastOf({ shown, hasTargets }: { readonly shown: Import; readonly hasTargets: boolean }) {
+function ForecastOf({ shown }: Pick<Props, "shown">) {
   const forecast = shown.forecast.value;
-  if (!hasTargets) return <p class="quiet">Choose a vault.</p>;
   if (shown.problem.value !== "")
     return (
       <div class="failure" role="alert">

@@ -34,14 +34,14 @@ export function Unfit({ unfit, accepted }: { readonly unfit: readonly UnfitItem[
       <ul>
         {unfit.slice(0, SHOWN).map((item, index) => (
           <li key={index}>
-            “{isolate(titleOf(item))}” {item.why}
+            “{isolate(titleOf(item))}” {item.why}.
           </li>
         ))}
       </ul>
       {unfit.length > SHOWN && <p>and {unfit.length - SHOWN} more</p>}
       <label class="check">
         <input type="checkbox" checked={accepted.value} onChange={(event) => (accepted.value = event.currentTarget.checked)} />
-        Leave them out
+        Leave {unfit.length === 1 ? "it" : "them"} out
       </label>
     </div>
   );

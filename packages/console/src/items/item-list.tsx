@@ -88,10 +88,11 @@ function routeKey(): string | undefined {
 }
 
 function Row({ entry: { key, item }, tabIndex }: { readonly entry: Entry; readonly tabIndex: number }) {
+  // The end of the line may be cut off.
   const details = [
+    may(item.vault.id, "r") ? "" : "No read access",
     item.username || labelOfCategory(item.category),
     vaults.value.length > 1 ? vaultName(item.vault.id) : "",
-    may(item.vault.id, "r") ? "" : "no read access",
   ];
   const selected = isSelected(key);
   return (

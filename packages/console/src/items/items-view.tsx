@@ -1,5 +1,6 @@
 import { useLayoutEffect } from "preact/hooks";
 import { closeItem, openItem } from "../state/opened.ts";
+import { entries, may } from "../state/items.ts";
 import { route } from "../state/route.ts";
 import { ItemList } from "./item-list.tsx";
 import { ItemView } from "./item-view.tsx";
@@ -29,12 +30,14 @@ export function ItemsView() {
         ) : vault !== undefined && item !== undefined ? (
           <ItemView vault={vault} id={item} />
         ) : (
-          <div class="empty">
-            <p>Select an item to see it here.</p>
-            <p class="keys">
-              Type to search, <kbd>↵</kbd> to open, <kbd>P</kbd> to copy the password.
-            </p>
-          </div>
+          entries.value.some(({ item: listed }) => may(listed.vault.id, "r")) && (
+            <div class="empty">
+              <p>Select an item to see it here.</p>
+              <p class="keys">
+                Type to search, <kbd>↵</kbd> to open, <kbd>P</kbd> to copy the password.
+              </p>
+            </div>
+          )
         )}
       </section>
     </div>

@@ -36,7 +36,7 @@ export const Sidebar = () => (
           onClick={closeSidebar}
         >
           <Icon name="bin" />
-          <span class="name">Deleted</span>
+          <span class="name">Deleted items</span>
         </a>
       </li>
     </ul>
@@ -108,7 +108,7 @@ function ListLink({ list, face }: { readonly list: ChosenList; readonly face: Co
       <a href={addressOf(placeOfList(list))} aria-current={chosen ? "true" : undefined} onClick={closeSidebar}>
         {face}
         <span class="name">{nameOf(list)}</span>
-        {count > 0 && <span class="count">{count.toLocaleString()}</span>}
+        <span class="count">{count > 0 && count.toLocaleString("en")}</span>
       </a>
     </li>
   );

@@ -83,7 +83,7 @@ function ChooseVault({ from, targets, target, onStart, onCancel }: ChoiceProps) 
   return (
     <form onSubmit={(event) => event.preventDefault()}>
       <label>
-        To the vault
+        Vault
         <select value={target.value} onChange={(event) => (target.value = event.currentTarget.value)}>
           {targets.map(({ id, name }) => (
             <option key={id} value={id}>
@@ -94,7 +94,7 @@ function ChooseVault({ from, targets, target, onStart, onCancel }: ChoiceProps) 
       </label>
       <p class="quiet explanation">
         The copy has all fields, tags, URLs and files. Earlier versions are not copied: after a move they stay with the deleted
-        item in its old vault, which can be restored.
+        item, which can be restored in its old vault.
       </p>
       <div class="buttons">
         <button type="button" onClick={onCancel}>

@@ -12,7 +12,7 @@ import { formatTime } from "../ui/time.ts";
 import { JobsTable } from "./jobs-table.tsx";
 import { RestoreDialog } from "./restore-dialog.tsx";
 import { BackupDialog, VerifyDialog } from "./start-job.tsx";
-import { takeAskedAct } from "../state/asked-act.ts";
+import { BACK_UP, takeAskedAct } from "../state/asked-act.ts";
 
 /** The backups of everything: making one, verifying, and restoring a vault or an Item. */
 
@@ -23,7 +23,7 @@ const DIALOGS = { backup: BackupDialog, verify: VerifyDialog, restore: RestoreDi
 export function BackupsView() {
   const asked = useSignal<keyof typeof DIALOGS | undefined>(undefined);
   const Asked = asked.value && DIALOGS[asked.value];
-  useSignalEffect(() => void (takeAskedAct("Back up now…") && (asked.value = "backup")));
+  useSignalEffect(() => void (takeAskedAct(BACK_UP) && (asked.value = "backup")));
   const [newest] = backups.rows.value ?? [];
   const close = () => {
     asked.value = undefined;
@@ -41,7 +41,7 @@ export function BackupsView() {
         <>
           {button("verify", "Verify…")}
           {button("restore", "Restore…")}
-          {button("backup", "Back up now…", "primary")}
+          {button("backup", BACK_UP, "primary")}
         </>
       }
     >
@@ -52,7 +52,7 @@ export function BackupsView() {
       )}
       <ListContent
         list={backups}
-        empty={<p class="empty">No backups yet. Nightly backups start by themselves; you can also back up now.</p>}
+        empty={<p class="empty">No backups yet. Nightly backups run automatically; you can also back up now.</p>}
       >
         {(rows) => <Table label="Backups" rows={rows} keyOf={({ number }) => String(number)} columns={COLUMNS} />}
       </ListContent>
@@ -73,11 +73,11 @@ const COLUMNS = [
         createdAt !== undefined && <time dateTime={createdAt}>{formatTime(createdAt)}</time>
       ),
   },
-  { label: "Vaults", cell: ({ vaults = 0 }: Snapshot) => vaults.toLocaleString() },
+  { label: "Vaults", cell: ({ vaults = 0 }: Snapshot) => vaults.toLocaleString("en") },
   { label: "Size", cell: ({ bytes = 0 }: Snapshot) => formatSize(bytes) },
   {
     label: "Problems",
     cell: ({ findings = [], missing = [] }: Snapshot) =>
-      findings.length + missing.length === 0 ? "none" : plural(findings.length + missing.length, "problem"),
+      findings.length + missing.length === 0 ? "None" : plural(findings.length + missing.length, "problem"),
   },
 ] as const;

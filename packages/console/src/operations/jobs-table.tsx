@@ -6,7 +6,7 @@ import { call } from "../state/client.ts";
 import { explain } from "../failures/explain.ts";
 import { showToast } from "../state/toasts.ts";
 import { Day } from "../ui/day.tsx";
-import { Dialog } from "../ui/dialog.tsx";
+import { Dialog, Done } from "../ui/dialog.tsx";
 import { Menu, type MenuAction } from "../ui/menu.tsx";
 import { Table } from "../ui/table.tsx";
 import { FindingList } from "./finding-list.tsx";
@@ -35,7 +35,10 @@ export function JobsTable({ onEnd }: { readonly onEnd: () => void }) {
   return (
     <section aria-label="Jobs">
       <h2>Jobs</h2>
-      <ListContent list={jobs} empty={<p class="empty">No jobs have run yet.</p>}>
+      <ListContent
+        list={jobs}
+        empty={<p class="empty">No jobs have run yet. Backups, restores and verifications appear here.</p>}
+      >
         {(rows) => (
           <Table
             label="Jobs"
@@ -94,10 +97,6 @@ function JobMenu({ job, onFindings }: JobMenuProps) {
 const Findings = ({ job, onClose }: { readonly job: Job; readonly onClose: () => void }) => (
   <Dialog title="Findings" onClose={onClose}>
     <FindingList findings={job.findings} />
-    <div class="buttons">
-      <button type="button" onClick={onClose}>
-        Done
-      </button>
-    </div>
+    <Done onClose={onClose} />
   </Dialog>
 );

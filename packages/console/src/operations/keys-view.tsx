@@ -24,7 +24,8 @@ export function KeysView() {
   return (
     <Page title="Keys" actions={rewrap}>
       <p class="quiet">
-        Root keys encrypt vault keys and sign tokens. Add a new one to ROOT_KEYS with <code>item-vault admin keys stage</code>
+        Root keys encrypt vault keys and sign tokens. Add a new one to <code>ROOT_KEYS</code> with{" "}
+        <code>item-vault admin keys stage</code>.
       </p>
       <ListContent list={keys} empty={<p class="empty">No root keys.</p>}>
         {(rows) => <Table label="Root keys" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />}
@@ -63,8 +64,8 @@ const COLUMNS = [
     label: "State",
     cell: ({ state }: RootKey) => <span class={state === "missing" ? "state error" : "state"}>{STATES[state]}</span>,
   },
-  { label: "Vaults", cell: ({ vaults }: RootKey) => vaults.toLocaleString() },
-  { label: "Tokens", cell: ({ tokens }: RootKey) => tokens.toLocaleString() },
+  { label: "Vaults", cell: ({ vaults }: RootKey) => vaults.toLocaleString("en") },
+  { label: "Tokens", cell: ({ tokens }: RootKey) => tokens.toLocaleString("en") },
   { label: "Used by backups", cell: ({ backup }: RootKey) => (backup ? "Yes" : "No") },
   {
     label: "Safe to remove",

@@ -12,6 +12,7 @@ import { plural } from "../ui/plural.ts";
 import { formatTime } from "../ui/time.ts";
 import { FindingList } from "./finding-list.tsx";
 import { startJob, untilEnded } from "./jobs.ts";
+import { askForAct, BACK_UP } from "../state/asked-act.ts";
 import { entries } from "../state/items.ts";
 import { isolate, presentText, titleOf } from "../ui/texts.ts";
 
@@ -51,7 +52,14 @@ export function RestoreDialog({ onClose }: { readonly onClose: () => void }) {
       {vaults.value === undefined ? (
         <p class="quiet">Loading…</p>
       ) : vaults.value.length === 0 ? (
-        <p>No vault has a backup yet.</p>
+        <>
+          <p>No vault has a backup yet. Back up first; you can then restore from it.</p>
+          <div class="buttons">
+            <button type="button" class="primary" onClick={() => askForAct("backups", BACK_UP)}>
+              {BACK_UP}
+            </button>
+          </div>
+        </>
       ) : (
         <Form action={look} submit="Preview" onCancel={onClose}>
           <Choice vaults={vaults.value} />

@@ -38,8 +38,9 @@ export const VerifyDialog = ({ onClose }: { readonly onClose: () => void }) => (
     jobOf={(data) => ({ kind: "verify", quick: data.has("quick"), backup: data.get("what") === "backup" })}
     onClose={onClose}
   >
+    <p>Reads and decrypts everything, and reports damage under Jobs.</p>
     <label>
-      What
+      Data to verify
       <select name="what">
         <option value="service">Live data</option>
         <option value="backup">Backups</option>
@@ -63,7 +64,12 @@ export const BackupDialog = ({ onClose }: { readonly onClose: () => void }) => (
 );
 
 export const RewrapDialog = ({ onClose }: { readonly onClose: () => void }) => (
-  <StartJob title="Re-wrap all keys with the active root key" submit="Start" jobOf={() => ({ kind: "rewrap" })} onClose={onClose}>
+  <StartJob
+    title="Re-wrap all keys with the active root key"
+    submit="Re-wrap"
+    jobOf={() => ({ kind: "rewrap" })}
+    onClose={onClose}
+  >
     <p>
       Vault keys and tokens are re-wrapped with the active root key. Once no backup needs the old keys, you can remove them from
       ROOT_KEYS. The service stays available.

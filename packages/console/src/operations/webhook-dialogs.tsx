@@ -45,7 +45,7 @@ export function NewWebhookDialog({ onClose }: { readonly onClose: () => void }) 
   return (
     <SecretForm title="Add webhook" secret="secret" action={action} submit="Add webhook" onClose={onClose}>
       <label>
-        Events of the vault
+        Vault
         <select name="vault" required>
           {usable.map((vault) => (
             <option key={vault.id} value={vault.id}>
@@ -123,7 +123,7 @@ export function DeleteWebhook({ row, onClose }: Props) {
     focusTitle();
   };
   return (
-    <Dialog title="Delete webhook" onClose={onClose}>
+    <Dialog title="Delete webhook?" onClose={onClose}>
       <Form action={action} submit="Delete webhook" danger onCancel={onClose}>
         <p>
           <strong class="name">{row.url ?? "A damaged webhook"}</strong> stops receiving events. Missed events are not delivered.

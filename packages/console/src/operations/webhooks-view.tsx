@@ -8,7 +8,7 @@ import { describeFault, type WebhookRow, webhooks, pathOf } from "./webhooks.ts"
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { call } from "../state/client.ts";
-import { Dialog } from "../ui/dialog.tsx";
+import { Dialog, Done } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Form } from "../ui/form.tsx";
 import { plural } from "../ui/plural.ts";
@@ -33,21 +33,26 @@ export const WebhooksView = () => (
 
 export const nameOfWebhook = ({ url, id }: WebhookRow): string => url ?? `Damaged webhook ${shortId(id)}`;
 
-const STATES: Readonly<Record<Webhook["state"], string>> = {
+const STATES: Readonly<Record<Webhook["state"] | "FAILING", string>> = {
   ACTIVE: "Active",
-  PAUSED: "Paused: nothing is delivered",
+  FAILING: "Failing: tried again for a day, then paused. Check the receiver.",
+  PAUSED: "Paused: nothing is delivered. Fix the receiver, then resume under Change.",
   DISABLED: "Disabled",
 };
 
+/** An active webhook fails from its first attempt that failed to the next delivery. */
+const stateOf = ({ state, failures }: WebhookRow): keyof typeof STATES =>
+  state === "ACTIVE" && failures > 0 ? "FAILING" : state;
+
 function Deliveries({ row: { lastDelivery, lastError, failures, pending } }: { readonly row: WebhookRow }) {
   const texts = [
-    lastDelivery === undefined ? "nothing delivered yet" : `last ${formatFromNow(lastDelivery, Date.now())}`,
+    lastDelivery === undefined ? "Nothing delivered yet" : `Last ${formatFromNow(lastDelivery, Date.now())}`,
     pending > 0 && `${pending.toLocaleString("en")} pending`,
     failures > 0 && `${failures.toLocaleString("en")} failed`,
   ];
   return (
     <>
-      <span>{texts.filter(Boolean).join(" · ")}</span>
+      <span>{texts.filter(Boolean).join("\u00a0· ")}</span>
       {lastError && <span class="broken">{describeFault(lastError.kind, lastError.status)}</span>}
     </>
   );
@@ -58,7 +63,9 @@ const COLUMNS = [
   { label: "Vault", cell: ({ vault }: WebhookRow) => vaultLabel(vault) },
   {
     label: "State",
-    cell: ({ state }: WebhookRow) => <span class={state === "PAUSED" ? "state error" : "state"}>{STATES[state]}</span>,
+    cell: (row: WebhookRow) => (
+      <span class={/PAUSED|FAILING/.test(stateOf(row)) ? "state error" : "state"}>{STATES[stateOf(row)]}</span>
+    ),
   },
   { label: "Deliveries", cell: (row: WebhookRow) => <Deliveries row={row} /> },
 ] as const;
@@ -141,6 +148,7 @@ function WebhookDeliveries({ row, onClose }: Props) {
           <Table label="Deliveries" rows={rows} keyOf={keyOf} columns={ATTEMPT_COLUMNS} />
         )}
       </div>
+      <Done onClose={onClose} />
     </Dialog>
   );
 }

@@ -32,15 +32,15 @@ export const pathOf = ({ vault, id }: WebhookRow) => ({ vault, webhook: id });
 type Fault = NonNullable<Webhook["lastError"]>["kind"];
 
 const FAULTS: Readonly<Record<Fault, string>> = {
-  status: "The receiver refused it",
-  redirect: "The receiver redirected it",
+  status: "The receiver answered",
+  redirect: "Redirects are not followed. Change the URL: the receiver answered",
   timeout: "The receiver did not answer in time",
   network: "The receiver cannot be reached",
-  url: "The URL is not allowed any more",
-  restored: "The database was restored",
-  integrity: "Its stored record is damaged",
+  url: "The URL is not allowed any more. Change it",
+  restored: "The database was restored. Resume it under Change",
+  integrity: "Its stored record is damaged. Delete it and add it again",
 };
 
 /** Why an attempt failed, with the status of the receiver's answer. */
 export const describeFault = (kind: Fault, status: number | undefined): string =>
-  `${FAULTS[kind]}${status === undefined ? "" : ` (${status})`}.`;
+  `${FAULTS[kind]}${status === undefined ? "" : ` ${status}`}.`;

@@ -49,7 +49,7 @@ export function commandsFor(query: string): readonly Command[] {
 
 function views(): Command[] {
   const names = (Object.keys(VIEWS) as ViewName[]).filter((name) => canOpen(name, session.value!) && name !== "authorize");
-  return names.map((view) => ({ id: `view ${view}`, label: VIEWS[view].label, hint: "View", run: goTo({ view }) }));
+  return names.map((view) => ({ id: `view ${view}`, label: VIEWS[view].label, hint: "Page", run: goTo({ view }) }));
 }
 
 function lists(): Command[] {

@@ -1,10 +1,11 @@
 import { signal } from "@preact/signals";
-import { Dialog } from "../ui/dialog.tsx";
+import { Dialog, Done } from "../ui/dialog.tsx";
 
 /** The keys of the console. */
 
 export const keysShown = signal(false);
 export const showKeys = (): void => void (keysShown.value = true);
+const hideKeys = (): void => void (keysShown.value = false);
 
 const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Ctrl+K, ⌘K", "search items and commands"],
@@ -19,7 +20,7 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
 ];
 
 export const KeysDialog = () => (
-  <Dialog title="Keyboard shortcuts" onClose={() => (keysShown.value = false)}>
+  <Dialog title="Keyboard shortcuts" onClose={hideKeys}>
     <dl class="keys-table">
       {KEYS.map(([keys, what]) => (
         <div key={keys}>
@@ -30,10 +31,6 @@ export const KeysDialog = () => (
         </div>
       ))}
     </dl>
-    <div class="buttons">
-      <button type="button" onClick={() => (keysShown.value = false)}>
-        Done
-      </button>
-    </div>
+    <Done onClose={hideKeys} />
   </Dialog>
 );

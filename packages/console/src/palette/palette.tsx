@@ -71,7 +71,7 @@ function Content() {
     event.preventDefault();
   };
   return (
-    <Dialog title="Find" onClose={close}>
+    <Dialog title="Search" onClose={close}>
       <div class="palette">
         <input
           type="search"

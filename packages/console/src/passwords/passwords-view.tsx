@@ -7,6 +7,7 @@ import { afterRender } from "../ui/after-render.ts";
 import { Failure } from "../ui/failure.tsx";
 import { focusTitle, Page } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
+import { VaultFilter } from "../ui/vault-filter.tsx";
 import { checkItems, type CheckResult, type Finding } from "./check.ts";
 import type { ComponentChildren } from "preact";
 import { explain } from "../failures/explain.ts";
@@ -65,12 +66,15 @@ export function PasswordsView() {
           <Progress {...running.value} onStop={() => abort.current?.abort()} />
         ) : (
           <div class="buttons">
-            <VaultChoice value={chosen} onChange={(id) => (vault.value = id)} />
-            <button type="button" class="primary" disabled={items.length === 0} onClick={() => void check()}>
-              Check {plural(items.length, "item")}
-            </button>
+            <VaultFilter label="Vaults to check" vaults={readable()} value={chosen} onChange={(id) => (vault.value = id)} />
+            {items.length > 0 && (
+              <button type="button" class="primary" onClick={() => void check()}>
+                Check {plural(items.length, "item")}
+              </button>
+            )}
           </div>
         )}
+        {listState.value === "loaded" && <Unchecked none={items.length === 0} />}
         {result.value && <Result {...result.value} />}
       </div>
     </Page>
@@ -83,24 +87,14 @@ const itemsOf = (vault: string): readonly ItemSummary[] =>
     item.state === undefined && (vault === "" || item.vault.id === vault) && may(item.vault.id, "r") ? [item] : [],
   );
 
-interface ChoiceProps {
-  readonly value: string;
-  readonly onChange: (vault: string) => void;
-}
+const readable = () => vaults.value.filter(({ id }) => may(id, "r"));
 
-function VaultChoice({ value, onChange }: ChoiceProps) {
-  const readable = vaults.value.filter(({ id }) => may(id, "r"));
-  if (readable.length < 2) return null;
-  return (
-    <select aria-label="Vaults to check" value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-      <option value="">All vaults</option>
-      {readable.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </select>
-  );
+/** Why there is nothing to check, or less than the session lists. */
+function Unchecked({ none }: { readonly none: boolean }) {
+  const unreadable = entries.value.filter(({ item }) => !may(item.vault.id, "r")).length;
+  if (unreadable > 0)
+    return <p class="quiet">{plural(unreadable, "item")} can’t be checked: you need read access. Ask an administrator.</p>;
+  return none ? <p class="empty">No items to check. Add or import items first.</p> : null;
 }
 
 function Progress({ all, tried, onStop }: Running & { readonly onStop: () => void }) {

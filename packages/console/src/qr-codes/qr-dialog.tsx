@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { encodeQR } from "qr";
 import { type FieldProps, labelOf } from "../items/field-types.ts";
-import { Dialog } from "../ui/dialog.tsx";
+import { Dialog, Done } from "../ui/dialog.tsx";
 import { named } from "../ui/texts.ts";
 import { keyUriOf, scannableUri } from "./key-uri.ts";
 
@@ -23,11 +23,7 @@ export function QrDialog({ field, item, onClose }: FieldProps & { readonly onClo
       ) : (
         <p>This key is too long for a QR code.</p>
       )}
-      <div class="buttons">
-        <button type="button" class="primary" onClick={onClose}>
-          Done
-        </button>
-      </div>
+      <Done onClose={onClose} />
     </Dialog>
   );
 }

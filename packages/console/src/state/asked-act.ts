@@ -5,13 +5,15 @@ import { navigate } from "./route.ts";
 /** The label of the button whose act was chosen in the palette. */
 const asked = signal("");
 
+export const BACK_UP = "Back up now…";
+
 export const ACTS: Partial<Readonly<Record<ViewName, string>>> = {
   vaults: "Create vault",
   tokens: "Issue token",
   people: "Invite person",
   workloads: "Add issuer",
   webhooks: "Add webhook",
-  backups: "Back up now…",
+  backups: BACK_UP,
 };
 
 /** Opens a view, which then begins the act. */

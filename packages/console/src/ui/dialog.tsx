@@ -13,6 +13,15 @@ interface Props {
   readonly signsIn?: boolean;
 }
 
+/** The button of a dialog that asks nothing. */
+export const Done = ({ onClose }: { readonly onClose: () => void }) => (
+  <div class="buttons">
+    <button type="button" class="primary" onClick={onClose}>
+      Done
+    </button>
+  </div>
+);
+
 /** The first field below the title, and the first button there. */
 const FIELD = ":scope > :not(header, .toasts) :is(input, select, textarea)";
 const BUTTON = ":scope > :not(header, .toasts) button";

@@ -16,10 +16,10 @@ export const restorableUntil = (deletedAt: string, { deletedRetentionDays }: Ret
 export const explainRestore = ({ deletedRetentionDays: days }: Retention): string =>
   days === 0
     ? "This deletes it permanently: the service keeps no deleted items."
-    : `You can restore it under Deleted for ${plural(days, "day")}.`;
+    : `You can restore it under Deleted items for ${plural(days, "day")}.`;
 
 /** How long deleted Items are kept. Out: a sentence. */
 export function explainRetention({ deletedRetentionDays: days }: Retention): string {
   if (days === 0) return "This service keeps no deleted items: a deletion is permanent.";
-  return `You can restore them for ${plural(days, "day")} after their deletion.`;
+  return `Deleted items can be restored for ${plural(days, "day")}.`;
 }

@@ -17,7 +17,7 @@ export const VERSION = 1;
 
 export const itemVaultImport: ImportFormat = {
   name: FORMAT,
-  summary: "Item Vault JSON: everything that `export --format item-vault` wrote",
+  summary: "Item Vault JSON: exported with `export --format item-vault`",
   matches: (head) => /^\s*\{\s*"format"\s*:\s*"item-vault"/.test(headText(head)),
   // Async, so that a fault is a rejection.
   read: async (bytes) => readDocument(parseJson(decodeText(bytes, "The file"), "The file")),

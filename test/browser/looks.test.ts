@@ -1,0 +1,177 @@
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, inject, it } from "vitest";
+import { makeToken, makeVault } from "../sdk/support/requests.ts";
+import { openPage } from "./support/page.ts";
+import { login, makeItems, seed } from "./support/seed.ts";
+import { signIn } from "./support/session.ts";
+import { viewsOf } from "./support/views.ts";
+
+/** What a person sees at each width and in both schemes: nothing that matters is cut off, faint, moving or too small for a finger. */
+
+const PHONE = { width: 390, height: 780 };
+const LONG = ["Production infrastructure, Europe and Asia", "Production infrastructure, Europe and Africa"] as const;
+
+let vaults: readonly string[];
+let token: string;
+beforeAll(async () => {
+  vaults = await Promise.all(LONG.map((name) => makeVault(name)));
+  ({ token } = await makeToken(Object.fromEntries(vaults.map((vault) => [vault, "rw"])), "uuid"));
+  for (const vault of vaults) await makeItems(token, vault, [login("Grafana"), login("GitHub")]);
+});
+
+async function openAsAdmin(size: { readonly width: number; readonly height: number }): Promise<Page> {
+  const page = await openPage(size);
+  await signIn(page, token, inject("secrets").ADMIN_TOKEN);
+  return page;
+}
+
+/** Whether all of a text is in view within its element, which cuts off what has no room. */
+const isWhole = (page: Page, selector: string, text: string): Promise<boolean> =>
+  page
+    .locator(selector)
+    .filter({ hasText: text })
+    .first()
+    .evaluate((element, words) => {
+      const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      let node = walker.nextNode();
+      while (node && !node.textContent!.includes(words)) node = walker.nextNode();
+      const range = document.createRange();
+      const start = node!.textContent!.indexOf(words);
+      range.setStart(node!, start);
+      range.setEnd(node!, start + words.length);
+      const [inner, outer] = [range.getBoundingClientRect(), element.getBoundingClientRect()];
+      return inner.width > 0 && inner.right <= outer.right && inner.bottom <= outer.bottom + 1;
+    }, text);
+
+describe("on a phone", () => {
+  it("a row says in view that its item cannot be read", async () => {
+    const listed = (await makeToken(Object.fromEntries(vaults.map((vault) => [vault, "l"])), "uuid")).token;
+    const page = await openPage({ ...PHONE, token: listed });
+    await page.goto("/console/");
+    await page.locator(".rows a").first().waitFor();
+    expect(await isWhole(page, ".row a > .quiet", "No read access")).toBe(true);
+  });
+
+  it("the permissions name each vault in full", async () => {
+    const page = await openAsAdmin(PHONE);
+    await page.goto("/console/#/people");
+    await page.getByRole("button", { name: "Invite person" }).click();
+    for (const name of LONG) {
+      await page.getByRole("row", { name }).waitFor();
+      expect(await isWhole(page, ".scope-rows .name", name)).toBe(true);
+    }
+  });
+
+  it("the activity shows entries, and its filters by a button", async () => {
+    const page = await openPage({ ...PHONE, token });
+    await page.goto("/console/#/activity");
+    const entry = page.locator(".cards tbody tr").first();
+    await entry.waitFor();
+    expect((await entry.boundingBox())!.y).toBeLessThan(PHONE.height * 0.7);
+    expect(await page.getByLabel("Request").isVisible()).toBe(false);
+    await page.getByRole("button", { name: "Filters" }).click();
+    await page.getByLabel("Request").selectOption("created");
+    await page.getByRole("button", { name: "Filters (in use)" }).waitFor();
+    await page.setViewportSize({ width: 1024, height: 780 });
+    await page.getByLabel("Request").waitFor();
+    expect(await page.getByRole("button", { name: "Filters" }).isVisible()).toBe(false);
+  });
+
+  it("buttons and fields are at least 40 pixels high", async () => {
+    const page = await openAsAdmin(PHONE);
+    const small: unknown[] = [];
+    const [item = ""] = await makeItems(token, vaults[0]!, [login("Small")]);
+    for (const [name, path, ready] of viewsOf({ vault: vaults[0]!, item, deleted: "" })) {
+      if (name === "deleted-item") continue;
+      await page.goto(`/console/#/${path}`);
+      await page.locator(ready).first().waitFor();
+      await expect.poll(() => page.getByText("Loading…").count()).toBe(0);
+      const heights = page
+        .locator("button, .button, select, input:not([type=checkbox], [type=radio])")
+        .evaluateAll((all) =>
+          all
+            .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 40)
+            .map((one) => one.getAttribute("aria-label") ?? one.outerHTML.slice(0, 80)),
+        );
+      small.push(...(await heights).map((text) => [name, text]));
+    }
+    expect(small).toEqual([]);
+  });
+});
+
+it.each([390, 1024, 1440])("the navigation marks the view at %i pixels", async (width) => {
+  const page = await openAsAdmin({ width, height: 780 });
+  const marked = page.locator(":is(.top, .bottom) [aria-current]:visible");
+  for (const [view, names] of [
+    ["items", ["Items", "Items", "Items"]],
+    ["deleted", ["Items", "Items", "Items"]],
+    ["tokens", ["More", "Admin", "Tokens"]],
+    ["activity", ["More", "Activity", "Activity"]],
+  ] as const) {
+    await page.goto(`/console/#/${view}`);
+    await expect
+      .poll(async () => (await marked.allInnerTexts()).map((text) => text.trim()))
+      .toEqual([names[[390, 1024, 1440].indexOf(width)]]);
+  }
+});
+
+/** Of the text of an empty field to its background (WCAG 2.2, 1.4.3). */
+it.each(["light", "dark"] as const)(
+  "the hint in a field has a contrast of at least 4.5 in the %s scheme",
+  async (colorScheme) => {
+    const page = await openPage({ token, colorScheme });
+    await page.goto("/console/");
+    const colors = await page.getByRole("searchbox", { name: "Search items" }).evaluate((field) => {
+      const { color, opacity } = getComputedStyle(field, "::placeholder");
+      return [color, getComputedStyle(field).backgroundColor, opacity];
+    });
+    const [text = 0, ground = 0] = colors.slice(0, 2).map((color) => {
+      const [red = 0, green = 0, blue = 0] = color.match(/\d+/g)!.map((part) => {
+        const value = Number(part) / 255;
+        return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+    });
+    expect(colors[2]).toBe("1");
+    expect(Math.max(text, ground) / Math.min(text, ground)).toBeGreaterThanOrEqual(4.5);
+  },
+);
+
+it("the counts of the lists have their room before they come", async () => {
+  const page = await openPage({ token, width: 1024 });
+  await page.goto("/console/");
+  await page.locator(".sidebar .count:not(:empty)").first().waitFor();
+  const [after, before] = await page.locator(".sidebar").evaluate((lists) => {
+    const links = [...lists.querySelectorAll("li a")];
+    // Of the names and the rows, as high and as wide as they are.
+    // oxlint-disable-next-line unicorn/consistent-function-scoping
+    const places = () =>
+      links.flatMap((one) => [one, one.querySelector(".name")!].map((each) => JSON.stringify(each.getBoundingClientRect())));
+    const shown = places();
+    for (const count of lists.querySelectorAll(".count")) count.textContent = "";
+    return [shown, places()];
+  });
+  expect(after.length).toBeGreaterThan(6);
+  expect(before).toEqual(after);
+});
+
+it("the bullets of a list of failures are beside its edge, not on it", async () => {
+  const page = await openPage({ token });
+  await page.goto("/console/#/import");
+  const buffer = Buffer.from("name,url,username,password\nFine,,ada,pw1\nOdd,ada\n");
+  await page.getByLabel("Choose a file").setInputFiles({ name: "odd.csv", mimeType: "text/csv", buffer });
+  const item = page.locator(".failure li").first();
+  await item.waitFor();
+  const distance = await item.evaluate(
+    (one) => one.getBoundingClientRect().left - one.closest(".failure")!.getBoundingClientRect().left,
+  );
+  expect(distance).toBeGreaterThan(30);
+});
+
+it("times have one form, whatever the language of the browser is", async () => {
+  const { token: own, vault, items } = await seed([login("Grafana")]);
+  const page = await openPage({ token: own, context: { locale: "de-DE" } });
+  await page.goto(`/console/#/items/${vault}/${items[0]}`);
+  const time = page.locator(".details time").first();
+  await expect.poll(() => time.innerText()).toMatch(/^[A-Z][a-z]{2} \d{1,2}, \d{4}, \d{1,2}:\d{2}\s[AP]M$/u);
+});
