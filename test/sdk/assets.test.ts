@@ -98,28 +98,19 @@ describe("a static file", () => {
 const NOT_FOUND = { status: 404, body: '{"status":404,"message":"Not found"}' };
 
 describe("beside static files, the Worker answers", () => {
-  it.each([
-    "/",
-    "/docs/x",
-    "/docs/style",
-    "/openapi",
-    "/openapi.json/",
-    "/OpenAPI.json",
-    "/_headers",
-    "/favicon.ico",
-    "/nothing",
-    "/v1",
-    "/%",
-  ])("every other path, with a 404 in JSON: %s", async (path) => {
-    const { headers, ...reply } = await send("GET", path);
-    expect(reply).toEqual(NOT_FOUND);
-    expect(headers).toMatchObject({
-      "content-type": "application/json",
-      "item-vault-error": "route_not_found",
-      "1password-connect-version": "1.8.1",
-      "cache-control": "no-store",
-    });
-  });
+  it.each(["/", "/docs/x", "/docs/style", "/openapi", "/openapi.json/", "/OpenAPI.json", "/_headers", "/nothing", "/v1", "/%"])(
+    "every other path, with a 404 in JSON: %s",
+    async (path) => {
+      const { headers, ...reply } = await send("GET", path);
+      expect(reply).toEqual(NOT_FOUND);
+      expect(headers).toMatchObject({
+        "content-type": "application/json",
+        "item-vault-error": "route_not_found",
+        "1password-connect-version": "1.8.1",
+        "cache-control": "no-store",
+      });
+    },
+  );
 
   /** What Firefox and Chrome send when an address is opened. */
   const BROWSER = { Accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "Sec-Fetch-Mode": "navigate" };
@@ -133,6 +124,12 @@ describe("beside static files, the Worker answers", () => {
       expect((await send("GET", "/console/", BROWSER)).status).toBe(200);
     },
   );
+
+  it("a browser that asks for the icon of the host, with a redirect to the icon of the console", async () => {
+    const { status, headers } = await send("GET", "/favicon.ico", { Accept: "image/*" });
+    expect([status, headers["location"]]).toEqual([302, "/console/icon.svg"]);
+    expect((await send("GET", "/console/icon.svg")).status).toBe(200);
+  });
 
   it.each([
     ["GET", "*/*"],
