@@ -1,10 +1,11 @@
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { NOWHERE } from "../../src/crypto/seal.ts";
 import { writeId } from "../../src/model/dialect.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
 
-/** The filters of the activity logs (contract 13.25, 13.26). */
+/** The filters of the activity logs (contract 13.25 to 13.27). */
 
 interface Entry {
   readonly requestId: string;
@@ -139,6 +140,15 @@ describe("a filter of the activity log", () => {
   ])("is refused with 400 when malformed or with offset: %s", async (query, message) => {
     const { status, body } = await world.reader("GET", `${LOG}?${query}`);
     expect([status, body.message]).toEqual([400, message]);
+  });
+
+  it("of an Item has the entry of it that does not open", async () => {
+    const vault = await makeVault();
+    const call = client((await makeToken({ [vault]: "rw" })).token);
+    const { id } = (await call("POST", `/v1/vaults/${vault}/items`, { body: LOGIN })).body;
+    await env.DB.prepare("UPDATE activity SET sealed = 'x' WHERE vault_id = ?1").bind(vault).run();
+    const broken = { requestId: expect.any(String), timestamp: expect.any(String), broken: "integrity" };
+    expect((await call("GET", `${LOG}?item=${id}`)).body).toEqual([broken]);
   });
 
   it("of a revoked token is a 401", async () => {

@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { recordingQueue } from "../support/activity.ts";
 import { countingDatabase } from "../support/bindings.ts";
@@ -5,7 +6,7 @@ import { pattern } from "../support/files.ts";
 import { client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
-/** Deleted Items (contract 14.8 to 14.12). */
+/** Deleted Items (contract 14.8 to 14.12, 14.16 and 14.18), and the pages of their list (contract 11.9). */
 
 /** A vault with deleted Items of these titles; each had a version `before` first, and a File of 3 bytes. */
 async function vaultWithDeleted(titles: readonly string[], dialect: "uuid" | "connect" = "uuid") {
@@ -52,6 +53,21 @@ describe("GET …/deleted-items", () => {
     }
     expect(pages.map(({ length }) => length)).toEqual([2, 1]);
     expect(pages.flat().toSorted()).toEqual(ids.toSorted());
+  });
+
+  it("has 1,000 Items on a page without a limit", async () => {
+    const { call, deleted, ids } = await vaultWithDeleted(["A"]);
+    // Copies of one Item, which do not open under their ids: a list shows them as broken.
+    const copies = JSON.stringify(Array.from({ length: 1_000 }, () => crypto.randomUUID()));
+    await env.DB.batch(
+      [
+        "INSERT INTO deleted_items SELECT vault_id, value, version, deleted_at, deleted_by FROM deleted_items, json_each(?2) WHERE deleted_items.id = ?1",
+        "INSERT INTO item_versions SELECT vault_id, value, version, overview, details FROM item_versions, json_each(?2) WHERE item_id = ?1",
+      ].map((sql) => env.DB.prepare(sql).bind(ids[0], copies)),
+    );
+    const first = await call("GET", deleted);
+    expect(first.body).toHaveLength(1_000);
+    expect((await call("GET", nextOf(first)!)).body).toHaveLength(1);
   });
 
   it("is empty for a vault without deleted Items, and needs rw", async () => {

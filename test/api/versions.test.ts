@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { recordingQueue } from "../support/activity.ts";
 import { countingDatabase } from "../support/bindings.ts";
@@ -5,7 +6,7 @@ import { pattern } from "../support/files.ts";
 import { client, type Client, LOGIN, makeToken, type Reply, shareVault } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
-/** The versions of an Item (contract 14.1 to 14.7). */
+/** The versions of an Item (contract 14.1 to 14.7, 14.16 and 14.18), and the pages of their list (contract 11.9). */
 
 const sharedVault = shareVault();
 
@@ -67,6 +68,21 @@ describe("GET …/versions", () => {
       next = nextOf(reply);
     }
     expect(pages).toEqual([["E", "D"], ["C", "B"], ["A"]]);
+  });
+
+  it("has 100 versions on a page without a limit", async () => {
+    const { vault, item, call, path } = await itemWith(["A"]);
+    await Promise.all(Array.from({ length: 102 }, () => rename(call, path, "B")));
+    // Copies of one row in place of the versions that are not kept. They do not open: a list shows them as broken.
+    await env.DB.prepare(
+      `INSERT OR IGNORE INTO item_versions SELECT vault_id, item_id, value, overview, details FROM item_versions, json_each(?3)
+         WHERE vault_id = ?1 AND item_id = ?2`,
+    )
+      .bind(vault, item, JSON.stringify(Array.from({ length: 102 }, (_, index) => index + 1)))
+      .run();
+    const first = await call("GET", `${path}/versions`);
+    expect(first.body).toHaveLength(100);
+    expect((await call("GET", nextOf(first)!)).body).toHaveLength(3);
   });
 
   it.each(["limit=0", "limit=101", "limit=x", "cursor=0", "cursor=x", "cursor=01", "cursor=-1"])(

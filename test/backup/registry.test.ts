@@ -7,7 +7,7 @@ import { startBackup } from "../../src/scheduled.ts";
 import { backUp, backUpAll, backUpJob, newestOf, snapshotsOf } from "../support/backup.ts";
 import { canary, captureLog, found } from "../support/canary.ts";
 import { countingBucket, wrapBucket, wrapDatabase } from "../support/bindings.ts";
-import { endOfJob, inOperator, runJob, serviceWith, startJob } from "../support/jobs.ts";
+import { endOfJob, inOperator, JOBS, runJob, serviceWith, startJob } from "../support/jobs.ts";
 import { advanceClock } from "../support/faults.ts";
 import { freshFile } from "../support/files.ts";
 import { restore } from "../support/restores.ts";
@@ -15,7 +15,7 @@ import { recordingQueue } from "../support/activity.ts";
 import { admin, client, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
-/** The registry, the nightly backup, what is deleted, and what an operator sees (contract 21.6 to 21.12). */
+/** The registry, the nightly backup, what is deleted, and what an operator sees (contract 21.6 to 21.14). */
 
 const lines = captureLog();
 afterEach(() => void vi.useRealTimers());
@@ -216,6 +216,18 @@ function failingFor(vault: string): R2Bucket {
     call[0].includes(vault) ? Promise.reject(new Error("R2 does not answer")) : env.BACKUPS.put(...call);
   return wrapBucket({ put }, env.BACKUPS);
 }
+
+describe("a backup that is stopped", () => {
+  it("leaves the snapshots that it has finished (contract 26.5)", async () => {
+    const [first, second] = [await makeVault(), await makeVault()].toSorted() as [string, string];
+    const service = await serviceWith({}, { BACKUPS: failingFor(second) });
+    const id = await startJob(service, { kind: "backup" });
+    const ask = async (method: string) => (await admin(method, `${JOBS}/${id}`, { env: service.bindings })).body;
+    await expect.poll(async () => (await ask("GET")).tries, UNDER_LOAD).toBeGreaterThan(0);
+    expect((await ask("DELETE")).state).toBe("stopped");
+    expect([await snapshotsOf(first), await snapshotsOf(second)]).toEqual([[1], []]);
+  });
+});
 
 describe("the nightly backup", () => {
   it("begins in its hour, and ends with a registry that names every vault (21.10)", async () => {

@@ -187,6 +187,10 @@ describe("a session", () => {
   });
 });
 
+/** Counts the sessions and codes of a token; `null`: of the admin. */
+const countOf = (owner: string | null) =>
+  env.DB.prepare("SELECT count(*) AS rows FROM sessions WHERE token_id IS ?1").bind(owner).first("rows");
+
 describe("signing in", () => {
   beforeAll(compareRootKeys);
 
@@ -225,16 +229,28 @@ describe("signing in", () => {
     expect((await browser(cookie)(method, "/console/session")).status).toBe(405);
   });
 
-  it("leaves a token at most 100 sessions and codes: those that expire first end", async () => {
+  it("leaves a token at most 100 sessions and codes: those that expire first end (contract 24.10)", async () => {
     const own = await makeToken({});
     const rows = JSON.stringify(Array.from({ length: 150 }, (_, place) => [crypto.randomUUID(), Date.now() + place]));
     await env.DB.prepare("INSERT INTO sessions SELECT value ->> 0, ?2, value ->> 1, 'k1', '' FROM json_each(?1)")
       .bind(rows, own.id)
       .run();
     const session = await signIn({ token: own.token });
-    const left = await env.DB.prepare("SELECT count(*) AS rows FROM sessions WHERE token_id = ?").bind(own.id).first("rows");
-    expect([left, (await statusesOf(session))[0]]).toEqual([100, 200]);
+    expect([await countOf(own.id), (await statusesOf(session))[0]]).toEqual([100, 200]);
     expect((await statusesOf(cookie))[0]).toBe(200);
     expect(id).not.toBe(own.id);
+  });
+
+  it("leaves the admin as many, and a session that is also a token's is one of the token (contract 24.10)", async () => {
+    const rows = JSON.stringify(Array.from({ length: 150 }, (_, place) => [crypto.randomUUID(), Date.now() + place]));
+    await env.DB.prepare("INSERT INTO sessions SELECT value ->> 0, NULL, value ->> 1, 'k1', '' FROM json_each(?1)")
+      .bind(rows)
+      .run();
+    const own = await makeToken({});
+    const session = await signIn({ token: env.ADMIN_TOKEN });
+    expect(await countOf(null)).toBe(100);
+    await signIn({ token: own.token }, session);
+    expect([await countOf(null), await countOf(own.id)]).toEqual([99, 1]);
+    await env.DB.prepare("DELETE FROM sessions WHERE sealed = ''").run();
   });
 });

@@ -30,7 +30,7 @@ import {
 } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
-/** How people get a token at a terminal (contract 28). */
+/** How people get a token at a terminal (contract 28.1 to 28.7). */
 
 const signedIn = servePeople();
 
@@ -379,6 +379,20 @@ it("a sign-out in the last minute of a session is none with the cookie of an end
   const headers = { "CF-Connecting-IP": "203.0.113.77" };
   expect((await call("DELETE", "/console/session", { env: { SESSION_RATE }, headers })).status).toBe(204);
   expect(ended).toBe(0);
+});
+
+it("a sign-out ends another session of the person that would expire within 2 minutes (contract 28.7)", async () => {
+  const early = await signedIn();
+  const { expiresAt } = (await early.call("GET", "/console/session")).body;
+  advanceClock(Date.parse(expiresAt) - Date.now() - 180_000);
+  const [late, other] = [await signedIn.again(early.email), await signedIn.again(early.email)];
+  const statuses = async () =>
+    Promise.all([early, other].map(async ({ call }) => (await call("GET", "/console/session")).status));
+  await late.call("DELETE", "/console/session");
+  expect(await statuses()).toEqual([200, 200]);
+  advanceClock(61_000);
+  await (await signedIn.again(early.email)).call("DELETE", "/console/session");
+  expect(await statuses()).toEqual([401, 200]);
 });
 
 describe.each(WAYS)("the code of a login %s", (_, confirm) => {

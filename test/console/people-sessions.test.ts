@@ -13,7 +13,7 @@ import { callWith } from "../support/service-binding.ts";
 import { admin, client, freshVault, LOGIN, makeVault, type Permission, type Reply } from "../support/service.ts";
 import { verifyAll } from "../verify/support/verify.ts";
 
-/** What people may do, and when it ends (contract 25). */
+/** What people may do, and when it ends (contract 25.4, 25.5, 25.8 to 25.10). */
 
 const signInAs = serveTeam();
 
@@ -73,6 +73,8 @@ describe("a person", () => {
     const { id, email, call } = await signedIn({ [vault]: "rw" });
     const written = await call("POST", items, { body: LOGIN });
     expect(written.body.lastEditedBy).toBe(id);
+    expect(written.headers.get("Token-Expires")).toBe("9999-12-31T23:59:59.000Z");
+    expect((await call("GET", "/v1/token")).body).toMatchObject({ id, name: email, person: true, dialect: "uuid" });
     expect((await readLog(call, 2, "?limit=50")).body[0]).toMatchObject({
       action: "CREATE",
       result: "SUCCESS",

@@ -5,7 +5,7 @@ import { browser, cookieOf, signIn } from "../support/console.ts";
 import { advanceClock } from "../support/faults.ts";
 import { admin, client, freshVault, LOGIN, makeToken, send } from "../support/service.ts";
 
-/** Sessions of the console (contract 24). */
+/** Sessions of the console (contract 24.2, 24.4 to 24.7), and one-time codes (contract 24.9). */
 
 /** Those of wrangler.toml. */
 const SETTINGS = { deletedRetentionDays: 30, versionsKept: 10, access: false };
@@ -23,7 +23,8 @@ describe("a session", () => {
       settings: SETTINGS,
     });
     expect((await browser(cookie)("GET", "/v1/token")).body).toEqual((await call("GET", "/v1/token")).body);
-    expect((await browser(cookie)("GET", items)).status).toBe(200);
+    const [own, listed] = [await call("GET", items), await browser(cookie)("GET", items)];
+    expect([listed.status, listed.headers.get("Token-Expires")]).toEqual([200, own.headers.get("Token-Expires")]);
     expect((await browser(cookie)("GET", "/v1/admin/vaults")).status).toBe(401);
   });
 
@@ -60,12 +61,13 @@ describe("a session", () => {
     expect((await session(first)).status).toBe(401);
   });
 
-  it("ends when it signs out, and the cookie is removed", async () => {
+  it("ends when it signs out, and the cookie is removed; without a session nothing ends", async () => {
     const { token, items } = await freshVault();
     const cookie = await signIn({ token });
     expect((await browser(cookie)("GET", items)).status).toBe(200);
     const out = await browser(cookie)("DELETE", "/console/session");
     expect([out.status, cookieOf(out)]).toEqual([204, ""]);
+    for (const none of [cookie, undefined]) expect((await browser(none)("DELETE", "/console/session")).status).toBe(204);
     expect((await browser(cookie)("GET", items)).status).toBe(401);
     expect((await session(cookie)).status).toBe(401);
   });

@@ -118,7 +118,7 @@ describe("a deleted vault with many rows", () => {
     expect((await deletion(vault!)).status).toBe(404);
   });
 
-  it("loses its rows without the cron trigger, at most 100 of each table in a D1 call", async () => {
+  it("loses its rows without the cron trigger (contract 26.10), at most 100 of each table in a D1 call", async () => {
     slices.broken = false;
     slices.changed.length = 0;
     expect(await purge(slices)).toMatchObject([{ kind: "purge", state: "done", progress: { done: 1, total: 1 }, findings: [] }]);
