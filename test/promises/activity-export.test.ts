@@ -15,7 +15,7 @@ import { runs } from "../support/runs.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 import { QUEUED, UNDER_LOAD } from "../support/waits.ts";
 
-/** The archive of the log, and its export (contract 23): each entry is shown once, byte for byte as in the log. */
+/** The archive of the log, and its export (contract 23.1 to 23.6): each entry is shown once, byte for byte as in the log. */
 
 beforeAll(drainQueue);
 
@@ -88,6 +88,18 @@ describe("an entry past the retention", () => {
     await run();
     expect(await idsInD1(vault)).toEqual([]);
     expect(JSON.stringify(await ofVault(vault))).toBe(JSON.stringify(log));
+  });
+
+  it("comes before the entries of a later day (contract 23.4)", async () => {
+    await loggedVault(1);
+    const restore = await snapshotDatabase();
+    advanceClock(31 * DAY);
+    await run();
+    await freshVault();
+    const days = (await exported()).map(({ timestamp }) => timestamp.slice(0, 10));
+    await restore();
+    expect(days).toEqual(days.toSorted());
+    expect(new Set(days).size).toBeGreaterThan(1);
   });
 
   it("is in clear text no more than in D1: its origin stays sealed", async () => {
