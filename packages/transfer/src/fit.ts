@@ -1,7 +1,7 @@
 import { fits, LIMITS } from "@item-vault/model/limits";
 import { fileOf } from "./item-parts.ts";
 import { utf8Of, hexOf } from "./bytes.ts";
-import { Losses } from "./losses.ts";
+import { Losses, TOO_LARGE } from "./losses.ts";
 import type { Transfer, TransferFile, TransferItem, Unfit, TransferField, TransferState } from "./item.ts";
 import { stepsOf } from "./steps.ts";
 import { nameOfPurpose } from "@item-vault/model/purposes";
@@ -71,7 +71,7 @@ function fitItem(item: TransferItem, losses: Losses): TransferItem | Unfit {
 function fitFiles(files: readonly TransferFile[], add: (what: string) => void): TransferFile[] {
   return files.flatMap((file) => {
     if (file.size > LIMITS.file) {
-      add("Files over 100 MB");
+      add(TOO_LARGE);
       return [];
     }
     const whole = file.name.toWellFormed();

@@ -1,7 +1,7 @@
 import { LIMITS } from "@item-vault/model/limits";
 import { sourceFault, TransferError } from "../../error.ts";
 import { type JsonValue, parseJson } from "../../json.ts";
-import { Losses } from "../../losses.ts";
+import { Losses, TOO_LARGE } from "../../losses.ts";
 import type { ReadOptions } from "../../format.ts";
 import type { Transfer, TransferFile, TransferItem, Unfit } from "../../item.ts";
 import { readApart } from "../../read-apart.ts";
@@ -85,7 +85,7 @@ function groupAttachments(entries: readonly Entry[], losses: Losses): Map<string
     if (item && path && size <= LIMITS.file) {
       const file = { name: path.split(/[/\\]/).at(-1) || "attachment", size, read: () => entry.read() };
       groups.set(item, [...(groups.get(item) ?? []), file]);
-    } else losses.add(size > LIMITS.file ? "Files over 100 MB" : "other entries of the zip file");
+    } else losses.add(size > LIMITS.file ? TOO_LARGE : "other entries of the zip file");
   }
   return groups;
 }
