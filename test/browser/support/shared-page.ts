@@ -41,7 +41,7 @@ export function sharePage(prepare: () => Promise<PageOptions>, leave = showNoIte
 /** Shows the list of Items, and discards what a form has. */
 async function showNoItem(page: Page): Promise<void> {
   await page.goto("/console/#/items");
-  const shown = page.getByText("Select an item to see it here.");
+  const shown = page.locator(".panes:not(.has-item)");
   const discard = page.getByRole("button", { name: "Discard changes" });
   await shown.or(discard).waitFor();
   if (await discard.isVisible()) await discard.click();
