@@ -60,6 +60,13 @@ describe("on a phone", () => {
       await page.getByRole("row", { name }).waitFor();
       expect(await isWhole(page, ".scope-rows .name", name)).toBe(true);
     }
+    // No letter of the longest permission is on a line of its own.
+    const lines = await page.getByRole("columnheader", { name: "Delete permanently" }).evaluate((header) => {
+      const range = document.createRange();
+      range.selectNodeContents(header);
+      return range.getClientRects().length;
+    });
+    expect(lines).toBe(2);
   });
 
   it("the activity shows entries, and its filters by a button", async () => {
