@@ -170,6 +170,53 @@ it("JSON of a new Item with a mistyped attribute is refused, and one of another 
   expect(await run(["item", "create", write("j.json", JSON.stringify(foreign))])).toMatchObject({ code: 0 });
 });
 
+describe("a credential", () => {
+  it.each([
+    [["token", "create", "t"], "The token would have no vaults"],
+    [["child", "create", "t"], "--vault VAULT[=rwd] is missing"],
+    [["rule", "create", "--issuer", "x", "--claim", "sub=x"], "--vault VAULT[=rwd] is missing"],
+    [["person", "create", "ada@example.com"], "The person would have no vaults"],
+  ])("without vaults, which can do nothing, is not issued: %j", async (args, words) => {
+    expect(await run(args)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(words) });
+  });
+
+  it("has no lifetime without a unit, because a number may be meant as days", async () => {
+    for (const option of ["--expires-in", "--stale"]) {
+      const { code, stderr } = await run(["token", "create", "t", "--vault", vault, option, "5"]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`${option} takes a time with a unit, for example 90d`)]);
+    }
+  });
+});
+
+it("tables show times in UTC, and say so", async () => {
+  expect((await run(["vault", "get", name])).stdout).toMatch(/^Updated +\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ$/m);
+});
+
+describe("an import", () => {
+  it.each([
+    [["import", "empty.csv"], "empty.csv is empty\n"],
+    [["import", "other.csv"], "The columns of other.csv match no known program\nName them, for example --map 'Login=username'"],
+    [["import", "other.csv", "--format", "csv"], "name the columns, for example --map 'Login=username'"],
+    [["import", "other.bin"], "The format of other.bin was not recognized\nChoose with --format:"],
+    [["import", "other.csv", "--format", "foo"], "import: --format takes 1pux, item-vault"],
+    [["import", "other.csv", "--from-connect", "http://127.0.0.1:1"], "Give a file or --from-connect, not both"],
+    [["import"], "Give a file, or --from-connect URL"],
+  ])("that cannot begin says what is wrong and what to type: %j", async (args, words) => {
+    write("empty.csv", "");
+    write("other.csv", "eins,zwei\na,b\n");
+    write("other.bin", "hello");
+    expect(await run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
+  });
+});
+
+it("a value that is too large is answered with the command that stores it", async () => {
+  write("large", "x".repeat(2_000_000));
+  expect(await run(["item", "create", "--title", "L", "--field", "a=@large"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("`item-vault file put`"),
+  });
+});
+
 describe("a name that nothing has", () => {
   it("is answered with the vault that was searched and a title like it, also in another case", async () => {
     for (const typed of ["Strg D", "strg db", "Srtg DB"])

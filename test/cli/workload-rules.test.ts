@@ -110,7 +110,10 @@ describe("rule create and rule test", () => {
     ["with a value that is no JSON of a claim", ["--issuer", "GitHub", "--claim", "a:=[1]"], "--claim"],
   ])("%s send nothing", async (_, args, message) => {
     const { run, requests } = await startAdmin();
-    expect(await run("rule", "create", ...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+    expect(await run("rule", "create", "--vault", VAULT.id, ...args)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(message),
+    });
     expect(requests).toEqual([]);
   });
 });

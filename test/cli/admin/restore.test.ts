@@ -314,7 +314,10 @@ describe("admin restore", () => {
     const all = await runHere(["admin", "restore", "--yes"], { env });
     expect([all.code, all.stderr]).toEqual([0, expect.stringContaining("Backup 2 of now has 2 vaults\nRestored 2 vaults\n")]);
     const one = await runHere(["admin", "restore", "--vault", VAULT, "--dry-run"], { env });
-    expect([one.code, one.stderr]).toEqual([0, `${VAULT}: snapshot 2 of now with 53 items, which was deleted\n`]);
+    expect([one.code, one.stderr]).toEqual([
+      0,
+      `Vault ${VAULT}: snapshot 2 of now with 53 items; it was deleted since\nThis is a dry run: nothing was changed\n`,
+    ]);
   });
 
   it("names what does not open, restores the rest, and its exit code is 7, as that of a dry run", async () => {

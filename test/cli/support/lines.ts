@@ -25,6 +25,7 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
 };
 
 const OTHER = "Other";
+const VAULT = ["--vault", "22222222-2222-4222-8222-222222222222=r"];
 const RULE = ["--issuer", OTHER, "--claim", "repository_id=1"];
 
 /** What a command needs besides its arguments, to send a request. */
@@ -36,14 +37,17 @@ const MORE: Readonly<
   "item copy": { args: ["--to", OTHER] },
   "item move": { args: ["--to", OTHER] },
   "vault edit": { args: ["--name", OTHER] },
-  "person edit": { args: ["--vault", "22222222-2222-4222-8222-222222222222=r"] },
+  "person create": { args: VAULT },
+  "person edit": { args: VAULT },
+  "token create": { args: VAULT },
+  "child create": { args: VAULT },
   import: { args: ["--vault", OTHER] },
   export: { args: ["--format", "item-vault", "--out-file", join(folder, "export"), "--force"] }, // another test may have exported before
   "admin keys": { args: ["--file", KEYS] },
   login: { input: "token" },
   inject: { input: `x: ${REFERENCE}` },
   "issuer create": { args: ["--preset", "github"] },
-  "rule create": { args: RULE },
+  "rule create": { args: [...RULE, ...VAULT] },
   "rule test": { args: RULE },
   "token exchange": { env: { ITEM_VAULT_ID_TOKEN: "e30.e30.c2ln" } },
   run: { args: ["--", "true"], env: { SECRET: REFERENCE } },

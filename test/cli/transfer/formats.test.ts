@@ -292,8 +292,4 @@ describe("the choice of the format", () => {
   it("is refused with the list of formats when no format matches", () => {
     expect(() => chooseImport(Buffer.from("hello"), "a.bin", undefined)).toThrow(CliError);
   });
-
-  it("is refused for a format that does not exist", () => {
-    expect(() => chooseImport(Buffer.from("hello"), "a.bin", "unknown")).toThrow("There is no such format");
-  });
 });

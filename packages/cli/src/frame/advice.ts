@@ -14,7 +14,7 @@ export interface TypedOption {
 
 export const optionsOf = ({ options }: Command): Options => ({ ...options, ...GLOBAL_OPTIONS });
 
-const flagOf = (name: string, { value }: Options[string]): string => `--${name}${value ? ` ${value}` : ""}`;
+export const flagOf = (name: string, { value }: Options[string]): string => `--${name}${value ? ` ${value}` : ""}`;
 
 /** Returns what to type in place of an option that the command lacks; `undefined` if the table has nothing like it. */
 export function adviceForOption(commands: readonly Command[], command: Command, typed: TypedOption): string | undefined {

@@ -1,6 +1,6 @@
 import { ItemVaultError } from "@item-vault/client";
 import type { Call, Command } from "./command.ts";
-import { CliError, EXIT, failureOf } from "./failure.ts";
+import { CliError, EXIT, type Exit, failureOf, MEANINGS } from "./failure.ts";
 import { type Io, write } from "./io.ts";
 import { adviceForCommand, inOptions, optionsOf } from "./advice.ts";
 import { printable } from "./printable.ts";
@@ -64,7 +64,7 @@ async function withoutCommand(commands: readonly Command[], [word = "", next]: r
       commands,
       [word, next ?? ""].filter((each) => !each.startsWith("-")),
     );
-  await write(word === "" ? io.stderr : io.stdout, overview(group.length > 0 ? group : commands));
+  await write(word === "" ? io.stderr : io.stdout, group.length > 0 ? overview(group) : overview(commands, GENERAL));
   return word === "" ? EXIT.usage : EXIT.ok;
 }
 
@@ -94,14 +94,25 @@ function callOf({ args, rest, options }: Parsed, commands: readonly Command[], i
 
 /** The help, made from the table of commands. */
 
-/** All commands, one a line. */
-function overview(all: readonly Command[]): string {
+/** What the help of all commands says besides them. */
+const GENERAL = [
+  "Settings, which `item-vault login` stores:",
+  "  ITEM_VAULT_HOST         the URL of the service; --host goes before it",
+  "  ITEM_VAULT_TOKEN        your token",
+  "  ITEM_VAULT_ADMIN_TOKEN  the admin token, for the commands marked (admin): `item-vault login --admin`",
+  "",
+  "Exit codes:",
+  ...Object.entries(MEANINGS).map(([exit, meaning]) => `  ${EXIT[exit as Exit]}  ${meaning}`),
+  "",
+];
+
+/** Commands, one a line. */
+function overview(all: readonly Command[], more: readonly string[] = []): string {
   const commands = all.filter(({ hidden }) => !hidden);
   const width = Math.max(...commands.map(({ name }) => name.length));
   const lines = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
-  return ["Usage: item-vault <command> [options]", "", ...lines, "", "`item-vault <command> --help` shows the options.", ""].join(
-    "\n",
-  );
+  const last = ["`item-vault <command> --help` shows the options, `item-vault --version` the version.", ""];
+  return ["Usage: item-vault <command> [options]", "", ...lines, "", ...more, ...last].join("\n");
 }
 
 /** One command with its options and examples. */

@@ -16,6 +16,8 @@ export interface OptionSpec {
   readonly summary: string;
   /** The only values, for the completions. */
   readonly choices?: readonly string[];
+  /** Whether the command cannot do without the option. */
+  readonly required?: true;
   /** Whether the value may be an empty text: a variable of the shell that is not set makes one by mistake. */
   readonly mayBeEmpty?: true;
   /** The attribute of the API that the option sets, if its name is not that of the option in camel case or its plural. */
@@ -27,7 +29,11 @@ export type Options = Readonly<Record<string, OptionSpec>>;
 /** Options of every command. */
 export const GLOBAL_OPTIONS = {
   host: { type: "string", value: "URL", summary: "URL of the service (default: ITEM_VAULT_HOST)" },
-  timeout: { type: "string", value: "SECONDS", summary: "how long to wait for the service (default: ITEM_VAULT_TIMEOUT)" },
+  timeout: {
+    type: "string",
+    value: "SECONDS",
+    summary: "how long to wait for the service (default: ITEM_VAULT_TIMEOUT, else 10, or 60 with the admin token)",
+  },
   "allow-http": { type: "boolean", summary: "allow unencrypted http to another machine" },
   help: { type: "boolean", short: "h", summary: "show this help" },
 } as const satisfies Options;

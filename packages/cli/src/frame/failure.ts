@@ -5,25 +5,21 @@ import { reasonOf } from "./reasons.ts";
 
 /** How a command fails, and the exit codes (docs/cli.md). */
 
-export const EXIT = {
-  ok: 0,
-  /** Anything that has no code of its own. */
-  failed: 1,
-  /** The command line or a file that it names is malformed. */
-  usage: 2,
-  /** The service refused the token, or what it may do: 401, 403. */
-  denied: 3,
-  /** The vault, Item, field or File does not exist: 404. */
-  notFound: 4,
-  /** The change conflicts with another one: 409, 412. */
-  conflict: 5,
-  /** The service did not answer, or cannot serve: network errors, 429, 5xx. */
-  unavailable: 6,
-  /** `admin verify` found something that is wrong, a backup, a restore, an export or an import has rows that do not open, or a deployment is not the release. */
-  found: 7,
-} as const;
+export const EXIT = { ok: 0, failed: 1, usage: 2, denied: 3, notFound: 4, conflict: 5, unavailable: 6, found: 7 } as const;
 
 export type Exit = keyof typeof EXIT;
+
+/** What each exit code means, for the help. */
+export const MEANINGS: Readonly<Record<Exit, string>> = {
+  ok: "success",
+  failed: "a failure that has no code of its own",
+  usage: "the command line, or a file that it names, is malformed",
+  denied: "there is no token, or the service refuses it or what it may do",
+  notFound: "the vault, item, field or file does not exist",
+  conflict: "the change conflicts with another one, or a name is ambiguous",
+  unavailable: "the service did not answer, or cannot serve at the moment",
+  found: "a check, backup, restore, export or import found something wrong",
+};
 
 /** Ends a command. `message`: what went wrong. `hint`: what to do next. Neither contains a secret. */
 export class CliError extends Error {
@@ -59,6 +55,7 @@ const HINTS: Readonly<Record<string, string>> = {
   category: "`item-vault item create --help` lists the categories.",
   rule_id: "`item-vault rule list` shows the ids.",
   job_id: "`item-vault admin jobs` shows the ids.",
+  body_too_large: "Store a large value as a file, by `item-vault file put`. Split a file that is too large.",
   integrity: "Stored data is damaged. Ask your administrator to run `item-vault admin verify`.",
   database_full: "Delete items, versions or files that are not needed, or ask your administrator for more storage.",
   quota: "Delete what is not needed, or ask your administrator for a larger quota.",

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { adviceForArguments, adviceForOption, optionsOf } from "./advice.ts";
+import { adviceForArguments, adviceForOption, flagOf, optionsOf } from "./advice.ts";
 import type { Command, GLOBAL_OPTIONS, Options, Values } from "./command.ts";
 import { CliError } from "./failure.ts";
 
@@ -70,6 +70,8 @@ export function parseLine(commands: readonly Command[], command: Command, argv: 
     throw usage(command, `expected ${usageOf(command)}`, advice ?? adviceForNumber(command, parsed.args.length > most));
   const empty = Object.entries(optionsOf(command)).find(([name, spec]) => !spec.mayBeEmpty && [values[name]].flat().includes(""));
   if (empty) throw usage(command, `--${empty[0]} is empty`, SPACED);
+  const missing = requiredOf(command).find(([name]) => values[name] === undefined);
+  if (missing) throw usage(command, `${flagOf(...missing)} is missing`);
   return { command, ...parsed, options };
 }
 
@@ -150,6 +152,11 @@ const usage = ({ name }: Command, message: string, advice?: string) =>
     hint: [advice, `Run \`item-vault ${name} --help\`.`].filter(Boolean).join("\n"),
   });
 
-/** One line: the command with its arguments. */
-export const usageOf = ({ name, args, rest }: Command): string =>
-  ["item-vault", name, "[options]", args, rest ? "-- <command> [argument]…" : ""].filter(Boolean).join(" ");
+const requiredOf = ({ options }: Command) => Object.entries(options).filter(([, { required }]) => required);
+
+/** One line: the command with its arguments and the options that it needs. */
+export function usageOf(command: Command): string {
+  const { name, args, rest } = command;
+  const required = requiredOf(command).map((option) => flagOf(...option));
+  return ["item-vault", name, ...required, "[options]", args, rest ? "-- <command> [argument]…" : ""].filter(Boolean).join(" ");
+}

@@ -34,7 +34,6 @@ export async function move({ io, args, options, client: connect }: CopyCall): Pr
 }
 
 async function placesOf(client: Client, name: string, { vault: from, to }: CopyCall["options"]) {
-  if (to === undefined) throw new CliError("The target vault is missing", { exit: "usage", hint: "Name it with --to." });
   const source = await loadItem(client, await findItem(client, name, from));
   const vault = source.item.vault.id;
   const target = await vaultIdOf(client, to);

@@ -80,7 +80,7 @@ export const DELETE_OPTIONS = {
 
 export const COPY_OPTIONS = {
   ...ITEM_OUTPUT,
-  to: { type: "string", value: "VAULT", summary: "the vault of the copy" },
+  to: { type: "string", value: "VAULT", required: true, summary: "the vault where the item is to be" },
 } as const satisfies Options;
 
 /** Commands of Items. */
@@ -148,7 +148,7 @@ export const ITEM_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "item archive",
-    summary: "archive an item: hide it from lists and references by title",
+    summary: "archive an item: hide it from lists, titles and references",
     args: "<item>",
     options: STATE_OPTIONS,
     examples: ["item-vault item archive Database"],

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { IssuedToken, Permission } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
-import { isPermission, PERMISSIONS } from "@item-vault/model/permission";
+import { isPermission } from "@item-vault/model/permission";
 import { isId, type NamedVault, tokenIdOf, vaultNamed } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
@@ -9,7 +9,7 @@ import { type Io, write } from "../frame/io.ts";
 import { printable } from "../frame/printable.ts";
 import { show, tell } from "../output/format.ts";
 import { secondsOf } from "../frame/duration.ts";
-import type { CHILD_CREATE_OPTIONS, TOKEN_CREATE_OPTIONS, TOKEN_REISSUE_OPTIONS } from "./table.ts";
+import { type CHILD_CREATE_OPTIONS, PERMISSION_LETTERS, type TOKEN_CREATE_OPTIONS, type TOKEN_REISSUE_OPTIONS } from "./table.ts";
 
 const WAIT_SECONDS_MAX = 7 * 86_400; // a timer of Node ends after 24 days at the latest
 
@@ -17,6 +17,8 @@ const WAIT_SECONDS_MAX = 7 * 86_400; // a timer of Node ends after 24 days at th
 export async function create({ io, args, options, admin: connect }: Call<typeof TOKEN_CREATE_OPTIONS>): Promise<void> {
   const attributes = attributesOf(options);
   const wanted = (options.vault ?? []).map(parseScope);
+  if (wanted.length === 0 && !options["backups-only"])
+    throw new CliError("The token would have no vaults", { exit: "usage", hint: "Name each vault with --vault." });
   const admin = await connect();
   const vaults = await vaultsOf(wanted, async () => (await admin.call("GET /v1/admin/vaults")).data);
   const body = options["backups-only"]
@@ -103,7 +105,9 @@ type Named<Value> = readonly [vault: string, value: Value];
 
 /** `VAULT`, `VAULT=rw`, or of some Items only `VAULT=rw:ID,ID` (contract 8.15). */
 export function parseScope(text: string): Named<IssuedToken["vaults"][string]> {
-  const [, vault, permissions = "r", ids] = /^(.+?)(?:=([lrwd]+)(?::(.*))?)?$/s.exec(text) ?? [];
+  const [, vault, letters = "r", ids] = /^(.+?)(?:=([lrwd]+)(?::(.*))?)?$/s.exec(text) ?? [];
+  // In any order; reading includes listing.
+  const permissions = [...(letters.includes("r") ? "rwd" : "lwd")].filter((letter) => letters.includes(letter)).join("");
   const items = ids?.split(",");
   if (!vault || !isPermission(permissions) || items?.some((id) => parseId(id) === undefined)) throw noScope();
   return [vault, items ? { permissions, items } : permissions];
@@ -112,7 +116,7 @@ export function parseScope(text: string): Named<IssuedToken["vaults"][string]> {
 const noScope = () =>
   new CliError("--vault takes VAULT, VAULT=rwd or VAULT=rwd:ID,ID, without blanks around =", {
     exit: "usage",
-    hint: `The permissions are ${Object.keys(PERMISSIONS).join(", ")}; an item is named by its id.`,
+    hint: `The permissions are ${PERMISSION_LETTERS}; an item is named by its id.`,
   });
 
 /** Throws a CliError for the name of a vault that is followed by something else than permissions, unless a vault is named so. */

@@ -17,6 +17,8 @@ import type { PERSON_DELETE_OPTIONS, PERSON_LIST_OPTIONS, PERSON_WRITE_OPTIONS }
 /** `person create`. */
 export async function create({ io, args, options, admin: connect }: Call<typeof PERSON_WRITE_OPTIONS>): Promise<void> {
   const grants = (options.vault ?? []).map(parsePermission);
+  if (grants.length === 0 && options.admin !== "yes")
+    throw new CliError("The person would have no vaults", { exit: "usage", hint: "Name each vault with --vault." });
   const admin = await connect();
   const vaults = await vaultsOf(grants, async () => (await admin.call("GET /v1/admin/vaults")).data);
   const body = { email: args[0]!, vaults, ...adminOf(options.admin) };

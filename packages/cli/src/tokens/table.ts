@@ -1,7 +1,12 @@
 import { type Command, command, type Options } from "../frame/command.ts";
+import { LIMITS } from "@item-vault/model/limits";
+import { describeDuration } from "../frame/duration.ts";
 import { FORMAT_OPTION } from "../output/format.ts";
 
 /** Options of the commands of tokens and people. */
+
+/** The letters of `VAULT=rw`. */
+export const PERMISSION_LETTERS = "l list, r read (default), w write, d destroy, for example rw";
 
 const STALE = {
   stale: {
@@ -12,8 +17,14 @@ const STALE = {
 } as const satisfies Options;
 
 const LIFETIME = {
-  "expires-in": { type: "string", value: "TIME", summary: "for example 90d, 12h, 30m or 45s" },
+  "expires-in": {
+    type: "string",
+    value: "TIME",
+    summary: `for example 90d, 12h, 30m or 45s; at most ${describeDuration(LIMITS.tokenLifetime * 1000)}`,
+  },
 } as const satisfies Options;
+
+const DEFAULT_LIFETIME = describeDuration(LIMITS.tokenLifetimeDefault * 1000);
 
 const ISSUED = {
   vault: {
@@ -21,10 +32,14 @@ const ISSUED = {
     short: "v",
     value: "VAULT[=rwd]",
     multiple: true,
-    summary:
-      "a vault, by name or id, and what the token may do there: l, r (default), w, d; =rw:ID,ID is for these items only; may be repeated",
+    summary: `a vault, by name or id, and what the token may do there: ${PERMISSION_LETTERS}; =rw:ID,ID is for these items only; may be repeated`,
   },
-  dialect: { type: "string", value: "DIALECT", summary: "uuid or connect", choices: ["uuid", "connect"] },
+  dialect: {
+    type: "string",
+    value: "DIALECT",
+    summary: "the form of ids: uuid or connect (default: uuid, or that of your token)",
+    choices: ["uuid", "connect"],
+  },
   delegate: { type: "boolean", summary: "the token may issue others, which have no more than it and end with it" },
   ...STALE,
   ...LIFETIME,
@@ -33,11 +48,12 @@ const ISSUED = {
 
 export const TOKEN_CREATE_OPTIONS = {
   ...ISSUED,
+  "expires-in": { ...LIFETIME["expires-in"], summary: `${LIFETIME["expires-in"].summary} (default: ${DEFAULT_LIFETIME})` },
   binding: { type: "boolean", summary: "for a service binding of another Worker: it has an id and no text, and only reads" },
   "backups-only": { type: "boolean", summary: "for a copy of the backups: it reads these and nothing else, and has no vaults" },
 } as const satisfies Options;
 
-export const CHILD_CREATE_OPTIONS = ISSUED;
+export const CHILD_CREATE_OPTIONS = { ...ISSUED, vault: { ...ISSUED.vault, required: true } } as const satisfies Options;
 
 export const TOKEN_READ_OPTIONS = FORMAT_OPTION;
 
@@ -66,7 +82,7 @@ export const PERSON_WRITE_OPTIONS = {
     short: "v",
     value: "VAULT[=rwd]",
     multiple: true,
-    summary: "a vault, by name or id, and what the person may do there: r (default), w, d; may be repeated",
+    summary: `a vault, by name or id, and what the person may do there: ${PERMISSION_LETTERS}; may be repeated`,
   },
   ...FORMAT_OPTION,
 } as const satisfies Options;
@@ -120,7 +136,7 @@ export const TOKEN_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "child create",
-    summary: "issue a token below your own, which has no more than it and ends with it",
+    summary: "issue a child token: it can do at most what yours can, and ends with it",
     args: "<name>",
     options: CHILD_CREATE_OPTIONS,
     examples: ["item-vault child create job-4711 --vault Production --expires-in 15m"],

@@ -1,5 +1,6 @@
 import { type Command, command, type Options } from "../frame/command.ts";
 import { FORMAT_OPTION } from "../output/format.ts";
+import { PERMISSION_LETTERS } from "./table.ts";
 
 /** Options of the commands of issuers and rules. */
 
@@ -30,10 +31,11 @@ export const ISSUER_READ_OPTIONS = FORMAT_OPTION;
 
 export const ISSUER_DELETE_OPTIONS = {} as const satisfies Options;
 
-export const RULE_CREATE_OPTIONS = {
-  issuer: { type: "string", value: "ISSUER", summary: "the issuer of the tokens, by name or id" },
+export const RULE_TEST_OPTIONS = {
+  issuer: { type: "string", value: "ISSUER", required: true, summary: "the issuer of the tokens, by name or id" },
   claim: {
     type: "string",
+    required: true,
     multiple: true,
     value: "NAME=TEXT",
     summary: "a claim that a token needs; NAME:=JSON for a number, true or false; /a/b names a part of a claim; may be repeated",
@@ -43,14 +45,23 @@ export const RULE_CREATE_OPTIONS = {
     short: "v",
     value: "VAULT[=rwd]",
     multiple: true,
-    summary:
-      "a vault, by name or id, and what a workload may do there: l, r (default), w, d; =rw:ID,ID is for these items only; may be repeated",
+    summary: `a vault, by name or id, and what a workload may do there: ${PERMISSION_LETTERS}; =rw:ID,ID is for these items only; may be repeated`,
   },
   lifetime: { type: "string", value: "TIME", summary: "how long a token works, by default 15m, at most 1h" },
-  dialect: { type: "string", value: "DIALECT", summary: "uuid or connect", choices: ["uuid", "connect"] },
+  dialect: {
+    type: "string",
+    value: "DIALECT",
+    summary: "the form of ids: uuid (default) or connect",
+    choices: ["uuid", "connect"],
+  },
   "any-repository": { type: "boolean", summary: "github: every repository of the owner, with repository_owner_id alone" },
   "allow-subject": { type: "boolean", summary: "generic: `sub` may be the only claim about the workload" },
   ...FORMAT_OPTION,
+} as const satisfies Options;
+
+export const RULE_CREATE_OPTIONS = {
+  ...RULE_TEST_OPTIONS,
+  vault: { ...RULE_TEST_OPTIONS.vault, required: true },
 } as const satisfies Options;
 
 export const RULE_READ_OPTIONS = FORMAT_OPTION;
@@ -109,7 +120,7 @@ export const RULE_COMMANDS: readonly Command[] = [
     name: "rule test",
     summary: "show which of the last 50 exchanges a rule would have matched, and which claims differ; makes no rule (admin)",
     args: "",
-    options: RULE_CREATE_OPTIONS,
+    options: RULE_TEST_OPTIONS,
     examples: [
       "item-vault rule test --issuer GitHub --claim repository_id=123 --claim repository_owner_id=45 --vault Production",
     ],

@@ -24,9 +24,7 @@ export async function run(call: ExportCall): Promise<number> {
 
 async function runExport({ io, options, client }: ExportCall, signal: AbortSignal): Promise<number> {
   const format = chooseExport(options.format);
-  const { "out-file": output, force = false } = options;
-  if (output === undefined)
-    throw new CliError("No file was chosen", { exit: "usage", hint: "Choose one with -o FILE; `-o -` is stdout." });
+  const { "out-file": output = "-", force = false } = options;
   if (output !== "-" && !force && (await exists(output)))
     throw new CliError(`${output} exists`, { exit: "usage", hint: "Choose another file, or replace it with --force." });
   const path = options["password-file"];

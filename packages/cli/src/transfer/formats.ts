@@ -45,14 +45,17 @@ export function chooseImport(
   wanted: string | undefined,
   namesColumns = false,
 ): ImportFormat {
-  const matching = wanted === undefined ? matchingFormats(IMPORT_FORMATS, bytes, fileName) : [named(IMPORT_FORMATS, wanted)];
+  const matching =
+    wanted === undefined
+      ? matchingFormats(IMPORT_FORMATS, bytes, fileName)
+      : IMPORT_FORMATS.filter(({ name }) => name === wanted);
   const format = matching.length === 0 && namesColumns ? csv : matching[0];
   if (namesColumns && format?.hasColumns !== true)
     throw new CliError("--map is for CSV files", { exit: "usage", hint: "Leave it out, or choose a CSV format with --format." });
   if (format && matching.length < 2) return format;
   if (matching.length === 0 && columnsIn(bytes, fileName))
-    throw new CliError("The columns of the CSV file are of no program that is known", { exit: "usage", hint: MAP_HINT });
-  const what = matching.length === 0 ? "The file has no format that is known" : "The file may be of several formats";
+    throw new CliError(`The columns of ${fileName} match no known program`, { exit: "usage", hint: MAP_HINT });
+  const what = matching.length === 0 ? `The format of ${fileName} was not recognized` : `${fileName} may be of several formats`;
   throw new CliError(what, {
     exit: "usage",
     hint: `Choose with --format:\n${listOf(matching.length > 0 ? matching : IMPORT_FORMATS)}`,
@@ -60,7 +63,7 @@ export function chooseImport(
 }
 
 const MAP_HINT = [
-  "Say what they are, for example --map 'Login=username' --map 'Secret=password'. A column is",
+  "Name them, for example --map 'Login=username' --map 'Secret=password'. A column is",
   `  ${CHOICES.map(({ name }) => name).join(", ")}.`,
   "With --format csv a column is what its name says, else a hidden field. --dry-run writes nothing.",
 ].join("\n");
@@ -79,14 +82,8 @@ export function parseColumns(given: readonly string[]): ReadonlyMap<string, Part
   );
 }
 
-export const chooseExport = (wanted: string | undefined): ExportFormat => named(EXPORT_FORMATS, wanted);
-
-function named<T extends ExportFormat | ImportFormat>(formats: readonly T[], wanted: string | undefined): T {
-  const found = formats.find(({ name }) => name === wanted?.toLowerCase());
-  if (found) return found;
-  const message = wanted === undefined ? "No format was chosen" : "There is no such format";
-  throw new CliError(message, { exit: "usage", hint: `Choose with --format:\n${listOf(formats)}` });
-}
+/** Returns the format of a name that the option has among its choices. */
+export const chooseExport = (wanted: string | undefined): ExportFormat => EXPORT_FORMATS.find(({ name }) => name === wanted)!;
 
 function listOf(formats: readonly { readonly name: string; readonly summary: string }[]): string {
   const width = Math.max(...formats.map(({ name }) => name.length));

@@ -31,7 +31,10 @@ export async function loadSource(call: ImportCall, signal: AbortSignal): Promise
   const { args, options } = call;
   const url = options["from-connect"];
   if ((url === undefined) === (args[0] === undefined))
-    throw new CliError("Expected a file, or --from-connect URL", { exit: "usage", hint: "Run `item-vault import --help`." });
+    throw new CliError(url === undefined ? "Give a file, or --from-connect URL" : "Give a file or --from-connect, not both", {
+      exit: "usage",
+      hint: "Run `item-vault import --help`.",
+    });
   if (url !== undefined && options.map)
     throw new CliError("--map is for CSV files", { exit: "usage", hint: "Leave it out with --from-connect." });
   return url === undefined ? await loadFile(args[0]!, call) : await loadService(url, call, signal);
@@ -40,6 +43,7 @@ export async function loadSource(call: ImportCall, signal: AbortSignal): Promise
 async function loadFile(path: string, { io, options }: ImportCall): Promise<Source> {
   const bytes = path === "-" ? await readAll(io.stdin) : await readSource(path);
   const fileName = path === "-" ? "Imported" : basename(path); // formats make titles of it
+  if (bytes.length === 0) throw new CliError(`${path === "-" ? "stdin" : path} is empty`, { exit: "usage" });
   const columns = options.map && parseColumns(options.map);
   const format = chooseImport(bytes, fileName, options.format, columns !== undefined);
   const password = async () => await passwordOf(io, options["password-file"], "Password of the source: ");

@@ -14,12 +14,18 @@ export function describeSource(format: string, items: readonly TransferItem[]): 
   return `Source: ${format}, ${plural(items.length, "Item")}, ${plural(files, "File")}, ${plural(states, "earlier version")}\n`;
 }
 
+/** A value that is there after an import, in another form. */
+const KEPT = /[,(] ?kept as /;
+
 /** The loss report: a line for each loss with its count. */
 export function describeLosses(losses: readonly Loss[]): string {
-  if (losses.length === 0) return "Not carried over: nothing is lost\n";
   const width = Math.max(...losses.map(({ count }) => String(count).length));
-  const lines = losses.map(({ what, count }) => `  ${String(count).padStart(width)}  ${printable(what)}`);
-  return ["Not carried over:", ...lines, ""].join("\n");
+  const linesOf = (some: readonly Loss[]) =>
+    some.map(({ what, count }) => `  ${String(count).padStart(width)}  ${printable(what)}\n`);
+  const kept = losses.filter(({ what }) => KEPT.test(what));
+  const lost = losses.filter(({ what }) => !KEPT.test(what));
+  const head = lost.length > 0 ? "Not carried over:\n" : "Not carried over: nothing is lost\n";
+  return [head, ...linesOf(lost), ...(kept.length > 0 ? ["Carried over in another form:\n", ...linesOf(kept)] : [])].join("");
 }
 
 /** In which Items something is lost: titles, for the user's own terminal. */

@@ -1,9 +1,37 @@
 import { type Command, command, type Options } from "../frame/command.ts";
 
+/** The names of IMPORT_FORMATS and EXPORT_FORMATS, which the help would load with their libraries. A test compares them. */
+const IMPORT_FORMAT_NAMES = [
+  "1pux",
+  "item-vault",
+  "bitwarden",
+  "keepass",
+  "chrome",
+  "firefox",
+  "safari",
+  "lastpass",
+  "dashlane",
+  "keepassxc-csv",
+  "protonpass",
+  "roboform",
+  "1password-csv",
+  "bitwarden-csv",
+  "nordpass",
+  "csv",
+  "dotenv",
+  "vault-kv",
+] as const;
+const EXPORT_FORMAT_NAMES = ["item-vault", "1pux", "dotenv", "bitwarden", "bitwarden-zip"] as const;
+
 /** Options of `import` and `export`. */
 
 export const IMPORT_OPTIONS = {
-  format: { type: "string", value: "NAME", summary: "the format of the file, instead of the one that it looks like" },
+  format: {
+    type: "string",
+    value: "NAME",
+    summary: `the format of the file, instead of the one that it looks like: ${IMPORT_FORMAT_NAMES.join(", ")}`,
+    choices: IMPORT_FORMAT_NAMES,
+  },
   map: {
     type: "string",
     multiple: true,
@@ -25,8 +53,20 @@ export const IMPORT_OPTIONS = {
 } as const satisfies Options;
 
 export const EXPORT_OPTIONS = {
-  format: { type: "string", value: "NAME", summary: "the format of the file" },
-  "out-file": { type: "string", short: "o", value: "FILE", summary: "the file to write, of mode 0600; `-` is stdout" },
+  format: {
+    type: "string",
+    value: "NAME",
+    required: true,
+    summary: `the format of the file: ${EXPORT_FORMAT_NAMES.join(", ")}`,
+    choices: EXPORT_FORMAT_NAMES,
+  },
+  "out-file": {
+    type: "string",
+    short: "o",
+    value: "FILE",
+    required: true,
+    summary: "the file to write, of mode 0600; `-` is stdout",
+  },
   vault: {
     type: "string",
     multiple: true,

@@ -4,7 +4,7 @@ import { FORMAT_OPTION } from "../output/format.ts";
 /** Options of the commands of vaults. */
 
 export const VAULT_READ_OPTIONS = {
-  admin: { type: "boolean", summary: "with the admin's token: all vaults, with quotas and usage" },
+  admin: { type: "boolean", summary: "with the admin token: every vault; JSON has quotas and usage" },
   ...FORMAT_OPTION,
 } as const satisfies Options;
 

@@ -20,7 +20,7 @@ export const BACKUP_OPTIONS = {
 export const BACKUP_COMMANDS: readonly Command[] = [
   command({
     name: "admin backup",
-    summary: "back up all vaults into the bucket of backups",
+    summary: "back up all vaults into the bucket of backups (admin)",
     args: "",
     options: BACKUP_OPTIONS,
     examples: [

@@ -51,6 +51,9 @@ export const KEYS_ACTIONS: readonly KeysAction[] = [
   },
 ];
 
+/** What stands for the arguments of an action in its example. */
+const EXAMPLES: Readonly<Record<string, string>> = { "<id>": "k2", "[id]": "k2", "[vault]…": "Production" };
+
 /** Options of `admin keys`. */
 
 const KEYS_OPTIONS = {
@@ -77,7 +80,7 @@ export const KEYS_COMMANDS: readonly Command[] = [
       "item-vault admin keys",
       "item-vault admin keys stage --file .dev.vars",
       ...KEYS_ACTIONS.filter(({ name }) => name !== "list").map(({ name, args }) =>
-        `item-vault admin keys ${name} ${args}`.trim(),
+        `item-vault admin keys ${name} ${EXAMPLES[args] ?? ""}`.trim(),
       ),
     ],
     load: () => import("./keys.ts"),

@@ -2,7 +2,7 @@ import { type Client, type Finding, ItemVaultError } from "@item-vault/client";
 import { hash } from "node:crypto";
 import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
-import { CliError, EXIT } from "../../frame/failure.ts";
+import { CliError, EXIT, vaultNames } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
 import { requireFolder } from "../../frame/paths.ts";
 import { printable, plural } from "../../frame/printable.ts";
@@ -41,6 +41,7 @@ export async function restore({ io, options, admin: connect }: Call<typeof RESTO
   const { restored, vaults, findings } = await run(io, client, wanted);
   for (const one of restored.skipped ?? []) await tell(io, describeSkipped(one.snapshot, one.reason));
   await tell(io, describe(wanted, restored, vaults));
+  if (dryRun) await tell(io, "This is a dry run: nothing was changed");
   for (const finding of findings) await tell(io, printable(lineOf(finding)));
   if (restored.kept > 0) await tell(io, `${plural(restored.kept, "vault")} had been restored before`);
   const refusal = refusalOf(restored);
@@ -129,12 +130,17 @@ function numberOf(text: string): number {
   return Number(text);
 }
 
-const EXISTING = { none: "", deleted: ", which was deleted", older: ", which was there", newer: ", which was there and newer" };
+const EXISTING = {
+  none: "",
+  deleted: "; it was deleted since",
+  older: "; it has not changed since",
+  newer: "; it has changed since, and the changes are lost",
+};
 
 const describe = ({ vault }: Wanted, { snapshot, takenAt, items, existing = "none" }: Restored, vaults: number): string =>
   vault === undefined
     ? `Backup ${snapshot} of ${takenAt} has ${plural(vaults, "vault")}`
-    : `${vault}: snapshot ${snapshot} of ${takenAt} with ${plural(items, "item")}${EXISTING[existing]}`;
+    : `Vault ${vaultNames.get(vault) ?? vault}: snapshot ${snapshot} of ${takenAt} with ${plural(items, "item")}${EXISTING[existing]}`;
 
 async function tellNext(io: Io, { vault, item }: Wanted, { vaults }: Restored): Promise<void> {
   if (item !== undefined) return tell(io, `Restored the item ${item}`);

@@ -19,7 +19,7 @@ export const RESTORE_OPTIONS = {
 export const RESTORE_COMMANDS: readonly Command[] = [
   command({
     name: "admin restore",
-    summary: "restore all vaults into an empty deployment, or one vault",
+    summary: "restore all vaults into an empty deployment, or one vault (admin)",
     args: "",
     options: RESTORE_OPTIONS,
     examples: [

@@ -3,7 +3,7 @@ import { emptyState, urlsOf } from "../../item-parts.ts";
 import { lookup } from "../../lookup.ts";
 import { Losses } from "../../losses.ts";
 import type { Transfer, TransferField, TransferItem } from "../../item.ts";
-import { sourceFault } from "../../error.ts";
+import { sourceFault, TransferError } from "../../error.ts";
 import { readApart } from "../../read-apart.ts";
 import type { Dialect } from "./dialects.ts";
 import { bodyOf, delimiterOf, guess } from "./header.ts";
@@ -71,13 +71,15 @@ function columnsOf(header: readonly string[], dialect: Dialect | undefined, chos
   const absent = [...chosen.keys()].find((key) => !keys.includes(key));
   if (absent !== undefined) throw sourceFault("The header", `has no column “${absent}”`);
   const known = keys.map((key) => choiceOf(chosen.get(key) ?? "") ?? (dialect ? lookup(dialect.columns, key) : guess(key)));
-  if (!known.some(Boolean)) throw sourceFault("The header", "has no column whose name says what it is");
+  if (!known.some(Boolean)) throw new TransferError("The header has no column whose name says what it is", NAME_COLUMNS);
   return known.map((part, n) => {
     // A repeated name would hide which of its columns a field is of.
     const name = keys.indexOf(keys[n]!) === n ? names[n]! : `${names[n]} ${n + 1}`;
     return { name, fill: part === undefined ? unknown : typeof part === "function" ? part : PARTS[part].fill };
   });
 }
+
+const NAME_COLUMNS = "Nothing was imported. In the command line, name the columns, for example --map 'Login=username'.";
 
 const unknown: Fill = (draft, cell) => {
   draft.count(`values of the column “${cell.column}”, kept as hidden fields`);
