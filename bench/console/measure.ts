@@ -161,7 +161,7 @@ export async function measureSearch(page: Page, slowdown: number): Promise<Times
  */
 export async function measureStar(page: Page, slowdown: number): Promise<Times> {
   await page.locator(ROWS).first().click();
-  await page.getByRole("button", { name: "Favourite" }).waitFor();
+  await page.getByRole("button", { name: "Favorite" }).waitFor();
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("Emulation.setCPUThrottlingRate", { rate: slowdown });
   const times = await page.evaluate(async (turns) => {
@@ -173,7 +173,7 @@ export async function measureStar(page: Page, slowdown: number): Promise<Times> 
       const before = isStarred();
       performance.clearResourceTimings();
       [...document.querySelectorAll<HTMLElement>(".item .actions button")]
-        .find((one) => one.textContent === "Favourite")!
+        .find((one) => one.textContent === "Favorite")!
         .click();
       while (isStarred() === before) await new Promise<void>((resolve) => setTimeout(resolve));
       await new Promise<void>((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
