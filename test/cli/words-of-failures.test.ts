@@ -8,6 +8,7 @@ import { failureOf } from "../../packages/cli/src/frame/failure.ts";
 import { CATEGORIES } from "../../src/model/item.ts";
 import { admin, makeToken, makeVault, sendRequest } from "../sdk/support/vault.ts";
 import { runHere } from "./support/here.ts";
+import { startInterceptor } from "./support/interceptor.ts";
 import { hurryTime } from "./support/hurry.ts";
 import { startSelfSigned } from "./support/self-signed.ts";
 
@@ -67,6 +68,22 @@ describe("item delete --destroy", () => {
         stderr: expect.stringContaining("may not destroy"),
       });
     expect(await run(["item", "get", "Kept"])).toMatchObject({ code: 0 });
+  });
+
+  it("says that the Item is deleted when only the destruction fails after it", async () => {
+    const { token: destroyer } = await makeToken({ [vault]: "rwd" }, "uuid");
+    const id = await makeItem("Half");
+    let asked = 0;
+    const refuse = (request: string) => (request.includes("/deleted-items/") && ++asked > 1 ? 403 : undefined);
+    const { url } = await startInterceptor({ refuse });
+    const env = { ITEM_VAULT_TOKEN: destroyer, ITEM_VAULT_HOST: url };
+    expect(await run(["item", "delete", "Half", "--destroy", "--yes"], env)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining(
+        `The item was deleted, and is not destroyed yet: \`item-vault item restore ${id}\` restores it\n`,
+      ),
+    });
+    expect(await run(["item", "restore", id])).toMatchObject({ code: 0 });
   });
 
   it("destroys an Item, a deleted Item, and says when there is neither", async () => {
