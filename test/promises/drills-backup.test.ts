@@ -127,12 +127,16 @@ describe("a backup that is killed at any of its steps", () => {
 
 /** Writes that the rate limit of a token (2,000 in 10 s, contract 12.1) admits while a call of D1 takes 30 ms. */
 const WRITES_A_CALL = 6;
+const LARGE_ITEMS = 16;
 
 describe("a backup beside writers at the rate limit", () => {
   it("ends and is whole as of one moment, and no writer is refused", async () => {
     const first = await useVault(await makeVault("Busy"));
-    for (let item = 0; item < 12; item++) {
-      const id = await first.create(`large ${item}`, "x".repeat(50_000));
+    for (let item = 0; item < LARGE_ITEMS; item++) {
+      // More than one slice of the vault: a slice is of one moment by itself.
+      const fields = Array.from({ length: 6 }, (_, field) => ({ label: `${field}`, value: "x".repeat(60_000) }));
+      const { id } = (await first.call("POST", first.items, { body: { title: `large ${item}`, category: "LOGIN", fields } }))
+        .body;
       await first.upload(id, `content ${item}`);
     }
     const writers = await Promise.all(
@@ -172,7 +176,7 @@ describe("a backup beside writers at the rate limit", () => {
     );
     // Each other Item has two versions: its creation, and its File. So the version of the vault counts the writes of one moment.
     const { contentVersion } = (await first.call("GET", `/v1/vaults/${first.vault}`)).body;
-    expect(contentVersion).toBe(12 * 2 + versions[0]! + versions[1]!);
+    expect(contentVersion).toBe(LARGE_ITEMS * 2 + versions[0]! + versions[1]!);
     expect(Object.keys(view).length).toBeGreaterThan(50);
     await mustRun("verify");
     await mustRun("verify", { backup: true });
