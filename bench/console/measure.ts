@@ -172,9 +172,7 @@ export async function measureStar(page: Page, slowdown: number): Promise<Times> 
     for (let turn = 0; turn < turns; turn++) {
       const before = isStarred();
       performance.clearResourceTimings();
-      [...document.querySelectorAll<HTMLElement>(".item .actions button")]
-        .find((one) => one.textContent === "Favorite")!
-        .click();
+      [...document.querySelectorAll<HTMLElement>(".item .actions button")].find((one) => one.textContent === "Favorite")!.click();
       while (isStarred() === before) await new Promise<void>((resolve) => setTimeout(resolve));
       await new Promise<void>((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
       const shown = performance.now();

@@ -1,8 +1,8 @@
-/** Times for people, in the words of the page and the time zone of the browser: `Nov 29, 2026, 4:05 PM`. */
+/** Times for people, as they write them where the browser is, in its time zone. */
 
-const TIME = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
-const DATE = new Intl.DateTimeFormat("en", { dateStyle: "medium" });
-const HOUR = new Intl.DateTimeFormat("en", { timeStyle: "short" });
+const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const HOUR = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 
 /** The time of the day. In: an ISO 8601 time. */
 export const formatHour = (time: string): string => HOUR.format(new Date(time));
