@@ -3,7 +3,7 @@ import type { Result } from "../../model/result.ts";
 import type { Segment } from "../activity/segments.ts";
 import { COUNTED, type CountOfLoss, missesRowsSql } from "../vaults/counted-rows.ts";
 import { runBatch } from "../d1/database.ts";
-import { TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
+import { type RowOf, TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
 import { into } from "../tables/statements.ts";
 
 /** The statements by which `verify` repairs what can be computed again from other rows (decision 0035). */
@@ -15,7 +15,7 @@ import { into } from "../tables/statements.ts";
 const leaving = (name: CountOfLoss): string =>
   `CASE WHEN NOT ?2 AND ${missesRowsSql(name, `counted.${name}`)} THEN vaults.${name} ELSE counted.${name} END`;
 
-const USES = TABLES_BY_ROOT_KEY.map(({ name }) => name);
+const USES = TABLES_BY_ROOT_KEY.map(({ name }) => name as Exclude<keyof RowOf<"root_key_uses">, "id">);
 
 /** Returns SQL for the count of rows under a root key after a repair. Only an accepted loss, or an impossible count, makes it fall. */
 const leavingUses = (name: string): string =>
@@ -32,7 +32,7 @@ const SQL = {
       FROM (${COUNTED}) AS counted)
     WHERE id = ?1`,
   uses: `
-    INSERT ${into("root_key_uses")}
+    INSERT ${into("root_key_uses", ["id", ...USES])}
     VALUES (?1, ${USES.map((name) => `(SELECT count(*) FROM ${name} WHERE root_key_id = ?1)`).join(", ")})
     ON CONFLICT (id) DO UPDATE SET ${USES.map((name) => `${name} = ${leavingUses(name)}`).join(", ")}`,
   /** A `last_id` that cannot be right becomes the least one that can. */
