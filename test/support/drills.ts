@@ -133,7 +133,7 @@ export async function loseDatabase(vaults: readonly string[], isOtherAccount = f
   for (const vault of vaults) {
     const coordinator = env.COORDINATOR.getByName(vault);
     if (isOtherAccount) await runInDurableObject(coordinator, (_, { storage }) => storage.deleteAll());
-    await evictDurableObject(coordinator);
+    await evictDurableObject(coordinator).catch(() => undefined); // it may have been evicted already
   }
 }
 
