@@ -139,7 +139,7 @@ describe("the check of passwords", () => {
     ]);
     await runCheck(page, 9);
     const found = await findingsOf(page, "Due");
-    expect(found.filter((text) => text.startsWith("Expired on Mar 1, 2020")).map((text) => text.slice(23))).toEqual([
+    expect(found.filter((text) => text.startsWith("Expired on 1 Mar 2020")).map((text) => text.slice(22))).toEqual([
       "Capitals",
       "In seconds",
       "Past",
