@@ -28,7 +28,7 @@ it("the views name the settings of the service, not their defaults", async () =>
   await page.getByRole("link", { name: "Gone" }).click();
   const [deleted] = (await sendRequest("GET", `v1/vaults/${vault}/deleted-items`, token)) as [{ deletedAt: string }];
   const until = await page.evaluate(
-    (time) => new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" }).format(time),
+    (time) => new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" }).format(time),
     Date.parse(deleted.deletedAt) + 7 * 24 * 3600 * 1000,
   );
   await page.getByText(`can be restored until ${until}`).waitFor();

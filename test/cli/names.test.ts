@@ -59,7 +59,7 @@ describe("a table", () => {
     const created = ["activity", "--vault", world.vault, "--item", world.item, "--action", "CREATE"];
     expect((await table(created, env)).split("\n")[1]).toMatch(new RegExp(`SUCCESS +${TOKEN} +item Database +1 `));
     expect(await table([...created, "--actor", TOKEN], env)).toContain("item Database");
-    const list = await table(["activity", "--admin", "--actor", "admin", "--limit", "20"], ADMIN());
+    const list = await table(["activity", "--admin", "--actor", "admin", "--action", "CREATE", "--limit", "1000"], ADMIN());
     expect(list).toContain(`token ${TOKEN}`);
   });
 
@@ -68,7 +68,7 @@ describe("a table", () => {
     const { id } = await admin("POST", "tokens", { name, vaults: {} });
     await admin("DELETE", `tokens/${id}`);
     await expect
-      .poll(() => table(["activity", "--admin", "--action", "DELETE", "--limit", "20"], ADMIN()))
+      .poll(() => table(["activity", "--admin", "--action", "DELETE", "--limit", "1000"], ADMIN()))
       .toContain(`token ${name}`);
   });
 

@@ -45,7 +45,7 @@ const build = () =>
 /** When the first of two builds wrote each file. */
 let times: readonly number[];
 beforeAll(async () => {
-  symlinkSync(join(import.meta.dirname, "../../packages/console"), join(folder, "console"));
+  symlinkSync(join(import.meta.dirname, "../../packages"), join(folder, "packages"));
   await build();
   times = timesOf();
   writeFileSync(pathOf("docs/old.html"), "of an earlier version");

@@ -10,6 +10,7 @@ interface Watched {
   readonly origins: readonly string[];
   readonly problems: string[];
   readonly expected: RegExp[];
+  readonly allowed: RegExp[];
 }
 
 const watched = new WeakMap<BrowserContext, Watched>();
@@ -36,7 +37,7 @@ const isUsual = (problem: string): boolean => USUAL.some((pattern) => pattern.te
  */
 export function watchProblems(context: BrowserContext, origins = watched.get(context)?.origins ?? []): void {
   const known = watched.has(context);
-  watched.set(context, { origins, problems: [], expected: [] });
+  watched.set(context, { origins, problems: [], expected: [], allowed: [] });
   for (const page of context.pages()) accepting.delete(page);
   if (!known) listen(context);
 }
@@ -76,12 +77,15 @@ const presentMessage = (message: ConsoleMessage): string => {
 /** Allows the problems of a page whose text matches. The test fails if there is none when it ends. */
 export const expectProblem = (page: Page, pattern: RegExp): void => void watched.get(page.context())!.expected.push(pattern);
 
+/** Allows the problems of a page whose text matches, which depend on the time that a request takes. */
+export const allowProblem = (page: Page, pattern: RegExp): void => void watched.get(page.context())!.allowed.push(pattern);
+
 /** The problems so far that are not expected, and the expected ones that did not happen. */
 function problemsOf(context: BrowserContext): string[] {
-  const { problems, expected } = watched.get(context)!;
+  const { problems, expected, allowed } = watched.get(context)!;
   const missing = expected.filter((pattern) => !problems.some((problem) => pattern.test(problem)));
   return [
-    ...problems.filter((problem) => !expected.some((pattern) => pattern.test(problem))),
+    ...problems.filter((problem) => ![...expected, ...allowed].some((pattern) => pattern.test(problem))),
     ...missing.map((pattern) => `no problem matches ${pattern.source}`),
   ];
 }

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Item } from "@item-vault/client";
-import { changeWords } from "../../../packages/console/src/history/tell-changes.ts";
+import { changeWords } from "../../../packages/console/src/history/change-words.ts";
 import { difference } from "../../../packages/console/src/history/difference.ts";
 import { runs } from "../../support/runs.ts";
 import { anyItem, field, file, inSections, itemOf } from "./items.ts";
