@@ -35,15 +35,15 @@ export async function run({ io, args, options, client: connect }: Call<typeof FI
 /** Where a download goes. */
 
 /**
- * The path of a download. `output`: the user's path; without one, or with that of a folder, the name of the File counts, of which only
- * the last part is used. Errors: throws a CliError for a name that cannot be one of a file.
+ * Returns the path of a download: `output`, or the last part of the name of the File, in the folder `output` if that is one. Throws a
+ * CliError for a name that no file can have.
  */
 async function targetOf(output: string | undefined, name: string): Promise<string> {
   const isFolder = output !== undefined && (output.endsWith("/") || (await stat(output).catch(() => undefined))?.isDirectory());
   return output === undefined || isFolder ? join(output ?? ".", safeName(name)) : output;
 }
 
-/** The last part of a name, of paths of any system. Errors: throws a CliError when nothing usable is left. */
+/** Returns the last part of a name, which may be a path of any system. Throws a CliError if no file can have that name. */
 export function safeName(name: string): string {
   const last = name.split(/[/\\]/).at(-1)!;
   const usable = last !== "" && last !== "." && last !== ".." && !/\p{Cc}/u.test(last) && Buffer.byteLength(last) <= 255;

@@ -26,5 +26,5 @@ export const hasHidden = (text: string): boolean => escapeHidden(text, () => "")
 
 const LAYOUT = new Set(["\n", "\t"]);
 
-/** A number with its noun: `1 Item`, `2 Items`. In: the plural of the noun, where it is not made by an s. */
+/** Returns a number with its noun: `1 Item`, `2 Items`. `many`: the plural of a noun that takes no s. */
 export const plural = (count: number, noun: string, many = `${noun}s`): string => `${count} ${count === 1 ? noun : many}`;

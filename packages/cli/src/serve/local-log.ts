@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
 import { unwritable } from "../frame/paths.ts";
+import { codeOf } from "../frame/reasons.ts";
 
 /** The log of `--log`: one JSON object a line for each read that the copy answered. The service does not know of them. */
 
@@ -44,7 +45,7 @@ export async function openLocalLog(path: string | undefined, say: (message: stri
         await file.appendFile(lines);
         fault = undefined;
       } catch (error) {
-        const { code = "unknown fault" } = error as NodeJS.ErrnoException;
+        const code = codeOf(error);
         if (fault === undefined) say(`reads cannot be logged (${code})`);
         fault = code;
       }

@@ -1,6 +1,7 @@
 import { lstat, rm } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { CliError } from "../frame/failure.ts";
+import { codeOf } from "../frame/reasons.ts";
 import { foreign } from "./copy-file.ts";
 
 /**
@@ -37,9 +38,9 @@ export async function lockCopy(copy: string): Promise<() => Promise<void>> {
 function listen(path: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => socket.destroy()).unref();
-    server.once("error", ({ code }: NodeJS.ErrnoException) => {
-      if (code === "EADDRINUSE") resolve(undefined);
-      else reject(new CliError(`${path} cannot be made: ${code ?? "unknown fault"}`));
+    server.once("error", (error) => {
+      if (codeOf(error) === "EADDRINUSE") resolve(undefined);
+      else reject(new CliError(`${path} cannot be made: ${codeOf(error)}`));
     });
     server.listen(path, () => resolve(server));
   });

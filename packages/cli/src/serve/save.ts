@@ -1,3 +1,4 @@
+import { codeOf } from "../frame/reasons.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Copy, wallTimeOf } from "./copy.ts";
 import { encodeCopy, removeCopy, writeCopy } from "./copy-file.ts";
@@ -51,8 +52,6 @@ export function createSaver(copy: Copy, { path, lagMax, say }: Options): Saver {
   const inTurn = (run: () => Promise<void>): Promise<void> => (last = last.then(run));
   return { save: () => inTurn(write), remove: () => inTurn(remove), fault: () => fault };
 }
-
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "unknown fault";
 
 /** The moment until which every vault is confirmed: Unix milliseconds; 0 when one is not. */
 const confirmedAt = ({ vaults }: Copy): number =>

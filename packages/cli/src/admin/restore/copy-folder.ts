@@ -136,7 +136,7 @@ async function uploadAll(
 
 /** Copies what the bucket of backups lacks of a folder that `admin backup --to` has written. */
 
-/** The objects in a folder, in the order in which they are copied. Errors: throws a CliError without objects. */
+/** Returns the objects in a folder, in the order of their copies. Throws a CliError if there are none. */
 async function listFolder(folder: string): Promise<StoredObject[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

@@ -5,7 +5,7 @@ import { type Release, RELEASE_FORMAT } from "./release.ts";
 
 /** Checks of parsed JSON. Each says what is wrong with a value, without the value. */
 
-/** In: a value, and the attributes that lead to it. Out: what is wrong; `undefined` for nothing. */
+/** Returns the fault of a value, or `undefined`. `at`: the attributes that lead to the value. */
 type Check = (value: unknown, at: string) => string | undefined;
 
 /** What is wrong with the value at a place. */
