@@ -171,7 +171,7 @@ export default defineConfig({
       },
       {
         // In Node, with D1 on node:sqlite and virtual time.
-        resolve: { alias: { "cloudflare:workers": `${import.meta.dirname}/${SIMULATOR}/platform/workers-module.ts` } },
+        resolve: { alias: { "cloudflare:workers": `${import.meta.dirname}/packages/host/src/platform/workers-module.ts` } },
         test: {
           name: "simulator",
           include: [`${SIMULATOR}/**/*.test.ts`],

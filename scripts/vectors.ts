@@ -7,7 +7,7 @@ import { timingSafeEqual } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { addByteMethods } from "../test/proof/simulator/platform/bytes.ts";
+import { addByteMethods } from "../packages/host/src/platform/bytes.ts";
 import { startWorker } from "../test/sdk/support/worker.ts";
 import { need } from "../test/upgrade/support/ask.ts";
 import { contentOf, FULL } from "../test/upgrade/support/sample-items.ts";

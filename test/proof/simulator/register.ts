@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 /** Lets Node load the modules of the service, as wrangler bundles them: `cloudflare:workers`, and names out of a JSON file. */
 
-const WORKERS = new URL("./platform/workers-module.ts", import.meta.url).href;
+const WORKERS = new URL("../../../packages/host/src/platform/workers-module.ts", import.meta.url).href;
 
 export const registerService = () =>
   registerHooks({
