@@ -17,6 +17,7 @@ const CLIENT = "test/client";
 const UPGRADE = "test/upgrade";
 const DEPLOY = "test/deploy";
 const SIMULATOR = "test/proof/simulator";
+const HOST = "test/host";
 const OPENAPI = "test/openapi/node";
 const BROWSER = "test/browser";
 const PURE = "test/pure";
@@ -39,6 +40,8 @@ const PURE_IN_WORKERD = [
 ].map((name) => `${PURE}/${name}.test.ts`);
 const isLong = process.env["LONG_RUN"] === "1";
 const SEEDS = "./test/support/seeds.ts";
+/** Stands for a module of workerd where the Worker runs in Node. */
+const WORKERS_MODULE = { "cloudflare:workers": `${import.meta.dirname}/packages/host/src/platform/workers-module.ts` };
 /** Time-outs catch only hangs: a machine under load takes 8 times as long as an idle one. In the long runs, a test has hours of cases. */
 const TIMEOUTS = { testTimeout: isLong ? 2 * 60 * 60 * 1000 : 180_000, hookTimeout: 300_000 };
 /** Longer than the longest test, which has 15 minutes. */
@@ -137,7 +140,7 @@ export default defineConfig({
           isolate: false,
           exclude: [
             ...configDefaults.exclude,
-            ...[SDK, CLI, CLIENT, UPGRADE, DEPLOY, SIMULATOR, OPENAPI, BROWSER].map((folder) => `${folder}/**`),
+            ...[SDK, CLI, CLIENT, UPGRADE, DEPLOY, SIMULATOR, HOST, OPENAPI, BROWSER].map((folder) => `${folder}/**`),
             `${PURE}/!(${PURE_IN_WORKERD.map((path) => path.slice(PURE.length + 1)).join("|")})`,
           ],
           setupFiles: ["./test/support/setup.ts", SEEDS],
@@ -171,10 +174,20 @@ export default defineConfig({
       },
       {
         // In Node, with D1 on node:sqlite and virtual time.
-        resolve: { alias: { "cloudflare:workers": `${import.meta.dirname}/packages/host/src/platform/workers-module.ts` } },
+        resolve: { alias: WORKERS_MODULE },
         test: {
           name: "simulator",
           include: [`${SIMULATOR}/**/*.test.ts`],
+          execArgv: ["--disable-warning=ExperimentalWarning"], // node:sqlite
+        },
+      },
+      {
+        // In Node, as the self-hosted server runs.
+        resolve: { alias: WORKERS_MODULE },
+        test: {
+          name: "host",
+          include: [`${HOST}/**/*.test.ts`],
+          setupFiles: [SEEDS],
           execArgv: ["--disable-warning=ExperimentalWarning"], // node:sqlite
         },
       },
