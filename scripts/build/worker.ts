@@ -53,7 +53,7 @@ export async function bundleWorker(): Promise<{ files: Record<string, string | U
   const assets = Object.entries(await assetFiles(document)).map(([path, content]) => [`assets/${path}`, content] as const);
   const files = {
     [`code/${NAME}`]: code,
-    "package.json": `${JSON.stringify({ version: manifest.version })}\n`,
+    "package.json": `${JSON.stringify({ version: manifest.version, type: "module" })}\n`,
     "wrangler.toml": bundledConfiguration(readFileSync("wrangler.toml", "utf8")),
     ...Object.fromEntries([...migrations, ...assets]),
   };

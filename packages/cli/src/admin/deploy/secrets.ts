@@ -60,22 +60,31 @@ export function requireSecrets(plans: readonly SecretPlan[], path: string, isDep
  * values that the Worker does not have yet.
  */
 export async function makeSecrets(plans: readonly SecretPlan[], path: string): Promise<Record<string, string>> {
-  const generated = plans.filter(({ from }) => from === "generated").map(({ name }) => [name, GENERATORS[name]!()]);
-  const made = Object.fromEntries(generated) as Record<string, string>;
-  if (generated.length > 0) {
+  const made = await generateSecrets(
+    plans.filter(({ from }) => from === "generated").map(({ name }) => name),
+    path,
+  );
+  const known = plans.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value] as const]));
+  return { ...Object.fromEntries(known), ...made };
+}
+
+/** Generates secrets and adds them to the file. Returns them by their names. */
+export async function generateSecrets(names: readonly string[], path: string): Promise<Record<string, string>> {
+  const made = Object.fromEntries(names.map((name) => [name, GENERATORS[name]!()]));
+  if (names.length > 0) {
     const text = await readFile(path, "utf8").catch(() => NOTE);
     // A new file gets this mode; that of an existing one is checked when it is read.
     await appendFile(path, `${text === NOTE ? NOTE : text.endsWith("\n") ? "" : "\n"}${secretLines(made)}`, { mode: 0o600 });
   }
-  const known = plans.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value] as const]));
-  return { ...Object.fromEntries(known), ...made };
+  return made;
 }
 
 const NOTE = `# The secrets of a deployment of Item Vault. ROOT_KEYS decrypts every vault; without it none can be decrypted.
 # Keep a copy offline, apart from every backup of the database.
 `;
 
-async function readSecrets(path: string): Promise<Map<string, string>> {
+/** Reads the secrets of a file, which may be missing. Throws a CliError when others may read it, and for a weak one. */
+export async function readSecrets(path: string): Promise<Map<string, string>> {
   const found = await stat(path).catch(() => undefined);
   if (!found) return new Map();
   if (process.platform !== "win32" && (found.mode & 0o077) !== 0)

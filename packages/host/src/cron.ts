@@ -1,0 +1,25 @@
+/** The cron trigger of wrangler.toml. */
+
+const HOUR_MS = 3_600_000;
+const HOURLY = /^([0-5]?\d) \* \* \* \*$/;
+
+/** Milliseconds after the start at which the task runs once: a machine that is switched off at night would else never run it. */
+const FIRST_MS = 60_000;
+
+/**
+ * Runs a task each hour. In: an expression such as `17 * * * *`; the task gets its time in Unix milliseconds. Throws for an expression that is not
+ * hourly.
+ */
+export function startCron(expression: string, run: (time: number) => Promise<void>) {
+  const minute = HOURLY.exec(expression)?.[1];
+  if (minute === undefined) throw new Error(`The cron trigger "${expression}" is not hourly`);
+  const offset = Number(minute) * 60_000;
+  let timer = setTimeout(ring, FIRST_MS).unref();
+  function ring(): void {
+    void run(Date.now());
+    const now = Date.now();
+    const next = Math.floor((now - offset) / HOUR_MS + 1) * HOUR_MS + offset;
+    timer = setTimeout(ring, next - now).unref();
+  }
+  return { stop: () => clearTimeout(timer) };
+}

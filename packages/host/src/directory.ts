@@ -1,0 +1,35 @@
+import { mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+/** The directory of the server: one process uses it, and no other account of the machine reads it. */
+export interface DataDirectory {
+  readonly database: string;
+  readonly folderOf: (bucket: string) => string;
+  /** Lets another process use the directory. */
+  readonly release: () => void;
+}
+
+/** A directory that cannot be used, in words for the operator. */
+export class DirectoryError extends Error {}
+
+/** Creates the directory if it is missing, and locks it. Throws a DirectoryError. */
+export function openDirectory(path: string): DataDirectory {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const { mode } = statSync(path);
+  if (mode & 0o077)
+    throw new DirectoryError(`Other accounts of this machine may use ${path}. Close it to them: chmod 700 ${path}`);
+  return { database: join(path, "item-vault.db"), folderOf: (bucket) => join(path, bucket.toLowerCase()), release: lock(path) };
+}
+
+/** Locks by SQLite, whose lock the system ends with the process, however it ends. Nothing is ever written to the file. */
+function lock(path: string): () => void {
+  const db = new DatabaseSync(join(path, "lock"), { timeout: 0 });
+  try {
+    db.exec("BEGIN EXCLUSIVE");
+  } catch {
+    db.close();
+    throw new DirectoryError(`Another server uses ${path}: one process serves a directory.`);
+  }
+  return () => db.close();
+}

@@ -1,0 +1,179 @@
+import { fdatasync, fsyncSync, openSync, closeSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Worker } from "node:worker_threads";
+
+/**
+ * The one SQLite file of the server. Commits go to its write-ahead log without a sync, so that no reader waits for the disk. Whatever leaves the
+ * process waits for `settled` instead, and one `fdatasync` serves every commit before it (docs/design/host.md).
+ */
+export interface SqliteFile {
+  readonly db: DatabaseSync;
+  /** Says that a transaction of `db` has written. */
+  readonly wrote: () => void;
+  /** Resolves when every commit so far is on the disk. `undefined`: it is already. */
+  readonly settled: () => Promise<void> | undefined;
+  /** Syncs, checkpoints and closes the file. */
+  readonly close: () => Promise<void>;
+}
+
+/** SQLite before this release may lose commits when a checkpoint meets a writer (sqlite.org/wal.html#walresetbug). */
+const SQLITE_VERSION_MIN = "3.51.3";
+
+/** Transactions after which the worker thread copies the pages of the log into the database, or milliseconds after one transaction. */
+const CHECKPOINT_TRANSACTIONS = 250;
+const CHECKPOINT_MS_MAX = 10_000;
+const LOOK_INTERVAL_MS = 500;
+
+/** Bytes of a log that is truncated. Truncation keeps writers waiting, so it happens only where writers have left no pause for long. */
+const TRUNCATE_BYTES = 64 * 1024 * 1024;
+
+/** SQLite's default. */
+const PAGE_BYTES = 4096;
+
+/** The layout of the tables that this host adds to those of the migrations. */
+const LAYOUT = 1;
+
+/** Milliseconds that a writer waits for a truncation. */
+const BUSY_MS_MAX = 30_000;
+
+/**
+ * Checkpoints on a thread and a connection of its own, because the copying takes up to 160 ms. Only SQLite opens the database and its `-shm`:
+ * if Node closed one of them, the locks of SQLite would end (POSIX).
+ */
+const CHECKPOINTER = `
+  const { parentPort, workerData } = require("node:worker_threads");
+  const { DatabaseSync } = require("node:sqlite");
+  const db = new DatabaseSync(workerData.path);
+  db.exec("PRAGMA busy_timeout = 0; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0");
+  const checkpoint = (mode) => db.prepare("PRAGMA wal_checkpoint(" + mode + ")").get();
+  parentPort.on("message", (mode) => {
+    if (mode === "close") { db.close(); parentPort.close(); return; }
+    try { parentPort.postMessage(checkpoint(mode)); } catch (error) { parentPort.postMessage({ error: error.message }); }
+  });`;
+
+/** The file was written by a later release, which may have changed what this one relies on. */
+export class LaterRelease extends Error {
+  constructor() {
+    super(
+      "The data was written by a later release of Item Vault. Start that release, or restore a backup into an empty directory.",
+    );
+  }
+}
+
+const numberOf = (version: string): number => version.split(".").reduce((number, part) => number * 1_000 + Number(part), 0);
+
+/** Throws when this Node has an SQLite that may lose commits. */
+export function checkSqliteVersion(): void {
+  const db = new DatabaseSync(":memory:");
+  const { version } = db.prepare("SELECT sqlite_version() AS version").get() as { version: string };
+  db.close();
+  if (numberOf(version) >= numberOf(SQLITE_VERSION_MIN)) return;
+  throw new Error(
+    `This Node.js has SQLite ${version}, which can lose commits. Use one with SQLite ${SQLITE_VERSION_MIN} or later: Node.js 24.21 has it.`,
+  );
+}
+
+export interface SqliteFileOptions {
+  readonly path: string;
+  /** Ends the process: after a failed sync nobody knows which commits the disk has. */
+  readonly fail: (error: Error) => void;
+}
+
+/** Opens the file, or creates it. Throws SQLite's error for a file that is damaged or none of SQLite's. */
+export function openSqliteFile({ path, fail }: SqliteFileOptions): SqliteFile {
+  const db = new DatabaseSync(path, { timeout: BUSY_MS_MAX });
+  const { user_version: layout } = db.prepare("PRAGMA user_version").get() as { user_version: number };
+  if (layout > LAYOUT) throw new LaterRelease();
+  db.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    PRAGMA wal_autocheckpoint = 0;
+    PRAGMA foreign_keys = ON;
+    PRAGMA temp_store = MEMORY`);
+  // A transaction that writes makes sure that the log exists; then its folder is synced once.
+  db.exec(`PRAGMA user_version = ${LAYOUT}`);
+  const log = openSync(`${path}-wal`, "r");
+  syncFolder(dirname(path));
+
+  let written = 1;
+  let synced = 0;
+  let syncing: number | undefined;
+  let waiting: { readonly upTo: number; readonly resolve: () => void }[] = [];
+
+  function sync(): void {
+    if (syncing !== undefined || synced === written) return;
+    syncing = written;
+    fdatasync(log, (error) => {
+      if (error) return fail(error);
+      synced = syncing!;
+      syncing = undefined;
+      const done = waiting.filter(({ upTo }) => upTo <= synced);
+      waiting = waiting.filter(({ upTo }) => upTo > synced);
+      for (const { resolve } of done) resolve();
+      sync();
+    });
+  }
+
+  const settled = (): Promise<void> | undefined => {
+    if (synced === written) return undefined;
+    sync();
+    return new Promise((resolve) => waiting.push({ upTo: written, resolve }));
+  };
+
+  const checkpoints = startCheckpoints(path, () => written);
+  return {
+    db,
+    wrote() {
+      written++;
+      // After this turn, so that its other commits share the sync.
+      if (syncing === undefined) setImmediate(sync);
+    },
+    settled,
+    async close() {
+      await settled();
+      await checkpoints.stop();
+      db.close();
+      closeSync(log);
+    },
+  };
+}
+
+/** Keeps the log short. */
+function startCheckpoints(path: string, written: () => number) {
+  const thread = new Worker(CHECKPOINTER, { eval: true, workerData: { path } });
+  thread.unref();
+  let isBusy = false;
+  let checked = 0;
+  thread.on("message", ({ log = 0, error }: { log?: number; error?: string }) => {
+    isBusy = false;
+    if (error !== undefined) return console.error(`item-vault: a checkpoint failed: ${error}`);
+    if (log * PAGE_BYTES > TRUNCATE_BYTES) ask("TRUNCATE");
+  });
+  function ask(mode: "PASSIVE" | "TRUNCATE"): void {
+    isBusy = true;
+    thread.postMessage(mode); // oxlint-disable-line unicorn/require-post-message-target-origin -- a thread, not a window
+  }
+  let checkedAt = performance.now();
+  const timer = setInterval(() => {
+    const isDue = written() - checked >= CHECKPOINT_TRANSACTIONS || performance.now() - checkedAt > CHECKPOINT_MS_MAX;
+    if (isBusy || !isDue || written() === checked) return;
+    [checked, checkedAt] = [written(), performance.now()];
+    ask("PASSIVE");
+  }, LOOK_INTERVAL_MS).unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      const ended = new Promise((resolve) => thread.once("exit", resolve));
+      thread.postMessage("close"); // oxlint-disable-line unicorn/require-post-message-target-origin
+      await ended;
+    },
+  };
+}
+
+/** Syncs the names in a folder. */
+export function syncFolder(path: string): void {
+  const folder = openSync(path, "r");
+  fsyncSync(folder);
+  closeSync(folder);
+}
