@@ -187,7 +187,7 @@ export function expectBucketRules(bucketOf: () => Bucket): void {
 
   it("lists objects in the order of their keys, page by page, also from a key on that does not exist", async () => {
     const { bucket, folder } = setUp();
-    const keys = ["a", "a/b", "b", "c", "d/e"].map((name) => folder + name);
+    const keys = ["a-b", "a/b", "b", "c", "d/e"].map((name) => folder + name);
     for (const key of keys.toReversed()) await bucket.put(key, key);
     const listed = async (options: { after?: string; limit?: number }) => {
       const { objects, folders: none, next } = await bucket.list({ prefix: folder, ...options });
@@ -199,7 +199,7 @@ export function expectBucketRules(bucketOf: () => Bucket): void {
     const first = await listed({ limit: 2 });
     expect(first.keys).toEqual(keys.slice(0, 2));
     expect((await listed({ limit: 3, after: first.next! })).keys).toEqual(keys.slice(2));
-    expect((await listed({ after: `${folder}a` })).keys).toEqual(keys.slice(1));
+    expect((await listed({ after: `${folder}a-b` })).keys).toEqual(keys.slice(1));
     expect((await listed({ after: `${folder}bb` })).keys).toEqual(keys.slice(3));
     expect(await listed({ after: `${folder}z` })).toEqual({ keys: [], next: undefined });
     expect((await bucket.list({ prefix: `${folder}a/` })).objects.map(({ key }) => key)).toEqual([`${folder}a/b`]);

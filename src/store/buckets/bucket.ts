@@ -1,6 +1,7 @@
 /**
  * A bucket: objects of bytes under keys, in the order of their keys. This is what the service needs of a store for objects, so that it may be
  * R2 (r2.ts), a service with the API of S3, or a folder (decision 0046). Each method throws when the store fails; what it did then is unknown.
+ * Keys are lower-case letters, digits, "-", "_", "." and slashes. No key is the folder of another key.
  * test/support/bucket-rules.ts has the rules, as tests of every implementation.
  */
 export interface Bucket {
