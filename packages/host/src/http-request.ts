@@ -23,8 +23,8 @@ function addressOf({ headers, socket }: IncomingMessage, trustedProxies: number)
   return socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, "");
 }
 
-/** Returns the text that the bytes of a header are in UTF-8, as workerd does. Node reads Latin-1. */
-const decode = (value: string): string => (/[\x80-\xff]/.test(value) ? Buffer.from(value, "latin1").toString("utf8") : value);
+/** Returns the text that the bytes of a header are in UTF-8, as workerd reads them. Node reads Latin-1. */
+const utf8Of = (value: string): string => (/[\x80-\xff]/.test(value) ? Buffer.from(value, "latin1").toString("utf8") : value);
 
 /** The headers of a request, which are looked up by name many times and listed never. */
 class IncomingHeaders {
@@ -41,7 +41,7 @@ class IncomingHeaders {
     if (OF_PROXIES.test(key)) return (key === ADDRESS && addressOf(this.#req, this.#trustedProxies)) || null;
     // `Object.prototype` has values that are no strings.
     const value = this.#req.headers[key];
-    return typeof value === "string" ? decode(value) : null;
+    return typeof value === "string" ? utf8Of(value) : null;
   }
 
   has(name: string): boolean {

@@ -20,7 +20,10 @@ export class HostResponse {
   #whole: Source | undefined;
   #native: Response | undefined;
 
-  constructor(body?: BodyInit | null, { status = 200, statusText = "", headers, webSocket = null }: Init = {}) {
+  constructor(
+    body?: ConstructorParameters<typeof Native>[0],
+    { status = 200, statusText = "", headers, webSocket = null }: Init = {},
+  ) {
     this.status = status;
     this.statusText = statusText;
     this.headers = new Headers(headers);
