@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { unstable_readConfig as readConfig } from "wrangler";
-import { loadAssets } from "../../packages/host/src/assets.ts";
+import { type AssetSettings, createAssets } from "../../packages/host/src/assets.ts";
 import { Front } from "../../packages/host/src/http.ts";
 import { HostResponse } from "../../packages/host/src/platform/response.ts";
 
@@ -14,9 +14,7 @@ import { HostResponse } from "../../packages/host/src/platform/response.ts";
 vi.stubGlobal("Response", HostResponse); // as the host does
 
 const FOLDER = "dist/assets";
-const { run_worker_first: patterns } = readConfig({ config: "wrangler.toml" }).assets as unknown as {
-  run_worker_first: string[];
-};
+const settings = readConfig({ config: "wrangler.toml" }).assets as unknown as AssetSettings;
 const FILES = readdirSync(FOLDER, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map(({ parentPath, name }) => `/${relative(FOLDER, join(parentPath, name))}`);
@@ -60,7 +58,7 @@ function ask(port: number, method: string, path: string, headers: Record<string,
 let front: Front;
 let ports: readonly [number, number];
 beforeAll(async () => {
-  const serve = loadAssets(FOLDER, patterns);
+  const serve = createAssets(FOLDER, settings);
   front = new Front({
     handle: (request) => serve(request) ?? new Response(null, { headers: { "1Password-Connect-Version": "1" } }),
     settled: () => undefined,
@@ -162,7 +160,8 @@ describe("a request is answered as by Cloudflare", () => {
   });
 
   it("where a pattern of wrangler.toml gives the path to the Worker", async () => {
-    for (const pattern of patterns) expect((await expectSame("GET", pattern.replace("*", "x"))).from).toBe("worker");
+    for (const pattern of settings.run_worker_first)
+      expect((await expectSame("GET", pattern.replace("*", "x"))).from).toBe("worker");
   });
 
   it("without files of the disk beside the folder", async () => {

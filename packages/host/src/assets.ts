@@ -39,8 +39,14 @@ type Target = { readonly file: string } | { readonly redirect: string };
 /** Returns the answer to a request, or undefined if the Worker answers it. */
 export type ServeAsset = (request: Request) => Response | undefined;
 
-/** Loads the files of a folder. Throws for a file that it could not serve as Cloudflare does. `workerFirst`: patterns of paths of the Worker. */
-export function loadAssets(folder: string, workerFirst: readonly string[]): ServeAsset {
+/** The table `[assets]` of wrangler.toml. */
+export interface AssetSettings {
+  /** Patterns of paths that the Worker answers, whatever the files are. */
+  readonly run_worker_first: readonly string[];
+}
+
+/** Loads the files of a folder. Throws for a file that it could not serve as Cloudflare does. */
+export function createAssets(folder: string, { run_worker_first: patterns }: AssetSettings): ServeAsset {
   const files = new Map<string, File>();
   let rules: readonly Rule[] = [];
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -50,7 +56,7 @@ export function loadAssets(folder: string, workerFirst: readonly string[]): Serv
     if (path === RULES) rules = parseRules(bytes.toString());
     else files.set(`/${path}`, fileOf(path, bytes));
   }
-  const ofWorker = new RegExp(workerFirst.map((pattern) => globOf(pattern).source).join("|") || "(?!)");
+  const ofWorker = new RegExp(patterns.map((pattern) => globOf(pattern).source).join("|") || "(?!)");
   return (request) => {
     const { pathname, search } = partsOf(request.url);
     if (ofWorker.test(pathname)) return undefined;
