@@ -3,8 +3,9 @@ import * as workers from "./platform/workers-module.ts";
 import { addByteMethods } from "./platform/bytes.ts";
 import { addMapMethods } from "./platform/maps.ts";
 import { addReaderMethods, DigestStream, FixedLengthStream, IdentityTransformStream } from "./platform/streams.ts";
+import { HostResponse } from "./platform/response.ts";
 import { subtle } from "./platform/web-crypto.ts";
-import { LocalSocketPair, WorkerResponse } from "./web-sockets.ts";
+import { LocalSocketPair } from "./web-sockets.ts";
 
 /** Gives the Worker the globals and the module that workerd has and Node has not. In: the `fetch` of the Worker. */
 export function installGlobals(fetcher: typeof fetch): void {
@@ -16,7 +17,7 @@ export function installGlobals(fetcher: typeof fetch): void {
     fetch: fetcher,
     FixedLengthStream,
     IdentityTransformStream,
-    Response: WorkerResponse,
+    Response: HostResponse,
     WebSocketPair: LocalSocketPair,
     Cloudflare: { compatibilityFlags: {} },
     crypto: {

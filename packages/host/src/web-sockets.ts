@@ -54,12 +54,3 @@ export function createAcceptedSockets() {
     },
   };
 }
-
-/** The Response of Node with the status 101, which an object answers to whoever wants a WebSocket. */
-export class WorkerResponse extends Response {
-  constructor(body?: BodyInit | null, init?: ResponseInit) {
-    const isSwitch = init?.status === 101;
-    super(isSwitch ? null : body, isSwitch ? {} : init);
-    if (isSwitch) Object.defineProperties(this, { status: { value: 101 }, webSocket: { value: init.webSocket } });
-  }
-}
