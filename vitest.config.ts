@@ -188,6 +188,7 @@ export default defineConfig({
           name: "host",
           include: [`${HOST}/**/*.test.ts`],
           setupFiles: [SEEDS],
+          globalSetup: "./test/config/release.ts",
           execArgv: ["--disable-warning=ExperimentalWarning"], // node:sqlite
         },
       },

@@ -5,6 +5,7 @@ import { LOG_COMMANDS } from "./logs/table.ts";
 import { READ_COMMANDS } from "./read/table.ts";
 import { RUN_COMMANDS } from "./run/table.ts";
 import { SERVE_COMMANDS } from "./serve/table.ts";
+import { SERVER_COMMANDS } from "./server/table.ts";
 import { SETTINGS_COMMANDS } from "./settings/table.ts";
 import { PERSON_COMMANDS, TOKEN_COMMANDS } from "./tokens/table.ts";
 import { RULE_COMMANDS } from "./tokens/workload-table.ts";
@@ -35,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   ...READ_COMMANDS,
   ...RUN_COMMANDS,
   ...SERVE_COMMANDS,
+  ...SERVER_COMMANDS,
   ...ITEM_COMMANDS,
   ...FILE_COMMANDS,
   ...VAULT_COMMANDS,

@@ -164,6 +164,7 @@ function startCheckpoints(path: string, written: () => number) {
   return {
     async stop() {
       clearInterval(timer);
+      thread.ref();
       const ended = new Promise((resolve) => thread.once("exit", resolve));
       thread.postMessage("close"); // oxlint-disable-line unicorn/require-post-message-target-origin
       await ended;

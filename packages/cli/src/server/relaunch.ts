@@ -1,0 +1,20 @@
+import { CliError } from "../frame/failure.ts";
+
+/** Protections of the process that only its start can have. */
+
+/** Options of Node: SIGUSR1 would open its debugger, and with it the memory. */
+const PROTECTION = "--disable-sigusr1";
+const OPTIONS = [PROTECTION, "--disable-warning=ExperimentalWarning"];
+
+/**
+ * Replaces this process by one that writes no core dump, opens no debugger, and has not run what NODE_OPTIONS names. Returns in the process that is
+ * one already.
+ */
+export function relaunchProtected(): void {
+  if (process.execArgv.includes(PROTECTION)) return;
+  if (process.platform === "win32" || process.execve === undefined)
+    throw new CliError("`item-vault server` needs Linux or macOS, and Node.js 24.21 or later", { exit: "usage" });
+  const { NODE_OPTIONS: _, ...environment } = process.env;
+  const node = [process.execPath, ...OPTIONS, ...process.execArgv, ...process.argv.slice(1)];
+  process.execve("/bin/sh", ["sh", "-c", 'ulimit -c 0; exec "$@"', "sh", ...node], environment as Record<string, string>);
+}

@@ -1,0 +1,133 @@
+import { existsSync } from "node:fs";
+import { once } from "node:events";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { DirectoryError, type Host, LaterRelease, loadConfiguration, startHost } from "@item-vault/host";
+import { generateSecrets, readSecrets } from "../admin/deploy/secrets.ts";
+import type { Call } from "../frame/command.ts";
+import { CliError, EXIT } from "../frame/failure.ts";
+import { reasonOf } from "../frame/reasons.ts";
+import { tell } from "../output/format.ts";
+import { parseServerSettings, type ServerSettings } from "./options.ts";
+import { relaunchProtected } from "./relaunch.ts";
+import type { SERVER_OPTIONS } from "./table.ts";
+
+/** `server`: runs the Worker that the command line carries, until a signal. */
+
+/** The folder of the Worker: beside the packed command line, and in a checkout where `npm run build` writes it. */
+const RELEASES = ["worker", "../../dist/worker"].map((path) => join(dirname(fileURLToPath(import.meta.url)), path));
+
+/** What /health says of one dependency. */
+interface Dependency {
+  readonly service: string;
+  readonly status: string;
+  readonly message: string;
+}
+
+/** Dependencies without which no request would be answered. */
+const REQUIRED: ReadonlySet<string> = new Set(["settings", "keys", "schema", "d1"]);
+
+export async function run({ io, options }: Call<typeof SERVER_OPTIONS>): Promise<number> {
+  relaunchProtected();
+  process.umask(0o077); // no other account reads what the server writes
+  if (process.getuid?.() === 0 && !options["allow-root"])
+    throw new CliError("The server does not run as root", {
+      exit: "usage",
+      hint: "Start it as an account of its own, to which the directory belongs. In a container whose root is none outside: --allow-root.",
+    });
+  const release = releaseOf(options.from);
+  const { vars, secrets } = loadConfiguration(join(release, "wrangler.toml"));
+  const settings = parseServerSettings(io, options, Object.keys(vars));
+  const say = (message: string): void => void tell(io, `item-vault: ${message}`);
+  const variables = await loadVariables(settings, secrets.required, say);
+  const host = await startHost({
+    ...settings,
+    release,
+    variables,
+    report: (what, error) => say(`${what} failed: ${(error as Error).message}`),
+    fail(error) {
+      say(`the disk did not store what was written, so the server ends: ${error.message}`);
+      process.exit(EXIT.failed);
+    },
+  }).catch((error: unknown) => {
+    throw failureOf(error, settings);
+  });
+  const faults = await faultsOf(host);
+  for (const { service, message } of faults) say(`${service}: ${message}`);
+  if (options.check || faults.some(({ service }) => REQUIRED.has(service))) {
+    await host.stop();
+    if (options.check && faults.length === 0) say("the settings, the secrets and the data are in order");
+    return faults.length === 0 ? EXIT.ok : EXIT.found;
+  }
+  say(`listening on ${host.url}`);
+  process.on("SIGHUP", () => {
+    loadVariables(settings, secrets.required, say).then(
+      (changed) => {
+        host.worker.setVariables(changed);
+        say("the secrets were read again");
+      },
+      (error: Error) => say(`the secrets stay as they were: ${error.message}`),
+    );
+  });
+  await Promise.race(["SIGINT", "SIGTERM"].map((signal) => once(process, signal)));
+  say("stopping");
+  await host.stop();
+  return EXIT.ok;
+}
+
+function releaseOf(from: string | undefined): string {
+  const folders = from === undefined ? RELEASES : [resolve(from)];
+  const release = folders.find((folder) => existsSync(join(folder, "code/index.js")));
+  if (release !== undefined) return release;
+  throw from === undefined
+    ? new CliError("The Worker is not built yet", { hint: "Run `npm run build` in the checkout." })
+    : new CliError(`${from} has no built Worker`, { exit: "usage", hint: "--from takes the folder `worker` of a release." });
+}
+
+/** The secrets of the file, which is made for a new directory, and the settings. */
+async function loadVariables(
+  { data, secretsPath, variables }: ServerSettings,
+  required: readonly string[],
+  say: (message: string) => void,
+): Promise<Record<string, string>> {
+  if (!existsSync(secretsPath)) {
+    if (existsSync(join(data, "item-vault.db")))
+      throw new CliError(`${data} has data, and its secrets are not in ${secretsPath}`, {
+        exit: "conflict",
+        hint: "Its data can only be decrypted with the original ROOT_KEYS. Name their file with --root-keys.",
+      });
+    await generateSecrets(required, secretsPath);
+    say(`made the secrets: ${secretsPath}. Keep a copy offline: without ROOT_KEYS nothing can be decrypted.`);
+  }
+  const secrets = await readSecrets(secretsPath);
+  const missing = required.filter((name) => !secrets.get(name));
+  if (missing.length > 0) throw new CliError(`${secretsPath} has no ${missing.join(", ")}`, { exit: "usage" });
+  return { ...variables, ...Object.fromEntries(secrets) };
+}
+
+/** The dependencies that /health does not report as in order. */
+async function faultsOf({ worker }: Host): Promise<readonly Dependency[]> {
+  const response = await worker.fetch(new Request("http://127.0.0.1/health"));
+  const { dependencies } = (await response.json()) as { dependencies: readonly Dependency[] };
+  return dependencies.filter(({ status }) => status !== "ACTIVE");
+}
+
+/** Failures of the start in words. */
+function failureOf(error: unknown, { data, listen }: ServerSettings): unknown {
+  if (error instanceof DirectoryError || error instanceof LaterRelease) return new CliError(error.message, { exit: "conflict" });
+  const { code = "", errcode = 0, message } = error as { code?: string; errcode?: number; message: string };
+  if (code === "ERR_SQLITE_ERROR")
+    return new CliError(`The database in ${data} cannot be used: ${message}`, {
+      hint:
+        errcode === 11 || errcode === 26
+          ? "It is damaged: restore a backup into an empty directory (docs/server.md)."
+          : "Look at the disk.",
+    });
+  if ((error as NodeJS.ErrnoException).syscall === "listen")
+    return new CliError(`Cannot listen on ${listen.host}:${listen.port}: ${reasonOf(error)}`, {
+      hint: "Name another address and port with --listen.",
+    });
+  return (error as NodeJS.ErrnoException).syscall === undefined
+    ? error
+    : new CliError(`${data} cannot be used: ${reasonOf(error)}`, { hint: "Look at the path of --data and its permissions." });
+}

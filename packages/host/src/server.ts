@@ -1,0 +1,132 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { loadConfiguration } from "./configuration.ts";
+import { startCron } from "./cron.ts";
+import { openBucket } from "./bucket.ts";
+import { createD1 } from "./database.ts";
+import { createEgress } from "./egress.ts";
+import { openDirectory } from "./directory.ts";
+import { installGlobals, registerWorkersModule } from "./globals.ts";
+import { applyMigrations } from "./migrations.ts";
+import { type Bindings, createObjects, type ObjectClass } from "./objects.ts";
+import { createQueue } from "./queue.ts";
+import { createRateLimit } from "./rate-limits.ts";
+import { checkSqliteVersion, openSqliteFile } from "./sqlite-file.ts";
+import { createTurns } from "./turns.ts";
+
+/** The Worker of Item Vault in this process, with a binding for each that wrangler.toml names (docs/design/host.md). */
+
+export interface WorkerOptions {
+  /** The folder with the Worker's code, wrangler.toml, migrations and static files, as the command line carries it. */
+  readonly release: string;
+  /** The directory of the data. */
+  readonly data: string;
+  /** Secrets, and variables that differ from wrangler.toml. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Tells the operator of an error that no request gets. */
+  readonly report: (what: string, error: unknown) => void;
+  /** Ends the process. */
+  readonly fail: (error: Error) => void;
+  /** Networks and hosts that webhooks and the keys of issuers may be at although they are private. */
+  readonly allowed: { readonly networks: readonly string[]; readonly hosts: readonly string[] };
+}
+
+export interface RunningWorker {
+  readonly fetch: (request: Request) => Promise<Response>;
+  readonly settled: () => Promise<void> | undefined;
+  /** Replaces secrets and variables, for the requests from now on. */
+  readonly setVariables: (variables: Readonly<Record<string, string>>) => void;
+  /** Runs the hourly task. */
+  readonly runHourly: (time: number) => Promise<void>;
+  readonly evictObjects: () => void;
+  /** Resolves when the work has ended that goes on after answers. */
+  readonly finish: () => Promise<unknown>;
+  /** Closes the files. */
+  readonly stop: () => Promise<void>;
+}
+
+interface WorkerModule {
+  readonly default: Required<Pick<ExportedHandler<Bindings>, "fetch" | "queue" | "scheduled">>;
+  readonly [className: string]: unknown;
+}
+
+/** Opens the data and starts the Worker. Throws errors for the operator. */
+export async function startWorker({ release, data, variables, allowed, report, fail }: WorkerOptions): Promise<RunningWorker> {
+  checkSqliteVersion();
+  const configuration = loadConfiguration(join(release, "wrangler.toml"));
+  const directory = openDirectory(data);
+  const file = openSqliteFile({ path: directory.database, fail });
+  const turns = createTurns(file);
+  applyMigrations(turns, join(release, "migrations"));
+
+  installGlobals(createEgress({ settled: turns.settled, allowed }));
+  registerWorkersModule();
+  const worker = (await import(pathToFileURL(join(release, "code/index.js")).href)) as unknown as WorkerModule;
+
+  let env = {} as Bindings;
+  const objects = createObjects(turns, () => env, report);
+  const pending = new Set<Promise<unknown>>();
+  const context = {
+    waitUntil(promise: Promise<unknown>) {
+      const ended = promise.catch((error: unknown) => report("Work after an answer", error)).finally(() => pending.delete(ended));
+      pending.add(ended);
+    },
+    passThroughOnException: () => undefined,
+  } as unknown as ExecutionContext;
+
+  const { queues } = configuration;
+  const running = queues.consumers.map((consumer) => {
+    const deliver = async (messages: readonly Message[]) =>
+      void (await worker.default.queue({ queue: consumer.queue, messages } as unknown as MessageBatch, env, context));
+    return { name: consumer.queue, queue: createQueue(turns, consumer, deliver, report) };
+  });
+
+  env = Object.assign(
+    {},
+    configuration.vars,
+    Object.fromEntries(configuration.d1_databases.map(({ binding }) => [binding, createD1(turns)])),
+    Object.fromEntries(
+      configuration.r2_buckets.map(({ binding }) => [binding, openBucket(directory.folderOf(binding), turns.settled)]),
+    ),
+    Object.fromEntries(
+      configuration.durable_objects.bindings.map(({ name, class_name: className }) => [
+        name,
+        objects.namespace(className, worker[className] as ObjectClass),
+      ]),
+    ),
+    Object.fromEntries(
+      queues.producers.map(({ binding, queue }) => [binding, running.find(({ name }) => name === queue)!.queue.binding]),
+    ),
+    Object.fromEntries(configuration.ratelimits.map(({ name, simple }) => [name, createRateLimit(simple)])),
+    variables,
+  ) as Bindings;
+
+  const runHourly = async (time: number): Promise<void> => {
+    try {
+      await worker.default.scheduled({ scheduledTime: time } as ScheduledController, env, context);
+    } catch (error) {
+      report("The hourly task", error);
+    }
+  };
+  const crons = configuration.triggers.crons.map((expression) => startCron(expression, runHourly));
+  objects.start();
+
+  return {
+    fetch: async (request) => worker.default.fetch(request as Parameters<typeof worker.default.fetch>[0], env, context),
+    settled: turns.settled,
+    setVariables(changed) {
+      // Another object, because the service remembers the settings of an `env`. An object that is in use keeps its own until it is idle.
+      env = { ...env, ...changed };
+      objects.evict(0);
+    },
+    runHourly,
+    evictObjects: () => objects.evict(0),
+    finish: () => Promise.all(pending),
+    async stop() {
+      for (const { stop } of [...crons, objects, ...running.map(({ queue }) => queue)]) stop();
+      turns.end();
+      await file.close();
+      directory.release();
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, inject } from "vitest";
+
+/** The self-hosted server as a process, as `item-vault server` starts it. */
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The folder of the built Worker (test/config/release.ts). */
+    readonly release: string;
+  }
+}
+
+export interface Server {
+  readonly url: string;
+  readonly data: string;
+  readonly secretsPath: string;
+  readonly process: ChildProcess;
+  /** Lines of stderr. */
+  readonly lines: readonly string[];
+  /** Sends a signal and waits for the end. Returns the exit code; null after SIGKILL. */
+  readonly end: (signal?: NodeJS.Signals) => Promise<number | null>;
+}
+
+/** The files that the command line is run with: the sources of this checkout. */
+const PROGRAM = ["--conditions=source", "packages/cli/src/main.ts", "server"];
+
+export const newDirectory = (): string => join(mkdtempSync(join(tmpdir(), "host-")), "data");
+
+/** A server that a failed test has left would keep vitest waiting. */
+const running = new Set<ChildProcess>();
+afterAll(() => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+/** Starts `item-vault server` with arguments. The process is that of the command line: it may refuse to start. */
+export function spawnServer(args: readonly string[]): Pick<Server, "process" | "lines" | "end"> {
+  const child = spawn(process.execPath, [...PROGRAM, ...args, "--from", inject("release")], {
+    stdio: ["ignore", "inherit", "pipe"],
+    env: { PATH: process.env["PATH"], HOME: tmpdir() },
+  });
+  running.add(child.once("exit", () => running.delete(child)));
+  const lines: string[] = [];
+  createInterface({ input: child.stderr }).on("line", (line) => lines.push(line));
+  return {
+    process: child,
+    lines,
+    async end(signal = "SIGTERM") {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+      const exited = once(child, "exit");
+      child.kill(signal);
+      await exited;
+      return child.exitCode;
+    },
+  };
+}
+
+/** Starts a server on a free port and waits until it listens. Throws what it says if it ends. */
+export async function startServer(data: string, ...args: readonly string[]): Promise<Server> {
+  const options = ["--data", data, "--listen", "127.0.0.1:0", ...(process.getuid?.() === 0 ? ["--allow-root"] : []), ...args];
+  const server = spawnServer(options);
+  const url = await new Promise<string>((resolve, reject) => {
+    const look = (): void => {
+      const found = server.lines.map((line) => /listening on (\S+)/.exec(line)?.[1]).find((one) => one !== undefined);
+      if (found !== undefined) resolve(found);
+    };
+    createInterface({ input: server.process.stderr! }).on("line", look);
+    server.process.once("exit", () => reject(new Error(`The server ended:\n${server.lines.join("\n")}`)));
+  });
+  return { ...server, url, data, secretsPath: `${data}.secrets` };
+}
+
+/** A secret of a server. */
+export function secretOf({ secretsPath }: Pick<Server, "secretsPath">, name: string): string {
+  const value = new RegExp(`^${name}='?(.*?)'?$`, "m").exec(readFileSync(secretsPath, "utf8"))?.[1];
+  if (value === undefined) throw new Error(`${secretsPath} has no ${name}`);
+  return value;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly body: any;
+}
+
+/** Sends a JSON request. Throws when the connection is lost. */
+export async function send(base: string, token: string, method: string, path: string, body?: unknown): Promise<Reply> {
+  const response = await fetch(base + path, {
+    method,
+    headers: { Authorization: `Bearer ${token}`, ...(body !== undefined && { "Content-Type": "application/json" }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
+}
+
+/** A vault of its own, and a token that may do everything in it. */
+export async function makeVault(server: Pick<Server, "url" | "secretsPath">, name = "Vault") {
+  const admin = secretOf(server, "ADMIN_TOKEN");
+  const { body: vault } = await send(server.url, admin, "POST", "/v1/admin/vaults", { name });
+  const { body: issued } = await send(server.url, admin, "POST", "/v1/admin/tokens", {
+    name: "test",
+    vaults: { [vault.id]: "rw" },
+  });
+  return { vault: vault.id as string, token: issued.token as string, admin };
+}
+
+export const itemOf = (vault: string, title: string) => ({
+  vault: { id: vault },
+  title,
+  category: "LOGIN",
+  fields: [{ id: "password", type: "CONCEALED", value: `secret of ${title}` }],
+});
