@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createAssets } from "./assets.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { Front } from "./http.ts";
-import { type RunningWorker, startWorker, type WorkerOptions } from "./server.ts";
+import { type RunningWorker, startWorker, type WorkerOptions } from "./worker.ts";
 
 /** The server: the Worker of this process, its static files, and the port on which both answer. */
 

@@ -16,5 +16,5 @@ export function relaunchProtected(): void {
     throw new CliError("`item-vault server` needs Linux or macOS, and Node.js 24.21 or later", { exit: "usage" });
   const { NODE_OPTIONS: _, ...environment } = process.env;
   const node = [process.execPath, ...OPTIONS, ...process.execArgv, ...process.argv.slice(1)];
-  process.execve("/bin/sh", ["sh", "-c", 'ulimit -c 0; exec "$@"', "sh", ...node], environment as Record<string, string>);
+  process.execve("/bin/sh", ["sh", "-c", 'ulimit -c 0; exec "$@"', "sh", ...node], environment);
 }

@@ -1,16 +1,13 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { createBindings } from "./bindings.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { startCron } from "./cron.ts";
-import { openBucket } from "./bucket.ts";
-import { createD1 } from "./database.ts";
-import { createEgress } from "./egress.ts";
 import { openDirectory } from "./directory.ts";
+import { createEgress } from "./egress.ts";
 import { installGlobals, registerWorkersModule } from "./globals.ts";
 import { applyMigrations } from "./migrations.ts";
 import { type Bindings, createObjects, type ObjectClass } from "./objects.ts";
-import { createQueue } from "./queue.ts";
-import { createRateLimit } from "./rate-limits.ts";
 import { checkSqliteVersion, openSqliteFile } from "./sqlite-file.ts";
 import { createTurns } from "./turns.ts";
 
@@ -36,9 +33,6 @@ export interface RunningWorker {
   readonly settled: () => Promise<void> | undefined;
   /** Replaces secrets and variables, for the requests from now on. */
   readonly setVariables: (variables: Readonly<Record<string, string>>) => void;
-  /** Runs the hourly task. */
-  readonly runHourly: (time: number) => Promise<void>;
-  readonly evictObjects: () => void;
   /** Resolves when the work has ended that goes on after answers. */
   readonly finish: () => Promise<unknown>;
   /** Closes the files. */
@@ -62,48 +56,24 @@ export async function startWorker({ release, data, variables, allowed, report, f
   installGlobals(createEgress({ settled: turns.settled, allowed }));
   registerWorkersModule();
   const worker = (await import(pathToFileURL(join(release, "code/index.js")).href)) as unknown as WorkerModule;
+  const handler = worker.default;
 
-  let env = {} as Bindings;
+  let env: Bindings = {};
+  const background = createBackground(report);
   const objects = createObjects(turns, () => env, report);
-  const pending = new Set<Promise<unknown>>();
-  const context = {
-    waitUntil(promise: Promise<unknown>) {
-      const ended = promise.catch((error: unknown) => report("Work after an answer", error)).finally(() => pending.delete(ended));
-      pending.add(ended);
-    },
-    passThroughOnException: () => undefined,
-  } as unknown as ExecutionContext;
-
-  const { queues } = configuration;
-  const running = queues.consumers.map((consumer) => {
-    const deliver = async (messages: readonly Message[]) =>
-      void (await worker.default.queue({ queue: consumer.queue, messages } as unknown as MessageBatch, env, context));
-    return { name: consumer.queue, queue: createQueue(turns, consumer, deliver, report) };
+  const { bindings, stop: stopQueues } = createBindings(configuration, {
+    turns,
+    objects,
+    folderOf: directory.folderOf,
+    classOf: (name) => worker[name] as ObjectClass,
+    deliver: async (queue, messages) => handler.queue({ queue, messages } as unknown as MessageBatch, env, background.context),
+    report,
   });
-
-  env = Object.assign(
-    {},
-    configuration.vars,
-    Object.fromEntries(configuration.d1_databases.map(({ binding }) => [binding, createD1(turns)])),
-    Object.fromEntries(
-      configuration.r2_buckets.map(({ binding }) => [binding, openBucket(directory.folderOf(binding), turns.settled)]),
-    ),
-    Object.fromEntries(
-      configuration.durable_objects.bindings.map(({ name, class_name: className }) => [
-        name,
-        objects.namespace(className, worker[className] as ObjectClass),
-      ]),
-    ),
-    Object.fromEntries(
-      queues.producers.map(({ binding, queue }) => [binding, running.find(({ name }) => name === queue)!.queue.binding]),
-    ),
-    Object.fromEntries(configuration.ratelimits.map(({ name, simple }) => [name, createRateLimit(simple)])),
-    variables,
-  ) as Bindings;
+  env = { ...bindings, ...variables };
 
   const runHourly = async (time: number): Promise<void> => {
     try {
-      await worker.default.scheduled({ scheduledTime: time } as ScheduledController, env, context);
+      await handler.scheduled({ scheduledTime: time } as ScheduledController, env, background.context);
     } catch (error) {
       report("The hourly task", error);
     }
@@ -112,21 +82,33 @@ export async function startWorker({ release, data, variables, allowed, report, f
   objects.start();
 
   return {
-    fetch: async (request) => worker.default.fetch(request as Parameters<typeof worker.default.fetch>[0], env, context),
+    fetch: async (request) => handler.fetch(request as Parameters<typeof handler.fetch>[0], env, background.context),
     settled: turns.settled,
     setVariables(changed) {
       // Another object, because the service remembers the settings of an `env`. An object that is in use keeps its own until it is idle.
       env = { ...env, ...changed };
       objects.evict(0);
     },
-    runHourly,
-    evictObjects: () => objects.evict(0),
-    finish: () => Promise.all(pending),
+    finish: background.finish,
     async stop() {
-      for (const { stop } of [...crons, objects, ...running.map(({ queue }) => queue)]) stop();
+      for (const { stop } of [...crons, objects]) stop();
+      stopQueues();
       turns.end();
       await file.close();
       directory.release();
     },
+  };
+}
+
+/** The work that goes on after answers. */
+function createBackground(report: WorkerOptions["report"]) {
+  const pending = new Set<Promise<unknown>>();
+  const waitUntil = (promise: Promise<unknown>): void => {
+    const ended = promise.catch((error: unknown) => report("Work after an answer", error)).finally(() => pending.delete(ended));
+    pending.add(ended);
+  };
+  return {
+    context: { waitUntil, passThroughOnException: () => undefined } as unknown as ExecutionContext,
+    finish: () => Promise.all(pending),
   };
 }
