@@ -142,7 +142,6 @@ export function openSqliteFile({ path, fail }: SqliteFileOptions): SqliteFile {
 /** Keeps the log short. */
 function startCheckpoints(path: string, written: () => number) {
   const thread = new Worker(CHECKPOINTER, { eval: true, workerData: { path } });
-  thread.unref();
   let isBusy = false;
   let checked = 0;
   thread.on("message", ({ log = 0, error }: { log?: number; error?: string }) => {
@@ -150,6 +149,7 @@ function startCheckpoints(path: string, written: () => number) {
     if (error !== undefined) return console.error(`item-vault: a checkpoint failed: ${error}`);
     if (log * PAGE_BYTES > TRUNCATE_BYTES) ask("TRUNCATE");
   });
+  thread.unref(); // after the listener, which holds the process
   function ask(mode: "PASSIVE" | "TRUNCATE"): void {
     isBusy = true;
     thread.postMessage(mode); // oxlint-disable-line unicorn/require-post-message-target-origin -- a thread, not a window

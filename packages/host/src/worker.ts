@@ -3,12 +3,12 @@ import { pathToFileURL } from "node:url";
 import { createBindings } from "./bindings.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { startCron } from "./cron.ts";
-import { openDirectory } from "./directory.ts";
+import { type DataDirectory, openDirectory } from "./directory.ts";
 import { createEgress } from "./egress.ts";
 import { installGlobals, registerWorkersModule } from "./globals.ts";
 import { applyMigrations } from "./migrations.ts";
 import { type Bindings, createObjects, type ObjectClass } from "./objects.ts";
-import { checkSqliteVersion, openSqliteFile } from "./sqlite-file.ts";
+import { checkSqliteVersion, openSqliteFile, type SqliteFile } from "./sqlite-file.ts";
 import { createTurns } from "./turns.ts";
 
 /** The Worker of Item Vault in this process, with a binding for each that wrangler.toml names (docs/design/host.md). */
@@ -45,11 +45,26 @@ interface WorkerModule {
 }
 
 /** Opens the data and starts the Worker. Throws errors for the operator. */
-export async function startWorker({ release, data, variables, allowed, report, fail }: WorkerOptions): Promise<RunningWorker> {
+export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   checkSqliteVersion();
+  const directory = openDirectory(options.data);
+  try {
+    const file = openSqliteFile({ path: directory.database, fail: options.fail });
+    try {
+      return await startOver(directory, file, options);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  } catch (error) {
+    directory.release();
+    throw error;
+  }
+}
+
+async function startOver(directory: DataDirectory, file: SqliteFile, options: WorkerOptions): Promise<RunningWorker> {
+  const { release, variables, allowed, report } = options;
   const configuration = loadConfiguration(join(release, "wrangler.toml"));
-  const directory = openDirectory(data);
-  const file = openSqliteFile({ path: directory.database, fail });
   const turns = createTurns(file);
   applyMigrations(turns, join(release, "migrations"));
 

@@ -38,10 +38,13 @@ afterAll(() => {
 });
 
 /** Starts `item-vault server` with arguments. The process is that of the command line: it may refuse to start. */
-export function spawnServer(args: readonly string[]): Pick<Server, "process" | "lines" | "end"> {
+export function spawnServer(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Pick<Server, "process" | "lines" | "end"> {
   const child = spawn(process.execPath, [...PROGRAM, ...args, "--from", inject("release")], {
     stdio: ["ignore", "inherit", "pipe"],
-    env: { PATH: process.env["PATH"], HOME: tmpdir() },
+    env: { PATH: process.env["PATH"], HOME: tmpdir(), ...env },
   });
   running.add(child.once("exit", () => running.delete(child)));
   const lines: string[] = [];

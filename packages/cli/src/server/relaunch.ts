@@ -14,7 +14,8 @@ export function relaunchProtected(): void {
   if (process.execArgv.includes(PROTECTION)) return;
   if (process.platform === "win32" || process.execve === undefined)
     throw new CliError("`item-vault server` needs Linux or macOS, and Node.js 24.21 or later", { exit: "usage" });
-  const { NODE_OPTIONS: _, ...environment } = process.env;
+  const { NODE_OPTIONS: _, ...own } = process.env;
+  const environment = { ...own, UV_THREADPOOL_SIZE: "16" }; // each sync of a file occupies a thread of this pool
   const node = [process.execPath, ...OPTIONS, ...process.execArgv, ...process.argv.slice(1)];
   process.execve("/bin/sh", ["sh", "-c", 'ulimit -c 0; exec "$@"', "sh", ...node], environment);
 }
