@@ -5,7 +5,7 @@ export interface BenchRequest {
   readonly method?: string;
   /** A path or body that is a function is evaluated for each request. */
   readonly path: string | (() => string);
-  readonly token?: string;
+  readonly token?: string | (() => string);
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | (() => string);
   /** The bindings of the service: see worker/variants.ts and worker/stubs.ts. Without it, those of the platform. */
@@ -35,7 +35,7 @@ export function send({ method = "GET", token, variant, ...parts }: BenchRequest,
   const headers: Record<string, string | number> = { ...parts.headers };
   const path = typeof parts.path === "function" ? parts.path() : parts.path;
   const body = typeof parts.body === "function" ? parts.body() : parts.body;
-  if (token !== undefined) headers["Authorization"] = `Bearer ${token}`;
+  if (token !== undefined) headers["Authorization"] = `Bearer ${typeof token === "function" ? token() : token}`;
   if (variant !== undefined) headers["X-Bench-Variant"] = variant;
   if (body !== undefined) headers["Content-Length"] = Buffer.byteLength(body);
   return new Promise((resolve, reject) => {

@@ -16,12 +16,13 @@ const sources = tree
     return { path, text, code, folder: rest.length === 0 ? "." : folder };
   });
 const worker = new Map(tree.filter(({ path }) => path.startsWith("src/model/")).map((source) => [source.path, source]));
-const of = (name: "client" | "transfer" | "cli" | "console") =>
+const of = (name: "client" | "transfer" | "host" | "cli" | "console") =>
   sources.filter(({ path }) => path.startsWith(`packages/${name}/`));
 
 const CLIENT = "@item-vault/client";
 const MODEL = "@item-vault/model";
 const TRANSFER = "@item-vault/transfer";
+const HOST = "@item-vault/host";
 /** The catalogue of operations. */
 const API = "src/api";
 const COMMON = [CLIENT, "node", "frame"];
@@ -38,6 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "read",
     "run",
     "serve",
+    "server",
     "settings",
     "tokens",
     "transfer",
@@ -55,6 +57,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   read: [...COMMON, "fallback", MODEL],
   run: [...COMMON, MODEL, TRANSFER, "fallback", "read"],
   serve: [...COMMON, "output", "workload", MODEL, API],
+  server: [...COMMON, "admin", "output", "serve", HOST],
   settings: [...COMMON, "api", "output"],
   tokens: [...COMMON, "api", "items", "output", MODEL],
   transfer: [...COMMON, "output", MODEL, TRANSFER],
@@ -221,6 +224,15 @@ describe("the command line", () => {
     const rows = tables.flatMap(({ text }) => [...text.matchAll(/^ {4}load: (.*)$/gm)].map(([, load]) => load));
     expect(rows.filter((load) => !/ \(?(await )?import\(/.test(load!))).toEqual([]);
     expect(rows.length).toBeGreaterThan(20);
+  });
+});
+
+describe("the host", () => {
+  it("imports its own files, those of Node, the rules of the model and the parser of wrangler.toml", () => {
+    const foreign = of("host").flatMap((source) =>
+      importsOf(source).filter(({ name }) => !/^(packages\/host\/src\/|node:|@item-vault\/model\/|smol-toml$)/.test(name)),
+    );
+    expect(foreign).toEqual([]);
   });
 });
 
