@@ -90,6 +90,7 @@ export function openSqliteFile({ path, fail }: SqliteFileOptions): SqliteFile {
     PRAGMA synchronous = NORMAL;
     PRAGMA wal_autocheckpoint = 0;
     PRAGMA foreign_keys = ON;
+    PRAGMA cache_size = -32768;
     PRAGMA temp_store = MEMORY`);
   // A transaction that writes makes sure that the log exists; then its folder is synced once.
   db.exec(`PRAGMA user_version = ${LAYOUT}`);

@@ -27,7 +27,19 @@ export interface Server {
 }
 
 /** The files that the command line is run with: the sources of this checkout. */
-const PROGRAM = ["--conditions=source", "packages/cli/src/main.ts", "server"];
+const PROGRAM = ["--conditions=source", "--disable-warning=ExperimentalWarning", "packages/cli/src/main.ts"];
+
+/** Runs the command line to its end. */
+export async function runProgram(args: readonly string[], env: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, [...PROGRAM, ...args], {
+    stdio: ["ignore", "ignore", "pipe"],
+    env: { PATH: process.env["PATH"], HOME: tmpdir(), ...env },
+  });
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, stderr };
+}
 
 export const newDirectory = (): string => join(mkdtempSync(join(tmpdir(), "host-")), "data");
 
@@ -42,7 +54,7 @@ export function spawnServer(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Pick<Server, "process" | "lines" | "end"> {
-  const child = spawn(process.execPath, [...PROGRAM, ...args, "--from", inject("release")], {
+  const child = spawn(process.execPath, [...PROGRAM, "server", ...args, "--from", inject("release")], {
     stdio: ["ignore", "inherit", "pipe"],
     env: { PATH: process.env["PATH"], HOME: tmpdir(), ...env },
   });
