@@ -85,7 +85,7 @@ interface Receiver {
 function receive(req: IncomingMessage, res: ServerResponse, { take, end, fail }: Receiver): () => void {
   let size = 0;
   const stop = (): void => {
-    req.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose);
+    req.off("data", onData).off("end", onEnd);
     res.off("close", onClose);
   };
   const onEnd = (): void => {
@@ -105,8 +105,8 @@ function receive(req: IncomingMessage, res: ServerResponse, { take, end, fail }:
   if (req.destroyed) onClose();
   else {
     if (expectsContinue(req)) res.writeContinue();
-    req.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose);
-    res.on("close", onClose); // the rest is for nobody
+    req.on("data", onData).on("end", onEnd);
+    res.on("close", onClose); // the connection, or the answer, has ended
   }
   return stop;
 }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, Server as NetServer } from "node:net";
 import { COMMON_HEADERS } from "@item-vault/model/common-headers";
 import { describe, type Failure } from "@item-vault/model/failure";
 import { LIMITS } from "@item-vault/model/limits";
@@ -72,10 +72,10 @@ export class Front {
   async stop(background: () => Promise<unknown>): Promise<boolean> {
     const { promise: idle, resolve } = Promise.withResolvers<void>();
     this.#stopped = () => {
-      this.server.closeIdleConnections();
       if (this.#exchanges.size === 0 && this.#handled.size === 0) resolve();
     };
-    this.server.close();
+    // Not the method of the HTTP server: it destroys connections whose answers were written and not yet taken.
+    NetServer.prototype.close.call(this.server);
     for (const exchange of this.#exchanges) {
       if (!exchange.res.headersSent) exchange.res.shouldKeepAlive = false;
       if (waits(exchange.req)) this.#endWait(exchange);
@@ -130,9 +130,9 @@ export class Front {
   }
 
   #onClose(exchange: Exchange): void {
-    const { req, res, reader } = exchange;
+    const { req, reader } = exchange;
     this.#exchanges.delete(exchange);
-    if (!res.writableFinished) void reader?.cancel().catch(() => undefined);
+    void reader?.cancel().catch(() => undefined);
     req.resume(); // the next request of the connection comes after the rest of the body
     this.#stopped?.();
   }
