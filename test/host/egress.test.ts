@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import http, { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -111,9 +111,10 @@ describe("the address of a request", () => {
 
   it("is not taken from the environment's proxies", async () => {
     const proxy = await listen();
-    for (const name of ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"])
-      vi.stubEnv(name, `http://127.0.0.1:${proxy.port}`);
-    vi.stubEnv("NODE_USE_ENV_PROXY", "1");
+    // As Node does when it starts with NODE_USE_ENV_PROXY.
+    const { globalAgent } = http;
+    http.globalAgent = new http.Agent({ proxyEnv: { http_proxy: `http://127.0.0.1:${proxy.port}` } });
+    closing.push(() => (http.globalAgent = globalAgent));
     const { port, requests } = await listen();
     await egress(allow("127.0.0.1"))(`http://127.0.0.1:${port}/`);
     expect([requests.length, proxy.requests.length]).toEqual([1, 0]);
