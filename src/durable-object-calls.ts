@@ -2,6 +2,7 @@ import { failedBy, logFailure } from "./log.ts";
 import { describe, type Failure, type FailureKind } from "./model/failure.ts";
 import { fail, type Result } from "./model/result.ts";
 import type { ServiceKind } from "./model/job.ts";
+import { classify } from "./store/d1/errors.ts";
 
 const TRIES_MAX = 3;
 
@@ -31,6 +32,8 @@ export async function tryObject<C, T>(
       return { answer: tries > 1 && !answer.ok && !isFinal(answer.failure, lost) ? { ...answer, ...fail(lost) } : answer, tries };
     } catch (error) {
       const what = "A call of a Durable Object";
+      // A write may have reached the database before the storage of the object was full, so it stays uncertain.
+      if (lost === "unavailable" && classify(error) === "full") return { answer: failedBy(what, error, "database_full"), tries };
       const isOverloaded = (error as { overloaded?: boolean }).overloaded === true;
       if (isOverloaded || tries === TRIES_MAX)
         return { answer: failedBy(what, error, tries === 1 ? "unavailable" : lost), tries };

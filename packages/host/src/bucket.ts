@@ -56,12 +56,12 @@ export function openBucket(folder: string, settled: () => Promise<void> | undefi
   const inOrder = createOrder();
   const opened: Folder = { root, inOrder, settled, nextTime };
   const bucket = {
-    put: inWords("put", (key: string, content: Content, options: PutOptions = {}) => put(opened, key, content, options)),
-    get: inWords("get", (key: string, { range }: { range?: Range } = {}) => inOrder(key, () => get(opened, key, range))),
-    head: inWords("head", (key: string) => inOrder(key, async () => (await findHead(root, key)) ?? null)),
-    delete: inWords("delete", (keys: string | readonly string[]) => deleteKeys(opened, typeof keys === "string" ? [keys] : keys)),
-    list: inWords("list", (options: ListOptions = {}) => list(root, options)),
-    createMultipartUpload: inWords("createMultipartUpload", (key: string) => createUpload(opened, key)),
+    put: toldBy("put", (key: string, content: Content, options: PutOptions = {}) => put(opened, key, content, options)),
+    get: toldBy("get", (key: string, { range }: { range?: Range } = {}) => inOrder(key, () => get(opened, key, range))),
+    head: toldBy("head", (key: string) => inOrder(key, async () => (await findHead(root, key)) ?? null)),
+    delete: toldBy("delete", (keys: string | readonly string[]) => deleteKeys(opened, typeof keys === "string" ? [keys] : keys)),
+    list: toldBy("list", (options: ListOptions = {}) => list(root, options)),
+    createMultipartUpload: toldBy("createMultipartUpload", (key: string) => createUpload(opened, key)),
   };
   return bucket as unknown as R2Bucket;
 }
@@ -79,25 +79,30 @@ const WORDS: Readonly<Record<string, string>> = {
  * Returns a call that tells errors of the file system in words, without the path. The name of such an error is its code, because the log of the
  * service shows the name of an error and not its message.
  */
-const inWords =
+const toldBy =
   <A extends unknown[], T>(name: string, call: (...args: A) => Promise<T>) =>
   async (...args: A): Promise<T> => {
     try {
       return await call(...args);
     } catch (error) {
-      const code = codeOf(error);
-      if (code === undefined) throw error;
-      const told = new Error(`${name}: ${WORDS[code] ?? "the file system has failed"} (${code})`, { cause: error });
-      throw Object.assign(told, { name: code });
+      throw inWords(name, error);
     }
   };
+
+/** Returns an error of the file system in words. */
+function inWords(name: string, error: unknown): unknown {
+  const code = codeOf(error);
+  if (code === undefined || (error as Error).name === code) return error;
+  const told = new Error(`${name}: ${WORDS[code] ?? "the file system has failed"} (${code})`, { cause: error });
+  return Object.assign(told, { name: code, code });
+}
 
 async function put(folder: Folder, key: string, content: Content, { onlyIf, sha256 }: PutOptions): Promise<Head | null> {
   if (await folder.inOrder(key, () => isRefused(folder, key, onlyIf))) return null; // before the content is read
   const draft = await createDraft(folder, key);
   try {
     const hash = sha256 === undefined ? undefined : createHash("sha256");
-    await draft.file.writeFile(hash ? hashed(content, hash) : content);
+    await write(draft.file, content, hash);
     if (hash?.digest("hex") !== sha256)
       throw new Error("put: The SHA-256 checksum you specified did not match what we received. (10037)");
     return await place(folder, key, draft, onlyIf);
@@ -106,11 +111,22 @@ async function put(folder: Folder, key: string, content: Content, { onlyIf, sha2
   }
 }
 
-async function* hashed(content: Content, hash: Hash): AsyncGenerator<Uint8Array, void> {
-  const pieces = content instanceof ReadableStream ? content : [Buffer.from(content)];
-  for await (const piece of pieces) {
-    hash.update(piece);
-    yield piece;
+/** Writes a content. A stream is cancelled with the error of the file: whoever fills the stream may learn of it first. */
+async function write(file: FileHandle, content: Content, hash: Hash | undefined): Promise<void> {
+  if (!(content instanceof ReadableStream)) {
+    hash?.update(content);
+    return file.writeFile(content);
+  }
+  const reader = content.getReader();
+  try {
+    for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+      hash?.update(value!);
+      await file.writeFile(value!);
+    }
+  } catch (error) {
+    const told = inWords("put", error);
+    await reader.cancel(told).catch(() => undefined);
+    throw told;
   }
 }
 
@@ -233,12 +249,12 @@ async function createUpload(folder: Folder, key: string) {
   const draft = await createDraft(folder, key);
   let parts = 0;
   return {
-    uploadPart: inWords("uploadPart", async (partNumber: number, content: Uint8Array) => {
+    uploadPart: toldBy("uploadPart", async (partNumber: number, content: Uint8Array) => {
       if (partNumber !== ++parts) throw new Error("uploadPart: parts come in their order");
       await draft.file.writeFile(content);
       return { partNumber, etag: String(partNumber) };
     }),
-    complete: inWords("complete", async (uploaded: readonly { readonly partNumber: number }[]) => {
+    complete: toldBy("complete", async (uploaded: readonly { readonly partNumber: number }[]) => {
       if (uploaded.length !== parts) throw new Error("complete: all parts belong to the object");
       return place(folder, key, draft).finally(() => discard(draft));
     }),

@@ -92,8 +92,8 @@ export function openSqliteFile({ path, fail }: SqliteFileOptions): SqliteFile {
     PRAGMA foreign_keys = ON;
     PRAGMA cache_size = -32768;
     PRAGMA temp_store = MEMORY`);
-  // A transaction that writes makes sure that the log exists; then its folder is synced once.
-  db.exec(`PRAGMA user_version = ${LAYOUT}`);
+  if (layout !== LAYOUT) db.exec(`PRAGMA user_version = ${LAYOUT}`); // not at each start: the disk may be full
+  db.prepare("SELECT count(*) FROM sqlite_master").get(); // a read makes the log
   const log = openSync(`${path}-wal`, "r");
   syncFolder(dirname(path));
 

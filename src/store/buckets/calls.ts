@@ -1,15 +1,20 @@
 import { failedBy } from "../../log.ts";
+import type { FailureKind } from "../../model/failure.ts";
 import { ok, type Result } from "../../model/result.ts";
+import { classify } from "../d1/errors.ts";
 import type { Bucket, ListOptions, ObjectHead, ObjectPage } from "./bucket.ts";
 
 /** What several callers of buckets do. */
 
-/** Calls of a bucket as a Result. Errors: `unavailable`, when one of them throws. */
-export async function tryBucket<T>(call: () => Promise<T>): Promise<Result<T>> {
+/**
+ * Calls a bucket. Fails with `unavailable` if the call throws, or with `full` if the disk of a self-hosted server has no space. A job repeats a step that is
+ * `unavailable`, so only a request of a client names another failure.
+ */
+export async function tryBucket<T>(call: () => Promise<T>, full: FailureKind = "unavailable"): Promise<Result<T>> {
   try {
     return ok(await call());
   } catch (error) {
-    return failedBy("A bucket", error, "unavailable");
+    return failedBy("A bucket", error, classify(error) === "full" ? full : "unavailable");
   }
 }
 

@@ -6,8 +6,8 @@ import { tryBucket } from "../buckets/calls.ts";
 export type UploadPieces<R> = AsyncGenerator<Uint8Array, Result<R>>;
 
 /**
- * Stores pieces as an object. In: their bytes, where they are known. Out: what the pieces return. Errors: those of the pieces; `unavailable`, when
- * the bucket fails or the pieces throw. Nothing is stored then.
+ * Stores pieces as an object. In: their bytes, where they are known. Out: what the pieces return. Errors: those of the pieces; `database_full`;
+ * `unavailable`, when the bucket fails or the pieces throw. Nothing is stored then.
  */
 export async function putPieces<R>(
   bucket: Bucket,
@@ -22,7 +22,7 @@ export async function putPieces<R>(
     } catch (error) {
       if (returned.value?.ok !== false) throw error;
     }
-  });
+  }, "database_full");
   return stored.ok ? returned.value! : stored;
 }
 

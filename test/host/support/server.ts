@@ -74,6 +74,9 @@ export function spawnServer(
   };
 }
 
+const secretsPathOf = (args: readonly string[]): string | undefined =>
+  args.includes("--root-keys") ? args[args.indexOf("--root-keys") + 1] : undefined;
+
 /** Starts a server on a free port and waits until it listens. Throws what it says if it ends. */
 export async function startServer(data: string, ...args: readonly string[]): Promise<Server> {
   const options = ["--data", data, "--listen", "127.0.0.1:0", ...(process.getuid?.() === 0 ? ["--allow-root"] : []), ...args];
@@ -86,7 +89,7 @@ export async function startServer(data: string, ...args: readonly string[]): Pro
     createInterface({ input: server.process.stderr! }).on("line", look);
     server.process.once("exit", () => reject(new Error(`The server ended:\n${server.lines.join("\n")}`)));
   });
-  return { ...server, url, data, secretsPath: `${data}.secrets` };
+  return { ...server, url, data, secretsPath: secretsPathOf(args) ?? `${data}.secrets` };
 }
 
 /** A secret of a server. */
