@@ -28,7 +28,7 @@ const WORDS: readonly (readonly [RegExp, D1Failure])[] = [
   [/CHECK constraint failed/, "refused"], // a value that no row of the service may have
   [/constraint failed/, "stale"],
   [/is overloaded|free tier daily/, "unavailable"],
-  [/maximum (DB size|account storage)|database or disk is full|SQLITE_FULL\b/i, "full"],
+  [/maximum (DB size|account storage)|disk is full|SQLITE_FULL\b/i, "full"],
   [/too big|D1_TYPE_ERROR|No SQL statements detected|SQLITE_(TOOBIG|MISMATCH|RANGE)\b/, "refused"],
   [SCHEMA_ERROR, "unavailable"],
   [/SQLITE_ERROR\b/, "unavailable"],
