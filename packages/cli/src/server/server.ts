@@ -28,23 +28,23 @@ interface Dependency {
 const REQUIRED: ReadonlySet<string> = new Set(["settings", "keys", "schema", "d1"]);
 
 export async function run({ io, options }: Call<typeof SERVER_OPTIONS>): Promise<number> {
-  relaunchProtected();
-  process.umask(0o077); // no other account reads what the server writes
+  const release = releaseOf(options.from);
+  const { vars, secrets } = loadConfiguration(join(release, "wrangler.toml"));
+  const settings = parseServerSettings(io, options, Object.keys(vars));
   if (process.getuid?.() === 0 && !options["allow-root"])
     throw new CliError("The server does not run as root", {
       exit: "usage",
       hint: "Start it as an account of its own, to which the directory belongs. In a container whose root is none outside: --allow-root.",
     });
-  const release = releaseOf(options.from);
-  const { vars, secrets } = loadConfiguration(join(release, "wrangler.toml"));
-  const settings = parseServerSettings(io, options, Object.keys(vars));
+  relaunchProtected(); // this process reads and writes nothing before
+  process.umask(0o077); // no other account reads what the server writes
   const say = (message: string): void => void tell(io, `item-vault: ${message}`);
   const variables = await loadVariables(settings, secrets.required, say);
   const host = await startHost({
     ...settings,
     release,
     variables,
-    report: (what, error) => say(`${what} failed: ${(error as Error).message}`),
+    report: (what, error) => say(`${what} failed (${(error as Error).name})`), // a message may quote what it was about
     fail(error) {
       say(`the disk did not store what was written, so the server ends: ${error.message}`);
       process.exit(EXIT.failed);
