@@ -3,14 +3,11 @@
  * ratios, and the CPU that a server uses for one request, which does not depend on how fast the clients of this process are.
  * `npm run bench:host -- quick` takes a short time.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { fdatasyncSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { fdatasyncSync, mkdtempSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
-import { bundleWorker } from "../scripts/build/worker.ts";
+import { join } from "node:path";
 import { startWorker } from "../test/sdk/support/worker.ts";
+import { admin, type Measured, memoryOf, SECRETS, startProgram, startServer } from "./host-server.ts";
 import { type BenchRequest, fetchJson, runRound, setServer } from "./load.ts";
 import { median, QUICK, quantile } from "./statistics.ts";
 
@@ -20,50 +17,11 @@ const ITEMS = QUICK ? 500 : 10_000;
 const ROUNDS = QUICK ? 2 : 9;
 const ROUND_MS = QUICK ? 300 : 1_000;
 
-const secret = () => randomBytes(32).toString("base64url");
-const SECRETS = {
-  ADMIN_TOKEN: secret(),
-  METRICS_TOKEN: secret(),
-  ROOT_KEYS: JSON.stringify({ active: "k1", keys: { k1: randomBytes(32).toString("base64") } }),
-};
-
-interface Measured {
-  readonly url: URL;
-  readonly pid: number;
-}
-
 interface Service extends Measured {
   readonly item: () => string;
   readonly items: string;
   readonly token: () => string;
 }
-
-/** Starts a program that says on which URL it listens. */
-async function startProgram(args: readonly string[]): Promise<Measured & { readonly child: ChildProcess; readonly ms: number }> {
-  const begun = performance.now();
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "inherit", "pipe"] });
-  for await (const line of createInterface({ input: child.stderr })) {
-    const url = /listening on (\S+)/.exec(line)?.[1];
-    if (url !== undefined) return { url: new URL(url), pid: child.pid!, child, ms: performance.now() - begun };
-  }
-  throw new Error("The server ended");
-}
-
-/** Writes the release and the secrets, and starts `item-vault server` of the built command line. */
-async function startServer() {
-  const folder = mkdtempSync(join(tmpdir(), "bench-host-"));
-  const { files } = await bundleWorker();
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), content);
-  }
-  const lines = Object.entries(SECRETS).map(([name, value]) => `${name}='${value}'\n`);
-  writeFileSync(join(folder, "secrets"), lines.join(""), { mode: 0o600 });
-  const options = ["--data", join(folder, "data"), "--root-keys", join(folder, "secrets"), "--listen", "127.0.0.1:0"];
-  return startProgram(["packages/cli/bin/item-vault.js", "server", ...options, "--from", join(folder, "worker"), ...ROOT]);
-}
-
-const ROOT = process.getuid?.() === 0 ? ["--allow-root"] : [];
 
 /** The process of workerd that this one has started. */
 function pidOfWorkerd(): number {
@@ -87,11 +45,6 @@ function cpuOf(pid: number): number {
     .split(" ");
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }
-
-const memoryOf = (pid: number): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024;
-
-const admin = (path: string, body: object) =>
-  fetchJson({ method: "POST", path: `/v1/admin/${path}`, token: SECRETS.ADMIN_TOKEN, body: JSON.stringify(body) });
 
 /** Makes a vault with Items, and tokens that share the requests. */
 async function fill({ url, pid }: Measured, size: number): Promise<Service> {
