@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
+import { createStatements, d1Error, type Statement, tooBig } from "../../../packages/host/src/statements.ts";
 import { NO_ROWS, type RowLog, recordRows } from "./row-log.ts";
 
 /** D1 as an SQLite in this process: the schema of migrations/, and batches that are transactions. */
@@ -23,10 +24,7 @@ export interface Effect {
   readonly event: string | null;
 }
 
-export interface Statement {
-  readonly sql: string;
-  readonly values: readonly unknown[];
-}
+export type { Statement };
 
 /** The rows of all tables, and how many transactions had written them. */
 export interface Copy {
@@ -98,19 +96,6 @@ const TRIGGERS = `
     INSERT INTO effects VALUES (tick(), 'revoked', '', old.id, 'DELETE', '', NULL, NULL, NULL, NULL);
   END;`;
 
-/** The names of SQLite's result codes in D1's messages. */
-const CODES: Readonly<Record<number, string>> = {
-  13: "SQLITE_FULL",
-  18: "SQLITE_TOOBIG",
-  19: "SQLITE_CONSTRAINT",
-  20: "SQLITE_MISMATCH",
-};
-
-function errorOf(error: unknown): Error {
-  const { errcode = 1, message } = error as { errcode?: number; message: string };
-  return new Error(`D1_ERROR: ${message}: ${CODES[errcode & 255] ?? "SQLITE_ERROR"}`);
-}
-
 /**
  * In: the id of the deployment, which the migration draws at random; a function that gives the next tick of the history's clock, absent for a database
  * that records neither effects nor rows.
@@ -126,12 +111,7 @@ export function createDatabase(deployment: string, tick?: () => number): Databas
   if (tick) db.exec(TRIGGERS);
   const rows = tick ? recordRows(db) : NO_ROWS;
 
-  const prepared = new Map<string, StatementSync>();
-  const statementOf = (sql: string): StatementSync => {
-    const known = prepared.get(sql) ?? db.prepare(sql);
-    prepared.set(sql, known);
-    return known;
-  };
+  const statementOf = createStatements(db);
   let room: Room = "enough";
   let writes = 0;
   let changed = 0;
@@ -140,7 +120,7 @@ export function createDatabase(deployment: string, tick?: () => number): Databas
 
   function runStatement({ sql, values }: Statement): D1Result {
     if (values.some((value) => typeof value === "string" && value.length > LARGEST_VALUE)) {
-      throw Object.assign(new Error("string or blob too big"), { errcode: 18 });
+      throw tooBig();
     }
     const results = statementOf(sql).all(...(values as string[]));
     const meta = {
@@ -198,7 +178,7 @@ export function createDatabase(deployment: string, tick?: () => number): Databas
       } catch (error) {
         if (db.isTransaction) rollback!.run(); // SQLite rolls a full database back itself
         rows.endTransaction(false);
-        throw errorOf(error);
+        throw d1Error(error);
       }
     },
     query: <Row>(sql: string, ...values: (string | number)[]) => statementOf(sql).all(...values) as Row[],

@@ -2,7 +2,12 @@ import * as z from "zod/mini";
 import type { Clock, Timer } from "./clock.ts";
 import { addByteMethods } from "../../../packages/host/src/platform/bytes.ts";
 import { addMapMethods } from "../../../packages/host/src/platform/maps.ts";
-import { addReaderMethods, DigestStream, FixedLengthStream, IdentityTransformStream } from "../../../packages/host/src/platform/streams.ts";
+import {
+  addReaderMethods,
+  DigestStream,
+  FixedLengthStream,
+  IdentityTransformStream,
+} from "../../../packages/host/src/platform/streams.ts";
 import { subtle } from "../../../packages/host/src/platform/web-crypto.ts";
 import { currentServing, keepServing } from "./serving.ts";
 

@@ -1,16 +1,17 @@
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
+import { createStatements, type SqlValue } from "../../../packages/host/src/statements.ts";
 
 /** The own storage of a Durable Object: an SQLite in this process, and the time of the alarm. It outlives its coordinators. */
 export interface Storage {
   /** Unix milliseconds; `null` without an alarm. */
   alarm: number | null;
-  readonly exec: (sql: string, ...values: (string | number | null)[]) => Record<string, unknown>[];
+  readonly exec: (sql: string, ...values: SqlValue[]) => Record<string, unknown>[];
   readonly close: () => void;
 }
 
 export function createStorage(): Storage {
   const db = new DatabaseSync(":memory:");
-  const prepared = new Map<string, StatementSync>();
+  const statementOf = createStatements(db);
   return {
     alarm: null,
     exec(sql, ...values) {
@@ -18,9 +19,7 @@ export function createStorage(): Storage {
         db.exec(sql); // several statements, which return nothing
         return [];
       }
-      const statement = prepared.get(sql) ?? db.prepare(sql);
-      prepared.set(sql, statement);
-      return statement.all(...values);
+      return statementOf(sql).all(...values);
     },
     close: () => db.close(),
   };
@@ -33,7 +32,7 @@ export function storageOf(storage: Storage, isEvicted: () => boolean): DurableOb
   };
   const seen = {
     sql: {
-      exec(sql: string, ...values: (string | number | null)[]) {
+      exec(sql: string, ...values: SqlValue[]) {
         check();
         const rows = storage.exec(sql, ...values);
         return { toArray: () => rows, one: () => rows[0]! };
