@@ -13,7 +13,7 @@ export interface AlarmPorts {
   readonly save: (due: number | null) => void;
   /** Runs the handler of the object. Throws what the handler throws. */
   readonly run: () => Promise<void>;
-  readonly report: (what: string, error: unknown) => void;
+  readonly report: (error: unknown) => void;
 }
 
 export interface Alarm {
@@ -22,6 +22,7 @@ export interface Alarm {
   readonly set: (due: number | null) => void;
   /** Starts the timer of an alarm that the file had at the start of the process. */
   readonly start: () => void;
+  /** Starts the handler no more. The file keeps an alarm whose handler runs. */
   readonly stop: () => void;
 }
 
@@ -35,6 +36,7 @@ export function createAlarm({ load, save, run, report }: AlarmPorts): Alarm {
   /** Whether the handler has set another alarm, or removed it. */
   let isReplaced = false;
   let retries = 0;
+  let isStopped = false;
 
   function wait(milliseconds: number): void {
     clearTimeout(timer);
@@ -49,7 +51,7 @@ export function createAlarm({ load, save, run, report }: AlarmPorts): Alarm {
 
   async function ring(): Promise<void> {
     const due = load();
-    if (due === null || isRunning) return;
+    if (due === null || isRunning || isStopped) return;
     // A timer ends early when its time was longer than Node allows, or the clock went back.
     if (due > Date.now() + 1_000) return waitFor(due);
     isRunning = true;
@@ -59,7 +61,8 @@ export function createAlarm({ load, save, run, report }: AlarmPorts): Alarm {
       retries = 0;
       if (!isReplaced) save(null);
     } catch (error) {
-      report("An alarm", error);
+      if (isStopped) return;
+      report(error);
       if (!isReplaced && ++retries > RETRIES_MAX) {
         retries = 0;
         save(null);
@@ -80,6 +83,9 @@ export function createAlarm({ load, save, run, report }: AlarmPorts): Alarm {
       waitFor(due);
     },
     start: () => waitFor(load()),
-    stop: () => clearTimeout(timer),
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
   };
 }

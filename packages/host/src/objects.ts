@@ -15,6 +15,7 @@ export interface Objects {
   readonly start: () => void;
   /** Ends the instance of each object that was idle for so many milliseconds. */
   readonly evict: (idleMs: number) => void;
+  /** Ends every instance. What one of them was about to do in an alarm is done after the next start. */
   readonly stop: () => void;
 }
 
@@ -86,7 +87,7 @@ export function createObjects(turns: Turns, env: () => Bindings, report: Report)
     evict,
     stop() {
       clearInterval(timer);
-      for (const { alarm } of all()) alarm.stop();
+      for (const object of all()) object.stop();
     },
   };
 }
@@ -168,6 +169,11 @@ class LocalObject {
     const instance = this.#instance;
     if (!instance || instance.calls.size > 0 || performance.now() - instance.usedAt < idleMs) return;
     this.#end(instance, new Error("The Durable Object was evicted."));
+  }
+
+  stop(): void {
+    this.alarm.stop();
+    this.#end(this.#instance, new Error("The server is stopping."));
   }
 
   #start(): Instance {

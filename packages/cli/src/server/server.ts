@@ -70,8 +70,9 @@ export async function run({ io, options }: Call<typeof SERVER_OPTIONS>): Promise
     );
   });
   await Promise.race(["SIGINT", "SIGTERM"].map((signal) => once(process, signal)));
-  say("stopping");
+  say("stopping"); // a second signal ends the process at once
   await host.stop();
+  setTimeout(() => process.exit(), 1_000).unref(); // what still waits for an answer had its ten seconds
   return EXIT.ok;
 }
 
