@@ -29,6 +29,7 @@ function answer(response: ServerResponse, behaviour: Behaviour): void {
     response.writeHead(200);
     response.write("{");
   } else if (typeof behaviour === "object") {
+    response.statusCode = ("status" in behaviour && behaviour.status) || 200;
     const text = "text" in behaviour ? behaviour.text : JSON.stringify(behaviour.json);
     setTimeout(() => response.end(text), "after" in behaviour ? behaviour.after : 0);
   } else {

@@ -3,9 +3,10 @@ import { fail, ok, type Result } from "./model/result.ts";
 import { SECRET_CHARACTERS_MIN } from "./model/limits.ts";
 import { DAY } from "./model/time.ts";
 import { type Access, parseAccess } from "./model/cloudflare-access.ts";
+import { parseSignInIssuer, type SignInIssuer } from "./model/sign-in-issuer.ts";
 
 /**
- * The variables of wrangler.toml and the secret TOKENS_NOT_BEFORE, parsed once for all layers. While one setting is malformed, or a secret
+ * The variables of wrangler.toml and the optional secrets, parsed once for all layers. While one setting is malformed, or a secret
  * may be known or guessed, every data route is refused.
  */
 export interface Settings {
@@ -42,6 +43,8 @@ export interface Settings {
   readonly workloadAudience: string | undefined;
   /** The Access application with which people sign in; `undefined`: there is none. */
   readonly access: Access | undefined;
+  /** The identity provider with which people sign in; `undefined`: there is none. */
+  readonly oidc: SignInIssuer | undefined;
 }
 
 const NUMBERS = {
@@ -75,11 +78,13 @@ const HANGING_FLAG = "global_fetch_strictly_public";
 
 function parseAll(env: Env): Result<Settings> {
   const numbers = Object.entries<Numeric>(NUMBERS).map(([name, rule]) => [name, parseNumber(env[rule.variable], rule)] as const);
+  const testOrigin = parseTestOrigin(env.WEBHOOK_TEST_ORIGIN);
   const others: { readonly [K in Exclude<keyof Settings, keyof typeof NUMBERS>]: Result<Settings[K]> } = {
     tokensNotBefore: parseTime(env.TOKENS_NOT_BEFORE),
-    webhookTestOrigin: parseTestOrigin(env.WEBHOOK_TEST_ORIGIN),
+    webhookTestOrigin: testOrigin,
     workloadAudience: parseAudience(env.WORKLOAD_AUDIENCE),
     access: parseAccess(env.ACCESS_TEAM, env.ACCESS_AUD),
+    oidc: parseSignInIssuer(env.OIDC_ISSUER, env.OIDC_CLIENT_ID, env.OIDC_CLIENT_SECRET, testOrigin.ok ? testOrigin.value : undefined),
     backupHour: parseHour(env.BACKUP_HOUR),
   };
   const settings: Record<string, unknown> = {};

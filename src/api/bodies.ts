@@ -132,19 +132,33 @@ export const newIssuer = (testOrigin: string | undefined) =>
         issues.push({ code: "custom", path: ["preset"], message: `is not ${known}, that of this issuer`, input: preset });
     });
 
-/** Contract 27.3. Whether the claims fit the preset is known when the issuer was read. */
-export const newRule = z.strictObject({
-  name: optional(name),
-  issuer: idInput,
-  claims: ruleClaims,
-  anyRepository: optional(z.boolean()),
-  allowSubject: optional(z.boolean()),
-  vaults: tokenScope,
-  lifetime: optional(
-    z.int().check(z.minimum(1, "is less than 1"), z.maximum(LIMITS.ruleLifetime, `is more than ${LIMITS.ruleLifetime}`)),
-  ),
-  dialect: optional(dialect),
-});
+/** Contract 27.3, 25.13. Whether the claims fit the preset is known when the issuer was read. */
+export const newRule = z
+  .strictObject({
+    name: optional(name),
+    issuer: idInput,
+    claims: ruleClaims,
+    anyRepository: optional(z.boolean()),
+    allowSubject: optional(z.boolean()),
+    vaults: tokenScope,
+    lifetime: optional(
+      z.int().check(z.minimum(1, "is less than 1"), z.maximum(LIMITS.ruleLifetime, `is more than ${LIMITS.ruleLifetime}`)),
+    ),
+    dialect: optional(dialect),
+    people: optional(z.boolean()),
+    admin: optional(z.boolean()),
+  })
+  .check(
+    z.refine(({ people, admin }) => people || !admin, { path: ["admin"], message: "does not go without people" }),
+    z.refine(({ people, dialect: form = "uuid" }) => !people || form === "uuid", {
+      path: ["dialect"],
+      message: "does not go with people",
+    }),
+    z.refine(({ people, vaults }) => !people || Object.values(vaults).every((one) => typeof one === "string"), {
+      path: ["vaults"],
+      message: "names items, which does not go with people",
+    }),
+  );
 
 /** Seconds for which the secret of a webhook that is replaced also signs, unless the request says otherwise. */
 const OVERLAP_SECONDS = DAY / SECOND;
@@ -204,9 +218,19 @@ export const resolveRequest = z.strictObject({
   references: z.array(text(LIMITS.reference)).check(z.maxLength(LIMITS.references, `has more than ${LIMITS.references} entries`)),
 });
 
-/** The body of a sign-in to the console (contract 24.3, 24.12). */
-export const signIn = z.strictObject({ code: optional(z.string()), token: optional(z.string()), vaults: optional(scope) }).check(
+/** The body of a sign-in to the console (contract 24.3, 24.12, 25.12). */
+export const signIn = z
+  .strictObject({
+    code: optional(z.string()),
+    state: optional(z.string()),
+    iss: optional(z.string()),
+    token: optional(z.string()),
+    vaults: optional(scope),
+  })
+  .check(
   z.refine(({ code, token }) => code === undefined || token === undefined, "has both a code and a token"),
+  z.refine(({ code, state }) => code !== undefined || state === undefined, "has a state without a code"),
+  z.refine(({ state, iss }) => state !== undefined || iss === undefined, "has an iss without a state"),
   z.refine(
     ({ code, token, vaults }) => vaults === undefined || (code ?? token) === undefined,
     "has vaults beside a code or a token",

@@ -249,6 +249,7 @@ export const OPERATIONS = {
 
   getSession: { method: "GET", path: "/console/session", access: CONSOLE },
   signIn: { method: "POST", path: "/console/session", access: CONSOLE, json: true },
+  beginSignIn: { method: "POST", path: "/console/sign-ins", access: CONSOLE },
   signOut: { method: "DELETE", path: "/console/session", access: CONSOLE },
   createSignInCode: { method: "POST", path: "/v1/sign-in-codes", access: { by: "token", direct: true }, action: "UNLOGGED" },
   createAdminSignInCode: {

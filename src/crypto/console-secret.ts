@@ -2,7 +2,7 @@ import { concat } from "./bytes.ts";
 import { deriveBits, type Keyring, type RootKey } from "./keyring.ts";
 
 /**
- * The texts that authenticate the console and logins from it: cookies of sessions, one-time codes, and the codes of logins (contract 28).
+ * The texts that authenticate the console and logins from it: cookies of sessions and of sign-ins, one-time codes, and the codes of logins (contract 28).
  *
  *     base64url( random 24 | the first 8 bytes of HMAC-SHA-256 under a key of the use, over the random bytes )
  *
@@ -10,7 +10,7 @@ import { deriveBits, type Keyring, type RootKey } from "./keyring.ts";
  * signature of a token does, so that invalid texts cause no load there.
  */
 
-export type Use = "session" | "sign-in-code" | "authorization-code" | "login-code";
+export type Use = "session" | "sign-in" | "sign-in-code" | "authorization-code" | "login-code";
 
 export interface ConsoleSecret {
   /** 43 characters of base64url. */

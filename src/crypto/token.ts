@@ -32,8 +32,10 @@ export interface Claims {
    * a binding, the text of a person, an issuer or a rule is given to nobody.
    */
   readonly kind?: TokenKind | undefined;
-  /** Of a person: whether they get tokens of the kind `admin` (contract 25.11). */
+  /** Of a person, and of a rule for people: whether they get tokens of the kind `admin` (contract 25.11). */
   readonly admin?: true | undefined;
+  /** Of a person: the accounts with which they sign in, by issuer (contract 25.14). It is not in the text of a token. */
+  readonly accounts?: Readonly<Record<string, string>> | undefined;
   /** Of a token of the kind `admin`: it only reads backups (contract 8.19). */
   readonly backupsOnly?: true | undefined;
   /** Whether the token may issue others (contract 8.16). */
@@ -57,9 +59,12 @@ export interface Terminal {
   readonly program: string;
 }
 
-/** Where a token that another one has issued comes from. */
+/** Where a token that another one has issued comes from, or a person whom nobody has added, and who signs in by a rule. */
 export interface Descent {
-  /** The ids of the tokens above it, from the one that the admin has issued to the one that has issued it. */
+  /**
+   * The ids of the rows above it: of a token from the one that the admin has issued to the one that has issued it; of a person the issuer and its
+   * rule; of the token of a login only the person.
+   */
   readonly ancestors: readonly string[];
   /** When the first of them was issued, in Unix seconds: TOKENS_NOT_BEFORE applies to that time. */
   readonly issuedAt: number;
@@ -204,9 +209,9 @@ function findKey(keyring: Keyring, token: string): VerifyingKey | undefined {
 const isStale = (value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= LIMITS.stale;
 
-/** Under what the requests of tokens count together: the token at the top, or the rule of workloads. */
+/** Under what the requests of tokens count together: the token at the top, a person, or the rule of workloads. */
 export const rootOf = (claims: Claims): string =>
-  claims.kind === "workload" ? actorOf(claims) : (claims.descent?.ancestors[0] ?? claims.id);
+  claims.kind === "workload" ? actorOf(claims) : ((claims.kind !== "person" && claims.descent?.ancestors[0]) || claims.id);
 
 /** Who acts, to Items and logs: the rule of a workload, whose tokens last for minutes; otherwise the token itself. */
 export const actorOf = ({ id, descent, kind }: Claims): string => (kind === "workload" ? descent!.ancestors.at(-1)! : id);

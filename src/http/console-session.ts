@@ -9,18 +9,20 @@ import { isKnownRefused, rememberRefusal } from "../requests/refused.ts";
 import { addressOf, type Context, isLocal } from "./context.ts";
 import { digestOf } from "./secret.ts";
 
-/** The cookie of the console: which requests may use it, and the session that it names (contract 24). */
+/** The cookies of the console: which requests may use them, and the session that one of them names (contract 24). */
 
 const COOKIE = "item-vault-session";
+/** That of a sign-in which waits for the identity provider (contract 25.12). */
+export const PENDING_COOKIE = "item-vault-sign-in";
 
 /**
- * The name and attributes of the cookie at the origin of the request: RFC 6265bis section 4.1.3.2 for the prefix. Out: `undefined` for an
+ * The name and attributes of a cookie at the origin of the request: RFC 6265bis section 4.1.3.2 for the prefix. Out: `undefined` for an
  * origin that has none, because its requests can be read on their way: http, unless the host is this machine.
  */
-function cookieAt(c: Context): { readonly name: string; readonly attributes: string } | undefined {
+function cookieAt(c: Context, cookie = COOKIE): { readonly name: string; readonly attributes: string } | undefined {
   const attributes = "Path=/; HttpOnly; SameSite=Strict";
-  if (new URL(c.req.url).protocol === "https:") return { name: `__Host-${COOKIE}`, attributes: `${attributes}; Secure` };
-  return isLocal(c) ? { name: COOKIE, attributes } : undefined;
+  if (new URL(c.req.url).protocol === "https:") return { name: `__Host-${cookie}`, attributes: `${attributes}; Secure` };
+  return isLocal(c) ? { name: cookie, attributes } : undefined;
 }
 
 /**
@@ -42,17 +44,17 @@ const namesCookie = (c: Context): boolean => {
   return names.some((sent) => (name === undefined ? sent.endsWith(COOKIE) : sent === name));
 };
 
-/** The value of the cookie; `undefined` without a cookie, and with two of this name, because another origin has set one of them. */
-function cookieOf(c: Context): string | undefined {
-  const prefix = `${cookieAt(c)?.name}=`;
+/** The value of a cookie; `undefined` without a cookie, and with two of this name, because another origin has set one of them. */
+export function cookieOf(c: Context, cookie = COOKIE): string | undefined {
+  const prefix = `${cookieAt(c, cookie)?.name}=`;
   const pairs = (c.req.header("Cookie") ?? "").split(";").map((pair) => pair.trim());
   const [value, ...others] = pairs.filter((pair) => pair.startsWith(prefix));
   return others.length === 0 ? value?.slice(prefix.length) : undefined;
 }
 
-/** Sets the cookie. In: its value, and for how many seconds. */
-export function setCookie(c: Context, value: string, seconds: number): void {
-  const { name, attributes } = cookieAt(c)!;
+/** Sets a cookie for so many seconds. */
+export function setCookie(c: Context, value: string, seconds: number, cookie = COOKIE): void {
+  const { name, attributes } = cookieAt(c, cookie)!;
   c.header("Set-Cookie", `${name}=${value}; Max-Age=${seconds}; ${attributes}`);
 }
 

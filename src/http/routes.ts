@@ -27,6 +27,7 @@ import * as loginConfirmation from "./endpoints/login.ts";
 import * as metrics from "./endpoints/metrics.ts";
 import * as resolve from "./endpoints/resolve.ts";
 import * as session from "./endpoints/session.ts";
+import * as signInPerson from "./endpoints/sign-in-person.ts";
 import * as signIn from "./endpoints/sign-in.ts";
 import * as tokenExchange from "./endpoints/token-exchange.ts";
 import * as token from "./endpoints/token.ts";
@@ -73,6 +74,7 @@ const HANDLERS: Handlers = {
   ...resolve,
   ...session,
   ...signIn,
+  ...signInPerson,
   ...token,
   ...tokenExchange,
   ...vaults,

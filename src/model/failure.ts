@@ -43,6 +43,7 @@ const failures = {
   bookmark: [400, text("Item-Vault-Bookmark: is not one that this service gave")],
 
   unauthorized: [401, text("Invalid token signature")],
+  sign_in_needed: [401, text("Sign in with the identity provider of this service")],
   out_of_scope: [
     403,
     // In: what the token may not do, when the vault is in its scope or the path has none.
@@ -51,8 +52,9 @@ const failures = {
   ],
   not_invited: [
     403,
-    text("Cloudflare Access knows you, and this service does not: ask its administrator to add your email address"),
+    text("The identity provider knows you, and this service does not: ask its administrator to add your email address"),
   ],
+  account_refused: [403, (_, why) => why],
   cross_site: [
     403,
     text("Only the console of this origin may send this request: over https, or http to 127.0.0.1, [::1] or localhost"),
@@ -112,8 +114,7 @@ const failures = {
     ),
   ],
   unavailable: [503, text("A storage call failed: try again"), 1],
-  issuer_unavailable: [503, text("The keys of the issuer cannot be fetched: try again"), 5],
-  access_unavailable: [503, text("The keys of Cloudflare Access cannot be fetched: try again"), 1],
+  issuer_unavailable: [503, text("The issuer does not answer as it must: try again"), 5],
   version_skew: [503, text("A newer release of the service is being deployed: try again"), 1],
   schema: [503, text(`The database has an older schema than this release serves: ${APPLY_MIGRATIONS}`), 60],
   database_full: [507, text("The database is nearly full: reads, deletions and writes that make an Item smaller are accepted")],

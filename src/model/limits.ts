@@ -46,10 +46,11 @@ export const LIMITS = {
   stale: 300, // seconds by which the reads of a token may be old
   bookmarks: 8, // that a request may send
   session: 12 * 60 * 60, // how long a session of the console lasts
+  pendingSignIn: 10 * 60, // seconds that an identity provider may take to answer a sign-in
   signInCode: 5 * 60, // how long a one-time code can be used
   sessions: 100, // sessions and codes of a token, or of the admin: those that expire first go
   signIn: 32 * 1024, // the body of a request that signs in
-  signInCost: 50, // as how many requests of its token a sign-in by token or Access counts, and the making of a code: they write
+  signInCost: 50, // as how many requests of its token a sign-in by a token or of a person counts, and the making of a code: they write
   loginLifetime: 12 * 60 * 60, // how long a token lives that a person has got by a login
   adminLoginLifetime: 60 * 60, // the same of a token of the admin routes
   authorizationCode: 60, // how long the code of a login in a browser can be used
@@ -64,8 +65,9 @@ export const LIMITS = {
   webhooks: 10, // a vault
   webhookUrl: 2 * 1024,
   people: 1_000,
-  issuers: 100, // of workload tokens
-  ruleLifetime: 60 * 60, // seconds of a token that was exchanged
+  rulePerson: 30 * 24 * 60 * 60, // seconds for which a person by a rule stays who does not sign in
+  issuers: 100, // of workload tokens and of people
+  ruleLifetime: 60 * 60, // seconds of a token that was exchanged, and of the session of a person
   ruleLifetimeDefault: 15 * 60,
   exchange: 32 * 1024, // the body of a request that exchanges a token
   pastExchanges: 50, // of an issuer, whose claims are kept for the test of rules

@@ -15,10 +15,12 @@ export interface IssuerPolicy {
   readonly keys?: readonly WorkloadKey[] | undefined;
 }
 
-/** Which workload tokens are exchanged, and for how long a token. */
+/** Which workload tokens are exchanged, or who signs in, and for how long. */
 export interface RulePolicy extends WorkloadRule {
-  /** Seconds. */
+  /** Seconds of a token, or of the session of a person. */
   readonly lifetime: number;
+  /** The rule is for people who sign in (contract 25.13): no token is exchanged by it. */
+  readonly people?: true | undefined;
 }
 
 /** How often a token of an issuer without `once` is exchanged. */

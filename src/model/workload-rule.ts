@@ -8,7 +8,8 @@ import { type Permit, type PresetName, PRESETS } from "./workload-presets.ts";
 /**
  * Rules of workload identity: which claims (RFC 7519 section 4) a workload's token needs, and with which values. A claim is named by its name
  * or, where the name begins with `/`, by a JSON pointer (RFC 6901): `/kubernetes.io/namespace` is the attribute `namespace` of the claim
- * `kubernetes.io`. Values are compared as they are: there are no wildcards, and a number is never equal to a string.
+ * `kubernetes.io`. Values are compared as they are: there are no wildcards, and a number is never equal to a string. A list has the values of its
+ * entries: `groups` of the rule `platform` matches `["platform", "staff"]`.
  */
 
 /** A value that a claim is compared with. */
@@ -122,7 +123,7 @@ export const failedClaims = ({ claims }: Pick<WorkloadRule, "claims">, payload: 
   Object.entries(claims)
     .filter(([name, expected]) => {
       const path = pathOf(name);
-      return path === undefined || valueAt(payload, path) !== expected;
+      return path === undefined || ![valueAt(payload, path)].flat().includes(expected);
     })
     .map(([name]) => name);
 

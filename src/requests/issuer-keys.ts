@@ -1,24 +1,11 @@
-import { discoveryUrlOf, issuerUrlFault, publicUrlFault } from "../model/public-url.ts";
-import { type JsonObject, parseStrictObject } from "../model/strict-json.ts";
+import { createCache } from "../crypto/cache.ts";
+import { publicUrlFault } from "../model/public-url.ts";
 import { DAY, MINUTE, SECOND } from "../model/time.ts";
 import type { StoredKeys } from "../model/workload-identity.ts";
 import { KEYS_MAX, usableKeys, type WorkloadKey } from "../model/workload-keys.ts";
+import { FETCH_MS_MAX, type Fetched, fetchDescription, fetchDocument, type FetchFault, refuse, withDeadline } from "./issuer-documents.ts";
 
-/** The keys of the issuers of workload tokens (JWK sets, RFC 7517 section 5), fetched by OpenID Connect Discovery 1.0 section 4. */
-
-/** Why keys were not fetched. Only the log gets the word: nothing of an answer is in it. */
-export type KeysFault =
-  | "url" // the issuer's URL is not allowed any more
-  | "keys_url" // the `jwks_uri` is absent or not allowed
-  | "network"
-  | "timeout"
-  | "redirect"
-  | "status"
-  | "size"
-  | "content" // an answer is not the JSON that it must be
-  | "issuer"; // the document is that of another issuer
-
-type Fetched<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: KeysFault };
+/** The keys of issuers of workload tokens and of people (JWK sets, RFC 7517 section 5), fetched by OpenID Connect Discovery 1.0 section 4. */
 
 export interface KeysPorts {
   /**
@@ -30,18 +17,15 @@ export interface KeysPorts {
   readonly save: (keys: readonly WorkloadKey[], fetchedAt: number) => Promise<void>;
   /** Lets work go on after the answer (`waitUntil`). */
   readonly defer: (work: Promise<unknown>) => void;
-  readonly report: (fault: KeysFault) => void;
+  readonly report: (fault: FetchFault) => void;
 }
 
-/** The time of all requests for the keys of an issuer together. */
-const FETCH_MS_MAX = 3 * SECOND;
 /** The time after which another request no longer waits for a fetch to be stored. */
 const PENDING_MS_MAX = FETCH_MS_MAX + SECOND;
 const FETCH_INTERVAL_MS = MINUTE;
 /** Keys that are older are fetched again, while they are still used. */
 const FRESH_MS_MAX = 10 * MINUTE;
 const KEYS_MS_MAX = DAY;
-const ANSWER_BYTES_MAX = 64 * 1024;
 
 /**
  * What a request does about the keys of an issuer. `use`: it takes the stored ones. `refresh`: so it does, and others are fetched after the
@@ -102,55 +86,69 @@ async function fetchAndSave(
 
 /**
  * Fetches the keys of an issuer, in at most three seconds and with at most 64 KiB an answer. In: its URL as its tokens have it; the origin
- * that is allowed for tests. Out: the keys that verify tokens, which may be none. Never throws.
+ * that is allowed for tests; where the keys are, for an issuer that does not describe itself. Out: the keys that verify tokens, which may be
+ * none. Never throws.
  */
-export async function fetchKeys(issuer: string, testOrigin: string | undefined): Promise<Fetched<readonly WorkloadKey[]>> {
-  // The settings may have changed since the issuer was added.
-  if (issuerUrlFault(issuer, "fetched", testOrigin) !== undefined) return refuse("url");
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), FETCH_MS_MAX);
-  try {
-    const description = await fetchObject(discoveryUrlOf(issuer), controller.signal);
-    if (!description.ok) return description;
-    const { issuer: described, jwks_uri: keysUrl } = description.value;
-    if (described !== issuer) return refuse("issuer");
+export const fetchKeys = (
+  issuer: string,
+  testOrigin: string | undefined,
+  keysAt?: string,
+): Promise<Fetched<readonly WorkloadKey[]>> =>
+  withDeadline(async (signal) => {
+    const description = keysAt === undefined ? await fetchDescription(issuer, testOrigin, signal) : undefined;
+    if (description?.ok === false) return description;
+    const keysUrl = keysAt ?? description?.value["jwks_uri"];
     if (typeof keysUrl !== "string" || publicUrlFault(keysUrl, testOrigin) !== undefined) return refuse("keys_url");
-    const set = await fetchObject(keysUrl, controller.signal);
+    const set = await fetchDocument(keysUrl, signal);
     if (!set.ok) return set;
-    const keys = set.value["keys"];
+    const keys = set.value.body["keys"];
     return Array.isArray(keys) && keys.length <= KEYS_MAX ? { ok: true, value: usableKeys(keys) } : refuse("content");
-  } finally {
-    clearTimeout(timer);
-  }
+  });
+
+/** An issuer of people: its URL, and where its keys are if it does not describe itself. */
+export interface PeopleIssuer {
+  readonly issuer: string;
+  readonly keysAt?: string;
+  /** The origin that is allowed for tests. */
+  readonly testOrigin: string | undefined;
 }
 
-const refuse = (fault: KeysFault) => ({ ok: false, fault }) as const;
-
-/** Fetches a JSON object, whatever its Content-Type says. A cached answer would have keys that the issuer has removed. */
-async function fetchObject(url: string, signal: AbortSignal): Promise<Fetched<JsonObject>> {
-  try {
-    const headers = { Accept: "application/json", "User-Agent": "Item-Vault" };
-    const { status, body } = await fetch(url, { redirect: "manual", cache: "no-store", headers, signal });
-    if (status !== 200) {
-      void body?.cancel().catch(() => undefined);
-      return refuse(status >= 300 && status < 400 ? "redirect" : "status");
-    }
-    const bytes = await readBytes(body);
-    const value = bytes && parseStrictObject(bytes);
-    return value ? { ok: true, value } : refuse(bytes ? "content" : "size");
-  } catch {
-    return refuse(signal.aborted ? "timeout" : "network"); // the error may quote the URL
-  }
+interface Kept {
+  stored: StoredKeys;
+  /** The fetch that is under way. */
+  pending?: Promise<FetchFault | undefined> | undefined;
 }
 
-/** Out: `undefined` when there are more than 64 KiB, of which no more are read. */
-async function readBytes(body: ReadableStream<Uint8Array> | null): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.length;
-    if (size > ANSWER_BYTES_MAX) return undefined;
-    chunks.push(chunk);
-  }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+/** The keys of issuers of people, by the URL. The settings name the issuers, so each isolate fetches for itself. */
+const kept = createCache<Kept>(8, DAY);
+
+/**
+ * Returns the keys with which a token of an issuer of people is verified, fetched as `planKeys` says; after a failure a second later. Keys of
+ * ten minutes before are used only while no newer ones can be fetched. Returns `undefined` when nothing can be told about the token, and tells
+ * `report` why.
+ */
+export async function loadPeopleKeys(
+  { issuer, keysAt, testOrigin }: PeopleIssuer,
+  keyId: string,
+  now: number,
+  report: (fault: FetchFault) => void,
+): Promise<readonly WorkloadKey[] | undefined> {
+  const entry: Kept = kept.get(issuer, now) ?? { stored: { keys: [], fetchedAt: 0, triedAt: 0 } };
+  kept.set(issuer, entry, now);
+  const plan = planKeys(entry.stored, keyId, now);
+  if (plan === "use") return entry.stored.keys;
+  if (plan !== "wait") entry.pending = fetchKept(entry, now, () => fetchKeys(issuer, testOrigin, keysAt));
+  const fault = await entry.pending;
+  if (fault !== undefined) report(fault);
+  return plan === "refresh" || (entry.pending && fault === undefined) ? entry.stored.keys : undefined;
+}
+
+async function fetchKept(entry: Kept, now: number, fetchThem: () => ReturnType<typeof fetchKeys>): Promise<FetchFault | undefined> {
+  entry.stored = { ...entry.stored, triedAt: now };
+  const fetched = await fetchThem();
+  // After a failure the next sign-in tries again a second later.
+  entry.stored = fetched.ok
+    ? { keys: fetched.value, fetchedAt: now, triedAt: now }
+    : { ...entry.stored, triedAt: now - FETCH_INTERVAL_MS + SECOND };
+  return fetched.ok ? undefined : fetched.fault;
 }

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { fetchKeys, type KeysFault, type KeysPorts, loadKeys, planKeys } from "../../src/requests/issuer-keys.ts";
+import type { FetchFault } from "../../src/requests/issuer-documents.ts";
+import { fetchKeys, type KeysPorts, loadKeys, planKeys } from "../../src/requests/issuer-keys.ts";
 import type { StoredKeys } from "../../src/model/workload-identity.ts";
 import { HOUR, MINUTE, SECOND } from "../../src/model/time.ts";
 import type { WorkloadKey } from "../../src/model/workload-keys.ts";
@@ -18,7 +19,7 @@ beforeAll(async () => {
 });
 
 const fetchFrom = ({ url }: Issuer) => fetchKeys(url, ISSUERS_ORIGIN);
-const refused = (fault: KeysFault) => ({ ok: false, fault });
+const refused = (fault: FetchFault) => ({ ok: false, fault });
 
 describe("the keys of an issuer", () => {
   it.each(["", "/"])("are fetched from where its description says, with %j at the end of its URL", async (ending) => {
@@ -51,7 +52,7 @@ describe("the keys of an issuer", () => {
 const large = (bytes: number) => ({ json: { keys: [], filler: "x".repeat(bytes) } });
 
 /** What is wrong with an answer, whichever of the two it is. */
-const ANSWERS: readonly (readonly [string, Behaviour, KeysFault])[] = [
+const ANSWERS: readonly (readonly [string, Behaviour, FetchFault])[] = [
   ...[301, 302, 303, 307, 308].map((status) => [`the redirect ${status}`, status, "redirect"] as const),
   ...[201, 204, 400, 401, 404, 429, 500, 503].map((status) => [`the status ${status}`, status, "status"] as const),
   ["more than 64 KiB", large(64 * 1024), "size"],
@@ -168,7 +169,7 @@ describe("an issuer is refused when it sends", () => {
 interface Row {
   stored: StoredKeys;
   readonly deferred: Promise<unknown>[];
-  readonly faults: KeysFault[];
+  readonly faults: FetchFault[];
   readonly ports: KeysPorts;
 }
 

@@ -64,7 +64,7 @@ export const claimsOf = ({ issuer, audience }: Pick<Team, "issuer" | "audience">
   iss: issuer,
   type: "app",
   identity_nonce: "6ei69kawdKzMIAPF",
-  sub: crypto.randomUUID(),
+  sub: `the account of ${email}`,
   country: "US",
 });
 

@@ -617,6 +617,8 @@ export interface Person {
   vaults: Record<string, Permission>;
   /** Whether the person is an administrator (contract 25.11). */
   admin?: true;
+  /** The rule by which the person has signed in; absent for a person who was added (contract 25.13). */
+  rule?: Uuid;
   createdAt: Time;
   /** When the vaults were changed last; absent before. */
   updatedAt?: Time;
@@ -666,7 +668,7 @@ export interface Issuer {
   createdAt: Time;
 }
 
-/** Which workload tokens are exchanged, and for what (contract 27.3). */
+/** Which workload tokens are exchanged, or who signs in, and for what (contract 27.3, 25.13). */
 export interface Rule {
   id: Uuid;
   name: string;
@@ -679,9 +681,13 @@ export interface Rule {
   allowSubject?: boolean;
   /** The permissions by vault id. */
   vaults: Record<string, Permission | ItemScope>;
-  /** Seconds of a token that is issued by it. */
+  /** Seconds of a token that is issued by it, or of a session. */
   lifetime: number;
   dialect: Dialect;
+  /** Whether it is for people who sign in (contract 25.13). */
+  people?: true;
+  /** Whether these people are administrators (contract 25.11). */
+  admin?: true;
   createdAt: Time;
 }
 
@@ -749,10 +755,14 @@ export interface NewRule {
   allowSubject?: boolean | null;
   /** What its tokens may do, as in NewToken. */
   vaults: Record<string, Permission | ItemScope>;
-  /** Seconds of its tokens; by default 900. */
+  /** Seconds of its tokens; by default 900. With `people`: of a session, by default 3600. */
   lifetime?: number | null;
   /** `uuid` by default. */
   dialect?: Dialect | null;
+  /** Whether it is for people who sign in, and not for workloads; by default no (contract 25.13). */
+  people?: boolean | null;
+  /** Only with `people`: whether they are administrators; by default no. Only ADMIN_TOKEN makes such a rule (contract 25.11). */
+  admin?: boolean | null;
 }
 
 /** A session of the console (contract 24.4). */
@@ -762,7 +772,7 @@ export interface Session {
   admin: boolean;
   /** The token that it acts as, or the person; absent without one. */
   token?: Token;
-  /** Who has signed in with Cloudflare Access (contract 25.6); absent for a token. */
+  /** Who has signed in (contract 25.6, 25.12); absent for a token. */
   person?: {
     id: Uuid;
     email: string;
@@ -773,19 +783,29 @@ export interface Session {
     deletedRetentionDays: number;
     /** How many earlier versions an Item keeps. */
     versionsKept: number;
-    /** Whether people sign in with Cloudflare Access. */
-    access: boolean;
+    /** Whether people sign in: by an identity provider, or with Cloudflare Access. */
+    people: boolean;
   };
 }
 
-/** What signs in: one of code and token; with nothing, Cloudflare Access does (contract 24.3, 25.6). */
+/** What signs in: one of code and token; with nothing, Cloudflare Access does (contract 24.3, 25.6, 25.12). */
 export interface SignIn {
-  /** A one-time code. */
+  /** A one-time code; with `state` the code of the identity provider. */
   code?: string | null;
+  /** As the identity provider has sent it back with `code`. */
+  state?: string | null;
+  /** The issuer that has answered, if the identity provider names it (RFC 9207). */
+  iss?: string | null;
   /** The text of a token, or ADMIN_TOKEN. */
   token?: string | null;
   /** Only alone: the vaults that the admin opens to the token of the session (contract 24.12). */
   vaults?: Record<string, Permission> | null;
+}
+
+/** Where a sign-in begins (contract 25.12). */
+export interface SignInAddress {
+  /** The address at the identity provider to which the browser goes. */
+  url: string;
 }
 
 /** A one-time code (contract 24.9). */
@@ -1564,8 +1584,10 @@ export type ErrorKind =
   | "filter"
   | "bookmark"
   | "unauthorized"
+  | "sign_in_needed"
   | "out_of_scope"
   | "not_invited"
+  | "account_refused"
   | "cross_site"
   | "vault_not_found"
   | "item_not_found"
@@ -1608,7 +1630,6 @@ export type ErrorKind =
   | "uncertain"
   | "unavailable"
   | "issuer_unavailable"
-  | "access_unavailable"
   | "version_skew"
   | "schema"
   | "database_full"
@@ -2899,6 +2920,15 @@ export interface Operations {
     headers: Record<string, never>;
     body: undefined;
     answer: undefined;
+  };
+  /** Begin a sign-in at the identity provider */
+  "POST /console/sign-ins": {
+    id: "beginSignIn";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: SignInAddress;
   };
   /** Make a one-time code */
   "POST /v1/sign-in-codes": {

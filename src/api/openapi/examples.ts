@@ -121,8 +121,9 @@ export const session = {
   expiresAt: "2026-11-22T21:30:00.000Z",
   admin: false,
   token,
-  settings: { deletedRetentionDays: 30, versionsKept: 10, access: false },
+  settings: { deletedRetentionDays: 30, versionsKept: 10, people: false },
 };
+export const signInAddress = { url: "https://login.example.com/authorize?response_type=code&client_id=item-vault" };
 export const signInCode = { code: "q2Zb7mXo0yTn4cVhL8sUe1RkWd5JpGa6Nf3BxMiHtCE", expiresAt: "2026-11-22T09:40:00.000Z" };
 
 const SECRET = signInCode.code;

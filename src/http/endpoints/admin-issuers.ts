@@ -7,6 +7,7 @@ import { onceByDefault, presetOf } from "../../model/workload-presets.ts";
 import { requireRoom } from "../../store/health/room.ts";
 import { endOfKind, loadOfKind, loadOneOfKind } from "../../store/tokens/issuers-and-rules.ts";
 import { insertNamed } from "../../store/tokens/named-rows.ts";
+import { refuseAdministrator } from "../administrators.ts";
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";
 import { presentIssuer, presentListedIssuer } from "../present/workloads.ts";
@@ -53,6 +54,8 @@ export async function getIssuer({ store, issuer: id }: Call): ReplyTo<"getIssuer
 }
 
 export async function deleteIssuer({ c, store, issuer: id }: Call): ReplyTo<"deleteIssuer"> {
+  const refused = await refuseAdministrator(c, store, () => loadOneOfKind(store, "issuer", id));
+  if (refused) return refused;
   const ended = await endOfKind(store, "issuer", id, adminEntry(ISSUER, c, "DELETE", id));
   return ended.ok ? ok({ response: c.body(null, 204) }) : ended;
 }

@@ -70,7 +70,7 @@ export const changePerson = serveBy({
   parse: ({ body }: ParseCall): Result<PersonChange> => parseValue(personChange, body!.json, "the person"),
   async handle({ c, store, person: id }: Call, { vaults, admin }: PersonChange): ReplyTo<"changePerson"> {
     const refused =
-      admin && isAdministrator(c) ? refuseOfAdministrator() : await refuseAdministrator(c, () => loadPerson(store, id));
+      admin && isAdministrator(c) ? refuseOfAdministrator() : await refuseAdministrator(c, store, () => loadPerson(store, id));
     if (refused) return refused;
     const changed = await updatePerson(store, id, { vaults, admin }, adminEntry(PERSON, c, "UPDATE", id));
     return changed.ok ? ok({ json: presentPerson(changed.value) }) : changed;
@@ -78,7 +78,7 @@ export const changePerson = serveBy({
 });
 
 export async function removePerson({ c, store, person: id }: Call): ReplyTo<"removePerson"> {
-  const refused = await refuseAdministrator(c, () => loadPerson(store, id));
+  const refused = await refuseAdministrator(c, store, () => loadPerson(store, id));
   if (refused) return refused;
   const removed = await endOfKind(store, "person", id, adminEntry(PERSON, c, "DELETE", id));
   return removed.ok ? ok({ response: c.body(null, 204) }) : removed;
@@ -91,7 +91,8 @@ function presentPerson(person: Claims): Presented<Schemas.Person> {
   const updatedAt = person.since === undefined ? undefined : presentTime(person.issuedAt * 1000);
   // The scope of a person has no Items (contract 25.2).
   const vaults = presentScope(person, "uuid") as Presented<Schemas.Person>["vaults"];
-  return { id: person.id, email: person.name, vaults, admin: person.admin, createdAt: presentAddedAt(person), updatedAt };
+  const rule = person.descent?.ancestors.at(-1);
+  return { id: person.id, email: person.name, vaults, admin: person.admin, rule, createdAt: presentAddedAt(person), updatedAt };
 }
 
 /** As `presentPerson`, also a person whose row does not open. */

@@ -12,12 +12,13 @@ import { openToken } from "../../store/tokens/token-rows.ts";
 import { insertToken } from "../../store/tokens/tokens.ts";
 import { loadPastExchanges } from "../../store/workloads/exchanges.ts";
 import type { OpenedRow } from "../../store/workloads/issuers.ts";
+import { isAdministrator, refuseAdministrator, refuseOfAdministrator } from "../administrators.ts";
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";
 import { presentListedRule, presentPastExchange, presentRule } from "../present/workloads.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
-/** /v1/admin/rules (contract 27.3 to 27.5): which workload tokens are exchanged, and for what. */
+/** /v1/admin/rules (contract 27.3 to 27.5, 25.13): which workload tokens are exchanged, who signs in, and for what. */
 
 type NewRule = z.output<typeof newRule>;
 
@@ -32,7 +33,8 @@ async function issuerOf({ store }: Call, { issuer, ...rule }: NewRule): Promise<
   const opened = await openToken(store.keyring, row.value);
   if (!opened.ok) return opened;
   if (opened.value.kind !== "issuer") return fail("integrity");
-  const wrong = ruleFault(opened.value.issuer!.preset, rule);
+  // Which claims name a person, the preset of a platform does not say.
+  const wrong = ruleFault(rule.people ? "generic" : opened.value.issuer!.preset, rule);
   return wrong ? invalid(`${wrong.attribute}: ${wrong.fault}`) : ok({ row: row.value, claims: opened.value });
 }
 
@@ -40,12 +42,13 @@ export const createRule = serveBy({
   parse,
   async handle(call: Call, input: NewRule): ReplyTo<"createRule"> {
     const { c, store } = call;
+    if (input.admin && isAdministrator(c)) return refuseOfAdministrator();
     const issuer = await issuerOf(call, input);
     if (!issuer.ok) return issuer;
     const room = await requireRoom(store);
     if (!room.ok) return room;
     const { row, claims: above } = issuer.value;
-    const { name = above.name, vaults, dialect = "uuid", claims: needed, anyRepository, allowSubject } = input;
+    const { name = above.name, vaults, dialect = "uuid", claims: needed, anyRepository, allowSubject, people, admin } = input;
     const id = await newId(call, "new rule");
     const claims: Claims = {
       id,
@@ -55,12 +58,14 @@ export const createRule = serveBy({
       issuedAt: Math.floor(store.now / 1000),
       expiresAt: NEVER_SECONDS,
       kind: "rule",
+      admin: admin || undefined,
       descent: { ancestors: [row.id], issuedAt: above.issuedAt },
       rule: {
         claims: needed,
         anyRepository: anyRepository || undefined,
         allowSubject: allowSubject || undefined,
-        lifetime: input.lifetime ?? LIMITS.ruleLifetimeDefault,
+        lifetime: input.lifetime ?? (people ? LIMITS.ruleLifetime : LIMITS.ruleLifetimeDefault),
+        people: people || undefined,
       },
     };
     const added = await insertToken(store, claims, adminEntry(RULE, c, "CREATE", id), { id: row.id });
@@ -80,6 +85,8 @@ export async function getRule({ store, rule: id }: Call): ReplyTo<"getRule"> {
 }
 
 export async function deleteRule({ c, store, rule: id }: Call): ReplyTo<"deleteRule"> {
+  const refused = await refuseAdministrator(c, store, () => loadOneOfKind(store, "rule", id));
+  if (refused) return refused;
   const ended = await endOfKind(store, "rule", id, adminEntry(RULE, c, "DELETE", id));
   return ended.ok ? ok({ response: c.body(null, 204) }) : ended;
 }

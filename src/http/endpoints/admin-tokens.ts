@@ -47,7 +47,7 @@ export async function getToken({ store, token: id }: Call): ReplyTo<"getToken"> 
 }
 
 export async function revokeToken({ c, store, token }: Call): ReplyTo<"revokeToken"> {
-  const refused = await refuseAdministrator(c, () => loadToken(store, token));
+  const refused = await refuseAdministrator(c, store, () => loadToken(store, token));
   if (refused) return refused;
   const deleted = await endToken(store, token, adminEntry({ resource: "TOKEN" }, c, "DELETE", token));
   return deleted.ok ? ok({ response: c.body(null, 204) }) : deleted;

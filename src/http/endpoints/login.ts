@@ -114,11 +114,11 @@ async function confirmLogin<S extends z.ZodMiniType>(
 ): Promise<CodeAnswer> {
   const confirming = await requirePerson(c);
   if (!confirming.ok) return confirming;
-  const { store, person } = confirming.value;
+  const { store, person, until } = confirming.value;
   const body = await parseBody(c.req.raw, LIMITS.signIn);
   const input = body.ok ? parseValue(schema, body.value.json, "the login") : body;
   if (!input.ok) return input;
-  const login = { id: crypto.randomUUID(), ...loginOf(input.value) };
+  const login = { id: crypto.randomUUID(), ...loginOf(input.value), until };
   const refused = refuseLogin(person, login);
   // The entry of a refused login is that of a refused sign-in of the person.
   if (refused) c.executionCtx.waitUntil(sendEntry(c.env, signInEntry(c, "DENY", person)));
@@ -131,20 +131,27 @@ async function confirmLogin<S extends z.ZodMiniType>(
 const refuseLogin = (person: VerifiedClaims, { vaults = {}, admin }: ConfirmedLogin) =>
   admin && !person.admin ? fail("out_of_scope", "act as an administrator") : refuseMore(person, { vaults }, 1);
 
+interface Confirming {
+  readonly store: Store;
+  readonly person: VerifiedClaims;
+  /** When the token ends at the latest, in Unix milliseconds. A person by a rule has nothing that outlives the session. */
+  readonly until: number | undefined;
+}
+
 /**
  * Returns the person of the session: their own claims, without what the admin has opened to it (contract 24.12). A session of a token or of the
  * admin alone confirms nothing: a token holder would get a token that outlives theirs. The request counts as a sign-in does. Fails with
  * `cross_site`, `misconfigured`, `out_of_scope`, `rate`, and as `requireSession`.
  */
-async function requirePerson(c: Context): Promise<Result<{ readonly store: Store; readonly person: VerifiedClaims }>> {
+async function requirePerson(c: Context): Promise<Result<Confirming>> {
   const allowed = requireConsole(c);
   if (!allowed.ok) return allowed;
   const store = await openStore(c.env, Date.now());
   if (!store.ok) return store;
   const session = await requireSession(c, store.value);
   if (!session.ok) return session;
-  const { token } = session.value;
+  const { token, expiresAt } = session.value;
   if (token?.kind !== "person") return fail("out_of_scope", "confirm a login: sign in as a person");
   const limited = await limitToken(c.env, token.id, store.value.now, LIMITS.signInCost);
-  return limited ?? ok({ store: store.value, person: token });
+  return limited ?? ok({ store: store.value, person: token, until: token.descent && expiresAt });
 }

@@ -19,7 +19,8 @@ import {
 } from "../console-session.ts";
 import type { Context } from "../context.ts";
 import type { Content } from "../route.ts";
-import { authenticateSignIn, type Granted, openedEntry, signInEntry } from "./sign-in.ts";
+import { authenticateSignIn, openedEntry, signInEntry } from "./sign-in.ts";
+import type { Granted } from "./sign-in-person.ts";
 import type { Settings } from "../../settings.ts";
 import { presentTime } from "../present/time.ts";
 import { presentToken } from "../present/tokens.ts";
@@ -114,7 +115,7 @@ export async function signOut(c: Context): Promise<Result<Content<never>>> {
  */
 const presentSession = (
   session: Grants & Pick<Lifetime, "expiresAt">,
-  { deletedRetention, versionsKept, access }: Settings,
+  { deletedRetention, versionsKept, access, oidc }: Settings,
 ): Presented<Schemas.Session> => {
   const token = actingToken(session);
   return {
@@ -122,6 +123,6 @@ const presentSession = (
     admin: session.admin !== undefined,
     token: token && presentToken(token, token.dialect),
     person: token?.kind === "person" ? { id: token.id, email: token.name } : undefined,
-    settings: { deletedRetentionDays: deletedRetention / DAY, versionsKept, access: access !== undefined },
+    settings: { deletedRetentionDays: deletedRetention / DAY, versionsKept, people: (access ?? oidc) !== undefined },
   };
 };

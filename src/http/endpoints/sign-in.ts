@@ -2,7 +2,7 @@ import { signIn } from "../../api/bodies.ts";
 import { parseConsoleSecret } from "../../crypto/console-secret.ts";
 import { actorOf, type Claims, rootOf, verifyToken } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { type Cause, fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { countFailure, limitToken } from "../../requests/rate-limit.ts";
 import { askUnlessRefused, requireInUse } from "../../requests/refused.ts";
@@ -19,33 +19,34 @@ import type { Activity } from "../../model/activity.ts";
 import type { Failure } from "../../model/failure.ts";
 import { sendEntry } from "../../requests/read-entries.ts";
 import { adminEntry, originOfToken } from "../audit.ts";
-import { verifyAccessToken } from "../../crypto/access-token.ts";
-import { nameIndex } from "../../crypto/name-index.ts";
-import { causeOf } from "../../log.ts";
 import { SECOND } from "../../model/time.ts";
 import type { Grants } from "../../store/tokens/session-rows.ts";
-import { loadPersonByEmail } from "../../store/tokens/sign-in-person.ts";
 import { presentTime } from "../present/time.ts";
 import type { Call, ReplyTo } from "../route.ts";
+import { type Granted, signInByAccess, signInByProvider } from "./sign-in-person.ts";
 
 /**
- * What signs in to the console (contract 24): a one-time code, a token, ADMIN_TOKEN, or else Cloudflare Access. With vaults, nobody signs
+ * What signs in to the console (contract 24): a one-time code, a token, ADMIN_TOKEN, the answer of the identity provider, or else Cloudflare Access. With vaults, nobody signs
  * in: the session of the request opens them (contract 24.12).
  */
 
 /**
  * Out: what the request signs in as. Errors, in this order: 400, 413, 415; `misconfigured`, `unauthorized`, `rate`; `schema`,
- * `unavailable`; those of `signInWithAccess`.
+ * `unavailable`; `sign_in_needed` with nothing, where there is an identity provider; those of `signInByProvider` and `signInByAccess`.
  */
 export async function authenticateSignIn(c: Context, store: Store): Promise<Result<Granted>> {
   const parsed = await parseBody(c.req.raw, LIMITS.signIn);
   if (!parsed.ok) return parsed;
   const input = parseValue(signIn, parsed.value.json, "the body");
   if (!input.ok) return input;
-  const { code, token, vaults } = input.value;
+  const { code, state, iss, token, vaults } = input.value;
   if (vaults !== undefined) return ok({ opened: vaults });
-  if (code === undefined && token === undefined) return signInWithAccess(c, store);
-  return code === undefined ? redeemToken(c, store, token!) : redeemCode(c, store, code);
+  if (token !== undefined) return redeemToken(c, store, token);
+  if (code !== undefined && state === undefined) return redeemCode(c, store, code);
+  const granted = await (state === undefined ? signInByAccess(c, store) : signInByProvider(c, store, { code: code!, state, iss }));
+  // No failed authentication: the console asks so at its start, also where there is no Access.
+  if (!granted) return fail(store.settings.oidc ? "sign_in_needed" : "unauthorized");
+  return granted.ok ? granted : refuseSignIn(c, granted);
 }
 
 async function redeemCode(c: Context, store: Store, code: string): Promise<Result<Granted>> {
@@ -71,7 +72,7 @@ async function redeemToken(c: Context, store: Store, token: string): Promise<Res
 }
 
 /** The refusals of somebody who may not sign in; all others are of a request or of the service. */
-const LOGGED: ReadonlySet<Failure["kind"]> = new Set(["unauthorized", "not_invited"]);
+const LOGGED: ReadonlySet<Failure["kind"]> = new Set(["unauthorized", "not_invited", "account_refused"]);
 
 /** The entry of a sign-in in the log of the admin (contract 24.11). In: the token that has signed in, or was refused; absent for the admin, and for somebody who is not known. */
 export const signInEntry = (c: Context, result: Activity["result"], token?: Claims): Activity => ({
@@ -93,39 +94,6 @@ export async function refuseSignIn(c: Context, refusal: Refusal, token?: Claims)
   const counted = await countFailure(c.env, addressOf(c), refusal);
   if (LOGGED.has(counted.failure.kind)) c.executionCtx.waitUntil(sendEntry(c.env, signInEntry(c, "DENY", token)));
   return counted;
-}
-
-/** What a request signs in as. */
-export interface Granted extends Grants {
-  /** When what has signed in ends, in Unix milliseconds: the session lasts no longer. */
-  readonly until?: number;
-}
-
-/** Cloudflare Access sets it on each request to its application. The cookie with the same token is not read: it needs no such request. */
-const HEADER = "Cf-Access-Jwt-Assertion";
-
-/**
- * Signs in the person whom Cloudflare Access has authenticated (contract 25.6). Errors: `unauthorized`, without an Access application or
- * its token, and for every fault of the token; `access_unavailable`; `rate`; `schema`, `not_invited`, `misconfigured`, `unavailable`.
- */
-async function signInWithAccess(c: Context, store: Store): Promise<Result<Granted>> {
-  const { access } = store.settings;
-  const token = c.req.header(HEADER);
-  // No failed authentication: the console asks so at its start, also where there is no Access.
-  if (!access || !token) return fail("unauthorized");
-  let cause: Cause | undefined;
-  const identity = await verifyAccessToken(access, token, store.now, (error) => {
-    cause = causeOf("The fetch of the keys of Cloudflare Access", error);
-  });
-  if (!identity.ok) return refuseSignIn(c, cause ? { ...identity, cause } : identity);
-  const { email, expiresAt } = identity.value;
-  // Before the look-up, because Access also lets people through whom nobody has invited.
-  const limited = await limitToken(c.env, await nameIndex(store.keyring.active, "person", email), store.now, LIMITS.signInCost);
-  if (limited) return limited;
-  const schema = await checkSchema(store.db);
-  if (!schema.ok) return schema;
-  const person = await loadPersonByEmail(store, email);
-  return person.ok ? ok({ token: person.value, until: expiresAt * SECOND }) : refuseSignIn(c, person);
 }
 
 /** Makes a one-time code (contract 24). Like that of the admin, it grants what the request that makes it was authenticated with. */

@@ -8,7 +8,6 @@ import { ADMIN } from "../../model/operation.ts";
 import { defect, fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import type { JsonObject } from "../../model/strict-json.ts";
 import { DAY, SECOND } from "../../model/time.ts";
-import { failedClaims } from "../../model/workload-rule.ts";
 import { sendEntry } from "../../requests/read-entries.ts";
 import { loadKeys } from "../../requests/issuer-keys.ts";
 import { limitExchange, limitToken } from "../../requests/rate-limit.ts";
@@ -18,13 +17,13 @@ import { requireRoom } from "../../store/health/room.ts";
 import { explainFailure, refuseMissingKey } from "../../store/keys/root-keys.ts";
 import { type ExchangeFault, insertExchange, type Presented, recordRefused } from "../../store/workloads/exchanges.ts";
 import {
+  areInUse,
   claimFetch,
-  isAuthentic,
   type LoadedIssuer,
   loadIssuerByUrl,
   loadMissingKey,
+  matchingRules,
   type OpenedRow,
-  openRules,
   saveKeys,
 } from "../../store/workloads/issuers.ts";
 import { adminEntry } from "../audit.ts";
@@ -98,10 +97,8 @@ type Chosen = { readonly ok: true; readonly rule: OpenedRow } | { readonly ok: f
 
 /** The only rule that matches, or that of the form. The rights of several rules are never united. */
 async function chooseRule(store: Store, loaded: LoadedIssuer, id: string | undefined, payload: JsonObject): Promise<Chosen> {
-  const rules = await openRules(store, loaded);
-  const [rule, another] = rules.filter(
-    ({ row, claims }) => (id === undefined || row.id === id) && failedClaims(claims.rule!, payload).length === 0,
-  );
+  const rules = await matchingRules(store, loaded, "workloads", payload);
+  const [rule, another] = rules.filter(({ row }) => id === undefined || row.id === id);
   if (!rule) return { ok: false, reason: "no_rule" };
   if (another) return { ok: false, reason: "several_rules" };
   return (await areInUse(store, loaded.issuer, rule)) ? { ok: true, rule } : { ok: false, reason: "old_rule" };
@@ -149,12 +146,6 @@ function claimsOf(
     kind: "workload",
     descent: { ancestors: [...descent!.ancestors, id], issuedAt: ruleIssuedAt },
   };
-}
-
-/** Whether the issuer and the rule are as they were added, and not before TOKENS_NOT_BEFORE. */
-async function areInUse(store: Store, ...rows: readonly OpenedRow[]): Promise<boolean> {
-  const recent = rows.every(({ claims }) => claims.issuedAt >= store.settings.tokensNotBefore);
-  return recent && (await Promise.all(rows.map((row) => isAuthentic(store, row)))).every(Boolean);
 }
 
 /** The keys of an issuer: those that the admin has given, or those that it publishes. Out: `undefined` when nothing is known of the token. */

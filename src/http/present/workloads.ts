@@ -25,8 +25,8 @@ export function presentIssuer(claims: Claims): Presented<Schemas.Issuer> {
 
 /** In: claims of a rule. */
 export function presentRule(claims: Claims): Presented<Schemas.Rule> {
-  const { id, name, dialect, descent, rule } = claims;
-  const { claims: needed, anyRepository, allowSubject, lifetime } = rule!;
+  const { id, name, dialect, descent, rule, admin } = claims;
+  const { claims: needed, anyRepository, allowSubject, lifetime, people } = rule!;
   const vaults = presentScope(claims, "uuid");
   const permits = { anyRepository, allowSubject };
   return {
@@ -38,6 +38,8 @@ export function presentRule(claims: Claims): Presented<Schemas.Rule> {
     vaults,
     lifetime,
     dialect,
+    people,
+    admin,
     createdAt: createdAtOf(claims),
   };
 }

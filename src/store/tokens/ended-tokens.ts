@@ -10,20 +10,24 @@ import { TABLES } from "../tables/tables.ts";
 
 /** The end of tokens and people: they are revoked or removed, or they expire. The next request finds no row. */
 
-/** SQL: whether a row is that of the token ?1, or of one below it. Each row tells so itself, so a damaged one keeps no other one in use. */
-export const IN_BRANCH = "(id = ?1 OR ancestor_1 = ?1 OR ancestor_2 = ?1 OR ancestor_3 = ?1)";
+/**
+ * SQL: whether a row is that of the token ?1, or of one below it. Each row tells so itself, so a damaged one keeps no other one in use. Only the
+ * tokens of the logins of a person are found by the row of the person if it is below a rule that ends; they last for an hour at most.
+ */
+export const IN_BRANCH = `(id = ?1 OR ancestor_1 = ?1 OR ancestor_2 = ?1 OR ancestor_3 = ?1
+  OR ancestor_1 IN (SELECT id FROM tokens WHERE kind = 'person' AND (ancestor_1 = ?1 OR ancestor_2 = ?1)))`;
 
 /** SQL: whether a row leaves its name. Items and logs name the rule of a workload, and not its tokens, which last for minutes. */
 export const LEAVES_NAME = "kind IS NOT 'workload'";
 
 /**
- * SQL: whether a row expired by the time ?2. A person, an issuer and a rule never expire, and no row expires before it was made: such a row is
+ * SQL: whether a row expired by the time ?2. An issuer, a rule and a person whom the admin has added never expire, and no row expires before it was made: such a row is
  * damaged. It stays until `verify` has named it.
  */
-const HAS_EXPIRED = "expires_at BETWEEN created_at AND ?2 AND (kind IS NULL OR kind = 'workload' OR kind = 'admin')";
+const HAS_EXPIRED = "expires_at BETWEEN created_at AND ?2 AND (kind IS NULL OR kind IN ('workload', 'admin') OR (kind = 'person' AND ancestor_2 IS NOT NULL))";
 
 /** SQL: what the entry of the log about a token below another row is about. */
-const RESOURCE = "iif(kind = 'rule', 'RULE', 'TOKEN') AS resource";
+const RESOURCE = "iif(kind IN ('rule', 'person'), upper(kind), 'TOKEN') AS resource";
 
 const ENDED_COLUMNS = Object.keys(TABLES.ended_tokens.columns);
 

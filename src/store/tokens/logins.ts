@@ -1,6 +1,7 @@
 import { type Claims, isCurrent, type VerifiedClaims } from "../../crypto/token.ts";
 import type { Activity, Origin } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
+import { SECOND } from "../../model/time.ts";
 import { fail, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import type { ConfirmedLogin } from "./session-rows.ts";
@@ -10,7 +11,7 @@ import { insertToken, type IssuedToken } from "./tokens.ts";
 
 /** Returns the claims of the token of a login: its name is that of the person. `now` is in Unix milliseconds. */
 export function claimsOfLogin(person: Claims, login: ConfirmedLogin, origin: Origin, now: number): Claims {
-  const { id, vaults, expiresIn, admin } = login;
+  const { id, vaults, expiresIn, admin, until = Infinity } = login;
   const issuedAt = Math.floor(now / 1000);
   return {
     id,
@@ -19,8 +20,11 @@ export function claimsOfLogin(person: Claims, login: ConfirmedLogin, origin: Ori
     vaults: admin ? {} : (vaults ?? person.vaults),
     kind: admin ? "admin" : undefined,
     issuedAt,
-    expiresAt: issuedAt + (expiresIn ?? (admin ? LIMITS.adminLoginLifetime : LIMITS.loginLifetime)),
-    descent: { ancestors: [person.id], issuedAt: person.issuedAt },
+    expiresAt: Math.min(
+      issuedAt + (expiresIn ?? (admin ? LIMITS.adminLoginLifetime : LIMITS.loginLifetime)),
+      Math.floor(until / SECOND),
+    ),
+    descent: { ancestors: [person.id], issuedAt: person.descent?.issuedAt ?? person.issuedAt },
     login: { address: origin.requestIp, program: origin.userAgent },
   };
 }

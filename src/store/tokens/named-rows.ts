@@ -27,9 +27,13 @@ const NAMED: Readonly<Record<IndexedKind, Named>> = {
 };
 
 const SQL = {
-  /** One statement, so that of two requests for one name, or for the last row below the limit, D1 lets one insert its row. */
+  /**
+   * One statement, so that of two requests for one name, or for the last row below the limit, D1 lets one insert its row. ?11: the rule of a
+   * person, which must not have ended.
+   */
   insert: insertTokenRow(`
     NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
+      AND (?11 IS NULL OR EXISTS (SELECT 1 FROM tokens WHERE id = ?11))
       AND NOT EXISTS (SELECT 1 FROM tokens WHERE name_index IN (SELECT value FROM json_each(?13)))
       AND (SELECT count(*) FROM tokens WHERE name_index IS NOT NULL AND kind = ?8) < ?14`),
   one: "SELECT * FROM tokens WHERE id = ?1 AND kind = ?2",

@@ -1,13 +1,13 @@
-import { nameIndex } from "../../crypto/name-index.ts";
-import { type Claims, hashToken, signToken } from "../../crypto/token.ts";
+import type { Claims, VerifiedClaims } from "../../crypto/token.ts";
 import type { Activity } from "../../model/activity.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
+import { NEVER_SECONDS } from "../../model/time.ts";
 import { refusesNew } from "../../settings.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, readBatch, runBatch, type Store } from "../d1/database.ts";
 import { endBelowChanged } from "./ended-tokens.ts";
 import { proofStatement } from "../keys/root-keys.ts";
-import { openToken, sealToken, type TokenRow } from "./token-rows.ts";
+import { makeTokenRow, openToken, sealToken, TOKEN_COLUMNS, type TokenRow } from "./token-rows.ts";
 import { listTokens, type ListedToken } from "./tokens.ts";
 
 /**
@@ -19,23 +19,18 @@ const SQL = {
   one: "SELECT * FROM tokens WHERE id = ?1 AND kind = 'person'",
   ids: "SELECT id FROM tokens WHERE name_index IS NOT NULL AND kind = 'person'",
   slice: "SELECT * FROM tokens WHERE id IN (SELECT value FROM json_each(?1)) AND kind = 'person'",
-  /** Changes the row only if it has not changed since it was read: a rewrap or another request may have written it. */
+  /**
+   * Changes the row only if it has not changed since it was read: a rewrap or another request may have written it. ?11: the rule of the person,
+   * which must not have ended. ?13: the text as it was read.
+   */
   update: `
-    UPDATE tokens SET root_key_id = ?2, sealed = ?3, created_at = ?4, claims = ?5, name_index = ?6, signed_by = ?2
-    WHERE id = ?1 AND sealed = ?7 RETURNING id`,
+    UPDATE tokens SET (${TOKEN_COLUMNS.join(", ")}) = (${TOKEN_COLUMNS.map((_, index) => `?${1 + index}`).join(", ")})
+    WHERE id = ?1 AND sealed = ?13 AND (?11 IS NULL OR EXISTS (SELECT 1 FROM tokens WHERE id = ?11)) RETURNING id`,
+  /** Binds an account: what is signed stays as it is, so no session ends. */
+  bind: "UPDATE tokens SET sealed = ?2 WHERE id = ?1 AND sealed = ?3 RETURNING id",
 };
 
 type Id = Pick<TokenRow, "id">;
-
-/** The columns of the row of a person, under the active root key. */
-async function rowOf({ keyring: { active } }: Store, claims: Claims) {
-  const [sealed, token, index] = await Promise.all([
-    sealToken(active, claims),
-    signToken({ active }, claims),
-    nameIndex(active, "person", claims.name),
-  ]);
-  return { sealed, hash: await hashToken(token), index, key: active.id, createdAt: claims.issuedAt * 1000 };
-}
 
 /** A row has up to 7 KiB. A query for all rows at once took 74 MiB of memory. */
 const sliceRowsMax = 50;
@@ -84,9 +79,8 @@ export interface PersonUpdate {
 const TRIES_MAX = 3;
 
 /**
- * Replaces the vaults of a person, and grants them anew: the time of issue changes, and with it the hash of the row, so the person's
- * sessions end. The tokens below the person end in the same batch. In: the entry of the admin's log. Errors: `person_not_found`, `busy`, `misconfigured`, `integrity`, those of
- * `refusalOfWrite`.
+ * Replaces the vaults of a person, and grants them anew. A person by a rule becomes one whom the admin has added (contract 25.4). In: the entry
+ * of the admin's log. Errors: `person_not_found`, `busy`, `misconfigured`, `integrity`, those of `replacePerson`.
  */
 export async function updatePerson(
   store: Store,
@@ -94,7 +88,7 @@ export async function updatePerson(
   { vaults, admin }: PersonUpdate,
   entry: Activity,
 ): Promise<Result<Claims>> {
-  const { db, keyring, now } = store;
+  const { db, keyring } = store;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const read = await runBatch<[TokenRow]>(db, db.prepare(SQL.one).bind(id));
     if (!read.ok) return read;
@@ -103,28 +97,62 @@ export async function updatePerson(
     const opened = await openToken(keyring, row);
     if (!opened.ok) return opened;
     if (opened.value.kind !== "person") return fail("integrity");
-    const { issuedAt, since = issuedAt, admin: before } = opened.value;
-    const isAdmin = (admin ?? before) || undefined;
-    // Later than the time before, also within one second: otherwise a change back to the same vaults would make earlier sessions valid.
-    const claims: Claims = {
-      ...opened.value,
-      vaults,
-      admin: isAdmin,
-      since,
-      issuedAt: Math.max(Math.floor(now / 1000), issuedAt + 1),
-    };
-    const refusal = refusesNew(store.settings, claims.issuedAt);
-    if (refusal !== undefined) return fail("misconfigured", refusal);
-    const { key, sealed, createdAt, hash, index } = await rowOf(store, claims);
-    const done = await runBatch<[Id, never, never, never, never, never]>(
-      db,
-      db.prepare(SQL.update).bind(id, key, sealed, createdAt, hash, index, row.sealed),
-      await adminEntryStatement(store, entry, { id, hash }),
-      ...(await endBelowChanged(store, id, hash, entry)),
-      await proofStatement(db, keyring.active),
-    );
-    if (!done.ok) return refusalOfWrite(done);
-    if (done.value[0].length > 0) return ok(claims);
+    const isAdmin = (admin ?? opened.value.admin) || undefined;
+    const change = { vaults, admin: isAdmin, descent: undefined, expiresAt: NEVER_SECONDS };
+    const done = await replacePerson(store, row, { ...opened.value, ...change }, entry);
+    if (!done.ok || done.value) return done as Result<VerifiedClaims>;
   }
   return fail("busy");
+}
+
+/**
+ * Replaces the row of a person: the time of issue changes, and with it the hash of the row, so the person's sessions end. The tokens below the
+ * person end in the same batch. Returns `undefined` if the row has changed since it was read, or the rule of the person has ended. Fails with
+ * `misconfigured`, while TOKENS_NOT_BEFORE would refuse the row, and as `refusalOfWrite`.
+ */
+export async function replacePerson(
+  store: Store,
+  row: TokenRow,
+  changed: Claims,
+  entry: Activity,
+): Promise<Result<VerifiedClaims | undefined>> {
+  const { db, keyring, now } = store;
+  const { id } = row;
+  const { issuedAt, since = issuedAt } = changed;
+  // Later than the time before, also within one second: otherwise a change back to the same vaults would make earlier sessions valid.
+  const claims: Claims = { ...changed, since, issuedAt: Math.max(Math.floor(now / 1000), issuedAt + 1) };
+  const refusal = refusesNew(store.settings, claims.issuedAt);
+  if (refusal !== undefined) return fail("misconfigured", refusal);
+  const { hash, values } = await makeTokenRow(keyring, claims);
+  const done = await runBatch<[Id, never, never, never, never, never]>(
+    db,
+    db.prepare(SQL.update).bind(...values, row.sealed),
+    await adminEntryStatement(store, entry, { id, hash }),
+    ...(await endBelowChanged(store, id, hash, entry)),
+    await proofStatement(db, keyring.active),
+  );
+  if (!done.ok) return refusalOfWrite(done);
+  return ok(done.value[0].length > 0 ? { ...claims, hash } : undefined);
+}
+
+/** An account at an identity provider: the claims `iss` and `sub` of its tokens (OpenID Connect Core 1.0 section 2). */
+export interface Account {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/**
+ * Binds a person to the account with which they sign in for the first time, under the root key of the row. Returns whether the row was as it was
+ * read. Fails as `refusalOfWrite`.
+ */
+export async function bindAccount(
+  { db, keyring }: Store,
+  row: TokenRow,
+  claims: Claims,
+  { issuer, subject }: Account,
+): Promise<Result<boolean>> {
+  const root = keyring.keys.get(row.root_key_id)!;
+  const sealed = await sealToken(root, { ...claims, accounts: { ...claims.accounts, [issuer]: subject } });
+  const done = await runBatch<[Id]>(db, db.prepare(SQL.bind).bind(row.id, sealed, row.sealed));
+  return done.ok ? ok(done.value[0].length > 0) : refusalOfWrite(done);
 }

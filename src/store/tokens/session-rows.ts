@@ -41,6 +41,8 @@ export interface ConfirmedLogin {
   readonly vaults?: Scope | undefined;
   /** Seconds; absent: as long as possible. */
   readonly expiresIn?: number | undefined;
+  /** When the token ends at the latest, in Unix milliseconds: with the session of a person by a rule. */
+  readonly until?: number | undefined;
   /** Whether the token is one of the admin routes, which opens no vaults. */
   readonly admin?: boolean | undefined;
   /** Of a login in a browser: the SHA-256 of the verifier that redeems the code, in base64url (RFC 7636 section 4.2). */

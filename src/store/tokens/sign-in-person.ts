@@ -1,11 +1,11 @@
 import { nameIndexes } from "../../crypto/name-index.ts";
-import { isCurrent, type VerifiedClaims } from "../../crypto/token.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import type { VerifiedClaims } from "../../crypto/token.ts";
+import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { explainFailure, refuseMissingKey } from "../keys/root-keys.ts";
 import { signAgain, type TokenRow } from "./token-rows.ts";
 
-/** Finds the person who signs in, by the email that Cloudflare Access has confirmed (contract 25.6). */
+/** Finds the person who signs in, by the email that the identity provider has confirmed (contract 25.6, 25.12). */
 
 const SQL = {
   find: "SELECT * FROM tokens WHERE name_index IN (SELECT value FROM json_each(?1)) ORDER BY created_at DESC",
@@ -14,29 +14,38 @@ const SQL = {
     SELECT root_key_id FROM tokens WHERE kind = 'person' AND root_key_id NOT IN (SELECT value FROM json_each(?1)) LIMIT 1`,
 };
 
+/** A person who was found: the row, and its claims. */
+export interface FoundPerson {
+  readonly row: TokenRow;
+  readonly claims: VerifiedClaims;
+}
+
 /**
- * The claims of a person. They come from the row, so the row is authenticated as that of a token for service bindings
- * (binding-tokens.ts): it is signed again, and its hash has to be the stored one. In: a normalized email. Errors: `not_invited`, also for
- * a row that was altered, and for one from before TOKENS_NOT_BEFORE; `misconfigured`, `unavailable`.
+ * Finds a person by a normalized email. The claims come from the row, so the row is authenticated as that of a token for service bindings
+ * (binding-tokens.ts): it is signed again, and its hash has to be the stored one. Returns `undefined` when there is none. Fails with
+ * `not_invited` for a row that was altered, and with `unavailable`.
  */
-export async function loadPersonByEmail(store: Store, email: string): Promise<Result<VerifiedClaims>> {
-  const { db, keyring, now, settings } = store;
+export async function loadPersonByEmail(store: Store, email: string): Promise<Result<FoundPerson | undefined>> {
+  const { db, keyring } = store;
   const read = await runBatch<[TokenRow]>(
     db,
     db.prepare(SQL.find).bind(JSON.stringify(await nameIndexes(keyring, "person", email))),
   );
   if (!read.ok) return read;
   const [row] = read.value[0];
-  if (!row) return refuseUnknown(store);
+  if (!row) return ok(undefined);
   const signed = await signAgain(keyring, row);
   if (!signed.ok) return fail("not_invited");
   const { claims, hash } = signed.value;
   const authentic = claims.kind === "person" && claims.name === email && row.claims === hash;
-  return authentic && isCurrent(claims, now, settings.tokensNotBefore) ? ok({ ...claims, hash }) : fail("not_invited");
+  return authentic ? ok({ row, claims: { ...claims, hash } }) : fail("not_invited");
 }
 
-/** With wrong root keys, or without one of them, nobody is found: that is no fault of the person. */
-async function refuseUnknown(store: Store): Promise<Result<never>> {
+/**
+ * Refuses somebody who is not found. With wrong root keys, or without one of them, nobody is found: that is no fault of the person. Fails with
+ * `not_invited`, `misconfigured` or `unavailable`.
+ */
+export async function refuseUnknown(store: Store): Promise<Refusal> {
   const { db, keyring } = store;
   const explained = await explainFailure(store);
   if (explained.failure.kind === "misconfigured") return explained;

@@ -33,6 +33,7 @@ const SEALED_CLAIMS = [
   "admin",
   "backupsOnly",
   "login",
+  "accounts",
 ] as const satisfies readonly (keyof Claims)[];
 
 /** Seals what the row of a token holds besides its plaintext columns. */
@@ -55,11 +56,11 @@ export const derivedColumns = async (root: RootKey, { kind, name, descent, issue
   ancestor_3: descent?.ancestors[2] ?? null,
 });
 
-const COLUMNS = Object.keys(TABLES.tokens.columns) as (keyof TokenRow)[];
+export const TOKEN_COLUMNS = Object.keys(TABLES.tokens.columns) as (keyof TokenRow)[];
 
 /** SQL: adds a token's row where the condition holds, and returns its id. ?1 to ?12: the values of the row; the condition has those after. */
 export const insertTokenRow = (condition: string): string => `
-  INSERT ${into("tokens")} SELECT ${COLUMNS.map((_, index) => `?${1 + index}`).join(", ")} WHERE ${condition}
+  INSERT ${into("tokens")} SELECT ${TOKEN_COLUMNS.map((_, index) => `?${1 + index}`).join(", ")} WHERE ${condition}
   ON CONFLICT (id) DO NOTHING RETURNING id`;
 
 /** Signs and seals the claims under the active root key. Returns the token and the values of its row, in the order of the columns. */
@@ -74,7 +75,7 @@ export async function makeTokenRow(
   const { id, issuedAt, expiresAt } = claims;
   const times = { created_at: issuedAt * 1000, expires_at: expiresAt * 1000 };
   const row: TokenRow = { id, root_key_id: root.id, sealed, ...times, claims: hash, signed_by: root.id, ...derived };
-  return { token, hash, values: valuesOf(row, COLUMNS) };
+  return { token, hash, values: valuesOf(row, TOKEN_COLUMNS) };
 }
 
 /** Opens a row. Errors: `misconfigured` (a root key is missing), `integrity`. */

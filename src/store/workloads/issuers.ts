@@ -3,9 +3,11 @@ import { nameIndexes } from "../../crypto/name-index.ts";
 import { open, seal } from "../../crypto/seal.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
+import type { JsonObject } from "../../model/strict-json.ts";
 import { MINUTE } from "../../model/time.ts";
 import type { StoredKeys } from "../../model/workload-identity.ts";
 import type { WorkloadKey } from "../../model/workload-keys.ts";
+import { failedClaims } from "../../model/workload-rule.ts";
 import type { Take } from "../d1/calls.ts";
 import { deleteExpired } from "../d1/expiry.ts";
 import { readBatch, runBatch, type Store } from "../d1/database.ts";
@@ -13,7 +15,7 @@ import { type RowOf, TABLES } from "../tables/tables.ts";
 import { openToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
 import { into } from "../tables/statements.ts";
 
-/** The issuers of workload tokens with their rules, for an exchange (contract 27), and the keys that were fetched of them. */
+/** The issuers of tokens with their rules, for an exchange (contract 27) or a sign-in (contract 25.13), and the keys that were fetched of them. */
 
 type KeysRow = RowOf<"issuer_keys">;
 
@@ -21,7 +23,7 @@ const OF_URL = "(SELECT id FROM tokens WHERE name_index IN (SELECT value FROM js
 
 const SQL = {
   issuer: `SELECT * FROM tokens WHERE id IN ${OF_URL} ORDER BY created_at DESC`,
-  rules: `SELECT * FROM tokens WHERE kind = 'rule' AND ancestor_1 IN ${OF_URL}`,
+  rules: `SELECT * FROM tokens WHERE kind = 'rule' AND ancestor_1 IN ${OF_URL} ORDER BY created_at, id`,
   keys: `SELECT * FROM issuer_keys WHERE issuer_id IN ${OF_URL}`,
   unindexed: `
     SELECT root_key_id FROM tokens
@@ -75,8 +77,19 @@ export async function loadIssuerByUrl(store: Store, url: string): Promise<Result
   return ok({ issuer: { row, claims: opened.value }, rules: ruleRows, stored });
 }
 
+/** Whom a rule is for. */
+export type RuleUse = "people" | "workloads";
+
+/** Returns the rules of an issuer for this use that match the claims of a token, the oldest first. Leaves out rows that cannot be decrypted. */
+export async function matchingRules(store: Store, loaded: LoadedIssuer, use: RuleUse, payload: JsonObject): Promise<OpenedRow[]> {
+  const rules = await openRules(store, loaded);
+  return rules.filter(
+    ({ claims: { rule } }) => (rule!.people === true) === (use === "people") && failedClaims(rule!, payload).length === 0,
+  );
+}
+
 /** The rules of an issuer that open. What a row says of its issuer in the clear was only how it was found. */
-export async function openRules({ keyring }: Store, { issuer, rules }: LoadedIssuer): Promise<OpenedRow[]> {
+async function openRules({ keyring }: Store, { issuer, rules }: LoadedIssuer): Promise<OpenedRow[]> {
   const opened = await Promise.all(rules.map(async (row) => ({ row, claims: await openToken(keyring, row) })));
   return opened.flatMap(({ row, claims }) => {
     const isOfIssuer = claims.ok && claims.value.kind === "rule" && claims.value.descent?.ancestors[0] === issuer.row.id;
@@ -93,8 +106,14 @@ export async function loadMissingKey({ db, keyring }: Store): Promise<Result<str
   return read.ok ? ok(read.value[0][0]?.root_key_id) : read;
 }
 
+/** Whether the issuer and the rule are as they were added, and not before TOKENS_NOT_BEFORE. */
+export async function areInUse(store: Store, ...rows: readonly OpenedRow[]): Promise<boolean> {
+  const recent = rows.every(({ claims }) => claims.issuedAt >= store.settings.tokensNotBefore);
+  return recent && (await Promise.all(rows.map((row) => isAuthentic(store, row)))).every(Boolean);
+}
+
 /** Whether a row is as it was issued: its hash covers the times, which are columns in the clear (decision 0025). */
-export async function isAuthentic({ keyring }: Store, { row }: OpenedRow): Promise<boolean> {
+async function isAuthentic({ keyring }: Store, { row }: OpenedRow): Promise<boolean> {
   const signed = await signAgain(keyring, row);
   return signed.ok && signed.value.hash === row.claims;
 }

@@ -2,7 +2,7 @@ import { json, listOfEither, required } from "../content.ts";
 import { newPerson, person } from "../examples.ts";
 import type { Descriptions } from "../operation.ts";
 
-/** People who sign in with Cloudflare Access (contract 25). */
+/** People who sign in (contract 25). */
 
 const either = {
   "application/json": {
@@ -15,13 +15,13 @@ export const peopleDescriptions = {
   listPeople: {
     tag: "Admin: people",
     summary: "List the people",
-    description: "Who signs in with Cloudflare Access, the oldest first, also those whose record does not open (contract 25.1).",
+    description: "Who signs in, the oldest first, also those whose record does not open (contract 25.1).",
     answers: { 200: { description: "The people.", content: listOfEither(["Person", "BrokenPerson"]) } },
   },
   addPerson: {
     tag: "Admin: people",
     summary: "Add a person",
-    description: "From now on the person signs in to the console with Cloudflare Access (contract 25.2, 25.3).",
+    description: "From now on the person signs in to the console, by the identity provider or Cloudflare Access (contract 25.2, 25.3).",
     body: required(json("NewPerson", newPerson)),
     answers: { 200: { description: "The person.", content: json("Person", person) } },
     errors: ["out_of_scope", "person_exists", "database_full", "quota", "uncertain"],

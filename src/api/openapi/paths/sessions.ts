@@ -1,6 +1,6 @@
 import { LIMITS } from "../../../model/limits.ts";
 import { json, required } from "../content.ts";
-import { session, signInCode } from "../examples.ts";
+import { session, signInAddress, signInCode } from "../examples.ts";
 import type { Descriptions } from "../operation.ts";
 
 /** How long a one-time code can be used. */
@@ -22,11 +22,21 @@ export const sessionDescriptions = {
     tag,
     summary: "Sign in",
     description:
-      "Makes a session of 12 hours by a one-time code, a token or ADMIN_TOKEN, or without them by Cloudflare Access. What the session of the request grants is kept, under a " +
+      "Makes a session of 12 hours by a one-time code, a token or ADMIN_TOKEN, by the answer of the identity provider, or without them by Cloudflare Access. What the session of the request grants is kept, under a " +
       "new cookie (contract 24.3, 24.5). With `vaults`, the session of the request opens these to its token as its admin (contract 24.12).",
     body: required(json("SignIn", { code: signInCode.code })),
     answers: { 200: { description: "The session.", content: answer, headers: ["SetCookie"] } },
-    errors: ["not_invited", "access_unavailable", "database_full"],
+    errors: ["sign_in_needed", "not_invited", "account_refused", "issuer_unavailable", "busy", "database_full", "quota", "uncertain"],
+  },
+  beginSignIn: {
+    tag,
+    summary: "Begin a sign-in at the identity provider",
+    description:
+      "Returns the address at which the person signs in, and sets the cookie that binds the answer to this browser. The provider sends the person " +
+      "back to `/console/sign-in`, and that page signs in by `code` and `state` (contract 25.12).",
+    answers: { 200: { description: "The address.", content: json("SignInAddress", signInAddress), headers: ["SetCookie"] } },
+    errors: ["issuer_unavailable"],
+    never: ["schema"],
   },
   signOut: {
     tag,

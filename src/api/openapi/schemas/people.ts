@@ -3,7 +3,7 @@ import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
 import { closed, permissions, ref } from "./shapes.ts";
 
-/** People who sign in with Cloudflare Access (contract 25). */
+/** People who sign in (contract 25). */
 
 const id = ref("Uuid");
 const createdAt = ref("Time");
@@ -16,10 +16,11 @@ export const personSchemas: Readonly<Record<string, Schema>> = {
       email: { type: "string", description: "With the letters A to Z in lower case." },
       vaults: permissions,
       admin: { type: "boolean", const: true, description: "Whether the person is an administrator (contract 25.11)." },
+      rule: ref("Uuid", "The rule by which the person has signed in; absent for a person who was added (contract 25.13)."),
       createdAt,
       updatedAt: ref("Time", "When the vaults were changed last; absent before."),
     },
-    ["admin", "updatedAt"],
+    ["admin", "rule", "updatedAt"],
   ),
   BrokenPerson: closed("A person whose stored record does not open (contract 25.1).", {
     id: { type: "string", description: "The id, as the row has it." },

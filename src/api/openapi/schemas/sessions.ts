@@ -14,7 +14,7 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
       expiresAt: ref("Time"),
       admin: { type: "boolean", description: "Whether it opens the routes of the admin." },
       token: ref("Token", "The token that it acts as, or the person; absent without one."),
-      person: closed("Who has signed in with Cloudflare Access (contract 25.6); absent for a token.", {
+      person: closed("Who has signed in (contract 25.6, 25.12); absent for a token.", {
         id: ref("Uuid"),
         email: { type: "string" },
       }),
@@ -25,15 +25,20 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
           description: "How long a deleted Item can be restored; 0: not at all. It may be a fraction.",
         },
         versionsKept: integer("How many earlier versions an Item keeps.", 0),
-        access: { type: "boolean", description: "Whether people sign in with Cloudflare Access." },
+        people: { type: "boolean", description: "Whether people sign in: by an identity provider, or with Cloudflare Access." },
       }),
     },
     ["token", "person"],
   ),
-  SignIn: body("What signs in: one of code and token; with nothing, Cloudflare Access does (contract 24.3, 25.6).", signIn, {
-    code: "A one-time code.",
+  SignIn: body("What signs in: one of code and token; with nothing, Cloudflare Access does (contract 24.3, 25.6, 25.12).", signIn, {
+    code: "A one-time code; with `state` the code of the identity provider.",
+    state: "As the identity provider has sent it back with `code`.",
+    iss: "The issuer that has answered, if the identity provider names it (RFC 9207).",
     token: "The text of a token, or ADMIN_TOKEN.",
     vaults: "Only alone: the vaults that the admin opens to the token of the session (contract 24.12).",
+  }),
+  SignInAddress: closed("Where a sign-in begins (contract 25.12).", {
+    url: { type: "string", description: "The address at the identity provider to which the browser goes." },
   }),
   SignInCode: closed("A one-time code (contract 24.9).", {
     code: { ...SECRET, description: "The code. Only this answer contains it." },

@@ -30,7 +30,7 @@ export const workloadSchemas: Readonly<Record<string, Schema>> = {
     ["jwks"],
   ),
   Rule: closed(
-    "Which workload tokens are exchanged, and for what (contract 27.3).",
+    "Which workload tokens are exchanged, or who signs in, and for what (contract 27.3, 25.13).",
     {
       id,
       name: text,
@@ -39,11 +39,13 @@ export const workloadSchemas: Readonly<Record<string, Schema>> = {
       anyRepository,
       allowSubject,
       vaults: tokenPermissions,
-      lifetime: integer("Seconds of a token that is issued by it.", 1, LIMITS.ruleLifetime),
+      lifetime: integer("Seconds of a token that is issued by it, or of a session.", 1, LIMITS.ruleLifetime),
       dialect: ref("Dialect"),
+      people: { type: "boolean", const: true, description: "Whether it is for people who sign in (contract 25.13)." },
+      admin: { type: "boolean", const: true, description: "Whether these people are administrators (contract 25.11)." },
       createdAt,
     },
-    ["anyRepository", "allowSubject"],
+    ["anyRepository", "allowSubject", "people", "admin"],
   ),
   PastExchange: closed("A workload token that was presented (contract 27.5).", {
     at: ref("Time"),
@@ -83,7 +85,9 @@ export const workloadSchemas: Readonly<Record<string, Schema>> = {
     anyRepository: "Whether it is for every repository of the owner (preset `github`); by default no.",
     allowSubject: "Whether `sub` may be the only claim (preset `generic`); by default no.",
     vaults: "What its tokens may do, as in NewToken.",
-    lifetime: `Seconds of its tokens; by default ${LIMITS.ruleLifetimeDefault}.`,
+    lifetime: `Seconds of its tokens; by default ${LIMITS.ruleLifetimeDefault}. With \`people\`: of a session, by default ${LIMITS.ruleLifetime}.`,
     dialect: "`uuid` by default.",
+    people: "Whether it is for people who sign in, and not for workloads; by default no (contract 25.13).",
+    admin: "Only with `people`: whether they are administrators; by default no. Only ADMIN_TOKEN makes such a rule (contract 25.11).",
   }),
 };

@@ -1,0 +1,44 @@
+import { isEmail, normalizeEmail } from "../model/email.ts";
+import { fail, ok, type Result } from "../model/result.ts";
+import type { JsonObject } from "../model/strict-json.ts";
+import type { VerifiedJwt } from "./jwt.ts";
+
+/** The people of verified tokens: of Cloudflare Access, and of ID tokens (OpenID Connect Core 1.0 section 2). */
+
+/** Somebody whom an issuer has authenticated. Whether this service knows them is not said. */
+export interface Identity {
+  /** `iss` and `sub`: they name the account for good, as the email does not. */
+  readonly issuer: string;
+  readonly subject: string;
+  /** Normalized (model/email.ts). */
+  readonly email: string;
+  /** All claims of the token, for rules. */
+  readonly claims: JsonObject;
+  /** The identity of the token, as that of `VerifiedJwt`. */
+  readonly jti: string;
+}
+
+/** Characters of `sub` (OpenID Connect Core 1.0 section 2). */
+const SUBJECT_MAX = 255;
+
+/** Of `email_verified`. Some providers write it as a text, and some leave it out. */
+const VERIFIED: ReadonlySet<unknown> = new Set([undefined, true, "true"]);
+
+/** Fails with `unauthorized` for a token without `sub`, and with `account_refused` for one without an email that is verified. */
+export function parseIdentity({ payload, jti }: VerifiedJwt): Result<Identity> {
+  const { iss, sub, email, email_verified: verified } = payload;
+  if (typeof sub !== "string" || sub === "" || sub.length > SUBJECT_MAX || !sub.isWellFormed()) return fail("unauthorized");
+  if (typeof email !== "string" || !isEmail(email))
+    return fail("account_refused", "The identity provider has not given your email address: ask an administrator");
+  if (!VERIFIED.has(verified))
+    return fail("account_refused", "Your email address is not verified: verify it at the identity provider, then sign in again");
+  return ok({ issuer: iss as string, subject: sub, email: normalizeEmail(email), claims: payload, jti });
+}
+
+/** Whether a token of Cloudflare Access is that of a person who has signed in to an application: one of a service has no email. */
+export const isOfPerson = ({ email, type, common_name: service }: JsonObject): boolean =>
+  typeof email === "string" && isEmail(email) && service === undefined && (type === undefined || type === "app");
+
+/** Whether an ID token is for the client (OpenID Connect Core 1.0 section 3.1.3.7): one of several audiences has to be named in `azp`. */
+export const isForClient = ({ aud, azp }: JsonObject, clientId: string): boolean =>
+  azp === undefined ? [aud].flat().length === 1 : azp === clientId;

@@ -1,0 +1,45 @@
+import { LIMITS } from "../model/limits.ts";
+import { SECOND } from "../model/time.ts";
+import { createConsoleSecret, parseConsoleSecret } from "./console-secret.ts";
+import type { Keyring } from "./keyring.ts";
+
+/**
+ * A sign-in that waits for the answer of the identity provider (OpenID Connect Core 1.0 section 3.1). Nothing is stored: the browser keeps a
+ * text of 192 random bits in a cookie, and `state`, `nonce` and the code verifier (RFC 7636 section 4.1) are hashes of it. So an answer counts
+ * only in the browser that has begun the sign-in. The beginning of `state` is the Unix second at which it expires.
+ */
+export interface PendingSignIn {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+/** Makes a sign-in, and the text for its cookie. `now` is in Unix milliseconds. */
+export async function createPendingSignIn(keyring: Keyring, now: number): Promise<PendingSignIn & { readonly text: string }> {
+  const { text } = await createConsoleSecret(keyring, "sign-in");
+  return { text, ...(await pendingOf(text, Math.floor(now / SECOND) + LIMITS.pendingSignIn)) };
+}
+
+/** Returns the sign-in of a cookie, or `undefined` unless this service made the cookie and the sign-in has not expired. */
+export async function parsePendingSignIn(
+  keyring: Keyring,
+  text: string,
+  state: string,
+  now: number,
+): Promise<PendingSignIn | undefined> {
+  const expiresAt = Number(/^(\d{1,12})\./.exec(state)?.[1] ?? 0);
+  const isOurs = (await parseConsoleSecret(keyring, "sign-in", text)) !== undefined;
+  const isCurrent = expiresAt * SECOND > now && expiresAt * SECOND <= now + LIMITS.pendingSignIn * SECOND;
+  return isOurs && isCurrent ? pendingOf(text, expiresAt) : undefined;
+}
+
+async function pendingOf(text: string, expiresAt: number): Promise<PendingSignIn> {
+  const [state, nonce, verifier] = await Promise.all([`state ${expiresAt}`, "nonce", "verifier"].map((use) => hashOf(`${use} ${text}`)));
+  return { state: `${expiresAt}.${state}`, nonce: nonce!, verifier: verifier! };
+}
+
+/** The SHA-256 of a text in base64url: 43 characters. */
+export async function hashOf(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return new Uint8Array(digest).toBase64({ alphabet: "base64url", omitPadding: true });
+}

@@ -1,0 +1,246 @@
+import type { AnswerBody } from "../../api/answer.ts";
+import { isForClient, isOfPerson, type Identity, parseIdentity } from "../../crypto/identity.ts";
+import { type JwtFault, parseJwt, type VerifiedJwt, verifyJwt } from "../../crypto/jwt.ts";
+import { nameIndex } from "../../crypto/name-index.ts";
+import { createPendingSignIn, parsePendingSignIn } from "../../crypto/pending-sign-in.ts";
+import { type Claims, isCurrent } from "../../crypto/token.ts";
+import { causeOf, logFailure, logRefusal } from "../../log.ts";
+import type { Action, Activity } from "../../model/activity.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { defect, fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { SECOND } from "../../model/time.ts";
+import { createRequestId } from "../../request-id.ts";
+import { type AuthorizationAnswer, authorizationUrl, redeemAuthorization } from "../../requests/identity-provider.ts";
+import type { FetchFault } from "../../requests/issuer-documents.ts";
+import { loadPeopleKeys, type PeopleIssuer } from "../../requests/issuer-keys.ts";
+import { limitAddress, limitToken } from "../../requests/rate-limit.ts";
+import { openStore, type Store } from "../../store/d1/database.ts";
+import { checkSchema } from "../../store/d1/schema.ts";
+import { requireRoom } from "../../store/health/room.ts";
+import { endToken } from "../../store/tokens/ended-tokens.ts";
+import { insertNamed } from "../../store/tokens/named-rows.ts";
+import { bindAccount, replacePerson } from "../../store/tokens/people.ts";
+import type { Grants } from "../../store/tokens/session-rows.ts";
+import { type FoundPerson, loadPersonByEmail, refuseUnknown } from "../../store/tokens/sign-in-person.ts";
+import { recordRefused } from "../../store/workloads/exchanges.ts";
+import { areInUse, type LoadedIssuer, loadIssuerByUrl, matchingRules, type OpenedRow } from "../../store/workloads/issuers.ts";
+import { adminEntry } from "../audit.ts";
+import { cookieOf, PENDING_COOKIE, requireConsole, setCookie } from "../console-session.ts";
+import { addressOf, type Context, traceOf } from "../context.ts";
+import type { Content } from "../route.ts";
+import { sameText } from "../secret.ts";
+
+/**
+ * The sign-in of people (contract 25): by an identity provider with OpenID Connect, or by Cloudflare Access. After the token of either is verified,
+ * both are the same.
+ */
+
+/** What a request signs in as. */
+export interface Granted extends Grants {
+  /** When what has signed in ends, in Unix milliseconds: the session lasts no longer. */
+  readonly until?: number;
+}
+
+const redirectUriOf = (c: Context): string => new URL("/console/sign-in", c.req.url).href;
+
+/** Begins a sign-in at the identity provider (contract 25.12). Fails with `cross_site`, `misconfigured`, `rate`, `unauthorized`, `issuer_unavailable`. */
+export async function beginSignIn(c: Context): Promise<Result<Content<AnswerBody<"beginSignIn">>>> {
+  const allowed = requireConsole(c);
+  if (!allowed.ok) return allowed;
+  const store = await openStore(c.env, Date.now());
+  if (!store.ok) return store;
+  const limited = await limitAddress(c.env, addressOf(c));
+  if (limited) return limited;
+  const { oidc, webhookTestOrigin: testOrigin } = store.value.settings;
+  if (!oidc) return fail("unauthorized");
+  const pending = await createPendingSignIn(store.value.keyring, store.value.now);
+  const url = await authorizationUrl({ oidc, testOrigin }, pending, redirectUriOf(c));
+  if (!url.ok) return unavailable("The fetch of the identity provider's description", url.fault);
+  setCookie(c, pending.text, LIMITS.pendingSignIn, PENDING_COOKIE);
+  return ok({ json: { url: url.value } });
+}
+
+/** The answer of the identity provider, as the page of the console has got it. */
+export interface ProviderAnswer extends AuthorizationAnswer {
+  readonly state: string;
+}
+
+/** Signs in by the answer of the identity provider (contract 25.12). Fails with `unauthorized`, `rate`, `issuer_unavailable`, and as `admit`. */
+export async function signInByProvider(c: Context, store: Store, answer: ProviderAnswer): Promise<Result<Granted>> {
+  const limited = await limitAddress(c.env, addressOf(c));
+  if (limited) return limited;
+  const { oidc, webhookTestOrigin: testOrigin } = store.settings;
+  const cookie = cookieOf(c, PENDING_COOKIE) ?? "";
+  const pending = await parsePendingSignIn(store.keyring, cookie, answer.state, store.now);
+  if (!oidc || !pending || !(await sameText(pending.state, answer.state))) return fail("unauthorized");
+  const redeemed = await redeemAuthorization({ oidc, testOrigin }, answer, pending, redirectUriOf(c));
+  if (!redeemed.ok) return unavailable("The exchange of a code at the identity provider", redeemed.fault);
+  if (redeemed.value === undefined) return fail("unauthorized");
+  const verified = await verify(store, { issuer: oidc.issuer, testOrigin }, oidc.clientId, redeemed.value, (fault) =>
+    logFailure("An ID token that the identity provider has given", defect(fault), traceOf(c)),
+  );
+  if (!verified.ok) return verified;
+  const { payload } = verified.value;
+  if (payload["nonce"] !== pending.nonce || !isForClient(payload, oidc.clientId)) return fail("unauthorized");
+  const identity = parseIdentity(verified.value);
+  return identity.ok ? admit(c, store, identity.value) : identity;
+}
+
+/** Cloudflare Access sets it on each request to its application. The cookie with the same token is not read: it needs no such request. */
+const HEADER = "Cf-Access-Jwt-Assertion";
+
+/**
+ * Signs in the person whom Cloudflare Access has authenticated (contract 25.6). Returns `undefined` without an Access application or its token.
+ * Fails with `unauthorized`, whatever the fault of the token, `issuer_unavailable`, and as `admit`.
+ */
+export async function signInByAccess(c: Context, store: Store): Promise<Result<Granted> | undefined> {
+  const { access } = store.settings;
+  const token = c.req.header(HEADER);
+  if (!access || !token) return undefined;
+  const { issuer, audience } = access;
+  const keysAt = `${issuer}/cdn-cgi/access/certs`;
+  const verified = await verify(store, { issuer, keysAt, testOrigin: issuer }, audience, token);
+  if (!verified.ok) return verified;
+  const identity = isOfPerson(verified.value.payload) ? parseIdentity(verified.value) : fail("unauthorized");
+  const granted = identity.ok ? await admit(c, store, identity.value) : identity;
+  if (!granted.ok) return granted;
+  const { until = Infinity, ...grants } = granted.value;
+  return ok({ ...grants, until: Math.min(until, verified.value.expiresAt * SECOND) });
+}
+
+/** Verifies a token of an issuer of people. Fails with `unauthorized`, whatever the fault, which `report` gets; `issuer_unavailable`. */
+async function verify(
+  { now }: Store,
+  issuer: PeopleIssuer,
+  audience: string,
+  text: string,
+  report?: (fault: JwtFault) => void,
+): Promise<Result<VerifiedJwt>> {
+  const token = parseJwt(text);
+  let fault: FetchFault = "network";
+  const keys = token.ok && (await loadPeopleKeys(issuer, token.value.keyId, now, (one) => (fault = one)));
+  if (keys === undefined) return unavailable("The fetch of the keys of an issuer of people", fault);
+  const expected = { issuer: issuer.issuer, audience, notBefore: 0, lifetimeMax: Infinity };
+  const verified = token.ok ? await verifyJwt(token.value, keys || [], expected, now) : token;
+  if (!verified.ok) report?.(verified.fault);
+  return verified.ok ? ok(verified.value) : fail("unauthorized");
+}
+
+const unavailable = (what: string, fault: FetchFault): Refusal => ({
+  ...fail("issuer_unavailable"),
+  cause: causeOf(what, defect(fault)),
+});
+
+/** How often a sign-in is tried when it has written a row, or found another row than it read. */
+const TRIES_MAX = 3;
+
+/**
+ * Admits somebody whom an issuer has authenticated: a person whom the admin has added, or one whom a rule lets in (contract 25.13). Errors: `rate`;
+ * `schema`, `not_invited`, `account_refused`, `misconfigured`, `unavailable`, `busy`; those of writing a row.
+ */
+async function admit(c: Context, store: Store, identity: Identity): Promise<Result<Granted>> {
+  const { email, issuer, subject } = identity;
+  // Before the lookup, because an issuer also authenticates people whom nobody has invited.
+  const limited = await limitToken(c.env, await nameIndex(store.keyring.active, "person", email), store.now, LIMITS.signInCost);
+  if (limited) return limited;
+  const schema = await checkSchema(store.db);
+  if (!schema.ok) return schema;
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const found = await loadPersonByEmail(store, email);
+    if (!found.ok) return found;
+    const person = found.value;
+    const account = person?.claims.accounts?.[issuer];
+    if (account !== undefined && account !== subject) return fail("account_refused", OTHER_ACCOUNT);
+    const isAdded = person !== undefined && person.claims.descent === undefined;
+    const admitted = isAdded ? admitAdded(store, person) : await admitByRule(c, store, identity, person);
+    if (!admitted.ok) return admitted;
+    if (!admitted.value || !person) continue;
+    const bound = account === undefined ? await bindAccount(store, person.row, person.claims, identity) : ok(true);
+    if (!bound.ok) return bound;
+    if (bound.value) return ok(admitted.value);
+  }
+  return fail("busy");
+}
+
+const OTHER_ACCOUNT =
+  "Another account of the identity provider has signed in here with your email address: ask an administrator to remove and to add you";
+
+const admitAdded = ({ now, settings }: Store, { claims }: FoundPerson): Result<Granted> =>
+  isCurrent(claims, now, settings.tokensNotBefore) ? ok({ token: claims }) : fail("not_invited");
+
+/**
+ * Admits a person by the first rule that matches. Returns `undefined` when a row was written, or was another one than it read: then it is read
+ * again. Somebody whom no rule matches any more is removed. Fails with `not_invited`, `misconfigured`, `unavailable`, and as writing a row.
+ */
+async function admitByRule(
+  c: Context,
+  store: Store,
+  identity: Identity,
+  person: FoundPerson | undefined,
+): Promise<Result<Granted | undefined>> {
+  const loaded = await loadIssuerByUrl(store, identity.issuer);
+  if (!loaded.ok) return loaded;
+  const rule = loaded.value && (await chooseRule(store, loaded.value, identity));
+  if (!rule) return refuseWithoutRule(c, store, identity, loaded.value, person);
+  if (person && isGranted(store, person.claims, rule))
+    return ok({ token: person.claims, until: store.now + rule.claims.rule!.lifetime * SECOND });
+  const room = await requireRoom(store);
+  if (!room.ok) return room;
+  const claims = claimsByRule(store, identity, rule, person?.claims);
+  const entry = entryOf(c, store, person ? "UPDATE" : "CREATE", claims.id, rule.row.id);
+  const written = await (person ? replacePerson(store, person.row, claims, entry) : insertNamed(store, claims, entry));
+  return written.ok || written.failure.kind === "person_exists" ? ok(undefined) : written;
+}
+
+/** The oldest rule that matches and is in use. The rights of several are never united. */
+async function chooseRule(store: Store, loaded: LoadedIssuer, { claims }: Identity): Promise<OpenedRow | undefined> {
+  for (const rule of await matchingRules(store, loaded, "people", claims))
+    if (await areInUse(store, loaded.issuer, rule)) return rule;
+  return undefined;
+}
+
+/** Whether a person has what the rule gives, and stays for long enough. */
+const isGranted = ({ now, settings }: Store, person: Claims, { row }: OpenedRow): boolean =>
+  person.descent!.ancestors.at(-1) === row.id &&
+  isCurrent(person, now, settings.tokensNotBefore) &&
+  person.expiresAt * SECOND > now + (LIMITS.rulePerson * SECOND) / 2;
+
+function claimsByRule({ now }: Store, { email, issuer, subject }: Identity, { row, claims: rule }: OpenedRow, person: Claims | undefined) {
+  const issuedAt = Math.floor(now / SECOND);
+  return {
+    id: crypto.randomUUID(),
+    issuedAt,
+    ...person,
+    name: email,
+    dialect: "uuid",
+    kind: "person",
+    vaults: rule.vaults,
+    admin: rule.admin,
+    expiresAt: issuedAt + LIMITS.rulePerson,
+    descent: { ancestors: [...rule.descent!.ancestors, row.id], issuedAt: rule.issuedAt },
+    accounts: { ...person?.accounts, [issuer]: subject },
+  } as const satisfies Claims;
+}
+
+/** The claims of the token are kept for the test of rules. */
+async function refuseWithoutRule(
+  c: Context,
+  store: Store,
+  { jti, claims, issuer: url }: Identity,
+  loaded: LoadedIssuer | undefined,
+  person: FoundPerson | undefined,
+): Promise<Refusal> {
+  const recorded = loaded && recordRefused(store, { issuer: loaded.issuer.row.id, url, jti, payload: claims });
+  if (recorded) c.executionCtx.waitUntil(recorded.then((done) => done.ok || logRefusal(done, traceOf(c))));
+  if (!person) return refuseUnknown(store);
+  const { id } = person.row;
+  const ended = await endToken(store, id, entryOf(c, store, "DELETE", id, person.claims.descent!.ancestors.at(-1)!));
+  return ended.ok ? fail("not_invited") : ended;
+}
+
+/** The entry of a person whom a rule adds, changes or removes: the rule is the actor. */
+const entryOf = (c: Context, { now }: Store, action: Action, id: string, rule: string): Activity => ({
+  ...adminEntry({ resource: "PERSON" }, c, action, id),
+  id: createRequestId(now),
+  actor: rule,
+});

@@ -1,0 +1,248 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { parseSettings } from "../../src/settings.ts";
+import { addPerson } from "../support/access.ts";
+import { browser, CONSOLE, cookieOf } from "../support/console.ts";
+import { begin, begun, claimsOf, CLIENT, finish, give, type Provider, signInBy, startProvider } from "../support/identity-provider.ts";
+import { challengeOf } from "../support/logins.ts";
+import { admin, freshVault, type Reply, send } from "../support/service.ts";
+
+/** Signing in by an identity provider with OpenID Connect (contract 25.12, 25.14): the settings, the flow and the session. */
+
+const kindOf = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
+
+describe("half a configuration of an identity provider", () => {
+  const [ISSUER, ID, SECRET] = ["https://login.canary.dev", "canary", "canary secret"];
+  it.each([
+    [ISSUER, undefined, SECRET, "OIDC_ISSUER is set without OIDC_CLIENT_ID"],
+    ["", ID, SECRET, "OIDC_CLIENT_ID is set without OIDC_ISSUER"],
+    [ISSUER, ID, undefined, "OIDC_ISSUER is set without the secret OIDC_CLIENT_SECRET"],
+    ["http://login.canary.dev", ID, SECRET, "OIDC_ISSUER does not begin with https://"],
+    ["https://10.0.0.1", ID, SECRET, "OIDC_ISSUER names no host by its full domain name"],
+    ["https://login.canary.dev/a b", ID, SECRET, "OIDC_ISSUER is not a URL"],
+    [ISSUER, "canary\n", SECRET, "OIDC_CLIENT_ID is not 1 to 1,024 printable ASCII characters"],
+    [ISSUER, ID, "replace-me", "OIDC_CLIENT_SECRET is a placeholder, or not 1 to 1,024 printable ASCII characters"],
+    [ISSUER, ID, "canary é", "OIDC_CLIENT_SECRET is a placeholder, or not 1 to 1,024 printable ASCII characters"],
+  ])("refuses every data route, and no value is told: %j, %j, %j", async (issuer, id, secret, rule) => {
+    const bindings = { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret } as Partial<Env>;
+    const { items, call } = await freshVault();
+    expect(kindOf(await call("GET", items, { env: bindings }))).toEqual([503, "misconfigured"]);
+    expect(kindOf(await begin({ env: bindings }))).toEqual([503, "misconfigured"]);
+    const { body } = await send("GET", "/health", { env: bindings });
+    expect(body.dependencies).toContainEqual({ service: "settings", status: "ERROR", message: rule });
+    expect(JSON.stringify(body)).not.toContain("canary");
+  });
+
+  it("is not a secret that was stored before the variables", () => {
+    expect(parseSettings({ ...env, OIDC_CLIENT_SECRET: "a secret" })).toMatchObject({ ok: true, value: { oidc: undefined } });
+  });
+});
+
+describe("without an identity provider", () => {
+  it("no sign-in begins, and an answer of one signs nobody in", async () => {
+    expect(kindOf(await begin({ env: {} }))).toEqual([401, "unauthorized"]);
+    const body = { code: "c", state: "9999999999.x" };
+    expect(kindOf(await browser(undefined)("POST", "/console/session", { body }))).toEqual([401, "unauthorized"]);
+  });
+});
+
+describe("the beginning of a sign-in", () => {
+  it("is told to a console without a session, and only where there is an identity provider", async () => {
+    const provider = await startProvider();
+    const ask = (bindings: Partial<Env>) => browser(undefined)("POST", "/console/session", { body: {}, env: bindings });
+    expect(kindOf(await ask(provider.env))).toEqual([401, "sign_in_needed"]);
+    expect(kindOf(await ask({}))).toEqual([401, "unauthorized"]);
+  });
+
+  it("sends the browser to the authorization endpoint with code, PKCE, state, nonce and the exact redirect URI", async () => {
+    const provider = await startProvider({ scopes_supported: ["openid", "email", "groups", "offline_access"] });
+    const { url, state, nonce } = await begun(provider);
+    expect(`${url.origin}${url.pathname}`).toBe(`${provider.server.url}/authorize`);
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      prompt: "login",
+      response_type: "code",
+      client_id: CLIENT.id,
+      redirect_uri: "https://vault.test/console/sign-in",
+      scope: "openid email groups",
+      state,
+      nonce,
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: "S256",
+    });
+    expect([state, nonce]).toEqual([expect.stringMatching(/^\d{10}\.[\w-]{43}$/), expect.stringMatching(/^[\w-]{43}$/)]);
+  });
+
+  it("sets a cookie for ten minutes that no script reads and no other site sends", async () => {
+    const { headers } = await begin(await startProvider());
+    expect(headers.get("Set-Cookie")).toMatch(
+      /^__Host-item-vault-sign-in=[\w-]{43}; Max-Age=600; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
+    );
+  });
+
+  it("is only for the console of this origin", async () => {
+    const provider = await startProvider();
+    for (const headers of [undefined, { ...CONSOLE, "Sec-Fetch-Site": "cross-site" }, { "Sec-Fetch-Site": "same-origin" }])
+      expect(kindOf(await begin(provider, { headers }))).toEqual([403, "cross_site"]);
+    expect(await provider.server.requests()).toEqual([0, 0]);
+  });
+
+  it("is limited by address before anything is fetched, as its end is", async () => {
+    const provider = await startProvider();
+    const limit = async ({ key }: { key: string }) => ({ success: !key.startsWith("open ") });
+    const limited = { ...provider.env, FAILURE_RATE: { limit } };
+    const headers = { ...CONSOLE, "CF-Connecting-IP": "203.0.113.8" };
+    expect(kindOf(await begin({ env: limited }, { headers }))).toEqual([429, "rate"]);
+    expect(await provider.server.requests()).toEqual([0, 0]);
+    expect(kindOf(await finish(await begun(provider), {}, { headers, env: limited }))).toEqual([429, "rate"]);
+    expect(await provider.exchanges()).toEqual([]);
+  });
+
+  it.each([
+    ["a description that is not there", { issuer: "https://other.example.com" }],
+    ["an authorization endpoint in a private network", { authorization_endpoint: "https://10.0.0.1/authorize" }],
+    ["an authorization endpoint that is a script", { authorization_endpoint: "javascript:alert(1)" }],
+    ["no authorization endpoint", { authorization_endpoint: null }],
+  ])("is a 503 for %s", async (_, description) => {
+    expect(kindOf(await begin(await startProvider(description)))).toEqual([503, "issuer_unavailable"]);
+  });
+});
+
+describe("the end of a sign-in", () => {
+  it("makes a session of 12 hours of the person, who has the vaults that they were given", async () => {
+    const provider = await startProvider();
+    const { vault } = await freshVault();
+    const { id, email } = await addPerson({ [vault]: "rw" });
+    const reply = await signInBy(provider, email.toUpperCase());
+    expect([reply.status, reply.body.person, reply.body.settings.people]).toEqual([200, { id, email }, true]);
+    expect(Math.abs(Date.parse(reply.body.expiresAt) - Date.now() - 12 * 3_600_000)).toBeLessThan(10_000);
+    expect((await browser(cookieOf(reply))("GET", `/v1/vaults/${vault}`)).status).toBe(200);
+  });
+
+  it("exchanges the code with the verifier of the challenge and the secret in the header (RFC 6749 section 2.3.1)", async () => {
+    const provider = await startProvider();
+    const pending = await begun(provider);
+    await give(pending, claimsOf(pending, (await addPerson()).email));
+    expect((await finish(pending, { code: "a code&more" })).status).toBe(200);
+    const [{ headers, body } = { headers: {}, body: "" }, ...others] = await provider.exchanges();
+    const form = new URLSearchParams(body);
+    const { code_verifier: verifier, ...rest } = Object.fromEntries(form);
+    expect([others, rest]).toEqual([
+      [],
+      { grant_type: "authorization_code", code: "a code&more", redirect_uri: "https://vault.test/console/sign-in" },
+    ]);
+    expect(await challengeOf(verifier!)).toBe(pending.url.searchParams.get("code_challenge"));
+    expect(headers["authorization"]).toBe(`Basic ${btoa("item+vault%3A1:the+secret+%2B%2F+of+the+client")}`);
+  });
+
+  it("sends the secret in the body to a provider that takes it nowhere else", async () => {
+    const provider = await startProvider({ token_endpoint_auth_methods_supported: ["client_secret_post", "private_key_jwt"] });
+    expect((await signInBy(provider, (await addPerson()).email)).status).toBe(200);
+    const [{ headers, body } = { headers: {}, body: "" }] = await provider.exchanges();
+    const form = new URLSearchParams(body);
+    expect([form.get("client_id"), form.get("client_secret"), headers["authorization"]]).toEqual([CLIENT.id, CLIENT.secret, undefined]);
+  });
+
+  it("is not a 401 but a 403 for somebody whom nobody has added", async () => {
+    const reply = await signInBy(await startProvider(), "stranger@example.com");
+    expect(kindOf(reply)).toEqual([403, "not_invited"]);
+  });
+
+  it.each([
+    ["no answer", "die" as const],
+    ["an answer that never ends", "endless" as const],
+    ["a redirect", 302],
+    ["a failure", 500],
+    ["no JSON", { text: "<html>" }],
+    ["no ID token", { json: { access_token: "x" } }],
+    ["64 KiB", { json: { id_token: "x".repeat(65_536) } }],
+  ])("is a 503 for a token endpoint with %s, and the log has neither code nor secret", async (_, behaviour) => {
+    const logged = vi.spyOn(console, "warn").mockClear();
+    const provider = await startProvider();
+    const pending = await begun(provider);
+    await provider.answer(behaviour);
+    expect(kindOf(await finish(pending, { code: "canary-code" }))).toEqual([503, "issuer_unavailable"]);
+    const lines = JSON.stringify(logged.mock.calls);
+    expect(lines).toContain("The exchange of a code at the identity provider");
+    for (const secret of ["canary-code", CLIENT.secret, pending.state, pending.cookie]) expect(lines).not.toContain(secret);
+  });
+
+  it("tells the operator of a secret that the provider refuses", async () => {
+    const logged = vi.spyOn(console, "warn").mockClear();
+    const provider = await startProvider();
+    const pending = await begun(provider);
+    await provider.answer({ json: { error: "invalid_client", error_description: "canary" }, status: 401 });
+    expect(kindOf(await finish(pending))).toEqual([503, "issuer_unavailable"]);
+    expect(JSON.stringify(logged.mock.calls)).toContain("The exchange of a code at the identity provider: client");
+    expect(JSON.stringify(logged.mock.calls)).not.toContain("canary");
+  });
+});
+
+describe("an account", () => {
+  const other = (email: string) => ({ sub: `another account of ${email}` });
+  const signInTwice = async (provider: Provider, email: string) => [
+    kindOf(await signInBy(provider, email)),
+    kindOf(await signInBy(provider, email, other(email))),
+  ];
+
+  it("is bound to a person at the first sign-in: another one with the same email is refused, in words", async () => {
+    const provider = await startProvider();
+    const { id, email } = await addPerson();
+    expect(await signInTwice(provider, email)).toEqual([
+      [200, null],
+      [403, "account_refused"],
+    ]);
+    const refused = await signInBy(provider, email, other(email));
+    expect(refused.body.message).toContain("Another account of the identity provider has signed in here with your email address");
+    expect((await signInBy(provider, email)).status).toBe(200);
+    await admin("PATCH", `/v1/admin/people/${id}`, { body: { vaults: {} } });
+    expect(kindOf(await signInBy(provider, email, other(email)))).toEqual([403, "account_refused"]);
+  });
+
+  it("of another issuer is bound beside it, as when the provider is replaced", async () => {
+    const [one, two] = [await startProvider(), await startProvider()];
+    const { email } = await addPerson();
+    expect(await signInTwice(one, email)).toEqual([[200, null], [403, "account_refused"]]);
+    expect(await signInTwice(two, email)).toEqual([[200, null], [403, "account_refused"]]);
+    expect((await signInBy(one, email)).status).toBe(200);
+  });
+
+  it("is free again after the person was removed and added", async () => {
+    const provider = await startProvider();
+    const { id, email } = await addPerson();
+    await signInBy(provider, email);
+    await admin("DELETE", `/v1/admin/people/${id}`);
+    await admin("POST", "/v1/admin/people", { body: { email, vaults: {} } });
+    expect((await signInBy(provider, email, other(email))).status).toBe(200);
+  });
+
+  it.each([
+    ["false", false],
+    ['"false"', "false"],
+    ["null", null],
+    ["0", 0],
+  ])("with an email that is not verified is refused, in words: email_verified %s", async (_, verified) => {
+    const { email } = await addPerson();
+    const reply = await signInBy(await startProvider(), email, { email_verified: verified });
+    expect([kindOf(reply), reply.body.message]).toEqual([
+      [403, "account_refused"],
+      "Your email address is not verified: verify it at the identity provider, then sign in again",
+    ]);
+  });
+
+  it("without an email is refused, in words", async () => {
+    const reply = await signInBy(await startProvider(), "x@example.com", { email: undefined });
+    expect([kindOf(reply), reply.body.message]).toEqual([[403, "account_refused"], expect.stringContaining("has not given your email")]);
+  });
+});
+
+describe("a sign-in that has begun", () => {
+  it("expires after ten minutes", async () => {
+    const provider = await startProvider();
+    const pending = await begun(provider);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 601_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    await give(pending, claimsOf(pending, (await addPerson()).email));
+    expect(kindOf(await finish(pending))).toEqual([401, "unauthorized"]);
+    expect(await provider.exchanges()).toEqual([]);
+  });
+});
