@@ -84,7 +84,12 @@ function parseAll(env: Env): Result<Settings> {
     webhookTestOrigin: testOrigin,
     workloadAudience: parseAudience(env.WORKLOAD_AUDIENCE),
     access: parseAccess(env.ACCESS_TEAM, env.ACCESS_AUD),
-    oidc: parseSignInIssuer(env.OIDC_ISSUER, env.OIDC_CLIENT_ID, env.OIDC_CLIENT_SECRET, testOrigin.ok ? testOrigin.value : undefined),
+    oidc: parseSignInIssuer(
+      env.OIDC_ISSUER,
+      env.OIDC_CLIENT_ID,
+      env.OIDC_CLIENT_SECRET,
+      testOrigin.ok ? testOrigin.value : undefined,
+    ),
     backupHour: parseHour(env.BACKUP_HOUR),
   };
   const settings: Record<string, unknown> = {};

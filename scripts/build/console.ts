@@ -46,6 +46,8 @@ export async function consoleFiles(): Promise<Record<string, string | Uint8Array
     [join(FOLDER, "index.html")]: index,
     // The address of logins (contract 28.3): Cloudflare serves it at /console/authorize.
     [join(FOLDER, "authorize.html")]: index,
+    // The address to which the identity provider sends people back (contract 25.12).
+    [join(FOLDER, "sign-in.html")]: index,
     [join(FOLDER, "LICENSES.txt")]: licencesOf(Object.keys(metafile.inputs)),
   };
 }

@@ -228,14 +228,14 @@ export const signIn = z
     vaults: optional(scope),
   })
   .check(
-  z.refine(({ code, token }) => code === undefined || token === undefined, "has both a code and a token"),
-  z.refine(({ code, state }) => code !== undefined || state === undefined, "has a state without a code"),
-  z.refine(({ state, iss }) => state !== undefined || iss === undefined, "has an iss without a state"),
-  z.refine(
-    ({ code, token, vaults }) => vaults === undefined || (code ?? token) === undefined,
-    "has vaults beside a code or a token",
-  ),
-);
+    z.refine(({ code, token }) => code === undefined || token === undefined, "has both a code and a token"),
+    z.refine(({ code, state }) => code !== undefined || state === undefined, "has a state without a code"),
+    z.refine(({ state, iss }) => state !== undefined || iss === undefined, "has an iss without a state"),
+    z.refine(
+      ({ code, token, vaults }) => vaults === undefined || (code ?? token) === undefined,
+      "has vaults beside a code or a token",
+    ),
+  );
 
 /** What a login asks for (contract 28.2). */
 const loginInput = {

@@ -34,7 +34,9 @@ export async function parsePendingSignIn(
 }
 
 async function pendingOf(text: string, expiresAt: number): Promise<PendingSignIn> {
-  const [state, nonce, verifier] = await Promise.all([`state ${expiresAt}`, "nonce", "verifier"].map((use) => hashOf(`${use} ${text}`)));
+  const [state, nonce, verifier] = await Promise.all(
+    [`state ${expiresAt}`, "nonce", "verifier"].map((use) => hashOf(`${use} ${text}`)),
+  );
   return { state: `${expiresAt}.${state}`, nonce: nonce!, verifier: verifier! };
 }
 

@@ -211,7 +211,7 @@ const isStale = (value: unknown): value is number =>
 
 /** Under what the requests of tokens count together: the token at the top, a person, or the rule of workloads. */
 export const rootOf = (claims: Claims): string =>
-  claims.kind === "workload" ? actorOf(claims) : ((claims.kind !== "person" && claims.descent?.ancestors[0]) || claims.id);
+  claims.kind === "workload" ? actorOf(claims) : (claims.kind !== "person" && claims.descent?.ancestors[0]) || claims.id;
 
 /** Who acts, to Items and logs: the rule of a workload, whose tokens last for minutes; otherwise the token itself. */
 export const actorOf = ({ id, descent, kind }: Claims): string => (kind === "workload" ? descent!.ancestors.at(-1)! : id);

@@ -12,16 +12,18 @@ interface Provider {
   readonly oidc: SignInIssuer;
   /** The origin that is allowed for tests. */
   readonly testOrigin: string | undefined;
+  /** Unix milliseconds. */
+  readonly now: number;
 }
 
 /** Descriptions by issuer. */
 const descriptions = createCache<JsonObject>(8, 10 * MINUTE);
 
-async function describe({ oidc: { issuer }, testOrigin }: Provider, signal: AbortSignal): Promise<Fetched<JsonObject>> {
-  const known = descriptions.get(issuer, Date.now());
+async function describe({ oidc: { issuer }, testOrigin, now }: Provider, signal: AbortSignal): Promise<Fetched<JsonObject>> {
+  const known = descriptions.get(issuer, now);
   if (known) return { ok: true, value: known };
   const fetched = await fetchDescription(issuer, testOrigin, signal);
-  if (fetched.ok) descriptions.set(issuer, fetched.value, Date.now());
+  if (fetched.ok) descriptions.set(issuer, fetched.value, now);
   return fetched;
 }
 

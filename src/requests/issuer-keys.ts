@@ -3,7 +3,15 @@ import { publicUrlFault } from "../model/public-url.ts";
 import { DAY, MINUTE, SECOND } from "../model/time.ts";
 import type { StoredKeys } from "../model/workload-identity.ts";
 import { KEYS_MAX, usableKeys, type WorkloadKey } from "../model/workload-keys.ts";
-import { FETCH_MS_MAX, type Fetched, fetchDescription, fetchDocument, type FetchFault, refuse, withDeadline } from "./issuer-documents.ts";
+import {
+  FETCH_MS_MAX,
+  type Fetched,
+  fetchDescription,
+  fetchDocument,
+  type FetchFault,
+  refuse,
+  withDeadline,
+} from "./issuer-documents.ts";
 
 /** The keys of issuers of workload tokens and of people (JWK sets, RFC 7517 section 5), fetched by OpenID Connect Discovery 1.0 section 4. */
 
@@ -143,7 +151,11 @@ export async function loadPeopleKeys(
   return plan === "refresh" || (entry.pending && fault === undefined) ? entry.stored.keys : undefined;
 }
 
-async function fetchKept(entry: Kept, now: number, fetchThem: () => ReturnType<typeof fetchKeys>): Promise<FetchFault | undefined> {
+async function fetchKept(
+  entry: Kept,
+  now: number,
+  fetchThem: () => ReturnType<typeof fetchKeys>,
+): Promise<FetchFault | undefined> {
   entry.stored = { ...entry.stored, triedAt: now };
   const fetched = await fetchThem();
   // After a failure the next sign-in tries again a second later.

@@ -19,6 +19,9 @@ beforeAll(async () => {
   pending = await begun(provider);
 });
 
+const PENDING = "__Host-item-vault-sign-in";
+const attempts = async () => (await provider.exchanges()).length;
+
 const signInWith = async (claims: Json, ...by: [header?: Json, key?: Provider["key"]]): Promise<unknown> => {
   await give(pending, { ...claimsOf(pending, email), ...claims }, ...by);
   const reply = await finish(pending);
@@ -27,8 +30,6 @@ const signInWith = async (claims: Json, ...by: [header?: Json, key?: Provider["k
 
 describe("the answer of the provider", () => {
   beforeAll(async () => give(pending, claimsOf(pending, email)));
-  const PENDING = "__Host-item-vault-sign-in";
-  const attempts = async () => (await provider.exchanges()).length;
 
   it("is accepted in the browser that has begun the sign-in, with the issuer or without", async () => {
     for (const answer of [{}, { iss: provider.server.url }]) expect((await finish(pending, answer)).status).toBe(200);
@@ -38,9 +39,15 @@ describe("the answer of the provider", () => {
     ["without the cookie (login CSRF)", () => finish(pending, {}, { cookies: {} })],
     ["with the cookie of another sign-in", (other) => finish(pending, {}, { cookies: { [PENDING]: other.cookie } })],
     ["with the state of another sign-in", (other) => finish(pending, { state: other.state })],
-    ["with two cookies of the name", ({ cookie }) => finish(pending, {}, { headers: { Cookie: `${PENDING}=${pending.cookie}; ${PENDING}=${cookie}` } })],
+    [
+      "with two cookies of the name",
+      ({ cookie }) => finish(pending, {}, { headers: { Cookie: `${PENDING}=${pending.cookie}; ${PENDING}=${cookie}` } }),
+    ],
     ["with the cookie over http", () => finish(pending, {}, { cookies: { "item-vault-sign-in": pending.cookie } })],
-    ["with a state whose time was changed", () => finish(pending, { state: pending.state.replace(/^\d+/, (at) => String(Number(at) + 1)) })],
+    [
+      "with a state whose time was changed",
+      () => finish(pending, { state: pending.state.replace(/^\d+/, (at) => String(Number(at) + 1)) }),
+    ],
     ["with a state that never expires", () => finish(pending, { state: pending.state.replace(/^\d+/, "999999999999") })],
     ["with an empty state", () => finish(pending, { state: "" })],
     ["with a cookie that this service did not make", () => finish(pending, {}, { cookies: { [PENDING]: "A".repeat(43) } })],
@@ -119,4 +126,3 @@ describe("an ID token", () => {
     expect(await signInWith({}, {}, await newSigningKey("ES256"))).toEqual(REFUSED);
   });
 });
-

@@ -3,7 +3,17 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { parseSettings } from "../../src/settings.ts";
 import { addPerson } from "../support/access.ts";
 import { browser, CONSOLE, cookieOf } from "../support/console.ts";
-import { begin, begun, claimsOf, CLIENT, finish, give, type Provider, signInBy, startProvider } from "../support/identity-provider.ts";
+import {
+  begin,
+  begun,
+  claimsOf,
+  CLIENT,
+  finish,
+  give,
+  type Provider,
+  signInBy,
+  startProvider,
+} from "../support/identity-provider.ts";
 import { challengeOf } from "../support/logins.ts";
 import { admin, freshVault, type Reply, send } from "../support/service.ts";
 
@@ -38,6 +48,12 @@ describe("half a configuration of an identity provider", () => {
   });
 });
 
+/** What the console asks at its start. */
+const startConsole = (bindings: Partial<Env>) => browser(undefined)("POST", "/console/session", { body: {}, env: bindings });
+const limitAddresses = async ({ key }: { key: string }) => ({ success: !key.startsWith("open ") });
+/** The claims of another account with the email. */
+const other = (email: string) => ({ sub: `another account of ${email}` });
+
 describe("without an identity provider", () => {
   it("no sign-in begins, and an answer of one signs nobody in", async () => {
     expect(kindOf(await begin({ env: {} }))).toEqual([401, "unauthorized"]);
@@ -49,9 +65,8 @@ describe("without an identity provider", () => {
 describe("the beginning of a sign-in", () => {
   it("is told to a console without a session, and only where there is an identity provider", async () => {
     const provider = await startProvider();
-    const ask = (bindings: Partial<Env>) => browser(undefined)("POST", "/console/session", { body: {}, env: bindings });
-    expect(kindOf(await ask(provider.env))).toEqual([401, "sign_in_needed"]);
-    expect(kindOf(await ask({}))).toEqual([401, "unauthorized"]);
+    expect(kindOf(await startConsole(provider.env))).toEqual([401, "sign_in_needed"]);
+    expect(kindOf(await startConsole({}))).toEqual([401, "unauthorized"]);
   });
 
   it("sends the browser to the authorization endpoint with code, PKCE, state, nonce and the exact redirect URI", async () => {
@@ -88,8 +103,7 @@ describe("the beginning of a sign-in", () => {
 
   it("is limited by address before anything is fetched, as its end is", async () => {
     const provider = await startProvider();
-    const limit = async ({ key }: { key: string }) => ({ success: !key.startsWith("open ") });
-    const limited = { ...provider.env, FAILURE_RATE: { limit } };
+    const limited = { ...provider.env, FAILURE_RATE: { limit: limitAddresses } };
     const headers = { ...CONSOLE, "CF-Connecting-IP": "203.0.113.8" };
     expect(kindOf(await begin({ env: limited }, { headers }))).toEqual([429, "rate"]);
     expect(await provider.server.requests()).toEqual([0, 0]);
@@ -139,7 +153,11 @@ describe("the end of a sign-in", () => {
     expect((await signInBy(provider, (await addPerson()).email)).status).toBe(200);
     const [{ headers, body } = { headers: {}, body: "" }] = await provider.exchanges();
     const form = new URLSearchParams(body);
-    expect([form.get("client_id"), form.get("client_secret"), headers["authorization"]]).toEqual([CLIENT.id, CLIENT.secret, undefined]);
+    expect([form.get("client_id"), form.get("client_secret"), headers["authorization"]]).toEqual([
+      CLIENT.id,
+      CLIENT.secret,
+      undefined,
+    ]);
   });
 
   it("is not a 401 but a 403 for somebody whom nobody has added", async () => {
@@ -172,13 +190,13 @@ describe("the end of a sign-in", () => {
     const pending = await begun(provider);
     await provider.answer({ json: { error: "invalid_client", error_description: "canary" }, status: 401 });
     expect(kindOf(await finish(pending))).toEqual([503, "issuer_unavailable"]);
-    expect(JSON.stringify(logged.mock.calls)).toContain("The exchange of a code at the identity provider: client");
+    const [line] = logged.mock.calls.map(([text]) => JSON.parse(String(text)));
+    expect(line).toMatchObject({ what: "The exchange of a code at the identity provider", message: "client" });
     expect(JSON.stringify(logged.mock.calls)).not.toContain("canary");
   });
 });
 
 describe("an account", () => {
-  const other = (email: string) => ({ sub: `another account of ${email}` });
   const signInTwice = async (provider: Provider, email: string) => [
     kindOf(await signInBy(provider, email)),
     kindOf(await signInBy(provider, email, other(email))),
@@ -201,8 +219,14 @@ describe("an account", () => {
   it("of another issuer is bound beside it, as when the provider is replaced", async () => {
     const [one, two] = [await startProvider(), await startProvider()];
     const { email } = await addPerson();
-    expect(await signInTwice(one, email)).toEqual([[200, null], [403, "account_refused"]]);
-    expect(await signInTwice(two, email)).toEqual([[200, null], [403, "account_refused"]]);
+    expect(await signInTwice(one, email)).toEqual([
+      [200, null],
+      [403, "account_refused"],
+    ]);
+    expect(await signInTwice(two, email)).toEqual([
+      [200, null],
+      [403, "account_refused"],
+    ]);
     expect((await signInBy(one, email)).status).toBe(200);
   });
 
@@ -231,7 +255,10 @@ describe("an account", () => {
 
   it("without an email is refused, in words", async () => {
     const reply = await signInBy(await startProvider(), "x@example.com", { email: undefined });
-    expect([kindOf(reply), reply.body.message]).toEqual([[403, "account_refused"], expect.stringContaining("has not given your email")]);
+    expect([kindOf(reply), reply.body.message]).toEqual([
+      [403, "account_refused"],
+      expect.stringContaining("has not given your email"),
+    ]);
   });
 });
 

@@ -1,12 +1,13 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { moveExpiredTokens } from "../../src/store/tokens/ended-tokens.ts";
 import { addPerson } from "../support/access.ts";
-import { untilLogged } from "../support/activity.ts";
 import { browser, cookieOf } from "../support/console.ts";
 import { type Provider, signInBy, startProvider } from "../support/identity-provider.ts";
-import { loginCode, redeem } from "../support/logins.ts";
+import { authorized, loginCode, redeem } from "../support/logins.ts";
 import { admin, client, freshVault, makeVault, type Reply, type Request_, send } from "../support/service.ts";
 import { deleteIssuers, exchange, makeIssuer, makeRule } from "../support/workloads.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 import { tokenOf } from "../support/workload-tokens.ts";
 
 /** People whom a rule lets in (contract 25.13). */
@@ -15,6 +16,7 @@ afterEach(deleteIssuers);
 
 const HOUR = 3_600_000;
 const kindOf = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
+const left = ({ body }: Reply) => Date.parse(body.expiresAt) - Date.now();
 const newEmail = () => `${crypto.randomUUID()}@example.com`;
 
 /** Lets time pass for the rest of a test. In: seconds. */
@@ -53,7 +55,10 @@ describe("a person whom nobody has added", () => {
     const email = newEmail();
     const reply = await signIn(email, ["staff", "platform"]);
     const person = await personOf(email);
-    expect([reply.status, person]).toEqual([200, { id: reply.body.person.id, email, vaults: { [vault]: "rw" }, rule, createdAt: expect.any(String) }]);
+    expect([reply.status, person]).toEqual([
+      200,
+      { id: reply.body.person.id, email, vaults: { [vault]: "rw" }, rule, createdAt: expect.any(String) },
+    ]);
     const call = browser(cookieOf(reply));
     expect((await call("GET", `/v1/vaults/${vault}`)).status).toBe(200);
     expect((await call("GET", "/v1/token")).body).toMatchObject({ name: email, person: true, parent: rule });
@@ -88,7 +93,6 @@ describe("a person whom nobody has added", () => {
   });
 
   it("has a session of at most an hour, or the lifetime of the rule", async () => {
-    const left = ({ body }: Reply) => Date.parse(body.expiresAt) - Date.now();
     const { signIn } = await setUp();
     expect(Math.abs(left(await signIn(newEmail(), ["platform"])) - HOUR)).toBeLessThan(10_000);
     const short = await setUp({ lifetime: 600 });
@@ -110,33 +114,31 @@ describe("a person whom nobody has added", () => {
     expect(kindOf(await signInBy(provider, email, { groups: ["platform"], sub: "another" }))).toEqual([403, "account_refused"]);
   });
 
-  it("has in the log of the admin an entry of the rule for the person, and one of the sign-in", async () => {
+  it("has an entry of the rule for the person in the log of the admin, and one of the sign-in", async () => {
     const { rule, signIn } = await setUp();
-    const { body } = await signIn(newEmail(), ["platform"]);
-    await untilLogged();
-    const entries: any[] = (await admin("GET", "/v1/admin/activity?limit=10")).body;
-    const told = entries.flatMap(({ action, actor, resource }) =>
-      resource.id === body.person.id ? [[action, resource.type, actor.id]] : [],
-    );
-    expect(told.toSorted()).toEqual([
-      ["CREATE", "PERSON", rule],
-      ["CREATE", "SESSION", body.person.id],
-    ]);
+    const { id } = (await signIn(newEmail(), ["platform"])).body.person;
+    const told = async (actor: string) => {
+      const entries: any[] = (await admin("GET", `/v1/admin/activity?actor=${actor}`)).body;
+      return entries.map(({ action, resource }) => [action, resource]);
+    };
+    expect(await told(rule)).toEqual([["CREATE", { type: "PERSON", person: { id } }]]);
+    await expect.poll(() => told(id), UNDER_LOAD).toEqual([["CREATE", { type: "SESSION", session: { id } }]]);
   });
 });
 
-describe("a person by a rule loses access", () => {
-  const signedIn = async () => {
-    const setup = await setUp();
-    const email = newEmail();
-    const cookie = cookieOf(await setup.signIn(email, ["platform"]));
-    const call = browser(cookie);
-    const login = (await redeem({ code: await loginCode(call) })).body.token as string;
-    expect((await client(login)("GET", "/v1/token")).status).toBe(200);
-    return { ...setup, email, call, login };
-  };
-  type SignedIn = Awaited<ReturnType<typeof signedIn>>;
+/** Somebody whom a rule has let in, with a session and the token of a login. */
+const signedIn = async () => {
+  const setup = await setUp();
+  const email = newEmail();
+  const cookie = cookieOf(await setup.signIn(email, ["platform"]));
+  const call = browser(cookie);
+  const login = (await redeem({ code: await loginCode(call) })).body.token as string;
+  expect((await client(login)("GET", "/v1/token")).status).toBe(200);
+  return { ...setup, email, call, login };
+};
+type SignedIn = Awaited<ReturnType<typeof signedIn>>;
 
+describe("a person by a rule loses access", () => {
   it.each<readonly [string, (signed: SignedIn) => Promise<unknown>]>([
     ["when the rule is deleted", ({ rule }) => admin("DELETE", `/v1/admin/rules/${rule}`)],
     ["when the issuer is deleted", ({ issuer }) => admin("DELETE", `/v1/admin/issuers/${issuer}`)],
@@ -173,7 +175,6 @@ describe("a person by a rule loses access", () => {
     const { email, signIn } = await signedIn();
     const { id } = (await personOf(email))!;
     pass(31 * 24 * 3600);
-    const { moveExpiredTokens } = await import("../../src/store/tokens/ended-tokens.ts");
     await moveExpiredTokens(env.DB, Date.now(), () => true);
     expect(await personOf(email)).toBeUndefined();
     expect((await admin("GET", `/v1/admin/tokens/${id}`)).body).toMatchObject({ name: email, endedAt: expect.any(String) });
@@ -212,7 +213,11 @@ describe("a person whom the admin has added", () => {
     const { body } = await admin("PATCH", `/v1/admin/people/${id}`, { body: { vaults: { [vault]: "r" } } });
     expect([body.rule, body.vaults]).toEqual([undefined, { [vault]: "r" }]);
     await admin("DELETE", `/v1/admin/rules/${rule}`);
-    expect((await signIn(email, [])).body.token).toMatchObject({ id, vaults: { [vault]: "r" }, expiresAt: "9999-12-31T23:59:59.000Z" });
+    expect((await signIn(email, [])).body.token).toMatchObject({
+      id,
+      vaults: { [vault]: "r" },
+      expiresAt: "9999-12-31T23:59:59.000Z",
+    });
   });
 });
 
@@ -238,7 +243,10 @@ describe("a rule for people", () => {
   it.each([
     [{ admin: true, people: false }, "admin: does not go without people"],
     [{ dialect: "connect" }, "dialect: does not go with people"],
-    [{ vaults: { [crypto.randomUUID()]: { permissions: "r", items: [crypto.randomUUID()] } } }, "vaults: names items, which does not go with people"],
+    [
+      { vaults: { [crypto.randomUUID()]: { permissions: "r", items: [crypto.randomUUID()] } } },
+      "vaults: names items, which does not go with people",
+    ],
     [{ claims: { email_verified: true } }, "claims: has no claim that names the workload"],
   ])("is refused with %j", async (attributes, message) => {
     const { issuer } = await setUp();
@@ -254,17 +262,16 @@ describe("a rule for people", () => {
   });
 });
 
-describe("a rule for administrators", () => {
-  /** The token of the admin routes of an administrator by a rule. */
-  const administer = async () => {
-    const setup = await setUp({ admin: true, vaults: {} });
-    const email = newEmail();
-    const call = browser(cookieOf(await setup.signIn(email, ["platform"])));
-    const { authorized } = await import("../support/logins.ts");
-    const { token } = (await redeem(await authorized({ call }, { admin: true }))).body;
-    return { ...setup, email, administrator: client(token) };
-  };
+/** The token of the admin routes of an administrator by a rule. */
+const administer = async () => {
+  const setup = await setUp({ admin: true, vaults: {} });
+  const email = newEmail();
+  const call = browser(cookieOf(await setup.signIn(email, ["platform"])));
+  const { token } = (await redeem(await authorized({ call }, { admin: true }))).body;
+  return { ...setup, email, administrator: client(token) };
+};
 
+describe("a rule for administrators", () => {
   it("gives them a token of the admin routes, for an hour after the sign-in at the most", async () => {
     const { email, administrator } = await administer();
     expect((await administrator("GET", "/v1/admin/people")).status).toBe(200);
@@ -274,7 +281,10 @@ describe("a rule for administrators", () => {
   it("is made and deleted by ADMIN_TOKEN only, and so is its issuer, by whatever route", async () => {
     const { issuer, rule, administrator } = await administer();
     const body = { issuer, claims: { groups: "staff" }, vaults: {}, people: true };
-    expect(kindOf(await administrator("POST", "/v1/admin/rules", { body: { ...body, admin: true } }))).toEqual([403, "out_of_scope"]);
+    expect(kindOf(await administrator("POST", "/v1/admin/rules", { body: { ...body, admin: true } }))).toEqual([
+      403,
+      "out_of_scope",
+    ]);
     for (const path of [`rules/${rule}`, `issuers/${issuer}`, `tokens/${rule}`, `tokens/${issuer}`])
       expect([path, ...kindOf(await administrator("DELETE", `/v1/admin/${path}`))]).toEqual([path, 403, "out_of_scope"]);
     const plain = await administrator("POST", "/v1/admin/rules", { body });

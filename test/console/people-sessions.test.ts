@@ -26,7 +26,7 @@ async function signedIn(vaults: Record<string, Permission>) {
 const kindOf = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
 const NOT_INVITED = {
   status: 403,
-  message: "Cloudflare Access knows you, and this service does not: ask its administrator to add your email address",
+  message: "The identity provider knows you, and this service does not: ask its administrator to add your email address",
 };
 
 describe("a person", () => {

@@ -8,7 +8,7 @@ import { admin, client, freshVault, LOGIN, makeToken, send } from "../support/se
 /** Sessions of the console (contract 24.2, 24.4 to 24.7), and one-time codes (contract 24.9). */
 
 /** Those of wrangler.toml. */
-const SETTINGS = { deletedRetentionDays: 30, versionsKept: 10, access: false };
+const SETTINGS = { deletedRetentionDays: 30, versionsKept: 10, people: false };
 
 const session = (cookie: string | undefined) => browser(cookie)("GET", "/console/session");
 
@@ -42,7 +42,7 @@ describe("a session", () => {
     expect((await browser(cookie)("GET", "/console/session", { env: settings })).body.settings).toEqual({
       deletedRetentionDays: 0.5,
       versionsKept: 0,
-      access: true,
+      people: true,
     });
   });
 

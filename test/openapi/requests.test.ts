@@ -106,15 +106,19 @@ describe("each rule in which they differ", () => {
     [STRICTER[8]!.rule]: ["NewIssuer", { name: "n", issuer: "http://issuer.example.com" }],
     [STRICTER[9]!.rule]: [
       "NewRule",
+      { issuer: "3fa85f64-5717-4562-b3fc-2c963f66afa6", claims: { sub: "a" }, vaults: {}, admin: true },
+    ],
+    [STRICTER[10]!.rule]: [
+      "NewRule",
       { issuer: "3fa85f64-5717-4562-b3fc-2c963f66afa6", claims: { sub: "a", "/sub": "b" }, vaults: {} },
     ],
-    [STRICTER[10]!.rule]: ["NewToken", { name: "n" }],
-    [STRICTER[11]!.rule]: [
+    [STRICTER[11]!.rule]: ["NewToken", { name: "n" }],
+    [STRICTER[12]!.rule]: [
       "NewAuthorization",
       { redirect_uri: "http://127.0.0.1:9/", code_challenge: "A".repeat(43), admin: true, vaults: {} },
     ],
-    [STRICTER[12]!.rule]: ["NewAuthorization", { redirect_uri: "http://127.0.0.1:99999/", code_challenge: "A".repeat(43) }],
-    [STRICTER[13]!.rule]: ["NewItem", { category: "LOGIN", tags: Array(LIMITS.list + 1).fill("t") }],
+    [STRICTER[13]!.rule]: ["NewAuthorization", { redirect_uri: "http://127.0.0.1:99999/", code_challenge: "A".repeat(43) }],
+    [STRICTER[14]!.rule]: ["NewItem", { category: "LOGIN", tags: Array(LIMITS.list + 1).fill("t") }],
   };
 
   it.each(STRICTER.map(({ rule, refuses }) => [rule, refuses] as const))("is needed: %s", (rule, refuses) => {

@@ -250,7 +250,7 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp
   ["logs", /console\./, /^log\.ts/],
   [
     "variables of the environment",
-    /env\.(MAX_|FILE_RETENTION|ACTIVITY_|BACKUP_|BACKUPS_|TOKENS_NOT_BEFORE|WEBHOOK_|ACCESS_)/,
+    /env\.(MAX_|FILE_RETENTION|ACTIVITY_|BACKUP_|BACKUPS_|TOKENS_NOT_BEFORE|WEBHOOK_|ACCESS_|OIDC_)/,
     /^settings\.ts/,
   ],
 ];

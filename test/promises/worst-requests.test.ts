@@ -79,9 +79,11 @@ it("no worst request adds more to the log than an entry for each vault that it r
 });
 
 const listed = new Set(WORST_REQUESTS.map(({ endpoint }) => endpoint));
+/** It has no body and asks D1 for nothing: it fetches from the identity provider. */
+const BEGINNING = "POST /console/sign-ins";
 const endpointOf = ({ method, path }: Pick<Route, "method" | "path">): string => `${method} ${path}`;
 const missingOf = (routes: readonly Pick<Route, "method" | "path">[]): string[] =>
-  routes.map(endpointOf).filter((endpoint) => !listed.has(endpoint));
+  routes.map(endpointOf).filter((endpoint) => !listed.has(endpoint) && endpoint !== BEGINNING);
 
 describe("the table of the worst requests", () => {
   const routes = [...OPEN_ROUTES, ...ROUTES];

@@ -85,7 +85,7 @@ const Refused = ({ name }: { readonly name: ViewName }) => (
 
 /**
  * Asks to sign in when the session has ended. Who had opened the page continues where they were; somebody else begins anew.
- * Cloudflare Access signs people in by pages of its own, so these open in another tab (state/watch-session.ts).
+ * People sign in by pages of an identity provider, so these open in another tab (state/watch-session.ts).
  */
 function SessionEnded() {
   const other = otherSession.value;
@@ -111,7 +111,7 @@ function SessionEnded() {
       )}
       {session.value?.person && (
         <p>
-          <a class="button" href="/console/" target="_blank" rel="noopener">
+          <a class="button" href="/console/sign-in" target="_blank" rel="noopener">
             Sign in with your account, in another tab
           </a>
         </p>

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ItemVaultError } from "@item-vault/client";
 import { explain } from "./failures/explain.ts";
+import { goToProvider, providerOffered } from "./state/provider.ts";
 import { signIn } from "./state/sign-in.ts";
 import { sessionState, signInMessage } from "./state/session.ts";
 
@@ -78,11 +79,39 @@ export function SignInPage() {
         </div>
       ) : (
         <>
+          {providerOffered.value && <ProviderSignIn />}
           <SignInForm />
           <Help />
         </>
       )}
     </main>
+  );
+}
+
+/** Leads to the identity provider. */
+function ProviderSignIn() {
+  const waiting = useSignal(false);
+  const failure = useSignal("");
+  const onClick = async () => {
+    waiting.value = true;
+    try {
+      await goToProvider();
+    } catch (error) {
+      failure.value = explain(error);
+      waiting.value = false;
+    }
+  };
+  return (
+    <div class="sign-in">
+      <button type="button" class="primary" disabled={waiting.value} onClick={() => void onClick()}>
+        Sign in with your organization
+      </button>
+      {failure.value !== "" && (
+        <p class="failure" role="alert">
+          {failure}
+        </p>
+      )}
+    </div>
   );
 }
 
@@ -97,7 +126,7 @@ const Help = () => (
       <li>
         You have set up the command line: <code>item-vault console</code> prints such a link.
       </li>
-      <li>Your organization uses Cloudflare Access: your administrator invites you, and you open this page again.</li>
+      <li>Your organization has set up sign-in: your administrator invites you, and you open this page again.</li>
     </ul>
   </section>
 );

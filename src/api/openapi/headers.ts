@@ -88,10 +88,14 @@ export const headers = {
   }),
   Bookmark: text("The state of the answer: opaque; only for a token with `stale` (contract 8.14)."),
   BookmarkOfWrite: text("A state that has the write: opaque. Absent when D1 gave none (contract 8.14)."),
-  SetCookie: text("The cookie of the session (contract 24.1), or of a sign-in that has begun (contract 25.12). A value that is empty removes it.", {
-    required: true,
-    pattern: "^(__Host-)?item-vault-(session|sign-in)=[A-Za-z0-9_-]*; Max-Age=[0-9]+; Path=/; HttpOnly; SameSite=Strict(; Secure)?$",
-  }),
+  SetCookie: text(
+    "The cookie of the session (contract 24.1), or of a sign-in that has begun (contract 25.12). A value that is empty removes it.",
+    {
+      required: true,
+      pattern:
+        "^(__Host-)?item-vault-(session|sign-in)=[A-Za-z0-9_-]*; Max-Age=[0-9]+; Path=/; HttpOnly; SameSite=Strict(; Secure)?$",
+    },
+  ),
 } as const satisfies Readonly<Record<string, Header>>;
 
 export type HeaderName = keyof typeof headers;

@@ -54,7 +54,7 @@ export async function beginSignIn(c: Context): Promise<Result<Content<AnswerBody
   const { oidc, webhookTestOrigin: testOrigin } = store.value.settings;
   if (!oidc) return fail("unauthorized");
   const pending = await createPendingSignIn(store.value.keyring, store.value.now);
-  const url = await authorizationUrl({ oidc, testOrigin }, pending, redirectUriOf(c));
+  const url = await authorizationUrl({ oidc, testOrigin, now: store.value.now }, pending, redirectUriOf(c));
   if (!url.ok) return unavailable("The fetch of the identity provider's description", url.fault);
   setCookie(c, pending.text, LIMITS.pendingSignIn, PENDING_COOKIE);
   return ok({ json: { url: url.value } });
@@ -73,7 +73,7 @@ export async function signInByProvider(c: Context, store: Store, answer: Provide
   const cookie = cookieOf(c, PENDING_COOKIE) ?? "";
   const pending = await parsePendingSignIn(store.keyring, cookie, answer.state, store.now);
   if (!oidc || !pending || !(await sameText(pending.state, answer.state))) return fail("unauthorized");
-  const redeemed = await redeemAuthorization({ oidc, testOrigin }, answer, pending, redirectUriOf(c));
+  const redeemed = await redeemAuthorization({ oidc, testOrigin, now: store.now }, answer, pending, redirectUriOf(c));
   if (!redeemed.ok) return unavailable("The exchange of a code at the identity provider", redeemed.fault);
   if (redeemed.value === undefined) return fail("unauthorized");
   const verified = await verify(store, { issuer: oidc.issuer, testOrigin }, oidc.clientId, redeemed.value, (fault) =>
@@ -205,7 +205,12 @@ const isGranted = ({ now, settings }: Store, person: Claims, { row }: OpenedRow)
   isCurrent(person, now, settings.tokensNotBefore) &&
   person.expiresAt * SECOND > now + (LIMITS.rulePerson * SECOND) / 2;
 
-function claimsByRule({ now }: Store, { email, issuer, subject }: Identity, { row, claims: rule }: OpenedRow, person: Claims | undefined) {
+function claimsByRule(
+  { now }: Store,
+  { email, issuer, subject }: Identity,
+  { row, claims: rule }: OpenedRow,
+  person: Claims | undefined,
+) {
   const issuedAt = Math.floor(now / SECOND);
   return {
     id: crypto.randomUUID(),

@@ -43,7 +43,9 @@ export async function authenticateSignIn(c: Context, store: Store): Promise<Resu
   if (vaults !== undefined) return ok({ opened: vaults });
   if (token !== undefined) return redeemToken(c, store, token);
   if (code !== undefined && state === undefined) return redeemCode(c, store, code);
-  const granted = await (state === undefined ? signInByAccess(c, store) : signInByProvider(c, store, { code: code!, state, iss }));
+  const granted = await (state === undefined
+    ? signInByAccess(c, store)
+    : signInByProvider(c, store, { code: code!, state, iss }));
   // No failed authentication: the console asks so at its start, also where there is no Access.
   if (!granted) return fail(store.settings.oidc ? "sign_in_needed" : "unauthorized");
   return granted.ok ? granted : refuseSignIn(c, granted);

@@ -24,7 +24,8 @@ export const LEAVES_NAME = "kind IS NOT 'workload'";
  * SQL: whether a row expired by the time ?2. An issuer, a rule and a person whom the admin has added never expire, and no row expires before it was made: such a row is
  * damaged. It stays until `verify` has named it.
  */
-const HAS_EXPIRED = "expires_at BETWEEN created_at AND ?2 AND (kind IS NULL OR kind IN ('workload', 'admin') OR (kind = 'person' AND ancestor_2 IS NOT NULL))";
+const HAS_EXPIRED =
+  "expires_at BETWEEN created_at AND ?2 AND (kind IS NULL OR kind IN ('workload', 'admin') OR (kind = 'person' AND ancestor_2 IS NOT NULL))";
 
 /** SQL: what the entry of the log about a token below another row is about. */
 const RESOURCE = "iif(kind IN ('rule', 'person'), upper(kind), 'TOKEN') AS resource";

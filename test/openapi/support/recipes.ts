@@ -189,6 +189,7 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "redeemLogin 507": (given) => changed({ env: fullD1() })(given),
   "signIn 400": changed({ body: { code: "x", token: "x" } }),
   "signIn 507": (given) => changed({ env: fullD1() })(given),
+  "beginSignIn 401": changed({ env: { OIDC_ISSUER: "", OIDC_CLIENT_ID: "" } }),
   "signOut 429": tooManyEnded,
   "signOut 507": (given) => changed({ env: fullD1() })(given),
   "createSignInCode 507": (given) => changed({ env: fullD1() })(given),

@@ -139,9 +139,14 @@ export const STRICTER: readonly Stricter[] = [
     refuses: (body) => has(body, (value, key) => key === "email" && !(isText(value) && isEmail(value.trim()))),
   },
   {
-    rule: "a sign-in has a code, a token or vaults (contract 24.3)",
-    reason: "one object with the three gives clients one type",
-    refuses: (body) => ["code", "token", "vaults"].filter((name) => ((body as Named | null)?.[name] ?? null) !== null).length > 1,
+    rule: "a sign-in has a code, a token or vaults, a state only beside a code, and an iss only beside a state (contract 24.3, 25.12)",
+    reason: "one object with all of them gives clients one type",
+    refuses: (body) => {
+      const [code, token, vaults, state, iss] = ["code", "token", "vaults", "state", "iss"].map(
+        (name) => ((body as Named | null)?.[name] ?? null) !== null,
+      );
+      return [code, token, vaults].filter(Boolean).length > 1 || (state && !code) || (iss && !state) || false;
+    },
   },
   {
     rule: "the URL of an issuer is https, and its keys are public ones that verify (contract 27.1)",
@@ -151,6 +156,16 @@ export const STRICTER: readonly Stricter[] = [
       if (isText(issuer) && parseId(issuer) === undefined && issuerUrlFault(issuer, jwks ? "given" : "fetched") !== undefined)
         return true;
       return typeof jwks === "object" && jwks !== null && !parseValue(givenKeys, jwks, "").ok;
+    },
+  },
+  {
+    rule: "a rule for people gives whole vaults in the dialect uuid, and only such a rule makes administrators (contract 25.13)",
+    reason: "a second schema of the whole body would hide the first one from generators of types",
+    refuses: (body) => {
+      const { people, admin, dialect, vaults, claims } = (body ?? {}) as Named;
+      if (claims === undefined) return false;
+      const hasItems = Object.values(vaults ?? {}).some((one) => typeof one === "object");
+      return people === true ? dialect === "connect" || hasItems : admin === true;
     },
   },
   {

@@ -6,6 +6,7 @@ import { lengthOf, pattern } from "../../support/files.ts";
 
 import { admin, client, LOGIN, makeToken, makeVault, type Reply, type Request_, send } from "../../support/service.ts";
 import { JOBS } from "../../support/jobs.ts";
+import { startProvider } from "../../support/identity-provider.ts";
 import { loginCode, REDIRECT } from "../../support/logins.ts";
 import { personSession } from "../../support/person-session.ts";
 import { newReceiver } from "../../support/webhooks.ts";
@@ -59,13 +60,14 @@ export interface Target {
 /** Makes what the path of an operation names. */
 export async function prepareTarget(world: World, row: Row): Promise<Target> {
   const ids = await prepare(world, row);
-  const { body, query = "" } = INPUTS[row.operationId]?.(ids) ?? {};
-  return { ids, query, request: { body, headers: body instanceof Uint8Array ? lengthOf(body) : {} } };
+  const { body, query = "", env: bindings } = INPUTS[row.operationId]?.(ids) ?? {};
+  return { ids, query, request: { body, env: bindings, headers: body instanceof Uint8Array ? lengthOf(body) : {} } };
 }
 
 async function prepare(world: World, row: Row): Promise<Record<string, string>> {
   if (PEOPLE_ONLY.has(row.operationId)) return preparePerson(row);
   if (row.operationId === "exchangeToken") return { form: await newForm() };
+  if (row.operationId === "beginSignIn") return { provider: (await startProvider()).server.url };
   if (row.access.by === "console") return { session: await signIn({ token: world.token }), token: world.token };
   return row.access.by === "admin" ? prepareAdmin(row) : prepareItem(world, row);
 }
@@ -145,6 +147,7 @@ async function prepareAdmin({ path }: Row): Promise<Record<string, string>> {
 const vaultPath = () => [1, 2, 3].map(() => crypto.randomUUID()).join("/");
 
 interface Input {
+  readonly env?: Partial<Env>;
   readonly body?: unknown;
   readonly query?: string;
 }
@@ -174,6 +177,7 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   createAuthorization: () => ({ body: { redirect_uri: REDIRECT, code_challenge: "A".repeat(43) } }),
   createLoginCode: () => ({ body: { vaults: {} } }),
   redeemLogin: ({ code }) => ({ body: { code } }),
+  beginSignIn: ({ provider }) => ({ env: { OIDC_ISSUER: provider!, OIDC_CLIENT_ID: "id", OIDC_CLIENT_SECRET: "secret" } }),
   signIn: ({ token }) => ({ body: { token } }),
   updateWebhook: () => ({ body: { rotateSecret: true } }),
 };
@@ -190,12 +194,17 @@ export function ask(
   secret: string | undefined,
   changes: Request_ & { readonly ids?: Readonly<Record<string, string>>; readonly query?: string } = {},
 ): Promise<Reply> {
-  const { ids: others, query: other = query, headers, ...rest } = changes;
+  const { ids: others, query: other = query, headers, env: bindings, ...rest } = changes;
   const path = row.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => others?.[name] ?? ids[name]!);
   const all = {
     ...authenticationOf(row, secret),
     ...(request.headers as Record<string, string>),
     ...(headers as Record<string, string>),
   };
-  return send(row.method.toUpperCase(), path + other, { ...request, ...rest, headers: all });
+  return send(row.method.toUpperCase(), path + other, {
+    ...request,
+    ...rest,
+    env: { ...request.env, ...bindings },
+    headers: all,
+  });
 }

@@ -12,7 +12,7 @@ import { pairsOf, tableOf } from "../output/table.ts";
 import { parsePermission, vaultsOf } from "./issue.ts";
 import type { PERSON_DELETE_OPTIONS, PERSON_LIST_OPTIONS, PERSON_WRITE_OPTIONS } from "./table.ts";
 
-/** The people who sign in to the console with Cloudflare Access (contract 25). */
+/** The people who sign in to the console (contract 25). */
 
 /** `person create`. */
 export async function create({ io, args, options, admin: connect }: Call<typeof PERSON_WRITE_OPTIONS>): Promise<void> {
@@ -97,6 +97,7 @@ const shownPerson = (person: AnyPerson, nameOf: NameOf): Shown => ({
       ["Email", emailOf(person)],
       ...scopesOf(person, nameOf).map((scope) => ["Vault", scope] as const),
       ["Administrator", opened(person).admin ? "yes" : ""],
+      ["Rule", opened(person).rule ?? ""],
       ["Added", timeOf(person.createdAt)],
       ["Changed", "updatedAt" in person && person.updatedAt ? timeOf(person.updatedAt) : ""],
     ]),

@@ -10,12 +10,14 @@ import { pairsOf, tableOf } from "../output/table.ts";
 import { timeOf } from "../output/time.ts";
 import { parseScope, vaultsOf } from "./issue.ts";
 import { issuerIdOf } from "./issuers.ts";
-import type { RULE_CREATE_OPTIONS, RULE_DELETE_OPTIONS, RULE_READ_OPTIONS } from "./workload-table.ts";
+import type { RULE_OPTIONS, RULE_DELETE_OPTIONS, RULE_READ_OPTIONS } from "./workload-table.ts";
 
-/** The rules by which the service exchanges tokens of workloads. */
+/** The rules by which the service exchanges tokens of workloads, and by which people sign in. */
 
 /** `rule create`. */
-export async function create({ io, options, admin: connect }: Call<typeof RULE_CREATE_OPTIONS>): Promise<void> {
+export async function create({ io, options, admin: connect }: Call<typeof RULE_OPTIONS>): Promise<void> {
+  if (!options.vault?.length && !options.admin)
+    throw new CliError("The rule would give no vaults", { exit: "usage", hint: "Name each vault with --vault." });
   const parsed = parseRule(options);
   const admin = await connect();
   const body = await parsed(admin);
@@ -23,7 +25,7 @@ export async function create({ io, options, admin: connect }: Call<typeof RULE_C
 }
 
 /** `rule test`. */
-export async function test({ io, options, admin: connect }: Call<typeof RULE_CREATE_OPTIONS>): Promise<void> {
+export async function test({ io, options, admin: connect }: Call<typeof RULE_OPTIONS>): Promise<void> {
   const parsed = parseRule(options);
   const admin = await connect();
   const body = await parsed(admin);
@@ -36,7 +38,7 @@ export async function test({ io, options, admin: connect }: Call<typeof RULE_CRE
 }
 
 /** The body of a request for a rule. Out: a function that looks up what is named. Errors: throws a CliError for what is malformed. */
-function parseRule(options: Call<typeof RULE_CREATE_OPTIONS>["options"]): (admin: Client) => Promise<NewRule> {
+function parseRule(options: Call<typeof RULE_OPTIONS>["options"]): (admin: Client) => Promise<NewRule> {
   const { issuer, lifetime, dialect } = options;
   const claims = claimsOf(options.claim ?? []);
   const wanted = (options.vault ?? []).map(parseScope);
@@ -45,6 +47,8 @@ function parseRule(options: Call<typeof RULE_CREATE_OPTIONS>["options"]): (admin
     ...(dialect && { dialect }),
     ...(options["any-repository"] && { anyRepository: true }),
     ...(options["allow-subject"] && { allowSubject: true }),
+    ...(options.people && { people: true }),
+    ...(options.admin && { admin: true }),
   };
   return async (admin) => ({
     issuer: await issuerIdOf(admin, issuer!),
@@ -114,7 +118,7 @@ const claimTextsOf = (claims: NewRule["claims"]): string[] =>
   Object.entries(claims).map(([name, value]) => (typeof value === "string" ? `${name}=${value}` : `${name}:=${value}`));
 
 function shownRule(one: AnyRule, nameOf: NameOf): Shown {
-  const { name, issuer, claims = {}, lifetime, dialect, anyRepository, allowSubject } = opened(one);
+  const { name, issuer, claims = {}, lifetime, dialect, anyRepository, allowSubject, people, admin } = opened(one);
   return {
     json: one,
     table: () =>
@@ -127,6 +131,7 @@ function shownRule(one: AnyRule, nameOf: NameOf): Shown {
         ["Lifetime", lifetime === undefined ? "" : describeDuration(lifetime * 1000)],
         ["Dialect", dialect ?? ""],
         ["Permits", [anyRepository && "any repository", allowSubject && "the subject alone"].filter(Boolean).join(", ")],
+        ["For", people ? (admin ? "people, as administrators" : "people") : ""],
         ["Created", timeOf(one.createdAt)],
       ]),
   };

@@ -31,7 +31,7 @@ export const ISSUER_READ_OPTIONS = FORMAT_OPTION;
 
 export const ISSUER_DELETE_OPTIONS = {} as const satisfies Options;
 
-export const RULE_TEST_OPTIONS = {
+export const RULE_OPTIONS = {
   issuer: { type: "string", value: "ISSUER", required: true, summary: "the issuer of the tokens, by name or id" },
   claim: {
     type: "string",
@@ -47,7 +47,11 @@ export const RULE_TEST_OPTIONS = {
     multiple: true,
     summary: `a vault, by name or id, and what a workload may do there: ${PERMISSION_LETTERS}; =rw:ID,ID is for these items only; may be repeated`,
   },
-  lifetime: { type: "string", value: "TIME", summary: "how long a token works, by default 15m, at most 1h" },
+  lifetime: {
+    type: "string",
+    value: "TIME",
+    summary: "how long a token works, by default 15m; how long a person is signed in, by default 1h; at most 1h",
+  },
   dialect: {
     type: "string",
     value: "DIALECT",
@@ -56,12 +60,9 @@ export const RULE_TEST_OPTIONS = {
   },
   "any-repository": { type: "boolean", summary: "github: every repository of the owner, with repository_owner_id alone" },
   "allow-subject": { type: "boolean", summary: "generic: `sub` may be the only claim about the workload" },
+  people: { type: "boolean", summary: "for people who sign in to the console, and not for workloads" },
+  admin: { type: "boolean", summary: "with --people: they are administrators" },
   ...FORMAT_OPTION,
-} as const satisfies Options;
-
-export const RULE_CREATE_OPTIONS = {
-  ...RULE_TEST_OPTIONS,
-  vault: { ...RULE_TEST_OPTIONS.vault, required: true },
 } as const satisfies Options;
 
 export const RULE_READ_OPTIONS = FORMAT_OPTION;
@@ -108,11 +109,12 @@ export const RULE_COMMANDS: readonly Command[] = [
   }),
   command({
     name: "rule create",
-    summary: "let workloads whose tokens have these claims get a token for vaults (admin)",
+    summary: "let workloads, or with --people persons, whose tokens have these claims get vaults (admin)",
     args: "",
-    options: RULE_CREATE_OPTIONS,
+    options: RULE_OPTIONS,
     examples: [
       "item-vault rule create --issuer GitHub --claim repository_id=123 --claim repository_owner_id=45 --vault Production",
+      "item-vault rule create --people --issuer Keycloak --claim groups=platform --vault Production=rw",
     ],
     load: () => import("./rules.ts").then(({ create }) => ({ run: create })),
   }),
@@ -120,7 +122,7 @@ export const RULE_COMMANDS: readonly Command[] = [
     name: "rule test",
     summary: "show which of the last 50 exchanges a rule would have matched, and which claims differ; makes no rule (admin)",
     args: "",
-    options: RULE_TEST_OPTIONS,
+    options: RULE_OPTIONS,
     examples: [
       "item-vault rule test --issuer GitHub --claim repository_id=123 --claim repository_owner_id=45 --vault Production",
     ],

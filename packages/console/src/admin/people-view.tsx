@@ -15,7 +15,7 @@ import type { Scope } from "./scope.ts";
 import { refreshHealth } from "../state/health.ts";
 import { focusTitle } from "../ui/page.tsx";
 
-/** The people who sign in with Cloudflare Access: what each may open, inviting and removing them. */
+/** The people who sign in: what each may open, inviting and removing them. */
 
 export const PeopleView = () => (
   <AdminList
@@ -38,6 +38,7 @@ const COLUMNS = [
     cell: (person: PersonRow) => (
       <RowName row={person} name={nameOfPerson(person)} only="removed">
         {"admin" in person && person.admin && <span class="quiet">Administrator</span>}
+        {"rule" in person && person.rule && <span class="quiet">Let in by a rule</span>}
       </RowName>
     ),
   },
@@ -63,20 +64,20 @@ function AccessHelp({ open }: { readonly open: boolean }) {
     <details class="help" open={open}>
       <summary>How people sign in</summary>
       <p>
-        Cloudflare Access asks people who open this console to sign in as usual in your organization. People on this list get
-        their vaults without a token. The activity log shows their email address.
+        People sign in here as usual in your organization, and get their vaults without a token. The activity log shows their
+        email address. Besides the people whom you invite, a rule under Workloads can let in everyone of a group.
       </p>
-      {session.value!.settings.access ? <p>This service is set up for it.</p> : <Setup />}
+      {session.value!.settings.people ? <p>This service is set up for it.</p> : <Setup />}
     </details>
   );
 }
 
 const Setup = () => (
   <p>
-    This service is not set up for it yet: nobody on this list can sign in. It needs an Access application for the path{" "}
-    <code>/console</code>, and two settings of this service: <code>ACCESS_TEAM</code>, the name of your Cloudflare Access team,
-    and <code>ACCESS_AUD</code>, the audience tag of the application. They are described in <code>docs/configuration.md</code>.
-    You can invite people before you set this up.
+    This service is not set up for it yet: nobody on this list can sign in. It needs a client at your identity provider (OpenID
+    Connect) and the settings <code>OIDC_ISSUER</code>, <code>OIDC_CLIENT_ID</code> and <code>OIDC_CLIENT_SECRET</code>, or
+    Cloudflare Access with <code>ACCESS_TEAM</code> and <code>ACCESS_AUD</code>. They are described in{" "}
+    <code>docs/configuration.md</code>. You can invite people before you set this up.
   </p>
 );
 
@@ -105,6 +106,7 @@ function PersonForm({ person, onClose }: Props) {
         {person ? (
           <p>
             <strong class="name">{person.email}</strong> signs in again after a change.
+            {person.rule && " From then on, the rule that let this person in no longer counts for them."}
           </p>
         ) : (
           <label>

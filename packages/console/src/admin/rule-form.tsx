@@ -32,15 +32,18 @@ interface Props {
 }
 
 export function RuleForm({ issuer, onClose }: Props) {
-  const { required, permitted } = PRESETS[issuer.preset];
+  const isForPeople = useSignal(false);
+  // Which claims name a person, the preset of a platform does not say.
+  const { required, permitted } = PRESETS[isForPeople.value ? "generic" : issuer.preset];
   const scope = useSignal<Scope>({});
-  const isPermitted = useSignal(false);
+  const chosen = useSignal<Permit | undefined>(undefined);
   /** The rule that was tested, as a text, and what the test has shown. A change of the form removes it. */
   const tested = useSignal<{ readonly rule: string; readonly tokens: readonly PastExchange[] } | undefined>(undefined);
   const forget = () => (tested.value = undefined);
-  const permit = isPermitted.value ? permitted : undefined;
+  const permit = permitted?.permit === chosen.value ? permitted : undefined;
   const action = async (data: FormData) => {
-    const body = { ...parseRule(data, scope.value), issuer: issuer.id, ...(permit && { [permit.permit]: true }) };
+    const permits = { ...(permit && { [permit.permit]: true }), ...(isForPeople.value && { people: true }) };
+    const body = { ...parseRule(data, scope.value), issuer: issuer.id, ...permits };
     const rule = JSON.stringify(body);
     if (tested.value?.rule === rule) {
       await call("POST /v1/admin/rules", { body });
@@ -56,32 +59,54 @@ export function RuleForm({ issuer, onClose }: Props) {
       <Form action={action} submit={tested.value ? "Add rule" : "Test rule"} onCancel={onClose}>
         <div class="dialog-form" onInput={forget}>
           <p>
-            Jobs whose <strong class="name">{issuer.name}</strong> token matches all of these claims get a token for this service.
+            {isForPeople.value ? "People" : "Jobs"} whose <strong class="name">{issuer.name}</strong> token matches all of these
+            claims {isForPeople.value ? "can sign in." : "get a token for this service."}
           </p>
-          <NameField placeholder="e.g. deploy job" />
-          <ClaimFields needed={(permit ?? { required }).required} onChange={forget} />
+          <Check label="For people who sign in" checked={isForPeople.value} onChange={(is) => (isForPeople.value = is)} />
+          <NameField placeholder={isForPeople.value ? "e.g. platform team" : "e.g. deploy job"} />
+          <ClaimFields key={String(isForPeople.value)} needed={(permit ?? { required }).required} onChange={forget} />
           {permitted && (
-            <label class="check">
-              <input
-                type="checkbox"
-                checked={isPermitted.value}
-                onChange={(event) => (isPermitted.value = event.currentTarget.checked)}
-              />
-              {PERMIT_LABELS[permitted.permit]}
-            </label>
+            <Check
+              label={PERMIT_LABELS[permitted.permit]}
+              checked={permit !== undefined}
+              onChange={(is) => (chosen.value = is ? permitted.permit : undefined)}
+            />
           )}
           <ScopeField value={scope.value} onChange={(next) => (scope.value = next)} />
-          <Lifetime />
-          <label class="check">
-            <input type="checkbox" name="connect" />
-            For clients of 1Password Connect
-          </label>
+          {isForPeople.value ? <NamedCheck name="admin" label="Administrators" /> : <OfTokens />}
         </div>
         {tested.value && <RuleTest key={tested.value.rule} tokens={tested.value.tokens} />}
       </Form>
     </Dialog>
   );
 }
+
+interface CheckProps {
+  readonly label: string;
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+}
+
+const Check = ({ label, checked, onChange }: CheckProps) => (
+  <label class="check">
+    <input type="checkbox" checked={checked} onChange={(event) => onChange(event.currentTarget.checked)} />
+    {label}
+  </label>
+);
+
+const NamedCheck = ({ name, label }: { readonly name: string; readonly label: string }) => (
+  <label class="check">
+    <input type="checkbox" name={name} />
+    {label}
+  </label>
+);
+
+const OfTokens = () => (
+  <>
+    <Lifetime />
+    <NamedCheck name="connect" label="For clients of 1Password Connect" />
+  </>
+);
 
 const Lifetime = () => (
   <label>
@@ -98,9 +123,11 @@ const Lifetime = () => (
 
 /** What the fields of the form have. Errors: an InputError. */
 function parseRule(data: FormData, vaults: Scope): Omit<NewRule, "issuer"> {
-  if (Object.keys(vaults).length === 0) throw new InputError("Choose at least one vault.");
-  const dialect = data.has("connect") ? "connect" : "uuid";
-  return { name: textOf(data, "name"), claims: parseClaims(data), vaults, lifetime: parseLifetime(data), dialect };
+  const admin = data.has("admin");
+  if (Object.keys(vaults).length === 0 && !admin) throw new InputError("Choose at least one vault.");
+  const rule = { name: textOf(data, "name"), claims: parseClaims(data), vaults };
+  if (!data.has("lifetime")) return { ...rule, ...(admin && { admin }) };
+  return { ...rule, lifetime: parseLifetime(data), dialect: data.has("connect") ? "connect" : "uuid" };
 }
 
 /** Which of the last tokens of an issuer a rule would match (contract 27.5). */

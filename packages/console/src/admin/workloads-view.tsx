@@ -74,7 +74,8 @@ function detailsOf(row: WorkloadRow): readonly string[] {
   const issuer = workloads.rows.value?.find(({ id }) => id === row.issuer);
   return [
     `Rule of ${issuer ? nameOfWorkload(issuer) : `issuer ${shortId(row.issuer)}`}`,
-    `Tokens of ${Math.ceil(row.lifetime / 60)} min`,
+    row.people ? "For people" : `Tokens of ${Math.ceil(row.lifetime / 60)} min`,
+    row.admin ? "Administrators" : "",
     row.dialect === "connect" ? "For clients of Connect" : "",
   ].filter(Boolean);
 }

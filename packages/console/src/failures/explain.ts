@@ -23,7 +23,7 @@ const BY_KIND: Readonly<Record<string, string>> = {
   version_skew: "The service is being updated. Wait a few seconds and try again.",
   schema: "The service is being updated. Ask its administrator to migrate the database.",
   misconfigured: "A setting of the service is wrong. Ask its administrator to look under Health.",
-  access_unavailable: "Your account can’t be checked right now. Try again.",
+  issuer_unavailable: "Your account can’t be checked right now. Try again.",
   internal: "Something went wrong in the service. Try again, or tell its administrator.",
   integrity: "This record is damaged. Tell the administrator of the service.",
   not_invited: "Your account is not invited to this Item Vault. Ask its administrator.",

@@ -3,6 +3,8 @@ import { explain } from "../failures/explain.ts";
 import { askedCodes, linkNotice, sessionState, setSession, signInMessage } from "./session.ts";
 import { tellTabs, watchSession } from "./watch-session.ts";
 import { callUnchecked, readSession } from "./client.ts";
+import { isErrorKind } from "../failures/error-kind.ts";
+import { goToProvider, type Opened, providerOffered, takeAnswer } from "./provider.ts";
 
 /** Signing in and out (contract 24). */
 
@@ -65,20 +67,35 @@ export const explainLink = (error: unknown): string =>
  * session the codes wait for an answer, and without one the page tells as whom the link has signed in.
  */
 export async function startSession(): Promise<void> {
+  const opened = takeAnswer();
   const codes = SIGN_IN.exec(location.hash)?.[1]?.split(".") ?? [];
   if (codes.length > 0) history.replaceState(null, "", "/console/");
   watchSession();
   try {
-    const present = codes.length === 0 ? await loadSession() : await readSession().catch(ignoreAbsence);
+    const present = codes.length === 0 ? await loadSession(opened) : await readSession().catch(ignoreAbsence);
     if (!present) return await redeemLink(codes);
     if (codes.length > 0) askedCodes.value = codes;
     setSession(present);
     tellTabs();
   } catch (error) {
     if (!(error instanceof ItemVaultError)) throw error;
-    signInMessage.value = codes.length > 0 ? explainLink(error) : error.status === 401 ? "" : explain(error);
-    if (sessionState.value === "starting") sessionState.value = error.status === 0 ? "unreachable" : "signed-out";
+    signInMessage.value = codes.length > 0 ? explainLink(error) : explainStart(error, opened);
+    providerOffered.value = isErrorKind(error, "sign_in_needed") || typeof opened === "object";
+    if (opened === "begin" && providerOffered.value) await goToProvider().catch(showFailure);
+    else if (sessionState.value === "starting") sessionState.value = error.status === 0 ? "unreachable" : "signed-out";
   }
+}
+
+/** Why nobody is signed in at the start, in words; empty where nobody has tried. */
+function explainStart(error: ItemVaultError, opened: Opened): string {
+  if (opened === "refused") return "Your identity provider did not sign you in.";
+  if (error.status !== 401) return explain(error);
+  return typeof opened === "object" ? "This sign-in has expired, or it began in another browser. Try again." : "";
+}
+
+function showFailure(error: unknown): void {
+  signInMessage.value = explain(error);
+  sessionState.value = "signed-out";
 }
 
 /** In: at least one code. Each exchange ends the session before it, so no other request is sent until the last one. */
@@ -99,7 +116,8 @@ function ignoreAbsence(error: unknown): undefined {
   if (!(error instanceof ItemVaultError) || error.status !== 401) throw error;
 }
 
-/** Without a session, Cloudflare Access may have authenticated the person: it adds its header to the request. */
-async function loadSession(): Promise<Session> {
+/** Without a session, the page has an answer of the identity provider, or Cloudflare Access adds its header to the request. */
+async function loadSession(opened: Opened): Promise<Session> {
+  if (typeof opened === "object") return exchange(opened);
   return (await readSession().catch(ignoreAbsence)) ?? exchange({});
 }

@@ -21,7 +21,8 @@ export const peopleDescriptions = {
   addPerson: {
     tag: "Admin: people",
     summary: "Add a person",
-    description: "From now on the person signs in to the console, by the identity provider or Cloudflare Access (contract 25.2, 25.3).",
+    description:
+      "From now on the person signs in to the console, by the identity provider or Cloudflare Access (contract 25.2, 25.3).",
     body: required(json("NewPerson", newPerson)),
     answers: { 200: { description: "The person.", content: json("Person", person) } },
     errors: ["out_of_scope", "person_exists", "database_full", "quota", "uncertain"],

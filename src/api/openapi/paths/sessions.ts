@@ -26,7 +26,16 @@ export const sessionDescriptions = {
       "new cookie (contract 24.3, 24.5). With `vaults`, the session of the request opens these to its token as its admin (contract 24.12).",
     body: required(json("SignIn", { code: signInCode.code })),
     answers: { 200: { description: "The session.", content: answer, headers: ["SetCookie"] } },
-    errors: ["sign_in_needed", "not_invited", "account_refused", "issuer_unavailable", "busy", "database_full", "quota", "uncertain"],
+    errors: [
+      "sign_in_needed",
+      "not_invited",
+      "account_refused",
+      "issuer_unavailable",
+      "busy",
+      "database_full",
+      "quota",
+      "uncertain",
+    ],
   },
   beginSignIn: {
     tag,

@@ -37,7 +37,7 @@ export const workloadDescriptions = {
     summary: "Delete an issuer",
     description: "Its rules and their tokens end with it (contract 27.2).",
     answers: { 204: { description: "The issuer is deleted, or was." } },
-    errors: ["uncertain"],
+    errors: ["out_of_scope", "uncertain"],
   },
   listRules: {
     tag: "Admin: workloads",
@@ -48,10 +48,11 @@ export const workloadDescriptions = {
   createRule: {
     tag: "Admin: workloads",
     summary: "Add a rule for workload tokens",
-    description: "Workload tokens with these claims are exchanged for tokens with these vaults (contract 27.3).",
+    description:
+      "Workload tokens with these claims are exchanged for tokens with these vaults (contract 27.3), or people with them sign in (contract 25.13).",
     body: required(json("NewRule", newRule)),
     answers: { 200: { description: "The rule.", content: json("Rule", rule) } },
-    errors: ["issuer_not_found", "signer_removed", "quota", "database_full", "uncertain"],
+    errors: ["out_of_scope", "issuer_not_found", "signer_removed", "quota", "database_full", "uncertain"],
   },
   testRule: {
     tag: "Admin: workloads",
@@ -72,7 +73,7 @@ export const workloadDescriptions = {
     summary: "Delete a rule",
     description: "Its tokens end with it (contract 27.4).",
     answers: { 204: { description: "The rule is deleted, or was." } },
-    errors: ["uncertain"],
+    errors: ["out_of_scope", "uncertain"],
   },
   exchangeToken: {
     tag: "Tokens",

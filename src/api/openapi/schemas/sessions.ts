@@ -30,13 +30,17 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
     },
     ["token", "person"],
   ),
-  SignIn: body("What signs in: one of code and token; with nothing, Cloudflare Access does (contract 24.3, 25.6, 25.12).", signIn, {
-    code: "A one-time code; with `state` the code of the identity provider.",
-    state: "As the identity provider has sent it back with `code`.",
-    iss: "The issuer that has answered, if the identity provider names it (RFC 9207).",
-    token: "The text of a token, or ADMIN_TOKEN.",
-    vaults: "Only alone: the vaults that the admin opens to the token of the session (contract 24.12).",
-  }),
+  SignIn: body(
+    "What signs in: one of code and token; with nothing, Cloudflare Access does (contract 24.3, 25.6, 25.12).",
+    signIn,
+    {
+      code: "A one-time code; with `state` the code of the identity provider.",
+      state: "As the identity provider has sent it back with `code`.",
+      iss: "The issuer that has answered, if the identity provider names it (RFC 9207).",
+      token: "The text of a token, or ADMIN_TOKEN.",
+      vaults: "Only alone: the vaults that the admin opens to the token of the session (contract 24.12).",
+    },
+  ),
   SignInAddress: closed("Where a sign-in begins (contract 25.12).", {
     url: { type: "string", description: "The address at the identity provider to which the browser goes." },
   }),

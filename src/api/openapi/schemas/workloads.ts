@@ -88,6 +88,7 @@ export const workloadSchemas: Readonly<Record<string, Schema>> = {
     lifetime: `Seconds of its tokens; by default ${LIMITS.ruleLifetimeDefault}. With \`people\`: of a session, by default ${LIMITS.ruleLifetime}.`,
     dialect: "`uuid` by default.",
     people: "Whether it is for people who sign in, and not for workloads; by default no (contract 25.13).",
-    admin: "Only with `people`: whether they are administrators; by default no. Only ADMIN_TOKEN makes such a rule (contract 25.11).",
+    admin:
+      "Only with `people`: whether they are administrators; by default no. Only ADMIN_TOKEN makes such a rule (contract 25.11).",
   }),
 };

@@ -1,0 +1,40 @@
+import { signal } from "@preact/signals";
+import type { SignIn } from "@item-vault/client";
+import { parseRoute } from "../routes.ts";
+import { askedLogin } from "./asked-login.ts";
+import { callUnchecked } from "./client.ts";
+import { navigate } from "./route.ts";
+
+/** The sign-in at the identity provider, which is a page of its own (contract 25.12). */
+
+/** Whether the service has said that people sign in there. */
+export const providerOffered = signal(false);
+
+/** The address to which the provider sends the browser back. Opened without an answer, it begins a sign-in. */
+const ADDRESS = "/console/sign-in";
+
+/**
+ * Goes to the provider. The place in the console goes with `state`, so that the person comes back to it; the service compares what is before the
+ * colon. Errors: throws an ItemVaultError.
+ */
+export async function goToProvider(): Promise<void> {
+  const url = new URL((await callUnchecked("POST /console/sign-ins")).data.url);
+  url.searchParams.set("state", `${url.searchParams.get("state")}:${askedLogin.value || location.hash}`);
+  location.assign(url);
+}
+
+/** What the page was opened with: nothing of a sign-in, its beginning, an answer of the provider, or its refusal. */
+export type Opened = "console" | "begin" | "refused" | SignIn;
+
+/** Takes the answer out of the address, so that the history does not have the code, and goes to the place where the sign-in began. */
+export function takeAnswer(): Opened {
+  if (location.pathname !== ADDRESS) return "console";
+  const given = new URLSearchParams(location.search);
+  const [code, iss] = [given.get("code"), given.get("iss")];
+  const [, state = "", place = ""] = /^([^:]*):?(.*)$/.exec(given.get("state") ?? "") ?? [];
+  history.replaceState(null, "", "/console/");
+  if (place.startsWith("?")) askedLogin.value = place;
+  navigate(place.startsWith("?") ? { view: "authorize" } : parseRoute(place), { replace: true });
+  if (given.has("error")) return "refused";
+  return code === null ? "begin" : { code, state, ...(iss !== null && { iss }) };
+}
