@@ -7,7 +7,7 @@ import {
   RELEASE_FORMAT,
   type ReleaseBinding,
 } from "../../packages/cli/src/admin/verify-deployment/release.ts";
-import { OPTIONAL_SECRET } from "../../packages/cli/src/admin/deploy/generate.ts";
+import { OPTIONAL_SECRETS } from "../../packages/cli/src/admin/deploy/generate.ts";
 
 /** The content of `release.json` (docs/release.md): what a release consists of, with which a deployment and a package are compared. */
 
@@ -52,7 +52,7 @@ export function releaseOf(worker: Files, packages: readonly PackedFiles[]): Rele
       modules: hashesOf(within("code/", worker)),
       bindings: BINDINGS.flatMap((kind) => bindingsOf(table, kind)),
       variables,
-      secrets: { required: configuration.secrets?.required ?? [], optional: [OPTIONAL_SECRET] },
+      secrets: { required: configuration.secrets?.required ?? [], optional: OPTIONAL_SECRETS },
     },
     assets: hashesOf(within("assets/", worker)),
     packages: Object.fromEntries(

@@ -152,6 +152,12 @@ describe("a person by a rule loses access", () => {
     expect(await personOf(signed.email)).toBeUndefined();
   });
 
+  it("not by a sign-in at another issuer, whose rules do not match", async () => {
+    const { email, call } = await signedIn();
+    expect(kindOf(await signInBy(await startProvider(), email, { groups: ["staff"] }))).toEqual([403, "not_invited"]);
+    expect((await call("GET", "/v1/vaults")).status).toBe(200);
+  });
+
   it("an hour after the sign-in at the latest, also with the token of a login", async () => {
     const { call, login, email, signIn } = await signedIn();
     const { body } = await client(login)("GET", "/v1/token");

@@ -5,6 +5,7 @@ import contract from "../../docs/contract.md?raw";
 import { addPerson } from "../support/access.ts";
 import { drainQueue } from "../support/activity.ts";
 import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
+import { type Provider, startProvider } from "../support/identity-provider.ts";
 import { personSession } from "../support/person-session.ts";
 import { type Reply, send } from "../support/service.ts";
 import { newSigningKey, tokenOf } from "../support/workload-tokens.ts";
@@ -15,13 +16,18 @@ import { type Bindings, expectedJson, expectedText, fill } from "./placeholders.
 
 beforeAll(drainQueue);
 
-/** Only Cloudflare Access begins a session of a person. */
+/** Only an issuer of people begins a session of a person. */
 const beginSession = async () => void bindings.set("person_session", await personSession(env, (await addPerson()).email));
+/** The identity provider of the service. */
+let provider: Provider;
+
 /** A workload of the examples: its issuer, whose key is given, and a token of it. */
 beforeAll(async () => {
   const [url, key] = ["https://build.example.com", await newSigningKey("ES256")];
   bindings.set("workload_issuer", url);
   bindings.set("workload_key", JSON.stringify(key.jwk));
+  provider = await startProvider();
+  bindings.set("provider", provider.server.url);
   bindings.set("workload_token", await tokenOf(url, key, { project: "shop", branch: "main" }));
 });
 
@@ -38,7 +44,7 @@ const outcomeOf = (example: Example): string => `${example.answer.status} ${kind
 
 function sendRequest({ method, path, headers, body }: Example["request"]): Promise<Reply> {
   const filled = headers.map(([name, value]): [string, string] => [name, fill(value, bindings)]);
-  return send(method, fill(path, bindings), { headers: filled, ...(body && { body: fill(body, bindings) }) });
+  return send(method, fill(path, bindings), { headers: filled, env: provider.env, ...(body && { body: fill(body, bindings) }) });
 }
 
 /** The parts of a reply that the document shows, and what they should be. */

@@ -239,7 +239,10 @@ async function refuseWithoutRule(
   if (recorded) c.executionCtx.waitUntil(recorded.then((done) => done.ok || logRefusal(done, traceOf(c))));
   if (!person) return refuseUnknown(store);
   const { id } = person.row;
-  const ended = await endToken(store, id, entryOf(c, store, "DELETE", id, person.claims.descent!.ancestors.at(-1)!));
+  const [of, rule] = person.claims.descent!.ancestors;
+  // What another issuer says of the email ends nothing.
+  if (of !== loaded?.issuer.row.id) return fail("not_invited");
+  const ended = await endToken(store, id, entryOf(c, store, "DELETE", id, rule!));
   return ended.ok ? fail("not_invited") : ended;
 }
 

@@ -9,8 +9,8 @@ export const GENERATORS: Readonly<Record<string, () => string>> = {
   ROOT_KEYS: () => JSON.stringify({ active: "k1", keys: { k1: randomBytes(32).toString("base64") } }),
 };
 
-/** The secret that a deployment may lack. wrangler.toml has the others (`secrets.required`). */
-export const OPTIONAL_SECRET = "TOKENS_NOT_BEFORE";
+/** The secrets that a deployment may lack. wrangler.toml has the others (`secrets.required`). */
+export const OPTIONAL_SECRETS: readonly string[] = ["TOKENS_NOT_BEFORE", "OIDC_CLIENT_SECRET"];
 
 /** The lines of a file of secrets, which wrangler and `parseEnv` of Node read. */
 export const secretLines = (secrets: Readonly<Record<string, string>>): string =>

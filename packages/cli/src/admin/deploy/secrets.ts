@@ -3,7 +3,7 @@ import { SECRET_CHARACTERS_MIN } from "@item-vault/model/limits";
 import { parseDotenv } from "@item-vault/transfer/dotenv";
 import { CliError } from "../../frame/failure.ts";
 import type { Found } from "./found.ts";
-import { GENERATORS, OPTIONAL_SECRET, secretLines } from "./generate.ts";
+import { GENERATORS, OPTIONAL_SECRETS, secretLines } from "./generate.ts";
 
 /** The secrets of a deployment. One that the Worker has is never replaced, and none is printed or passed on a command line. */
 
@@ -33,8 +33,11 @@ export async function planSecrets(
     if (name === "ROOT_KEYS" && database?.inUse) throw keysMissing(path);
     return { name, from: mayGenerate && name in GENERATORS ? "generated" : "nowhere" };
   });
-  const optional = file.get(OPTIONAL_SECRET);
-  return optional && !has(OPTIONAL_SECRET) ? [...plans, { name: OPTIONAL_SECRET, from: "file", value: optional }] : plans;
+  const optional = OPTIONAL_SECRETS.flatMap((name): SecretPlan[] => {
+    const value = file.get(name);
+    return value && !has(name) ? [{ name, from: "file", value }] : [];
+  });
+  return [...plans, ...optional];
 }
 
 const keysMissing = (path: string): CliError =>

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { printable } from "../../frame/printable.ts";
 import { type Deployment, type Made, withConfig } from "./deployment.ts";
 import { type Found, variablesOf } from "./found.ts";
-import { OPTIONAL_SECRET } from "./generate.ts";
+import { OPTIONAL_SECRETS } from "./generate.ts";
 import type { Project } from "./project.ts";
 import { withFile } from "./wrangler.ts";
 
@@ -12,7 +12,7 @@ import { withFile } from "./wrangler.ts";
 export const changedVariables = ({ config: { variables } }: Project, { worker }: Found): string[] =>
   [...variablesOf(worker)]
     .map(([name, value]) => [name, JSON.stringify(value), JSON.stringify(variables[name])] as const)
-    .filter(([name, value, next]) => value !== next && name !== OPTIONAL_SECRET) // a secret from now on
+    .filter(([name, value, next]) => value !== next && !OPTIONAL_SECRETS.includes(name)) // a secret from now on
     .map(([name, value, next]) =>
       next === undefined ? `remove the variable ${name}: ${value}` : `change the variable ${name}: ${value} to ${next}`,
     )
