@@ -54,6 +54,11 @@ const limitAddresses = async ({ key }: { key: string }) => ({ success: !key.star
 /** The claims of another account with the email. */
 const other = (email: string) => ({ sub: `another account of ${email}` });
 
+const signInTwice = async (provider: Provider, email: string) => [
+  kindOf(await signInBy(provider, email)),
+  kindOf(await signInBy(provider, email, other(email))),
+];
+
 describe("without an identity provider", () => {
   it("no sign-in begins, and an answer of one signs nobody in", async () => {
     expect(kindOf(await begin({ env: {} }))).toEqual([401, "unauthorized"]);
@@ -197,11 +202,6 @@ describe("the end of a sign-in", () => {
 });
 
 describe("an account", () => {
-  const signInTwice = async (provider: Provider, email: string) => [
-    kindOf(await signInBy(provider, email)),
-    kindOf(await signInBy(provider, email, other(email))),
-  ];
-
   it("is bound to a person at the first sign-in: another one with the same email is refused, in words", async () => {
     const provider = await startProvider();
     const { id, email } = await addPerson();

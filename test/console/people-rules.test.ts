@@ -25,6 +25,12 @@ function pass(seconds: number): void {
   onTestFinished(() => void vi.useRealTimers());
 }
 
+/** What the log of the admin tells of an actor. */
+const told = async (actor: string) => {
+  const entries: any[] = (await admin("GET", `/v1/admin/activity?actor=${actor}`)).body;
+  return entries.map(({ action, resource }) => [action, resource]);
+};
+
 interface Setup {
   readonly provider: Provider;
   readonly issuer: string;
@@ -117,10 +123,6 @@ describe("a person whom nobody has added", () => {
   it("has an entry of the rule for the person in the log of the admin, and one of the sign-in", async () => {
     const { rule, signIn } = await setUp();
     const { id } = (await signIn(newEmail(), ["platform"])).body.person;
-    const told = async (actor: string) => {
-      const entries: any[] = (await admin("GET", `/v1/admin/activity?actor=${actor}`)).body;
-      return entries.map(({ action, resource }) => [action, resource]);
-    };
     expect(await told(rule)).toEqual([["CREATE", { type: "PERSON", person: { id } }]]);
     await expect.poll(() => told(id), UNDER_LOAD).toEqual([["CREATE", { type: "SESSION", session: { id } }]]);
   });
