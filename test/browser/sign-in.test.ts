@@ -61,10 +61,32 @@ it("a person signs in at the provider and comes back to the place where they beg
   await page.getByRole("link", { name: "Continue" }).waitFor();
 });
 
-it("somebody whom a rule lets in signs in by the address of sign-ins alone, with the vaults of the rule", async () => {
-  const vault = (await admin("vaults", { name: "Platform" })).id;
-  const issuer = await admin("issuers", { name: "Provider", issuer: provider.url });
-  await admin("rules", { issuer: issuer.id, claims: { groups: "platform" }, vaults: { [vault]: "rw" }, people: true });
+/** The admin adds a rule for the group `platform` in the console. */
+async function addRule(vault: string): Promise<void> {
+  const page = await openService();
+  await page.goto("/console/#/workloads");
+  await page.getByLabel("Token").fill(inject("secrets").ADMIN_TOKEN);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.getByRole("button", { name: "Add rule for Provider" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("For people who sign in").check();
+  await dialog.getByLabel("Name", { exact: true }).first().fill("Platform team");
+  const claim = dialog.getByRole("group", { name: "Claim 1" });
+  await claim.getByLabel("Name").fill("groups");
+  await claim.getByLabel("Value").fill("platform");
+  await dialog.getByRole("checkbox", { name: `Read: ${vault}` }).check();
+  expect(await checkLooks(page)).toBe("");
+  await dialog.getByRole("button", { name: "Test rule" }).click();
+  await dialog.getByRole("button", { name: "Add rule" }).click();
+  const rule = page.getByRole("row").filter({ has: page.getByRole("rowheader", { name: "Platform team" }) });
+  await rule.getByText("For people").waitFor();
+  await rule.getByText("groups = platform").waitFor();
+}
+
+it("somebody whom a rule of the console lets in signs in by the address of sign-ins alone, with the vaults of the rule", async () => {
+  await admin("vaults", { name: "Platform" });
+  await admin("issuers", { name: "Provider", issuer: provider.url });
+  await addRule("Platform");
   provider.next = { sub: "grace", email: "grace@example.com", groups: ["staff", "platform"] };
   const page = await openService();
   await page.goto("/console/sign-in");
