@@ -382,7 +382,7 @@ describe("a file of --fallback that cannot be written", () => {
 
 describe("--watch", () => {
   const source =
-    "console.log('secret of', process.env.SECRET.length); process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1000)";
+    "process.on('SIGTERM', () => process.exit(0)); console.log('secret of', process.env.SECRET.length); setInterval(() => {}, 1000)";
 
   it("starts the command again after a write that changes a secret, and after no other write", async () => {
     const { vault, token, env, item, create, reference } = await vaultWithLogin();

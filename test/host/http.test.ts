@@ -193,10 +193,22 @@ describe("the headers of a request", () => {
     expect((await ask(server)).body).toBe("[null,null]");
   });
 
+  it("without a value are dropped, as on Cloudflare (contract 10.2)", async () => {
+    const server = await start(({ headers }) => Response.json([headers.get("If-Match"), headers.has("If-Match"), [...headers]]));
+    const answer = await talk(server, `GET / HTTP/1.1\r\n${HOST}${CLOSE}If-Match:\r\nX-Blank:  \r\n\r\n`);
+    expect(answer).toMatch(/\[null,false,\[/);
+    expect(answer).not.toMatch(/if-match|x-blank/i);
+  });
+
+  it("have the assertion of Cloudflare Access, which is signed", async () => {
+    const { headers } = await seenBy({}, `GET / HTTP/1.1\r\n${HOST}CF-Access-JWT-Assertion: a.b.c\r\n`);
+    expect(headers["cf-access-jwt-assertion"]).toBe("a.b.c");
+  });
+
   it("are without those that only Cloudflare and proxies may set", async () => {
     const forged = [
       "CF-Connecting-IP",
-      "cf-access-jwt-assertion",
+      "cf-access-authenticated-user-email",
       "CF-Ray",
       "X-Forwarded-For",
       "X-Forwarded-Proto",

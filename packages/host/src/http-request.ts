@@ -7,8 +7,11 @@ import { LIMITS } from "@item-vault/model/limits";
  * more a request.
  */
 
-/** Headers that Cloudflare sets itself, and those of proxies: a client could write anything into them. */
-const OF_PROXIES = /^(?:cf-|x-forwarded-|x-real-ip$|forwarded$)/;
+/**
+ * Headers that Cloudflare sets itself, and those of proxies: a client could write anything into them. The assertion of Cloudflare Access is signed, as
+ * the tokens in `Authorization` are.
+ */
+const OF_PROXIES = /^(?:cf-(?!access-jwt-assertion$)|x-forwarded-|x-real-ip$|forwarded$)/;
 const ADDRESS = "cf-connecting-ip";
 
 /** Returns the address of the client, or undefined if its connection has ended. */
@@ -39,9 +42,9 @@ class IncomingHeaders {
   get(name: string): string | null {
     const key = name.toLowerCase();
     if (OF_PROXIES.test(key)) return (key === ADDRESS && addressOf(this.#req, this.#trustedProxies)) || null;
-    // `Object.prototype` has values that are no strings.
+    // A header without a value is dropped, as Cloudflare drops it. `Object.prototype` has values that are no strings.
     const value = this.#req.headers[key];
-    return typeof value === "string" ? utf8Of(value) : null;
+    return typeof value === "string" && value !== "" ? utf8Of(value) : null;
   }
 
   has(name: string): boolean {
@@ -50,7 +53,10 @@ class IncomingHeaders {
 
   /** Returns all headers, as bytes: `Headers` of Node has no other characters. */
   list(): Headers {
-    const own = Object.entries(this.#req.headers).filter(([name]) => !OF_PROXIES.test(name)) as [string, string][];
+    const own = Object.entries(this.#req.headers).filter(([name, value]) => value !== "" && !OF_PROXIES.test(name)) as [
+      string,
+      string,
+    ][];
     const address = this.get(ADDRESS);
     return new Headers(address === null ? own : [...own, [ADDRESS, address]]);
   }
