@@ -6,6 +6,7 @@ import { LOCAL } from "./scripts/wrangler.ts";
 import { type Found, findChromium } from "./test/browser/support/chromium.ts";
 import { useCompileCache } from "./test/config/compile-cache.ts";
 import { hangs } from "./test/config/hangs.ts";
+import { isOnHost, requestFiles, withoutExcluded } from "./test/config/host.ts";
 import { writePoolConfiguration } from "./test/config/pool.ts";
 import { ByHarm, slowestFiles } from "./test/config/slowest.ts";
 import { useUncompressedSockets } from "./test/config/sockets.ts";
@@ -42,6 +43,11 @@ const isLong = process.env["LONG_RUN"] === "1";
 const SEEDS = "./test/support/seeds.ts";
 /** Stands for a module of workerd where the Worker runs in Node. */
 const WORKERS_MODULE = { "cloudflare:workers": `${import.meta.dirname}/packages/host/src/platform/workers-module.ts` };
+/** Stands for modules of workerd, and for the Worker, where tests send their requests to the self-hosted server. */
+const REQUESTS_ALIASES = [
+  { find: /^cloudflare:(?:workers|test)$/, replacement: `${import.meta.dirname}/${HOST}/support/requests/workers.ts` },
+  { find: /^(?:\.\.\/)+src\/index\.ts$/, replacement: `${import.meta.dirname}/${HOST}/support/requests/service.ts` },
+];
 /** Time-outs catch only hangs: a machine under load takes 8 times as long as an idle one. In the long runs, a test has hours of cases. */
 const TIMEOUTS = { testTimeout: isLong ? 2 * 60 * 60 * 1000 : 180_000, hookTimeout: 300_000 };
 /** Longer than the longest test, which has 15 minutes. */
@@ -165,6 +171,7 @@ export default defineConfig({
           name: "sdk",
           isolate: false,
           include: [SDK, CLI, CLIENT].map((folder) => `${folder}/**/*.test.ts`),
+          ...withoutExcluded,
           setupFiles: [SEEDS],
           globalSetup: [`./${SDK}/support/server.ts`],
           provide: { secrets: SECRETS },
@@ -208,6 +215,25 @@ export default defineConfig({
           env: { ...LOCAL, WRANGLER_LOG: "warn", no_proxy: "127.0.0.1" },
         },
       },
+      ...(isOnHost
+        ? [
+            {
+              // In Node: files of the project `workerd` that only send requests, to the self-hosted server.
+              resolve: { conditions: ["source"], alias: REQUESTS_ALIASES },
+              ssr: { resolve: { conditions: ["source"] } },
+              test: {
+                name: "requests",
+                isolate: false,
+                include: requestFiles,
+                ...withoutExcluded,
+                setupFiles: [SEEDS, `./${HOST}/support/requests/request.ts`],
+                globalSetup: [`./${HOST}/support/requests/setup.ts`],
+                provide: { secrets: SECRETS },
+                execArgv: ["--js-base-64"],
+              },
+            },
+          ]
+        : []),
       ...(found === undefined
         ? []
         : [
@@ -219,6 +245,7 @@ export default defineConfig({
                 name: "browser",
                 isolate: false,
                 include: [`${BROWSER}/**/*.test.ts`],
+                ...withoutExcluded,
                 globalSetup: [`./${BROWSER}/support/server.ts`],
                 provide: { secrets: SECRETS, found },
                 env: { no_proxy: "127.0.0.1" },

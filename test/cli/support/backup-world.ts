@@ -1,22 +1,15 @@
+import type { TestDatabase } from "../../sdk/support/worker.ts";
 import { type Answer, ask, need, summary } from "../../upgrade/support/ask.ts";
 import { contentOf } from "../../upgrade/support/sample-items.ts";
 import { type Sample, type Token, writeSample } from "../../upgrade/support/sample.ts";
 
 /** A deployment with every kind of row that backups have, and what its API answers of it. */
 
-/** What the test needs of D1. */
-interface Database {
-  readonly prepare: (sql: string) => {
-    readonly all: <Row>() => Promise<{ readonly results: readonly Row[] }>;
-    readonly run: () => Promise<unknown>;
-  };
-}
-
 /** A service with an empty database, and its database. `base`: its address, without a slash at the end. */
 export interface Deployment {
   readonly base: string;
   readonly adminToken: string;
-  readonly database: Database;
+  readonly database: TestDatabase;
 }
 
 export interface World {
@@ -59,7 +52,7 @@ export async function plantWorld({ base, adminToken, database }: Deployment): Pr
 
 const STORED_WITHIN_MS = 120_000;
 
-async function untilStored(database: Database, logs: readonly string[]): Promise<void> {
+async function untilStored(database: TestDatabase, logs: readonly string[]): Promise<void> {
   const sql = "SELECT DISTINCT substr(vault_id, 1, 36) AS log FROM log_segments";
   for (const until = Date.now() + STORED_WITHIN_MS; Date.now() < until; await new Promise((done) => setTimeout(done, 100))) {
     const stored = new Set((await database.prepare(sql).all<{ log: string }>()).results.map(({ log }) => log));

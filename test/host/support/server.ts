@@ -3,31 +3,16 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { afterAll, inject } from "vitest";
+import { PROGRAM, type ServerProcess, serving, startProcess } from "./process.ts";
 
 /** The self-hosted server as a process, as `item-vault server` starts it. */
 
-declare module "vitest" {
-  interface ProvidedContext {
-    /** The folder of the built Worker (test/config/release.ts). */
-    readonly release: string;
-  }
-}
-
-export interface Server {
+export interface Server extends ServerProcess {
   readonly url: string;
   readonly data: string;
   readonly secretsPath: string;
-  readonly process: ChildProcess;
-  /** Lines of stderr. */
-  readonly lines: readonly string[];
-  /** Sends a signal and waits for the end. Returns the exit code; null after SIGKILL. */
-  readonly end: (signal?: NodeJS.Signals) => Promise<number | null>;
 }
-
-/** The files that the command line is run with: the sources of this checkout. */
-const PROGRAM = ["--conditions=source", "--disable-warning=ExperimentalWarning", "packages/cli/src/main.ts"];
 
 /** Runs the command line to its end. */
 export async function runProgram(args: readonly string[], env: Readonly<Record<string, string>>) {
@@ -49,29 +34,12 @@ afterAll(() => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/** Starts `item-vault server` with arguments. The process is that of the command line: it may refuse to start. */
-export function spawnServer(
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Pick<Server, "process" | "lines" | "end"> {
-  const child = spawn(process.execPath, [...PROGRAM, "server", ...args, "--from", inject("release")], {
-    stdio: ["ignore", "inherit", "pipe"],
-    env: { PATH: process.env["PATH"], HOME: tmpdir(), ...env },
-  });
+/** Starts `item-vault server` with arguments and variables of the environment. The process may refuse to start. */
+export function spawnServer(args: readonly string[], env: Readonly<Record<string, string>> = {}): ServerProcess {
+  const server = startProcess(inject("release"), args, env);
+  const { process: child } = server;
   running.add(child.once("exit", () => running.delete(child)));
-  const lines: string[] = [];
-  createInterface({ input: child.stderr }).on("line", (line) => lines.push(line));
-  return {
-    process: child,
-    lines,
-    async end(signal = "SIGTERM") {
-      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-      const exited = once(child, "exit");
-      child.kill(signal);
-      await exited;
-      return child.exitCode;
-    },
-  };
+  return server;
 }
 
 const secretsPathOf = (args: readonly string[]): string | undefined =>
@@ -79,17 +47,8 @@ const secretsPathOf = (args: readonly string[]): string | undefined =>
 
 /** Starts a server on a free port and waits until it listens. Throws what it says if it ends. */
 export async function startServer(data: string, ...args: readonly string[]): Promise<Server> {
-  const options = ["--data", data, "--listen", "127.0.0.1:0", ...(process.getuid?.() === 0 ? ["--allow-root"] : []), ...args];
-  const server = spawnServer(options);
-  const url = await new Promise<string>((resolve, reject) => {
-    const look = (): void => {
-      const found = server.lines.map((line) => /listening on (\S+)/.exec(line)?.[1]).find((one) => one !== undefined);
-      if (found !== undefined) resolve(found);
-    };
-    createInterface({ input: server.process.stderr! }).on("line", look);
-    server.process.once("exit", () => reject(new Error(`The server ended:\n${server.lines.join("\n")}`)));
-  });
-  return { ...server, url, data, secretsPath: secretsPathOf(args) ?? `${data}.secrets` };
+  const server = spawnServer([...serving(data), ...args]);
+  return { ...server, url: await server.listening(), data, secretsPath: secretsPathOf(args) ?? `${data}.secrets` };
 }
 
 /** A secret of a server. */

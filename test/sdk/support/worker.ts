@@ -6,28 +6,39 @@ import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { unstable_getMiniflareWorkerOptions as optionsOf, unstable_readConfig as readConfig } from "wrangler";
 import { LOCAL } from "../../../scripts/wrangler.ts";
+import { startOnHost } from "./host.ts";
 
 export interface StartedWorker {
   /** The URL on which the service listens, with a slash at the end. */
   readonly url: string;
-  readonly database: Database;
+  readonly database: TestDatabase;
   readonly close: () => Promise<void>;
+}
+
+/** The part of D1 that tests use. */
+export interface TestDatabase {
+  readonly prepare: (sql: string) => {
+    readonly all: <Row>() => Promise<{ readonly results: readonly Row[] }>;
+    readonly run: () => Promise<unknown>;
+  };
 }
 
 const CONFIG = "wrangler.toml";
 /** wrangler's table of the applied migrations, by which the Worker knows its schema. */
 const APPLIED =
   "CREATE TABLE d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)";
-type Vars = Readonly<Record<string, string>>;
+export type Vars = Readonly<Record<string, string>>;
 
 /**
  * Starts the Worker of wrangler.toml with its static files, on a free port and with empty storage, which is deleted when the Worker
- * stops. `vars`: besides those of wrangler.toml. `others`: configurations of Workers beside it.
+ * stops. `vars`: besides those of wrangler.toml. `others`: configurations of Workers beside it. With TEST_HOST=1 the Worker runs in
+ * `item-vault server`, without others.
  *
  * wrangler's `createTestHarness` would put a second workerd before the Worker, which passes every request on and takes a quarter of the
  * processor's time.
  */
 export async function startWorker(secrets: Vars, vars: Vars = {}, others: readonly string[] = []): Promise<StartedWorker> {
+  if (process.env["TEST_HOST"] === "1") return startOnHost({ ...vars, ...secrets });
   Object.assign(process.env, LOCAL);
   const { command } = readConfig({ config: CONFIG }).build as { readonly command: string };
   await promisify(execFile)("sh", ["-c", command]);

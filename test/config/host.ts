@@ -1,0 +1,89 @@
+import { globSync, readFileSync } from "node:fs";
+
+/** Which tests `npm run test:host` leaves out. With TEST_HOST=1 the suites that speak HTTP run against `item-vault server` in place of workerd. */
+
+export const isOnHost = process.env["TEST_HOST"] === "1";
+
+interface Excluded {
+  readonly file: string;
+  /** The beginning of the names of tests, each after that of its `describe` and ` > `; absent: the whole file. */
+  readonly tests?: string;
+  readonly reason: string;
+}
+
+const BINDINGS = "The test replaces or watches a binding of the Worker, which is in another process.";
+const EMPTY_HEADER =
+  "The platform drops a header without a value (contract 10.2). In workerd the test passes the request to the Worker itself.";
+const CLOCK = "The test moves the clock of its process, which the server does not share.";
+
+const EXCLUDED: readonly Excluded[] = [
+  {
+    file: "test/sdk/service-binding.test.ts",
+    reason: "Only a Worker on Cloudflare has service bindings to another one (docs/design/tradeoffs.md).",
+  },
+  {
+    file: "test/sdk/uncompressed.test.ts",
+    tests: "the local server compresses > ",
+    reason: "The server does not compress answers (docs/design/tradeoffs.md).",
+  },
+  {
+    file: "test/clients/own-client.test.ts",
+    reason: "The test is about `fetch` in a Worker. test/client has the client in Node.",
+  },
+  {
+    file: "test/api/broken-body.test.ts",
+    reason: "A client that breaks its connection off gets no answer. test/host/http.test.ts has such bodies.",
+  },
+  {
+    file: "test/api/bad-types.test.ts",
+    tests: "a malformed header > is a 400 that names the header: Idempotency-Key",
+    reason: EMPTY_HEADER,
+  },
+  {
+    file: "test/files/upload-conditions.test.ts",
+    tests: "If-Match > that is not a list of entity tags is answered 400",
+    reason: EMPTY_HEADER,
+  },
+  {
+    file: "test/api/front-door.test.ts",
+    tests: "Every response > has the headers 1Password-Connect-Version and Cache-Control: no-store: 503",
+    reason: BINDINGS,
+  },
+  {
+    file: "test/api/front-door.test.ts",
+    tests: "Every response > with an error status has the body of an error: 503",
+    reason: BINDINGS,
+  },
+  {
+    file: "test/files/inline-sum.test.ts",
+    tests: "the contents in the list of the Files > are refused with one byte more",
+    reason: BINDINGS,
+  },
+  { file: "test/files/inline-sum.test.ts", tests: "the content of one File > has the same bound", reason: BINDINGS },
+  { file: "test/files/range-chunks.test.ts", tests: "a download reads from R2 > ", reason: BINDINGS },
+  { file: "test/api/items-replace.test.ts", tests: "A write to an Item > sets updatedAt to the current time", reason: CLOCK },
+  { file: "test/api/items-replace.test.ts", tests: "A write to an Item > does not set updatedAt back", reason: CLOCK },
+];
+
+/** Modules that reach no binding: what tests import that only send requests. */
+const WITHOUT_BINDINGS =
+  /^(?:vitest|fast-check|content-disposition|\.\.\/\.\.\/src\/model\/.*|\.\.\/support\/(?:service|files|etags|runs|characters|canary)\.ts)$/;
+
+const onlySendsRequests = (path: string): boolean =>
+  [...readFileSync(path, "utf8").matchAll(/ from "(.+)";$/gm)].every(([, module = ""]) => WITHOUT_BINDINGS.test(module));
+
+/** Files of the project `workerd` that only send requests. */
+export const requestFiles: string[] = isOnHost
+  ? ["test/clients/*.test.ts", ...globSync("test/{api,files,openapi}/*.test.ts").filter(onlySendsRequests)]
+  : [];
+
+/** The options of a project by which it leaves out what the table has. */
+export const withoutExcluded = isOnHost
+  ? {
+      exclude: EXCLUDED.filter(({ tests }) => tests === undefined).map(({ file }) => file),
+      testNamePattern: new RegExp(`^(?!${EXCLUDED.flatMap(({ tests }) => (tests ? [RegExp.escape(tests)] : [])).join("|")})`),
+    }
+  : {};
+
+// A row whose file has another name by now would exclude nothing.
+for (const { file } of EXCLUDED) readFileSync(file);
