@@ -37,7 +37,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const env = () => ({ PATH: process.env["PATH"], HOME: folder, ITEM_VAULT_HOST: inject("url"), ITEM_VAULT_TOKEN: made.token });
 const bin = (name: string) => join(folder, "node_modules/.bin", name);
 
-describe.each(NODES)("installed from its packed file, under Node %s", (_, node) => {
+describe.each(NODES)("installed from its packed file, under Node %s", (version, node) => {
   it.each(["item-vault", "iv"])("%s reads a secret", async (name) => {
     const { stdout } = await run(node, [bin(name), "read", made.reference("password")], { env: env() });
     expect(stdout).toBe("correct horse\n");
@@ -55,6 +55,19 @@ describe.each(NODES)("installed from its packed file, under Node %s", (_, node) 
       (error: { stderr: string }) => error,
     );
     expect(stderr).toBe("item-vault: Cloudflare does not answer\n");
+  });
+
+  it("`server` says which Node it needs, where this one is older", async () => {
+    const args = [bin("item-vault"), "server", "--data", join(folder, "data"), "--listen", "127.0.0.1:70000", "--allow-root"];
+    const { stderr } = await run(node, args, { env: env(), cwd: folder }).catch((error: { stderr: string }) => error);
+    const started = await run(node, args.with(5, "127.0.0.1:0").concat("--check"), { env: env(), cwd: folder }).catch(
+      (error: { stderr: string }) => error,
+    );
+    const isOld = Number(/\d+/.exec(version)![0]) < 24;
+    expect([stderr, started.stderr]).toEqual([
+      expect.stringContaining("--listen takes an address and a port"),
+      expect.stringContaining(isOld ? "needs Linux or macOS, and Node.js 24.21 or later" : "are in order"),
+    ]);
   });
 
   it("the client reads a secret", async () => {

@@ -1,6 +1,7 @@
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { OperatorError } from "./operator-error.ts";
 
 /** The directory of the server: one process uses it, and no other account of the machine reads it. */
 export interface DataDirectory {
@@ -10,15 +11,12 @@ export interface DataDirectory {
   readonly release: () => void;
 }
 
-/** A directory that cannot be used, in words for the operator. */
-export class DirectoryError extends Error {}
-
-/** Creates the directory if it is missing, and locks it. Throws a DirectoryError. */
+/** Creates the directory if it is missing, and locks it. Throws an OperatorError. */
 export function openDirectory(path: string): DataDirectory {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const { mode } = statSync(path);
   if (mode & 0o077)
-    throw new DirectoryError(`Other accounts of this machine may use ${path}. Close it to them: chmod 700 ${path}`);
+    throw new OperatorError(`Other accounts of this machine may use ${path}. Close it to them: chmod 700 ${path}`);
   return { database: join(path, "item-vault.db"), folderOf: (bucket) => join(path, bucket.toLowerCase()), release: lock(path) };
 }
 
@@ -29,7 +27,7 @@ function lock(path: string): () => void {
     db.exec("BEGIN EXCLUSIVE");
   } catch {
     db.close();
-    throw new DirectoryError(`Another server uses ${path}: one process serves a directory.`);
+    throw new OperatorError(`Another server uses ${path}: one process serves a directory.`);
   }
   return () => db.close();
 }

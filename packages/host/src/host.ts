@@ -8,10 +8,6 @@ import { type RunningWorker, startWorker, type WorkerOptions } from "./worker.ts
 
 /** The server: the Worker of this process, its static files, and the port on which both answer. */
 
-export { DirectoryError } from "./directory.ts";
-export { loadConfiguration } from "./configuration.ts";
-export { LaterRelease } from "./sqlite-file.ts";
-
 export interface HostOptions extends WorkerOptions {
   readonly listen: { readonly host: string; readonly port: number };
   /** The origin that clients use; absent: that of the request, whose host must be this machine. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { LaterRelease } from "./sqlite-file.ts";
+import { laterRelease } from "./operator-error.ts";
 import type { Turns } from "./turns.ts";
 
 /** The table in which wrangler records the applied migrations (`wrangler d1 migrations apply`). The service reads it. */
@@ -13,7 +13,7 @@ export function applyMigrations({ db, transaction }: Turns, folder: string): voi
   db.exec(RECORD);
   const applied = new Set((db.prepare("SELECT name FROM d1_migrations").all() as { name: string }[]).map(({ name }) => name));
   const files = readdirSync(folder).toSorted();
-  if ([...applied].some((name) => !files.includes(name))) throw new LaterRelease();
+  if ([...applied].some((name) => !files.includes(name))) throw laterRelease();
   for (const name of files.filter((file) => !applied.has(file)))
     transaction(() => {
       db.exec(readFileSync(join(folder, name), "utf8"));

@@ -2,6 +2,7 @@ import { fdatasync, fsyncSync, openSync, closeSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
+import { laterRelease, OperatorError } from "./operator-error.ts";
 
 /**
  * The one SQLite file of the server. Commits go to its write-ahead log without a sync, so that no reader waits for the disk. Whatever leaves the
@@ -52,15 +53,6 @@ const CHECKPOINTER = `
     try { parentPort.postMessage(checkpoint(mode)); } catch (error) { parentPort.postMessage({ error: error.message }); }
   });`;
 
-/** The file was written by a later release, which may have changed what this one relies on. */
-export class LaterRelease extends Error {
-  constructor() {
-    super(
-      "The data was written by a later release of Item Vault. Start that release, or restore a backup into an empty directory.",
-    );
-  }
-}
-
 const numberOf = (version: string): number => version.split(".").reduce((number, part) => number * 1_000 + Number(part), 0);
 
 /** Throws when this Node has an SQLite that may lose commits. */
@@ -69,7 +61,7 @@ export function checkSqliteVersion(): void {
   const { version } = db.prepare("SELECT sqlite_version() AS version").get() as { version: string };
   db.close();
   if (numberOf(version) >= numberOf(SQLITE_VERSION_MIN)) return;
-  throw new Error(
+  throw new OperatorError(
     `This Node.js has SQLite ${version}, which can lose commits. Use one with SQLite ${SQLITE_VERSION_MIN} or later: Node.js 24.21 has it.`,
   );
 }
@@ -84,7 +76,7 @@ export interface SqliteFileOptions {
 export function openSqliteFile({ path, fail }: SqliteFileOptions): SqliteFile {
   const db = new DatabaseSync(path, { timeout: BUSY_MS_MAX });
   const { user_version: layout } = db.prepare("PRAGMA user_version").get() as { user_version: number };
-  if (layout > LAYOUT) throw new LaterRelease();
+  if (layout > LAYOUT) throw laterRelease();
   db.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;

@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { once } from "node:events";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { DirectoryError, type Host, LaterRelease, loadConfiguration, startHost } from "@item-vault/host";
+import type { Host } from "@item-vault/host";
+import { loadConfiguration } from "@item-vault/host/configuration";
 import { generateSecrets, readSecrets } from "../admin/deploy/secrets.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError, EXIT } from "../frame/failure.ts";
@@ -40,6 +41,8 @@ export async function run({ io, options }: Call<typeof SERVER_OPTIONS>): Promise
   process.umask(0o077); // no other account reads what the server writes
   const say = (message: string): void => void tell(io, `item-vault: ${message}`);
   const variables = await loadVariables(settings, secrets.required, say);
+  // After the check of Node, because an earlier one has no SQLite.
+  const { startHost } = await import("@item-vault/host");
   const host = await startHost({
     ...settings,
     release,
@@ -115,7 +118,7 @@ async function faultsOf({ worker }: Host): Promise<readonly Dependency[]> {
 
 /** Failures of the start in words. */
 function failureOf(error: unknown, { data, listen }: ServerSettings): unknown {
-  if (error instanceof DirectoryError || error instanceof LaterRelease) return new CliError(error.message, { exit: "conflict" });
+  if ((error as Error).name === "OperatorError") return new CliError((error as Error).message, { exit: "conflict" });
   const { code = "", errcode = 0, message } = error as { code?: string; errcode?: number; message: string };
   if (code === "ERR_SQLITE_ERROR")
     return new CliError(`The database in ${data} cannot be used: ${message}`, {
