@@ -62,7 +62,8 @@ export async function run({ io, options }: Call<typeof SERVER_OPTIONS>): Promise
     if (options.check && faults.length === 0) say("the settings, the secrets and the data are in order");
     return faults.length === 0 ? EXIT.ok : EXIT.found;
   }
-  say(`listening on ${host.url}`);
+  // Before the line below: a signal that nobody listens for ends the process at once.
+  const ended = Promise.race(["SIGINT", "SIGTERM"].map((signal) => once(process, signal)));
   process.on("SIGHUP", () => {
     loadVariables(settings, secrets.required, say).then(
       (changed) => {
@@ -72,7 +73,8 @@ export async function run({ io, options }: Call<typeof SERVER_OPTIONS>): Promise
       (error: Error) => say(`the secrets stay as they were: ${error.message}`),
     );
   });
-  await Promise.race(["SIGINT", "SIGTERM"].map((signal) => once(process, signal)));
+  say(`listening on ${host.url}`);
+  await ended;
   say("stopping"); // a second signal ends the process at once
   await host.stop();
   setTimeout(() => process.exit(), 1_000).unref(); // what still waits for an answer had its ten seconds
