@@ -53,8 +53,8 @@ const MORE: Readonly<
   run: { args: ["--", "true"], env: { SECRET: REFERENCE } },
 };
 
-/** Commands that ask nothing of the service, or Cloudflare first, and `serve`, which does not end. */
-const OTHERS = new Set(["logout", "completions", "complete", "admin deploy", "admin verify-deployment", "serve"]);
+/** Commands that ask nothing of the service, or Cloudflare first, and those that do not end. */
+const OTHERS = new Set(["logout", "completions", "complete", "admin deploy", "admin verify-deployment", "serve", "server"]);
 
 /** The commands that send requests, and end. */
 export const ASKING = COMMANDS.filter(({ name }) => !OTHERS.has(name));
