@@ -6,6 +6,7 @@ import { browser, cookieOf } from "../support/console.ts";
 import { type Provider, signInBy, startProvider } from "../support/identity-provider.ts";
 import { authorized, loginCode, redeem } from "../support/logins.ts";
 import { admin, client, freshVault, makeVault, type Reply, type Request_, send } from "../support/service.ts";
+import { newStages } from "../support/root-keys.ts";
 import { deleteIssuers, exchange, makeIssuer, makeRule } from "../support/workloads.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { tokenOf } from "../support/workload-tokens.ts";
@@ -111,6 +112,19 @@ describe("a person whom nobody has added", () => {
     const [first, second] = [await signIn(email, ["platform"]), await signIn(email, ["platform"])];
     expect(second.body.person).toEqual(first.body.person);
     expect((await browser(cookieOf(first))("GET", "/v1/vaults")).status).toBe(200);
+  });
+
+  it("gets no second row while a root key is missing, under which the person may have one", async () => {
+    const stages = await newStages();
+    const { email } = await addPerson();
+    const provider = await startProvider();
+    const ask = (path: string, body: object) => admin("POST", `/v1/admin/${path}`, { body, env: stages.active });
+    const { id: issuer } = (await ask("issuers", { name: "provider", issuer: provider.server.url })).body;
+    await ask("rules", { issuer, claims: { groups: "platform" }, vaults: {}, people: true });
+    const moved = { ...provider, env: { ...provider.env, ...stages.leaked } };
+    const reply = await signInBy(moved, email, { groups: ["platform"] });
+    expect([reply.status, reply.body.message]).toEqual([503, expect.stringContaining("is not in ROOT_KEYS")]);
+    await admin("DELETE", `/v1/admin/issuers/${issuer}`, { env: stages.active });
   });
 
   it("signs in only with the account of the first time", async () => {

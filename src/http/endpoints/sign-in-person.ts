@@ -184,6 +184,9 @@ async function admitByRule(
   if (!rule) return refuseWithoutRule(c, store, identity, loaded.value, person);
   if (person && isGranted(store, person.claims, rule))
     return ok({ token: person.claims, until: store.now + rule.claims.rule!.lifetime * SECOND });
+  // A row under a root key that is missing is not found, and would be there twice.
+  const unknown = person ? undefined : await refuseUnknown(store);
+  if (unknown && unknown.failure.kind !== "not_invited") return unknown;
   const room = await requireRoom(store);
   if (!room.ok) return room;
   const claims = claimsByRule(store, identity, rule, person?.claims);
