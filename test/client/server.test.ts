@@ -90,8 +90,7 @@ describe("the unit of systemd", () => {
     expect([child.exitCode, said]).toEqual([0, expect.stringContaining("in order")]);
   });
 
-  it("stops it later than the ten seconds that it gives to requests, and reloads it by SIGHUP", () => {
-    expect(Number(linesOf(unit!, "TimeoutStopSec")[0])).toBeGreaterThan(10);
-    expect(linesOf(unit!, "ExecReload")).toEqual(["/bin/kill -HUP $MAINPID"]);
+  it("gives it more time than the twelve seconds in which it stops", () => {
+    expect(Number(linesOf(unit!, "TimeoutStopSec")[0])).toBeGreaterThan(12);
   });
 });

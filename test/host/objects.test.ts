@@ -6,14 +6,17 @@ import { createD1 } from "../../packages/host/src/database.ts";
 import { createObjects, type ObjectClass } from "../../packages/host/src/objects.ts";
 import { openSqliteFile, type SqliteFile } from "../../packages/host/src/sqlite-file.ts";
 import { createTurns } from "../../packages/host/src/turns.ts";
+import { createAcceptedSockets, LocalSocketPair } from "../../packages/host/src/web-sockets.ts";
 import { COORDINATOR_MIGRATIONS, OPERATOR_MIGRATIONS } from "../../src/store/d1/object-schema.ts";
 
 /** The rules of Durable Objects that the service relies on (docs/design/host.md). */
 
 const files: SqliteFile[] = [];
+const stops: (() => void)[] = [];
 
 afterEach(async () => {
   vi.useRealTimers();
+  for (const stop of stops.splice(0)) stop();
   for (const file of files.splice(0)) await file.close();
 });
 
@@ -25,13 +28,15 @@ function open(create: ObjectClass, path = newPath()) {
   files.push(file);
   const turns = createTurns(file);
   const errors: unknown[] = [];
+  const bindings: { current: Record<string, unknown> } = { current: {} };
   const objects = createObjects(
     turns,
-    () => ({}),
+    () => bindings.current,
     (_, error) => errors.push(error),
   );
+  stops.push(objects.stop);
   const namespace = objects.namespace("Probe", create) as unknown as { getByName: (name: string) => any };
-  return { file, turns, objects, get: namespace.getByName, errors, path };
+  return { file, turns, objects, get: namespace.getByName, errors, path, bindings };
 }
 
 /** An object with a table of numbers. */
@@ -202,6 +207,114 @@ it("an alarm that throws is tried again six times, and then no more", async () =
     await new Promise((resolve) => setImmediate(resolve));
   }
   expect([runs, errors.length, await get("a").getAlarm()]).toEqual([7, 7, null]);
+});
+
+it("an alarm waits before it runs again, also if the transaction failed in which its handler set another one", async () => {
+  let runs = 0;
+  class Failing extends Probe {
+    constructor(state: DurableObjectState) {
+      super(state);
+      this.storage.sql.exec(
+        "CREATE TABLE IF NOT EXISTS parts (whole INTEGER REFERENCES numbers (number) DEFERRABLE INITIALLY DEFERRED) STRICT",
+      );
+    }
+
+    override async alarm() {
+      runs++;
+      this.storage.sql.exec("INSERT INTO parts (whole) VALUES (77)");
+      await this.storage.setAlarm(Date.now());
+    }
+  }
+  const { get, errors } = open(Failing);
+  await get("a").setAlarm(Date.now());
+  await expect.poll(() => errors.length).toBe(1);
+  for (let turns = 0; turns < 50; turns++) await get("a").list();
+  expect(runs).toBe(1);
+});
+
+it("an instance that is in use has new bindings in its next call", async () => {
+  class Reader extends Probe {
+    readonly env: unknown;
+    constructor(state: DurableObjectState, env: unknown) {
+      super(state);
+      this.env = env;
+    }
+    async read() {
+      return this.env;
+    }
+    async wait(released: Promise<void>) {
+      await released;
+    }
+  }
+  const { get, objects, bindings } = open(Reader);
+  const released = Promise.withResolvers<void>();
+  const waiting = get("a").wait(released.promise);
+  expect(await get("a").read()).toEqual({});
+  bindings.current = { KEY: "new" };
+  objects.renewBindings();
+  expect(await get("a").read()).toEqual({ KEY: "new" });
+  released.resolve();
+  await waiting;
+});
+
+it("a socket that its Worker has closed is none of the object's any more", async () => {
+  const pair = new LocalSocketPair();
+  const sockets = createAcceptedSockets();
+  sockets.accept(pair[1]);
+  expect(sockets.list()).toHaveLength(1);
+  pair[0].close(1000);
+  await expect.poll(() => sockets.list()).toEqual([]);
+});
+
+it("a number that is too large for JavaScript is rounded, and takes no other row with it", async () => {
+  const { get, turns } = open(Probe);
+  const db = createD1(turns);
+  await db.batch([
+    db.prepare("CREATE TABLE large (number INTEGER)"),
+    db.prepare("INSERT INTO large VALUES (9007199254740993), (1)"),
+  ]);
+  const rows = [{ number: 9007199254740992 }, { number: 1 }];
+  expect((await db.prepare("SELECT number FROM large ORDER BY rowid").all()).results).toEqual(rows);
+  class Large extends Probe {
+    async numbers() {
+      return this.storage.sql.exec("SELECT 9007199254740993 AS number").toArray();
+    }
+  }
+  expect(await open(Large).get("a").numbers()).toEqual([{ number: 9007199254740992 }]);
+  await get("a").list();
+});
+
+it("rows that are deleted make the database smaller at once, as on D1", async () => {
+  const { turns } = open(Probe);
+  const db = createD1(turns);
+  const sizeAfter = async (sql: string) => (await db.prepare(sql).run()).meta.size_after;
+  await db.prepare("CREATE TABLE blobs (text TEXT)").run();
+  const filled = await sizeAfter(
+    "INSERT INTO blobs SELECT hex(zeroblob(2000)) FROM generate_series(1, 500)".replace(
+      "generate_series(1, 500)",
+      "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT i FROM n)",
+    ),
+  );
+  expect(await sizeAfter("DELETE FROM blobs")).toBeLessThan(filled / 4);
+});
+
+it("a file closes beside writers without the loss of what they wrote", async () => {
+  const { file, turns, path } = open(Probe);
+  const db = createD1(turns);
+  await db.prepare("CREATE TABLE late (number INTEGER)").run();
+  let written = 0;
+  const write = async () => {
+    for (;;) {
+      await db.prepare("INSERT INTO late VALUES (1)").run();
+      written++;
+    }
+  };
+  const writing = write().catch((error: Error) => error);
+  files.splice(files.indexOf(file), 1);
+  await file.close();
+  expect(String(await writing)).toContain("D1_ERROR");
+  const { file: again } = open(Probe, path);
+  expect(again.db.prepare("SELECT count(*) AS count FROM late").get()).toEqual(expect.objectContaining({ count: written }));
 });
 
 it("no event comes between an object that reads its alarm and the same object that sets it", async () => {

@@ -1,9 +1,20 @@
 import { once } from "node:events";
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { itemOf, makeVault, newDirectory, secretOf, send, type Server, spawnServer, startServer } from "./support/server.ts";
 
 /** The rules of `item-vault server` as an operator meets them (docs/server.md). */
@@ -200,6 +211,31 @@ describe("a directory that cannot be used", () => {
   it("that is in order passes --check, which changes nothing", async () => {
     const { data } = await usedDirectory();
     expect(await check(data)).toEqual({ code: 0, text: expect.stringContaining("in order") });
+  });
+
+  it("with a migration that is pending passes --check, which leaves the migration to the next start", async () => {
+    const { data } = await usedDirectory();
+    const release = join(mkdtempSync(join(tmpdir(), "next-")), "worker");
+    cpSync(inject("release"), release, { recursive: true });
+    writeFileSync(join(release, "migrations/9999_next.sql"), "CREATE TABLE next_release (id TEXT)");
+    expect(await check(data, "--from", release)).toEqual({ code: 0, text: expect.stringContaining("applies 9999_next.sql") });
+    expect(await check(data)).toMatchObject({ code: 0 });
+  });
+
+  it("that does not exist fails --check, which makes neither it nor its secrets", async () => {
+    const data = newDirectory();
+    expect(await check(data)).toEqual({ code: 5, text: expect.stringContaining("has no data") });
+    expect([existsSync(data), existsSync(`${data}.secrets`)]).toEqual([false, false]);
+  });
+
+  it("whose secrets systemd shows to the group is used, if they are its credential", async () => {
+    const { data, secretsPath } = await usedDirectory();
+    const folder = mkdtempSync(join(tmpdir(), "credentials-"));
+    copyFileSync(secretsPath, join(folder, "item-vault"));
+    chmodSync(join(folder, "item-vault"), 0o440);
+    const { process: child, lines } = spawnServer(["--data", data, "--check", ...ROOT], { CREDENTIALS_DIRECTORY: folder });
+    await once(child, "close");
+    expect([child.exitCode, lines.join("\n")]).toEqual([0, expect.stringContaining("in order")]);
   });
 
   it("with a setting that is malformed is refused", async () => {

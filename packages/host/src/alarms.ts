@@ -63,22 +63,23 @@ export function createAlarm({ load, save, run, report }: AlarmPorts): Alarm {
     } catch (error) {
       if (isStopped) return;
       report(error);
-      if (!isReplaced && ++retries > RETRIES_MAX) {
+      // Also after another alarm was set: the transaction that set it may be the one that failed.
+      if (++retries > RETRIES_MAX) {
         retries = 0;
         save(null);
       }
     }
     isRunning = false;
     const next = load();
-    if (next !== null && retries > 0 && !isReplaced) wait(RETRY_MS * 2 ** (retries - 1));
-    else waitFor(next);
+    const pause = retries > 0 ? RETRY_MS * 2 ** (retries - 1) : 0;
+    if (next !== null) wait(Math.max(next - Date.now(), pause));
   }
 
   return {
     get: () => (isRunning && !isReplaced ? null : load()),
     set(due) {
       isReplaced = true;
-      retries = 0;
+      if (!isRunning) retries = 0;
       save(due);
       waitFor(due);
     },

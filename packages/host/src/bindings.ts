@@ -22,7 +22,7 @@ export interface BindingParts {
 
 export interface OpenBindings {
   readonly bindings: Bindings;
-  readonly stop: () => void;
+  readonly queues: readonly { readonly start: () => void; readonly stop: () => void }[];
 }
 
 export function createBindings(configuration: Configuration, parts: BindingParts): OpenBindings {
@@ -44,10 +44,5 @@ export function createBindings(configuration: Configuration, parts: BindingParts
     ...queues.producers.map(({ binding, queue }) => [binding, consumers.get(queue)!.binding] as const),
     ...ratelimits.map(({ name, simple }) => [name, createRateLimit(simple)] as const),
   ];
-  return {
-    bindings: Object.fromEntries(named),
-    stop() {
-      for (const { stop } of consumers.values()) stop();
-    },
-  };
+  return { bindings: Object.fromEntries(named), queues: [...consumers.values()] };
 }

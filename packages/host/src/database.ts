@@ -1,4 +1,4 @@
-import { type Statement, createStatements, d1Error, tooBig } from "./statements.ts";
+import { allRows, createStatements, d1Error, type SqlValue, type Statement, tooBig } from "./statements.ts";
 import type { Turns } from "./turns.ts";
 
 /** The D1 binding (developers.cloudflare.com/d1/worker-api): each batch is one transaction of the SQLite file. */
@@ -9,37 +9,43 @@ const VALUE_CHARACTERS_MAX = 2_000_000;
 /** Every state is the latest one: there are no replicas. */
 const BOOKMARK = "00000000-00000000-00000000-00000000000000000000000000000000";
 
+/** Without free pages, as D1 tells it: deleted rows make a database smaller at once. */
+const SIZE =
+  "SELECT (page_count - freelist_count) * page_size AS bytes FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
+
+/** Figures of D1 that the service does not read, and that it is the primary. */
+const META = {
+  duration: 0,
+  rows_read: 0,
+  rows_written: 0,
+  last_row_id: 0,
+  changed_db: false,
+  changes: 0,
+  served_by_primary: true,
+};
+
 const isRead = (sql: string): boolean => /^\s*SELECT\b/i.test(sql);
 
 /** Gives the binding. Throws D1's errors. */
 export function createD1(turns: Turns): D1Database {
   const { db } = turns;
   const statementOf = createStatements(db);
-  const pages = db.prepare("SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size");
+  const pages = db.prepare(SIZE);
   let size = (pages.get() as { bytes: number }).bytes;
 
-  function runStatement({ sql, values }: Statement): D1Result {
+  const runStatement = ({ sql, values }: Statement): Record<string, unknown>[] => {
     if (values.some((value) => typeof value === "string" && value.length > VALUE_CHARACTERS_MAX)) throw tooBig();
-    const results = statementOf(sql).all(...(values as string[]));
-    const meta = {
-      duration: 0,
-      size_after: size,
-      rows_read: 0,
-      rows_written: 0,
-      last_row_id: 0,
-      changed_db: false,
-      changes: 0,
-      served_by_primary: true,
-    };
-    return { success: true, results, meta };
-  }
+    return allRows(statementOf(sql), values as SqlValue[]);
+  };
 
   function runBatch(statements: readonly Statement[]): D1Result[] {
     turns.end();
-    if (statements.every(({ sql }) => isRead(sql))) return statements.map(runStatement);
-    const results = turns.transaction(() => statements.map(runStatement));
-    ({ bytes: size } = pages.get() as { bytes: number });
-    return results;
+    const reads = statements.every(({ sql }) => isRead(sql));
+    const run = () => statements.map(runStatement);
+    const rows = reads ? run() : turns.transaction(run);
+    if (!reads) ({ bytes: size } = pages.get() as { bytes: number });
+    const meta = { ...META, size_after: size };
+    return rows.map((results) => ({ success: true, results, meta }));
   }
 
   async function batch(statements: readonly Statement[]): Promise<D1Result[]> {

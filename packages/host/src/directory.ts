@@ -1,7 +1,8 @@
-import { mkdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { OperatorError } from "./operator-error.ts";
+import { syncFolder } from "./sqlite-file.ts";
 
 /** The directory of the server: one process uses it, and no other account of the machine reads it. */
 export interface DataDirectory {
@@ -11,13 +12,16 @@ export interface DataDirectory {
   readonly release: () => void;
 }
 
-/** Creates the directory if it is missing, and locks it. Throws an OperatorError. */
-export function openDirectory(path: string): DataDirectory {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+/** Creates the directory if it is missing, and locks it. In a check it must have data already. Throws an OperatorError. */
+export function openDirectory(path: string, checks: boolean): DataDirectory {
+  const database = join(path, "item-vault.db");
+  if (checks && !existsSync(database)) throw new OperatorError(`${path} has no data: the first start makes them.`);
+  const first = mkdirSync(path, { recursive: true, mode: 0o700 });
+  if (first !== undefined) for (let made = path; made.length >= first.length; made = dirname(made)) syncFolder(dirname(made));
   const { mode } = statSync(path);
   if (mode & 0o077)
     throw new OperatorError(`Other accounts of this machine may use ${path}. Close it to them: chmod 700 ${path}`);
-  return { database: join(path, "item-vault.db"), folderOf: (bucket) => join(path, bucket.toLowerCase()), release: lock(path) };
+  return { database, folderOf: (bucket) => join(path, bucket.toLowerCase()), release: lock(path) };
 }
 
 /** Locks by SQLite, whose lock the system ends with the process, however it ends. Nothing is ever written to the file. */

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { createAssets } from "./assets.ts";
 import { loadConfiguration } from "./configuration.ts";
 import { Front } from "./http.ts";
-import { type RunningWorker, startWorker, type WorkerOptions } from "./worker.ts";
+import { openWorker, type RunningWorker, type WorkerOptions } from "./worker.ts";
+
+export { syncFolder } from "./sqlite-file.ts";
 
 /** The server: the Worker of this process, its static files, and the port on which both answer. */
 
@@ -17,18 +19,18 @@ export interface HostOptions extends WorkerOptions {
 }
 
 export interface Host {
-  /** The URL on which it listens. */
-  readonly url: string;
   readonly worker: RunningWorker;
+  /** Starts the Worker and the port. Returns the URL on which it listens. Throws the error of `listen`. */
+  readonly start: () => Promise<string>;
   /** Answers the requests in flight, for at most ten seconds, and closes the files. */
   readonly stop: () => Promise<void>;
 }
 
-/** Starts the server. Throws errors for the operator, and those of `listen`. */
-export async function startHost(options: HostOptions): Promise<Host> {
+/** Opens the server. It answers nobody until it is started. Throws errors for the operator. */
+export async function openHost(options: HostOptions): Promise<Host> {
   const { release, listen, origin, trustedProxies, report } = options;
   const assets = createAssets(join(release, "assets"), loadConfiguration(join(release, "wrangler.toml")).assets);
-  const worker = await startWorker(options);
+  const worker = await openWorker(options);
   const front = new Front({
     origin,
     trustedProxies,
@@ -36,17 +38,15 @@ export async function startHost(options: HostOptions): Promise<Host> {
     settled: worker.settled,
     report,
   });
-  front.server.listen(listen);
-  try {
-    await once(front.server, "listening");
-  } catch (error) {
-    await worker.stop();
-    throw error;
-  }
-  const { port } = front.server.address() as AddressInfo;
   return {
-    url: `http://${isIPv6(listen.host) ? `[${listen.host}]` : listen.host}:${port}`,
     worker,
+    async start() {
+      front.server.listen(listen);
+      await once(front.server, "listening");
+      worker.start();
+      const { port } = front.server.address() as AddressInfo;
+      return `http://${isIPv6(listen.host) ? `[${listen.host}]` : listen.host}:${port}`;
+    },
     async stop() {
       await front.stop(worker.finish);
       await worker.stop();

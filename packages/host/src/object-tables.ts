@@ -1,4 +1,4 @@
-import { createStatements, type SqlValue } from "./statements.ts";
+import { allRows, createStatements, type SqlValue } from "./statements.ts";
 import type { Turns } from "./turns.ts";
 
 /** The SQLite of each Durable Object: tables of the one file, whose names begin with the number of the object. */
@@ -6,6 +6,7 @@ import type { Turns } from "./turns.ts";
 /** Runs SQL of one object. In: who is told when the transaction of a write fails. Returns the rows of a single statement. */
 export type RunSql = (sql: string, values: readonly SqlValue[], failed: (error: Error) => void) => unknown[];
 
+const TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'object_[0-9]*_*'";
 const CREATED_TABLE = /\bCREATE TABLE (?:IF NOT EXISTS )?(\w+)/g;
 
 /** Matches the names of tables as words, and texts in quotes as a whole, in which no name is meant. */
@@ -15,11 +16,13 @@ const namesIn = (tables: ReadonlySet<string>): RegExp =>
 /** Makes what opens the SQLite of the object with a number. */
 export function createObjectTables(turns: Turns): (id: number) => RunSql {
   const statementOf = createStatements(turns.db);
-  const listTables = turns.db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB ?1");
+  // Read once: to look for the tables of each object would read the whole schema for each.
+  const stored = Map.groupBy(turns.db.prepare(TABLES).all() as { name: string }[], ({ name }) => /^object_\d+_/.exec(name)![0]);
 
   return (id) => {
     const prefix = `object_${id}_`;
-    const tables = new Set((listTables.all(`${prefix}*`) as { name: string }[]).map(({ name }) => name.slice(prefix.length)));
+    const tables = new Set(stored.get(prefix)?.map(({ name }) => name.slice(prefix.length)));
+    stored.delete(prefix);
     let names = namesIn(tables);
     const renamed = new Map<string, string>();
 
@@ -37,7 +40,7 @@ export function createObjectTables(turns: Turns): (id: number) => RunSql {
 
     return (sql, values, failed) => {
       const text = rename(sql);
-      const run = () => (text.includes(";") ? runAll(text) : statementOf(text).all(...values));
+      const run = () => (text.includes(";") ? runAll(text) : allRows(statementOf(text), values));
       return /^\s*SELECT\b/i.test(text) ? run() : turns.write(failed, run);
     };
   };

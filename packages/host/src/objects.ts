@@ -13,6 +13,8 @@ export interface Objects {
   readonly namespace: (className: string, create: ObjectClass) => DurableObjectNamespace;
   /** Starts the alarms that the file has. Called once every class has its namespace. */
   readonly start: () => void;
+  /** Gives the present bindings to the instances, also to those that are in use. */
+  readonly renewBindings: () => void;
   /** Ends the instance of each object that was idle for so many milliseconds. */
   readonly evict: (idleMs: number) => void;
   /** Ends every instance. What one of them was about to do in an alarm is done after the next start. */
@@ -83,6 +85,9 @@ export function createObjects(turns: Turns, env: () => Bindings, report: Report)
     start() {
       for (const { class: className, name } of statementOf(SQL.due).all() as { class: string; name: string }[])
         if (classes.has(className)) objectOf(className, name).alarm.start();
+    },
+    renewBindings() {
+      for (const object of all()) object.renewBindings(env());
     },
     evict,
     stop() {
@@ -171,6 +176,11 @@ class LocalObject {
     this.#end(instance, new Error("The Durable Object was evicted."));
   }
 
+  /** The service reads `this.env` in each call. */
+  renewBindings(env: Bindings): void {
+    if (this.#instance) Reflect.set(this.#instance.methods, "env", env);
+  }
+
   stop(): void {
     this.alarm.stop();
     this.#end(this.#instance, new Error("The server is stopping."));
@@ -178,12 +188,11 @@ class LocalObject {
 
   #start(): Instance {
     const instance = { error: undefined, calls: new Set(), usedAt: performance.now() } as unknown as Instance;
-    const { report, create } = this.#parts;
+    const { create } = this.#parts;
     const state = {
       storage: this.#storageOf(instance),
       acceptWebSocket: this.#sockets.accept,
       getWebSockets: this.#sockets.list,
-      waitUntil: (work: Promise<unknown>) => void work.catch((error: unknown) => report("Work of a Durable Object", error)),
     } as unknown as DurableObjectState;
     return Object.assign(instance, { methods: create(state) as Methods });
   }
@@ -216,10 +225,6 @@ class LocalObject {
       setAlarm: async (time: number | Date) => {
         check();
         this.alarm.set(Number(time));
-      },
-      deleteAlarm: async () => {
-        check();
-        this.alarm.set(null);
       },
     };
   }

@@ -46,8 +46,6 @@ export function createQueue(
     try {
       const rows = statementOf(SQL.due).all(Date.now(), settings.max_batch_size) as unknown as Row[];
       if (rows.length > 0) await deliverBatch(rows);
-    } catch (error) {
-      report("A queue", error);
     } finally {
       isDelivering = false;
     }
@@ -62,7 +60,7 @@ export function createQueue(
     const messages = rows.map(({ id, body, attempts }) => ({
       id: String(id),
       timestamp: new Date(),
-      body: JSON.parse(body) as unknown,
+      body: parsed(body),
       attempts: attempts + 1,
       ack: () => end(id),
     }));
@@ -71,15 +69,14 @@ export function createQueue(
       for (const id of left.keys()) end(id);
     } catch (error) {
       report("A queue", error);
+      for (const row of left.values()) if (row.attempts >= settings.max_retries) end(row.id);
       const due = Date.now() + settings.retry_delay * 1_000;
-      for (const { id, attempts } of left.values()) {
-        if (attempts >= settings.max_retries) end(id);
-        else turns.transaction(() => statementOf(SQL.retry).run(id, due));
-      }
+      for (const id of left.keys()) turns.transaction(() => statementOf(SQL.retry).run(id, due));
     }
   }
 
-  const timer = setInterval(() => void deliverDue(), settings.max_batch_timeout * 1_000).unref();
+  let timer: NodeJS.Timeout | undefined;
+  const ring = () => void deliverDue().catch((error: unknown) => report("A queue", error));
   return {
     binding: {
       async send(message: unknown) {
@@ -87,6 +84,18 @@ export function createQueue(
       },
     } as unknown as Queue,
     deliverDue,
+    start() {
+      timer = setInterval(ring, settings.max_batch_timeout * 1_000).unref();
+    },
     stop: () => clearInterval(timer),
   };
+}
+
+/** Returns the message of a row; undefined for a damaged row, which the Worker refuses like every message that it has not made. */
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
 }

@@ -46,7 +46,7 @@ const CHECKPOINTER = `
   const { parentPort, workerData } = require("node:worker_threads");
   const { DatabaseSync } = require("node:sqlite");
   const db = new DatabaseSync(workerData.path);
-  db.exec("PRAGMA busy_timeout = 0; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0");
+  db.exec("PRAGMA busy_timeout = 0; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA checkpoint_fullfsync = ON");
   const checkpoint = (mode) => db.prepare("PRAGMA wal_checkpoint(" + mode + ")").get();
   parentPort.on("message", (mode) => {
     if (mode === "close") { db.close(); parentPort.close(); return; }
@@ -81,6 +81,7 @@ export function openSqliteFile({ path, fail }: SqliteFileOptions): SqliteFile {
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
     PRAGMA wal_autocheckpoint = 0;
+    PRAGMA checkpoint_fullfsync = ON; -- macOS: fsync alone does not reach the disk
     PRAGMA foreign_keys = ON;
     PRAGMA cache_size = -32768;
     PRAGMA temp_store = MEMORY`);
@@ -124,9 +125,9 @@ export function openSqliteFile({ path, fail }: SqliteFileOptions): SqliteFile {
     },
     settled,
     async close() {
-      await settled();
       await checkpoints.stop();
-      db.close();
+      db.close(); // which copies the log into the database
+      await settled(); // of what was written while the thread ended; the descriptor outlives the name of the log
       closeSync(log);
     },
   };
@@ -136,14 +137,16 @@ export function openSqliteFile({ path, fail }: SqliteFileOptions): SqliteFile {
 function startCheckpoints(path: string, written: () => number) {
   const thread = new Worker(CHECKPOINTER, { eval: true, workerData: { path } });
   let isBusy = false;
+  let asked: "PASSIVE" | "TRUNCATE" = "PASSIVE";
   let checked = 0;
   thread.on("message", ({ log = 0, error }: { log?: number; error?: string }) => {
     isBusy = false;
     if (error !== undefined) return console.error(`item-vault: a checkpoint failed: ${error}`);
-    if (log * PAGE_BYTES > TRUNCATE_BYTES) ask("TRUNCATE");
+    if (asked === "PASSIVE" && log * PAGE_BYTES > TRUNCATE_BYTES) ask("TRUNCATE");
   });
   thread.unref(); // after the listener, which holds the process
-  function ask(mode: "PASSIVE" | "TRUNCATE"): void {
+  function ask(mode: typeof asked): void {
+    asked = mode;
     isBusy = true;
     thread.postMessage(mode); // oxlint-disable-line unicorn/require-post-message-target-origin -- a thread, not a window
   }

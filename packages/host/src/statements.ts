@@ -25,6 +25,24 @@ export function createStatements(db: DatabaseSync): (sql: string) => StatementSy
   };
 }
 
+const rounded = (value: unknown): unknown => (typeof value === "bigint" ? Number(value) : value);
+
+/**
+ * Runs a statement. Returns its rows. An integer beyond 2^53, which only a damaged row has, is rounded as D1 does: Node would throw, and with it
+ * the rows beside the damaged one would be lost.
+ */
+export function allRows(statement: StatementSync, values: readonly SqlValue[]): Record<string, unknown>[] {
+  try {
+    return statement.all(...values);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_OUT_OF_RANGE") throw error;
+    statement.setReadBigInts(true);
+    const rows = statement.all(...values);
+    statement.setReadBigInts(false);
+    return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, rounded(value)])));
+  }
+}
+
 /** The names of SQLite's result codes in D1's messages. */
 const CODES: Readonly<Record<number, string>> = {
   5: "SQLITE_BUSY",

@@ -46,11 +46,11 @@ export class LocalSocketPair {
 export function createAcceptedSockets() {
   const sockets = new Set<LocalSocket>();
   return {
-    accept: (socket: LocalSocket): void => void sockets.add(socket),
-    /** Gives those that are open. */
-    list: (): LocalSocket[] => {
-      for (const socket of sockets) if (socket.readyState !== WebSocket.OPEN) sockets.delete(socket);
-      return [...sockets];
+    accept: (socket: LocalSocket): void => {
+      sockets.add(socket);
+      socket.addEventListener("close", () => sockets.delete(socket));
     },
+    /** Gives those that are open. */
+    list: (): LocalSocket[] => [...sockets],
   };
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createBindings } from "./bindings.ts";
 import { loadConfiguration } from "./configuration.ts";
-import { startCron } from "./cron.ts";
+import { createCron } from "./cron.ts";
 import { type DataDirectory, openDirectory } from "./directory.ts";
 import { createEgress } from "./egress.ts";
 import { installGlobals, registerWorkersModule } from "./globals.ts";
@@ -18,8 +18,10 @@ export interface WorkerOptions {
   readonly release: string;
   /** The directory of the data. */
   readonly data: string;
-  /** Secrets, and variables that differ from wrangler.toml. */
-  readonly variables: Readonly<Record<string, string>>;
+  /** Loads secrets, and variables that differ from wrangler.toml. Called when the directory is locked, before its database is opened. */
+  readonly loadVariables: () => Promise<Readonly<Record<string, string>>>;
+  /** Changes nothing: makes no directory and no database, and applies no migration. */
+  readonly checks: boolean;
   /** Tells the operator of an error that no request gets. */
   readonly report: (what: string, error: unknown) => void;
   /** Ends the process. */
@@ -31,6 +33,10 @@ export interface WorkerOptions {
 export interface RunningWorker {
   readonly fetch: (request: Request) => Promise<Response>;
   readonly settled: () => Promise<void> | undefined;
+  /** The migrations that a check has left out. */
+  readonly pendingMigrations: readonly string[];
+  /** Starts what runs without a request: alarms, the queue and the hourly task. */
+  readonly start: () => void;
   /** Replaces secrets and variables, for the requests from now on. */
   readonly setVariables: (variables: Readonly<Record<string, string>>) => void;
   /** Resolves when the work has ended that goes on after answers. */
@@ -44,14 +50,15 @@ interface WorkerModule {
   readonly [className: string]: unknown;
 }
 
-/** Opens the data and starts the Worker. Throws errors for the operator. */
-export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+/** Opens the data and loads the Worker. Throws errors for the operator. */
+export async function openWorker(options: WorkerOptions): Promise<RunningWorker> {
   checkSqliteVersion();
-  const directory = openDirectory(options.data);
+  const directory = openDirectory(options.data, options.checks);
   try {
+    const variables = await options.loadVariables();
     const file = openSqliteFile({ path: directory.database, fail: options.fail });
     try {
-      return await startOver(directory, file, options);
+      return await openOver(directory, file, variables, options);
     } catch (error) {
       await file.close();
       throw error;
@@ -62,11 +69,15 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   }
 }
 
-async function startOver(directory: DataDirectory, file: SqliteFile, options: WorkerOptions): Promise<RunningWorker> {
-  const { release, variables, allowed, report } = options;
+async function openOver(
+  directory: DataDirectory,
+  file: SqliteFile,
+  variables: Readonly<Record<string, string>>,
+  { release, checks, allowed, report }: WorkerOptions,
+): Promise<RunningWorker> {
   const configuration = loadConfiguration(join(release, "wrangler.toml"));
   const turns = createTurns(file);
-  applyMigrations(turns, join(release, "migrations"));
+  const pendingMigrations = applyMigrations(turns, join(release, "migrations"), checks);
 
   installGlobals(createEgress({ settled: turns.settled, allowed }));
   registerWorkersModule();
@@ -76,7 +87,7 @@ async function startOver(directory: DataDirectory, file: SqliteFile, options: Wo
   let env: Bindings = {};
   const background = createBackground(report);
   const objects = createObjects(turns, () => env, report);
-  const { bindings, stop: stopQueues } = createBindings(configuration, {
+  const { bindings, queues } = createBindings(configuration, {
     turns,
     objects,
     folderOf: directory.folderOf,
@@ -93,21 +104,23 @@ async function startOver(directory: DataDirectory, file: SqliteFile, options: Wo
       report("The hourly task", error);
     }
   };
-  const crons = configuration.triggers.crons.map((expression) => startCron(expression, runHourly));
-  objects.start();
+  const crons = configuration.triggers.crons.map((expression) => createCron(expression, runHourly));
+  const running = [...crons, ...queues, objects];
 
   return {
     fetch: async (request) => handler.fetch(request as Parameters<typeof handler.fetch>[0], env, background.context),
     settled: turns.settled,
+    pendingMigrations,
+    start() {
+      for (const { start } of running) start();
+    },
     setVariables(changed) {
-      // Another object, because the service remembers the settings of an `env`. An object that is in use keeps its own until it is idle.
-      env = { ...env, ...changed };
-      objects.evict(0);
+      env = { ...bindings, ...changed }; // another object, because the service remembers the settings of an `env`
+      objects.renewBindings();
     },
     finish: background.finish,
     async stop() {
-      for (const { stop } of [...crons, objects]) stop();
-      stopQueues();
+      for (const { stop } of running) stop();
       turns.end();
       await file.close();
       directory.release();

@@ -89,7 +89,10 @@ async function readSome(bucket: Bucket, address: ContentAddress, { start, end }:
     bucket.get(contentKey(address), { offset: 0, length: HEADER_BYTES }),
     bucket.get(contentKey(address), chunks),
   ]);
-  if (!head || !object) return undefined;
+  if (!head || !object) {
+    await Promise.all([head, object].map((one) => one?.body.cancel())); // the object was deleted between the two
+    return undefined;
+  }
   return { size: object.size, header: new Uint8Array(await head.arrayBuffer()), reader: object.body.getReader({ mode: "byob" }) };
 }
 

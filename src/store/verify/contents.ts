@@ -148,7 +148,10 @@ async function copyContent(
   file: KeyedFile,
 ): Promise<Result<undefined>> {
   const object = await backups.get(backupContentKey(address));
-  if (!object || object.size !== sealedFileSize(file.size)) return fail("backup_damaged", "the copy changed");
+  if (!object || object.size !== sealedFileSize(file.size)) {
+    await object?.body.cancel(); // a body that nobody reads holds its file open
+    return fail("backup_damaged", "the copy changed");
+  }
   await files.put(contentKey(address), { pieces: object.body, length: object.size });
   return ok(undefined);
 }

@@ -39,12 +39,13 @@ http.ServerResponse.prototype.end = function (this: http.ServerResponse, ...valu
 } as typeof end;
 syncBuiltinESMExports();
 
-const { startHost } = await import("../../../packages/host/src/host.ts");
+const { openHost } = await import("../../../packages/host/src/host.ts");
 const report = (...words: unknown[]) => console.error(...words);
-const host = await startHost({
+const host = await openHost({
   release,
   data,
-  variables: JSON.parse(secrets) as Record<string, string>,
+  loadVariables: async () => JSON.parse(secrets) as Record<string, string>,
+  checks: false,
   allowed: { networks: [], hosts: [] },
   listen: { host: "127.0.0.1", port: 0 },
   origin: undefined,
@@ -52,7 +53,7 @@ const host = await startHost({
   report,
   fail: report,
 });
-console.error(`listening on ${host.url}`);
+console.error(`listening on ${await host.start()}`);
 process.once("SIGTERM", () => {
   fs.writeFileSync(join(copies, "acknowledged.json"), JSON.stringify(acknowledged));
   process.exit();

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { existsSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import type { Values } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
@@ -11,6 +11,8 @@ import type { SERVER_OPTIONS } from "./table.ts";
 export interface ServerSettings {
   readonly data: string;
   readonly secretsPath: string;
+  /** The bits of its mode that must be closed. */
+  readonly closed: number;
   readonly listen: Place;
   readonly origin: string | undefined;
   readonly trustedProxies: number;
@@ -41,7 +43,8 @@ export function parseServerSettings(
   const proxies = options["trust-proxy"] ?? "0";
   if (!/^\d$/.test(proxies)) throw usage("--trust-proxy takes a number from 0 to 9");
   for (const network of options["allow-network"] ?? []) checkNetwork(network);
-  const secretsPath = resolve(options["root-keys"] ?? defaultSecrets(data, env));
+  const credential = credentialOf(env);
+  const secretsPath = resolve(options["root-keys"] ?? credential ?? `${data}.secrets`);
   if (!relative(data, secretsPath).startsWith(".."))
     throw usage(
       `${secretsPath} is in the directory of the data`,
@@ -50,6 +53,8 @@ export function parseServerSettings(
   return {
     data,
     secretsPath,
+    // systemd gives a DynamicUser its credential by an access control list, which shows as a right of the group (systemd#29435).
+    closed: secretsPath === credential ? 0o037 : 0o077,
     listen,
     origin,
     trustedProxies: Number(proxies),
@@ -61,9 +66,9 @@ export function parseServerSettings(
 /** The name of the credential for `LoadCredential=` of systemd. */
 const CREDENTIAL = "item-vault";
 
-function defaultSecrets(data: string, { CREDENTIALS_DIRECTORY = "" }: Io["env"]): string {
-  const credential = CREDENTIALS_DIRECTORY === "" ? undefined : join(CREDENTIALS_DIRECTORY, CREDENTIAL);
-  return credential !== undefined && existsSync(credential) ? credential : `${data}.secrets`;
+function credentialOf({ CREDENTIALS_DIRECTORY = "" }: Io["env"]): string | undefined {
+  const path = CREDENTIALS_DIRECTORY === "" ? undefined : resolve(CREDENTIALS_DIRECTORY, CREDENTIAL);
+  return path !== undefined && existsSync(path) ? path : undefined;
 }
 
 /** Only an origin: a path would be ignored. */

@@ -6,6 +6,9 @@ import { CliError } from "../frame/failure.ts";
 const PROTECTION = "--disable-sigusr1";
 const OPTIONS = [PROTECTION, "--disable-warning=ExperimentalWarning"];
 
+/** Of a core dump that goes to a program and not into a file (core(5)), the limit of the size means nothing: nothing of the memory is for it. */
+const NO_DUMP = "echo 0 2>/dev/null >/proc/self/coredump_filter; ulimit -c 0";
+
 /**
  * Replaces this process by one that writes no core dump, opens no debugger, and has not run what NODE_OPTIONS names. Returns in the process that is
  * one already.
@@ -17,5 +20,5 @@ export function relaunchProtected(): void {
   const { NODE_OPTIONS: _, ...own } = process.env;
   const environment = { ...own, UV_THREADPOOL_SIZE: "16" }; // each sync of a file occupies a thread of this pool
   const node = [process.execPath, ...OPTIONS, ...process.execArgv, ...process.argv.slice(1)];
-  process.execve("/bin/sh", ["sh", "-c", 'ulimit -c 0; exec "$@"', "sh", ...node], environment);
+  process.execve("/bin/sh", ["sh", "-c", `${NO_DUMP}; exec "$@"`, "sh", ...node], environment);
 }

@@ -40,46 +40,53 @@ export async function run({ io, options }: Call<typeof SERVER_OPTIONS>): Promise
   relaunchProtected(); // this process reads and writes nothing before
   process.umask(0o077); // no other account reads what the server writes
   const say = (message: string): void => void tell(io, `item-vault: ${message}`);
-  const variables = await loadVariables(settings, secrets.required, say);
+  const report = (what: string, error: unknown): void => say(`${what} failed (${(error as Error | undefined)?.name})`); // a message may quote what it was about
+  const load = () => loadVariables(settings, secrets.required, options.check ?? false, say);
   // After the check of Node, because an earlier one has no SQLite.
-  const { startHost } = await import("@item-vault/host");
-  const host = await startHost({
+  const { openHost } = await import("@item-vault/host");
+  const told = (error: unknown): never => {
+    throw failureOf(error, settings);
+  };
+  const host = await openHost({
     ...settings,
     release,
-    variables,
-    report: (what, error) => say(`${what} failed (${(error as Error).name})`), // a message may quote what it was about
+    loadVariables: load,
+    checks: options.check ?? false,
+    report,
     fail(error) {
       say(`the disk did not store what was written, so the server ends: ${error.message}`);
       process.exit(EXIT.failed);
     },
-  }).catch((error: unknown) => {
-    throw failureOf(error, settings);
-  });
-  const faults = await faultsOf(host);
-  for (const { service, message } of faults) say(`${service}: ${message}`);
-  if (options.check || faults.some(({ service }) => REQUIRED.has(service))) {
-    await host.stop();
+  }).catch(told);
+  process.on("unhandledRejection", (error) => report("Work", error)); // as in workerd, it ends nobody else's request
+  try {
+    const faults = await faultsOf(host, say);
+    for (const { service, message } of faults) say(`${service}: ${message}`);
     if (options.check && faults.length === 0) say("the settings, the secrets and the data are in order");
-    return faults.length === 0 ? EXIT.ok : EXIT.found;
+    if (options.check || faults.some(({ service }) => REQUIRED.has(service))) return faults.length === 0 ? EXIT.ok : EXIT.found;
+    // Before the line below: a signal that nobody listens for ends the process at once.
+    const ended = Promise.race(["SIGINT", "SIGTERM"].map((signal) => once(process, signal)));
+    process.on("SIGHUP", () => {
+      load().then(
+        (changed) => {
+          host.worker.setVariables(changed);
+          say("the secrets were read again");
+        },
+        (error: Error) => say(`the secrets stay as they were: ${error.message}`),
+      );
+    });
+    say(`listening on ${await host.start().catch(told)}`);
+    await ended;
+    say("stopping"); // a second signal ends the process at once
+    setTimeout(() => process.exit(), STOP_MS_MAX).unref(); // what still waits for an answer had its time
+    return EXIT.ok;
+  } finally {
+    await host.stop();
   }
-  // Before the line below: a signal that nobody listens for ends the process at once.
-  const ended = Promise.race(["SIGINT", "SIGTERM"].map((signal) => once(process, signal)));
-  process.on("SIGHUP", () => {
-    loadVariables(settings, secrets.required, say).then(
-      (changed) => {
-        host.worker.setVariables(changed);
-        say("the secrets were read again");
-      },
-      (error: Error) => say(`the secrets stay as they were: ${error.message}`),
-    );
-  });
-  say(`listening on ${host.url}`);
-  await ended;
-  say("stopping"); // a second signal ends the process at once
-  await host.stop();
-  setTimeout(() => process.exit(), 1_000).unref(); // what still waits for an answer had its ten seconds
-  return EXIT.ok;
 }
+
+/** Ten seconds for what has begun, and two to close the files. */
+const STOP_MS_MAX = 12_000;
 
 function releaseOf(from: string | undefined): string {
   const folders = from === undefined ? RELEASES : [resolve(from)];
@@ -90,32 +97,38 @@ function releaseOf(from: string | undefined): string {
     : new CliError(`${from} has no built Worker`, { exit: "usage", hint: "--from takes the folder `worker` of a release." });
 }
 
-/** The secrets of the file, which is made for a new directory, and the settings. */
+/** Returns the secrets of the file, which is made for a new directory, and the settings. Only one process does so at a time. */
 async function loadVariables(
-  { data, secretsPath, variables }: ServerSettings,
+  { data, secretsPath, closed, variables }: ServerSettings,
   required: readonly string[],
+  checks: boolean,
   say: (message: string) => void,
 ): Promise<Record<string, string>> {
   if (!existsSync(secretsPath)) {
-    if (existsSync(join(data, "item-vault.db")))
+    if (checks || existsSync(join(data, "item-vault.db")))
       throw new CliError(`${data} has data, and its secrets are not in ${secretsPath}`, {
         exit: "conflict",
         hint: "Its data can only be decrypted with the original ROOT_KEYS. Name their file with --root-keys.",
       });
     await generateSecrets(required, secretsPath);
+    // Before anything is sealed under them.
+    const { syncFolder } = await import("@item-vault/host");
+    syncFolder(dirname(secretsPath));
     say(`made the secrets: ${secretsPath}. Keep a copy offline: without ROOT_KEYS nothing can be decrypted.`);
   }
-  const secrets = await readSecrets(secretsPath);
+  const secrets = await readSecrets(secretsPath, closed);
   const missing = required.filter((name) => !secrets.get(name));
   if (missing.length > 0) throw new CliError(`${secretsPath} has no ${missing.join(", ")}`, { exit: "usage" });
   return { ...variables, ...Object.fromEntries(secrets) };
 }
 
-/** The dependencies that /health does not report as in order. */
-async function faultsOf({ worker }: Host): Promise<readonly Dependency[]> {
+/** Returns the dependencies that /health does not report as in order. A migration that the next start applies is none of them. */
+async function faultsOf({ worker }: Host, say: (message: string) => void): Promise<readonly Dependency[]> {
+  const pending = worker.pendingMigrations;
+  if (pending.length > 0) say(`the next start applies ${pending.join(", ")}`);
   const response = await worker.fetch(new Request("http://127.0.0.1/health"));
   const { dependencies } = (await response.json()) as { dependencies: readonly Dependency[] };
-  return dependencies.filter(({ status }) => status !== "ACTIVE");
+  return dependencies.filter(({ service, status }) => status !== "ACTIVE" && !(service === "schema" && pending.length > 0));
 }
 
 /** Failures of the start in words. */

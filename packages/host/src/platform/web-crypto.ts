@@ -101,7 +101,10 @@ export const subtle = {
   ): Promise<boolean> {
     if (isNative(key)) return native.verify(given, key, signature, data);
     const { algorithm, object, hash } = key;
-    if (algorithm.name === "HMAC") return node.createHmac(hash, object).update(data).digest().equals(signature);
+    if (algorithm.name === "HMAC") {
+      const expected = node.createHmac(hash, object).update(data).digest();
+      return expected.length === signature.length && node.timingSafeEqual(expected, signature);
+    }
     return node.verify(null, data, object, signature);
   },
 

@@ -77,7 +77,10 @@ export async function generateSecrets(names: readonly string[], path: string): P
   if (names.length > 0) {
     const text = await readFile(path, "utf8").catch(() => NOTE);
     // A new file gets this mode; that of an existing one is checked when it is read.
-    await appendFile(path, `${text === NOTE ? NOTE : text.endsWith("\n") ? "" : "\n"}${secretLines(made)}`, { mode: 0o600 });
+    await appendFile(path, `${text === NOTE ? NOTE : text.endsWith("\n") ? "" : "\n"}${secretLines(made)}`, {
+      mode: 0o600,
+      flush: true,
+    });
   }
   return made;
 }
@@ -86,11 +89,11 @@ const NOTE = `# The secrets of a deployment of Item Vault. ROOT_KEYS decrypts ev
 # Keep a copy offline, apart from every backup of the database.
 `;
 
-/** Reads the secrets of a file, which may be missing. Throws a CliError when others may read it, and for a weak one. */
-export async function readSecrets(path: string): Promise<Map<string, string>> {
+/** Reads the secrets of a file, which may be missing. Throws a CliError if its mode has one of the bits that must be closed, and for a weak secret. */
+export async function readSecrets(path: string, closed = 0o077): Promise<Map<string, string>> {
   const found = await stat(path).catch(() => undefined);
   if (!found) return new Map();
-  if (process.platform !== "win32" && (found.mode & 0o077) !== 0)
+  if (process.platform !== "win32" && (found.mode & closed) !== 0)
     throw new CliError(`Other users can read ${path}`, { exit: "usage", hint: `Run \`chmod 600 ${path}\`.` });
   const secrets = parseDotenv(await readFile(path, "utf8"), path);
   const [weak] = [...secrets].find(([name, value]) => value.startsWith("replace-me") || isWeak(name, value)) ?? [];
