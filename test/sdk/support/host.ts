@@ -33,6 +33,10 @@ export function databaseIn(data: string) {
         database.close();
       }
     },
+    async first(column?: string) {
+      const [row = null] = (await statement(sql, values).all<Record<string, unknown>>()).results;
+      return column === undefined ? row : row?.[column];
+    },
     run: () => statement(sql, values).all(),
   });
   return { prepare: (sql: string) => statement(sql) };

@@ -14,6 +14,9 @@ const WITH_LENGTH = /^(?:GET|HEAD) .+\/content$/;
 /** Statuses without a body. */
 const BODILESS = new Set([204, 205, 304]);
 
+/** Of each request: the failures of all tests would be more than one address may have. */
+const newAddress = (): string => `10.${crypto.getRandomValues(new Uint8Array(3)).join(".")}`;
+
 /** Sends a request with exactly its own headers. Throws if the test replaces a binding. */
 async function fetchFromServer(request: TestRequest, bindings: object): Promise<Response> {
   const replaced = Object.entries(bindings).filter(([name, value]) => value !== Reflect.get(env, name));
@@ -23,7 +26,11 @@ async function fetchFromServer(request: TestRequest, bindings: object): Promise<
   const body = request.isStreamed ? undefined : new Uint8Array(await request.arrayBuffer());
   const sent = sendByHttp(inject("url") + (pathname + search).slice(1), {
     method,
-    headers: { ...(body?.length && { "Content-Length": body.length }), ...Object.fromEntries(request.headers) },
+    headers: {
+      ...(body?.length && { "Content-Length": body.length }),
+      "X-Forwarded-For": request.headers.get("CF-Connecting-IP") ?? newAddress(),
+      ...Object.fromEntries(request.headers),
+    },
     signal: request.signal,
   });
   const answered = new Promise<Response>((resolve, reject) => {
@@ -39,7 +46,7 @@ async function fetchFromServer(request: TestRequest, bindings: object): Promise<
     });
   });
   if (body) sent.end(body);
-  else await pipeline(Readable.fromWeb(request.body as never), sent);
+  else void pipeline(Readable.fromWeb(request.body as never), sent).catch(() => undefined); // `sent` has the error
   return answered;
 }
 

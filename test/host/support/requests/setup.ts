@@ -12,7 +12,7 @@ declare module "vitest" {
 /** Starts `item-vault server` once for the tests that only send requests. Returns the function that stops it. */
 export default async function start({ config, provide }: TestProject): Promise<() => Promise<void>> {
   const { secrets } = config.provide as ProvidedContext;
-  const { url, data, close } = await startOnHost(secrets, ["--origin", "https://vault.test"]);
+  const { url, data, close } = await startOnHost(secrets, ["--origin", "https://vault.test", "--trust-proxy", "1"]);
   provide("url", url);
   provide("data", data);
   return close;
