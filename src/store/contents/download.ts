@@ -90,7 +90,7 @@ async function readSome(bucket: Bucket, address: ContentAddress, { start, end }:
     bucket.get(contentKey(address), chunks),
   ]);
   if (!head || !object) {
-    await Promise.all([head, object].map((one) => one?.body.cancel())); // the object was deleted between the two
+    for (const one of [head, object]) await one?.body.cancel(); // the object was deleted between the two
     return undefined;
   }
   return { size: object.size, header: new Uint8Array(await head.arrayBuffer()), reader: object.body.getReader({ mode: "byob" }) };
