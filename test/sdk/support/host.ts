@@ -7,13 +7,16 @@ import { releaseFolder } from "../../config/release.ts";
 import { serving, startProcess } from "../../host/support/process.ts";
 import type { StartedWorker, Vars } from "./worker.ts";
 
+/** Hours away from now: the hourly run, which the server starts after a minute, must not start the nightly backup. */
+const BACKUP_HOUR = (new Date().getUTCHours() + 12) % 24;
+
 /** Starts `item-vault server` as a process with an empty directory. The services of the tests are on loopback addresses. */
 export async function startOnHost(
   variables: Vars,
   more: readonly string[] = [],
 ): Promise<StartedWorker & { readonly data: string }> {
   const data = join(mkdtempSync(join(tmpdir(), "host-")), "data");
-  writeFileSync(`${data}.secrets`, secretLines(variables), { mode: 0o600 });
+  writeFileSync(`${data}.secrets`, secretLines({ BACKUP_HOUR: String(BACKUP_HOUR), ...variables }), { mode: 0o600 });
   const allowed = ["127.0.0.0/8", "::1/128"].flatMap((network) => ["--allow-network", network]);
   const { process: child, listening, end, lines } = startProcess(await releaseFolder(), [...serving(data), ...allowed, ...more]);
   const url = await listening();
