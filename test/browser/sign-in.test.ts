@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { CLIENT, type IdentityProvider, startIdentityProvider } from "../sdk/support/identity-provider.ts";
-import { type StartedWorker, startWorker } from "../sdk/support/worker.ts";
+import type { StartedWorker } from "../sdk/support/started-worker.ts";
+import { startWorker } from "../sdk/support/worker.ts";
 import { checkLooks } from "./support/accessibility.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";

@@ -1,4 +1,4 @@
-import type { TestDatabase } from "../../sdk/support/worker.ts";
+import type { TestDatabase } from "../../sdk/support/started-worker.ts";
 import { type Answer, ask, need, summary } from "../../upgrade/support/ask.ts";
 import { contentOf } from "../../upgrade/support/sample-items.ts";
 import { type Sample, type Token, writeSample } from "../../upgrade/support/sample.ts";

@@ -5,7 +5,7 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { secretLines } from "../../../packages/cli/src/admin/deploy/generate.ts";
 import { releaseFolder } from "../../config/release.ts";
 import { serving, startProcess } from "../../host/support/process.ts";
-import type { StartedWorker, Vars } from "./worker.ts";
+import type { StartedWorker, Vars } from "./started-worker.ts";
 
 /** Hours away from now: the hourly run, which the server starts after a minute, must not start the nightly backup. */
 const BACKUP_HOUR = (new Date().getUTCHours() + 12) % 24;

@@ -7,27 +7,12 @@ import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { unstable_getMiniflareWorkerOptions as optionsOf, unstable_readConfig as readConfig } from "wrangler";
 import { LOCAL } from "../../../scripts/wrangler.ts";
 import { startOnHost } from "./host.ts";
-
-export interface StartedWorker {
-  /** The URL on which the service listens, with a slash at the end. */
-  readonly url: string;
-  readonly database: TestDatabase;
-  readonly close: () => Promise<void>;
-}
-
-/** The part of D1 that tests use. */
-export interface TestDatabase {
-  readonly prepare: (sql: string) => {
-    readonly all: <Row>() => Promise<{ readonly results: readonly Row[] }>;
-    readonly run: () => Promise<unknown>;
-  };
-}
+import type { StartedWorker, Vars } from "./started-worker.ts";
 
 const CONFIG = "wrangler.toml";
 /** wrangler's table of the applied migrations, by which the Worker knows its schema. */
 const APPLIED =
   "CREATE TABLE d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)";
-export type Vars = Readonly<Record<string, string>>;
 
 /**
  * Starts the Worker of wrangler.toml with its static files, on a free port and with empty storage, which is deleted when the Worker
