@@ -7,7 +7,9 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
@@ -37,13 +39,17 @@ describe("a command line that would be unsafe", () => {
     ["whose origin is http, for other machines", ["--listen", "0.0.0.0:0", "--origin", "http://vault.example.com"], "https"],
     ["whose origin has a path", ["--origin", "https://vault.example.com/api"], "--origin takes a scheme and a host"],
     ["whose secrets are in the directory of the data", ["--root-keys", "DATA/secrets"], "is in the directory of the data"],
+    ["whose secrets are there by a symbolic link", ["--root-keys", "LINK/secrets"], "is in the directory of the data"],
     ["with a setting that does not exist", ["--set", "VERSION_KEPT=20"], "there is no setting VERSION_KEPT"],
     ["with a secret as a setting", ["--set", "ADMIN_TOKEN=x"], "there is no setting ADMIN_TOKEN"],
     ["with a network that is none", ["--allow-network", "10.0.0.0/33"], "--allow-network"],
     ["with a number of proxies that is none", ["--trust-proxy", "all"], "--trust-proxy"],
   ])("%s is refused", async (_, args, words) => {
     const data = newDirectory();
-    const given = args.map((argument) => argument.replace("DATA", data));
+    const link = `${data}.link`;
+    mkdirSync(data, { mode: 0o700 });
+    symlinkSync(data, link);
+    const given = args.map((argument) => argument.replace("DATA", data).replace("LINK", link));
     const { code, text } = await runServer(...(args.length === 0 ? [] : ["--data", data]), ...ROOT, ...given);
     expect({ code, text }).toEqual({ code: 2, text: expect.stringContaining(words) });
   });
@@ -139,14 +145,23 @@ it("a server that ends at SIGTERM answers what it has begun, and continues with 
 it("SIGHUP reads the secrets again, and keeps those that it has when the file is malformed", async () => {
   const server = await startServer(newDirectory());
   const text = readFileSync(server.secretsPath, "utf8");
+  await makeVault(server);
   const replaced = "n".repeat(43);
   writeFileSync(server.secretsPath, text.replace(/^ADMIN_TOKEN=.*$/m, `ADMIN_TOKEN=${replaced}`));
   server.process.kill("SIGHUP");
   await expect.poll(() => server.lines.join()).toContain("were read again");
   expect(await send(server.url, replaced, "GET", "/v1/admin/vaults")).toMatchObject({ status: 200 });
-  writeFileSync(server.secretsPath, "ADMIN_TOKEN=short\n");
-  server.process.kill("SIGHUP");
-  await expect.poll(() => server.lines.join()).toContain("stay as they were");
+  const keys = JSON.stringify({ active: "k1", keys: { k1: Buffer.alloc(32, 9).toString("base64") } });
+  for (const wrong of [
+    "ADMIN_TOKEN=short\n",
+    readFileSync(server.secretsPath, "utf8").replace(/^ROOT_KEYS=.*$/m, `ROOT_KEYS='${keys}'`),
+  ]) {
+    const before = server.lines.length;
+    writeFileSync(server.secretsPath, wrong);
+    server.process.kill("SIGHUP");
+    await expect.poll(() => server.lines.slice(before).join()).toContain("stay as they were");
+  }
+  expect((await makeVault(server)).vault).toBeDefined();
   expect(await send(server.url, replaced, "GET", "/v1/admin/vaults")).toMatchObject({ status: 200 });
   await server.end();
 });
@@ -159,6 +174,18 @@ async function usedDirectory(): Promise<Pick<Server, "data" | "secretsPath">> {
   await server.end();
   return server;
 }
+
+it("a server whose log somebody deletes ends before it acknowledges what the log would lose", async () => {
+  const server = await startServer(newDirectory());
+  const { vault, token } = await makeVault(server);
+  rmSync(join(server.data, "item-vault.db-wal"));
+  const exited = once(server.process, "exit");
+  const reply = await send(server.url, token, "POST", `/v1/vaults/${vault}/items`, itemOf(vault, "lost")).catch(
+    () => "no answer",
+  );
+  expect(reply).toBe("no answer");
+  expect([await exited, server.lines.join()]).toEqual([[1, null], expect.stringContaining("item-vault.db-wal")]);
+});
 
 describe("a directory that cannot be used", () => {
   it("that other accounts may read is refused", async () => {

@@ -184,7 +184,9 @@ async function deleteKeys({ root, inOrder, settled }: Folder, keys: readonly str
 
 async function get({ root }: Folder, key: string, range: Range | undefined) {
   if (!isKey(key)) return null;
-  const file = await open(`${root}/${key}`, constants.O_RDONLY | constants.O_NOFOLLOW).catch(unlessMissing);
+  const file = await open(`${root}/${key}`, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    unlessMissing,
+  );
   if (!file) return null;
   try {
     const stat = await file.stat({ bigint: true });

@@ -9,6 +9,7 @@ import { LocalSocketPair } from "./web-sockets.ts";
 
 /** Gives the Worker the globals and the module that workerd has and Node has not. In: the `fetch` of the Worker. */
 export function installGlobals(fetcher: typeof fetch): void {
+  registerWorkersModule();
   addByteMethods();
   addMapMethods();
   addReaderMethods();
@@ -38,7 +39,7 @@ const WORKERS = Symbol.for("item-vault.workers-module");
 const WORKERS_URL = "item-vault:workers";
 
 /** Lets the Worker's code import `cloudflare:workers`. */
-export function registerWorkersModule(): void {
+function registerWorkersModule(): void {
   Reflect.set(globalThis, WORKERS, workers);
   const source = `export const { ${Object.keys(workers).join(", ")} } = globalThis[Symbol.for("item-vault.workers-module")];`;
   registerHooks({

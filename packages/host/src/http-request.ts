@@ -22,7 +22,9 @@ function addressOf({ headers, socket }: IncomingMessage, trustedProxies: number)
       .split(",")
       .at(-trustedProxies)
       ?.trim();
+  const address = forwarded && /^\[?(.*?)\]?(?::\d{1,5})?$/.exec(forwarded)![1]!; // some proxies add the port
   if (forwarded && isIP(forwarded) !== 0) return forwarded;
+  if (address && isIP(address) !== 0) return address;
   return socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, "");
 }
 
@@ -81,6 +83,12 @@ export const hasBody = ({ method, headers }: IncomingMessage): boolean =>
 /** Whether the client waits for the status 100 before it sends the body. */
 export const expectsContinue = ({ headers }: IncomingMessage): boolean => headers.expect !== undefined;
 
+/** Requests without a length whose bodies were larger than any may be. */
+const tooLarge = new WeakSet<IncomingMessage>();
+
+/** Whether the Worker could not read the whole body because it is too large. */
+export const isTooLarge = (req: IncomingMessage): boolean => tooLarge.has(req);
+
 interface Receiver {
   readonly take: (chunk: Buffer) => void;
   readonly end: () => void;
@@ -105,8 +113,9 @@ function receive(req: IncomingMessage, res: ServerResponse, { take, end, fail }:
   const onClose = (): void => onFault("the client broke the body off");
   const onData = (chunk: Buffer): void => {
     size += chunk.length;
-    if (size > LIMITS.file) onFault("the body is too large");
-    else take(chunk);
+    if (size <= LIMITS.file) return take(chunk);
+    tooLarge.add(req);
+    onFault("the body is too large");
   };
   if (req.destroyed) onClose();
   else {

@@ -4,7 +4,7 @@ import { COMMON_HEADERS } from "@item-vault/model/common-headers";
 import { describe, type Failure } from "@item-vault/model/failure";
 import { LIMITS } from "@item-vault/model/limits";
 import { answer, type Exchange } from "./http-answer.ts";
-import { hasBody, requestOf } from "./http-request.ts";
+import { hasBody, isTooLarge, requestOf } from "./http-request.ts";
 import { HostResponse } from "./platform/response.ts";
 
 /** Node's HTTP server in front of the Worker's `fetch`. It speaks plain HTTP: TLS ends at a reverse proxy. */
@@ -114,7 +114,10 @@ export class Front {
       return refuse({ kind: "body_too_large", detail: String(LIMITS.file) });
     if (this.#stopped && waits(req)) return refuse({ kind: "unavailable" });
     const href = base + target;
-    return handle(requestOf(req, res, PLAIN_TARGET.test(target) ? href : new URL(href).href, trustedProxies));
+    const response = await handle(requestOf(req, res, PLAIN_TARGET.test(target) ? href : new URL(href).href, trustedProxies));
+    if (!isTooLarge(req)) return response;
+    void response.body?.cancel();
+    return refuse({ kind: "body_too_large", detail: String(LIMITS.file) });
   }
 
   /** Answers 500 if nothing was sent. Otherwise cuts the answer off, so that it does not look whole. */

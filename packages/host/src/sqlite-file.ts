@@ -1,4 +1,4 @@
-import { fdatasync, fsyncSync, openSync, closeSync } from "node:fs";
+import { closeSync, fdatasync, fstatSync, fsyncSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
@@ -74,24 +74,13 @@ export interface SqliteFileOptions {
 
 /** Opens the file, or creates it. Throws SQLite's error for a file that is damaged or none of SQLite's. */
 export function openSqliteFile({ path, fail }: SqliteFileOptions): SqliteFile {
-  const db = new DatabaseSync(path, { timeout: BUSY_MS_MAX });
-  const { user_version: layout } = db.prepare("PRAGMA user_version").get() as { user_version: number };
-  if (layout > LAYOUT) throw laterRelease();
-  db.exec(`
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = NORMAL;
-    PRAGMA wal_autocheckpoint = 0;
-    PRAGMA checkpoint_fullfsync = ON; -- macOS: fsync alone does not reach the disk
-    PRAGMA foreign_keys = ON;
-    PRAGMA cache_size = -32768;
-    PRAGMA temp_store = MEMORY`);
-  if (layout !== LAYOUT) db.exec(`PRAGMA user_version = ${LAYOUT}`); // not at each start: the disk may be full
-  db.prepare("SELECT count(*) FROM sqlite_master").get(); // a read makes the log
+  const db = openConnection(path);
   const log = openSync(`${path}-wal`, "r");
   syncFolder(dirname(path));
 
   let written = 1;
   let synced = 0;
+  let isClosed = false;
   let syncing: number | undefined;
   let waiting: { readonly upTo: number; readonly resolve: () => void }[] = [];
 
@@ -100,6 +89,7 @@ export function openSqliteFile({ path, fail }: SqliteFileOptions): SqliteFile {
     syncing = written;
     fdatasync(log, (error) => {
       if (error) return fail(error);
+      if (!isClosed && !isSameFile(log, `${path}-wal`)) return fail(new Error("somebody has deleted item-vault.db-wal"));
       synced = syncing!;
       syncing = undefined;
       const done = waiting.filter(({ upTo }) => upTo <= synced);
@@ -126,11 +116,30 @@ export function openSqliteFile({ path, fail }: SqliteFileOptions): SqliteFile {
     settled,
     async close() {
       await checkpoints.stop();
+      isClosed = true;
       db.close(); // which copies the log into the database
       await settled(); // of what was written while the thread ended; the descriptor outlives the name of the log
       closeSync(log);
     },
   };
+}
+
+/** Opens the connection of the process, and makes the log. Throws an OperatorError for the layout of a later release. */
+function openConnection(path: string): DatabaseSync {
+  const db = new DatabaseSync(path, { timeout: BUSY_MS_MAX });
+  const { user_version: layout } = db.prepare("PRAGMA user_version").get() as { user_version: number };
+  if (layout > LAYOUT) throw laterRelease();
+  db.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    PRAGMA wal_autocheckpoint = 0;
+    PRAGMA checkpoint_fullfsync = ON; -- macOS: fsync alone does not reach the disk
+    PRAGMA foreign_keys = ON;
+    PRAGMA cache_size = -32768;
+    PRAGMA temp_store = MEMORY`);
+  if (layout !== LAYOUT) db.exec(`PRAGMA user_version = ${LAYOUT}`); // not at each start: the disk may be full
+  db.prepare("SELECT count(*) FROM sqlite_master").get(); // a read makes the log
+  return db;
 }
 
 /** Keeps the log short. */
@@ -166,6 +175,12 @@ function startCheckpoints(path: string, written: () => number) {
       await ended;
     },
   };
+}
+
+/** Whether a name is still that of an open file. Commits to a deleted log would end with the process. */
+function isSameFile(descriptor: number, path: string): boolean {
+  const named = statSync(path, { throwIfNoEntry: false });
+  return named?.ino === fstatSync(descriptor).ino;
 }
 
 /** Syncs the names in a folder. */

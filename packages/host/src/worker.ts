@@ -5,7 +5,7 @@ import { loadConfiguration } from "./configuration.ts";
 import { createCron } from "./cron.ts";
 import { type DataDirectory, openDirectory } from "./directory.ts";
 import { createEgress } from "./egress.ts";
-import { installGlobals, registerWorkersModule } from "./globals.ts";
+import { installGlobals } from "./globals.ts";
 import { applyMigrations } from "./migrations.ts";
 import { type Bindings, createObjects, type ObjectClass } from "./objects.ts";
 import { checkSqliteVersion, openSqliteFile, type SqliteFile } from "./sqlite-file.ts";
@@ -32,6 +32,8 @@ export interface WorkerOptions {
 
 export interface RunningWorker {
   readonly fetch: (request: Request) => Promise<Response>;
+  /** Answers /health as with other variables. */
+  readonly health: (variables: Readonly<Record<string, string>>) => Promise<Response>;
   readonly settled: () => Promise<void> | undefined;
   /** The migrations that a check has left out. */
   readonly pendingMigrations: readonly string[];
@@ -80,9 +82,10 @@ async function openOver(
   const pendingMigrations = applyMigrations(turns, join(release, "migrations"), checks);
 
   installGlobals(createEgress({ settled: turns.settled, allowed }));
-  registerWorkersModule();
   const worker = (await import(pathToFileURL(join(release, "code/index.js")).href)) as unknown as WorkerModule;
   const handler = worker.default;
+  const answer = async (request: Request, withEnv: Bindings): Promise<Response> =>
+    handler.fetch(request as Parameters<typeof handler.fetch>[0], withEnv, background.context);
 
   let env: Bindings = {};
   const background = createBackground(report);
@@ -106,14 +109,12 @@ async function openOver(
   };
   const crons = configuration.triggers.crons.map((expression) => createCron(expression, runHourly));
   const running = [...crons, ...queues, objects];
-
   return {
-    fetch: async (request) => handler.fetch(request as Parameters<typeof handler.fetch>[0], env, background.context),
+    fetch: (request) => answer(request, env),
+    health: (changed) => answer(new Request("http://127.0.0.1/health"), { ...bindings, ...changed }),
     settled: turns.settled,
     pendingMigrations,
-    start() {
-      for (const { start } of running) start();
-    },
+    start: () => running.forEach(({ start }) => start()),
     setVariables(changed) {
       env = { ...bindings, ...changed }; // another object, because the service remembers the settings of an `env`
       objects.renewBindings();

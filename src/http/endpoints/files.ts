@@ -124,7 +124,9 @@ async function sendContent(c: Context, address: ContentAddress, file: KeyedFile)
   if (!content.ok) return content;
   const { readable, writable } = new FixedLengthStream(size);
   // The status can no longer change: on a failure the stream ends before the declared length.
-  pump(content.value, writable).catch((error: unknown) => logFailure("A download", error, traceOf(c)));
+  pump(content.value, writable).catch((error: unknown) => {
+    if (!c.req.raw.signal.aborted) logFailure("A download", error, traceOf(c)); // a client that goes away is no failure
+  });
   return ok(c.body(readable, status, { ...headers, ...lengths }));
 }
 

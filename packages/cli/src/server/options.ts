@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
-import { existsSync } from "node:fs";
-import { relative, resolve } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import type { Values } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
@@ -45,7 +45,7 @@ export function parseServerSettings(
   for (const network of options["allow-network"] ?? []) checkNetwork(network);
   const credential = credentialOf(env);
   const secretsPath = resolve(options["root-keys"] ?? credential ?? `${data}.secrets`);
-  if (!relative(data, secretsPath).startsWith(".."))
+  if (!relative(realOf(data), realOf(secretsPath)).startsWith(".."))
     throw usage(
       `${secretsPath} is in the directory of the data`,
       "A copy of the directory would have its keys: keep them apart.",
@@ -61,6 +61,15 @@ export function parseServerSettings(
     allowed: { networks: options["allow-network"] ?? [], hosts: options["allow-host"] ?? [] },
     variables: Object.fromEntries((options.set ?? []).map((text) => parseVariable(text, names))),
   };
+}
+
+/** Follows the symbolic links of a path, of which the end may be missing. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return dirname(path) === path ? path : join(realOf(dirname(path)), basename(path));
+  }
 }
 
 /** The name of the credential for `LoadCredential=` of systemd. */

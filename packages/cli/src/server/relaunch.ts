@@ -17,8 +17,9 @@ export function relaunchProtected(): void {
   if (process.execArgv.includes(PROTECTION)) return;
   if (process.platform === "win32" || process.execve === undefined)
     throw new CliError("`item-vault server` needs Linux or macOS, and Node.js 24.21 or later", { exit: "usage" });
+  // Each sync of a file occupies a thread of the pool. glibc would keep freed memory for each thread.
   const { NODE_OPTIONS: _, ...own } = process.env;
-  const environment = { ...own, UV_THREADPOOL_SIZE: "16" }; // each sync of a file occupies a thread of this pool
+  const environment = { ...own, UV_THREADPOOL_SIZE: "16", MALLOC_ARENA_MAX: "2" };
   const node = [process.execPath, ...OPTIONS, ...process.execArgv, ...process.argv.slice(1)];
   process.execve("/bin/sh", ["sh", "-c", `${NO_DUMP}; exec "$@"`, "sh", ...node], environment);
 }

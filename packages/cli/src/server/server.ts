@@ -40,8 +40,22 @@ export async function run({ io, options }: Call<typeof SERVER_OPTIONS>): Promise
   relaunchProtected(); // this process reads and writes nothing before
   process.umask(0o077); // no other account reads what the server writes
   const say = (message: string): void => void tell(io, `item-vault: ${message}`);
+  return serve({ settings, release, required: secrets.required, checks: options.check ?? false, say });
+}
+
+interface Serving {
+  readonly settings: ServerSettings;
+  readonly release: string;
+  /** The names of the secrets that the file must have. */
+  readonly required: readonly string[];
+  readonly checks: boolean;
+  readonly say: (message: string) => void;
+}
+
+async function serve({ settings, release, required, checks, say }: Serving): Promise<number> {
   const report = (what: string, error: unknown): void => say(`${what} failed (${(error as Error | undefined)?.name})`); // a message may quote what it was about
-  const load = () => loadVariables(settings, secrets.required, options.check ?? false, say);
+  let loaded: Record<string, string> | undefined;
+  const load = async () => (loaded = await loadVariables(settings, required, checks, say));
   // After the check of Node, because an earlier one has no SQLite.
   const { openHost } = await import("@item-vault/host");
   const told = (error: unknown): never => {
@@ -51,34 +65,40 @@ export async function run({ io, options }: Call<typeof SERVER_OPTIONS>): Promise
     ...settings,
     release,
     loadVariables: load,
-    checks: options.check ?? false,
+    checks,
     report,
     fail(error) {
       say(`the disk did not store what was written, so the server ends: ${error.message}`);
       process.exit(EXIT.failed);
     },
   }).catch(told);
+  const reload = async (): Promise<void> => {
+    const changed = await load();
+    const fault = (await faultsOf(host, changed)).find(({ service }) => REQUIRED.has(service));
+    if (fault) throw new CliError(fault.message);
+    host.worker.setVariables(changed);
+  };
   process.on("unhandledRejection", (error) => report("Work", error)); // as in workerd, it ends nobody else's request
   try {
-    const faults = await faultsOf(host, say);
+    const pending = host.worker.pendingMigrations;
+    if (pending.length > 0) say(`the next start applies ${pending.join(", ")}`);
+    const faults = await faultsOf(host, loaded!);
     for (const { service, message } of faults) say(`${service}: ${message}`);
-    if (options.check && faults.length === 0) say("the settings, the secrets and the data are in order");
-    if (options.check || faults.some(({ service }) => REQUIRED.has(service))) return faults.length === 0 ? EXIT.ok : EXIT.found;
+    if (checks && faults.length === 0) say("the settings, the secrets and the data are in order");
+    if (checks || faults.some(({ service }) => REQUIRED.has(service))) return faults.length === 0 ? EXIT.ok : EXIT.found;
     // Before the line below: a signal that nobody listens for ends the process at once.
     const ended = Promise.race(["SIGINT", "SIGTERM"].map((signal) => once(process, signal)));
     process.on("SIGHUP", () => {
-      load().then(
-        (changed) => {
-          host.worker.setVariables(changed);
-          say("the secrets were read again");
-        },
+      reload().then(
+        () => say("the secrets were read again"),
         (error: Error) => say(`the secrets stay as they were: ${error.message}`),
       );
     });
     say(`listening on ${await host.start().catch(told)}`);
     await ended;
     say("stopping"); // a second signal ends the process at once
-    setTimeout(() => process.exit(), STOP_MS_MAX).unref(); // what still waits for an answer had its time
+    // By a signal, because the usual end of a process waits for reads of a disk that hangs.
+    setTimeout(() => process.kill(process.pid, "SIGKILL"), STOP_MS_MAX).unref();
     return EXIT.ok;
   } finally {
     await host.stop();
@@ -122,13 +142,15 @@ async function loadVariables(
   return { ...variables, ...Object.fromEntries(secrets) };
 }
 
-/** Returns the dependencies that /health does not report as in order. A migration that the next start applies is none of them. */
-async function faultsOf({ worker }: Host, say: (message: string) => void): Promise<readonly Dependency[]> {
-  const pending = worker.pendingMigrations;
-  if (pending.length > 0) say(`the next start applies ${pending.join(", ")}`);
-  const response = await worker.fetch(new Request("http://127.0.0.1/health"));
+/**
+ * Returns the dependencies that /health does not report as in order, with these variables. A migration that the next start applies is none of
+ * them.
+ */
+async function faultsOf({ worker }: Host, variables: Readonly<Record<string, string>>): Promise<readonly Dependency[]> {
+  const response = await worker.health(variables);
   const { dependencies } = (await response.json()) as { dependencies: readonly Dependency[] };
-  return dependencies.filter(({ service, status }) => status !== "ACTIVE" && !(service === "schema" && pending.length > 0));
+  const isPending = worker.pendingMigrations.length > 0;
+  return dependencies.filter(({ service, status }) => status !== "ACTIVE" && !(service === "schema" && isPending));
 }
 
 /** Failures of the start in words. */
