@@ -155,6 +155,30 @@ it("a call of an instance that ends is rejected, and the next call has a new ins
   expect(await get("a").list()).toHaveLength(1);
 });
 
+it("an object that aborts itself answers none of its calls, and the next call has a new instance", async () => {
+  class Aborting extends Probe {
+    readonly #state: DurableObjectState;
+
+    constructor(state: DurableObjectState) {
+      super(state);
+      this.#state = state;
+    }
+
+    async wait() {
+      await new Promise(() => undefined);
+    }
+
+    async abort() {
+      this.#state.abort("the reason");
+    }
+  }
+  const { get } = open(Aborting);
+  const calls = Promise.allSettled([get("a").wait(), get("a").abort()]);
+  expect(await calls).toEqual(Array.from({ length: 2 }, () => ({ status: "rejected", reason: new Error("the reason") })));
+  await get("a").add(1);
+  expect(await get("a").list()).toHaveLength(1);
+});
+
 it("the alarm is none while its handler runs, and the handler does not run beside itself", async () => {
   const log: unknown[] = [];
   const release = Promise.withResolvers<void>();

@@ -193,6 +193,11 @@ class LocalObject {
       storage: this.#storageOf(instance),
       acceptWebSocket: this.#sockets.accept,
       getWebSockets: this.#sockets.list,
+      abort: (reason = "The Durable Object was aborted.") => {
+        const error = new Error(reason);
+        this.#end(instance, error);
+        throw error;
+      },
     } as unknown as DurableObjectState;
     return Object.assign(instance, { methods: create(state) as Methods });
   }
