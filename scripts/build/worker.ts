@@ -34,13 +34,13 @@ const OPTIONS = {
 
 const NAME = "index.js";
 
-/** Out: the Worker as one file, and the paths of its sources. Throws when esbuild does. */
-export async function bundleCode(): Promise<{ code: Uint8Array; inputs: string[] }> {
+/** Out: the Worker as one file, and the paths of its sources. In: its entry module. Throws when esbuild does. */
+export async function bundleCode(entry = "src/index.ts"): Promise<{ code: Uint8Array; inputs: string[] }> {
   const { outputFiles, metafile } = await build({
     ...OPTIONS,
     conditions: ["workerd", "worker", "browser"],
     external: ["cloudflare:*", "node:*"],
-    entryPoints: ["src/index.ts"],
+    entryPoints: [entry],
     outfile: NAME,
   });
   return { code: outputFiles.find(({ path }) => basename(path) === NAME)!.contents, inputs: Object.keys(metafile.inputs) };

@@ -16,18 +16,23 @@ const APPLIED =
 
 /**
  * Starts the Worker of wrangler.toml with its static files, on a free port and with empty storage, which is deleted when the Worker
- * stops. `vars`: besides those of wrangler.toml. `others`: configurations of Workers beside it. With TEST_HOST=1 the Worker runs in
- * `item-vault server`, without others.
+ * stops. `vars`: besides those of wrangler.toml. `others`: configurations of Workers beside it. `config`: that of a built release in place of
+ * it. With TEST_HOST=1 the Worker runs in `item-vault server`, without others.
  *
  * wrangler's `createTestHarness` would put a second workerd before the Worker, which passes every request on and takes a quarter of the
  * processor's time.
  */
-export async function startWorker(secrets: Vars, vars: Vars = {}, others: readonly string[] = []): Promise<StartedWorker> {
-  if (process.env["TEST_HOST"] === "1") return startOnHost({ ...vars, ...secrets });
+export async function startWorker(
+  secrets: Vars,
+  vars: Vars = {},
+  others: readonly string[] = [],
+  config = CONFIG,
+): Promise<StartedWorker> {
+  if (process.env["TEST_HOST"] === "1" && config === CONFIG) return startOnHost({ ...vars, ...secrets });
   Object.assign(process.env, LOCAL);
-  const { command } = readConfig({ config: CONFIG }).build as { readonly command: string };
-  await promisify(execFile)("sh", ["-c", command]);
-  const workers = await Promise.all([workerOf(CONFIG, { ...vars, ...secrets }), ...others.map((config) => workerOf(config, {}))]);
+  const { command } = readConfig({ config }).build as { readonly command?: string };
+  if (command !== undefined) await promisify(execFile)("sh", ["-c", command]);
+  const workers = await Promise.all([workerOf(config, { ...vars, ...secrets }), ...others.map((other) => workerOf(other, {}))]);
   // The service logs the faults that tests inject.
   const options = { host: "127.0.0.1", port: 0, workers, handleStructuredLogs: () => undefined };
   const miniflare = new Miniflare(convertV4MiniflareOptions(options as never));
