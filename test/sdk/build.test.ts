@@ -30,6 +30,7 @@ const FILES = [
   "console/authorize.html",
   "console/icon.svg",
   "console/index.html",
+  "console/sign-in.html",
   "docs/index.html",
   "docs/style.css",
   "openapi.json",
