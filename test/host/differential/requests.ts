@@ -77,7 +77,7 @@ function drawCaller(w: World, { access: { by }, path }: Operation, place: Ids): 
   return w.chance(0.03) ? session() : bearer(w.one(path === "/v1/tokens" ? "parent" : "bearer", owner));
 }
 
-/** Draws what a request may have besides. */
+/** Draws what a request may have besides. No header is empty: Cloudflare drops such a header, as the server does, and workerd alone passes it on. */
 function drawHeaders(w: World, operation: Operation, { item = "" }: Ids): Record<string, string> {
   const ofItem = () => w.newest("tag", { item });
   const tag = () =>
@@ -97,7 +97,7 @@ function drawHeaders(w: World, operation: Operation, { item = "" }: Ids): Record
     ...(operation.method === "GET" && w.chance(0.15) && { "If-None-Match": tag() }),
     ...(operation.idempotent &&
       w.chance(0.25) && {
-        "Idempotency-Key": w.chance(0.9) ? `key ${w.next()}`.replace(" ", "-") : w.pick(["key-1", "", "ä", "x".repeat(256)]),
+        "Idempotency-Key": w.chance(0.9) ? `key ${w.next()}`.replace(" ", "-") : w.pick(["key-1", "key 1", "ä", "x".repeat(256)]),
       }),
     ...(w.chance(0.01) && { "Content-Encoding": w.pick(["gzip", "identity"]) }),
     ...(w.chance(0.02) && { "Item-Vault-Bookmark": "x" }),
