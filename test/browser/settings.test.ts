@@ -18,7 +18,7 @@ it("the views name the settings of the service, not their defaults", async () =>
     const headers = { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" };
     const response = await route.fetch({ headers });
     const session = (await response.json()) as object;
-    const settings = { deletedRetentionDays: 7, versionsKept: 0, access: true };
+    const settings = { deletedRetentionDays: 7, versionsKept: 0, people: true };
     return route.fulfill({ response, json: { ...session, settings } });
   });
   await page.reload();
