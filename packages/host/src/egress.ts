@@ -107,13 +107,21 @@ async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | null |
 }
 
 /** Sends a request to one of the addresses. The name of the URL stays that of `Host` and of the certificate. */
-function send(url: URL, addresses: readonly LookupAddress[], { method, headers, body, signal }: RequestInit): ClientRequest {
+function send(
+  url: URL,
+  addresses: readonly LookupAddress[],
+  { method, headers: own, body: given, signal }: RequestInit,
+): ClientRequest {
+  const headers = new Headers(own);
+  const body = given instanceof URLSearchParams ? given.toString() : given;
+  if (body !== given && !headers.has("Content-Type"))
+    headers.set("Content-Type", "application/x-www-form-urlencoded;charset=UTF-8");
   if (body !== undefined && body !== null && typeof body !== "string" && !(body instanceof Uint8Array))
-    throw new TypeError("the body is neither a text nor bytes");
+    throw new TypeError("the body is neither a text, a form nor bytes");
   const [first] = addresses;
   const sent = (url.protocol === "https:" ? requestByHttps : requestByHttp)(url.href, {
     method: method ?? "GET",
-    headers: { ...Object.fromEntries(new Headers(headers)), host: url.host },
+    headers: { ...Object.fromEntries(headers), host: url.host },
     agent: false, // a connection of its own: the agent of the process may use proxies, and reuse connections whose name had another address
     lookup: (_, { all }, done) => (all ? done(null, [...addresses]) : done(null, first!.address, first!.family)),
     timeout: IDLE_TIMEOUT_MS,
