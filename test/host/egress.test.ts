@@ -175,6 +175,15 @@ describe("a request", () => {
     expect(requests).toHaveLength(2);
   });
 
+  it("with a form says so, as `fetch` does", async () => {
+    const { port, requests } = await listen();
+    await egress(allow("127.0.0.1"))(`http://127.0.0.1:${port}/`, { method: "POST", body: new URLSearchParams({ code: "a b" }) });
+    const form = "application/x-www-form-urlencoded;charset=UTF-8";
+    expect(requests).toEqual([
+      expect.objectContaining({ body: "code=a+b", headers: expect.objectContaining({ "content-type": form }) }),
+    ]);
+  });
+
   it("leaves only when the commits that it may tell of are on disk", async () => {
     const { port, requests } = await listen();
     const disk = Promise.withResolvers<void>();
