@@ -22,6 +22,9 @@ beforeAll(async () => {
   release = await makeRelease();
 });
 
+/** In how many runs no request has carried an operation out. */
+const missing = new Map<string, number>();
+
 let pair: Pair | undefined;
 afterEach(() => pair?.close());
 
@@ -29,9 +32,13 @@ it.each(SEEDS)(
   `workerd and the server answer ${REQUESTS} requests of the seed %i in the same way, and store the same`,
   async (seed) => {
     pair = await startPair(release);
-    const { differences, unsuccessful } = await runDifferential(pair.sides, seed, Number(REQUESTS));
-    expect(differences).toEqual([]);
-    expect(unsuccessful, "operations that no request has carried out").toEqual([]);
+    const outcome = await runDifferential(pair.sides, seed, Number(REQUESTS));
+    expect(outcome.differences).toEqual([]);
+    for (const operation of outcome.unsuccessful) missing.set(operation, (missing.get(operation) ?? 0) + 1);
   },
   TIMEOUT_MS,
 );
+
+it("some run has carried out each operation", () => {
+  expect([...missing].filter(([, runs]) => runs === SEEDS.length)).toEqual([]);
+});
