@@ -3,7 +3,7 @@ import type { Turns } from "./turns.ts";
 
 /** The SQLite of each Durable Object: tables of the one file, whose names begin with the number of the object. */
 
-/** Runs SQL of one object. In: who is told when the transaction of a write fails. Returns the rows of a single statement. */
+/** Runs SQL of one object. Returns the rows of a single statement. Calls `failed` if the transaction of a write fails. */
 export type RunSql = (sql: string, values: readonly SqlValue[], failed: (error: Error) => void) => unknown[];
 
 const TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'object_[0-9]*_*'";

@@ -42,7 +42,7 @@ const SQL = {
   due: "SELECT class, name FROM host_objects WHERE alarm IS NOT NULL",
 };
 
-/** In: gives the bindings of a new instance; tells of errors that no caller gets. */
+/** Opens the objects of the file. `env` returns the bindings of a new instance; `report` gets the errors that no caller gets. */
 export function createObjects(turns: Turns, env: () => Bindings, report: Report): Objects {
   turns.db.exec(SQL.create);
   const statementOf = createStatements(turns.db);

@@ -29,7 +29,7 @@ interface Row {
   readonly attempts: number;
 }
 
-/** In: delivers a batch, and throws when a message that it has not acknowledged must come again. */
+/** Opens a queue. `deliver` throws if a message that it has not acknowledged must come again. */
 export function createQueue(
   turns: Turns,
   settings: QueueSettings,

@@ -8,8 +8,8 @@ import type { SqliteFile } from "./sqlite-file.ts";
 export interface Turns {
   readonly db: DatabaseSync;
   /**
-   * Runs what an object writes, as part of the transaction of this turn of the event loop. Throws SQLite's error. In: who is told when the
-   * transaction fails, by then or later.
+   * Runs what an object writes, as part of the transaction of this turn of the event loop. Throws SQLite's error. Calls `failed` if the transaction
+   * fails, then or later.
    */
   readonly write: <T>(failed: (error: Error) => void, run: () => T) => T;
   /** Commits the transaction of this turn, if an object has written. Never throws: the objects are told. */

@@ -25,7 +25,7 @@ export interface ServerSettings {
 const usage = (message: string, hint?: string): CliError =>
   new CliError(message, { exit: "usage", ...(hint !== undefined && { hint }) });
 
-/** Parses the options. In: the settings that `--set` may name. Throws a CliError. */
+/** Parses the options. `names` are the settings that `--set` may name. Throws a CliError. */
 export function parseServerSettings(
   { env }: Io,
   options: Values<typeof SERVER_OPTIONS>,

@@ -33,7 +33,7 @@ export class DigestStream extends WritableStream<Uint8Array> {
   }
 }
 
-/** Reads until the view holds `min` bytes, or the stream ends. Out: the bytes that were read, in the buffer of the view. */
+/** Reads until the view holds `min` bytes, or the stream ends. Returns the bytes that were read, in the buffer of the view. */
 async function readAtLeast(this: ReadableStreamBYOBReader, min: number, view: Uint8Array) {
   let { buffer } = view;
   let length = 0;

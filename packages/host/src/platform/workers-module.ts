@@ -9,7 +9,7 @@ export class DurableObject<Bindings> {
   }
 }
 
-/** The simulator calls no entrypoint. */
+/** Neither the simulator nor the server calls an entrypoint. */
 export class WorkerEntrypoint<Bindings> {
   protected readonly env: Bindings | undefined;
 }
