@@ -6,6 +6,8 @@ interface OptionalSecrets {
   readonly OIDC_CLIENT_SECRET?: string;
   /** Only for tests on one machine, for example `http://127.0.0.1:9000`: webhooks may deliver there. Absent or empty: nowhere. */
   readonly WEBHOOK_TEST_ORIGIN?: string;
+  /** Hosts to which the service may send requests although they are not public; `item-vault server` sets it. Absent or empty: none. */
+  readonly ALLOWED_HOSTS?: string;
 }
 
 interface Env extends OptionalSecrets {}

@@ -37,8 +37,8 @@ export interface Settings {
   readonly stepCalls: number;
   /** The hour (UTC) in which the nightly backup begins; `undefined`: there is none. */
   readonly backupHour: number | undefined;
-  /** The origin of a receiver on this machine, to which webhooks may also deliver. */
-  readonly webhookTestOrigin: string | undefined;
+  /** Origins to which the service may send requests although their hosts are not public. */
+  readonly allowedOrigins: readonly string[];
   /** The audience that tokens of workloads must have; `undefined`: the origin of the request. */
   readonly workloadAudience: string | undefined;
   /** The Access application with which people sign in; `undefined`: there is none. */
@@ -78,17 +78,17 @@ const HANGING_FLAG = "global_fetch_strictly_public";
 
 function parseAll(env: Env): Result<Settings> {
   const numbers = Object.entries<Numeric>(NUMBERS).map(([name, rule]) => [name, parseNumber(env[rule.variable], rule)] as const);
-  const testOrigin = parseTestOrigin(env.WEBHOOK_TEST_ORIGIN);
+  const allowedOrigins = parseAllowedOrigins(env.WEBHOOK_TEST_ORIGIN, env.ALLOWED_HOSTS);
   const others: { readonly [K in Exclude<keyof Settings, keyof typeof NUMBERS>]: Result<Settings[K]> } = {
     tokensNotBefore: parseTime(env.TOKENS_NOT_BEFORE),
-    webhookTestOrigin: testOrigin,
+    allowedOrigins,
     workloadAudience: parseAudience(env.WORKLOAD_AUDIENCE),
     access: parseAccess(env.ACCESS_TEAM, env.ACCESS_AUD),
     oidc: parseSignInIssuer(
       env.OIDC_ISSUER,
       env.OIDC_CLIENT_ID,
       env.OIDC_CLIENT_SECRET,
-      testOrigin.ok ? testOrigin.value : undefined,
+      allowedOrigins.ok ? allowedOrigins.value : [],
     ),
     backupHour: parseHour(env.BACKUP_HOUR),
   };
@@ -174,11 +174,18 @@ const parseAudience = (text: string | undefined): Result<string | undefined> =>
     ? ok(text || undefined)
     : fail("misconfigured", "WORKLOAD_AUDIENCE is not 1 to 255 printable ASCII characters without spaces");
 
-/** Accepts only this machine, because the setting must not open a private network to webhooks. */
-const parseTestOrigin = (text: string | undefined): Result<string | undefined> =>
-  !text || (/^https?:\/\/(127\.0\.0\.1|localhost|\[::1\]):[1-9]\d*$/.test(text) && URL.canParse(text))
-    ? ok(text || undefined)
-    : fail("misconfigured", "WEBHOOK_TEST_ORIGIN is not the origin of a port of this machine");
+/**
+ * Parses the origins that need no public host: one for tests, of this machine alone, because it must not open a private network, and the hosts of
+ * `item-vault server --allow-host`, by https.
+ */
+function parseAllowedOrigins(testOrigin: string | undefined, hosts: string | undefined): Result<readonly string[]> {
+  if (testOrigin && !(/^https?:\/\/(127\.0\.0\.1|localhost|\[::1\]):[1-9]\d*$/.test(testOrigin) && URL.canParse(testOrigin)))
+    return fail("misconfigured", "WEBHOOK_TEST_ORIGIN is not the origin of a port of this machine");
+  const origins = (hosts || "").split(",").flatMap((host) => (host === "" ? [] : `https://${host}`));
+  if (!origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin))
+    return fail("misconfigured", "ALLOWED_HOSTS is not a list of hosts, each with its port unless that is 443");
+  return ok(testOrigin ? [testOrigin, ...origins] : origins);
+}
 
 /** wrangler.toml gives numbers, the dashboard gives texts. `Number` alone would accept the empty text as 0. */
 function parseNumber(value: unknown, { variable, least, most = Infinity, unit }: Numeric): Result<number> {

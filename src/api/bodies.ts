@@ -115,7 +115,7 @@ export const idInput = z.pipe(
 );
 
 /** Contract 27.1. In: the origin for tests, if one is set. */
-export const newIssuer = (testOrigin: string | undefined) =>
+export const newIssuer = (allowedOrigins: readonly string[]) =>
   z
     .strictObject({
       name,
@@ -125,7 +125,7 @@ export const newIssuer = (testOrigin: string | undefined) =>
       once: optional(z.boolean()),
     })
     .check(({ value: { issuer, jwks, preset }, issues }) => {
-      const message = issuerUrlFault(issuer, jwks ? "given" : "fetched", testOrigin);
+      const message = issuerUrlFault(issuer, jwks ? "given" : "fetched", allowedOrigins);
       if (message !== undefined) issues.push({ code: "custom", path: ["issuer"], message, input: issuer });
       const known = presetOf(issuer);
       if (preset !== undefined && known !== "generic" && preset !== known)
@@ -164,11 +164,11 @@ export const newRule = z
 const OVERLAP_SECONDS = DAY / SECOND;
 
 /** The URL of a webhook. In: the origin for tests, if one is set. */
-const webhookUrl = (testOrigin: string | undefined) =>
+const webhookUrl = (allowedOrigins: readonly string[]) =>
   z.pipe(
     z.string(),
     z.transform((value, { issues }): string => {
-      const wrong = publicUrlFault(value, testOrigin);
+      const wrong = publicUrlFault(value, allowedOrigins);
       if (wrong === undefined) return new URL(value).href;
       issues.push({ code: "custom", message: wrong, input: value });
       return z.NEVER;
@@ -194,14 +194,14 @@ const rotateSecret = optional(
 );
 
 /** Contract 17.4. In: the origin for tests, if one is set. */
-export const newWebhook = (testOrigin: string | undefined) =>
-  z.strictObject({ url: webhookUrl(testOrigin), enabled: webhookEnabled });
+export const newWebhook = (allowedOrigins: readonly string[]) =>
+  z.strictObject({ url: webhookUrl(allowedOrigins), enabled: webhookEnabled });
 
 /** Contract 17.5. In: the origin for tests, if one is set. */
-export const webhookChange = (testOrigin: string | undefined) =>
+export const webhookChange = (allowedOrigins: readonly string[]) =>
   z
     .strictObject({
-      url: optional(webhookUrl(testOrigin)),
+      url: optional(webhookUrl(allowedOrigins)),
       enabled: webhookEnabled,
       resume: optional(z.enum(["cursor", "latest"], "is not cursor or latest")),
       rotateSecret,

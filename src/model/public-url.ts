@@ -46,10 +46,10 @@ const ISSUER: Rules = [
 
 /**
  * Returns what is wrong with the URL of a webhook (contract 17.3) or with the `jwks_uri` of an issuer, or undefined if the service may send requests
- * to it. No part of the URL is in the words, because it may contain a secret. `testOrigin` is allowed as it is.
+ * to it. No part of the URL is in the words, because it may contain a secret. `allowedOrigins` are allowed as they are.
  */
-export const publicUrlFault = (text: string, testOrigin?: string): string | undefined =>
-  urlFault(text, testOrigin, PUBLIC, EVERY);
+export const publicUrlFault = (text: string, allowedOrigins: readonly string[] = []): string | undefined =>
+  urlFault(text, allowedOrigins, PUBLIC, EVERY);
 
 /** Where the keys of an issuer come from: the service fetches them, or the admin gives them. */
 export type KeySource = "fetched" | "given";
@@ -58,15 +58,15 @@ export type KeySource = "fetched" | "given";
  * Returns what is wrong with the URL of an issuer (OpenID Connect Discovery 1.0 section 3), as `publicUrlFault` does. An issuer whose keys are given is
  * never sent a request, so it may have any host and port, as in a Kubernetes cluster.
  */
-export const issuerUrlFault = (text: string, source: KeySource, testOrigin?: string): string | undefined =>
-  urlFault(text, testOrigin, source === "given" ? HTTPS : PUBLIC, ISSUER);
+export const issuerUrlFault = (text: string, source: KeySource, allowedOrigins: readonly string[] = []): string | undefined =>
+  urlFault(text, allowedOrigins, source === "given" ? HTTPS : PUBLIC, ISSUER);
 
-function urlFault(text: string, testOrigin: string | undefined, hosts: Rules, rules: Rules): string | undefined {
+function urlFault(text: string, allowedOrigins: readonly string[], hosts: Rules, rules: Rules): string | undefined {
   if (!fits(text, LIMITS.webhookUrl)) return `is longer than ${LIMITS.webhookUrl} bytes`;
   // `URL` would drop some of the other characters, and what it parses would not be what was written.
   if (!/^[\x21-\x7e]+$/.test(text) || text.includes("\\") || !URL.canParse(text)) return "is not a URL";
   const url = new URL(text);
-  const applied = url.origin === testOrigin ? rules : [...hosts, ...rules];
+  const applied = allowedOrigins.includes(url.origin) ? rules : [...hosts, ...rules];
   return applied.find(([isBroken]) => isBroken(url, text))?.[1];
 }
 

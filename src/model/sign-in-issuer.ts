@@ -21,13 +21,13 @@ export function parseSignInIssuer(
   issuer: string | undefined,
   clientId: string | undefined,
   clientSecret: string | undefined,
-  testOrigin: string | undefined,
+  allowedOrigins: readonly string[],
 ): Result<SignInIssuer | undefined> {
   if (!issuer && !clientId) return ok(undefined);
   if (!issuer) return fail("misconfigured", "OIDC_CLIENT_ID is set without OIDC_ISSUER");
   if (!clientId) return fail("misconfigured", "OIDC_ISSUER is set without OIDC_CLIENT_ID");
   if (!clientSecret) return fail("misconfigured", "OIDC_ISSUER is set without the secret OIDC_CLIENT_SECRET");
-  const wrong = issuerUrlFault(issuer, "fetched", testOrigin);
+  const wrong = issuerUrlFault(issuer, "fetched", allowedOrigins);
   const faults = [
     wrong !== undefined && `OIDC_ISSUER ${wrong}`,
     !isCredential(clientId) && "OIDC_CLIENT_ID is not 1 to 1,024 printable ASCII characters",

@@ -11,7 +11,7 @@ import { type Fetched, fetchDescription, fetchDocument, refuse, withDeadline } f
 interface Provider {
   readonly oidc: SignInIssuer;
   /** The origin that is allowed for tests. */
-  readonly testOrigin: string | undefined;
+  readonly allowedOrigins: readonly string[];
   /** Unix milliseconds. */
   readonly now: number;
 }
@@ -19,19 +19,21 @@ interface Provider {
 /** Descriptions by issuer. */
 const descriptions = createCache<JsonObject>(8, 10 * MINUTE);
 
-async function describe({ oidc: { issuer }, testOrigin, now }: Provider, signal: AbortSignal): Promise<Fetched<JsonObject>> {
+async function describe({ oidc: { issuer }, allowedOrigins, now }: Provider, signal: AbortSignal): Promise<Fetched<JsonObject>> {
   const known = descriptions.get(issuer, now);
   if (known) return { ok: true, value: known };
-  const fetched = await fetchDescription(issuer, testOrigin, signal);
+  const fetched = await fetchDescription(issuer, allowedOrigins, signal);
   if (fetched.ok) descriptions.set(issuer, fetched.value, now);
   return fetched;
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-function endpointOf(description: JsonObject, name: string, { testOrigin }: Provider): Fetched<string> {
+function endpointOf(description: JsonObject, name: string, { allowedOrigins }: Provider): Fetched<string> {
   const url = description[name];
-  return typeof url === "string" && publicUrlFault(url, testOrigin) === undefined ? { ok: true, value: url } : refuse("endpoint");
+  return typeof url === "string" && publicUrlFault(url, allowedOrigins) === undefined
+    ? { ok: true, value: url }
+    : refuse("endpoint");
 }
 
 /** The scopes that are asked for where the provider has them: of names, and of the groups of a person. */

@@ -42,11 +42,11 @@ export async function withDeadline<T>(run: (signal: AbortSignal) => Promise<T>):
 /** Fetches the document in which an issuer describes itself. `issuer` is its URL to the letter. Never throws. */
 export async function fetchDescription(
   issuer: string,
-  testOrigin: string | undefined,
+  allowedOrigins: readonly string[],
   signal: AbortSignal,
 ): Promise<Fetched<JsonObject>> {
   // The settings may have changed since the issuer was added.
-  if (issuerUrlFault(issuer, "fetched", testOrigin) !== undefined) return refuse("url");
+  if (issuerUrlFault(issuer, "fetched", allowedOrigins) !== undefined) return refuse("url");
   const description = await fetchDocument(discoveryUrlOf(issuer), signal);
   if (!description.ok) return description;
   return description.value.body["issuer"] === issuer ? { ok: true, value: description.value.body } : refuse("issuer");

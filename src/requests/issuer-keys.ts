@@ -65,25 +65,25 @@ export async function loadKeys(
   issuer: { readonly url: string; readonly stored: StoredKeys },
   keyId: string,
   now: number,
-  testOrigin: string | undefined,
+  allowedOrigins: readonly string[],
   ports: KeysPorts,
 ): Promise<readonly WorkloadKey[] | undefined> {
   const { url, stored } = issuer;
   const plan = planKeys(stored, keyId, now);
   if (plan === "wait") return undefined;
-  if (plan === "fetch") return fetchAndSave(url, now, testOrigin, ports);
-  if (plan === "refresh") ports.defer(fetchAndSave(url, now, testOrigin, ports));
+  if (plan === "fetch") return fetchAndSave(url, now, allowedOrigins, ports);
+  if (plan === "refresh") ports.defer(fetchAndSave(url, now, allowedOrigins, ports));
   return stored.keys;
 }
 
 async function fetchAndSave(
   url: string,
   now: number,
-  testOrigin: string | undefined,
+  allowedOrigins: readonly string[],
   { claim, save, report }: KeysPorts,
 ): Promise<readonly WorkloadKey[] | undefined> {
   if (!(await claim(now))) return undefined;
-  const fetched = await fetchKeys(url, testOrigin);
+  const fetched = await fetchKeys(url, allowedOrigins);
   if (!fetched.ok) {
     report(fetched.fault);
     return undefined;
@@ -99,14 +99,14 @@ async function fetchAndSave(
  */
 export const fetchKeys = (
   issuer: string,
-  testOrigin: string | undefined,
+  allowedOrigins: readonly string[],
   keysAt?: string,
 ): Promise<Fetched<readonly WorkloadKey[]>> =>
   withDeadline(async (signal) => {
-    const description = keysAt === undefined ? await fetchDescription(issuer, testOrigin, signal) : undefined;
+    const description = keysAt === undefined ? await fetchDescription(issuer, allowedOrigins, signal) : undefined;
     if (description?.ok === false) return description;
     const keysUrl = keysAt ?? description?.value["jwks_uri"];
-    if (typeof keysUrl !== "string" || publicUrlFault(keysUrl, testOrigin) !== undefined) return refuse("keys_url");
+    if (typeof keysUrl !== "string" || publicUrlFault(keysUrl, allowedOrigins) !== undefined) return refuse("keys_url");
     const set = await fetchDocument(keysUrl, signal);
     if (!set.ok) return set;
     const keys = set.value.body["keys"];
@@ -118,7 +118,7 @@ export interface PeopleIssuer {
   readonly issuer: string;
   readonly keysAt?: string;
   /** The origin that is allowed for tests. */
-  readonly testOrigin: string | undefined;
+  readonly allowedOrigins: readonly string[];
 }
 
 interface Kept {
@@ -136,7 +136,7 @@ const kept = createCache<Kept>(8, DAY);
  * `report` why.
  */
 export async function loadPeopleKeys(
-  { issuer, keysAt, testOrigin }: PeopleIssuer,
+  { issuer, keysAt, allowedOrigins }: PeopleIssuer,
   keyId: string,
   now: number,
   report: (fault: FetchFault) => void,
@@ -145,7 +145,7 @@ export async function loadPeopleKeys(
   kept.set(issuer, entry, now);
   const plan = planKeys(entry.stored, keyId, now);
   if (plan === "use") return entry.stored.keys;
-  if (plan !== "wait") entry.pending = fetchKept(entry, now, () => fetchKeys(issuer, testOrigin, keysAt));
+  if (plan !== "wait") entry.pending = fetchKept(entry, now, () => fetchKeys(issuer, allowedOrigins, keysAt));
   const fault = await entry.pending;
   if (fault !== undefined) report(fault);
   return plan === "refresh" || (entry.pending && fault === undefined) ? entry.stored.keys : undefined;

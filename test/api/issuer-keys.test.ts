@@ -18,7 +18,7 @@ beforeAll(async () => {
   [key, newer] = [await newSigningKey("ES256"), await newSigningKey("RS256")];
 });
 
-const fetchFrom = ({ url }: Issuer) => fetchKeys(url, ISSUERS_ORIGIN);
+const fetchFrom = ({ url }: Issuer) => fetchKeys(url, [ISSUERS_ORIGIN]);
 const refused = (fault: FetchFault) => ({ ok: false, fault });
 
 describe("the keys of an issuer", () => {
@@ -44,7 +44,7 @@ describe("the keys of an issuer", () => {
 
   it("are not fetched from an issuer that the settings do not allow", async () => {
     const issuer = await newIssuer([key]);
-    expect(await fetchKeys(issuer.url, undefined)).toEqual(refused("url"));
+    expect(await fetchKeys(issuer.url, [])).toEqual(refused("url"));
     expect(await issuer.requests()).toEqual([0, 0]);
   });
 });
@@ -196,7 +196,7 @@ function newRow(stored: StoredKeys = { keys: [], fetchedAt: 0, triedAt: 0 }): Ro
 const NOW = 1_800_000_000_000;
 
 const load = (row: Row, { url }: Issuer, kid: string, now: number, stored = row.stored) =>
-  loadKeys({ url, stored }, kid, now, ISSUERS_ORIGIN, row.ports);
+  loadKeys({ url, stored }, kid, now, [ISSUERS_ORIGIN], row.ports);
 
 describe("a request that needs the keys of an issuer", () => {
   it("fetches and stores them at first, and then uses what is stored", async () => {

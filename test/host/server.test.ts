@@ -187,6 +187,27 @@ it("a server whose log somebody deletes ends before it acknowledges what the log
   expect([await exited, server.lines.join()]).toEqual([[1, null], expect.stringContaining("item-vault.db-wal")]);
 });
 
+it("a host of --allow-host may be that of a webhook and of an issuer, and no other private host may", async () => {
+  const server = await startServer(newDirectory(), "--allow-host", "hooks.internal", "--allow-host", "keycloak.lan:8443");
+  const { vault, admin } = await makeVault(server);
+  const statusOf = async (url: string) =>
+    (await send(server.url, admin, "POST", `/v1/admin/vaults/${vault}/webhooks`, { url })).status;
+  const urls = [
+    "https://hooks.internal/a",
+    "https://keycloak.lan:8443/a",
+    "https://hooks.internal:8443/a",
+    "http://hooks.internal/a",
+    "https://other.internal/a",
+  ];
+  expect(await Promise.all(urls.map(statusOf))).toEqual([200, 200, 400, 400, 400]);
+  const issuer = await send(server.url, admin, "POST", "/v1/admin/issuers", {
+    issuer: "https://keycloak.lan:8443/realms/a",
+    name: "Keycloak",
+  });
+  expect(issuer.body).not.toMatchObject({ message: expect.stringContaining("issuer:") });
+  await server.end();
+});
+
 describe("a directory that cannot be used", () => {
   it("that other accounts may read is refused", async () => {
     const { data } = await usedDirectory();

@@ -159,15 +159,15 @@ describe("the origin for tests", () => {
   const ORIGIN = "http://127.0.0.1:9000";
 
   it("is allowed as it is, without user name and fragment", () => {
-    expect(publicUrlFault(`${ORIGIN}/a?b=c`, ORIGIN)).toBeUndefined();
-    expect(publicUrlFault("http://user@127.0.0.1:9000/", ORIGIN)).toMatch(/user name/);
-    expect(publicUrlFault(`${ORIGIN}/#a`, ORIGIN)).toMatch(/fragment/);
+    expect(publicUrlFault(`${ORIGIN}/a?b=c`, [ORIGIN])).toBeUndefined();
+    expect(publicUrlFault("http://user@127.0.0.1:9000/", [ORIGIN])).toMatch(/user name/);
+    expect(publicUrlFault(`${ORIGIN}/#a`, [ORIGIN])).toMatch(/fragment/);
   });
 
   it.each(["http://127.0.0.1:9001/", "https://127.0.0.1:9000/", "http://localhost:9000/", "http://127.0.0.1/"])(
     "allows no other one: %s",
     (url) => {
-      expect(publicUrlFault(url, ORIGIN)).toBeDefined();
+      expect(publicUrlFault(url, [ORIGIN])).toBeDefined();
     },
   );
 });
@@ -198,7 +198,7 @@ describe("the URL of an issuer", () => {
 
   it("may be at the origin for tests, and at no other one of this machine", () => {
     const origin = "http://127.0.0.1:9000";
-    expect(issuerUrlFault(`${origin}/a`, "fetched", origin)).toBeUndefined();
+    expect(issuerUrlFault(`${origin}/a`, "fetched", [origin])).toBeUndefined();
     for (const url of [
       `${origin}/a?b`,
       `${origin}/a#b`,
@@ -206,7 +206,7 @@ describe("the URL of an issuer", () => {
       "http://127.0.0.1:9001",
       "http://localhost:9000",
     ])
-      expect(issuerUrlFault(url, "fetched", origin)).toBeDefined();
+      expect(issuerUrlFault(url, "fetched", [origin])).toBeDefined();
     expect(issuerUrlFault(origin, "fetched")).toBeDefined();
   });
 

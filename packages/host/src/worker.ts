@@ -98,7 +98,9 @@ async function openOver(
     deliver: async (queue, messages) => handler.queue({ queue, messages } as unknown as MessageBatch, env, background.context),
     report,
   });
-  env = { ...bindings, ...variables };
+  // The service refuses URLs of hosts that are not public before it sends anything.
+  const own: Bindings = { ...bindings, ALLOWED_HOSTS: allowed.hosts.join(",") };
+  env = { ...own, ...variables };
 
   const runHourly = async (time: number): Promise<void> => {
     try {
@@ -111,12 +113,12 @@ async function openOver(
   const running = [...crons, ...queues, objects];
   return {
     fetch: (request) => answer(request, env),
-    health: (changed) => answer(new Request("http://127.0.0.1/health"), { ...bindings, ...changed }),
+    health: (changed) => answer(new Request("http://127.0.0.1/health"), { ...own, ...changed }),
     settled: turns.settled,
     pendingMigrations,
     start: () => running.forEach(({ start }) => start()),
     setVariables(changed) {
-      env = { ...bindings, ...changed }; // another object, because the service remembers the settings of an `env`
+      env = { ...own, ...changed }; // another object, because the service remembers the settings of an `env`
       objects.renewBindings();
     },
     finish: background.finish,

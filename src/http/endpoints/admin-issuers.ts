@@ -21,7 +21,7 @@ const ISSUER = { resource: "ISSUER" } as const;
 
 export const createIssuer = serveBy({
   parse: ({ body, store }: ParseCall): Result<NewIssuer> =>
-    parseValue(newIssuer(store.settings.webhookTestOrigin), body!.json, "the issuer"),
+    parseValue(newIssuer(store.settings.allowedOrigins), body!.json, "the issuer"),
   async handle(call: Call, input: NewIssuer): ReplyTo<"createIssuer"> {
     const { c, store } = call;
     const room = await requireRoom(store);

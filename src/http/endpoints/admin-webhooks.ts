@@ -21,7 +21,7 @@ export const getWebhook = (call: Call): ReplyTo<"getWebhook"> => answerOne(call,
 
 export const createWebhook = serveBy({
   parse({ body, store }: ParseCall): Result<NewWebhook> {
-    const input = parseValue(newWebhook(store.settings.webhookTestOrigin), body!.json, "the webhook");
+    const input = parseValue(newWebhook(store.settings.allowedOrigins), body!.json, "the webhook");
     return input.ok ? ok({ url: input.value.url, enabled: input.value.enabled ?? true }) : input;
   },
   async handle(call: Call, webhook: NewWebhook): ReplyTo<"createWebhook"> {
@@ -34,7 +34,7 @@ export const createWebhook = serveBy({
 
 export const updateWebhook = serveBy({
   parse: ({ body, store }: ParseCall): Result<WebhookChange> =>
-    parseValue(webhookChange(store.settings.webhookTestOrigin), body!.json, "the webhook"),
+    parseValue(webhookChange(store.settings.allowedOrigins), body!.json, "the webhook"),
   async handle(call: Call, change: WebhookChange): ReplyTo<"updateWebhook"> {
     const { webhook: id, idempotencyKey: key } = call;
     const text = JSON.stringify(change);

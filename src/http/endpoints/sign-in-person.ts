@@ -51,10 +51,10 @@ export async function beginSignIn(c: Context): Promise<Result<Content<AnswerBody
   if (!store.ok) return store;
   const limited = await limitAddress(c.env, addressOf(c));
   if (limited) return limited;
-  const { oidc, webhookTestOrigin: testOrigin } = store.value.settings;
+  const { oidc, allowedOrigins } = store.value.settings;
   if (!oidc) return fail("unauthorized");
   const pending = await createPendingSignIn(store.value.keyring, store.value.now);
-  const url = await authorizationUrl({ oidc, testOrigin, now: store.value.now }, pending, redirectUriOf(c));
+  const url = await authorizationUrl({ oidc, allowedOrigins, now: store.value.now }, pending, redirectUriOf(c));
   if (!url.ok) return unavailable("The fetch of the identity provider's description", url.fault);
   setCookie(c, pending.text, LIMITS.pendingSignIn, PENDING_COOKIE);
   return ok({ json: { url: url.value } });
@@ -69,14 +69,14 @@ export interface ProviderAnswer extends AuthorizationAnswer {
 export async function signInByProvider(c: Context, store: Store, answer: ProviderAnswer): Promise<Result<Granted>> {
   const limited = await limitAddress(c.env, addressOf(c));
   if (limited) return limited;
-  const { oidc, webhookTestOrigin: testOrigin } = store.settings;
+  const { oidc, allowedOrigins } = store.settings;
   const cookie = cookieOf(c, PENDING_COOKIE) ?? "";
   const pending = await parsePendingSignIn(store.keyring, cookie, answer.state, store.now);
   if (!oidc || !pending || !(await sameText(pending.state, answer.state))) return fail("unauthorized");
-  const redeemed = await redeemAuthorization({ oidc, testOrigin, now: store.now }, answer, pending, redirectUriOf(c));
+  const redeemed = await redeemAuthorization({ oidc, allowedOrigins, now: store.now }, answer, pending, redirectUriOf(c));
   if (!redeemed.ok) return unavailable("The exchange of a code at the identity provider", redeemed.fault);
   if (redeemed.value === undefined) return fail("unauthorized");
-  const verified = await verify(store, { issuer: oidc.issuer, testOrigin }, oidc.clientId, redeemed.value, (fault) =>
+  const verified = await verify(store, { issuer: oidc.issuer, allowedOrigins }, oidc.clientId, redeemed.value, (fault) =>
     logFailure("An ID token that the identity provider has given", defect(fault), traceOf(c)),
   );
   if (!verified.ok) return verified;
@@ -99,7 +99,7 @@ export async function signInByAccess(c: Context, store: Store): Promise<Result<G
   if (!access || !token) return undefined;
   const { issuer, audience } = access;
   const keysAt = `${issuer}/cdn-cgi/access/certs`;
-  const verified = await verify(store, { issuer, keysAt, testOrigin: issuer }, audience, token);
+  const verified = await verify(store, { issuer, keysAt, allowedOrigins: [issuer] }, audience, token);
   if (!verified.ok) return verified;
   const identity = isOfPerson(verified.value.payload) ? parseIdentity(verified.value) : fail("unauthorized");
   const granted = identity.ok ? await admit(c, store, identity.value) : identity;

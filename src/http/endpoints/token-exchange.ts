@@ -153,7 +153,7 @@ async function keysOf(c: Context, store: Store, { issuer, stored }: LoadedIssuer
   const { url, keys } = issuer.claims.issuer!;
   if (keys) return keys;
   const { id } = issuer.row;
-  return loadKeys({ url, stored }, keyId, store.now, store.settings.webhookTestOrigin, {
+  return loadKeys({ url, stored }, keyId, store.now, store.settings.allowedOrigins, {
     claim: (now) => claimFetch(store, id, now),
     save: (fetched, at) => saveKeys(store, id, fetched, at),
     defer: (work) => c.executionCtx.waitUntil(work),

@@ -19,7 +19,7 @@ export async function sendMessage(
 ): Promise<Attempt> {
   const at = clock();
   // The setting may have changed since the webhook was made.
-  if (publicUrlFault(url, store.settings.webhookTestOrigin) !== undefined) return { at, milliseconds: 0, error: "url" };
+  if (publicUrlFault(url, store.settings.allowedOrigins) !== undefined) return { at, milliseconds: 0, error: "url" };
   const timestamp = Math.floor(at / SECOND);
   const secrets = previous && previous.until > at ? [secret, previous.secret] : [secret];
   const headers = {

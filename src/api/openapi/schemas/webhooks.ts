@@ -76,9 +76,9 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
     },
     ["status", "error", "test"],
   ),
-  NewWebhook: body("A webhook to make (contract 17.4).", newWebhook(undefined), { url, enabled }),
+  NewWebhook: body("A webhook to make (contract 17.4).", newWebhook([]), { url, enabled }),
   WebhookChange: {
-    ...body("What changes of a webhook (contract 17.5).", webhookChange(undefined), {
+    ...body("What changes of a webhook (contract 17.5).", webhookChange([]), {
       url: nullable(url),
       enabled,
       resume: "Makes it active: from the event where it stopped, or without what was missed.",

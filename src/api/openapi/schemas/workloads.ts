@@ -71,7 +71,7 @@ export const workloadSchemas: Readonly<Record<string, Schema>> = {
     },
     required: ["grant_type", "subject_token", "subject_token_type"],
   },
-  NewIssuer: body("An issuer to add (contract 27.1).", newIssuer(undefined), {
+  NewIssuer: body("An issuer to add (contract 27.1).", newIssuer([]), {
     name: "The name.",
     issuer: "Its URL, exactly as its tokens have it in `iss`: https.",
     preset: "`generic` by default.",
