@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { firstIdAt } from "../../src/model/ids.ts";
+import { DAY } from "../../src/model/time.ts";
 import { addEntry, flushBatch } from "../../src/store/activity/flush.ts";
 import { recordingQueue } from "../support/activity.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
@@ -83,6 +84,22 @@ describe("the log entry of a read that comes alone", () => {
     }
     expect(count).toMatchObject({ calls: 2, rowsWritten: 2 });
     expect(count.rowsRead).toBeLessThanOrEqual(30);
+  });
+
+  it("reads no more rows when the log has two hundred segments of the day", async () => {
+    const { vault, items, call } = await countedVault(1);
+    const { rows, bindings } = recordingQueue();
+    await call("GET", items, { env: bindings });
+    await vi.waitFor(() => expect(rows).toHaveLength(1), UNDER_LOAD);
+    const today = Math.floor(Date.now() / DAY) * DAY;
+    await env.DB.prepare("INSERT INTO log_segments SELECT ?1, value, value, 1, '{}' FROM json_each(?2)")
+      .bind(vault, JSON.stringify(Array.from({ length: 200 }, (_, at) => firstIdAt(today + at))))
+      .run();
+    const { count, db } = countingDatabase();
+    void addEntry({ ...env, DB: db }, rows[0]!);
+    await flushBatch({ ...env, DB: db });
+    expect(count.calls).toBe(1);
+    expect(count.rowsRead).toBeLessThanOrEqual(15);
   });
 });
 

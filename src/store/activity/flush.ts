@@ -167,8 +167,9 @@ const EARLIER_SEGMENTS = "log_segments WHERE vault_id = handed.log AND id > hand
 
 /** Whether the log has a hand-over. `last_id` bounds all earlier segments: none up to the first one without a later id can have it. */
 const IS_STORED = `EXISTS (
-  SELECT 1 FROM ${EARLIER_SEGMENTS}
-    AND id > coalesce((SELECT id FROM ${EARLIER_SEGMENTS} AND last_id < handed.last ORDER BY id DESC LIMIT 1), '')
+  SELECT 1 FROM log_segments
+  WHERE vault_id = handed.log AND id <= handed.first
+    AND id > coalesce((SELECT id FROM ${EARLIER_SEGMENTS} AND last_id < handed.last ORDER BY id DESC LIMIT 1), handed.day)
     AND instr(lines, '${HAND_OVER_START}' || handed.first || '"') > 0)`;
 
 /**
