@@ -1,11 +1,11 @@
 /** The server of the benchmarks of one machine, as a process. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { bundleWorker } from "../scripts/build/worker.ts";
+import { releaseFolder } from "../test/config/release.ts";
 import { fetchJson } from "./load.ts";
 
 export const secret = () => randomBytes(32).toString("base64url");
@@ -36,11 +36,6 @@ export async function startProgram(
 /** Writes the release and the secrets, and starts `item-vault server` of the built command line. */
 export async function startServer() {
   const folder = mkdtempSync(join(tmpdir(), "bench-host-"));
-  const { files } = await bundleWorker();
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), content);
-  }
   const lines = Object.entries(SECRETS).map(([name, value]) => `${name}='${value}'\n`);
   writeFileSync(join(folder, "secrets"), lines.join(""), { mode: 0o600 });
   const options = ["--data", join(folder, "data"), "--root-keys", join(folder, "secrets"), "--listen", "127.0.0.1:0"];
@@ -49,7 +44,7 @@ export async function startServer() {
     "server",
     ...options,
     "--from",
-    join(folder, "worker"),
+    await releaseFolder(),
     ...ROOT,
   ]);
   return { ...started, secrets: SECRETS };

@@ -34,7 +34,7 @@ const OPTIONS = {
 
 const NAME = "index.js";
 
-/** Out: the Worker as one file, and the paths of its sources. In: its entry module. Throws when esbuild does. */
+/** Bundles the Worker of an entry module. Returns one file, and the paths of its sources. Throws when esbuild does. */
 export async function bundleCode(entry = "src/index.ts"): Promise<{ code: Uint8Array; inputs: string[] }> {
   const { outputFiles, metafile } = await build({
     ...OPTIONS,

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { makeFolder } from "./files.ts";
 import { OperatorError } from "./operator-error.ts";
-import { syncFolder } from "./sqlite-file.ts";
 
 /** The directory of the server: one process uses it, and no other account of the machine reads it. */
 export interface DataDirectory {
@@ -13,11 +13,10 @@ export interface DataDirectory {
 }
 
 /** Creates the directory if it is missing, and locks it. In a check it must have data already. Throws an OperatorError. */
-export function openDirectory(path: string, checks: boolean): DataDirectory {
+export async function openDirectory(path: string, checks: boolean): Promise<DataDirectory> {
   const database = join(path, "item-vault.db");
   if (checks && !existsSync(database)) throw new OperatorError(`${path} has no data: the first start makes them.`);
-  const first = mkdirSync(path, { recursive: true, mode: 0o700 });
-  if (first !== undefined) for (let made = path; made.length >= first.length; made = dirname(made)) syncFolder(dirname(made));
+  await makeFolder(path);
   const { mode } = statSync(path);
   if (mode & 0o077)
     throw new OperatorError(`Other accounts of this machine may use ${path}. Close it to them: chmod 700 ${path}`);

@@ -83,7 +83,6 @@ export function createQueue(
         turns.transaction(() => statementOf(SQL.insert).run(JSON.stringify(message), Date.now()));
       },
     } as unknown as Queue,
-    deliverDue,
     start() {
       timer = setInterval(ring, settings.max_batch_timeout * 1_000).unref();
     },

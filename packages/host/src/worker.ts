@@ -55,7 +55,7 @@ interface WorkerModule {
 /** Opens the data and loads the Worker. Throws errors for the operator. */
 export async function openWorker(options: WorkerOptions): Promise<RunningWorker> {
   checkSqliteVersion();
-  const directory = openDirectory(options.data, options.checks);
+  const directory = await openDirectory(options.data, options.checks);
   try {
     const variables = await options.loadVariables();
     const file = openSqliteFile({ path: directory.database, fail: options.fail });
