@@ -174,7 +174,7 @@ describe("a credential", () => {
   it.each([
     [["token", "create", "t"], "The token would have no vaults"],
     [["child", "create", "t"], "--vault VAULT[=rwd] is missing"],
-    [["rule", "create", "--issuer", "x", "--claim", "sub=x"], "--vault VAULT[=rwd] is missing"],
+    [["rule", "create", "--issuer", "x", "--claim", "sub=x"], "The rule would give no vaults"],
     [["person", "create", "ada@example.com"], "The person would have no vaults"],
   ])("without vaults, which can do nothing, is not issued: %j", async (args, words) => {
     expect(await run(args)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(words) });

@@ -175,7 +175,10 @@ describe("a token", () => {
 describe("a service that is not reached", () => {
   const hosts: Record<string, readonly [host: () => Promise<string>, words: RegExp]> = {
     "with a closed port": [async () => `http://127.0.0.1:${await freePort()}`, /: the connection was refused\nCheck the host/],
-    "with an unknown name": [async () => "https://nosuch.invalid", /: the host name (?:is not known|cannot be looked up)/],
+    "with an unknown name": [
+      async () => `https://${"a".repeat(64)}.invalid`,
+      /: the host name (?:is not known|cannot be looked up)/,
+    ],
     "that speaks http on the port of https": [
       async () => inject("url").replace(/^http:/, "https:"),
       /: the port does not speak https; is it http\?\n/,

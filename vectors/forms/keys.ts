@@ -28,6 +28,7 @@ const USES = [
   "console/sign-in-code",
   "console/authorization-code",
   "console/login-code",
+  "console/sign-in",
 ];
 
 async function readDerived({ rootKey, use }: Pick<DerivedKey, "rootKey" | "use">): Promise<string> {
